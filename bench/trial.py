@@ -9,6 +9,9 @@ to (1-AUC)%, the mean over ten splits and its standard error; more is worse:
 - each of --bodies, without heads, its spam beside its own ham and that of all other corpora, halves;
 - attacks (attacks.py): where the share caught differs most, with and without the rule, each by the cutoff at
   which half a percent of the ham is lost.
+
+Beside them stands in how much of each corpus a message is read otherwise without the rule: where that is
+little, there is little to gain.
 """
 
 from __future__ import annotations
@@ -34,11 +37,14 @@ from rules import CHANGES, TOKENS
 from corpora import LABELS, write_mbox
 from corpora import Corpus as RawCorpus
 from spamnb import train
+from spamnb.arrays import Sets
 from spamnb.bayes.bulk_classifier import BulkClassifier
 from spamnb.evaluation.corpus import Corpus
 from spamnb.evaluation.intervals import misplaced_shares
+from spamnb.grams import COUNTERS
+from spamnb.grams import part_of as part_of_counter
 from spamnb.model import DEFAULT_VIEW, Model
-from spamnb.reading.features import BODY
+from spamnb.reading.features import BODY, HEAD
 from spamnb.reading.settings import Settings
 from spamnb.training.batches import MailToRead
 from spamnb.workers.local import LocalPool
@@ -95,6 +101,7 @@ class Measured:
         self.bodies = bodies
         self.texts = self._texts()
         self.dropped = self._matching(GIVEAWAYS)
+        self.gram_marks = gram_marks(self.corpus.rows.grams)
 
     def _texts(self) -> list[str]:
         """Return the token of each column; nothing for a pair."""
@@ -114,6 +121,7 @@ class Measured:
         dropped = self.dropped | self._matching(TOKENS[rule]) if rule in TOKENS else self.dropped
         rows = self.corpus.rows
         self.kept = replace(self.corpus, rows=rows.only(~dropped[rows.places]))
+        self.marks = token_marks(self.kept) + self.gram_marks
         found: dict[str, Any] = {}
         spam = self.corpus.truth == 1
         ordinary = [name for name in self.of if not name.startswith(LAID_OUT)]
@@ -130,15 +138,27 @@ class Measured:
             **self.caught("attack ", self.of["learned"], self.of["other"] & ~spam),
             **self.caught("forged ", self.of["today"], self.of["other-today"]),
         }
+        found["concerned"] = {name: self.concerned(rule, name) for name in ordinary}
         return found
+
+    def concerned(self, rule: str, name: str) -> float:
+        """Return the share of a corpus that is read otherwise without a rule, in percent."""
+        found = self.marks_of(np.flatnonzero(self.of[name]), name in self.bodies)
+        path = Path(self.known, f"{name}.npy")
+        if rule == PLAIN:
+            np.save(path, found)
+        return 100 * float(np.mean(found != np.load(path)))
+
+    def marks_of(self, messages: Any, bodies: bool) -> Any:
+        """Return a number for each message, the same as long as it is read the same."""
+        return self.marks[BODY, messages] if bodies else self.marks[:, messages].sum(axis=0)
 
     def splits(self, mask: Any, share: float, bodies: bool = False, tested: Any = None) -> list[float]:
         """Learn from a share of the messages; return the figure of the others, or of those to be tested."""
         messages = np.flatnonzero(mask)
-        part = part_of(self.kept, messages, bodies)
 
         def measure() -> list[float]:
-            found = []
+            part, found = part_of(self.kept, messages, bodies), []
             for seed in range(SPLITS):
                 learned = np.random.default_rng(seed).random(len(messages)) < share
                 others = ~learned if tested is None else tested[messages]
@@ -147,30 +167,29 @@ class Measured:
                 found.append(100 * float(misplaced.mean()))
             return found
 
-        found: list[float] = self.once(f"{share} {tested is None}", part, measure)
+        trial = f"{share} {tested is None}"
+        found: list[float] = self.once(trial, self.marks_of(messages, bodies), measure)
         return found
 
     def caught(self, kind: str, learned: Any, ham: Any) -> dict[str, float]:
         """Return the share of each attack that is caught, in percent."""
         names = [name for name in self.of if name.startswith(kind)]
         messages = np.flatnonzero(learned | ham | np.any([self.of[name] for name in names], axis=0))
-        part, tested = part_of(self.kept, messages, False), messages[~learned[messages]]
+        tested = messages[~learned[messages]]
 
         def measure() -> dict[str, float]:
+            part = part_of(self.kept, messages, False)
             score = scores(part, learned[messages], ~learned[messages])
             cutoff = np.quantile(score[ham[tested]], 1 - HAM_LOST)
             shares = {name: np.mean(score[self.of[name][tested]] > cutoff) for name in names}
             return {name.removeprefix(kind): 100 * float(share) for name, share in shares.items()}
 
-        found: dict[str, float] = self.once(kind, part, measure)
+        found: dict[str, float] = self.once(kind, self.marks_of(messages, False), measure)
         return found
 
-    def once(self, trial: str, part: Corpus, measure: Callable[[], Any]) -> Any:
-        """Return what was found before of the same tokens, or measure it: few rules concern all mail."""
-        rows = part.rows
-        seen = blake2b(trial.encode())
-        for column in (rows.starts, part.fingerprints[rows.places], rows.parts):
-            seen.update(column.tobytes())
+    def once(self, trial: str, marks: Any, measure: Callable[[], Any]) -> Any:
+        """Return what was found before of messages read the same, or measure it: few rules concern all."""
+        seen = blake2b(trial.encode() + marks.tobytes())
         path = Path(self.known, seen.hexdigest()[:20])
         if not path.exists():
             path.write_text(json.dumps(measure()))
@@ -188,11 +207,40 @@ def part_of(corpus: Corpus, messages: Any, bodies: bool) -> Corpus:
     """Choose messages, without their heads if only bodies count, and the vocabulary they need."""
     rows = corpus.rows.chosen(messages)
     if bodies:
-        rows = rows.only(rows.parts == BODY)
+        rows = replace(rows.only(rows.parts == BODY), grams=body_grams(rows.grams))
     used = np.zeros(len(corpus.fingerprints), bool)
     used[rows.places] = True
     rows = rows.renumbered(np.cumsum(used, dtype=np.int32) - 1)
     return replace(corpus, truth=corpus.truth[messages], rows=rows, fingerprints=corpus.fingerprints[used])
+
+
+def parts_of_counters() -> Any:
+    """Return whether each counter of grams is for HEAD or BODY."""
+    return np.array([part_of_counter(counter) for counter in range(COUNTERS)])
+
+
+def body_grams(grams: Sets) -> Sets:
+    """Return sets of grams without those of heads."""
+    kept = np.flatnonzero((parts_of_counters() == BODY)[grams.members])
+    return Sets(np.searchsorted(kept, grams.starts), grams.members[kept])
+
+
+def gram_marks(grams: Sets) -> Any:
+    """Return numbers [part, message], the same for the same grams."""
+    numbers = np.random.default_rng(0).integers(1 << 63, size=COUNTERS)
+    of_counter = [np.where(parts_of_counters() == part, numbers, 0) for part in (BODY, HEAD)]
+    return np.array([sums(each[grams.members], grams.starts) for each in of_counter])
+
+
+def token_marks(corpus: Corpus) -> Any:
+    """Return numbers [part, message], the same for the same tokens."""
+    rows, tokens = corpus.rows, corpus.fingerprints.view(np.int64)[corpus.rows.places]
+    return np.array([sums(np.where(rows.parts == part, tokens, 0), rows.starts) for part in (BODY, HEAD)])
+
+
+def sums(values: Any, starts: Any) -> Any:
+    """Return the sum of the values of each message, modulo 2^64."""
+    return np.diff(np.concatenate(([0], np.cumsum(values)))[starts])
 
 
 def changed_copy(folder: str, rule: str) -> str:
@@ -228,8 +276,14 @@ def row(rule: str, found: dict[str, Any], before: dict[str, Any]) -> str:
         if without[attack] < caught[attack]
         else ""
     )
-    cells = [cell(found[name], before[name]) for name in found if name != "attacks"]
-    return f"| {' | '.join([rule, *cells, told])} |"
+    cells = [cell(found[name], before[name]) for name in corpora_of(found)]
+    shares = " / ".join([f"{share:.1f}" for share in found["concerned"].values()])
+    return f"| {' | '.join([rule, *cells, shares, told])} |"
+
+
+def corpora_of(found: dict[str, Any]) -> list[str]:
+    """List the figures that are of a corpus."""
+    return [name for name in found if name not in ("attacks", "concerned")]
 
 
 def main() -> None:
@@ -258,10 +312,11 @@ def run(chosen: argparse.Namespace, folder: str) -> None:
     wanted = [rule for rule in TOKENS if chosen.only in rule]
     first = child(chosen, str(ROOT), [PLAIN, *wanted])
     _, before = next(first)
-    names = [name for name in before if name != "attacks"]
+    names = corpora_of(before)
     plain = [f"{np.mean(before[name]):.4f}" for name in names]
-    print("| without | " + " | ".join(names) + " | attacks |\n" + "|---" * (len(names) + 2) + "|")
-    print(f"| {PLAIN} | " + " | ".join(plain) + " | |", flush=True)
+    concerned = f"% of {' / '.join(before['concerned'])}"
+    print(f"| without | {' | '.join(names)} | {concerned} | attacks |\n" + "|---" * (len(names) + 3) + "|")
+    print(f"| {PLAIN} | {' | '.join(plain)} | | |", flush=True)
     for rule, found in first:
         print(row(rule, found, before), flush=True)
     for rule in [rule for rule in CHANGES if chosen.only in rule]:
