@@ -16,7 +16,7 @@ HEADS = f"{ADDRESSES}|{IDENTIFIERS}|{BODY_TAGS}|subject|received|x-originating-i
 # By name, the tokens that a rule makes.
 TOKENS = {
     "that a header is there": "header:.*",
-    "words of other headers": f"(?!(?:{HEADS}|list-id|list-unsubscribe|dkim-signature):)[^:]+:.*",
+    "words of other headers": f"(?!(?:{HEADS}|dkim-signature):)[^:]+:.*",
     "words of names beside addresses": f"{ADDRESSES}:[^@=]*",
     "addresses": f"{ADDRESSES}:[^@]+@.*",
     "domains of addresses": f"{ADDRESSES}:@.*",
@@ -25,7 +25,6 @@ TOKENS = {
     "a firm's name": "from:name=known",
     "what the server found": "auth:.*",
     "who signed": "dkim-signature:@.*",
-    "hosts of lists": "list-(?:id|unsubscribe):@.*",
     "hosts of Received": r"(?:received|x-originating-ip):[^.](?:.*[^.])?",
     "domains and networks of Received": r"(?:received|x-originating-ip):(?:\..*|.*\.)",
     "hosts of identifiers": f"{IDENTIFIERS}:.*",

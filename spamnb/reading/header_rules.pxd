@@ -7,7 +7,7 @@ from spamnb.reading.words cimport Words
 cdef dict _kinds
 cdef int LONGEST_NAME
 cdef int HEAD, BODY
-cdef int NOTHING, WORDS, SUBJECT, ADDRESSES, HOSTS, DOMAIN, ZONE, LIST, SIGNATURE
+cdef int NOTHING, WORDS, SUBJECT, ADDRESSES, HOSTS, DOMAIN, ZONE, SIGNATURE
 cdef bytes ADDRESS_SEPARATORS, HOST_SEPARATORS, IDENTIFIER_SEPARATORS
 cdef uint8_t SPACE, AT, COLON, DOT, ZERO, NINE, A, F
 
@@ -37,14 +37,8 @@ cdef int add_addresses(Features features, Tag tag, str value) except -1
 @cython.locals(data=bytes, start=Py_ssize_t, found=bytes)
 cdef int add_domain(Features features, Tag tag, str value) except -1
 
-@cython.locals(piece=str, link=str, host=str)
-cdef add_list(Features features, Tag tag, str value)
-
-@cython.locals(field=str, name=str, domain=str)
+@cython.locals(field=str, name=str, domain=str, host=str, data=bytes)
 cdef add_signer(Features features, Tag tag, str value)
-
-@cython.locals(host=str, data=bytes)
-cdef add_named_domain(Features features, Tag tag, str domain)
 
 @cython.locals(words=list, zone=str, known=bytes)
 cdef int add_zone(Features features, Tag tag, str value) except -1

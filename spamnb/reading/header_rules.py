@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from spamnb.reading.features import BODY, HEAD, Features, Tag
 from spamnb.reading.identity import is_volatile
-from spamnb.reading.links import host_of, plain_host
+from spamnb.reading.links import plain_host
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 LONGEST_NAME = 80  # characters of a header's name, an address or a host
 MOST_KINDS = 1000  # of headers, remembered; then all are forgotten
 MOST_HEADER_WORDS = 200  # read of one header: a To: with ten thousand addresses says no more than fifty do
-MOST_LIST_LINKS = 5  # ways to leave a list
 MOST_SIGNATURE_FIELDS = 30
 
 # Headers that are no evidence, and why; others are in VOLATILE of reading.identity.
@@ -38,9 +37,8 @@ ZONES = frozenset(
 # Tags of tokens that count as body, also where a header makes them: one called Url makes `url:` tokens.
 BODY_TAGS = frozenset(("url", "html", "type", "charset", "file", "hidden", "trick"))
 
-NOTHING, WORDS, SUBJECT, ADDRESSES, HOSTS, DOMAIN, ZONE, LIST, SIGNATURE = range(
-    9
-)  # what a header's value is cut into
+# What a header's value is cut into.
+NOTHING, WORDS, SUBJECT, ADDRESSES, HOSTS, DOMAIN, ZONE, SIGNATURE = range(8)
 RULES = {
     "subject": SUBJECT,
     "from": ADDRESSES,
@@ -56,8 +54,6 @@ RULES = {
     "references": DOMAIN,
     "resent-message-id": DOMAIN,
     "date": ZONE,
-    "list-id": LIST,
-    "list-unsubscribe": LIST,
     "dkim-signature": SIGNATURE,
 }
 
@@ -148,8 +144,6 @@ def add_header(features: Features, name: str, value: str, words: Words, paired: 
                 features.add(tag, b"trick=" + trick.encode(), 0, 6 + len(trick), HEAD)
         if rule == ADDRESSES:
             add_addresses(features, tag, value)
-        elif rule == LIST:
-            add_list(features, tag, value)
 
 
 def trick_in(text: str) -> str:
@@ -209,28 +203,16 @@ def add_domain(features: Features, tag: Tag, value: str) -> None:
     features.add(tag, found, 0, len(found), HEAD)
 
 
-def add_list(features: Features, tag: Tag, value: str) -> None:
-    """Count the hosts of a list's name, of links and addresses, each in angle brackets."""
-    for piece in value.split("<", MOST_LIST_LINKS + 1)[1 : MOST_LIST_LINKS + 1]:
-        link = piece.partition(">")[0]
-        host = host_of(link) if "//" in link else link.partition("?")[0].rpartition("@")[2]
-        add_named_domain(features, tag, host)
-
-
 def add_signer(features: Features, tag: Tag, value: str) -> None:
     """Count the domain that signed a message; all else in a signature is random by design."""
     for field in value.split(";", MOST_SIGNATURE_FIELDS):
         name, _, domain = field.partition("=")
         if name.strip() == "d":
-            add_named_domain(features, tag, domain)
+            host = plain_host(domain[:LONGEST_NAME])
+            if host:
+                data = b"@" + host.encode("utf-8", "replace")
+                features.add(tag, data, 0, len(data), HEAD)
             break
-
-
-def add_named_domain(features: Features, tag: Tag, domain: str) -> None:
-    host = plain_host(domain[:LONGEST_NAME])
-    if host:
-        data = b"@" + host.encode("utf-8", "replace")
-        features.add(tag, data, 0, len(data), HEAD)
 
 
 def add_zone(features: Features, tag: Tag, value: str) -> None:

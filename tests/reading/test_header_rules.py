@@ -66,7 +66,7 @@ def test_evidence_is_not_ignored(name):
     ("name", "value", "words"),
     [
         ("x-mailer", "The Bat! (v2.00) Personal", "the bat! v2 00 personal"),
-        ("list-id", "<list.a.example>", "list a example @list.a.example"),
+        ("list-id", "<list.a.example>", "list a example"),
         ("mime-version", "1.0", "1 0"),
         ("x-priority", "3", "3"),
         ("precedence", "bulk", "bulk"),
@@ -120,27 +120,19 @@ def test_any_address(value):
     assert all(token.isprintable() and " " not in token for token in tokens("to", value))
 
 
-# Lists and signatures
+# Signatures
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "domains"),
+    ("value", "domain"),
     [
-        ("list-id", "Users of A <users.a.example>", "@users.a.example"),
-        (
-            "list-unsubscribe",
-            "<mailto:x@l.example?subject=a@b>, <https://A.example/u/1>",
-            "@l.example @a.example",
-        ),
-        ("list-unsubscribe", "<" * 1000 + "<a.example>", ""),
-        ("dkim-signature", "v=1; a=rsa; s=x;\td=Mail.Example; b=abc", "@mail.example"),
-        ("dkim-signature", "v=1; bd=x; b=d=none", ""),
-        ("dkim-signature", ";" * 100_000, ""),
+        ("v=1; a=rsa; s=x;\td=Mail.Example; b=abc", "@mail.example"),
+        ("v=1; bd=x; b=d=none", ""),
+        (";" * 100_000, ""),
     ],
 )
-def test_who_signed_and_which_list(name, value, domains):
-    found = [token for token in tokens(name, value) if "@" in token]
-    assert found == [f"{name}:{domain}" for domain in domains.split()]
+def test_who_signed(value, domain):
+    assert tokens("dkim-signature", value) == tagged("dkim-signature", domain)
 
 
 # Subject
