@@ -15,7 +15,7 @@ LONGEST_HOST = 80
 MOST_PATH_WORDS = 20
 MOST_DOMAINS = 4  # of a host, itself among them
 
-URL, PATH, RELATIVE = Tag(b"url:"), Tag(b"url:/"), Tag(b"url:relative")
+URL, PATH = Tag(b"url:"), Tag(b"url:/")
 OTHER_HOST = Tag(b"link:other-host")
 USER, PORT, POSES = Tag(b"url:user@"), Tag(b"url:port"), Tag(b"url:trick=domain")
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -108,7 +108,6 @@ def _add_link(features: Features, link: str, words: Words) -> None:
     elif link.startswith("//"):
         _add_absolute_link(features, "http:" + link, 5, words)
     elif colon <= 0 or link[0] in _NOT_FIRST or link[:colon].strip(_SCHEME_LETTERS):
-        features.add(RELATIVE, b"", 0, 0, BODY)
         for inner in links_in(link):  # /go?to=http://elsewhere
             _add_absolute_link(features, inner, inner.find(":") + 1, words)
     elif link.startswith("//", colon + 1):
