@@ -22,8 +22,7 @@ cpdef add_links(Features features, list links, Words words)
 @cython.locals(colon=Py_ssize_t, inner=str)
 cdef int _add_link(Features features, str link, Words words) except -1
 
-@cython.locals(start=Py_ssize_t, end=Py_ssize_t, at=Py_ssize_t, stop=Py_ssize_t, in_brackets=bint, scheme=str,
-               host=str)
+@cython.locals(start=Py_ssize_t, end=Py_ssize_t, at=Py_ssize_t, stop=Py_ssize_t, in_brackets=bint, host=str)
 cdef int _add_absolute_link(Features features, str link, Py_ssize_t slashes, Words words) except -1
 
 @cython.locals(data=bytes, size=size_t, start=size_t, dots=int, before="unsigned char", at=size_t, end=size_t, number=str)

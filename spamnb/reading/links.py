@@ -112,8 +112,6 @@ def _add_link(features: Features, link: str, words: Words) -> None:
             _add_absolute_link(features, inner, inner.find(":") + 1, words)
     elif link.startswith("//", colon + 1):
         _add_absolute_link(features, link, colon + 1, words)
-    else:
-        features.add_token(f"url:{link[:colon].lower()[:LONGEST_SCHEME]}:", BODY)
 
 
 def _add_absolute_link(features: Features, link: str, slashes: int, words: Words) -> None:
@@ -132,10 +130,6 @@ def _add_absolute_link(features: Features, link: str, slashes: int, words: Words
         stop = end
     if stop < end - 1:
         features.add(PORT, b"", 0, 0, BODY)
-    if not link.startswith(("http:", "https:")):
-        scheme = link[: slashes - 1].lower()
-        if scheme not in ("http", "https"):
-            features.add_token(f"url:{scheme[:LONGEST_SCHEME]}:", BODY)
     host = plain_host(link[start + in_brackets : stop])
     _add_host(features, host)
     if not host.isascii() and poses(host):
