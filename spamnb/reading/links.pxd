@@ -5,7 +5,7 @@ from spamnb.reading.words cimport Words
 
 cdef int BODY
 cdef int LONGEST_SCHEME, LONGEST_HOST, MOST_PATH_WORDS, MOST_DOMAINS
-cdef Tag URL, PATH, USER, PORT, POSES, OTHER_HOST
+cdef Tag URL, PATH, POSES, OTHER_HOST
 cdef unsigned char DOT
 cdef bytes _ENDS, _USUAL
 cdef str _NOT_FIRST, _SCHEME_LETTERS

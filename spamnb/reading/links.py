@@ -17,7 +17,7 @@ MOST_DOMAINS = 4  # of a host, itself among them
 
 URL, PATH = Tag(b"url:"), Tag(b"url:/")
 OTHER_HOST = Tag(b"link:other-host")
-USER, PORT, POSES = Tag(b"url:user@"), Tag(b"url:port"), Tag(b"url:trick=domain")
+POSES = Tag(b"url:trick=domain")
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _NOT_FIRST = "0123456789+-."  # may stand in a scheme, but not at its start
 _SCHEME_LETTERS = _LETTERS + _NOT_FIRST
@@ -120,16 +120,12 @@ def _add_absolute_link(features: Features, link: str, slashes: int, words: Words
     while end < len(link) and link[end] not in "/?#":
         end += 1
     at = link.rfind("@", start, end)
-    if at > start:
-        features.add(USER, b"", 0, 0, BODY)
     if at >= 0:
         start = at + 1
     in_brackets = start < end and link[start] == "["
     stop = link.find("]" if in_brackets else ":", start, end)
     if stop < 0:
         stop = end
-    if stop < end - 1:
-        features.add(PORT, b"", 0, 0, BODY)
     host = plain_host(link[start + in_brackets : stop])
     _add_host(features, host)
     if not host.isascii() and poses(host):

@@ -109,14 +109,14 @@ NO_CODES = ("xn--paypal-", "xn--99999999", "xn--", "xn--a-ecp", "xn--" + "a" * 6
         ("http://a.example/buy/now.html?id=7&sale", "a.example example /buy /now /html /id /7 /sale"),
         ("http://a.example?buy=now", "a.example example /buy /now"),
         ("http://a.example#buy", "a.example example /buy"),
-        ("http://user@a.example/", "user@ a.example example"),
-        ("http://user:password@a.example/", "user@ a.example example"),
-        ("http://bank.example@evil.example/", "user@ evil.example example"),
-        ("http://a.example:8080/", "port a.example example"),
-        ("http://user@a.example:8080/b", "user@ port a.example example /b"),
+        ("http://user@a.example/", "a.example example"),
+        ("http://user:password@a.example/", "a.example example"),
+        ("http://bank.example@evil.example/", "evil.example example"),
+        ("http://a.example:8080/", "a.example example"),
+        ("http://user@a.example:8080/b", "a.example example /b"),
         ("ftp://a.example/b", "a.example example /b"),
         ("http://192.0.2.7/b", "number 192.0. 192.0.2.7 /b"),
-        ("http://192.0.2.7:81/", "port number 192.0. 192.0.2.7"),
+        ("http://192.0.2.7:81/", "number 192.0. 192.0.2.7"),
         ("http://bücher.example/straße", "bücher.example example /strasse"),
         *((link, "") for link in ("mailto:ann@a.example", "cid:logo", "data:image/png;base64,AAAA")),
         *((link, "") for link in ("b.html", "/b/c", "#top", "?b=c", "/at/10:30", "page?time=10:30")),
@@ -136,7 +136,7 @@ NO_CODES = ("xn--paypal-", "xn--99999999", "xn--", "xn--a-ecp", "xn--" + "a" * 6
         ("http://xn--pypal-4ve.example", "pаypal.example example trick=domain"),  # Cyrillic а
         ("http://оса.рф", "оса.рф рф"),
         ("//cdn.example/b", "cdn.example example /b"),
-        ("//cdn.example:8080/b", "port cdn.example example /b"),
+        ("//cdn.example:8080/b", "cdn.example example /b"),
         ("http://a.example/%76iagra", "a.example example /viagra"),
         ("http://a.example/%D0%B5%D0%B4%D0%B0", "a.example example /еда"),
         *((link, "example.example example") for link in EXAMPLES),
@@ -168,8 +168,7 @@ def test_no_scheme_at_all(text):
 def test_an_ipv6_host():
     assert tokens("http://[2001:db8::1]:8080/b") != tokens("http://[2001:db9::1]:8080/b")
     assert "url:number" in tokens("http://[2001:db8::1]/b")
-    assert "url:port" not in tokens("http://[2001:db8::1]/b")
-    assert "url:port" in tokens("http://[2001:db8::1]:8080/b")
+    assert tokens("http://[2001:db8::1]:8080/b") == tokens("http://[2001:db8::1]/b")
 
 
 # Percent-escapes
