@@ -136,6 +136,7 @@ def _add_absolute_link(features: Features, link: str, slashes: int, words: Words
 
 def _add_host(features: Features, host: str) -> None:
     """Count a host with the domains it lies in, an address with its network."""
+    # (1-AUC)% on bodies of phishing: 0.0344, without hosts 0.0366; without words of paths 0.0371.
     number = host if ":" in host else ipv4(host) if host[:1].isdigit() else ""
     if number:
         features.add_token("url:number", BODY)

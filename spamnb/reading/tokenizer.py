@@ -77,6 +77,7 @@ class Tokenizer:
         for which, most in shares([len(run) for run in links], MOST_LINKS):
             add_links(features, links[which][:most], self.words)
         if pages:
+            # (1-AUC)% on bodies of phishing: 0.0344, without hidden words as evidence 0.0359.
             hidden = [self.words.spaced(page.hidden) for page in pages.values()]
             self._add_texts(features, HIDDEN, hidden, MOST_OF_A_KIND, 1, False)
         spaced = [self.words.spaced(text) for text in texts]
@@ -154,6 +155,7 @@ class Tokenizer:
         features.left = MOST_OF_A_KIND
         for page in pages:
             add_link_texts(features, page.link_texts)
+            # (1-AUC)% on bodies of csdmc2010: 0.0053, without tags 0.0096.
             for tag in page.tags:
                 features.add_token("html:" + printable(tag), BODY)
             for tag, times in page.tags.items():
