@@ -158,8 +158,8 @@ def table_of(some, labels=LABELS):
     table = SimpleTable(labels)
     for label, tokens, *more in some:
         bag = [(token, times, 0) for token, times in tokens.items()]
-        numbers, pairs, grams = [*more, *({}, (), ())[len(more) :]]
-        table.learn(label, bag, numbers, [(pair, 0) for pair in pairs], grams)
+        numbers, pairs, grams = [*more, None, None, None][:3]
+        table.learn(label, bag, numbers, [(pair, 0) for pair in pairs or ()], grams or ())
     return table
 
 
