@@ -34,7 +34,7 @@ DEFAULT_VIEW = View(
     least_evidence=2.5,  # nats; 0.036 with all evidence, 0.020 from 2 on, 0.016 from 3 on
     damping=4.0,  # 0.018 with none; trained on one corpus and tested on another 0.16 instead of 0.046
     split_head_body=True,  # 0.029 with head and body in one
-    grams=True,
+    grams=True,  # on ten half splits 0.0156, without them 0.0184
 )
 
 
