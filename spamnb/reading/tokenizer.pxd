@@ -15,7 +15,7 @@ cdef class Tokenizer:
     @cython.locals(features=Features, pages=dict, texts=list, links=list, text=str, plain=str, trick=str, hidden=list, spaced=list, ngrams=int, leaf=Leaf)
     cpdef Features features(self, Message message, bint numbers=*, Features spare=*)
 
-    @cython.locals(head=str, name=str, value=str)
+    @cython.locals(head=str, is_sent=bint, name=str, value=str)
     cdef bytes _head_of_grams(self, Message message)
 
     @cython.locals(subject=bytes)

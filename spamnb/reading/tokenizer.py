@@ -94,13 +94,18 @@ class Tokenizer:
         return features
 
     def _head_of_grams(self, message: Message) -> bytes:
-        """Return the headers that are evidence, decoded, up to what grams are taken from."""
-        head = ""
+        """Return the headers that are evidence, decoded, up to what grams are taken from.
+
+        But for the first Received: the receiving server writes it, and a milter does not see it.
+        """
+        head, is_sent = "", False
         if self.settings.headers:
             for name, value in message.headers:
                 if len(head) >= GRAM_TEXT:
                     break
-                if is_read(name):
+                if name == "received" and not is_sent:
+                    is_sent = True
+                elif is_read(name):
                     head += f"{name}: {value[:GRAM_TEXT]}\n"
         return as_bytes(head)
 

@@ -48,7 +48,9 @@ def test_the_head_as_it_stands_and_the_text_as_words():
     assert grams(TEXT, grams=False) == set()
 
 
-@pytest.mark.parametrize("added", [b"Delivered-To: you\n", b"X-Spam-Status: Yes, 99\n", b"X-UID: 17\n"])
+@pytest.mark.parametrize(
+    "added", [b"Delivered-To: you\n", b"X-Spam-Status: Yes, 99\n", b"X-UID: 17\n", b"Received: from a\n"]
+)
 def test_headers_that_are_no_evidence_have_none(added):
     assert grams(added + TEXT) == grams(TEXT)
 
