@@ -33,7 +33,7 @@ from spamnb.files import complain, printable
 from spamnb.mailboxes.skipped import PassedOver, Unreadable
 from spamnb.mailboxes.sources import check, message_name, messages, split_number
 from spamnb.reading.headers import canonical, header_start
-from spamnb.store.stored_model import SIGNATURE
+from spamnb.store.head import SIGNATURE
 
 if TYPE_CHECKING:
     from spamnb.inspection.suspects import Suspect

@@ -15,18 +15,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spamnb.bayes.classifier import Scorer
 from spamnb.bayes.cutoffs import has_spam, not_spam
-from spamnb.bayes.verdict import Cutoffs, Evidence, Score, Verdict
-from spamnb.bayes.view import SHARE_OF_GRAMS, View
+from spamnb.bayes.verdict import Cutoffs, Verdict
 from spamnb.configuration.current import Configuration
 from spamnb.files import printable
-from spamnb.inspection.gram_reasons import gram_reasons
+from spamnb.inspection.gram_reasons import sum_grams
 from spamnb.inspection.ignored import IgnoredKind, hidden_words, ignored_headers, ignored_parts, with_reasons
 from spamnb.inspection.reason import PLACES, Reason
+from spamnb.inspection.sums import (
+    PartSum,
+    compared_labels,
+    difference,
+    evidence_between,
+    numeric_reasons,
+    sum_evidence,
+)
 from spamnb.inspection.text_reading import text_readings
 from spamnb.labels import SPAM, UNSURE
 from spamnb.model import Model
 from spamnb.reading.envelope import envelope_of
-from spamnb.reading.features import HEAD, Features
+from spamnb.reading.features import Features
 from spamnb.reading.message import Message, read
 
 if TYPE_CHECKING:
@@ -34,17 +41,6 @@ if TYPE_CHECKING:
 
 LABELS_LISTED = 12
 MOST_COLUMNS = 4  # labels up to which each has a column in a table
-
-
-class PartSum(NamedTuple):
-    """What head, body, whole message or numbers add to the sum."""
-
-    name: str
-    tokens: int
-    weight: float  # the sum over its tokens
-    divisor: float
-    adds: float
-    share: float = 1.0  # that the mean has in the sum; its divisor is as much larger
 
 
 class WeakToken(NamedTuple):
@@ -249,14 +245,8 @@ def explain(model: Model, raw: bytes, configuration: Configuration | None = None
         reasons += numeric_reasons(numbers, toward, against)
         total = sum(reason.adds for reason in reasons[len(words) :])
         part_sums.append(PartSum("numbers", len(numbers), total, 1.0, total))
-    for part, stretches, divisor in gram_reasons(model, features, toward, against):
-        total, grams = (
-            sum(each.total_weight for each in stretches),
-            sum(each.evidence.times for each in stretches),
-        )
-        name = "grams of the head" if part == HEAD else "grams of the body"
-        part_sums.append(PartSum(name, int(grams), total, divisor, total / divisor, SHARE_OF_GRAMS))
-        reasons += stretches
+    stretches, gram_sums = sum_grams(model, features, toward, against)
+    reasons, part_sums = reasons + stretches, part_sums + gram_sums
     if configuration:
         configuration.decide(verdict, envelope_of(message))
     counted = {item.feature for item in words}
@@ -281,69 +271,6 @@ def explain(model: Model, raw: bytes, configuration: Configuration | None = None
         {features.texts[fingerprint]: weak[fingerprint] for fingerprint in others if fingerprint in weak},
         len(pairs) - sum([len(item.row) == len(model.labels) for item in words]) if pairs else 0,
     )
-
-
-def compared_labels(score: Score, label: str, other: str | None = None) -> tuple[int, int]:
-    """The indices of the two labels whose evidence is compared: the one explained, and the one it leads.
-
-    These are a verdict and the best other label, unless `other` is known; spam comes first.
-    """
-    labels, joint = score.labels, score.joint
-    if len(labels) == 1:
-        return 0, 0
-    first, second, *_ = sorted(
-        range(len(joint)), key=lambda k: (labels[k] != label, labels[k] != other, -joint[k])
-    )
-    return (second, first) if labels[second] == SPAM else (first, second)
-
-
-def evidence_between(score: Score, toward: int, against: int) -> Sequence[Evidence]:
-    """The evidence that tells two labels apart."""
-    is_about_spam = SPAM in (score.labels[toward], score.labels[against])
-    return score.evidence if is_about_spam or not score.other_evidence else score.other_evidence
-
-
-def difference(values: Sequence[float], toward: int, against: int) -> float:
-    """How much more of a value one label has than another; 0 where both are infinite."""
-    return 0.0 if values[toward] == values[against] else values[toward] - values[against]
-
-
-def sum_evidence(
-    view: View, words: Sequence[Evidence], features: Features, toward: int, against: int
-) -> tuple[list[Reason], list[PartSum]]:
-    """Sum the evidence: what each token adds to the lead, and what each part of the message does."""
-    counts: dict[int, int] = {}
-    for item in words:
-        counts[item.part] = counts.get(item.part, 0) + 1
-    parts = sorted(counts, reverse=True)  # as a message is read
-    divisors = {part: 1.0 if view.damping is None else counts[part] + view.damping for part in parts}
-    totals = dict.fromkeys(parts, 0.0)
-    reasons = []
-    for item in words:
-        part, weight = item.part, difference(item.weights, toward, against)
-        scaled = weight * item.times if item.times else 0.0
-        totals[part] += scaled
-        reasons.append(Reason(features.text_of(item.feature), item, weight, scaled / divisors[part]))
-    part_sums = [
-        PartSum(
-            part_name(view, part), counts[part], totals[part], divisors[part], totals[part] / divisors[part]
-        )
-        for part in parts
-    ]
-    return reasons, part_sums
-
-
-def part_name(view: View, part: int) -> str:
-    return "message" if not view.split_head_body else "head" if part == HEAD else "body"
-
-
-def numeric_reasons(numbers: Sequence[Evidence], toward: int, against: int) -> list[Reason]:
-    """What each number adds: the logarithm of how much likelier its value is under the one label."""
-    weights = [difference(item.weights, toward, against) for item in numbers]
-    return [
-        Reason(str(item.feature), item, weight, weight, True)
-        for item, weight in zip(numbers, weights, strict=True)
-    ]
 
 
 def deciding_words(model: Model, message: Message, label: str, most: int = 3) -> list[str]:

@@ -13,6 +13,7 @@ from spamnb.bayes.view import SHARE_OF_GRAMS
 from spamnb.files import printable
 from spamnb.grams import GRAM_BYTES, part_of
 from spamnb.inspection.reason import Reason
+from spamnb.inspection.sums import PartSum
 from spamnb.labels import SPAM
 from spamnb.reading.features import BODY, HEAD
 
@@ -23,18 +24,19 @@ if TYPE_CHECKING:
     from spamnb.reading.features import Features
 
 
-def gram_reasons(
+def sum_grams(
     model: Model, features: Features, toward: int, against: int
-) -> Iterator[tuple[int, list[Reason], float]]:
-    """Yield of head and body the stretches that tell two labels apart, and the divisor."""
+) -> tuple[list[Reason], list[PartSum]]:
+    """Sum the grams as `sum_evidence` does words: what each stretch adds, and what head and body do."""
     weights = telling_weights(model, features, toward, against)
     rows = model.stored.gram_rows(list(weights))
+    reasons: list[Reason] = []
+    part_sums = []
     for part in (HEAD, BODY):
-        in_mean = [
-            counter for counter in weights if part_of(counter) == part or not model.view.split_head_body
-        ]
+        own = [counter for counter in weights if part_of(counter) == part]
+        in_mean = own if model.view.split_head_body else weights
         divisor = (len(in_mean) + (model.view.damping or 0.0)) / SHARE_OF_GRAMS
-        reasons, left = [], dict(weights)
+        text, left = features.gram_texts[part], dict(weights)
         for start, end, counters in stretches(features, part, weights):
             first_met = [counter for counter in counters if left.pop(counter, None) is not None]
             if first_met:
@@ -42,12 +44,14 @@ def gram_reasons(
                 total = sum(weights[counter] for counter in first_met)
                 labels = [0.0] * len(model.labels)
                 labels[toward] = total / len(first_met)
-                text = shown_text(features.gram_texts[part][start:end])
-                covered = covered_words(features.gram_texts[part], start, end)
-                evidence = Evidence(text, rows[strongest], len(first_met), labels, part)
-                reasons.append(Reason(text, evidence, labels[toward], total / divisor, covers=covered))
-        if reasons:
-            yield part, reasons, divisor
+                shown, covered = shown_text(text[start:end]), covered_words(text, start, end)
+                evidence = Evidence(shown, rows[strongest], len(first_met), labels, part)
+                reasons.append(Reason(shown, evidence, labels[toward], total / divisor, covers=covered))
+        if own:
+            total = sum(weights[counter] for counter in own)
+            name = "grams of the head" if part == HEAD else "grams of the body"
+            part_sums.append(PartSum(name, len(own), total, divisor, total / divisor, SHARE_OF_GRAMS))
+    return reasons, part_sums
 
 
 def telling_weights(model: Model, features: Features, toward: int, against: int) -> dict[int, float]:

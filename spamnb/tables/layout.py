@@ -9,7 +9,7 @@ import msgpack
 import numpy as np
 
 from spamnb.arrays import Array
-from spamnb.store.stored_model import FORMAT, VERSION
+from spamnb.store.head import FORMAT, VERSION
 
 BIN_32, UINT_32, UINT_64 = b"\xc6", b"\xce", b"\xcf"  # types of msgpack
 DIRECTORY = "II"  # types of its entries: start and checksum

@@ -9,7 +9,7 @@ import random
 import pytest
 
 from spamnb.model import Model
-from spamnb.store.stored_model import VERSION
+from spamnb.store.head import VERSION
 
 KEYS = ["path", "index", "verdict", "score", "probability", "probabilities", "reason"]
 ENVELOPE = b"From a@example.org Mon Nov 15 01:02:03 2026\n"

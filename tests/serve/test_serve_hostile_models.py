@@ -12,7 +12,7 @@ from spamnb.errors import DataError, ModelError
 from spamnb.serve import judge as judging
 from spamnb.serve.judge import Judge
 from spamnb.serve.metrics import Counters
-from spamnb.store import journal, records, stored_model
+from spamnb.store import head, journal, records, stored_model
 from spamnb.store.journal import Journal, SoundRecordSearch
 from spamnb.store.stored_model import StoredModel
 
@@ -67,7 +67,7 @@ def test_of_a_broken_head_no_more_is_read_than_a_head_may_have(home, judge, read
     for _ in range(3):
         with pytest.raises(ModelError):
             judge.classify(SPAM, "ann")
-    assert sum(reads) <= 2 * stored_model.LONGEST_HEAD
+    assert sum(reads) <= 2 * head.LONGEST_HEAD
     assert judge.classify(SPAM, "bob")[0].label == "spam"
 
 

@@ -31,7 +31,8 @@ from spamnb.reading.features import fingerprints_of
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.reading.settings import REVISION, Settings
-from spamnb.store.stored_model import VERSION, StoredModel
+from spamnb.store.head import VERSION
+from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable
 from spamnb.tables.loading import load_table
 from spamnb.training import train as training

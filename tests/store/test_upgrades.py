@@ -9,7 +9,8 @@ from helpers.samples import ham, spam
 
 from spamnb.model import Model, revision_of
 from spamnb.reading.settings import REVISION
-from spamnb.store.stored_model import VERSION, StoredModel
+from spamnb.store.head import VERSION
+from spamnb.store.stored_model import StoredModel
 
 MODELS = sorted((TESTS / "models").glob("*.msgpack"))
 
