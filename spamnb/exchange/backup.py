@@ -183,6 +183,8 @@ class _BackupReader:
             self.pair_counts.append([day, day, *messages, *[0] * label_count])
         elif kind == "g":
             self.grams.append(_parse_counts(fields, 1 + label_count))
+            if self.grams[-1][0] >= COUNTERS:
+                raise ValueError("no such counter")
         elif kind == "m":
             digest, label, score, lead = fields if label_count > 2 and len(fields) > 3 else (*fields, "nan")
             if not 0 <= int(label) < label_count:
@@ -207,7 +209,7 @@ class _BackupReader:
         grams = NO_GRAMS
         if self.grams:
             grams = np.zeros((label_count, COUNTERS), np.int64)
-            counters, *messages_with = np.array(self.grams).T
+            counters, *messages_with = np.array(self.grams, np.int64).T
             grams[:, counters] = messages_with
         learned = zip(*self.learned, strict=True) if self.learned else ((), ())
         return CountTable(

@@ -96,6 +96,7 @@ DAMAGE = {
     "no number": lambda lines: [*lines, b"p\tzz\t1\t1\t1"],
     "a label that is none": lambda lines: [*lines, b"m\t00\t7\t0.5"],
     "not UTF-8": lambda lines: [*lines, b"t\t1\t1\t1\t0\t1\t0\t\xff"],
+    "a counter that is none": lambda lines: [*lines, b"g\t262144\t1\t1"],
     "a number too large": lambda lines: [*lines, b"p\t" + b"f" * 40 + b"\t1\t1\t1"],
 }
 
