@@ -4,7 +4,8 @@ Half of the SpamAssassin corpus is trained; of the other half, spam that has tex
 part under its own headers (that is "before"), then once more under each attack.
 
 The corpus is older than signatures. So it is trained once more as mail of today: the receiving server puts
-its findings on top, and one spam in five forges a link or a name. Then spam is sent under the headers of ham.
+its findings on top, and three spam in ten forge a link, a name or a file. Then spam is sent under the
+headers of ham.
 """
 
 from __future__ import annotations
@@ -12,13 +13,12 @@ from __future__ import annotations
 import argparse
 import base64
 import html
-import io
 import os
 import random
 import tempfile
-import zipfile
-import zlib
 from collections.abc import Callable
+
+from documents import docx, invitation, pdf, qr_code, rtf, smuggling_page, svg
 
 from corpora import LABELS, Corpus, lay_out
 from spamnb import train
@@ -32,7 +32,23 @@ from spamnb.tables.loading import load_table
 LOOK_ALIKES = str.maketrans("aeopcyxi", "аеорсухі")
 ZERO_WIDTH = "\N{ZERO WIDTH SPACE}"
 
-# Ways to hide words; {{ and }} stand for braces.
+# Ways to hide words, for a style attribute.
+STYLES = {
+    "off the screen": "position:absolute;left:-9999px",
+    "off the screen by a margin": "margin-left:-9999px",
+    "cut away by clip-path": "clip-path:inset(50%)",
+    "shrunk by transform": "transform:scale(0)",
+    "in a box without room": "max-height:0;overflow:hidden",
+    "in tiny letters": "font-size:1px",
+    "invisible": "visibility:hidden",
+    "nearly transparent": "opacity:.01",
+    "in a transparent colour": "color:transparent",
+    "white by numbers": "color:rgb(255,255,255)",
+    "white by hue": "color:hsl(0,0%,100%)",
+    "hidden with escapes": r"d\69splay:none",
+    "hidden from Outlook": "mso-hide:all",
+}
+# Ways to hide words that take more; {{ and }} stand for braces.
 HIDING = {
     "hidden by a class": "<style>.n7 {{display:none}}</style><p class=n7>{}</p>",
     "hidden by a class, style sheet last": "<p class=n7>{}</p><style>p.n7 {{display:none}}</style>",
@@ -41,14 +57,24 @@ HIDING = {
     "hidden by a class around": "<style>.n7 > p {{visibility:hidden}}</style><div class=n7><p>{}</p></div>",
     "hidden on every screen": "<style>@media screen and (min-width:1px) {{.n {{display:none}}}}</style>"
     "<p class=n>{}</p>",
-    "off the screen": '<div style="position:absolute;left:-9999px">{}</div>',
     "off the screen by a class": "<style>.n {{position:fixed;top:-200em}}</style><div class=n>{}</div>",
     "off the screen by text-indent": "<style>.n {{text-indent:-99999px}}</style><div class=n>{}</div>",
-    "cut away by clip-path": '<div style="clip-path:inset(50%)">{}</div>',
-    "shrunk by transform": '<div style="transform:scale(0)">{}</div>',
-    "nearly transparent": '<div style="opacity:.01">{}</div>',
+    "nearly white by any word": '<font color="#fffffx">{}</font>',
     "coloured by a variable": "<style>:root {{--n:#fff}} .n {{color:var(--n)}}</style><div class=n>{}</div>",
     "coloured by a variable inline": '<div style="--n:#fff"><p style="color:var(--n)">{}</p></div>',
+    **{name: f'<div style="{style}">{{}}</div>' for name, style in STYLES.items()},
+}
+# Ways to let text look hidden that people see.
+SHOWING = {
+    "hidden in print": "<style>@media print {{.n {{display:none}}}}</style><p class=n>{}</p>",
+    "hidden on a phone": "<style>@media (max-width:480px) {{.n {{display:none}}}}</style><p class=n>{}</p>",
+    "hidden on large screens": "<style>@media (min-width:800px) {{.n {{display:none}}}}</style>"
+    "<p class=n>{}</p>",
+    "hidden and shown by a later rule": "<style>.n {{display:none}} .n {{display:block}}</style>"
+    "<p class=n>{}</p>",
+    "hidden and shown by an important rule": "<style>.n {{display:block!important}}</style>"
+    '<p class=n style="display:none">{}</p>',
+    "hidden elsewhere": "<style>table .n {{display:none}}</style><p class=n>{}</p>",
 }
 
 
@@ -94,60 +120,6 @@ def unfolded(head: bytes) -> list[bytes]:
     return head.replace(b"\n ", b"\0 ").replace(b"\n\t", b"\0\t").split(b"\n")
 
 
-def pdf(words: list[str]) -> bytes:
-    """A page of text, as most programs write it: ten words a line, deflated."""
-    lines = [" ".join(words[at : at + 10]) for at in range(0, len(words), 10)]
-    escaped = [line.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)") for line in lines]
-    shown = " T* ".join([f"({line}) Tj" for line in escaped])
-    page = zlib.compress(f"BT /F1 9 Tf 12 TL 40 800 Td {shown} ET".encode("cp1252", "replace"))
-    objects = (
-        b"<< /Type /Catalog /Pages 2 0 R >>",
-        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R "
-        b"/Resources << /Font << /F1 5 0 R >> >> >>",
-        b"<< /Length %d /Filter /FlateDecode >>\nstream\n%b\nendstream" % (len(page), page),
-        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
-    )
-    out, offsets = b"%PDF-1.4\n", []
-    for number, each in enumerate(objects, 1):
-        offsets.append(len(out))
-        out += b"%d 0 obj\n%b\nendobj\n" % (number, each)
-    table = b"".join([b"%010d 00000 n \n" % offset for offset in offsets])
-    end = b"trailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % len(out)
-    return out + b"xref\n0 6\n0000000000 65535 f \n" + table + end
-
-
-def invitation(words: list[str]) -> bytes:
-    """An invitation with the text as its description."""
-    text = " ".join(words).replace("\\", r"\\").replace(";", r"\;").replace(",", r"\,")
-    folded = "\r\n ".join([text[at : at + 70] for at in range(0, len(text), 70)])
-    lines = (
-        "BEGIN:VCALENDAR",
-        "VERSION:2.0",
-        "METHOD:REQUEST",
-        "BEGIN:VEVENT",
-        "UID:1@calendar.example",
-        "DTSTART:20300101T120000Z",
-        "ORGANIZER;CN=Events:mailto:events@calendar.example",
-        "SUMMARY:Invitation",
-        "DESCRIPTION:" + folded,
-        "END:VEVENT",
-        "END:VCALENDAR",
-    )
-    return "\r\n".join(lines).encode()
-
-
-def docx(words: list[str]) -> bytes:
-    """A document of Word with the text as one paragraph."""
-    text = html.escape(" ".join(words), quote=False)
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("[Content_Types].xml", "<Types/>")
-        document = f"<w:document><w:body><w:p><w:r><w:t>{text}</w:t></w:r></w:p></w:body></w:document>"
-        archive.writestr("word/document.xml", document)
-    return file.getvalue()
-
-
 def attacks(model: Model, ham: list[str]) -> dict[str, Callable[[Mail], bytes]]:
     """Each a function from a mail to the bytes of the attack."""
     columns = load_table(model.stored)
@@ -157,6 +129,8 @@ def attacks(model: Model, ham: list[str]) -> dict[str, Callable[[Mail], bytes]]:
         return [one.token for one in telling if ":" not in one.token]
 
     hammy, spammy = words("ham", 5000), set(words("spam", 20_000))
+    telling = most_telling_tokens(columns, model.view, columns.tokens, 20_000)["spam"]
+    hosts = [one.token.removeprefix("url:") for one in telling if one.token.startswith("url:www.")][:50]
     chosen = random.Random(1)
 
     def disguised(change: Callable[[str], str]) -> Callable[[Mail], bytes]:
@@ -172,6 +146,9 @@ def attacks(model: Model, ham: list[str]) -> dict[str, Callable[[Mail], bytes]]:
     def middle(mark: str) -> Callable[[str], str]:
         return lambda word: html.escape(word[: len(word) // 2]) + mark + html.escape(word[len(word) // 2 :])
 
+    def in_a(wrap: str) -> Callable[[Mail], bytes]:
+        return lambda mail: mail.written(wrap.format(mail.text))
+
     def with_words(count: int, wrap: str) -> Callable[[Mail], bytes]:
         return lambda mail: mail.written(mail.text + wrap.format(" ".join(hammy[:count])))
 
@@ -183,6 +160,10 @@ def attacks(model: Model, ham: list[str]) -> dict[str, Callable[[Mail], bytes]]:
         "500 good words, not displayed": with_words(500, '<div style="display:none">{}</div>'),
         "500 good words, white on white": with_words(500, '<font color="#ffffff">{}</font>'),
         **{f"500 good words, {name}": with_words(500, wrap) for name, wrap in HIDING.items()},
+        **{f"text {name}": in_a(wrap) for name, wrap in SHOWING.items()},
+        "text in pictures' texts": lambda mail: mail.written(
+            "".join([f'<img src=a.gif alt="{word}">' for word in mail.text.split()])
+        ),
         "text ten times": lambda mail: mail.written(" ".join([mail.text] * 10)),
         "zero-width characters in spammy words": disguised(middle(ZERO_WIDTH)),
         "look-alike letters in spammy words": disguised(
@@ -201,6 +182,14 @@ def attacks(model: Model, ham: list[str]) -> dict[str, Callable[[Mail], bytes]]:
         ),
         "a DOCX instead of text": lambda mail: mail.attached(
             docx(mail.words), "application/octet-stream", "a.docx"
+        ),
+        "an SVG instead of text": lambda mail: mail.attached(svg(mail.words), "image/svg+xml", "a.svg"),
+        "an RTF instead of text": lambda mail: mail.attached(rtf(mail.words), "application/rtf", "a.rtf"),
+        "a text file instead of text": lambda mail: mail.attached(
+            " ".join(mail.words).encode(), "application/octet-stream", "a.txt"
+        ),
+        "a QR code instead of text": lambda mail: mail.attached(
+            qr_code(f"http://{chosen.choice(hosts)}/"), "image/png", "a.png"
         ),
         "a paragraph of ham": lambda mail: mail.written(
             f"{mail.text}<p>{html.escape(chosen.choice(ham))}</p>"
@@ -226,6 +215,16 @@ BRANDS = (
 )
 
 
+def with_name(mail: Mail, body: str, name: str, address: str = "") -> bytes:
+    """Return a mail with another name beside the sender's address, or another address, too."""
+    fields = mail.head.split(b"\n")
+    for at, field in enumerate(fields):
+        if field.lower().startswith(b"from:"):
+            own = field.rpartition(b"<")[2].replace(b"From:", b"").strip(b"> ")
+            fields[at] = f'From: "{name}" <'.encode() + (address.encode() or own) + b">"
+    return mail.written(body).replace(mail.head, b"\n".join(fields), 1)
+
+
 class Forgeries:
     """Mail of today, made of older mail; the same at every run."""
 
@@ -239,27 +238,34 @@ class Forgeries:
         form = PASS if draw.random() < passes else draw.choice(NO_PASS)
         return f"Authentication-Results: {server}; {form.format(domain)}\n".encode("ascii", "replace")
 
+    def forms(self) -> dict[str, Callable[[Mail, str], bytes]]:
+        """Each a way to write a mail with this body so that it looks like what it is not."""
+        posing = '<p><a href="http://раyраl.com/">Log in</a></p>'
+        return {
+            "with a link to another host": lambda mail, body: mail.written(body + LINK),
+            "with a link to a domain that poses": lambda mail, body: mail.written(body + posing),
+            "in the name of a firm": self.named,
+            "with another address in the name": lambda mail, body: with_name(
+                mail, body, "service@bank.example"
+            ),
+            "from a domain that poses": lambda mail, body: with_name(mail, body, "Bank", "info@раyраl.com"),
+            "with a file that its script builds": lambda mail, body: mail.written(
+                body + smuggling_page(["a", "file"])
+            ),
+        }
+
     def named(self, mail: Mail, body: str) -> bytes:
         """Return a mail in the name of a firm, from its own address."""
-        name = f'From: "{self.chosen.choice(BRANDS)}" <'.encode()
-        fields = mail.head.split(b"\n")
-        forged = [
-            name + field.rpartition(b"<")[2].replace(b"From:", b"").strip(b"> ") + b">"
-            if field.lower().startswith(b"from:")
-            else field
-            for field in fields
-        ]
-        return mail.written(body).replace(mail.head, b"\n".join(forged), 1)
+        return with_name(mail, body, self.chosen.choice(BRANDS))
 
     def of_today(self, raw: bytes, label: str) -> bytes:
-        """Return a mail to learn from."""
+        """Return a mail to learn from: three spam in ten in one of the forms."""
         if label == "ham":
             return self.findings(raw, 0.995) + raw
-        mail, kind = Mail(raw), self.chosen.random()
-        if kind < 0.1:
-            raw = mail.written(mail.text + LINK)
-        elif kind < 0.2:
-            raw = self.named(mail, mail.text)
+        mail, kind = Mail(raw), int(self.chosen.random() * 20)
+        forms = list(self.forms().values())
+        if kind < len(forms):
+            raw = forms[kind](mail, mail.text)
         return self.findings(raw, 0.2) + raw
 
     def attacks(self, ham: list[Mail]) -> dict[str, Callable[[Mail], bytes]]:
@@ -268,11 +274,14 @@ class Forgeries:
         def model_of(mail: Mail) -> Mail:
             return ham[len(mail.text) % len(ham)]
 
-        def written(mail: Mail, more: str = "") -> bytes:
-            return model_of(mail).written(mail.text + more)
+        def written(mail: Mail) -> bytes:
+            return model_of(mail).written(mail.text)
 
         def found(raw: bytes) -> bytes:
             return self.findings(raw, 0.0) + raw
+
+        def in_form(form: Callable[[Mail, str], bytes]) -> Callable[[Mail], bytes]:
+            return lambda mail: found(form(model_of(mail), mail.text))
 
         def forged(raw: bytes, server: str = SERVER) -> bytes:
             return self.findings(raw, 1.0, server) + raw
@@ -283,8 +292,7 @@ class Forgeries:
             "… with a forged pass below the server's": lambda mail: found(forged(written(mail))),
             "… where no server looks": written,
             "… where no server looks, with a pass by another": lambda mail: forged(written(mail), FORGER),
-            "… with a link to another host": lambda mail: found(written(mail, LINK)),
-            "… in the name of a firm": lambda mail: found(self.named(model_of(mail), mail.text)),
+            **{f"… {name}": in_form(form) for name, form in self.forms().items()},
         }
 
 

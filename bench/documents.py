@@ -1,0 +1,96 @@
+"""Files that say what a spam says: PDF, Word, SVG, RTF, an invitation, a page with a file, a QR code."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+import zipfile
+import zlib
+
+
+def pdf(words: list[str]) -> bytes:
+    """A page of text, as most programs write it: ten words a line, deflated."""
+    lines = [" ".join(words[at : at + 10]) for at in range(0, len(words), 10)]
+    escaped = [line.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)") for line in lines]
+    shown = " T* ".join([f"({line}) Tj" for line in escaped])
+    page = zlib.compress(f"BT /F1 9 Tf 12 TL 40 800 Td {shown} ET".encode("cp1252", "replace"))
+    objects = (
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R "
+        b"/Resources << /Font << /F1 5 0 R >> >> >>",
+        b"<< /Length %d /Filter /FlateDecode >>\nstream\n%b\nendstream" % (len(page), page),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+    )
+    out, offsets = b"%PDF-1.4\n", []
+    for number, each in enumerate(objects, 1):
+        offsets.append(len(out))
+        out += b"%d 0 obj\n%b\nendobj\n" % (number, each)
+    table = b"".join([b"%010d 00000 n \n" % offset for offset in offsets])
+    end = b"trailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % len(out)
+    return out + b"xref\n0 6\n0000000000 65535 f \n" + table + end
+
+
+def invitation(words: list[str]) -> bytes:
+    """An invitation with the text as its description."""
+    text = " ".join(words).replace("\\", r"\\").replace(";", r"\;").replace(",", r"\,")
+    folded = "\r\n ".join([text[at : at + 70] for at in range(0, len(text), 70)])
+    lines = (
+        "BEGIN:VCALENDAR",
+        "VERSION:2.0",
+        "METHOD:REQUEST",
+        "BEGIN:VEVENT",
+        "UID:1@calendar.example",
+        "DTSTART:20300101T120000Z",
+        "ORGANIZER;CN=Events:mailto:events@calendar.example",
+        "SUMMARY:Invitation",
+        "DESCRIPTION:" + folded,
+        "END:VEVENT",
+        "END:VCALENDAR",
+    )
+    return "\r\n".join(lines).encode()
+
+
+def docx(words: list[str]) -> bytes:
+    """A document of Word with the text as one paragraph."""
+    text = html.escape(" ".join(words), quote=False)
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+        document = f"<w:document><w:body><w:p><w:r><w:t>{text}</w:t></w:r></w:p></w:body></w:document>"
+        archive.writestr("word/document.xml", document)
+    return file.getvalue()
+
+
+def svg(words: list[str]) -> bytes:
+    """A drawing with the text as lines."""
+    lines = [" ".join(words[at : at + 10]) for at in range(0, len(words), 10)]
+    shown = "".join([f"<text y='{20 * at}'>{html.escape(line)}</text>" for at, line in enumerate(lines, 1)])
+    return f"<svg xmlns='http://www.w3.org/2000/svg'>{shown}</svg>".encode()
+
+
+def rtf(words: list[str]) -> bytes:
+    """A document as old word processors write it."""
+    text = " ".join(words).replace("\\", r"\\").replace("{", r"\{").replace("}", r"\}")
+    return rf"{{\rtf1\ansi\deff0 {text}}}".encode("cp1252", "replace")
+
+
+def smuggling_page(words: list[str]) -> str:
+    """A page whose script builds the file with the text."""
+    hidden = base64.b64encode(" ".join(words).encode()).decode()
+    return (
+        f"<script>var file = new Blob([atob('{hidden}')]); var link = document.createElement('a');"
+        "link.href = URL.createObjectURL(file); link.download = 'a.html'; link.click()</script>"
+    )
+
+
+def qr_code(text: str) -> bytes:
+    """A picture of a QR code."""
+    import zxingcpp
+    from PIL import Image
+
+    code = zxingcpp.create_barcode(text, zxingcpp.BarcodeFormat.QRCode)
+    file = io.BytesIO()
+    Image.fromarray(code.to_image(scale=4)).save(file, "PNG")
+    return file.getvalue()
