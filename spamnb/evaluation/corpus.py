@@ -7,13 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spamnb.array_loops import count_sets
 from spamnb.arrays import Array, Rows, Texts, distinct, stacked
 from spamnb.errors import DataError
-from spamnb.grams import COUNTERS
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.reading.script_names import scripts_of_messages
-from spamnb.tables.count_table import LARGEST_INT32, NO_GRAMS, CountTable
+from spamnb.tables.count_table import LARGEST_INT32, CountTable, count_grams
 from spamnb.training.batches import Batch
 
 
@@ -100,10 +98,7 @@ class Corpus:
         cell_count = label_count * size
         message_counts = np.bincount(cells, minlength=cell_count).astype(np.int32).reshape(label_count, size)
         occurrence_counts = np.bincount(cells, times, cell_count).astype(np.int32).reshape(label_count, size)
-        grams = np.zeros((label_count, COUNTERS), np.int32) if len(self.rows.grams.members) else NO_GRAMS
-        for k, row in enumerate(grams):
-            signs = (messages & (self.truth == k)).astype(np.int32)
-            count_sets(self.rows.grams.starts.data, self.rows.grams.members.data, signs.data, row.data)
+        signs = messages & (self.truth == np.arange(label_count)[:, None])
         return CountTable(
             self.labels,
             tuple(np.bincount(self.truth[messages], minlength=label_count).tolist()),
@@ -114,5 +109,5 @@ class Corpus:
             occurrence_counts,
             np.zeros(size, np.uint16),
             np.zeros(size, np.uint16),
-            grams=grams,
+            grams=count_grams(self.rows.grams, signs),
         )

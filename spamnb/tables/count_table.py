@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.array_loops import add_row, widen_days
-from spamnb.arrays import Array, Texts, counted_columns, distinct, shard_range, stable_order
+from spamnb.array_loops import add_row, count_sets, widen_days
+from spamnb.arrays import Array, Sets, Texts, counted_columns, distinct, shard_range, stable_order
+from spamnb.grams import COUNTERS
 from spamnb.key import Key
 from spamnb.tables.learned import NOT_LEARNED, NOTHING_LEARNED, LearnedMessages, merge_learned
 
@@ -306,6 +307,16 @@ def sum_tables(tables: Sequence[CountTable]) -> CountTable:
     )
     filled: Array = np.any(message_counts, axis=0) | np.any(occurrence_counts, axis=0)
     return total.only(filled)
+
+
+def count_grams(grams: Sets, signs: Array) -> Array:
+    """Count grams by signs [label, message]: 1 where a message is added to a label, -1 where taken away."""
+    if not len(grams.members):
+        return NO_GRAMS
+    counts = np.zeros((len(signs), COUNTERS), np.int32)
+    for row, of_label in zip(counts, signs.astype(np.int32), strict=True):
+        count_sets(grams.starts.data, grams.members.data, of_label.data, row.data)
+    return counts
 
 
 def sum_grams(tables: Sequence[Array]) -> Array:

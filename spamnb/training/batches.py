@@ -15,9 +15,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from spamnb.array_loops import count_rows, count_sets
+from spamnb.array_loops import count_rows
 from spamnb.arrays import Array, Rows, Sets, Texts, sorted_distinct
-from spamnb.grams import COUNTERS
 from spamnb.key import Key
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.labelled import Sources
@@ -30,7 +29,7 @@ from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import Tokenizer
 from spamnb.store.stored_model import StoredModel
-from spamnb.tables.count_table import LARGEST_INT32, NO_GRAMS, CountTable
+from spamnb.tables.count_table import LARGEST_INT32, CountTable, count_grams
 from spamnb.tables.saving import MapShards
 from spamnb.tables.spilling import SpillFile
 
@@ -166,22 +165,17 @@ class Batch:
         if self.rows.times.sum() > LARGEST_INT32:
             raise OverflowError("too many words for one batch")
         message_counts, occurrence_counts = np.zeros((2, len(labels), size), np.int32)
-        grams = np.zeros((len(labels), COUNTERS), np.int32) if len(self.rows.grams.members) else NO_GRAMS
-        for label_index in sorted_distinct(chosen[:, 1]).tolist():
-            messages, _, signs = chosen[chosen[:, 1] == label_index].T
-            sign_of = np.zeros(len(self), np.int32)
-            np.add.at(sign_of, messages, signs.astype(np.int32))
-            rows, counts = self.rows, (message_counts[label_index], occurrence_counts[label_index])
-            columns = rows.starts, rows.places, rows.times, sign_of, *counts
+        messages, label_indices, steps = chosen.T
+        signs = np.zeros((len(labels), len(self)), np.int32)
+        np.add.at(signs, (label_indices, messages), steps.astype(np.int32))
+        rows = self.rows
+        for k in sorted_distinct(label_indices).tolist():
+            columns = rows.starts, rows.places, rows.times, signs[k], message_counts[k], occurrence_counts[k]
             count_rows(*(column.data for column in columns))
-            if grams.size:
-                sets = rows.grams
-                count_sets(sets.starts.data, sets.members.data, sign_of.data, grams[label_index].data)
         days = np.broadcast_to(np.uint16(day), size)
-        messages = np.bincount(chosen[:, 1], chosen[:, 2], len(labels)).astype(int).tolist()
         return CountTable(
             tuple(labels),
-            tuple(messages),
+            tuple(signs.sum(axis=1).tolist()),
             self.rows.number_sums(chosen, len(labels)),
             self.fingerprints,
             self.texts,
@@ -189,7 +183,7 @@ class Batch:
             occurrence_counts,
             days,
             days,
-            grams=grams,
+            grams=count_grams(rows.grams, signs),
         )
 
 

@@ -144,6 +144,7 @@ def view(chosen: dict[str, Any]) -> str:
     flags = {
         "split_head_body": "head and body apart",
         "pairs": "pairs of neighbours",
+        "grams": "runs of four bytes",
         "tfidf": "tf-idf",
         "numbers": "numbers",
     }
