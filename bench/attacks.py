@@ -46,7 +46,6 @@ STYLES = {
     "white by numbers": "color:rgb(255,255,255)",
     "white by hue": "color:hsl(0,0%,100%)",
     "hidden with escapes": r"d\69splay:none",
-    "hidden from Outlook": "mso-hide:all",
 }
 # Ways to hide words that take more; {{ and }} stand for braces.
 HIDING = {

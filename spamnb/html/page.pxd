@@ -16,7 +16,7 @@ cdef tuple _NO_TRAITS, _TYPES_THAT_SHOW_VALUE
 @cython.final
 cdef class Page:
     cdef public str text, hidden
-    cdef public list links, images, link_texts
+    cdef public list links, images
     cdef public dict tags
 
 @cython.locals(reader=_PageReader, page=Page)
@@ -29,7 +29,6 @@ cdef class _PageReader:
     cdef Page page
     cdef list elements, shown, hidden
     cdef int view
-    cdef Py_ssize_t link_start
     cdef bint sheet_is_late, sheet_is_whole
     @cython.locals(data=bytes, page=Page, size=Py_ssize_t, at=Py_ssize_t, start=Py_ssize_t, element=Element)
     cdef Page read(self)
@@ -59,8 +58,6 @@ cdef class _PageReader:
     cdef str _text_in_place(self, int role)
     @cython.locals(scanner=Scanner, links=list, images=list, number=int, is_image=bint)
     cdef _note_targets(self, Kind kind)
-    @cython.locals(text=str)
-    cdef _end_link(self)
 
 cdef bint _is_letter(int char) noexcept
 @cython.locals(target=str)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 MAX_TARGET = 2000  # characters of an address
 MAX_TARGETS = 1000  # links of a page, and as many images
-MAX_LINK_TEXT = 300  # characters that a link shows in its place; more are no address
+
 MAX_NAMES = 500  # distinct names of elements, of a page
 
 _TYPES_THAT_SHOW_VALUE = ("submit", "button", "reset", "text", "")  # of <input>
@@ -45,16 +45,13 @@ _EXCLAMATION, _DASH, _SLASH, _LESS, _GREATER, _QUESTION = b"!-/<>?"
 class Page:
     """A page as a person would see it: its text, hidden text, links, images, and tags with their counts."""
 
-    __slots__ = ("hidden", "images", "link_texts", "links", "tags", "text")
+    __slots__ = ("hidden", "images", "links", "tags", "text")
 
     def __init__(self) -> None:
         self.text = ""
         self.hidden = ""
         self.links: list[str] = []
         self.images: list[str] = []
-        self.link_texts: list[
-            tuple[str, str]
-        ] = []  # what a link shows that may be an address; where it leads
         self.tags: dict[str, int] = {}
 
 
@@ -75,7 +72,7 @@ class _PageReader:
     """A page while it is read: its open elements, and what was found up to here."""
 
     __slots__ = (
-        "elements", "hidden", "link_start", "nesting", "page", "scanner", "sheet_is_late", "sheet_is_whole",
+        "elements", "hidden", "nesting", "page", "scanner", "sheet_is_late", "sheet_is_whole",
         "shown", "view",
     )  # fmt: skip
 
@@ -90,7 +87,6 @@ class _PageReader:
         self.hidden: list[str] = []
         self.elements: list[Element] = []  # in order of their first tags
         self.view = SEEN  # of the text that follows
-        self.link_start = -1  # where in `shown` the text of the last link starts; -1 if it is ended
 
     def read(self) -> Page:
         """Read the page from its start to its end."""
@@ -105,7 +101,6 @@ class _PageReader:
                 break
             start = self._after_markup(at)
             at = start if start > at else at + 1
-        self._end_link()
         page.text = "".join(self.shown)
         page.hidden = "".join(self.hidden).strip()
         for element in self.elements[:MAX_NAMES]:
@@ -159,8 +154,6 @@ class _PageReader:
         end = scanner.skip_name(at + 2, scanner.size)
         element = self.nesting.element(scanner.data, scanner.html, at + 2, end)
         kind = element.kind
-        if kind.role == LINK:
-            self._end_link()
         if self.nesting.is_open(element):
             if kind.role != ROOT and kind.role != BODY:  # what follows their end is still shown
                 if kind.gap:
@@ -177,8 +170,6 @@ class _PageReader:
         end = scanner.skip_name(at + 1, limit)
         element = nesting.element(scanner.data, scanner.html, at + 1, end)
         kind = element.kind
-        if kind.role == LINK:
-            self._end_link()
         own_style, traits = None, _NO_TRAITS
         scanner.seen = 0
         if end < limit and scanner.data[end] == _GREATER:
@@ -291,16 +282,6 @@ class _PageReader:
             if scanner.seen >> number & 1:
                 is_image = number == BACKGROUND or (number == SRC and kind.picture)
                 _add_target(images if is_image else links, scanner.values[number])
-        if kind.role == LINK and scanner.seen >> HREF & 1:
-            self.link_start = len(self.shown)
-
-    def _end_link(self) -> None:
-        """Note what the last link shows, if that may be an address."""
-        if self.link_start >= 0 and self.page.links:
-            text = "".join(self.shown[self.link_start :]).strip()
-            if "." in text and len(text) <= MAX_LINK_TEXT and len(self.page.link_texts) < MAX_TARGETS:
-                self.page.link_texts.append((text, self.page.links[-1]))
-        self.link_start = -1
 
 
 def _new_sheet() -> Sheet:

@@ -24,7 +24,7 @@ _MOVES = ("text-indent", "clip", "clip-path", "transform", "-webkit-transform")
 PROPERTIES = frozenset(  # all that are read
     (
         *_BACKGROUNDS, *_SIDES, *_MARGINS, *_EXTENTS, *_MOVES, "min-height", "min-width", "position",
-        "overflow", "display", "mso-hide", "opacity", "visibility", "font", "font-size", "color",
+        "overflow", "display", "opacity", "visibility", "font", "font-size", "color",
         "-webkit-text-fill-color",
     )
 )  # fmt: skip
@@ -125,7 +125,7 @@ def declared_style(declared: dict[str, str]) -> Style:
     """Return the style that properties and their values declare."""
     style = _style(0, INHERITED, INHERITED, INHERITED, INHERITED)
     get = declared.get
-    if get("display") == "none" or get("mso-hide") == "all" or _is_out_of_view(declared):
+    if get("display") == "none" or _is_out_of_view(declared):
         style.not_rendered = 1
     if "opacity" in declared and 0 <= share(declared["opacity"]) <= MIN_OPACITY:
         style.not_rendered = 1

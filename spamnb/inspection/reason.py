@@ -21,10 +21,9 @@ _TAGS = {
     "from": ("from", "sender", "reply-to", "errors-to"),
     "to": ("to", "cc"),
     "received": ("received", "x-originating-ip"),
-    BODY: ("trick",),
     "link": ("url",),
     "markup": ("html",),
-    "attachment": ("type", "charset", "file", "attached", "organizer", "attendee"),
+    "attachment": ("type", "charset", "file"),
     "hidden": ("hidden",),
 }
 _PLACE_OF_TAG = {tag: place for place, tags in _TAGS.items() for tag in tags}

@@ -1,10 +1,10 @@
-"""International domains: as people read them, however they are written, and whether they pose as others."""
+"""International domains: as people read them, however they are written."""
 
 from __future__ import annotations
 
 from unicodedata import normalize
 
-from spamnb.reading.letters import PLAINER, reads_as_latin, trick_in
+from spamnb.reading.letters import PLAINER
 
 ENCODED = "xn--"
 LONGEST_CODE = 63 - len(ENCODED)  # of a label, by DNS: decoding takes quadratic time
@@ -18,10 +18,10 @@ def usual_host(host: str) -> str:
     return decoded(_plain(host)).strip(".")
 
 
-def usual_addresses(pieces: list[bytes]) -> list[tuple[str, str]]:
-    """Return the addresses among pieces of a header, each as what stands before its @ and its host."""
+def usual_addresses(pieces: list[bytes]) -> list[str]:
+    """Return the addresses among pieces of a header, with their hosts in the usual form."""
     split = [piece[:LONGEST_ADDRESS].decode("utf-8", "ignore").rpartition("@") for piece in pieces]
-    return [(_plain(local), usual_host(host)) for local, at, host in split if at]
+    return [f"{_plain(local)}@{usual_host(host)}" for local, at, host in split if at]
 
 
 def decoded(text: str) -> str:
@@ -34,12 +34,6 @@ def decoded(text: str) -> str:
             end += 1
         out += (_label_of(piece[:end]), piece[end:])
     return "".join(out)
-
-
-def poses(host: str) -> bool:
-    """Tell whether a host has a label of two alphabets, or one that only looks Latin, as below .com."""
-    *labels, last = host.split(".")
-    return any(trick_in(label) or (last.isascii() and reads_as_latin(label)) for label in labels)
 
 
 def _label_of(code: str) -> str:

@@ -7,7 +7,7 @@ from spamnb.reading.words cimport Words
 cdef dict _kinds
 cdef int LONGEST_NAME
 cdef int HEAD, BODY
-cdef int NOTHING, WORDS, SUBJECT, ADDRESSES, HOSTS, DOMAIN, ZONE, SIGNATURE
+cdef int NOTHING, WORDS, SUBJECT, ADDRESSES, HOSTS, DOMAIN, ZONE
 cdef bytes ADDRESS_SEPARATORS, HOST_SEPARATORS, IDENTIFIER_SEPARATORS
 cdef uint8_t SPACE, AT, COLON, DOT, ZERO, NINE, A, F
 
@@ -23,10 +23,8 @@ cdef HeaderKind kind_of(str name)
 
 cpdef bint is_read(str name) except -1
 
-@cython.locals(kind=HeaderKind, rule=int, tag=Tag, ngrams=int, trick=str)
+@cython.locals(kind=HeaderKind, rule=int, tag=Tag, ngrams=int)
 cpdef add_header(Features features, str name, str value, Words words, bint paired=*)
-
-cpdef str trick_in(str text)
 
 @cython.locals(data=bytes)
 cdef bytes split_at(bytes separators, str value)
@@ -36,9 +34,6 @@ cdef int add_addresses(Features features, Tag tag, str value) except -1
 
 @cython.locals(data=bytes, start=Py_ssize_t, found=bytes)
 cdef int add_domain(Features features, Tag tag, str value) except -1
-
-@cython.locals(field=str, name=str, domain=str, host=str, data=bytes)
-cdef add_signer(Features features, Tag tag, str value)
 
 @cython.locals(words=list, zone=str, known=bytes)
 cdef int add_zone(Features features, Tag tag, str value) except -1

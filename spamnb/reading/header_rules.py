@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from spamnb.reading.features import BODY, HEAD, Features, Tag
 from spamnb.reading.identity import is_volatile
-from spamnb.reading.links import plain_host
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,12 +12,12 @@ if TYPE_CHECKING:
 LONGEST_NAME = 80  # characters of a header's name, an address or a host
 MOST_KINDS = 1000  # of headers, remembered; then all are forgotten
 MOST_HEADER_WORDS = 200  # read of one header: a To: with ten thousand addresses says no more than fifty do
-MOST_SIGNATURE_FIELDS = 30
 
 # Headers that are no evidence, and why; others are in VOLATILE of reading.identity.
 IGNORED = {
     "content-type": "read with the parts",
     "content-disposition": "read with the parts",
+    "dkim-signature": "random by design",
     "x-google-dkim-signature": "random by design",
     "domainkey-signature": "random by design",
     "arc-seal": "random by design",
@@ -35,10 +34,10 @@ ZONES = frozenset(
     ).split()
 )
 # Tags of tokens that count as body, also where a header makes them: one called Url makes `url:` tokens.
-BODY_TAGS = frozenset(("url", "html", "type", "charset", "file", "hidden", "trick"))
+BODY_TAGS = frozenset(("url", "html", "type", "charset", "file", "hidden"))
 
 # What a header's value is cut into.
-NOTHING, WORDS, SUBJECT, ADDRESSES, HOSTS, DOMAIN, ZONE, SIGNATURE = range(8)
+NOTHING, WORDS, SUBJECT, ADDRESSES, HOSTS, DOMAIN, ZONE = range(7)
 RULES = {
     "subject": SUBJECT,
     "from": ADDRESSES,
@@ -54,7 +53,6 @@ RULES = {
     "references": DOMAIN,
     "resent-message-id": DOMAIN,
     "date": ZONE,
-    "dkim-signature": SIGNATURE,
 }
 
 
@@ -132,31 +130,18 @@ def add_header(features: Features, name: str, value: str, words: Words, paired: 
         add_domain(features, tag, value)
     elif rule == ZONE:
         add_zone(features, tag, value)
-    elif rule == SIGNATURE:
-        add_signer(features, tag, value)
     else:
         if rule == ADDRESSES and ("xn--" in value or "XN--" in value):
             value = decoded(value)
         ngrams = words.ngrams if rule == SUBJECT else 1
         features.add_words(tag, words.spaced(value), MOST_HEADER_WORDS, kind.part, ngrams, paired)
-        if rule in (SUBJECT, ADDRESSES) and not value.isascii():
-            trick = trick_in(value)
-            if trick:
-                features.add(tag, b"trick=" + trick.encode(), 0, 6 + len(trick), HEAD)
         if rule == ADDRESSES:
             add_addresses(features, tag, value)
 
 
-def trick_in(text: str) -> str:
-    """Return how a text that is not ASCII hides words from a filter; nothing if it does not."""
-    from spamnb.reading import letters  # late: plain mail has no use for it
-
-    return letters.trick_in(text)
-
-
 def decoded(value: str) -> str:
     """Return a value with its encoded international hosts as people read them."""
-    from spamnb.reading import domains  # late, too
+    from spamnb.reading import domains  # late: plain mail has no use for it
 
     return domains.decoded(value)
 
@@ -169,7 +154,7 @@ def split_at(separators: bytes, value: str) -> bytes:
 
 def add_addresses(features: Features, tag: Tag, value: str) -> None:
     """Count each address, and its domain."""
-    data = split_at(ADDRESS_SEPARATORS, value) if value.isascii() else international(features, tag, value)
+    data = split_at(ADDRESS_SEPARATORS, value) if value.isascii() else international(value)
     size, at, left = len(data), 0, MOST_HEADER_WORDS
     while at < size and left:
         start = domain = at
@@ -184,15 +169,12 @@ def add_addresses(features: Features, tag: Tag, value: str) -> None:
         at += 1
 
 
-def international(features: Features, tag: Tag, value: str) -> bytes:
-    """Return the addresses of a value that is not ASCII, with spaces between them; count hosts that pose."""
-    from spamnb.reading.domains import poses, usual_addresses
+def international(value: str) -> bytes:
+    """Return the addresses of a value that is not ASCII, with spaces between them."""
+    from spamnb.reading.domains import usual_addresses
 
     pieces = value.encode("utf-8", "replace").translate(ADDRESS_SEPARATORS).split(None, MOST_HEADER_WORDS)
-    addresses = usual_addresses(pieces[:MOST_HEADER_WORDS])
-    if any(poses(host) for _, host in addresses):
-        features.add(tag, b"trick=domain", 0, 12, HEAD)
-    return " ".join([f"{local}@{host}" for local, host in addresses]).encode()
+    return " ".join(usual_addresses(pieces[:MOST_HEADER_WORDS])).encode()
 
 
 def add_domain(features: Features, tag: Tag, value: str) -> None:
@@ -202,18 +184,6 @@ def add_domain(features: Features, tag: Tag, value: str) -> None:
     host = data[start:].partition(b" ")[0].strip(b".")[:LONGEST_NAME]
     found = b"@" + host if start else b"none"
     features.add(tag, found, 0, len(found), HEAD)
-
-
-def add_signer(features: Features, tag: Tag, value: str) -> None:
-    """Count the domain that signed a message; all else in a signature is random by design."""
-    for field in value.split(";", MOST_SIGNATURE_FIELDS):
-        name, _, domain = field.partition("=")
-        if name.strip() == "d":
-            host = plain_host(domain[:LONGEST_NAME])
-            if host:
-                data = b"@" + host.encode("utf-8", "replace")
-                features.add(tag, data, 0, len(data), HEAD)
-            break
 
 
 def add_zone(features: Features, tag: Tag, value: str) -> None:

@@ -5,7 +5,7 @@ from spamnb.reading.words cimport Words
 
 cdef int BODY
 cdef int LONGEST_SCHEME, LONGEST_HOST, MOST_PATH_WORDS, MOST_DOMAINS
-cdef Tag URL, PATH, POSES, OTHER_HOST
+cdef Tag URL, PATH
 cdef unsigned char DOT
 cdef bytes _ENDS, _USUAL
 cdef str _NOT_FIRST, _SCHEME_LETTERS
@@ -27,15 +27,6 @@ cdef int _add_absolute_link(Features features, str link, Py_ssize_t slashes, Wor
 
 @cython.locals(data=bytes, size=size_t, start=size_t, dots=int, before="unsigned char", at=size_t, end=size_t, number=str)
 cdef _add_host(Features features, str host)
-
-@cython.locals(text=str, link=str, shown=str, real=str)
-cpdef add_link_texts(Features features, list texts)
-
-@cython.locals(links=list, host=str)
-cdef str shown_host(str text)
-
-@cython.locals(scheme=str, slashes=str, rest=str)
-cpdef str host_of(str link)
 
 @cython.locals(size=Py_ssize_t, last=Py_ssize_t, before=Py_ssize_t)
 cpdef str registrable(str host)

@@ -16,8 +16,6 @@ MOST_PATH_WORDS = 20
 MOST_DOMAINS = 4  # of a host, itself among them
 
 URL, PATH = Tag(b"url:"), Tag(b"url:/")
-OTHER_HOST = Tag(b"link:other-host")
-POSES = Tag(b"url:trick=domain")
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _NOT_FIRST = "0123456789+-."  # may stand in a scheme, but not at its start
 _SCHEME_LETTERS = _LETTERS + _NOT_FIRST
@@ -27,11 +25,6 @@ _NOT_BEFORE_WWW = frozenset(_LETTERS + "0123456789/.@-_%&")
 DOT = ord(".")
 # What stands before the country in domains that anybody can register below, such as co.uk.
 _SECOND_LEVELS = frozenset("ac co com edu go gob gov gv ltd ne net nom or org".split())
-# How a word ends that is a host, without http:// or www. before it; others may be a file or a typing error.
-_ENDINGS = frozenset(
-    "com net org edu gov mil info biz eu at au be br ca ch cn de es fr in it jp nl ru uk us".split()
-)
-
 # By ASCII character, whether it ends a link in a text, and whether a host has it in its usual form.
 _ENDS = bytes(chr(c).isspace() or chr(c) in "<>\"'`{}|^," for c in range(128))
 _USUAL = bytes(chr(c) in "abcdefghijklmnopqrstuvwxyz0123456789-." for c in range(128))
@@ -128,8 +121,6 @@ def _add_absolute_link(features: Features, link: str, slashes: int, words: Words
         stop = end
     host = plain_host(link[start + in_brackets : stop])
     _add_host(features, host)
-    if not host.isascii() and poses(host):
-        features.add(POSES, b"", 0, 0, BODY)
     if len(link) > end + 1:
         features.add_words(PATH, words.spaced(unquoted(link[end:])), MOST_PATH_WORDS, BODY)
 
@@ -178,41 +169,6 @@ def ipv4(host: str) -> str:
         return host
     value = last + sum([number << 8 * (3 - at) for at, number in enumerate(first)])
     return ".".join(map(str, value.to_bytes(4, "big")))
-
-
-def poses(host: str) -> bool:
-    """Tell whether a host that is not ASCII looks like another one."""
-    from spamnb.reading import domains
-
-    return domains.poses(host)
-
-
-def add_link_texts(features: Features, texts: list[tuple[str, str]]) -> None:
-    """Count links that show the host of somebody else than they lead to."""
-    for text, link in texts:
-        shown, real = shown_host(text), host_of(link)
-        if shown and real and registrable(shown) != registrable(real):
-            features.add(OTHER_HOST, b"", 0, 0, BODY)
-
-
-def shown_host(text: str) -> str:
-    """Return the host of the first link in a text, or that is the whole text; nothing if it shows none."""
-    links = links_in(text)
-    if links:
-        return host_of(links[0])
-    host = text.partition("/")[0].strip(".").lower()
-    is_name = host.rpartition(".")[2] in _ENDINGS and "." in host and is_usual(host)
-    return host if is_name else ""
-
-
-def host_of(link: str) -> str:
-    """Return the host of a link, in its usual form; nothing if it has none."""
-    scheme, slashes, rest = link[:LONGEST_LINK].replace("\\", "/").partition("//")
-    if not slashes or scheme.rstrip(":").strip(_SCHEME_LETTERS):
-        return ""
-    for mark in "/?#":
-        rest = rest.partition(mark)[0]
-    return plain_host(rest.rpartition("@")[2].partition(":")[0])
 
 
 def registrable(host: str) -> str:

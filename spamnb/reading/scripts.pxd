@@ -1,7 +1,7 @@
 cimport cython
 
 cdef str JOINERS, JOINER, NON_JOINER, TWO_SARA_E
-cdef int SHORTEST_RUN, WHOLE, PAIRS, SYLLABLES
+cdef int WHOLE, PAIRS, SYLLABLES
 cdef bytes _PLAINER, _FOLDED
 
 @cython.locals(found=bytearray, code=Py_ssize_t)
@@ -16,7 +16,7 @@ cdef add_visible_words(list words, str piece, bint keep_case)
 @cython.locals(char=Py_UCS4, found=bint)
 cdef bint is_changed(bytes table, str text) except -1
 
-@cython.locals(size=Py_ssize_t, count=int, end=Py_ssize_t)
+@cython.locals(size=Py_ssize_t, end=Py_ssize_t)
 cdef Py_ssize_t add_emoji(list words, str text, Py_ssize_t at) except -1
 
 cdef bint is_emoji(Py_UCS4 char) noexcept

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 WHOLE, PAIRS, SYLLABLES = range(3)  # how words are cut further
-SHORTEST_RUN = 3  # emoji in a row, from which on they are measured
 PIECE_SIZE = 512  # characters normalised at once: over a run of combining marks it takes quadratic time
 
 
@@ -78,20 +77,17 @@ def is_changed(table: bytes, text: str) -> bool:
 
 
 def add_emoji(words: list[str], text: str, at: int) -> int:
-    """Add each emoji of a run as a word, and roughly how many there are; return where the run ends."""
-    size, count = len(text), 0
+    """Add each emoji of a run as a word; return where the run ends."""
+    size = len(text)
     while at < size and is_emoji(text[at]):
         # A flag is two letters; other joined pictures count as each of them.
         end = (
             at + 2 if at + 1 < size and is_flag_letter(text[at]) and is_flag_letter(text[at + 1]) else at + 1
         )
         words.append(text[at:end])
-        count += 1
         at = end
         while at < size and "\U0001f3fb" <= text[at] <= "\U0001f3ff":  # colours of skin
             at += 1
-    if count >= SHORTEST_RUN:
-        words.append(f"emoji~{count.bit_length()}")
     return at
 
 

@@ -1,14 +1,13 @@
 cimport cython
 
 from spamnb.reading.features cimport Features, Tag
-from spamnb.reading.words cimport Words
 
 cdef int HEAD
 cdef Tag FROM, AUTH
-cdef frozenset READ, KNOWN_NAMES
+cdef frozenset READ
 
-@cython.locals(first=dict, name=str, value=str, shown=str, address=str, answered=str, to_itself=bint)
-cpdef add_sender(Features features, list headers, Words words)
+@cython.locals(first=dict, name=str, value=str, address=str, answered=str, to_itself=bint)
+cpdef add_sender(Features features, list headers)
 
 @cython.locals(data=bytes)
 cdef add(Features features, Tag tag, str value)
@@ -18,9 +17,6 @@ cpdef tuple name_and_address(str value)
 
 @cython.locals(at=Py_ssize_t)
 cdef str domain_of(str address)
-
-@cython.locals(piece=str, word=bytes)
-cdef add_display_name(Features features, str shown, list words, str address)
 
 @cython.locals(found=set, looked_at=set, verified=bint, aligned=bint)
 cdef add_results(Features features, str value, str domain)

@@ -12,10 +12,6 @@ from __future__ import annotations
 from spamnb.reading.features import HEAD, Features, Tag
 from spamnb.reading.links import plain_host, registrable
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from spamnb.reading.words import Words
-
 MOST_RESULTS = 20  # read of one header; so many DKIM signatures say no more
 MOST_NAME_WORDS = 50  # of a display name
 LONGEST_DOMAIN = 80  # characters, of a server's name as well
@@ -26,29 +22,18 @@ METHODS = {
     "spf": ("smtp.mailfrom", "smtp.mail"),
     "dmarc": ("header.from",),
 }
-# Firms in whose name others write.
-KNOWN_NAMES = frozenset(
-    (
-        b"adobe amazon americanexpress aol apple bankofamerica chase citibank coinbase costco dhl docusign "
-        b"dropbox ebay facebook fedex google hsbc icloud instagram linkedin mcafee metamask microsoft "
-        b"netflix norton office365 onedrive outlook paypal santander sharepoint spotify twitter ups usps "
-        b"visa walmart wellsfargo whatsapp yahoo"
-    ).split()
-)
 UNCLOSED = " ("
 READ = frozenset(("from", "reply-to", "to", "authentication-results"))  # headers, the first of each
 FROM, AUTH = Tag(b"from:"), Tag(b"auth:")
 
 
-def add_sender(features: Features, headers: list[tuple[str, str]], words: Words) -> None:
-    """Count what From says beside Reply-To and its own display name, and what the server found about it."""
+def add_sender(features: Features, headers: list[tuple[str, str]]) -> None:
+    """Count what From says beside Reply-To, and what the server found about it."""
     first: dict[str, str] = {}
     for name, value in headers:
         if name in READ and name not in first:
             first[name] = value
-    shown, address = name_and_address(first.get("from", ""))
-    if shown and address:
-        add_display_name(features, shown, words.spaced(shown).split(), address)
+    address = name_and_address(first.get("from", ""))[1]
     if address and "reply-to" in first:
         answered = name_and_address(first["reply-to"])[1]
         if "@" not in answered:
@@ -82,23 +67,6 @@ def domain_of(address: str) -> str:
     """Return the registered domain of an address; nothing if it has none."""
     at = address.rfind("@")
     return registrable(plain_host(address[at + 1 :][:LONGEST_DOMAIN])) if at >= 0 else ""
-
-
-def add_display_name(features: Features, shown: str, words: list[bytes], address: str) -> None:
-    """Count that a display name has another address in it, or the name of a firm whose domain is another.
-
-    Any other domain in it is no evidence: newsletters have them more often than spam.
-    """
-    if "@" in shown:
-        for piece in shown.replace('"', " ").replace("'", " ").split(None, MOST_NAME_WORDS)[:MOST_NAME_WORDS]:
-            piece = piece.strip("<>()[],;:").lower()
-            if piece != address and "." in domain_of(piece):
-                add(features, FROM, "name=address")
-                break
-    for word in words[:MOST_NAME_WORDS]:
-        if word.lower() in KNOWN_NAMES and word.lower().decode() != domain_of(address).partition(".")[0]:
-            add(features, FROM, "name=known")
-            break
 
 
 def add_results(features: Features, value: str, domain: str) -> None:

@@ -12,7 +12,7 @@ cdef class Tokenizer:
     cdef public object settings, key
     cdef public Words words
 
-    @cython.locals(features=Features, pages=dict, texts=list, links=list, text=str, plain=str, trick=str, hidden=list, spaced=list, ngrams=int, leaf=Leaf)
+    @cython.locals(features=Features, pages=dict, texts=list, links=list, text=str, plain=str, hidden=list, spaced=list, ngrams=int, leaf=Leaf)
     cpdef Features features(self, Message message, bint numbers=*, Features spare=*)
 
     @cython.locals(head=str, is_sent=bint, name=str, value=str)
@@ -24,7 +24,7 @@ cdef class Tokenizer:
     @cython.locals(name=str, value=str, a_subject=bint, subject=bytes, leaf=Leaf)
     cdef _add_headers(self, Features features, Message message, bint paired)
 
-    @cython.locals(token=str, name=str)
+    @cython.locals(name=str)
     cdef _add_leaf(self, Features features, Leaf leaf)
 
     @cython.locals(stem=str, ending=str)

@@ -74,7 +74,7 @@ class TestSum:
 @pytest.mark.parametrize(
     ("where", "tokens"),
     [
-        ("body", "viagra, click here, trick:masked"),
+        ("body", "viagra, click here"),
         ("subject", "subject:free, subject:free subject:money"),
         ("from", "from:@example.org, reply-to:ann"),
         ("to", "cc:bob"),

@@ -52,7 +52,7 @@ def test_the_crlf_message_has_them():
         ("japanese", "会議 subject:会議"),
         ("korean", "회의 subject:안내"),
         ("russian", "квартиру subject:объявление"),
-        ("spam", "viagra trick:masked hidden:gardening url:number"),
+        ("spam", "viagra hidden:gardening url:number"),
         ("no-headers", "review us now"),
         ("mailing-list", "list-id:hens precedence:list subject:hens in-reply-to:@coop.example"),
         ("crlf", "subject:boiler thursday"),

@@ -108,31 +108,14 @@ def test_an_international_address(value):
     assert tokens("from", value) == tagged("from", "用户 例子 中国 用户@例子.中国 @例子.中国")
 
 
-def test_a_domain_that_poses_as_another():
+def test_both_forms_of_an_international_domain():
     for host in ("аррӏе.com", "xn--80ak6aa92e.com"):
-        assert tokens("from", f"x@{host}") == tagged(
-            "from", "x аррӏе com trick=domain x@аррӏе.com @аррӏе.com"
-        )
+        assert tokens("from", f"x@{host}") == tagged("from", "x аррӏе com x@аррӏе.com @аррӏе.com")
 
 
 @given(st.text(alphabet="@.<>xn-a8é用\u0301\u3000\u2028 ", max_size=60))
 def test_any_address(value):
     assert all(token.isprintable() and " " not in token for token in tokens("to", value))
-
-
-# Signatures
-
-
-@pytest.mark.parametrize(
-    ("value", "domain"),
-    [
-        ("v=1; a=rsa; s=x;\td=Mail.Example; b=abc", "@mail.example"),
-        ("v=1; bd=x; b=d=none", ""),
-        (";" * 100_000, ""),
-    ],
-)
-def test_who_signed(value, domain):
-    assert tokens("dkim-signature", value) == tagged("dkim-signature", domain)
 
 
 # Subject
@@ -143,7 +126,7 @@ def test_who_signed(value, domain):
     [
         (1, "Re: FREE money!", "re|free|money!"),
         (2, "Re: FREE money!", "re|free|money!|re free|free money!"),
-        (3, "免费 сlick", "免费|click|免费 click|trick=masked"),
+        (3, "免费 сlick", "免费|click|免费 click"),
         (1, "", ""),
     ],
 )

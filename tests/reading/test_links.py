@@ -4,11 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.reading.features import Features
 from spamnb.reading.links import (
     LONGEST_LINK,
     MOST_LINKS,
-    add_link_texts,
     link_tokens,
     links_in,
     registrable,
@@ -132,8 +130,8 @@ NO_CODES = ("xn--paypal-", "xn--99999999", "xn--", "xn--a-ecp", "xn--" + "a" * 6
         ("http://xn--bcher-kva.example", "bücher.example example"),
         # no codes of labels: of ASCII, broken, of what browsers refuse, too long
         *((f"http://{code}.example", f"{code}.example example") for code in NO_CODES),
-        *((f"http://{host}.com", "аррӏе.com com trick=domain") for host in ("аррӏе", "xn--80ak6aa92e")),
-        ("http://xn--pypal-4ve.example", "pаypal.example example trick=domain"),  # Cyrillic а
+        *((f"http://{host}.com", "аррӏе.com com") for host in ("аррӏе", "xn--80ak6aa92e")),
+        ("http://xn--pypal-4ve.example", "pаypal.example example"),  # Cyrillic а
         ("http://оса.рф", "оса.рф рф"),
         ("//cdn.example/b", "cdn.example example /b"),
         ("//cdn.example:8080/b", "cdn.example example /b"),
@@ -236,33 +234,6 @@ def test_any_text(before, link):
 
 
 # What links show
-
-
-@pytest.mark.parametrize(
-    ("text", "link", "is_other"),
-    [
-        ("https://www.bank.example/login", "http://evil.example/", True),
-        ("www.bank.example", "http://203.0.113.9/", True),
-        ("bank.com", "http://bank.com.evil.example/", True),
-        ("bank.com", "http://bank.com@evil.example/", True),
-        ("Log in: http://bank.example", "//evil.example", True),
-        ("www.bank.example", "https://login.bank.example/", False),
-        ("WWW.Bank.co.uk", "https://bank.co.uk/", False),
-        ("bank.co.uk", "https://other.co.uk/", True),
-        ("Click here.", "http://evil.example/", False),
-        ("report.pdf", "http://a.example/", False),
-        ("Node.js", "http://a.example/", False),
-        ("ann@a.com", "http://b.example/", False),
-        ("www.bank.example", "/login", False),
-        ("www.bank.example", "mailto:x@evil.example", False),
-        ("http://例子.中国", "http://www.xn--fsqu00a.xn--fiqs8s/", False),
-    ],
-)
-def test_a_link_that_shows_another_host(text, link, is_other):
-    features = Features()
-    features.order = []
-    add_link_texts(features, [(text, link)])
-    assert features.in_order() == ["link:other-host"] * is_other
 
 
 @pytest.mark.parametrize(

@@ -112,7 +112,7 @@ HIDDEN = st.sampled_from(
         ("<p hidden>", "</p>"),
         ("<b style=visibility:hidden>", "</b>"),
         ("<font color=white>", "</font>"),
-        ("<table><tr><td style='mso-hide:all'>", "</table>"),
+        ("<table><tr><td style='display:none'>", "</table>"),
     ]
 )
 

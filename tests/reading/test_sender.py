@@ -15,37 +15,8 @@ WORDS = Settings().words()
 def tokens(*headers):
     features = Features()
     features.order = []
-    add_sender(features, list(headers), WORDS)
+    add_sender(features, list(headers))
     return features.in_order()
-
-
-def of_from(value):
-    return [token for token in tokens(("from", value)) if token.startswith("from:")]
-
-
-@pytest.mark.parametrize(
-    ("value", "found"),
-    [
-        ("Ann <ann@a.example>", ""),
-        ('"ann@a.example" <ann@a.example>', ""),
-        ('"service@bank.example" <x@evil.example>', "from:name=address"),
-        ("Bank <service@bank.example> <x@evil.example>", "from:name=address"),  # as an encoded word can say
-        ('"bob@a.example" <ann@a.example>', "from:name=address"),
-        ("x@evil.example (service@bank.example)", "from:name=address"),
-        ('"News.example" <x@letters.example>', ""),
-        ("PayPal <service@paypal.com>", ""),
-        ("PayPal <service@mail.paypal.co.uk>", ""),
-        ("PayPal <x@paypal-secure.example>", "from:name=known"),
-        ("PауPаl <x@evil.example>", "from:name=known"),
-        ("www.paypal.com <x@evil.example>", "from:name=known"),
-        ("PayPal", ""),
-        ("", ""),
-        ("<", ""),
-        ("@", ""),
-    ],
-)
-def test_display_name(value, found):
-    assert of_from(value) == found.split()
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from spamnb.errors import UsageError
 from spamnb.reading.features import LONGEST_WORD, MOST_WORDS, shortened
-from spamnb.reading.letters import trick_in
 from spamnb.reading.scripts import words_of_run
 from spamnb.reading.settings import Settings
 from spamnb.reading.words import Words
@@ -114,8 +113,8 @@ def table(*rows):
     ("I ❤️ you", "i ❤ you"),
     ("👍🏽", "👍"),  # in any colour
     ("🇩🇪🇫🇷", "🇩🇪 🇫🇷"),
-    ("👨‍👩‍👧", "👨 👩 👧 emoji~2"),
-    ("★★★★★", "★ ★ ★ ★ ★ emoji~3"),
+    ("👨‍👩‍👧", "👨 👩 👧"),
+    ("★★★★★", "★ ★ ★ ★ ★"),
     ("a → b ─ c", "a b c"),
     # pairs of characters
     ("中", "中"),
@@ -223,44 +222,6 @@ def test_characters_not_seen_do_not_break_a_word(char):
     assert of(f"via{char}gra") == of(f"{char}viagra{char}") == ["viagra"]
     assert of(f"вре{char}мя") == ["время"]
     assert of(char) == of(f" {char}{char} ") == []
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("Get vіаgrа", "via\u00adgra", "fr\u200bee", "\u202eeerf", "Buy Сasino", "cаsh а", "PаypаI"),
-        *("вре\u200bмя", "fr\u200d\u200cee", "see (vіаgrа)", "v̷i̷a̷g̷r̷a̷"),
-    ],
-)
-def test_masked(text):
-    assert trick_in(text) == "masked"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("plain", "über Éric", "Привет мир", "καλημέρα κόσμε", "日本語", "Привет from Москва"),
-        "“quoted” — it’s…",
-        "I ❤️ you ☎️",  # asks for the coloured form of a sign
-        "👨‍👩‍👧 family",  # joins three persons to one picture
-        "می‌خواهم",  # Persian spelling needs the non-joiner
-        "क्‍ष",  # Hindi the joiner
-        *("за\u0301мок", "tie\u0302\u0301ng"),
-        "SMS-сообщение IT-компания",
-        "\ufeffa byte order mark before a text",
-        "I❤️you 👨‍👩‍👧family",
-        "Kısa adı",  # Turkish has an i without a dot
-        "см.http://a.example",
-        *("PDFим", "用iPhone手机", "한글PDF를", "5µm", "π-Meson"),
-    ],
-)
-def test_not_masked(text):
-    assert not trick_in(text)
-
-
-@pytest.mark.parametrize("text", ["vШagЯa", "см. loЖn", "ваnkЩ", "pᏢayᎪpal", "a" + "Жa" * 100_000])
-def test_alphabets_mixed_within_a_word(text):
-    assert trick_in(text) in ("mixed", "masked")
 
 
 def test_syllables_of_other_scripts_are_whole():

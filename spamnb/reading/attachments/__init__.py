@@ -50,10 +50,6 @@ def is_picture(start: Start) -> bool:
     return not start.is_text and (is_webp or start.data.startswith(b"BM"))
 
 
-def is_program(start: Start) -> bool:
-    return start.data.startswith(b"\x7fELF") or (not start.is_text and start.data.startswith(b"MZ"))
-
-
 def is_svg(start: Start) -> bool:
     return "<svg" in start.text and start.text.startswith(("<?xml", "<svg", "<!--", "<!doctype svg"))
 
@@ -87,13 +83,6 @@ def read_rich_text(body: bytes, _charset: str, allowance: Allowance) -> Content:
     return read_rtf(body[: allowance.text])
 
 
-def read_ole(body: bytes, *_: object) -> Content:
-    content = Content()
-    if "_VBA_PROJECT".encode("utf-16-le") in body:
-        content.tokens.append("attached:macros")
-    return content
-
-
 def read_picture(body: bytes, *_: object) -> Content:
     from spamnb.reading.attachments.qr_codes import read_picture
 
@@ -115,9 +104,6 @@ def read_xml(body: bytes, charset: str, allowance: Allowance) -> Content:
     page = render(source.replace("xlink:href", "href"))
     content.text = page.text
     content.links = page.links + page.images
-    lower = source.lower()
-    if "<script" in lower or " onload=" in lower or "javascript:" in lower:
-        content.tokens.append("attached:script")
     return content
 
 
@@ -129,27 +115,21 @@ def read_text(body: bytes, charset: str, allowance: Allowance) -> Content:
     return Content(decode(body[: allowance.text], charset).replace("\r\n", "\n"))
 
 
-def read_nothing(*_: object) -> Content:
-    return Content()
-
-
 class AttachmentKind:
     """A kind of attachment: how it begins, and what reads it."""
 
-    __slots__ = ("begins", "is_plain", "is_token", "name", "read")
+    __slots__ = ("begins", "is_plain", "name", "read")
 
     def __init__(
         self,
         name: str,
         begins: Callable[[Start], bool] | bytes,
-        read: Callable[[bytes, str, Allowance], Content] = read_nothing,
-        is_token: bool = True,
+        read: Callable[[bytes, str, Allowance], Content],
         is_plain: bool = False,
     ) -> None:
         self.name = name
         self.begins = begins
         self.read = read
-        self.is_token = is_token  # it is one that there is such an attachment; others give tokens themselves
         self.is_plain = is_plain  # a text, which nobody sees if it is declared as media
 
     def is_that_of(self, start: Start) -> bool:
@@ -160,21 +140,17 @@ class AttachmentKind:
 # All kinds that are known, in the order in which they are tried. What reads a format has a module of its own.
 KINDS = (
     AttachmentKind("pdf", is_pdf, read_pdf),
-    AttachmentKind("zip", b"PK\x03\x04", read_archive, is_token=False),
-    AttachmentKind("zip", b"PK\x05\x06", read_archive, is_token=False),  # an empty one
+    AttachmentKind("zip", b"PK\x03\x04", read_archive),
+    AttachmentKind("zip", b"PK\x05\x06", read_archive),  # an empty one
     AttachmentKind("rtf", b"{\\rt", read_rich_text),
-    AttachmentKind("ole", b"\xd0\xcf\x11\xe0", read_ole),  # Office files before 2007
-    AttachmentKind("picture", is_picture, read_picture, is_token=False),
-    AttachmentKind("rar", b"Rar!\x1a"),
-    AttachmentKind("7z", b"7z\xbc\xaf"),
-    AttachmentKind("exe", is_program),
+    AttachmentKind("picture", is_picture, read_picture),
     AttachmentKind(
         "calendar", lambda start: start.text.startswith("begin:vcalendar"), read_invitation, is_plain=True
     ),
     AttachmentKind("svg", is_svg, read_xml),
     AttachmentKind("html", is_page, read_page, is_plain=True),
     AttachmentKind("xml", lambda start: start.text.startswith("<?xml"), read_xml, is_plain=True),
-    AttachmentKind("text", is_words, read_text, is_token=False, is_plain=True),
+    AttachmentKind("text", is_words, read_text, is_plain=True),
 )
 
 
@@ -199,8 +175,6 @@ class Attachments:
         body = undo(data[start : min(end, start + 2 * allowed)], encoding, is_text=False).data[:allowed]
         self.allowance.input -= len(body)
         content = kind.read(body, charset, self.allowance)
-        if kind.is_token:
-            content.tokens.insert(0, "attached:" + kind.name)
         return self.allowance.cut(content)
 
     def may_have_codes(self) -> bool:
@@ -231,13 +205,3 @@ def is_text(head: bytes) -> bool:
         plain = head.translate(None, HIGH_BYTES)
         return broken.start >= len(head) - 6 or len(plain) > (1 - MOST_OF_HIGH_BYTES) * len(head)
     return True
-
-
-def smuggles(source: str, links: list[str]) -> bool:
-    """Tell whether a page builds a file or holds it in a link, so that no filter on the way sees it."""
-    lower = source.lower()
-    if "mssaveblob" in lower or "mssaveoropenblob" in lower:
-        return True
-    offered = "download" in lower or "createobjecturl" in lower
-    built = "new blob" in lower or "new file(" in lower or "atob(" in lower or "fromcharcode" in lower
-    return offered and (built or any(link.startswith("data:") for link in links))

@@ -42,16 +42,10 @@ def read_zip(data: bytes, allowance: Allowance) -> Content:
     """Read the names in an archive, and the text and links of an Office document."""
     content = Content()
     members = directory(data) or local_members(data)
-    if any(member.encrypted for member in members):
-        content.tokens.append("attached:encrypted")
     lower = [member.name.lower() for member in members]
-    if any(name.endswith("vbaproject.bin") for name in lower):
-        content.tokens.append("attached:macros")
     if "[content_types].xml" not in lower and "mimetype" not in lower:
-        content.tokens.append("attached:zip")
         content.names = [member.name for member in members]
         return content
-    content.tokens.append("attached:document")
     texts, left = [], MOST_DOCUMENTS
     for name, member in zip(lower, members, strict=True):
         is_text = any(name.startswith(start) and name.endswith(end) for start, end in DOCUMENTS)

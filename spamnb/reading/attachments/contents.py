@@ -8,7 +8,6 @@ MAX_INFLATED_BYTES = 4 * 1024 * 1024  # of deflated streams; the rest is not inf
 MAX_ATTACHED_TEXT = 1024 * 1024  # characters
 MAX_STREAMS = 2000  # deflated, in PDF and ZIP
 MAX_ATTACHED_LINKS = 500
-MAX_ATTACHED_TOKENS = 1000
 MAX_MEMBERS = 1000  # of archives, whose names are evidence
 PIECE = 16 * 1024  # bytes inflated at once
 
@@ -16,14 +15,13 @@ PIECE = 16 * 1024  # bytes inflated at once
 class Content:
     """What was found in an attachment."""
 
-    __slots__ = ("is_html", "links", "names", "text", "tokens")
+    __slots__ = ("is_html", "links", "names", "text")
 
     def __init__(self, text: str | None = None, is_html: bool = False) -> None:
         self.text = text  # that a person sees, or the source of a page; None if there is none
         self.is_html = is_html
         self.links: list[str] = []
         self.names: list[str] = []  # of the files in an archive
-        self.tokens: list[str] = []
 
 
 class Allowance:
@@ -36,7 +34,6 @@ class Allowance:
         self.streams = MAX_STREAMS
         self.links = MAX_ATTACHED_LINKS
         self.names = MAX_MEMBERS
-        self.tokens = MAX_ATTACHED_TOKENS
 
     def cut(self, content: Content) -> Content:
         """Leave of a content what is still allowed."""
@@ -46,8 +43,6 @@ class Allowance:
         self.links -= len(content.links)
         content.names = content.names[: self.names]
         self.names -= len(content.names)
-        content.tokens = content.tokens[: self.tokens]
-        self.tokens -= len(content.tokens)
         return content
 
     def inflate(self, data: bytes, start: int, end: int, window: int = 15) -> bytes:

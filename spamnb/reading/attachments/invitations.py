@@ -1,12 +1,10 @@
-"""Invitations and other calendar files (RFC 5545): who invites whom, and to what."""
+"""Invitations and other calendar files (RFC 5545): what they say."""
 
 from __future__ import annotations
 
 from spamnb.reading.attachments.contents import Content
 
 MAX_LINES = 20_000
-MAX_PEOPLE = 100
-LONGEST_ADDRESS = 80
 MAX_QUOTED = 20  # colons in quotes before the value of a line
 
 TEXTS = frozenset("SUMMARY DESCRIPTION LOCATION COMMENT CONTACT X-ALT-DESC X-WR-CALNAME".split())
@@ -14,12 +12,11 @@ LINKS = frozenset("URL ATTACH CONFERENCE X-GOOGLE-CONFERENCE X-MICROSOFT-SKYPETE
 
 
 def read_calendar(source: str) -> Content:
-    """Read the texts and links of a calendar; tokens are the organiser and the domains of who is invited."""
+    """Read the texts and links of a calendar."""
     content = Content()
     texts: list[str] = []
-    people = 0
     for line in unfolded(source).split("\n", MAX_LINES)[:MAX_LINES]:
-        name, parameters, value = parts_of(line)
+        name, value = parts_of(line)
         if name in TEXTS:
             text = unescaped(value)
             if "</" in text or "<a " in text or "<br" in text:
@@ -31,16 +28,6 @@ def read_calendar(source: str) -> Content:
             texts.append(text)
         elif name in LINKS:
             content.links.append(value.strip())
-        elif (name == "ORGANIZER" or name == "ATTENDEE") and people < MAX_PEOPLE:
-            people += 1
-            address = value.strip().lower()[: LONGEST_ADDRESS + 7].removeprefix("mailto:")
-            local, at, domain = address.rpartition("@")
-            if at and name == "ORGANIZER":
-                content.tokens.append(f"organizer:{local}@{domain}")
-                content.tokens.append(f"organizer:@{domain}")
-                texts.append(common_name(parameters))
-            elif at:
-                content.tokens.append(f"attendee:@{domain}")
     content.text = "\n".join(texts)
     return content
 
@@ -50,8 +37,8 @@ def unfolded(source: str) -> str:
     return source.replace("\r\n", "\n").replace("\r", "\n").replace("\n ", "").replace("\n\t", "")
 
 
-def parts_of(line: str) -> tuple[str, str, str]:
-    """Cut a line into its name, parameters and value; a colon in quotes is not the one before the value."""
+def parts_of(line: str) -> tuple[str, str]:
+    """Return the name and the value of a line; a colon in quotes is not the one before the value."""
     colon = line.find(":")
     for _ in range(MAX_QUOTED):
         quote = line.find('"', colon)
@@ -59,14 +46,8 @@ def parts_of(line: str) -> tuple[str, str, str]:
             break
         colon = line.find(":", quote)
     if colon < 0:
-        return "", "", ""
-    name, _, parameters = line[:colon].partition(";")
-    return name.strip().upper(), parameters, line[colon + 1 :]
-
-
-def common_name(parameters: str) -> str:
-    _, _, behind = parameters.partition("CN=")
-    return behind.partition(";")[0].strip('"')
+        return "", ""
+    return line[:colon].partition(";")[0].strip().upper(), line[colon + 1 :]
 
 
 def unescaped(value: str) -> str:

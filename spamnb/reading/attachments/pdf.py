@@ -55,12 +55,6 @@ def read_pdf(data: bytes, allowance: Allowance) -> Content:
     pdf = _Pdf(data, allowance)
     content.links = pdf.links()
     content.text = pdf.text().strip()
-    if b"/Encrypt" in data:
-        content.tokens.append("attached:encrypted")
-    if any(b"/JavaScript" in one or b"/JS" in one or b"/Launch" in one for one in pdf.dictionaries()):
-        content.tokens.append("attached:script")
-    if not content.text:  # pictures, or fonts whose letters are known by their shapes alone
-        content.tokens.append("attached:no-text")
     return content
 
 

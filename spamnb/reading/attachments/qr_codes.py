@@ -36,6 +36,5 @@ def read_picture(data: bytes) -> Content:
     except Exception:  # a damaged picture: decoders raise what they like
         return content
     for code in found[:MAX_CODES]:
-        content.tokens = ["attached:qr"]
         content.links.append(code.text[:LONGEST_CODE].strip())
     return content

@@ -25,7 +25,6 @@ def read_rtf(data: bytes) -> Content:
     hidden_from = 0  # depth of the outermost group that is left out; 0: none
     depth = skip = 0
     starred = False  # behind \\*, which begins a group for those who know it
-    tokens = []
     for count, one in enumerate(_PIECE.finditer(data)):
         if count >= MAX_PIECES or depth > MAX_DEPTH:
             break
@@ -36,8 +35,6 @@ def read_rtf(data: bytes) -> Content:
                 hidden_from = 0
             continue
         word = one[2]
-        if word in (b"object", b"objdata"):
-            tokens = ["attached:object"]
         if not hidden_from and (word in _LEFT_OUT or (starred and word and word != b"fldinst")):
             hidden_from = max(1, depth)
         starred = one[4] == b"*"
@@ -55,6 +52,4 @@ def read_rtf(data: bytes) -> Content:
             text = (bytes.fromhex(one[1].decode()) if one[1] else one[6]).decode("cp1252", "replace")
             out.append(text[skip:])
             skip = 0
-    content = Content("".join(out))
-    content.tokens = tokens
-    return content
+    return Content("".join(out))
