@@ -31,6 +31,8 @@ RULES = {
     "the default": "default",
     "head and body not split": "split-head-body=no",
     "no pairs of neighbours": "pairs=no",
+    "no grams": "grams=no",
+    "neither pairs nor grams": "pairs=no,grams=no",
     "weak evidence counted": "least-evidence=0",
     "evidence from 2 nats on": "least-evidence=2",
     "evidence from 3 nats on": "least-evidence=3",
