@@ -26,6 +26,9 @@ MOST_OF_ONE_TAG = 1000  # occurrences of an HTML tag that are counted, after its
 # 0.0149 without grams, 0.0110 with those of 1,500 and 1,500 bytes, 0.0113 of the first 3,000, 0.0126 of the
 # first 3,000 of a message as it stands, with its HTML and its encodings.
 GRAM_TEXT = 1500
+# Characters of one header: long ones are random, and would leave no room for others. Learned from phishing and
+# mailing lists of today, tested on csdmc2010: 2.9 without the limit, 2.3 with it.
+GRAM_HEADER = 150
 SUBJECT, FILE, HIDDEN = Tag(b"subject:"), Tag(b"file:"), Tag(b"hidden:")
 
 
@@ -101,7 +104,7 @@ class Tokenizer:
                 if name == "received" and not is_sent:
                     is_sent = True
                 elif is_read(name):
-                    head += f"{name}: {value[:GRAM_TEXT]}\n"
+                    head += f"{name}: {value[:GRAM_HEADER]}\n"
         return as_bytes(head)
 
     def _add_head(self, features: Features, message: Message) -> None:
