@@ -11,11 +11,12 @@ COUNTERS = 1 << COUNTER_BITS
 PART_BIT = COUNTER_BITS - 1
 HASH_SHIFT = 32 - PART_BIT
 FACTOR = 0x9E3779B1  # 2^32 / the golden ratio: spreads runs that differ little
+LOWER_HALF = 0xFFFFFFFF  # of 64 bits; named, for Cython takes a literal as large for an object
 
 
 def counter_of(gram: int, part: int) -> int:
     """Return the counter of four bytes, given as one number, in head or body."""
-    return (gram * FACTOR & 0xFFFFFFFF) >> HASH_SHIFT | part << PART_BIT
+    return (gram * FACTOR & LOWER_HALF) >> HASH_SHIFT | part << PART_BIT
 
 
 def part_of(counter: int) -> int:
