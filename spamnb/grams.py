@@ -11,7 +11,7 @@ COUNTERS = 1 << COUNTER_BITS
 PART_BIT = COUNTER_BITS - 1
 HASH_SHIFT = 32 - PART_BIT
 FACTOR = 0x9E3779B1  # 2^32 / the golden ratio: spreads runs that differ little
-LOWER_HALF = 0xFFFFFFFF  # of 64 bits; named, for Cython takes a literal as large for an object
+LOWER_HALF = 0xFFFFFFFF  # of 64 bits; a literal as large would have no type
 
 
 def counter_of(gram: int, part: int) -> int:
