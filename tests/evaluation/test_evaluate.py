@@ -53,7 +53,8 @@ def test_by_a_model(spamnb, mail):
     options = ("evaluate", "--json", "--model", spamnb.model, mail.ham, mail.spam)
     metrics = spamnb(*options).succeeds().json
     assert metrics["folds"] is None
-    assert [metrics["confusion"][label][label] for label in ("ham", "spam")] == [14, 14]
+    right = [metrics["confusion"][label][label] for label in ("ham", "spam")]
+    assert right == [14, 13]  # little is learned: one is unsure
     metrics = spamnb(*options, "--cutoff=-100,100").succeeds().json
     assert metrics["unsure"] == {"ham": 14, "spam": 14}
 
