@@ -15,7 +15,7 @@ from spamnb.reading.headers import (
     canonical,
     header_start,
 )
-from spamnb.reading.sender import name_and_address, results_in, spaced_out, without_comments
+from spamnb.reading.sender import address_in, results_in, spaced_out, without_comments
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Envelope:
         senders = raw["from"]
         trusted = sole_address(senders[0]) if len(senders) == 1 and is_whole else ""
         self.sender = shown.get("from", "")  # as a person would see it
-        self.address = trusted or name_and_address(self.sender)[1]
+        self.address = trusted or address_in(self.sender)
         self.is_doubtful = not trusted or fails_dmarc(raw["authentication-results"])
         self.subject = shown.get("subject", "")
         message_id = raw["message-id"][:2][-1]

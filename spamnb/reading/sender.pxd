@@ -13,7 +13,7 @@ cpdef add_sender(Features features, list headers)
 cdef add(Features features, Tag tag, str value)
 
 @cython.locals(start=Py_ssize_t, piece=str)
-cpdef tuple name_and_address(str value)
+cpdef str address_in(str value)
 
 @cython.locals(at=Py_ssize_t)
 cdef str domain_of(str address)

@@ -33,9 +33,9 @@ def add_sender(features: Features, headers: list[tuple[str, str]]) -> None:
     for name, value in headers:
         if name in READ and name not in first:
             first[name] = value
-    address = name_and_address(first.get("from", ""))[1]
+    address = address_in(first.get("from", ""))
     if address and "reply-to" in first:
-        answered = name_and_address(first["reply-to"])[1]
+        answered = address_in(first["reply-to"])
         if "@" not in answered:
             pass
         elif domain_of(answered) == domain_of(address):
@@ -52,15 +52,15 @@ def add(features: Features, tag: Tag, value: str) -> None:
     features.add(tag, data, 0, len(data), HEAD)
 
 
-def name_and_address(value: str) -> tuple[str, str]:
-    """Return the name that a header shows, and the address, which may stand in angle brackets."""
+def address_in(value: str) -> str:
+    """Return the address of a header, which may stand in angle brackets behind a name."""
     start = value.rfind("<")
     if start >= 0:
-        return value[:start], value[start + 1 :].partition(">")[0].strip().lower()
+        return value[start + 1 :].partition(">")[0].strip().lower()
     for piece in value.split(None, MOST_NAME_WORDS)[:MOST_NAME_WORDS]:
         if "@" in piece:
-            return value.replace(piece, " ", 1), piece.strip("(),;:").lower()
-    return value, ""
+            return piece.strip("(),;:").lower()
+    return ""
 
 
 def domain_of(address: str) -> str:

@@ -7,9 +7,6 @@ from helpers.growth import in_linear_time
 
 from spamnb.reading.features import Features
 from spamnb.reading.sender import add_sender
-from spamnb.reading.settings import Settings
-
-WORDS = Settings().words()
 
 
 def tokens(*headers):
