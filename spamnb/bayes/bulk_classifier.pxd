@@ -5,7 +5,7 @@ from spamnb.bayes.likelihood cimport Likelihood
 from spamnb.bayes.classifier cimport Scorer
 from spamnb.grams cimport part_of
 
-cdef int NO_LABEL
+cdef int NO_LABEL, MOST_TERMS
 
 @cython.final
 cdef class BulkClassifier:
@@ -15,6 +15,11 @@ cdef class BulkClassifier:
     cdef const int32_t[:, ::1] gram_counts
     cdef const int64_t[::1] starts, gram_starts
     cdef const uint32_t[::1] grams
+    cdef int64_t[:, ::1] gram_weights
+    cdef int32_t[::1] turns
+    cdef int32_t turn
+    cdef int turn_label
+    cdef int64_t turn_revision
     cdef const int32_t[::1] places
     cdef const uint16_t[:] times
     cdef const uint8_t[:] parts
@@ -27,9 +32,15 @@ cdef class BulkClassifier:
     @cython.locals(scorer=Scorer, first=uint32_t, start=int64_t, end=int64_t, own=uint32_t, others=uint32_t, at=int64_t, k=int,
                    place=uint32_t, count=uint32_t, other=uint32_t, length=int64_t, times=double)
     cdef int add(self, int64_t message, int left_out, const int32_t[::1] places, const int32_t[:, ::1] counts) except -1
-    @cython.locals(own=uint32_t, others=uint32_t, at=int64_t, counter=uint32_t, count=uint32_t, other=uint32_t, k=int)
+    @cython.locals(start=int64_t, end=int64_t, at=int64_t, counter=uint32_t, count=uint32_t, k=int)
     cdef int add_grams(self, Scorer scorer, int64_t message, int left_out, const uint32_t[::1] grams,
                        const int32_t[:, ::1] counts) except -1
+    @cython.locals(turn=int32_t, turns=int32_t[::1], weights=int64_t[:, ::1], own=uint32_t, others=uint32_t, strong=int64_t,
+                   sum_of_weights=int64_t, sum_of_others=int64_t, in_head=int64_t, head_weights=int64_t, head_others=int64_t,
+                   at=int64_t, counter=uint32_t, is_strong=int64_t, count=uint32_t, other=uint32_t, weight=int64_t,
+                   other_weight=int64_t, head=int64_t)
+    cdef int add_run(self, Scorer scorer, int64_t start, int64_t end, int left_out, const uint32_t[::1] grams,
+                     const int32_t[:, ::1] counts) except -1
     cdef tuple row(self, uint32_t place)
     cpdef left_out_joints(self, messages, truth, lone=*)
     @cython.locals(at=int64_t, place=uint32_t, k=int, tokens=int64_t, unique=int64_t, total=int64_t, totals=list, grams=Likelihood)

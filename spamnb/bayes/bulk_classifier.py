@@ -9,7 +9,7 @@ import numpy as np
 from spamnb.arrays import MISSING, distinct_columns
 from spamnb.bayes.classifier import Scorer
 from spamnb.bayes.likelihood import Likelihood
-from spamnb.bayes.view import NO_LABEL
+from spamnb.bayes.view import MOST_TERMS, NO_LABEL
 from spamnb.grams import part_of
 
 if TYPE_CHECKING:
@@ -76,6 +76,12 @@ class BulkClassifier:
         self.counts = counts.data  # interpreted, numpy's 32 bits overflow, and its 16 and 8 below
         self.gram_counts = gram_counts.data  # [counter, label], none if they are not counted
         self.has_grams = view.grams and len(gram_counts) > 0
+        # By counter, the weights of two labels if they are strong, and when they were weighed: in this turn
+        # (and strong: one more), or before. A turn is for a left-out label and a revision of the likelihood.
+        self.gram_weights = np.empty((len(gram_counts), 2), np.int64).data
+        self.turns = np.zeros(len(gram_counts), np.int32).data
+        self.turn = 0
+        self.turn_label, self.turn_revision = NO_LABEL, -1
         self.label_count = likelihood.label_count
         self.count_start = self.label_count if likelihood.is_multinomial else 0
         self.is_gaussian = view.event == "gaussian"
@@ -141,17 +147,48 @@ class BulkClassifier:
 
     def add_grams(self, scorer: Scorer, message: int, left_out: int, grams: Any, counts: Any) -> None:
         """Add up the grams of a message, as `add` does its tokens."""
-        own, others = int(left_out == 0), int(left_out == 1)
-        for at in range(self.gram_starts[message], self.gram_starts[message + 1]):
-            counter = grams[at]
-            if scorer.is_of_two:
-                count, other = counts[counter, 0], counts[counter, 1]
-                scorer.compare(count - (own & (count > 0)), other - (others & (other > 0)), part_of(counter))
-            else:
+        start, end = self.gram_starts[message], self.gram_starts[message + 1]
+        if scorer.is_of_two:
+            for at in range(start, end, MOST_TERMS):
+                self.add_run(scorer, at, min(end, at + MOST_TERMS), left_out, grams, counts)
+        else:
+            for at in range(start, end):
+                counter = grams[at]
                 for k in range(self.label_count):
                     count = counts[counter, k]
                     scorer.row[k] = count - ((k == left_out) & (count > 0))
                 scorer.add(1.0, part_of(counter))
+
+    def add_run(self, scorer: Scorer, start: int, end: int, left_out: int, grams: Any, counts: Any) -> None:
+        """Add up grams that two labels have. A counter is weighed when it is met first, and then known."""
+        if self.turn_label != left_out or self.turn_revision != scorer.likelihood.revision:
+            self.turn_label, self.turn_revision = left_out, scorer.likelihood.revision
+            self.turn += 2
+        turn, turns, weights = self.turn, self.turns, self.gram_weights
+        own, others = int(left_out == 0), int(left_out == 1)
+        strong = sum_of_weights = sum_of_others = 0
+        in_head = head_weights = head_others = 0
+        for at in range(start, end):
+            counter = grams[at]
+            is_strong = turns[counter] - turn
+            if is_strong < 0:  # not yet weighed
+                count, other = counts[counter, 0], counts[counter, 1]
+                count, other = count - (own & (count > 0)), other - (others & (other > 0))
+                is_strong = scorer.weigh(count, other)
+                turns[counter] = turn + is_strong
+                weights[counter, 0], weights[counter, 1] = (
+                    -is_strong & scorer.weights[0],
+                    -is_strong & scorer.weights[1],
+                )
+            weight, other_weight, head = weights[counter, 0], weights[counter, 1], part_of(counter)
+            strong += is_strong
+            sum_of_weights += weight
+            sum_of_others += other_weight
+            in_head += -head & is_strong
+            head_weights += -head & weight
+            head_others += -head & other_weight
+        scorer.add_sums(1, in_head, head_weights, head_others)
+        scorer.add_sums(0, strong - in_head, sum_of_weights - head_weights, sum_of_others - head_others)
 
     def row(self, place: int) -> Row:
         """Return in how many messages of each label a token is."""

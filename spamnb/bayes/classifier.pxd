@@ -32,9 +32,12 @@ cdef class Scorer:
     cdef int take(self, tuple row) except -1
     @cython.locals(k=int, rest=uint64_t, strong=int)
     cdef int add(self, double times, int part) except -1
-    @cython.locals(first=size_t, second=size_t, logarithm=double, other_logarithm=double, weight=int64_t,
-                   other_weight=int64_t, gap=int64_t, is_strong=int64_t)
+    @cython.locals(first=size_t, second=size_t, is_strong=int64_t)
     cdef int compare(self, uint64_t count, uint64_t other, size_t part) except -1
+    @cython.locals(first=size_t, second=size_t, logarithm=double, other_logarithm=double, weight=int64_t,
+                   other_weight=int64_t, gap=int64_t)
+    cdef int64_t weigh(self, uint64_t count, uint64_t other) except -1
+    cdef int add_sums(self, size_t part, int strong, int64_t weight_sum, int64_t other_sum) except -1
     @cython.locals(total=uint64_t, k=int, epsilon=double, low=int64_t, high=int64_t, weight=int64_t)
     cdef bint add_all(self, double times, int part) except -1
     cdef int add_term(self, int place, int64_t weight, double times) except -1

@@ -10,7 +10,15 @@ from math import ceil, inf
 
 from spamnb.bayes.likelihood import NONE_MISFILED, Likelihood
 from spamnb.bayes.verdict import Evidence, Score
-from spamnb.bayes.view import CERTAIN, IMPOSSIBLE, NO_LABEL, ROUNDING, SHARE_OF_GRAMS, UNITS_PER_NAT
+from spamnb.bayes.view import (
+    CERTAIN,
+    IMPOSSIBLE,
+    MOST_TERMS,
+    NO_LABEL,
+    ROUNDING,
+    SHARE_OF_GRAMS,
+    UNITS_PER_NAT,
+)
 from spamnb.grams import COUNTERS, part_of
 from spamnb.store import records
 
@@ -25,7 +33,6 @@ if TYPE_CHECKING:
 # as many, for body and head. Written out, so that they are arrays of C.
 LARGEST_COUNT = 1 << 53  # higher ones are taken for it: so the sum over all labels has less than 63 bits
 LARGEST_TERM = 1 << 50  # units: no weight is larger, see LOG_TINY
-MOST_TERMS = 1 << 12  # so many of LARGEST_TERM are 2⁶²: what is added up before, 63 bits hold
 STRONG, STRONG_AMONG_OTHERS = 1, 2  # what a row is evidence for: spam or any label, one of the others
 
 
@@ -99,6 +106,19 @@ class Scorer:
 
         Branch-free: the test is unpredictable. Half the time.
         """
+        is_strong = self.weigh(count, other)
+        first, second = self.first, self.second
+        part &= self.splits
+        self.strong[part] += is_strong
+        self.sums[2 * first + part] += -is_strong & self.weights[first]
+        self.sums[2 * second + part] += -is_strong & self.weights[second]
+        self.room -= is_strong
+        if not self.room:
+            self.carry()
+        return is_strong
+
+    def weigh(self, count: int, other: int) -> int:
+        """Set the weights of a token for two labels, or for spam and the rest; tell whether it is strong."""
         first, second = self.first, self.second
         if self.likelihood.is_corrected:
             count, other = (
@@ -113,17 +133,19 @@ class Scorer:
         # As Likelihood.weight_of does.
         weight = int(logarithm - self.likelihood.log_denominators[first] + ROUNDING - ROUNDING)
         other_weight = int(other_logarithm - self.likelihood.log_denominators[second] + ROUNDING - ROUNDING)
-        gap = weight - other_weight
-        is_strong = ((gap >= self.least) | (gap <= -self.least)) & ((count | other) > 0)
-        part &= self.splits
-        self.strong[part] += is_strong
-        self.sums[2 * first + part] += -is_strong & weight
-        self.sums[2 * second + part] += -is_strong & other_weight
         self.weights[first], self.weights[second] = weight, other_weight
-        self.room -= is_strong
-        if not self.room:
+        gap = weight - other_weight
+        return ((gap >= self.least) | (gap <= -self.least)) & ((count | other) > 0)
+
+    def add_sums(self, part: int, strong: int, weight_sum: int, other_sum: int) -> None:
+        """Add what `compare` made of so many strong tokens or grams, at most MOST_TERMS."""
+        if strong >= self.room:
             self.carry()
-        return is_strong
+        part &= self.splits
+        self.strong[part] += strong
+        self.sums[2 * self.first + part] += weight_sum
+        self.sums[2 * self.second + part] += other_sum
+        self.room -= strong
 
     def add_all(self, times: float, part: int) -> bool:
         """Add the row taken for each label; where spam is apart, for each other one."""

@@ -13,11 +13,11 @@ cdef class Likelihood:
     cdef readonly Likelihood grams
     cdef readonly list log_prior, label_totals, background, certain_words
     cdef double[4096] logarithms
-    cdef double[101] log_denominators
+    cdef double[101] log_denominators, misfiled
     cdef uint64_t kept
+    cdef int64_t revision
     cdef object _message_total
     cdef double _log_zero
-    cdef list misfiled
 
     cpdef keep_logarithms(self)
     cpdef correct(self, misfiled)

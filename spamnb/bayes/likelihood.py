@@ -15,7 +15,7 @@ A weight is a whole number of units of 2⁻⁴⁰ nats: sums of them are exact, 
 
 from __future__ import annotations
 
-from math import fsum, inf, log, sqrt
+from math import fsum, inf, log
 
 from spamnb.bayes.view import (
     CERTAIN,
@@ -72,7 +72,9 @@ class Likelihood:
         self.epsilon = 0.0 if self.is_global else float(view.smoothing)
         self._log_zero = LOG_TINY * UNITS_PER_NAT if view.damping is not None else -inf
         self.kept = 0  # logarithms
+        self.revision = 0  # raised when weights change, but for denominators without one message
         self.log_denominators = [0.0] * 101  # per label log(n_c + ε|V|), in units; 101st of all but spam
+        self.misfiled = [0.0] * 101  # per label, what share of the other side's mail is filed under it
         self.grams: Likelihood | None = None
         if view.grams:
             self.grams = Likelihood(GramTotals(totals), view.of_grams())
@@ -89,9 +91,11 @@ class Likelihood:
 
     def correct(self, misfiled: Sequence[float]) -> None:
         """Take counts without misfiled mail: a share of the mail but spam, filed as spam, and one of spam."""
+        self.revision += 1
         self.is_corrected = any(misfiled) and (self.is_mean_of_two or self.spam_apart != NO_LABEL)
-        # By label: what share of the other side's mail is filed under it; last the rest, if spam is apart.
-        self.misfiled = [misfiled[label != SPAM] for label in self.labels] + [misfiled[1]]
+        for k, label in enumerate(self.labels):
+            self.misfiled[k] = misfiled[label != SPAM]
+        self.misfiled[self.label_count] = misfiled[1]
         if self.grams:
             self.grams.correct(misfiled)
 
@@ -99,12 +103,14 @@ class Likelihood:
         """Return in how many messages of a label a token is, less those that are likely misfiled.
 
         `other`: messages of the other side that have it. As many are misfiled as expected, or one standard
-        deviation more.
+        deviation, √expected, more.
         """
-        if count >= other:
+        if not count or count >= other:
             return count
         expected = self.misfiled[label_index] * other
-        misfiled = int(expected + sqrt(expected))
+        misfiled = int(expected)
+        while misfiled < count and (misfiled + 1 - expected) * (misfiled + 1 - expected) <= expected:
+            misfiled += 1
         return count - misfiled if count > misfiled else 0
 
     def update(self, totals: TotalCounts, words_by_count: Sequence[WordsByCount] | None = None) -> None:
@@ -113,6 +119,7 @@ class Likelihood:
         If `words_by_count`, per label, is given, the table's histogram is not computed (for Bernoulli).
         """
         view = self.view
+        self.revision += 1
         self.numbers = totals.numbers
         self.log_prior = [_log(p) for p in prior(totals.labels, totals.messages, view.prior)]
         self._message_total = sum(totals.messages)
