@@ -21,7 +21,7 @@ cdef class MemoryScorer:
 
     @cython.locals(table=TokenTable)
     cpdef score(self, Features features)
-    @cython.locals(shift=int, entry=int, fingerprint=uint64_t, at=uint64_t, end=uint64_t, packed=uint64_t,
+    @cython.locals(shift=int, scorer=Scorer, size=int, entry=int, fingerprint=uint64_t, at=uint64_t, end=uint64_t, packed=uint64_t,
                    count=int64_t, other=int64_t, change=list)
     cdef int add(self, TokenTable table, CountHash counts, const uint64_t[::1] slots, dict changes) except -1
 

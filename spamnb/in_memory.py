@@ -69,7 +69,7 @@ class MemoryScorer:
 
         Prefetch, so that cache misses overlap: half the time.
         """
-        shift = counts.shift
+        shift, scorer, size = counts.shift, self.scorer, 0
         for entry in range(table.used):
             self.touched |= slots[table.fingerprints[entry] >> shift << 1]
         for entry in range(table.used):
@@ -84,7 +84,8 @@ class MemoryScorer:
                 change = changes[fingerprint]
                 count, other = max(count + change[0], 0), max(other + change[1], 0)
             if count or other:
-                self.scorer.compare(count, other, table.parts[entry])
+                size = scorer.put(size, count, other, table.parts[entry])
+        scorer.compare_all(size)
 
 
 class CountHash:

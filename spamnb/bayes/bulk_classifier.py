@@ -9,8 +9,8 @@ import numpy as np
 from spamnb.arrays import MISSING, distinct_columns
 from spamnb.bayes.classifier import Scorer
 from spamnb.bayes.likelihood import Likelihood
-from spamnb.bayes.view import MOST_TERMS, NO_LABEL
-from spamnb.grams import part_of
+from spamnb.bayes.view import AT_ONCE, MOST_TERMS, NO_LABEL
+from spamnb.grams import COUNTERS, part_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
         def occurrence_counts(self) -> Array: ...
         @property
         def grams(self) -> Array: ...
+
+
+FIRST_OF_HEAD = COUNTERS // 2  # counters below are for the body
 
 
 def counts_for(view: View, message_counts: Array, occurrence_counts: Array) -> Array:
@@ -73,13 +76,15 @@ class BulkClassifier:
         likelihood.keep_logarithms()
         self.likelihood = likelihood
         self.scorer = Scorer(likelihood)
-        self.counts = counts.data  # interpreted, numpy's 32 bits overflow, and its 16 and 8 below
-        self.gram_counts = gram_counts.data  # [counter, label], none if they are not counted
+        # Rows one behind the other: one index is checked faster than two. Interpreted, numpy's 32 bits
+        # overflow, and its 16 and 8 below, but not those of `data`.
+        self.counts, self.width = counts.reshape(-1).data, counts.shape[1]
+        self.gram_counts = gram_counts.reshape(-1).data  # [counter, label], none if they are not counted
         self.has_grams = view.grams and len(gram_counts) > 0
-        # By counter, the weights of two labels if they are strong, and when they were weighed: in this turn
-        # (and strong: one more), or before. A turn is for a left-out label and a revision of the likelihood.
-        self.gram_weights = np.empty((len(gram_counts), 2), np.int64).data
-        self.turns = np.zeros(len(gram_counts), np.int32).data
+        # By counter, when it was weighed: in this turn (if strong, one more) or before; and the weights of
+        # two labels, 0 if it is weak. A turn is for a left-out label and a revision of the likelihood.
+        self.gram_weights = np.zeros(3 * len(gram_counts), np.int64).data
+        self.waiting = [0] * 256  # places there of grams that are to be weighed
         self.turn = 0
         self.turn_label, self.turn_revision = NO_LABEL, -1
         self.label_count = likelihood.label_count
@@ -95,7 +100,7 @@ class BulkClassifier:
     def open(self, rows: Rows, counts: Array | None = None) -> None:
         """Take the messages that are scored next, and other counts, if these are given."""
         if counts is not None:
-            self.counts = counts.data
+            self.counts = counts.reshape(-1).data
         self.starts, self.places = rows.starts, rows.places.astype(np.int32, copy=False).data
         self.times, self.parts = rows.times.data, rows.parts.data
         self.gram_starts, self.grams = rows.grams.starts, rows.grams.members.data
@@ -112,7 +117,7 @@ class BulkClassifier:
         return [self.score(message) for message in range(len(rows))]
 
     def score(self, message: int) -> Score:
-        self.add(message, NO_LABEL, self.places, self.counts)
+        self.add(message, NO_LABEL, self.places, self.counts, self.parts)
         if not self.numbers:
             return self.scorer.score([])
         numbers = {name: values[message] for name, values in self.numbers if values[message] != MISSING}
@@ -120,28 +125,34 @@ class BulkClassifier:
         score.evidence = []  # of numbers: like the others, this score goes to another process without
         return score
 
-    def add(self, message: int, left_out: int, places: Any, counts: Any) -> None:
+    def add(self, message: int, left_out: int, places: Any, counts: Any, parts: Any) -> None:
         """Add up the tokens of a message; if `left_out` is its label, the rows are taken without it."""
-        scorer, first = self.scorer, self.count_start
+        scorer, first, width = self.scorer, self.count_start, self.width
         start = self.starts[message]
         end = start if self.is_gaussian else self.starts[message + 1]
         scorer.clear()
         if scorer.is_of_two:
             own, others = int(left_out == 0), int(left_out == 1)
-            for at in range(start, end):
-                place = places[at]
-                count, other = counts[place, first], counts[place, first + 1]
-                scorer.compare(count - (own & (count > 0)), other - (others & (other > 0)), self.parts[at])
+            while start < end:
+                size = min(AT_ONCE, end - start)
+                for at in range(size):
+                    place = first + width * places[start + at]
+                    count, other = counts[place], counts[place + 1]
+                    scorer.counts[at] = count - (own & (count > 0))
+                    scorer.other_counts[at] = other - (others & (other > 0))
+                    scorer.parts[at] = parts[start + at]
+                scorer.compare_all(size)
+                start += size
         else:
             length = sum([self.times[at] for at in range(start, end)]) if self.is_tfidf else 0
             for at in range(start, end):
                 for k in range(self.label_count):
-                    count = counts[places[at], first + k]
+                    count = counts[width * places[at] + first + k]
                     scorer.row[k] = count - ((k == left_out) & (count > 0))
                 times = self.times[at] if first else 1.0
                 if length:
                     times = self.times[at] / length * self.likelihood.idf(self.row(places[at]))
-                scorer.add(times, self.parts[at])
+                scorer.add(times, parts[at])
         if self.has_grams and scorer.grams:
             self.add_grams(scorer.grams, message, left_out, self.grams, self.gram_counts)
 
@@ -155,7 +166,7 @@ class BulkClassifier:
             for at in range(start, end):
                 counter = grams[at]
                 for k in range(self.label_count):
-                    count = counts[counter, k]
+                    count = counts[self.label_count * counter + k]
                     scorer.row[k] = count - ((k == left_out) & (count > 0))
                 scorer.add(1.0, part_of(counter))
 
@@ -164,35 +175,47 @@ class BulkClassifier:
         if self.turn_label != left_out or self.turn_revision != scorer.likelihood.revision:
             self.turn_label, self.turn_revision = left_out, scorer.likelihood.revision
             self.turn += 2
-        turn, turns, weights = self.turn, self.turns, self.gram_weights
+        turn, weights = self.turn, self.gram_weights
         own, others = int(left_out == 0), int(left_out == 1)
-        strong = sum_of_weights = sum_of_others = 0
+        size = strong = sum_of_weights = sum_of_others = 0
         in_head = head_weights = head_others = 0
         for at in range(start, end):
             counter = grams[at]
-            is_strong = turns[counter] - turn
+            place = 3 * counter
+            is_strong = weights[place] - turn
             if is_strong < 0:  # not yet weighed
-                count, other = counts[counter, 0], counts[counter, 1]
-                count, other = count - (own & (count > 0)), other - (others & (other > 0))
-                is_strong = scorer.weigh(count, other)
-                turns[counter] = turn + is_strong
-                weights[counter, 0], weights[counter, 1] = (
-                    -is_strong & scorer.weights[0],
-                    -is_strong & scorer.weights[1],
-                )
-            weight, other_weight, head = weights[counter, 0], weights[counter, 1], part_of(counter)
-            strong += is_strong
-            sum_of_weights += weight
-            sum_of_others += other_weight
-            in_head += -head & is_strong
-            head_weights += -head & weight
-            head_others += -head & other_weight
+                count, other = counts[2 * counter], counts[2 * counter + 1]
+                scorer.counts[size] = count - (own & (count > 0))
+                scorer.other_counts[size] = other - (others & (other > 0))
+                scorer.parts[size] = part_of(counter)
+                self.waiting[size] = place
+                size += 1
+                if size == AT_ONCE:
+                    self.weigh(scorer, size, weights)
+                    size = 0
+            elif counter < FIRST_OF_HEAD:
+                strong += is_strong
+                sum_of_weights += weights[place + 1]
+                sum_of_others += weights[place + 2]
+            else:
+                in_head += is_strong
+                head_weights += weights[place + 1]
+                head_others += weights[place + 2]
+        self.weigh(scorer, size, weights)
         scorer.add_sums(1, in_head, head_weights, head_others)
-        scorer.add_sums(0, strong - in_head, sum_of_weights - head_weights, sum_of_others - head_others)
+        scorer.add_sums(0, strong, sum_of_weights, sum_of_others)
+
+    def weigh(self, scorer: Scorer, size: int, weights: Any) -> None:
+        """Add up grams that were not known, and remember their weights."""
+        scorer.compare_all(size)
+        for at in range(size):
+            place = self.waiting[at]
+            weights[place] = self.turn + scorer.are_strong[at]
+            weights[place + 1], weights[place + 2] = scorer.strong_weights[at], scorer.other_weights[at]
 
     def row(self, place: int) -> Row:
         """Return in how many messages of each label a token is."""
-        return tuple([self.counts[place, k] for k in range(self.label_count)])
+        return tuple([self.counts[self.width * place + k] for k in range(self.label_count)])
 
     def left_out_joints(
         self, messages: Sequence[int], truth: Sequence[int], lone: Sequence[int] | None = None
@@ -205,7 +228,7 @@ class BulkClassifier:
         joints = []
         for message in messages:
             self.leave_out(message, truth[message], lone[message] if lone else 0, self.places, self.counts)
-            self.add(message, truth[message], self.places, self.counts)
+            self.add(message, truth[message], self.places, self.counts, self.parts)
             joints.append(self.scorer.joint())
         for likelihood in (self.likelihood, self.likelihood.grams):
             if likelihood:
@@ -214,13 +237,15 @@ class BulkClassifier:
 
     def leave_out(self, message: int, label: int, lone: int, places: Any, counts: Any) -> None:
         """Take the likelihood's denominators without a message."""
-        tokens, unique = lone, lone
-        for at in range(self.starts[message], self.starts[message + 1]):
-            place, total = places[at], 0
-            for k in range(self.label_count):
-                total += counts[place, k]
+        tokens, unique, width, label_count = lone, lone, self.width, self.label_count  # two or more
+        start, end = self.starts[message], self.starts[message + 1]
+        for at in range(start, end):
+            place = width * places[at]
+            total = counts[place] + counts[place + 1]
+            for k in range(2, label_count):
+                total += counts[place + k]
             tokens += total > 0
-            unique += (total == 1) & (counts[place, label] == 1)
+            unique += (total == 1) & (counts[place + label] == 1)
         totals = self.likelihood.label_totals.copy()
         totals[label] -= tokens
         self.likelihood.set_denominators(totals, self.likelihood.vocabulary - unique)

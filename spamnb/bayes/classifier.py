@@ -11,6 +11,7 @@ from math import ceil, inf
 from spamnb.bayes.likelihood import NONE_MISFILED, Likelihood
 from spamnb.bayes.verdict import Evidence, Score
 from spamnb.bayes.view import (
+    AT_ONCE,
     CERTAIN,
     IMPOSSIBLE,
     MOST_TERMS,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from spamnb.store.counts import Counts, Pair, Row, Token
 
 # Arrays below have 101 places: for MOST_LABELS labels and, where spam is apart, all others together; or twice
-# as many, for body and head. Written out, so that they are arrays of C.
+# as many, for body and head; or AT_ONCE. Written out, so that they are arrays of C.
 LARGEST_COUNT = 1 << 53  # higher ones are taken for it: so the sum over all labels has less than 63 bits
 LARGEST_TERM = 1 << 50  # units: no weight is larger, see LOG_TINY
 STRONG, STRONG_AMONG_OTHERS = 1, 2  # what a row is evidence for: spam or any label, one of the others
@@ -54,6 +55,12 @@ class Scorer:
         self.least = ceil(min(view.least_evidence * UNITS_PER_NAT, 2.0 * LARGEST_TERM + 1))
         self.row = [0] * 101  # the counts of a token that the view reads, by label: a source puts them here
         self.weights = [0] * 101  # of the token added last, in units
+        self.counts = [0] * 256  # of tokens that `compare_all` is to add, for two labels
+        self.other_counts = [0] * 256
+        self.parts = [0] * 256
+        self.are_strong = [0] * 256  # what became of them: which count, and their weights, else 0
+        self.strong_weights = [0] * 256
+        self.other_weights = [0] * 256
         self.grams: Scorer | None = Scorer(likelihood.grams) if likelihood.grams else None
         self.clear()
 
@@ -91,7 +98,7 @@ class Scorer:
 
     def add_grams(self, counters: Sequence[int], data: bytes, changes: Mapping[int, Sequence[int]]) -> None:
         """Add grams by their counters: the counts of all, and changes to some of them."""
-        width = len(data) // (self.label_count * COUNTERS)
+        width, size = len(data) // (self.label_count * COUNTERS), 0
         for counter in counters:
             at = counter * self.label_count * width
             for k in range(self.label_count):
@@ -99,46 +106,70 @@ class Scorer:
             if changes and counter in changes:
                 for k in range(self.label_count):
                     self.row[k] = max(self.row[k] + changes[counter][k], 0)
-            self.add(1.0, part_of(counter))
+            if self.is_of_two:
+                size = self.put(size, self.row[0], self.row[1], part_of(counter))
+            else:
+                self.add(1.0, part_of(counter))
+        self.compare_all(size)
 
     def compare(self, count: int, other: int, part: int) -> int:
-        """Add a token of a view that takes means, by its counts for two labels, or for spam and the rest.
+        """Add one token, as `compare_all` does many, and tell whether it is strong."""
+        return self.compare_all(self.put(0, count, other, part))
 
+    def put(self, size: int, count: int, other: int, part: int) -> int:
+        """Put one more token beside so many that `compare_all` is to add; return how many wait now."""
+        self.counts[size], self.other_counts[size], self.parts[size] = count, other, part
+        if size < AT_ONCE - 1:
+            return size + 1
+        self.compare_all(AT_ONCE)
+        return 0
+
+    def compare_all(self, size: int) -> int:
+        """Add tokens of a view that takes means, by their counts for two labels, or for spam and the rest.
+
+        Counts and parts are in `counts`, `other_counts` and `parts`. Returns how many tokens are strong.
         Branch-free: the test is unpredictable. Half the time.
         """
-        is_strong = self.weigh(count, other)
+        likelihood, splits, least = self.likelihood, self.splits, self.least
         first, second = self.first, self.second
-        part &= self.splits
-        self.strong[part] += is_strong
-        self.sums[2 * first + part] += -is_strong & self.weights[first]
-        self.sums[2 * second + part] += -is_strong & self.weights[second]
-        self.room -= is_strong
-        if not self.room:
-            self.carry()
-        return is_strong
-
-    def weigh(self, count: int, other: int) -> int:
-        """Set the weights of a token for two labels, or for spam and the rest; tell whether it is strong."""
-        first, second = self.first, self.second
-        if self.likelihood.is_corrected:
-            count, other = (
-                self.likelihood.rightly_filed(first, count, other),
-                self.likelihood.rightly_filed(second, other, count),
-            )
-        if count < self.likelihood.kept and other < self.likelihood.kept:
-            logarithm, other_logarithm = self.likelihood.logarithms[count], self.likelihood.logarithms[other]
-        else:
-            logarithm = self.likelihood.log_count(count, self.likelihood.epsilon)
-            other_logarithm = self.likelihood.log_count(other, self.likelihood.epsilon)
-        # As Likelihood.weight_of does.
-        weight = int(logarithm - self.likelihood.log_denominators[first] + ROUNDING - ROUNDING)
-        other_weight = int(other_logarithm - self.likelihood.log_denominators[second] + ROUNDING - ROUNDING)
+        denominator = likelihood.log_denominators[first]
+        other_denominator = likelihood.log_denominators[second]
+        weight = other_weight = strong = sum_of_weights = sum_of_others = 0
+        in_head = head_weights = head_others = 0
+        for at in range(size):
+            count, other = self.counts[at], self.other_counts[at]
+            if likelihood.is_corrected and count and other:
+                count, other = (
+                    likelihood.rightly_filed(first, count, other),
+                    likelihood.rightly_filed(second, other, count),
+                )
+            if count | other < likelihood.kept:
+                logarithm, other_logarithm = likelihood.logarithms[count], likelihood.logarithms[other]
+            else:
+                logarithm = likelihood.log_count(count, likelihood.epsilon)
+                other_logarithm = likelihood.log_count(other, likelihood.epsilon)
+            # As Likelihood.weight_of does.
+            weight = int(logarithm - denominator + ROUNDING - ROUNDING)
+            other_weight = int(other_logarithm - other_denominator + ROUNDING - ROUNDING)
+            gap = weight - other_weight
+            is_strong = ((gap >= least) | (gap <= -least)) & (count | other > 0)
+            head = -(self.parts[at] & splits)
+            self.are_strong[at] = is_strong
+            weight_now = self.strong_weights[at] = -is_strong & weight
+            other_now = self.other_weights[at] = -is_strong & other_weight
+            strong += is_strong
+            sum_of_weights += weight_now
+            sum_of_others += other_now
+            in_head += head & is_strong
+            head_weights += head & weight_now
+            head_others += head & other_now
         self.weights[first], self.weights[second] = weight, other_weight
-        gap = weight - other_weight
-        return ((gap >= self.least) | (gap <= -self.least)) & ((count | other) > 0)
+        self.add_sums(1, in_head, head_weights, head_others)
+        self.add_sums(0, strong - in_head, sum_of_weights - head_weights, sum_of_others - head_others)
+        return strong
 
     def add_sums(self, part: int, strong: int, weight_sum: int, other_sum: int) -> None:
-        """Add what `compare` made of so many strong tokens or grams, at most MOST_TERMS."""
+        """Add the weights of so many strong tokens or grams, at most MOST_TERMS."""
         if strong >= self.room:
             self.carry()
         part &= self.splits

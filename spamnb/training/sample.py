@@ -87,31 +87,34 @@ class Sample:
                 piece = SampledMessages(digests, labels, *(column.load() for column in columns))
                 yield piece.chosen(np.flatnonzero(kept))
 
-    def scored(
+    def scorer(
         self,
-        learned: LearnedMessages,
         labels: Sequence[str],
         view: View,
         totals: Totals,
-        misfiled: Sequence[float],
         counts: Callable[[Sequence[Array]], Sequence[Array]],
-    ) -> LearnedMessages:
-        """Score the sampled messages, each by the mail without itself, and note their scores.
+    ) -> Callable[[LearnedMessages, Sequence[float]], LearnedMessages]:
+        """Load the sampled messages, to score each by the mail without itself.
 
-        `misfiled`: shares by which counts are corrected. `counts` looks up the rows of counts of
-        vocabularies, each of sorted fingerprints.
+        `counts` looks up the rows of counts of vocabularies, each of sorted fingerprints. What is returned
+        takes learned messages and the shares of misfiled mail that counts are corrected by, and notes scores.
         """
         if not self.pieces or not has_spam(labels) or not view.has_cutoffs:
-            return learned
+            return lambda learned, _: learned
         pieces = list(self._load())
         found = counts([piece.fingerprints for piece in pieces])
-        classifier = BulkClassifier(Likelihood(totals, view, misfiled), found[0], narrowed(totals.grams.T))
-        for piece, counts_of_piece in zip(pieces, found, strict=True):
-            classifier.open(piece.rows, counts_of_piece)
-            joints = classifier.left_out_joints(range(len(piece.rows)), piece.labels.tolist())
-            leads = leads_among_others(labels, piece.labels, joints)
-            learned = learned.scored(piece.digests, spam_scores(labels, joints), leads)
-        return learned
+        classifier = BulkClassifier(Likelihood(totals, view), found[0], narrowed(totals.grams.T))
+
+        def scored(learned: LearnedMessages, misfiled: Sequence[float]) -> LearnedMessages:
+            classifier.likelihood.correct(misfiled)
+            for piece, counts_of_piece in zip(pieces, found, strict=True):
+                classifier.open(piece.rows, counts_of_piece)
+                joints = classifier.left_out_joints(range(len(piece.rows)), piece.labels.tolist())
+                leads = leads_among_others(labels, piece.labels, joints)
+                learned = learned.scored(piece.digests, spam_scores(labels, joints), leads)
+            return learned
+
+        return scored
 
 
 def counts_in(table: CountTable, view: View, vocabularies: Sequence[Array]) -> list[Array]:

@@ -223,19 +223,16 @@ def write_shards(
         found = map_shards(counts_in, shards, [view] * len(shards), by_shard)
         return [np.concatenate(counts) for counts in zip(*found, strict=True)]
 
-    def scored_by(shares: Sequence[float]) -> LearnedMessages:
-        if sample is None:
-            return learned
-        return sample.scored(learned, labels, view, sum_totals(totals), shares, counts)
-
     def scored() -> tuple[LearnedMessages, dict[str, Any]]:
         messages, limits, calibration, shares = learned, IMPORTED, Calibration(), NONE_MISFILED
         if not settings.closed:
             shares = misfiled_shares(labels, learned.labels, learned.scores)
-            messages = scored_by(shares)
-            found = misfiled_shares(labels, messages.labels, messages.scores)
-            if found != shares:
-                messages, shares = scored_by(found), found
+            if sample:
+                scores = sample.scorer(labels, view, sum_totals(totals), counts)
+                messages = scores(learned, shares)
+                found = misfiled_shares(labels, messages.labels, messages.scores)
+                if found != shares:
+                    messages, shares = scores(learned, found), found
             columns = messages.labels, messages.scores, messages.leads
             limits, calibration = measured(labels, *columns, ham_loss, score_scale(view))
         return messages, {

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from spamnb.mailboxes.labelled import chunks_by_label
 from spamnb.mailboxes.ranges import ChunkTask, join_ranges
 from spamnb.mailboxes.sources import chunks
 from spamnb.store.stored_model import StoredModel
-from spamnb.tables.count_table import CountTable, sum_tables
+from spamnb.tables.count_table import NO_GRAMS, CountTable, sum_tables
 from spamnb.tables.loading import load_shard
 from spamnb.tables.spilling import MOST_SHARDS, SpilledTable, SpillFile
 from spamnb.tables.vocabulary import check_columns
@@ -37,9 +40,13 @@ class LocalTableSum:
         self.file = file
         self.tables: list[CountTable] = []
         self.spilled: list[SpilledTable] = []
+        self.grams = NO_GRAMS  # of all tables: 2 MB each
 
     def add(self, table: CountTable) -> None:
-        self.tables.append(table)
+        if table.grams.size:
+            self.grams = self.grams if self.grams.size else np.zeros(table.grams.shape, np.int64)
+            self.grams += table.grams
+        self.tables.append(replace(table, grams=NO_GRAMS))
         limit = max(FEW_ENTRIES, sum(map(len, self.spilled)))
         if sum(map(len, self.tables)) > min(limit, MOST_ENTRIES):
             self.spilled.append(SpilledTable(self.file, sum_tables(self.tables)))
@@ -51,13 +58,14 @@ class LocalTableSum:
         entries = sum([*of_base, *map(len, self.spilled), *map(len, self.tables)])
         count = min(1 << (entries // SHARD_ENTRIES).bit_length(), MOST_SHARDS)
         shards: list[SpilledTable] = []
+        grams = replace(CountTable.empty(self.labels), grams=self.grams)
         for shard in range(count):
             before = CountTable.empty(self.labels)
             if self.base:
                 before = load_shard(self.base, shard, count).relabelled(self.labels)
             spilled = [table.shard(shard, count) for table in self.spilled]
             tables = [table.shard(shard, count) for table in self.tables]
-            table = finish(sum_tables([before, *spilled, *tables]), before)
+            table = finish(sum_tables([before, grams.as_shard(shard), *spilled, *tables]), before)
             shards.append(SpilledTable(self.file, table))
         self.spilled, self.tables = [], []
         return shards
