@@ -1,6 +1,6 @@
 cimport cython
 
-cdef unsigned char LF, CR, DASH, EQUALS
+cdef unsigned char LF, CR, DASH
 cdef Py_ssize_t MAX_FIRST_NAME, MAX_KEPT_NAME, MAX_VALUE, MAX_PARAMETERS, STEP
 cdef size_t NAME_SLOTS
 cdef list _latest_names
@@ -10,6 +10,7 @@ cdef list _latest_names
 cdef class Surroundings:
     cdef readonly bytes data
     cdef public Py_ssize_t finds_left
+    cdef public list names
 
 cpdef bytes canonical(bytes raw)
 
@@ -23,7 +24,6 @@ cdef Py_ssize_t _end_of_block(bytes data, size_t at) except -2
 cdef str _lower_name(bytes data, Py_ssize_t start, Py_ssize_t end)
 
 cdef bint _is_envelope(bytes data, Py_ssize_t at) except -1
-cdef str _stripped(bytes data, size_t start, size_t end)
 
 @cython.locals(found=dict, readable_parameters=dict, semicolon=Py_ssize_t, at=Py_ssize_t, end=Py_ssize_t,
                equals=Py_ssize_t, start=Py_ssize_t, text=str)
@@ -39,11 +39,12 @@ cdef class HeaderBlock:
     cdef public Py_ssize_t body
     cdef readonly bint is_raw
 
-    @cython.locals(start=Py_ssize_t, at=Py_ssize_t, here=Py_ssize_t, colon=Py_ssize_t, most=Py_ssize_t, bits="unsigned char",
-                   byte="unsigned char", data=bytes, folded=bint, encoded=bint)
+    @cython.locals(start=Py_ssize_t, at=Py_ssize_t, here=Py_ssize_t, first=Py_ssize_t, colon=Py_ssize_t, most=Py_ssize_t,
+                   line_end=Py_ssize_t, stop=Py_ssize_t, found=Py_ssize_t, data=bytes, block=bytes, piece=str, folded=bint)
     cpdef void read(self, Surroundings around, Py_ssize_t limit) except *
 
-    @cython.locals(name=str, value=str, written=bytes, subject=str)
+    @cython.locals(name=str, value=str, written=bytes, subject=str, letter="unsigned char", first=size_t, last=size_t,
+                   lines=bytes)
     cdef bint add(self, bytes data, Py_ssize_t start, Py_ssize_t colon, Py_ssize_t end, bint folded) except -1
 
     cpdef void decode(self, Surroundings around, str charset) except *

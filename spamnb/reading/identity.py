@@ -102,7 +102,8 @@ def _lasting_fields(fields: Fields) -> bytes:
             lasting.append(start)
             lasting.append(value)
     lasting.append("\n\n")
-    return "".join(lasting)[1:].encode("latin-1", "replace")
+    lasting[0] = lasting[0][1:]
+    return "".join(lasting).encode("latin-1", "replace")
 
 
 _starts: dict[str, str] = {}  # by name, what is before the value; nothing if the field does not last

@@ -26,6 +26,7 @@ from spamnb.reading.encodings.charsets import KNOWN, by_codec, codec
 from spamnb.reading.encodings.detection import find
 from spamnb.reading.encodings.transfer import CERTAIN, CONTROLS, undo
 from spamnb.reading.envelope import fails_dmarc, read_envelope, sole_address
+from spamnb.reading.headers import Surroundings
 from spamnb.reading.identity import digest
 from spamnb.reading.message import MAX_LEAVES, MAX_TEXT_BYTES, read
 from spamnb.reading.settings import Settings
@@ -79,7 +80,7 @@ def transfer(data: bytes) -> None:
 def charset(data: bytes) -> None:
     """A charset that is known is found for any bytes under any declaration, and reads them."""
     declared = NAMES[data[0] % len(NAMES)] if data else ""
-    for around in (b"", data):
+    for around in (None, Surroundings(data)):
         name, _ = find(data, declared, around)
         assert name in KNOWN
         by_codec(data, name).encode()

@@ -17,6 +17,7 @@ from spamnb.reading.encodings.transfer import (
     PLAIN,
     QUOTED,
     UNDECLARED,
+    count_escapes,
     undo,
 )
 
@@ -154,3 +155,9 @@ def test_what_was_encoded_is_undone(data: bytes) -> None:
     assert found(encodebytes(data), "base64") == (data, BASE64)
     text = data.translate(None, CONTROLS + b"\r\n")
     assert found(binascii.b2a_qp(text), "quoted") == (text, QUOTED)
+
+
+@given(st.text("=3Dd ").map(str.encode))
+def test_escapes_are_counted_as_python_does(data: bytes) -> None:
+    counts = [data.count(sought) for sought in (b"=", b"=3D", b"=3d", b"==")]
+    assert count_escapes(data) == (counts[0], counts[1] + counts[2], counts[3])

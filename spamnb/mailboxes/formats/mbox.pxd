@@ -12,10 +12,11 @@ cdef class _Lookahead:
     cdef Py_ssize_t skip(self, Py_ssize_t most, Py_ssize_t at) except -1
     cdef void drop(self, Py_ssize_t end) except *
     @cython.locals(data=bytearray, places=bytes, look=size_t, place=size_t, hit=size_t, before=int,
-                   is_hit=bint)
+                   rest=bint)
     cdef Py_ssize_t from_line(self, size_t at, size_t end) except -2
-@cython.locals(end=Py_ssize_t, day=bint, month=bint, word=bytes)
 cpdef bint is_envelope(text) except -1
+@cython.locals(line=bytes, line_end=bytes, day=bint, month=bint, word=bytes)
+cdef bint _has_date(bytes text) except -1
 @cython.locals(data=bytearray, hit=Py_ssize_t)
 cdef Py_ssize_t _end_by_line(_Lookahead ahead, Py_ssize_t at, Py_ssize_t most, last=*) except -1
 @cython.locals(data=bytearray, name=Py_ssize_t, body=Py_ssize_t, end=Py_ssize_t)

@@ -32,15 +32,18 @@ def is_envelope(text: bytes | bytearray) -> bool:
     >>> is_envelope(b"From Monday on we meet at 10:30")
     False
     """
-    if not text.startswith(b"From "):
-        return False
-    end = text.find(b"\n", 0, MAX_ENVELOPE)
-    if end < 0 and len(text) >= MAX_ENVELOPE:
+    return text.startswith(b"From ") and _has_date(bytes(text[:MAX_ENVELOPE]))
+
+
+def _has_date(text: bytes) -> bool:
+    """Whether the first line has a weekday, a month and a time, and ends soon."""
+    line, line_end, _ = text.partition(b"\n")
+    if not line_end and len(line) >= MAX_ENVELOPE:
         return False
     day = month = False
-    for word in bytes(text[:end] if end >= 0 else text).split():
+    for word in line.split():
         if not day:
-            day = word.rstrip(b",") in _DAYS
+            day = (word.rstrip(b",") if word.endswith(b",") else word) in _DAYS
         elif not month:
             month = word in _MONTHS
         elif b":" in word and len(word) <= 8 and word.replace(b":", b"").isdigit():
@@ -131,11 +134,13 @@ class _Lookahead:
             if place:
                 hit = look - place
                 before = data[hit]
-                is_hit = (before == 10 or before == 62) and data[hit + 1] == 70
-                if is_hit and data.startswith(b"rom ", hit + 2, end):
-                    if before == 10:
-                        return hit
-                    self.quoted = True
+                if (before == 10 or before == 62) and data[hit + 1] == 70 and hit + 6 <= end:
+                    # `rom `: a call would take twice the time of all this.
+                    rest = data[hit + 2] == 114 and data[hit + 3] == 111 and data[hit + 4] == 109
+                    if rest and data[hit + 5] == 32:
+                        if before == 10:
+                            return hit
+                        self.quoted = True
             look += 4
         return -1
 
@@ -159,7 +164,7 @@ def _end_by_line(ahead: _Lookahead, at: int, most: int, last: int | None = None)
                 hit = ahead.skip(most, hit)
                 ahead.reach(hit + 1 + MAX_ENVELOPE)
             at = hit + 1
-            if is_envelope(data[at : at + MAX_ENVELOPE]):
+            if _has_date(bytes(data[at : at + MAX_ENVELOPE])):
                 return at
 
 
@@ -204,11 +209,11 @@ def _message(ahead: _Lookahead, start: int, end: int) -> bytes:
     data = ahead.data
     if start == 0:
         start = end
-    elif data.endswith(b"\n\n", 0, end):
+    elif end >= 2 and data[end - 1] == 10 and data[end - 2] == 10:
         end -= 1
     elif data.endswith(b"\n\r\n", 0, end):
         end -= 2
-    message = bytes(memoryview(data)[start:end])
+    message = memoryview(data)[start:end].tobytes()
     return _unquoted(message) if ahead.quoted else message
 
 

@@ -11,11 +11,12 @@ FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP")
 
 try:
     import zxingcpp
-    from PIL import Image
+    from PIL import Image, WebPImagePlugin  # without the plugin, Pillow looks for WebP in all of its forty
 except ImportError:
     can_read = False
 else:
     can_read = True
+    assert WebPImagePlugin
     QR_CODE = zxingcpp.BarcodeFormats(zxingcpp.BarcodeFormat.QRCode)
 
 

@@ -9,6 +9,16 @@ from __future__ import annotations
 from codecs import charmap_decode
 from encodings.aliases import aliases  # already loaded by the interpreter: costs nothing
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class Around(Protocol):  # Surroundings of `headers`, which loads this module
+        data: bytes
+        finds_left: int
+        names: list[str] | None
+
+
 MOST_NAMES = 20  # that are looked at in a text, of each kind
 MAX_NAME = 64  # characters; the longest registered charset name has 45
 
@@ -51,7 +61,6 @@ SUPERSETS = {
     "euc_kr": "cp949",
     "big5": "big5hkscs",
 }
-COMMON = {"us-ascii": "", "iso-8859-1": "cp1252", "windows-1252": "cp1252", "utf-8": "utf_8"}  # by `codec`
 # Names seen in mail that Python does not know.
 MORE_ALIASES = {
     "iso_8859_8_i": "iso8859_8",
@@ -69,6 +78,7 @@ MORE_ALIASES = {
 }
 ALL_BYTES = bytes(range(256))
 NOT_C1 = ALL_BYTES[:0x80] + ALL_BYTES[0xA0:]
+MAX_KEPT = 500  # names of charsets whose codecs are remembered
 FEW = 8  # different bytes that are replaced one by one faster than all by a table
 NAME_ENDS = bytes(byte if chr(byte).isalnum() or byte in b"-_.:" else 32 for byte in range(256))
 ASCII_ONLY = ALL_BYTES[:128] + b"?" * 128
@@ -76,6 +86,18 @@ ASCII_ONLY = ALL_BYTES[:128] + b"?" * 128
 
 def codec(declared: str) -> str:
     """Return Python's name of the codec for a declared charset; "" if it has to be guessed."""
+    name = _codecs.get(declared)
+    if name is None:
+        name = _find_codec(declared)
+        if len(_codecs) < MAX_KEPT and len(declared) <= MAX_NAME:
+            _codecs[declared] = name
+    return name
+
+
+_codecs: dict[str, str] = {}  # by name as declared
+
+
+def _find_codec(declared: str) -> str:
     if not declared or len(declared) > MAX_NAME or not declared.isascii():
         return ""
     words = "".join([c if c.isalnum() else " " for c in declared.lower()]).split()

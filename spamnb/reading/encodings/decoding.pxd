@@ -1,1 +1,24 @@
-# No types: it is compiled because a delivery of mail that is not ASCII loads it.
+cimport cython
+
+from spamnb.reading.encodings.charsets cimport by_codec, codec, is_utf8
+from spamnb.reading.encodings.transfer cimport Undone, decode_base64, undo
+
+@cython.final
+cdef class Decoding:
+    cdef readonly str text, encoding, why_encoding, charset, why_charset
+    cdef readonly Py_ssize_t size
+
+@cython.locals(undone=Undone, data=bytes, name=str, why=str)
+cpdef Decoding read_text(bytes body, str encoding, str declared, around, Py_ssize_t most)
+
+cpdef str decode(bytes data, str declared=*, around=*)
+
+@cython.locals(name=str)
+cpdef tuple charset_of(bytes data, str declared, around=*)
+
+@cython.locals(raw=bytes)
+cpdef list readable_fields(list fields, around, str charset)
+
+@cython.locals(out=list, words=list, charset=str, copied=Py_ssize_t, look=Py_ssize_t, start=Py_ssize_t, mark=Py_ssize_t,
+               end=Py_ssize_t, coding=str, between=str, name=str, text=bytes, is_plain=bint)
+cpdef str readable_value(str value, str raw_charset=*, around=*)

@@ -7,18 +7,14 @@ from __future__ import annotations
 
 from binascii import a2b_qp
 
-from spamnb.reading.encodings.charsets import COMMON, STATEFUL, TWO_BYTES, by_codec, codec, is_utf8
+from spamnb.reading.encodings.charsets import STATEFUL, TWO_BYTES, by_codec, codec, is_utf8
 from spamnb.reading.encodings.transfer import decode_base64, undo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Protocol
+    from spamnb.reading.encodings.charsets import Around
 
     Fields = list[tuple[str, str]]
-
-    class Around(Protocol):  # Surroundings of `headers`, which loads this module
-        data: bytes
-        finds_left: int
 
 
 class Decoding:
@@ -55,7 +51,7 @@ def decode(data: bytes, declared: str = "", around: Around | None = None) -> str
 
 def charset_of(data: bytes, declared: str, around: Around | None = None) -> tuple[str, str]:
     """Return Python's name of the charset that bytes are in, and why it is not the declared one."""
-    name = COMMON[declared] if declared in COMMON else codec(declared)
+    name = codec(declared)
     if data.isascii():
         if b"\x1b" not in data and b"\0" not in data and name not in TWO_BYTES:
             return name if name in STATEFUL else "ascii", ""
@@ -67,7 +63,7 @@ def charset_of(data: bytes, declared: str, around: Around | None = None) -> tupl
             return name or "cp1252", ""
     from spamnb.reading.encodings.detection import find
 
-    return find(data, name, around.data if around is not None else b"")
+    return find(data, name, around)
 
 
 def readable_fields(fields: Fields, around: Around, charset: str) -> Fields:
@@ -87,6 +83,9 @@ def readable_value(value: str, raw_charset: str = "", around: Around | None = No
     Neighbours of one charset are decoded together: many senders cut a multi-byte character in two.
     """
     if "=?" not in value:
+        is_plain = value.isascii() and "\x1b" not in value and "\0" not in value
+        if is_plain and codec(raw_charset) not in STATEFUL:
+            return value
         return decode(value.encode("latin-1"), raw_charset, around)
     out: list[str] = []
     words: list[bytes] = []  # bytes of encoded words that wait to be decoded together

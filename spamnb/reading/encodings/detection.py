@@ -12,6 +12,10 @@ from codecs import utf_8_decode
 from spamnb.reading.encodings.charsets import MULTI_BYTE, STATEFUL, TWO_BYTES, by_codec, is_utf8, names_in
 from spamnb.reading.encodings.letter_tables import CHARSETS, IDEOGRAPHS, LETTERS
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from spamnb.reading.encodings.charsets import Around
+
 ASCII = bytes(range(128))
 # Marks that are the same in all of Windows' charsets.
 ASCII_AND_MARKS = ASCII + b"\x85\x91\x92\x93\x94\x95\x96\x97\x99\xa0\xa9\xae"
@@ -97,7 +101,7 @@ BYTE_ORDER_MARKS = (
 ESCAPES = ((b"\x1b$)C", "iso2022_kr"), (b"\x1b$", "iso2022_jp_2"), (b"\x1b(", "iso2022_jp_ext"))
 
 
-def find(data: bytes, declared: str, around: bytes = b"") -> tuple[str, str]:
+def find(data: bytes, declared: str, around: Around | None = None) -> tuple[str, str]:
     """Return the codec of bytes that are not plain ASCII, and why it is not the declared one.
 
     `around` is the message that they are from: it may name charsets elsewhere.
@@ -154,9 +158,21 @@ def sample_of(data: bytes) -> bytes:
             pieces.append(piece)
             if len(pieces) == PIECES:
                 break
-    words = b"".join(pieces).split()
-    high = [False, *(not word.isascii() for word in words), False]
-    return b" ".join([word for n, word in enumerate(words) if any(high[n : n + 3])])[:SAMPLE]
+    near: list[bytes] = []
+    size, was_high, before = 0, False, b""
+    for word in b"".join(pieces).split():
+        is_high = not word.isascii()
+        if is_high and before:
+            near.append(before)
+            size += len(before) + 1
+        if is_high or was_high:
+            near.append(word)
+            size += len(word) + 1
+        if size > SAMPLE:
+            break
+        before = b"" if is_high or was_high else word
+        was_high = is_high
+    return b" ".join(near)[:SAMPLE]
 
 
 def _is_nearly_utf8(sample: bytes) -> bool:
@@ -173,7 +189,7 @@ def _fits(data: bytes, name: str) -> bool:
     return len(strange) * FEW <= len(text) - len(text.encode("ascii", "ignore"))
 
 
-def _cheapest(sample: bytes, declared: str, data: bytes, around: bytes) -> tuple[str, str]:
+def _cheapest(sample: bytes, declared: str, data: bytes, around: Around | None) -> tuple[str, str]:
     """Return the charset in which a sample costs least, and why it is not the declared one."""
     high = len(sample.translate(None, ASCII))
     as_letters = HIGH_LETTER * high + ASCII_LETTER * (len(sample) - high) if high * 2 > len(sample) else 0
@@ -182,7 +198,7 @@ def _cheapest(sample: bytes, declared: str, data: bytes, around: bytes) -> tuple
         plainly = WESTERN_LETTER * len(sample) // 10
     if (usual == declared or not ONLY_IN_15.intersection(sample)) and _cost(sample, usual, plainly) < plainly:
         return usual, "" if usual == declared else "found by its bytes"  # no other need be looked at
-    named = dict.fromkeys(names_in(around[:NAMED_IN]), NEARBY)
+    named = dict.fromkeys(_names_around(around), NEARBY)
     named |= dict.fromkeys(names_in(data[:NAMED_IN]), IN_TEXT)
     named[declared] = DECLARED
     pairs = _double_bytes(sample)
@@ -200,6 +216,15 @@ def _cheapest(sample: bytes, declared: str, data: bytes, around: bytes) -> tuple
         best = usual
     reasons = {DECLARED: "", IN_TEXT: "named in the text", NEARBY: "named in the message"}
     return best, reasons.get(named.get(best, 0), "found by its bytes")
+
+
+def _names_around(around: Around | None) -> list[str]:
+    """Return the codecs of the charsets that a message names, sought once."""
+    if around is None:
+        return []
+    if around.names is None:
+        around.names = names_in(around.data[:NAMED_IN])
+    return around.names
 
 
 def _cost(sample: bytes, name: str, most: int) -> int:
