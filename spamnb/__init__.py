@@ -10,12 +10,12 @@ spamnb.learn("model.msgpack", raw_message, "spam")
 
 import os
 import sys
-from _frozen_importlib_external import ExtensionFileLoader, spec_from_file_location  # importlib's own
-from _imp import extension_suffixes
+from _frozen_importlib import ModuleSpec, module_from_spec  # importlib's own
+from _imp import create_dynamic, exec_dynamic, extension_suffixes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from importlib.machinery import ModuleSpec
+    from collections.abc import Sequence
     from types import ModuleType
     from typing import Any
 
@@ -58,33 +58,52 @@ def __dir__() -> list[str]:
 
 
 class CompiledModules:
-    """Finds the modules with a .pxd beside them in one library, which hatch_build.py makes of them.
+    """Finds and loads the modules with a .pxd beside them: hatch_build.py makes one library of them.
 
     A library each would take twice as long to load. Where there is none, Python finds their sources. The
-    packages around them have nothing to load, if they are empty: Python's own way takes 0.1 ms for each.
+    packages around them have nothing to load, if they are empty. Python's own way takes 0.1 ms more for each.
     """
 
     library = f"{__path__[0]}/core{extension_suffixes()[0]}"
+    create_module, exec_module = create_dynamic, exec_dynamic
 
     @classmethod
-    def find_spec(cls, name: str, *_: object) -> "ModuleSpec | None":
+    def find_spec(cls, name: str, *_: object) -> ModuleSpec | None:
         if not name.startswith("spamnb."):
             return None
         path = f"{__path__[0]}/{name[7:].replace('.', '/')}"
+        loader: Any = cls
         if os.path.exists(f"{path}.pxd"):
-            return spec_from_file_location(name, cls.library, loader=ExtensionFileLoader(name, cls.library))
-        start = f"{path}/__init__.py"
-        if os.path.exists(start) and not os.path.getsize(start):
-            loader: Any = EmptyPackage
-            return spec_from_file_location(name, start, loader=loader, submodule_search_locations=[path])
-        return None
+            spec = ModuleSpec(name, loader, origin=cls.library)
+        elif os.path.exists(start := f"{path}/__init__.py") and not os.path.getsize(start):
+            loader = EmptyPackage
+            spec = ModuleSpec(name, loader, origin=start)
+            spec.submodule_search_locations = [path]
+        else:
+            return None
+        spec.has_location = True
+        return spec
+
+    @classmethod
+    def load(cls, names: "Sequence[str]") -> None:
+        """Load modules, given none before what it needs: `import` takes 0.04 ms more for each.
+
+        Where they are not compiled, nothing is loaded.
+        """
+        for name in names if cls in sys.meta_path else ():
+            spec = cls.find_spec(f"spamnb.{name}")
+            if spec and spec.loader and spec.name not in sys.modules:
+                around, _, own = spec.name.rpartition(".")
+                sys.modules[spec.name] = module = module_from_spec(spec)
+                setattr(sys.modules[around], own, module)
+                spec.loader.exec_module(module)
 
 
 class EmptyPackage:
     """Loads nothing."""
 
     @staticmethod
-    def create_module(_spec: "ModuleSpec") -> None: ...
+    def create_module(_spec: ModuleSpec) -> None: ...
 
     @staticmethod
     def exec_module(_module: "ModuleType") -> None: ...

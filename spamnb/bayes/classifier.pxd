@@ -9,7 +9,7 @@ from spamnb.store cimport records
 cdef int AT_ONCE, NO_LABEL, MOST_TERMS, STRONG, STRONG_AMONG_OTHERS
 cdef uint64_t LARGEST_COUNT
 cdef int64_t CERTAIN, IMPOSSIBLE
-cdef double LARGEST_TERM, ROUNDING, SHARE_OF_GRAMS, UNITS_PER_NAT, inf
+cdef double LARGEST_TERM, ROUNDING, SHARE_OF_GRAMS, UNITS_PER_NAT
 
 @cython.final
 cdef class Scorer:

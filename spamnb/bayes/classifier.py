@@ -6,8 +6,6 @@ Rows come from the model file (`Classifier`), a hash table in memory (`spamnb.in
 
 from __future__ import annotations
 
-from math import ceil, inf
-
 from spamnb.bayes.likelihood import NONE_MISFILED, Likelihood
 from spamnb.bayes.verdict import Evidence, Score
 from spamnb.bayes.view import (
@@ -52,7 +50,8 @@ class Scorer:
         # The columns that `compare` is about: two labels, or spam and all others.
         self.first = 0 if self.is_of_two else max(self.spam_apart, 0)
         self.second = 1 if self.is_of_two else self.label_count
-        self.least = ceil(min(view.least_evidence * UNITS_PER_NAT, 2.0 * LARGEST_TERM + 1))
+        least = min(view.least_evidence * UNITS_PER_NAT, 2.0 * LARGEST_TERM + 1)
+        self.least = -int(-least // 1)  # rounded up
         self.row = [0] * 101  # the counts of a token that the view reads, by label: a source puts them here
         self.weights = [0] * 101  # of the token added last, in units
         self.counts = [0] * 256  # of tokens that `compare_all` is to add, for two labels
@@ -280,7 +279,7 @@ class Scorer:
         """Return a label's background plus the weights; -inf without a word that all its messages have."""
         is_possible = self.certain[label_index] == self.likelihood.certain_words[label_index]
         if not is_possible or self.impossible[label_index]:
-            return -inf
+            return float("-inf")
         return self.likelihood.background[label_index] + self.sum_at(2 * label_index)
 
     def sum_of_means(self, column: int) -> float:

@@ -1,4 +1,5 @@
 cimport cython
+cimport libc.math as math
 from libc.stdint cimport int64_t, uint64_t
 
 cdef int NO_LABEL, MOST_LOGARITHMS

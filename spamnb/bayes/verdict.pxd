@@ -1,4 +1,5 @@
 cimport cython
+cimport libc.math as math
 
 @cython.final
 cdef class Evidence:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import exp, floor, inf, nan
-
 from spamnb.labels import HAM, SPAM, UNSURE
 
 TYPE_CHECKING = False
@@ -13,6 +11,10 @@ if TYPE_CHECKING:
 
     from spamnb.store.counts import Row
 
+if __file__.endswith(".py"):
+    import math  # the compiled form calls C's own, and loads nothing
+
+inf, nan = float("inf"), float("nan")
 LARGEST = 1.7976931348623157e308  # the largest float, in place of infinity, which JSON lacks
 REQUIRED = 5.0  # SpamAssassin's threshold, and where our spam cutoff lies on its scale
 MOST_POINTS = 100.0
@@ -131,7 +133,7 @@ class Calibration:
 
     def probability(self, score: float) -> float:
         x = self.slope * score + self.intercept
-        return 1 / (1 + exp(-x)) if x > -700 else 0.0  # exp(710) overflows
+        return 1 / (1 + math.exp(-x)) if x > -700 else 0.0  # exp(710) overflows
 
 
 class Verdict:
@@ -180,7 +182,7 @@ def spamassassin_score(score: float, cutoffs: Cutoffs | None) -> float:
     """
     cutoff = cutoffs.spam if cutoffs and abs(cutoffs.spam) != inf else 0.0
     points = REQUIRED + (score - cutoff)
-    return floor(10 * min(max(points, -MOST_POINTS), MOST_POINTS)) / 10
+    return 10 * min(max(points, -MOST_POINTS), MOST_POINTS) // 1 / 10  # rounded down
 
 
 def verdict_of(score: Score, cutoffs: Cutoffs | None, calibration: Calibration | None) -> Verdict:
@@ -218,7 +220,7 @@ def posterior_of(joint: Sequence[float]) -> list[float]:
         return [1 / len(joint) for _ in joint]
     if top == inf:
         return posterior_of([0.0 if j == inf else -inf for j in joint])
-    shares = [exp(j - top) for j in joint]
+    shares = [math.exp(j - top) for j in joint]
     total = sum(shares)
     return [share / total for share in shares]
 

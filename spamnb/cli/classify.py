@@ -25,7 +25,7 @@ from spamnb.cli.shared.options import (
     view_options,
 )
 from spamnb.cli.shared.progress import progress
-from spamnb.delivery import ClassifyCommand, read_stdin, write_stdout
+from spamnb.delivery.commands import ClassifyCommand, read_stdin, write_stdout
 from spamnb.errors import DataError, NoInput, SpamnbError, UsageError
 from spamnb.mailboxes.chunks import RawMessage, has_several
 from spamnb.mailboxes.skipped import Missing, PassedOver, Unreadable

@@ -23,7 +23,7 @@ from spamnb.cli.shared.options import (
 from spamnb.cli.shared.progress import progress
 from spamnb.configuration.current import load
 from spamnb.configuration.quantities import parse_days, parse_size
-from spamnb.delivery import history_limits
+from spamnb.delivery.commands import history_limits
 from spamnb.errors import NoInput, UsageError
 from spamnb.history.log import DAY
 

@@ -27,7 +27,7 @@ from spamnb.cli.shared.options import (
 from spamnb.cli.shared.outputs import OUTPUT, check_writable, write_files
 from spamnb.cli.shared.progress import progress
 from spamnb.configuration.current import load
-from spamnb.delivery import read_stdin
+from spamnb.delivery.commands import read_stdin
 from spamnb.errors import DataError, NoInput, UsageError, command_to_run
 from spamnb.files import complain, printable
 from spamnb.mailboxes.skipped import PassedOver, Unreadable

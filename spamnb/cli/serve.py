@@ -17,7 +17,7 @@ from spamnb.cli.shared.options import (
 )
 from spamnb.configuration.current import load
 from spamnb.configuration.quantities import parse_size
-from spamnb.delivery import open_history
+from spamnb.delivery.commands import open_history
 from spamnb.errors import UsageError
 from spamnb.passthrough import STYLES
 from spamnb.serve.options import DEFAULT_ADDRESS, DEFAULT_MILTER_ADDRESS, MILTER_TIMEOUT, Options

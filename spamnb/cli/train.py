@@ -31,7 +31,7 @@ from spamnb.cli.shared.outputs import check_replaceable
 from spamnb.cli.shared.progress import progress
 from spamnb.configuration.current import load
 from spamnb.configuration.quantities import parse_percentage
-from spamnb.delivery import ANY_LABEL, OUTCOME_TEXTS, LearnCommand
+from spamnb.delivery.commands import ANY_LABEL, OUTCOME_TEXTS, LearnCommand
 from spamnb.delivery.only_message import read_only_message
 from spamnb.errors import DataError, UsageError
 from spamnb.files import complain, printable

@@ -1,7 +1,6 @@
 """`spamnb --version`: which release this is, and whether its core is compiled."""
 
 import os
-from importlib.machinery import ExtensionFileLoader
 from importlib.util import find_spec
 
 import spamnb
@@ -9,7 +8,7 @@ import spamnb
 
 def form_of_core() -> str:
     """Tell what Python imports for the modules that have a .pxd, which are those to be compiled."""
-    compiled = [isinstance(spec.loader, ExtensionFileLoader) for spec in map(find_spec, core()) if spec]
+    compiled = [spec.origin == spamnb.CompiledModules.library for spec in map(find_spec, core()) if spec]
     if any(compiled) and not all(compiled):
         return f"{sum(compiled)} of {len(compiled)} modules compiled"
     return "compiled" if any(compiled) else "interpreted"

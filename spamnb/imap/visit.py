@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from spamnb.configuration.current import load
-from spamnb.delivery import open_history
+from spamnb.delivery.commands import open_history
 from spamnb.files import complain
 from spamnb.imap.accounts import FLAG, NOTHING
 from spamnb.imap.corrections import Corrections

@@ -10,7 +10,7 @@ import time
 from typing import NoReturn
 
 from spamnb.configuration.current import load
-from spamnb.delivery import open_history
+from spamnb.delivery.commands import open_history
 from spamnb.files import complain, counted, write_stderr
 from spamnb.serve import sockets
 from spamnb.serve.connections import Connections, Limits

@@ -12,7 +12,6 @@ behind it.
 
 import os
 from binascii import crc32  # zlib's, without loading zlib
-from math import nan
 
 from spamnb.errors import DataError, InputOutputError, command_to_run
 from spamnb.files import complain, open_beside, sync_folder, write_all
@@ -67,7 +66,7 @@ class JournalRecord:
         self.new_tokens: int = fields["new_tokens"]
         self.new_pairs: int = fields["new_pairs"]
         self.score: float = fields["score"]
-        self.lead: float = fields.get("lead", nan)
+        self.lead: float = fields.get("lead", float("nan"))
         self.length = sum(self.occurrences)  # tokens, each as often as it occurs
         if not self.is_sound():
             raise ValueError("not what spamnb writes")

@@ -7,12 +7,11 @@ model file.
 
 from __future__ import annotations
 
-from math import inf
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+inf = float("inf")
 MAX_DEPTH = 16  # our own files nest four deep
 
 

@@ -2,7 +2,6 @@
 
 import os
 import sys
-from math import nan
 
 from spamnb.clock import today
 from spamnb.errors import CannotCreate, DataError, SpamnbError
@@ -46,7 +45,7 @@ def learn(path: str, raw: bytes, label: str | None, is_correction: bool = False)
         # How the model judges the message before it learns it: cutoffs are set by such scores.
         count = stored.messages[stored.labels.index(label)] if label is not None else 0
         is_fair = result == LEARNED and not (is_correction and count >= ENOUGH_FAIR)
-        score = lead = nan
+        score = lead = float("nan")
         if is_fair and label is not None:
             found = model.score(features)
             score, lead = model.decide(found).score, found.lead_among_others(label)

@@ -19,6 +19,8 @@ from helpers.tiers import only_long
 from helpers.waiting import PATIENCE, pipe_to_reader, stand_still, until
 from rich.cells import cell_len
 
+from spamnb.cli.version import form_of_core
+
 # Each costs a delivery 3 to 100 ms.
 HEAVY = (
     "click numpy rich email re json typing dataclasses collections hashlib msgpack enum functools pathlib "
@@ -80,6 +82,25 @@ def test_plain_mail_is_judged_without_what_other_mail_needs(spamnb, already):
     plain = b"Subject: plain\nFrom: ann@example.org\n\nbuy it at http://example.com/now\n"
     assert imported(spamnb, START, "classify", stdin=plain).isdisjoint(extra)
     assert "unicodedata" in imported(spamnb, START, "classify", stdin="Subject: x\n\n你好\n".encode())
+
+
+AT_THE_END = (
+    "import os, sys; end = os._exit; "
+    "os._exit = lambda code: end(print(*sys.modules['spamnb.start'].MODULES) or print(*sys.modules) or 0); "
+)
+# Python's own, and two that every module made by Cython shares.
+FEW = {"binascii", "errno", "gc", "_cython", "cython_runtime"}
+
+
+@pytest.mark.skipif(form_of_core() != "compiled", reason="the core is not compiled")
+def test_plain_mail_is_judged_with_the_modules_that_the_start_names_and_few_others(spamnb):
+    """One that is missing there is found by `import`, which takes longer."""
+    bare = spamnb.run([sys.executable, "-c", "import sys; print(*sys.modules)"]).succeeds()
+    done = spamnb.run([sys.executable, "-c", AT_THE_END + START, "classify"], PLAIN).succeeds()
+    named, loaded = (line.split() for line in done.lines[1:])
+    more = {name.partition("_3_")[0] for name in set(loaded) - set(bare.lines[0].split())}
+    own = {"spamnb", "spamnb.start", *(f"spamnb.{name}" for name in named)}
+    assert own <= more <= own | FEW
 
 
 def test_a_delivery_that_finds_a_journal_loads_nothing_heavy(spamnb, own, mail, already):

@@ -175,7 +175,7 @@ def test_no_message_can_bloat_a_model(tmp_path, model):
 
 WRITER = """
 import sys
-from spamnb.delivery import LearnCommand
+from spamnb.delivery.commands import LearnCommand
 for message in sys.argv[2:]:
     with open(message, "rb") as file:
         LearnCommand("spam", sys.argv[1]).run(file.read())

@@ -8,7 +8,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from spamnb.delivery import output_error
+from spamnb.delivery.commands import output_error
 from spamnb.files import STDOUT
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+# No types: it is compiled because every delivery loads it.
