@@ -5,9 +5,12 @@ One half of the counters is for the body of messages, the other half for the hea
 """
 
 GRAM_BYTES = 4
+LAST_BYTE = GRAM_BYTES - 1
 # (1-AUC)% by half splits of spamassassin: 0.0149 without grams, 0.0138 with 2^16, 0.0113 with 2^18 and more.
 COUNTER_BITS = 18
 COUNTERS = 1 << COUNTER_BITS
+MOST_GRAMS = 4096  # different ones of one message
+COMPILED = not __file__.endswith(".py")  # then the arrays of a set are there, full of zeros
 PART_BIT = COUNTER_BITS - 1
 HASH_SHIFT = 32 - PART_BIT
 FACTOR = 0x9E3779B1  # 2^32 / the golden ratio: spreads runs that differ little
@@ -22,3 +25,42 @@ def counter_of(gram: int, part: int) -> int:
 def part_of(counter: int) -> int:
     """Return whether a counter is for the head or the body."""
     return counter >> PART_BIT
+
+
+class GramSet:
+    """The counters of the grams of a message, each once, in the order they came."""
+
+    def __init__(self) -> None:
+        if not COMPILED:
+            self.seen = _zeros(COUNTERS // 8)  # a bit a counter
+            self.counters = _zeros(MOST_GRAMS)
+        self.used = 0
+
+    def add(self, text: bytes, part: int) -> None:
+        """Add the counters of all grams of a text of head or body."""
+        if self.used + len(text) > MOST_GRAMS:
+            raise IndexError("too many grams")
+        gram, used = 0, self.used
+        for at in range(len(text)):
+            letter = text[at]
+            gram = gram >> 8 | letter << 24
+            if at >= LAST_BYTE:
+                counter = counter_of(gram, part)
+                place, bit = counter >> 3, 1 << (counter & 7)
+                # Without a branch, which would often be guessed wrong.
+                self.counters[used] = counter
+                used += not self.seen[place] & bit
+                self.seen[place] |= bit
+        self.used = used
+
+    def clear(self) -> None:
+        for entry in range(self.used):
+            self.seen[self.counters[entry] >> 3] = 0
+        self.used = 0
+
+    def as_list(self) -> list[int]:
+        return [self.counters[entry] for entry in range(self.used)]
+
+
+def _zeros(size: int) -> list[int]:
+    return [0] * size  # which could be no C array if it stood above

@@ -1,6 +1,7 @@
 cimport cython
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
+from spamnb.grams cimport GramSet
 from spamnb.reading.features cimport Features
 from spamnb.reading.token_table cimport TokenTable
 
@@ -24,4 +25,4 @@ cdef class BatchBuilder:
     cdef int add_table(self, TokenTable table, bint of_pairs) except -1
 
     @cython.locals(grams=uint32_t[::1], entry=uint32_t)
-    cdef int add_grams(self, TokenTable table) except -1
+    cdef int add_grams(self, GramSet found) except -1

@@ -10,6 +10,7 @@ from spamnb.arrays import MISSING, Rows, Sets, Texts, distinct, stable_order
 
 if TYPE_CHECKING:
     from spamnb.arrays import Array
+    from spamnb.grams import GramSet
     from spamnb.key import Key
     from spamnb.reading.features import Features
     from spamnb.reading.token_table import TokenTable
@@ -45,7 +46,7 @@ class BatchBuilder:
             self.size += features.size
             for table in (*features.full_pair_tables, features.pair_table):
                 self.add_table(table, True)
-            self.add_grams(features.gram_table)
+            self.add_grams(features.gram_set)
         self.gram_starts.append(self.gram_count)
         self.starts.append(self.entries)
         self.numbers.append(features.numbers if features is not None else {})
@@ -67,14 +68,14 @@ class BatchBuilder:
             ends[to] = size if of_pairs else size + table.ends[entry]
         self.entries += table.used
 
-    def add_grams(self, table: TokenTable) -> None:
+    def add_grams(self, found: GramSet) -> None:
         """Add the counters of the grams of a message."""
-        while self.gram_count + table.used > len(self.grams):
+        while self.gram_count + found.used > len(self.grams):
             self.grams = grown(self.grams)
         grams = self.grams
-        for entry in range(table.used):
-            grams[self.gram_count + entry] = table.fingerprints[entry]
-        self.gram_count += table.used
+        for entry in range(found.used):
+            grams[self.gram_count + entry] = found.counters[entry]
+        self.gram_count += found.used
 
     def build(self) -> tuple[Rows, Array, Texts]:
         """Return rows of all messages, and the fingerprints and texts of their vocabulary."""

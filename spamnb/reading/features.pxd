@@ -1,12 +1,11 @@
 cimport cython
 from libc.stdint cimport uint8_t, uint64_t
 
-from spamnb.grams cimport counter_of
+from spamnb.grams cimport GramSet
 from spamnb.reading.token_table cimport TokenTable, number_in
 
 cdef uint64_t FACTOR, PAIR_FACTOR, MASK
 cdef uint8_t SPACE, QUOTE
-cdef int GRAM_BYTES
 cdef int ENTRIES, ENTRY_BITS, LAST_ENTRY, _MOST_ADDED
 
 cdef uint64_t mixed(uint64_t state, uint64_t eight) noexcept
@@ -33,7 +32,8 @@ cdef class Features:
     cdef dict _pair_numbers
     cpdef int token_count(self) except -1
     cdef bytearray text
-    cdef TokenTable table, pair_table, gram_table
+    cdef TokenTable table, pair_table
+    cdef GramSet gram_set
     cdef readonly list gram_texts
     cdef list full_tables, full_pair_tables
     cdef Py_ssize_t size
@@ -60,7 +60,6 @@ cdef class Features:
     @cython.locals(table=TokenTable, slot=int)
     cdef bint add_pair(self, uint64_t fingerprint, int first, int second, int part) except -1
 
-    @cython.locals(table=TokenTable, gram=uint64_t, at=int, letter=uint64_t, counter=uint64_t, slot=int)
     cpdef add_grams(self, bytes text, int part)
 
     @cython.locals(longest=size_t, words=int, before=int, fingerprint=uint64_t, run=list, size=size_t, at=size_t, start=size_t,

@@ -8,7 +8,7 @@ nothing: he could write the hammy word itself.
 
 from __future__ import annotations
 
-from spamnb.grams import GRAM_BYTES, counter_of
+from spamnb.grams import GRAM_BYTES, GramSet, counter_of
 from spamnb.reading.token_table import ENTRIES, ENTRY_BITS, LAST_ENTRY, TokenTable, number_in
 
 TYPE_CHECKING = False
@@ -91,7 +91,7 @@ class Features:
         self.full_tables: list[TokenTable] = []
         self.pair_table = TokenTable()
         self.full_pair_tables: list[TokenTable] = []
-        self.gram_table = TokenTable()  # of counters in place of fingerprints
+        self.gram_set = GramSet()
         self.order: list[int] | None = None  # the numbers of all tokens as they came, if somebody wants them
         self._texts: dict[int, str] | None = None  # what `texts` returned
         self._pair_numbers: dict[int, int] | None = None  # by fingerprint
@@ -101,7 +101,7 @@ class Features:
         """Forget everything, to be used for another message."""
         self.table.clear()
         self.pair_table.clear()
-        self.gram_table.clear()
+        self.gram_set.clear()
         self.gram_texts = [b"", b""]  # what the grams of body and head are taken from
         self.full_tables, self.full_pair_tables = [], []
         self._texts = self._pair_numbers = None
@@ -196,17 +196,9 @@ class Features:
         return True
 
     def add_grams(self, text: bytes, part: int) -> None:
-        """Note the counters of all grams of a part, which has fewer bytes than half a table has entries."""
+        """Note the grams of a part."""
         self.gram_texts[part] = text
-        table, gram = self.gram_table, 0
-        for at in range(len(text)):
-            letter = text[at]
-            gram = gram >> 8 | letter << 24
-            if at >= GRAM_BYTES - 1:
-                counter = counter_of(gram, part)
-                slot = table.slot_of(counter)
-                if not table.slots[slot]:
-                    table.put(slot, counter, part, at - GRAM_BYTES + 1, at + 1)
+        self.gram_set.add(text, part)
 
     def add_words(
         self, tag: Tag, spaced: bytes, most: int, part: int, ngrams: int = 1, paired: bool = False
@@ -299,7 +291,7 @@ class Features:
     @property
     def grams(self) -> list[int]:
         """Return the counters of the grams of the message, each once, as the model has them."""
-        counters = [self.gram_table.fingerprints[entry] for entry in range(self.gram_table.used)]
+        counters = self.gram_set.as_list()
         return self.key.counters(counters) if self.key else counters
 
     def gram_counters(self, part: int) -> list[int]:
