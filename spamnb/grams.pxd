@@ -1,5 +1,5 @@
 cimport cython
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint32_t, uint64_t
 
 cdef int PART_BIT, HASH_SHIFT, MOST_GRAMS, LAST_BYTE
 cdef uint64_t FACTOR, LOWER_HALF
@@ -11,11 +11,11 @@ cpdef uint32_t part_of(uint32_t counter) noexcept
 
 @cython.final
 cdef class GramSet:
-    cdef uint8_t[32768] seen
+    cdef uint32_t[8192] seen
     cdef uint32_t[4096] counters
     cdef int used
 
-    @cython.locals(gram=uint64_t, used=int, at=int, letter=uint64_t, counter=uint32_t, place=uint32_t, bit=uint8_t)
+    @cython.locals(gram=uint64_t, used=int, at=int, letter=uint64_t, counter=uint32_t, place=uint32_t, bit=uint32_t)
     cpdef int add(self, bytes text, uint32_t part) except -1
 
     @cython.locals(entry=int)

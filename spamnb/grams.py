@@ -32,7 +32,7 @@ class GramSet:
 
     def __init__(self) -> None:
         if not COMPILED:
-            self.seen = _zeros(COUNTERS // 8)  # a bit a counter
+            self.seen = _zeros(COUNTERS // 32)  # a bit a counter
             self.counters = _zeros(MOST_GRAMS)
         self.used = 0
 
@@ -46,7 +46,7 @@ class GramSet:
             gram = gram >> 8 | letter << 24
             if at >= LAST_BYTE:
                 counter = counter_of(gram, part)
-                place, bit = counter >> 3, 1 << (counter & 7)
+                place, bit = counter >> 5, 1 << (counter & 31)
                 # Without a branch, which would often be guessed wrong.
                 self.counters[used] = counter
                 used += not self.seen[place] & bit
@@ -55,7 +55,7 @@ class GramSet:
 
     def clear(self) -> None:
         for entry in range(self.used):
-            self.seen[self.counters[entry] >> 3] = 0
+            self.seen[self.counters[entry] >> 5] = 0
         self.used = 0
 
     def as_list(self) -> list[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 
 from spamnb.bayes.classifier import Scorer
+from spamnb.grams import COUNTERS, part_of
 from spamnb.store import records
 from spamnb.store.records import PAIRS, WIDTHS
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from spamnb.bayes.verdict import Score
+    from spamnb.grams import GramSet
     from spamnb.model import Model
     from spamnb.reading.features import Features
     from spamnb.reading.token_table import TokenTable
@@ -61,7 +63,7 @@ class MemoryScorer:
             for table in (*features.full_pair_tables, features.pair_table):
                 self.add(table, self.pairs, self.pairs.slots, self.pair_changes)
         if self.scorer.grams is not None:
-            self.scorer.grams.add_grams(features.grams, self.grams, self.gram_changes)
+            self.add_grams(self.scorer.grams, features.gram_set, self.grams)
         return self.scorer.score([])
 
     def add(self, table: TokenTable, counts: CountHash, slots: Any, changes: dict[int, list[int]]) -> None:
@@ -86,6 +88,23 @@ class MemoryScorer:
             if count or other:
                 size = scorer.put(size, count, other, table.parts[entry])
         scorer.compare_all(size)
+
+    def add_grams(self, scorer: Scorer, found: GramSet, counts: bytes) -> None:
+        """Add the weights of the grams of a message, the journal's changes made."""
+        width = len(counts) // (2 * COUNTERS)
+        for entry in range(found.used):
+            counter = found.counters[entry]
+            at = 2 * width * counter
+            if width == 1:
+                count, other = counts[at], counts[at + 1]
+            else:
+                count = records.number_at(counts, at, width)
+                other = records.number_at(counts, at + width, width)
+            if self.gram_changes and counter in self.gram_changes:
+                change = self.gram_changes[counter]
+                count, other = max(count + change[0], 0), max(other + change[1], 0)
+            if count or other:
+                scorer.compare(count, other, part_of(counter))
 
 
 class CountHash:

@@ -11,7 +11,7 @@ cpdef dict numbers_of(Message message, dict pages, list texts)
 @cython.locals(counted=list, addresses=Py_ssize_t, text=str, colon=Py_ssize_t, data=bytes)
 cpdef tuple characters_of(list texts)
 
-@cython.locals(capitals=Py_ssize_t, letters=Py_ssize_t, digits=Py_ssize_t, exclamations=Py_ssize_t, letter="unsigned char")
+@cython.locals(capitals=int, letters=int, digits=int, exclamations=int, letter="unsigned char")
 cdef int add_ascii(list counted, bytes data) except -1
 
 @cython.locals(char=Py_UCS4)

@@ -2,7 +2,10 @@ cimport cython
 
 from spamnb.reading.features cimport Features, Tag
 from spamnb.reading.message cimport Message, Leaf
-from spamnb.reading.words cimport Words
+from spamnb.reading.header_rules cimport add_header, is_read
+from spamnb.reading.links cimport add_links, links_in
+from spamnb.reading.sender cimport add_sender
+from spamnb.reading.words cimport Words, plain_typography, word_count
 
 cdef int HEAD, BODY
 cdef Tag SUBJECT, FILE, HIDDEN, NO_TAG
