@@ -6,7 +6,7 @@ from spamnb.bayes.classifier cimport Scorer
 from spamnb.grams cimport part_of
 
 cdef int NO_LABEL, MOST_TERMS, AT_ONCE
-cdef uint32_t FIRST_OF_HEAD
+cdef uint32_t FIRST_OF_HEAD, LAST_TURN
 
 @cython.final
 cdef class BulkClassifier:
@@ -18,7 +18,9 @@ cdef class BulkClassifier:
     cdef int64_t[::1] gram_weights
     cdef size_t[256] waiting
     cdef int turn_label
-    cdef int64_t turn, turn_revision
+    cdef uint32_t turn
+    cdef int64_t turn_revision
+    cdef uint8_t[::1] turns
     cdef const int32_t[::1] places
     cdef const uint16_t[:] times
     cdef const uint8_t[::1] parts
@@ -36,13 +38,13 @@ cdef class BulkClassifier:
     @cython.locals(start=int64_t, end=int64_t, at=int64_t, counter=uint32_t, count=uint32_t, k=int)
     cdef int add_grams(self, Scorer scorer, int64_t message, int left_out, const uint32_t[::1] grams,
                        const int32_t[::1] counts) except -1
-    @cython.locals(turn=int64_t, weights=int64_t[::1], own=uint32_t, others=uint32_t, size=size_t, strong=int64_t,
+    @cython.locals(turn=uint32_t, turns=uint8_t[::1], weights=int64_t[::1], own=uint32_t, others=uint32_t, size=size_t, strong=int64_t,
                    sum_of_weights=int64_t, sum_of_others=int64_t, in_head=int64_t, head_weights=int64_t, head_others=int64_t,
-                   at=size_t, counter=uint32_t, place=size_t, is_strong=int64_t, count=uint32_t, other=uint32_t)
+                   at=size_t, counter=uint32_t, place=size_t, state=uint32_t, count=uint32_t, other=uint32_t)
     cdef int add_run(self, Scorer scorer, size_t start, size_t end, int left_out, const uint32_t[::1] grams,
                      const int32_t[::1] counts) except -1
-    @cython.locals(at=size_t, place=size_t)
-    cdef int weigh(self, Scorer scorer, size_t size, int64_t[::1] weights) except -1
+    @cython.locals(at=size_t, counter=size_t)
+    cdef int weigh(self, Scorer scorer, size_t size, uint8_t[::1] turns, int64_t[::1] weights) except -1
     cdef tuple row(self, uint32_t place)
     cpdef left_out_joints(self, messages, truth, lone=*)
     @cython.locals(width=size_t, label_count=size_t, start=size_t, end=size_t, at=size_t, place=size_t, k=size_t, tokens=int64_t,

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 
 FIRST_OF_HEAD = COUNTERS // 2  # counters below are for the body
+LAST_TURN = 254  # then the bytes that turns are kept in begin anew
 
 
 def counts_for(view: View, message_counts: Array, occurrence_counts: Array) -> Array:
@@ -81,10 +82,12 @@ class BulkClassifier:
         self.counts, self.width = counts.reshape(-1).data, counts.shape[1]
         self.gram_counts = gram_counts.reshape(-1).data  # [counter, label], none if they are not counted
         self.has_grams = view.grams and len(gram_counts) > 0
-        # By counter, when it was weighed: in this turn (if strong, one more) or before; and the weights of
-        # two labels, 0 if it is weak. A turn is for a left-out label and a revision of the likelihood.
-        self.gram_weights = np.zeros(3 * len(gram_counts), np.int64).data
-        self.waiting = [0] * 256  # places there of grams that are to be weighed
+        # By counter, when it was weighed, in this turn (if strong, one more) or before: a byte, as most are
+        # weak and all bytes fit into a cache; and, if strong, the weights of two labels. A turn is for a
+        # left-out label and a revision of the likelihood.
+        self.turns = np.zeros(len(gram_counts), np.uint8).data
+        self.gram_weights = np.empty(2 * len(gram_counts), np.int64).data
+        self.waiting = [0] * 256  # counters that are to be weighed
         self.turn = 0
         self.turn_label, self.turn_revision = NO_LABEL, -1
         self.label_count = likelihood.label_count
@@ -175,43 +178,48 @@ class BulkClassifier:
         if self.turn_label != left_out or self.turn_revision != scorer.likelihood.revision:
             self.turn_label, self.turn_revision = left_out, scorer.likelihood.revision
             self.turn += 2
-        turn, weights = self.turn, self.gram_weights
+            if self.turn > LAST_TURN:
+                self.turn, self.turns = 2, np.zeros(len(self.turns), np.uint8).data
+        turn, turns, weights = self.turn, self.turns, self.gram_weights
         own, others = int(left_out == 0), int(left_out == 1)
         size = strong = sum_of_weights = sum_of_others = 0
         in_head = head_weights = head_others = 0
         for at in range(start, end):
             counter = grams[at]
-            place = 3 * counter
-            is_strong = weights[place] - turn
-            if is_strong < 0:  # not yet weighed
-                count, other = counts[2 * counter], counts[2 * counter + 1]
+            place, state = 2 * counter, turns[counter]
+            if state < turn:  # not yet weighed
+                count, other = counts[place], counts[place + 1]
                 scorer.counts[size] = count - (own & (count > 0))
                 scorer.other_counts[size] = other - (others & (other > 0))
                 scorer.parts[size] = part_of(counter)
-                self.waiting[size] = place
+                self.waiting[size] = counter
                 size += 1
                 if size == AT_ONCE:
-                    self.weigh(scorer, size, weights)
+                    self.weigh(scorer, size, turns, weights)
                     size = 0
-            elif counter < FIRST_OF_HEAD:
-                strong += is_strong
-                sum_of_weights += weights[place + 1]
-                sum_of_others += weights[place + 2]
-            else:
-                in_head += is_strong
-                head_weights += weights[place + 1]
-                head_others += weights[place + 2]
-        self.weigh(scorer, size, weights)
+            elif state > turn and counter < FIRST_OF_HEAD:
+                strong += 1
+                sum_of_weights += weights[place]
+                sum_of_others += weights[place + 1]
+            elif state > turn:
+                in_head += 1
+                head_weights += weights[place]
+                head_others += weights[place + 1]
+        self.weigh(scorer, size, turns, weights)
         scorer.add_sums(1, in_head, head_weights, head_others)
         scorer.add_sums(0, strong, sum_of_weights, sum_of_others)
 
-    def weigh(self, scorer: Scorer, size: int, weights: Any) -> None:
+    def weigh(self, scorer: Scorer, size: int, turns: Any, weights: Any) -> None:
         """Add up grams that were not known, and remember their weights."""
         scorer.compare_all(size)
         for at in range(size):
-            place = self.waiting[at]
-            weights[place] = self.turn + scorer.are_strong[at]
-            weights[place + 1], weights[place + 2] = scorer.strong_weights[at], scorer.other_weights[at]
+            counter = self.waiting[at]
+            turns[counter] = self.turn + scorer.are_strong[at]
+            if scorer.are_strong[at]:
+                weights[2 * counter], weights[2 * counter + 1] = (
+                    scorer.strong_weights[at],
+                    scorer.other_weights[at],
+                )
 
     def row(self, place: int) -> Row:
         """Return in how many messages of each label a token is."""

@@ -8,17 +8,17 @@ from spamnb.bayes.likelihood cimport Likelihood
 cdef class RunningCounts:
     cdef readonly object view, labels
     cdef object fingerprints, places_now
-    cdef list lone, lone_words, lone_pairs, lone_times
+    cdef list words, lone_words, pairs, lone_pairs, lone, lengths
     cdef readonly list truth, messages, presences, occurrences, pair_presences
     cdef readonly object vocabulary, pair_vocabulary
     cdef readonly dict numbers
     cdef dict values, same_rows
-    cdef const int64_t[:] starts, gram_starts
-    cdef const uint32_t[:] grams
-    cdef int32_t[:, ::1] gram_counts
-    cdef const int32_t[:] places
-    cdef const uint16_t[:] times
-    cdef int32_t[:, ::1] counts
+    cdef const int64_t[::1] starts, gram_starts
+    cdef const uint32_t[::1] grams
+    cdef const int32_t[::1] places
+    cdef const uint16_t[::1] times
+    cdef int32_t[::1] counts, gram_counts
+    cdef size_t width
     cdef int64_t[:, ::1] same_counts
     cdef bint counts_times, counts_words, counts_grams, is_stale
     cdef readonly Likelihood likelihood
@@ -31,9 +31,8 @@ cdef class RunningCounts:
     cdef list words_by_count(self)
     cpdef learn(self, int64_t message)
     cpdef forget(self, int64_t message)
-    @cython.locals(label=int, label_count=int, words=int64_t, new_words=int64_t, pairs=int64_t, new_pairs=int64_t,
-                   length=int64_t, start=int64_t, end=int64_t, at=int64_t, place=int64_t, times=int64_t,
-                   own=int64_t, others=int64_t, is_new=bint, k=int, counter=uint32_t)
+    @cython.locals(label=size_t, label_count=size_t, counts=int32_t[::1], new_words=int64_t, new_pairs=int64_t, start=size_t,
+                   end=size_t, at=size_t, place=size_t, times=int64_t, total=int64_t, is_new=int, k=size_t)
     cdef change(self, int64_t message, int64_t sign)
     @cython.locals(k=int)
-    cdef count_same(self, list before, int label, int64_t sign, int64_t words, bint are_new)
+    cdef count_same(self, list before, size_t label, int64_t sign, int64_t words, bint are_new)

@@ -37,23 +37,24 @@ class RunningCounts:
         if view.tfidf:  # there the length of a message counts
             is_lone[:] = False
         lone = is_lone[rows.places]
-        # Per message its tokens that no other one has: they add to the totals, and are never evidence.
-        self.lone_words, self.lone_pairs, self.lone_times = (
+        # Per message what it adds to the totals; lone are its tokens that no other one has, never evidence.
+        words = rows.times > 0
+        self.words, self.lone_words, self.pairs, self.lone_pairs, self.lengths = (
             rows.summed(of_entry[None])[0].tolist()
-            for of_entry in (lone & (rows.times > 0), lone & (rows.times == 0), lone * rows.times)
+            for of_entry in (words, lone & words, ~words, lone & ~words, rows.times)
         )
         self.lone = [words + pairs for words, pairs in zip(self.lone_words, self.lone_pairs, strict=True)]
         rows = rows.only(~lone).renumbered(places_now)
         self.fingerprints, self.places_now = corpus.fingerprints, places_now
-        self.starts, self.places, self.times = rows.starts, rows.places, rows.times.data
+        self.starts, self.places, self.times = rows.starts, rows.places.data, rows.times.data
         label_count = len(self.labels)
         self.counts_times = view.event == "multinomial"
         width = 2 * label_count if self.counts_times else label_count
         counts = np.zeros((size - int(is_lone.sum()), width), np.int32)
-        self.counts = counts
-        self.gram_starts, self.grams = rows.grams.starts, rows.grams.members
+        self.counts, self.width = counts.reshape(-1).data, width
+        self.gram_starts, self.grams = rows.grams.starts, rows.grams.members.data
         gram_counts = np.zeros((COUNTERS if view.grams else 0, label_count), np.int32)
-        self.gram_counts = gram_counts
+        self.gram_counts = gram_counts.reshape(-1).data
         self.counts_grams = view.grams
         self.messages = [0] * label_count
         self.presences = [0] * label_count
@@ -82,8 +83,9 @@ class RunningCounts:
         places = np.searchsorted(self.fingerprints, wanted).clip(max=len(self.fingerprints) - 1)
         known = self.fingerprints[places] == wanted
         places = self.places_now[places]
-        known &= places < len(self.counts)  # others are in one message only
-        rows = np.asarray(self.counts)[places[known]].tolist()
+        counts = np.asarray(self.counts).reshape(-1, self.width)
+        known &= places < len(counts)  # others are in one message only
+        rows = counts[places[known]].tolist()
         return dict(zip(wanted[known].tolist(), map(tuple, rows), strict=True))
 
     def pair_rows(self, fingerprints: Sequence[int]) -> dict[int, tuple[int, ...]]:
@@ -133,45 +135,35 @@ class RunningCounts:
 
     def change(self, message: int, sign: int) -> None:
         """Add the counts of a message, or subtract them."""
-        label, label_count = self.truth[message], len(self.labels)
-        words = new_words = self.lone_words[message]
-        pairs = new_pairs = self.lone_pairs[message]
-        length = self.lone_times[message]
+        label, label_count, counts = self.truth[message], len(self.labels), self.counts
+        new_words, new_pairs = self.lone_words[message], self.lone_pairs[message]
         start, end = self.starts[message], self.starts[message + 1]
         for at in range(start, end):
-            place, times = self.places[at], self.times[at]
-            own = self.counts[place, label]
-            others = 0
+            place, times = self.width * self.places[at], self.times[at]
+            counts[place + label] += sign
+            total = 0
             for k in range(label_count):
-                others += self.counts[place, k]
-            others -= own
-            is_new = not others and own == (0 if sign > 0 else 1)
-            if times:
-                words += 1
-                length += times
-                new_words += 1 if is_new else 0
-            else:
-                pairs += 1
-                new_pairs += 1 if is_new else 0
+                total += counts[place + k]
+            is_new = total == (sign > 0)  # as no other message has it
+            new_words += is_new & (times > 0)
+            new_pairs += is_new & (times == 0)
             if self.counts_words:
-                before = [self.counts[place, k] for k in range(label_count)]
+                before = [counts[place + k] - sign * (k == label) for k in range(label_count)]
                 self.count_same(before, label, sign, 1, is_new)
-            self.counts[place, label] = own + sign
             if self.counts_times:
-                self.counts[place, label_count + label] += sign * times
+                counts[place + label_count + label] += sign * times
         if self.counts_words:
             before = [int(sign < 0 and k == label) for k in range(label_count)]
             self.count_same(before, label, sign, self.lone_words[message], True)
         if self.counts_grams:
             for at in range(self.gram_starts[message], self.gram_starts[message + 1]):
-                counter = self.grams[at]
-                self.gram_counts[counter, label] += sign
+                self.gram_counts[label_count * self.grams[at] + label] += sign
         self.vocabulary += sign * new_words
         self.pair_vocabulary += sign * new_pairs
         self.messages[label] += sign
-        self.presences[label] += sign * words
-        self.pair_presences[label] += sign * pairs
-        self.occurrences[label] += sign * length
+        self.presences[label] += sign * self.words[message]
+        self.pair_presences[label] += sign * self.pairs[message]
+        self.occurrences[label] += sign * self.lengths[message]
         for name, sums in self.numbers.items():
             value = self.values[name][message]
             if value != MISSING:

@@ -90,7 +90,7 @@ class LearnedMessages:
 
     def label_index(self, digest: int) -> int:
         wanted = np.uint64(digest)  # numpy before 1.25 would compare with an int as floats, of 53 bits
-        at = bisect_left(self.digests, wanted)
+        at = int(self.digests.searchsorted(wanted))
         if at < len(self.digests) and self.digests[at] == wanted:
             return int(self.labels[at])
         return NOT_LEARNED

@@ -99,7 +99,7 @@ def train(
         table_sum = pool.table_sum(stored, labels, file)  # which raises an error if the model is damaged
         summary, sample, known = Summary(), Sample(file), KnownMessages(known_before, labels)
         day, met = today(), np.zeros(len(labels), np.int64)
-        is_known = None if forget or is_new_view else known.is_known
+        is_known = known.is_known if len(known_before) and not (forget or is_new_view) else None
         for batch in pool.batches(MailToRead(sources, settings, key, is_known, all_folders)):
             steps, outcomes = known.steps(batch, forget, summary)
             if len(steps) and not dry_run:
