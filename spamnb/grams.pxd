@@ -15,7 +15,7 @@ cdef class GramSet:
     cdef uint32_t[4096] counters
     cdef int used
 
-    @cython.locals(gram=uint64_t, used=int, at=int, letter=uint64_t, counter=uint32_t, place=uint32_t, bit=uint32_t)
+    @cython.locals(source="const unsigned char *", gram=uint64_t, used=int, at=int, letter=uint64_t, counter=uint32_t, place=uint32_t, bit=uint32_t)
     cpdef int add(self, bytes text, uint32_t part) except -1
 
     @cython.locals(entry=int)

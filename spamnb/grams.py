@@ -40,9 +40,9 @@ class GramSet:
         """Add the counters of all grams of a text of head or body."""
         if self.used + len(text) > MOST_GRAMS:
             raise IndexError("too many grams")
-        gram, used = 0, self.used
+        source, gram, used = text, 0, self.used
         for at in range(len(text)):
-            letter = text[at]
+            letter = source[at]
             gram = gram >> 8 | letter << 24
             if at >= LAST_BYTE:
                 counter = counter_of(gram, part)

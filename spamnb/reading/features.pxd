@@ -42,13 +42,13 @@ cdef class Features:
 
     cpdef start_anew(self)
 
-    @cython.locals(state=uint64_t, eight=uint64_t, shift=int, at=size_t, letter=uint64_t)
+    @cython.locals(state=uint64_t, eight=uint64_t, shift=int, at=size_t, letter=uint64_t, source="const unsigned char *")
     cpdef int add(self, Tag tag, bytes data, size_t start, size_t end, int part, int times=*) except -2
 
     @cython.locals(number=int, table=TokenTable, tables_before=int, slot=int, size=Py_ssize_t)
     cdef int count(self, uint64_t fingerprint, Tag tag, bytes data, size_t start, size_t end, int part, int times) except -2
 
-    @cython.locals(text=bytearray, to=size_t, at=size_t)
+    @cython.locals(source="const unsigned char *", text="unsigned char *", to=size_t, at=size_t)
     cdef int put(self, bytes data, size_t start, size_t end) except -1
 
     @cython.locals(which=int)
@@ -62,7 +62,7 @@ cdef class Features:
 
     cpdef add_grams(self, bytes text, int part)
 
-    @cython.locals(longest=size_t, words=int, before=int, fingerprint=uint64_t, run=list, size=size_t, at=size_t, start=size_t,
+    @cython.locals(longest=size_t, words=int, before=int, fingerprint=uint64_t, run=list, size=size_t, at=size_t, start=size_t, source="const unsigned char *",
                    state=uint64_t, eight=uint64_t, shift=int, letter=uint64_t, whole=uint64_t, number=int, n=int)
     cpdef int add_words(self, Tag tag, bytes spaced, int most, int part, int ngrams=*, bint paired=*) except -1
 

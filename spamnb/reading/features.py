@@ -112,9 +112,11 @@ class Features:
 
     def add(self, tag: Tag, data: bytes, start: int, end: int, part: int, times: int = 1) -> int:
         """Count a token, a tag and a piece of data behind it, as `count` does."""
-        state, eight, shift = tag.state, tag.eight, tag.shift
+        if end > len(data):
+            raise IndexError("a token ends behind its data")
+        source, state, eight, shift = data, tag.state, tag.eight, tag.shift
         for at in range(start, end):
-            letter = data[at]
+            letter = source[at]
             eight |= letter << shift
             if shift < 56:
                 shift += 8
@@ -163,11 +165,13 @@ class Features:
 
     def put(self, data: bytes, start: int, end: int) -> None:
         """Put a piece behind the texts."""
+        if end > len(data):
+            raise IndexError("a token ends behind its data")
         while self.size + end - start > len(self.text):
             self.text.extend(bytes(len(self.text)))
-        text, to = self.text, self.size
+        source, text, to = data, self.text, self.size
         for at in range(start, end):
-            text[to] = data[at]
+            text[to] = source[at]
             to += 1
         self.size = to
 
@@ -208,16 +212,16 @@ class Features:
         Neighbours are noted if they are to be `paired`.
         """
         longest, words, before, fingerprint, run = LONGEST_WORD, 0, -1, 0, []
-        at, size = 0, len(spaced)
+        at, size, source = 0, len(spaced), spaced
         while words < most:
-            while at < size and (spaced[at] == SPACE or spaced[at] == QUOTE):
+            while at < size and (source[at] == SPACE or source[at] == QUOTE):
                 at += 1
             if at == size:
                 break
             start = at
             state, eight, shift = tag.state, tag.eight, tag.shift
             while at < size:  # as `add` does
-                letter = spaced[at]
+                letter = source[at]
                 if letter == SPACE:
                     break
                 eight |= letter << shift
@@ -228,7 +232,7 @@ class Features:
                     eight = 0
                     shift = 0
                 at += 1
-            if at - start > longest or spaced[at - 1] == QUOTE:
+            if at - start > longest or source[at - 1] == QUOTE:
                 number = self.add_long_or_quoted_word(tag, spaced[start:at], part)
             else:
                 whole = mixed(state, eight) if shift else state
