@@ -40,7 +40,8 @@ cdef class HeaderBlock:
     cdef readonly bint is_raw
 
     @cython.locals(start=Py_ssize_t, at=Py_ssize_t, here=Py_ssize_t, first=Py_ssize_t, colon=Py_ssize_t, most=Py_ssize_t,
-                   line_end=Py_ssize_t, stop=Py_ssize_t, found=Py_ssize_t, data=bytes, block=bytes, piece=str, folded=bint)
+                   line_end=Py_ssize_t, stop=Py_ssize_t, look=size_t, mark=Py_ssize_t, data=bytes, block=str, piece=str,
+                   folded=bint)
     cpdef void read(self, Surroundings around, Py_ssize_t limit) except *
 
     @cython.locals(name=str, value=str, written=bytes, subject=str, letter="unsigned char", first=size_t, last=size_t,

@@ -23,8 +23,8 @@ cpdef Message read(bytes raw)
 
 cdef str _media_type(str value, str default)
 cdef bint _is_textual(str content_type) except -1
-@cython.locals(middle=Py_ssize_t, spaces=Py_ssize_t)
-cdef bint _may_be_encoded(bytes data, Py_ssize_t start, Py_ssize_t end) except -1
+@cython.locals(size=Py_ssize_t, spaces=Py_ssize_t)
+cdef bint _may_be_encoded(str text) except -1
 @cython.locals(start=str)
 cdef bint _is_file(str text, bint named) except -1
 

@@ -135,16 +135,16 @@ def _is_file(text: str, named: bool) -> bool:
     return start.startswith(FILE_STARTS) or (named and start.startswith("<"))
 
 
-def _may_be_encoded(data: bytes, start: int, end: int) -> bool:
+def _may_be_encoded(text: str) -> bool:
     """Tell whether ASCII may stand for other text: base64 has few spaces, ISO-2022 escapes, UTF-16 zeros."""
-    if end - start >= SHORTEST_BASE64:
-        middle = (start + end) // 2  # half of most texts has enough
-        spaces = data.count(b" ", start, middle)
-        if spaces * MOST_BYTES_A_SPACE < end - start:
-            spaces += data.count(b" ", middle, end)
-            if spaces * MOST_BYTES_A_SPACE < end - start:
+    size = len(text)
+    if size >= SHORTEST_BASE64:
+        spaces = text.count(" ", 0, size // 2)  # half of most texts has enough
+        if spaces * MOST_BYTES_A_SPACE < size:
+            spaces += text.count(" ", size // 2)
+            if spaces * MOST_BYTES_A_SPACE < size:
                 return True
-    return data.find(b"\x1b", start, end) >= 0 or data.find(b"\0", start, end) >= 0
+    return "\x1b" in text or "\0" in text
 
 
 class _MessageReader:
@@ -321,7 +321,7 @@ class _MessageReader:
         text = "\xff"
         if not encoding and charset in ASCII_CHARSETS and size <= self.text_left:
             text = data[start:end].decode("latin-1")
-        if text.isascii() and not _may_be_encoded(data, start, end):
+        if text.isascii() and not _may_be_encoded(text):
             self.text_left -= size
         else:
             from spamnb.reading.encodings.decoding import read_text

@@ -6,7 +6,7 @@ import random
 from base64 import b64encode, encodebytes
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spamnb.reading.encodings.transfer import (
@@ -18,6 +18,7 @@ from spamnb.reading.encodings.transfer import (
     QUOTED,
     UNDECLARED,
     count_escapes,
+    count_signs,
     undo,
 )
 
@@ -161,3 +162,9 @@ def test_what_was_encoded_is_undone(data: bytes) -> None:
 def test_escapes_are_counted_as_python_does(data: bytes) -> None:
     counts = [data.count(sought) for sought in (b"=", b"=3D", b"=3d", b"==")]
     assert count_escapes(data) == (counts[0], counts[1] + counts[2], counts[3])
+
+
+@given(st.binary())
+@example(bytes(range(256)))
+def test_signs_are_counted_as_python_does(data: bytes) -> None:
+    assert count_signs(data) == (data.count(b"="), sum(byte in CONTROLS for byte in data))

@@ -12,7 +12,7 @@ cpdef tuple find(bytes data, str declared, around=*)
 
 cdef tuple _marked(bytes data)
 
-@cython.locals(pieces=list, piece=bytes)
+@cython.locals(text=str, pieces=list, piece=str)
 cpdef bytes without_tags(bytes data)
 
 @cython.locals(pieces=list, piece=bytes, start=Py_ssize_t, near=list, size=Py_ssize_t, was_high=bint, is_high=bint, before=bytes,

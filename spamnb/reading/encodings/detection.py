@@ -145,8 +145,8 @@ def _marked(data: bytes) -> tuple[str, str]:
 
 def without_tags(data: bytes) -> bytes:
     """Return the text between the tags of a page: the letters of tags are of no language."""
-    text, *pieces = data.split(b"<")
-    return b" ".join([text, *[piece[piece.find(b">") + 1 :] for piece in pieces]])
+    text, *pieces = data.decode("latin-1").split("<")  # compiled, str is faster
+    return " ".join([text, *[piece[piece.find(">") + 1 :] for piece in pieces]]).encode("latin-1")
 
 
 def sample_of(data: bytes) -> bytes:

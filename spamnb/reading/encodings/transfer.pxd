@@ -1,5 +1,7 @@
 cimport cython
 
+cdef bytes IS_CONTROL
+
 @cython.final
 cdef class Undone:
     cdef readonly bytes data
@@ -32,6 +34,9 @@ cdef bint _is_quoted(bytes data, bytes decoded) except -1
 
 @cython.locals(byte="unsigned char", escapes=Py_ssize_t, written=Py_ssize_t, doubled=Py_ssize_t, place=int, paired=bint)
 cpdef (Py_ssize_t, Py_ssize_t, Py_ssize_t) count_escapes(bytes data) except *
+
+@cython.locals(byte="unsigned char", signs=Py_ssize_t, controls=Py_ssize_t)
+cpdef (Py_ssize_t, Py_ssize_t) count_signs(bytes data) except *
 
 cdef Py_ssize_t _controls(bytes data) except -1
 cdef bint _is_utf8(bytes data) except -1
