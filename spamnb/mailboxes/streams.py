@@ -44,8 +44,7 @@ def drop_incomplete(items: Iterator[Item], stream: ByteStream) -> Iterator[Item]
     """Yield what a stream is split into, as it is read; not the last item if an error ended the stream."""
     for item in items:
         if stream.why:
-            *whole, _ = item, *items
-            yield from whole
+            yield from [item, *items][:-1]
         else:
             yield item
 

@@ -1,4 +1,5 @@
 cimport cython
+cimport libc.math as math
 
 from spamnb.reading.message cimport Message, Leaf
 

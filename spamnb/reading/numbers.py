@@ -5,12 +5,13 @@ A feature is missing where the mail does not have what it measures.
 
 from __future__ import annotations
 
-from math import log2
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from spamnb.html.page import Page
     from spamnb.reading.message import Message
+
+if __file__.endswith(".py"):
+    import math  # the compiled form calls C's own, and loads nothing
 
 ASCII = bytes(range(128))
 HIGHEST_COUNT = 100  # more links, recipients or exclamation marks count as so many
@@ -22,7 +23,7 @@ def numbers_of(message: Message, pages: dict[int, Page], texts: list[str]) -> di
     size = sum([leaf.size for leaf in message.leaves])
     length = sum([len(text) for text in texts])
     if size:
-        numbers["size"] = round(10 * log2(size))  # in tenths of a doubling: sizes spread over six decades
+        numbers["size"] = round(10 * math.log2(size))  # tenths of a doubling: sizes spread over six decades
     if length:
         capitals, letters, digits, exclamations, addresses = characters_of(texts)
         if letters:

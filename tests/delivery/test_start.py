@@ -92,15 +92,30 @@ AT_THE_END = (
 FEW = {"binascii", "errno", "gc", "_cython", "cython_runtime"}
 
 
+def loaded_at_the_end(spamnb, *arguments):
+    """Modules that the start names, and those that a delivery has loaded beside the interpreter's own."""
+    bare = spamnb.run([sys.executable, "-c", "import sys; print(*sys.modules)"]).succeeds()
+    done = spamnb.run([sys.executable, "-c", AT_THE_END + START, *arguments], PLAIN).succeeds()
+    named, loaded = (line.split() for line in done.lines[1:])
+    return named, {name.partition("_3_")[0] for name in set(loaded) - set(bare.lines[0].split())}
+
+
 @pytest.mark.skipif(form_of_core() != "compiled", reason="the core is not compiled")
 def test_plain_mail_is_judged_with_the_modules_that_the_start_names_and_few_others(spamnb):
     """One that is missing there is found by `import`, which takes longer."""
-    bare = spamnb.run([sys.executable, "-c", "import sys; print(*sys.modules)"]).succeeds()
-    done = spamnb.run([sys.executable, "-c", AT_THE_END + START, "classify"], PLAIN).succeeds()
-    named, loaded = (line.split() for line in done.lines[1:])
-    more = {name.partition("_3_")[0] for name in set(loaded) - set(bare.lines[0].split())}
+    named, loaded = loaded_at_the_end(spamnb, "classify")
     own = {"spamnb", "spamnb.start", *(f"spamnb.{name}" for name in named)}
-    assert own <= more <= own | FEW
+    assert own <= loaded <= own | FEW
+
+
+def test_a_mailbox_of_one_message_is_judged_without_what_other_files_need(spamnb, files):
+    _, loaded = loaded_at_the_end(spamnb, "classify", str(files / "one.mbox"))
+    assert {name for name in loaded if "mailboxes." in name} == {
+        "spamnb.mailboxes.formats",
+        "spamnb.mailboxes.formats.maildir",
+        "spamnb.mailboxes.formats.mbox",
+        "spamnb.mailboxes.streams",
+    }
 
 
 def test_a_delivery_that_finds_a_journal_loads_nothing_heavy(spamnb, own, mail, already):

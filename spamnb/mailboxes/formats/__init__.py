@@ -8,8 +8,6 @@ of which it sees LEAD bytes more: None, if only a file read from its start tells
 Files of no format are one message each (`single`), and so are all files of a Maildir (`maildir`).
 """
 
-from __future__ import annotations
-
 from spamnb.mailboxes.formats import mbox
 from spamnb.mailboxes.formats.maildir import is_in_maildir
 
@@ -18,11 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-FORMATS: dict[str, Any] = {known.NAME: known for known in (mbox,)}
+FORMATS: "dict[str, Any]" = {known.NAME: known for known in (mbox,)}
 FIRST_BYTES = 1000  # bytes that tell what a file is
 
 
-def format_of(path: str, start: bytes, is_folder: Callable[[str], bool]) -> Any:
+def format_of(path: str, start: bytes, is_folder: "Callable[[str], bool]") -> "Any":
     """Format of a file that begins with `start`; None if it is one message."""
     for known in FORMATS.values():
         if known.recognises(start):

@@ -1,0 +1,1 @@
+# No types: it is compiled because a delivery loads it.
