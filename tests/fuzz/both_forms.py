@@ -29,6 +29,7 @@ class Form:
         self.read_envelope = module("reading.envelope").read_envelope
         self.digest = module("reading.identity").digest
         self.find = module("reading.encodings.detection").find
+        self.surroundings = module("reading.headers").Surroundings
         self.render = module("html.page").render
         self.mbox = module("mailboxes.formats.mbox")
         self.batch_builder = module("reading.batch").BatchBuilder
@@ -46,7 +47,11 @@ class Form:
 
     def charset(self, data: bytes) -> Any:
         """The charsets of bytes under several declarations, alone and in a message of the same bytes."""
-        return [self.find(data, declared, around) for declared in DECLARED for around in (b"", data)]
+        return [
+            self.find(data, declared, around)
+            for declared in DECLARED
+            for around in (None, self.surroundings(data))
+        ]
 
     def head(self, data: bytes) -> Any:
         found = self.read_envelope(data), self.read_envelope(b"From: " + data)
@@ -55,7 +60,7 @@ class Form:
     def features(self, data: bytes) -> Any:
         features = self.tokenizers[len(data) % len(SETTINGS)].features(self.read(data))
         texts = [features.text_of(number) for number, *_ in (*features.tokens, *features.pairs)]
-        return features.tokens, features.pairs, features.numbers, texts
+        return features.tokens, features.pairs, features.grams, features.numbers, texts
 
     def batch(self, data: bytes) -> Any:
         builder = self.batch_builder()
