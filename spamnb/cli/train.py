@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spamnb.bayes.view import View
-from spamnb.cli.render.notices import model_location, older_revision, print_unreadable, tell_revision
+from spamnb.cli.render.notices import (
+    model_location,
+    older_revision,
+    print_unreadable,
+    tell_revision,
+    telling_slowness,
+)
 from spamnb.cli.render.terminal import paths_and_reasons, print_json
 from spamnb.cli.shared.help import Number, is_quiet, rare_option
 from spamnb.cli.shared.labelled_mail import LabelledMail
@@ -188,6 +194,7 @@ def train(
 
         doing = "forgetting" if forget else "training"
         with mail.pool() as pool, progress(doing, mail.size, verbose, note=pool.status) as step:
+            counted_step = telling_slowness(step)
             summary = training.train(
                 model,
                 sources,
@@ -203,7 +210,7 @@ def train(
                 new_labels=agreed,
                 dry_run=dry_run,
                 pool=pool,
-                progress=lambda batch: step(batch.size, len(batch)),
+                progress=lambda batch: counted_step(batch.size, len(batch)),
                 tell=partial(print_outcomes, dry_run=dry_run) if verbose else lambda *_: None,
             )
         if older:

@@ -2,10 +2,14 @@
 
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+
+import click
 
 from spamnb.cli.render.terminal import listed
 from spamnb.cli.shared.help import is_quiet
+from spamnb.cli.version import form_of_core
 from spamnb.errors import SpamnbError
 from spamnb.files import complain, counted, printable
 from spamnb.key import key_path
@@ -16,6 +20,8 @@ from spamnb.reading.settings import REVISION
 from spamnb.store.stored_model import StoredModel
 
 MOST_NAMED = 10  # paths named in a line
+MANY = 3000  # messages: interpreted code takes a minute to read them
+INTERPRETED = "not compiled, so training takes 44 times as long; docs/installation.md says how to change that"
 
 
 def print_unreadable(found: Iterable[Unreadable], skip: bool = False) -> int:
@@ -39,6 +45,21 @@ def print_unreadable(found: Iterable[Unreadable], skip: bool = False) -> int:
         names = listed(folders, MOST_NAMED)
         complain(f"left out because of their names: {names}; --all-folders reads them, too")
     return 0 if skip else min((failure.error.exit_code for failure in failed), default=0)
+
+
+def telling_slowness(step: Callable[[int, int], None]) -> Callable[[int, int], None]:
+    """Return a function that also says, once and unless quiet, that much mail is read by interpreted code."""
+    met = 0
+
+    def tell(size: int, messages: int) -> None:
+        nonlocal met
+        step(size, messages)
+        before, met = met, met + messages
+        if before <= MANY < met and not is_quiet() and form_of_core() == "interpreted":
+            with suppress(OSError):  # by way of sys.stderr: a bar that is drawn there makes room
+                click.echo(f"spamnb: {INTERPRETED}", err=True)
+
+    return tell
 
 
 def model_location(model: str) -> list[str]:
