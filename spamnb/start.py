@@ -24,7 +24,9 @@ try:
     from spamnb.delivery.commands import parse
     from spamnb.errors import InputOutputError, ReaderGone, SpamnbError
     from spamnb.files import complain, refuse_password, reserve_standard_handles
-except (ImportError, MemoryError) as error:  # Python would exit with 1, which reads as "ham"
+# Python would exit with 1, which reads as "ham". So this module is not compiled: it tells when the others
+# cannot be loaded.
+except (ImportError, MemoryError) as error:
     os.write(2, f"spamnb: cannot start: {error}\n".encode())
     os._exit(75)
 

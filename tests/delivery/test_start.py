@@ -108,6 +108,14 @@ def test_plain_mail_is_judged_with_the_modules_that_the_start_names_and_few_othe
     assert own <= loaded <= own | FEW
 
 
+@pytest.mark.skipif(form_of_core() != "compiled", reason="the core is not compiled")
+def test_a_library_that_cannot_be_loaded_is_no_verdict(spamnb):
+    """As where memory is short. Python's own exit code, 1, would read as ham."""
+    broken = "import spamnb; spamnb.CompiledModules.library = '/dev/null'; "
+    done = spamnb.run([sys.executable, "-c", broken + START, "classify", "--exit-code"], PLAIN)
+    done.fails(75, "spamnb: cannot start: ")
+
+
 def test_a_mailbox_of_one_message_is_judged_without_what_other_files_need(spamnb, files):
     _, loaded = loaded_at_the_end(spamnb, "classify", str(files / "one.mbox"))
     assert {name for name in loaded if "mailboxes." in name} == {
