@@ -12,7 +12,7 @@ from spamnb.grams import COUNTER_BITS, COUNTERS, counter_of, part_of
 from spamnb.inspection.explanation import explain
 from spamnb.key import Key
 from spamnb.model import DEFAULT_VIEW, Model
-from spamnb.reading.features import BODY, HEAD
+from spamnb.reading.features import BODY, HEAD, Features
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import GRAM_TEXT, Tokenizer
@@ -36,6 +36,24 @@ def test_each_part_has_half_of_the_counters(run, part):
     counter = counter_of(int.from_bytes(run, "little"), part)
     assert 0 <= counter < COUNTERS
     assert part_of(counter) == part == counter >> (COUNTER_BITS - 1)
+
+
+@given(st.lists(st.binary(max_size=300), max_size=5))
+def test_features_that_are_used_again_have_the_grams_of_the_last_message(texts):
+    features = Features()
+    for text in texts:
+        features.start_anew()
+        features.add_grams(text, HEAD)
+        features.add_grams(text, BODY)
+        assert sorted(features.grams) == sorted(counters(text, HEAD) | counters(text, BODY))
+
+
+def test_there_is_room_for_no_more_than_a_message_has():
+    features = Features()
+    features.add_grams(bytes(GRAM_TEXT), HEAD)
+    features.add_grams(bytes(GRAM_TEXT), BODY)
+    with pytest.raises(IndexError):
+        features.add_grams(bytes(3 * GRAM_TEXT), BODY)
 
 
 TEXT = b"Subject: a good day\nX-Mailer: none\n\nBuy it, now\n"
