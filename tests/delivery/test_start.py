@@ -86,7 +86,8 @@ def test_plain_mail_is_judged_without_what_other_mail_needs(spamnb, already):
 
 AT_THE_END = (
     "import os, sys; end = os._exit; "
-    "os._exit = lambda code: end(print(*sys.modules['spamnb.start'].MODULES) or print(*sys.modules) or 0); "
+    "os._exit = lambda code: "
+    "(print(*sys.modules['spamnb.start'].MODULES), print(*sys.modules, flush=True), end(0)); "
 )
 # Python's own, and two that every module made by Cython shares.
 FEW = {"binascii", "errno", "gc", "_cython", "cython_runtime"}
