@@ -26,7 +26,8 @@ cdef class MemoryScorer:
     @cython.locals(shift=int, scorer=Scorer, size=int, entry=int, fingerprint=uint64_t, at=uint64_t, end=uint64_t, packed=uint64_t,
                    count=int64_t, other=int64_t, change=list)
     cdef int add(self, TokenTable table, CountHash counts, const uint64_t[::1] slots, dict changes) except -1
-    @cython.locals(width=int64_t, entry=int, counter=uint32_t, at=int64_t, count=int64_t, other=int64_t)
+    @cython.locals(width=int64_t, source="const unsigned char *", size=int, entry=int, counter=uint32_t, at=int64_t, byte=int64_t,
+                   count=int64_t, other=int64_t, change=list)
     cdef int add_grams(self, Scorer scorer, GramSet found, bytes counts) except -1
 
 @cython.final

@@ -91,20 +91,20 @@ class MemoryScorer:
 
     def add_grams(self, scorer: Scorer, found: GramSet, counts: bytes) -> None:
         """Add the weights of the grams of a message, the journal's changes made."""
-        width = len(counts) // (2 * COUNTERS)
+        width, source, size = len(counts) // (2 * COUNTERS), counts, 0
         for entry in range(found.used):
             counter = found.counters[entry]
             at = 2 * width * counter
-            if width == 1:
-                count, other = counts[at], counts[at + 1]
-            else:
-                count = records.number_at(counts, at, width)
-                other = records.number_at(counts, at + width, width)
+            count = other = 0
+            for byte in range(width - 1, -1, -1):
+                count = count << 8 | source[at + byte]
+                other = other << 8 | source[at + width + byte]
             if self.gram_changes and counter in self.gram_changes:
                 change = self.gram_changes[counter]
                 count, other = max(count + change[0], 0), max(other + change[1], 0)
             if count or other:
-                scorer.compare(count, other, part_of(counter))
+                size = scorer.put(size, count, other, part_of(counter))
+        scorer.compare_all(size)
 
 
 class CountHash:
