@@ -1,7 +1,7 @@
 cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from spamnb.bayes.classifier cimport Scorer
+from spamnb.bayes.scorer cimport Scorer
 from spamnb.grams cimport GramSet, part_of
 from spamnb.reading.features cimport Features
 from spamnb.reading.token_table cimport TokenTable

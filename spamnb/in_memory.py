@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 
-from spamnb.bayes.classifier import Scorer
+from spamnb.bayes.scorer import Scorer
 from spamnb.grams import COUNTERS, part_of
 from spamnb.store import records
 from spamnb.store.records import PAIRS, WIDTHS

@@ -2,7 +2,7 @@ cimport cython
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
 
 from spamnb.bayes.likelihood cimport Likelihood
-from spamnb.bayes.classifier cimport Scorer
+from spamnb.bayes.scorer cimport Scorer
 from spamnb.grams cimport part_of
 
 cdef int NO_LABEL, MOST_TERMS, AT_ONCE

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spamnb.arrays import MISSING, distinct_columns
-from spamnb.bayes.classifier import Scorer
 from spamnb.bayes.likelihood import Likelihood
+from spamnb.bayes.scorer import Scorer
 from spamnb.bayes.view import AT_ONCE, MOST_TERMS, NO_LABEL
 from spamnb.grams import COUNTERS, part_of
 

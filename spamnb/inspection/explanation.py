@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from spamnb.bayes.classifier import Scorer
 from spamnb.bayes.cutoffs import has_spam, not_spam
+from spamnb.bayes.scorer import Scorer
 from spamnb.bayes.verdict import Cutoffs, Verdict
 from spamnb.configuration.current import Configuration
 from spamnb.files import printable

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spamnb.bayes.classifier import Scorer
+from spamnb.bayes.scorer import Scorer
 from spamnb.bayes.verdict import Evidence
 from spamnb.bayes.view import SHARE_OF_GRAMS
 from spamnb.files import printable

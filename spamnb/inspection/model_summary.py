@@ -13,9 +13,9 @@ import numpy as np
 
 from spamnb.arrays import Array
 from spamnb.bayes.bulk_classifier import by_row, counts_for
-from spamnb.bayes.classifier import Scorer
 from spamnb.bayes.cutoffs import ham_and_spam, has_spam
 from spamnb.bayes.likelihood import Likelihood
+from spamnb.bayes.scorer import Scorer
 from spamnb.bayes.verdict import Cutoffs, lead_of
 from spamnb.bayes.view import View, prior
 from spamnb.clock import DAY, today
