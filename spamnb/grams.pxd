@@ -18,6 +18,9 @@ cdef class GramSet:
     @cython.locals(source="const unsigned char *", gram=uint64_t, used=int, at=int, letter=uint64_t, counter=uint32_t, place=uint32_t, bit=uint32_t)
     cpdef int add(self, bytes text, uint32_t part) except -1
 
+    @cython.locals(counter=uint32_t)
+    cdef int take(self, list counters) except -1
+
     @cython.locals(entry=int)
     cdef int clear(self) except -1
 

@@ -53,6 +53,14 @@ class GramSet:
                 self.seen[place] |= bit
         self.used = used
 
+    def take(self, counters: list[int]) -> None:
+        """Add counters that are found already, each once."""
+        if self.used + len(counters) > MOST_GRAMS:
+            raise IndexError("too many grams")
+        for counter in counters:
+            self.counters[self.used] = counter
+            self.used += 1
+
     def clear(self) -> None:
         for entry in range(self.used):
             self.seen[self.counters[entry] >> 5] = 0

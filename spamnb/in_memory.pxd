@@ -1,14 +1,12 @@
 cimport cython
-from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint64_t
 
 from spamnb.bayes.scorer cimport Scorer
-from spamnb.grams cimport GramSet, part_of
 from spamnb.reading.features cimport Features
 from spamnb.reading.token_table cimport TokenTable
 from spamnb.store cimport records
 
 cdef int COUNT_BITS
-cdef int64_t COUNTERS
 cdef uint64_t LOW, MOST_STEPS
 
 @cython.final
@@ -26,9 +24,6 @@ cdef class MemoryScorer:
     @cython.locals(shift=int, scorer=Scorer, size=int, entry=int, fingerprint=uint64_t, at=uint64_t, end=uint64_t, packed=uint64_t,
                    count=int64_t, other=int64_t, change=list)
     cdef int add(self, TokenTable table, CountHash counts, const uint64_t[::1] slots, dict changes) except -1
-    @cython.locals(width=int64_t, source="const unsigned char *", size=int, entry=int, counter=uint32_t, at=int64_t, byte=int64_t,
-                   count=int64_t, other=int64_t, change=list)
-    cdef int add_grams(self, Scorer scorer, GramSet found, bytes counts) except -1
 
 @cython.final
 cdef class CountHash:

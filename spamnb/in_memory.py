@@ -5,7 +5,6 @@ from __future__ import annotations
 from array import array
 
 from spamnb.bayes.scorer import Scorer
-from spamnb.grams import COUNTERS, part_of
 from spamnb.store import records
 from spamnb.store.records import PAIRS, WIDTHS
 
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from spamnb.bayes.verdict import Score
-    from spamnb.grams import GramSet
     from spamnb.model import Model
     from spamnb.reading.features import Features
     from spamnb.reading.token_table import TokenTable
@@ -63,7 +61,7 @@ class MemoryScorer:
             for table in (*features.full_pair_tables, features.pair_table):
                 self.add(table, self.pairs, self.pairs.slots, self.pair_changes)
         if self.scorer.grams is not None:
-            self.add_grams(self.scorer.grams, features.gram_set, self.grams)
+            self.scorer.grams.add_grams(features.gram_set, self.grams, self.gram_changes)
         return self.scorer.score([])
 
     def add(self, table: TokenTable, counts: CountHash, slots: Any, changes: dict[int, list[int]]) -> None:
@@ -87,23 +85,6 @@ class MemoryScorer:
                 count, other = max(count + change[0], 0), max(other + change[1], 0)
             if count or other:
                 size = scorer.put(size, count, other, table.parts[entry])
-        scorer.compare_all(size)
-
-    def add_grams(self, scorer: Scorer, found: GramSet, counts: bytes) -> None:
-        """Add the weights of the grams of a message, the journal's changes made."""
-        width, source, size = len(counts) // (2 * COUNTERS), counts, 0
-        for entry in range(found.used):
-            counter = found.counters[entry]
-            at = 2 * width * counter
-            count = other = 0
-            for byte in range(width - 1, -1, -1):
-                count = count << 8 | source[at + byte]
-                other = other << 8 | source[at + width + byte]
-            if self.gram_changes and counter in self.gram_changes:
-                change = self.gram_changes[counter]
-                count, other = max(count + change[0], 0), max(other + change[1], 0)
-            if count or other:
-                size = scorer.put(size, count, other, part_of(counter))
         scorer.compare_all(size)
 
 

@@ -6,6 +6,7 @@ from spamnb.bayes.likelihood import NONE_MISFILED, Likelihood
 from spamnb.bayes.scorer import Scorer, numeric_evidence
 from spamnb.bayes.verdict import Evidence
 from spamnb.bayes.view import STRONG, STRONG_AMONG_OTHERS
+from spamnb.grams import GramSet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,7 +56,9 @@ class Classifier(Likelihood):
                 if row is not None:
                     self.add(scorer, fingerprint, row, 1, part, evidence, others)
         if scorer.grams:
-            scorer.grams.add_grams(grams, self.counts.gram_data(), self.counts.gram_changes(grams))
+            found = GramSet()
+            found.take(list(grams))
+            scorer.grams.add_grams(found, self.counts.gram_data(), self.counts.gram_changes(grams))
         return scorer.score(evidence, others, numbers if view.numbers else None)
 
     def add(

@@ -3,12 +3,12 @@ from libc.stdint cimport int64_t, uint64_t
 
 from spamnb.bayes.likelihood cimport Likelihood
 from spamnb.bayes.verdict cimport Evidence
-from spamnb.grams cimport part_of
-from spamnb.store cimport records
+from spamnb.grams cimport GramSet, part_of
 
 cdef int AT_ONCE, NO_LABEL, MOST_TERMS, STRONG_AMONG_OTHERS
 cdef uint64_t LARGEST_COUNT
 cdef int64_t CERTAIN, IMPOSSIBLE
+cdef size_t COUNTERS
 cdef double LARGEST_TERM, ROUNDING, SHARE_OF_GRAMS, UNITS_PER_NAT
 
 @cython.final
@@ -56,8 +56,8 @@ cdef class Scorer:
     @cython.locals(k=int, joint=list, rest=double, best=double)
     cpdef list joint(self)
     cdef double summed(self, int label_index) except? -1
-    @cython.locals(counter=uint64_t, width=Py_ssize_t, size=int, at=Py_ssize_t, k=int)
-    cpdef add_grams(self, counters, bytes data, dict changes)
+    @cython.locals(width=size_t, size=int, entry=int, counter=size_t, at=size_t, k=int, count=uint64_t, byte=Py_ssize_t)
+    cdef int add_grams(self, GramSet found, bytes data, dict changes) except -1
     @cython.locals(of_words=double)
     cdef double sum_of_means(self, int column) except? -1
     @cython.locals(strong=int64_t)

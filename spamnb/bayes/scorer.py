@@ -19,13 +19,13 @@ from spamnb.bayes.view import (
     UNITS_PER_NAT,
 )
 from spamnb.grams import COUNTERS, part_of
-from spamnb.store import records
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from spamnb.bayes.likelihood import Likelihood
+    from spamnb.grams import GramSet
     from spamnb.store.counts import Row
 
 # Arrays below have 101 places: for MOST_LABELS labels and, where spam is apart, all others together; or twice
@@ -94,20 +94,25 @@ class Scorer:
         strong = self.compare(self.row[self.spam_apart], rest, part)
         return strong | (STRONG_AMONG_OTHERS if self.add_all(1.0, part) else 0)
 
-    def add_grams(self, counters: Sequence[int], data: bytes, changes: Mapping[int, Sequence[int]]) -> None:
-        """Add grams by their counters: the counts of all, and changes to some of them."""
+    def add_grams(self, found: GramSet, data: bytes, changes: Mapping[int, Sequence[int]]) -> None:
+        """Add grams by the counts of all counters, and changes to some of them."""
         width, size = len(data) // (self.label_count * COUNTERS), 0
-        for counter in counters:
+        for entry in range(found.used):
+            counter = found.counters[entry]
             at = counter * self.label_count * width
             for k in range(self.label_count):
-                self.row[k] = records.number_at(data, at + k * width, width)
+                count = 0
+                for byte in range(width - 1, -1, -1):
+                    count = count << 8 | data[at + byte]
+                self.row[k] = count
+                at += width
             if changes and counter in changes:
                 for k in range(self.label_count):
                     self.row[k] = max(self.row[k] + changes[counter][k], 0)
-            if self.is_of_two:
-                size = self.put(size, self.row[0], self.row[1], part_of(counter))
-            else:
+            if not self.is_of_two:
                 self.add(1.0, part_of(counter))
+            elif self.row[0] | self.row[1]:
+                size = self.put(size, self.row[0], self.row[1], part_of(counter))
         self.compare_all(size)
 
     def compare(self, count: int, other: int, part: int) -> int:
