@@ -77,7 +77,7 @@ class TestEqualToTraining:
     @pytest.mark.parametrize("first", [15, 60], ids=["delayed", "immediate"])
     @pytest.mark.slow
     def test_on_the_messages_before(self, corpus_of, view, labels, first):
-        corpus = corpus_of(some_mail(labels, 20))
+        corpus = corpus_of(some_mail(labels, 12))
         order = np.random.default_rng(2).permutation(len(corpus))
         protocol = OnlineProtocol("delayed", first=first) if first == 15 else OnlineProtocol("immediate")
         judged, _ = judge_online(corpus, order, view=view, protocol=protocol)

@@ -10,7 +10,7 @@ from helpers.generated import examples_times
 from hypothesis import given
 from hypothesis import strategies as st
 
-LARGEST = 8192  # bytes of a seed here
+LARGEST = 4096  # bytes of a seed here
 FACTORS = {"bulk": 0.5}
 
 
