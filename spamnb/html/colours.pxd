@@ -12,5 +12,5 @@ cdef int _hsl(double hue, double saturation, double lightness) except? -9
 cpdef int attribute_colour(str word) except? -9
 @cython.locals(number=double)
 cpdef double share(str value) except? -9
-@cython.locals(digits=str)
+@cython.locals(end=Py_ssize_t)
 cpdef double leading_number(str value) except? -9

@@ -123,8 +123,10 @@ def share(value: str) -> float:
 
 def leading_number(value: str) -> float:
     """Return the number a length begins with; -1 if there is none."""
-    digits = value[: len(value) - len(value.lstrip("0123456789."))]
+    end = 0
+    while end < len(value) and ("0" <= value[end] <= "9" or value[end] == "."):
+        end += 1
     try:
-        return float(digits) if digits else -1
+        return float(value[:end]) if end > 0 else -1
     except ValueError:
         return -1

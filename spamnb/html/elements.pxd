@@ -16,5 +16,5 @@ cdef class Kind:
 @cython.locals(slot=int)
 cpdef int element_number(bytes data, str html, Py_ssize_t start, Py_ssize_t end) except -1
 cpdef int attribute_number(bytes data, Py_ssize_t start, Py_ssize_t end) except -2
-@cython.locals(at=Py_ssize_t)
+@cython.locals(at=Py_ssize_t, text="const unsigned char *", sought="const unsigned char *", lower="const unsigned char *")
 cpdef bint equal(bytes data, Py_ssize_t start, Py_ssize_t end, bytes name) except -1

@@ -122,9 +122,9 @@ def attribute_number(data: bytes, start: int, end: int) -> int:
 
 def equal(data: bytes, start: int, end: int, name: bytes) -> bool:
     """Tell whether a name in lower case stands in the data."""
-    if len(name) != end - start:
+    if len(name) != end - start or end > len(data):
         return False
-    at = start
-    while at < end and _LOWER[data[at]] == name[at - start]:
+    text, sought, lower, at = data, name, _LOWER, 0
+    while at < end - start and lower[text[start + at]] == sought[at]:
         at += 1
-    return at == end
+    return at == end - start

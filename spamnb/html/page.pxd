@@ -30,14 +30,14 @@ cdef class _PageReader:
     cdef list elements, shown, hidden
     cdef int view
     cdef bint sheet_is_late, sheet_is_whole
-    @cython.locals(data=bytes, page=Page, size=Py_ssize_t, at=Py_ssize_t, start=Py_ssize_t, element=Element)
+    @cython.locals(data="const unsigned char *", page=Page, size=Py_ssize_t, at=Py_ssize_t, start=Py_ssize_t, element=Element)
     cdef Page read(self)
     @cython.locals(text=str)
     cdef _put(self, Py_ssize_t start, Py_ssize_t end)
     cdef _put_gap(self, str gap)
     @cython.locals(view=int)
     cdef _update_view(self)
-    @cython.locals(scanner=Scanner, data=bytes, size=Py_ssize_t, first=int, second=int)
+    @cython.locals(scanner=Scanner, data="const unsigned char *", size=Py_ssize_t, first=int, second=int)
     cdef Py_ssize_t _after_markup(self, Py_ssize_t at) except -1
     @cython.locals(scanner=Scanner, end=Py_ssize_t, element=Element, kind=Kind)
     cdef Py_ssize_t _after_end_tag(self, Py_ssize_t at) except -1

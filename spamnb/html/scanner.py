@@ -1,6 +1,6 @@
 """Tags and comments of a page: where they end, and the attributes that are read of a tag.
 
-A page is scanned as bytes, one for each character; those beyond Latin 1 are "?".
+A page is scanned as bytes, one for each character; those beyond Latin 1 are "?" or a space.
 """
 
 from __future__ import annotations
@@ -15,9 +15,6 @@ _QUOTE, _APOSTROPHE, _SLASH, _EQUALS, _GREATER = b"\"'/=>"
 _NAME_END, _WORD_END, _VALUE_END, _SPACE = 1, 2, 4, 8
 _ENDING = {_SLASH: _NAME_END | _WORD_END, _EQUALS: _WORD_END, _GREATER: _NAME_END | _WORD_END | _VALUE_END}
 _CLASSES = bytes([15 if chr(byte).isspace() else _ENDING.get(byte, 0) for byte in range(256)])
-_WIDE_SPACES = (
-    "\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
-)
 
 
 class Scanner:
@@ -73,8 +70,8 @@ class Scanner:
 
     def skip_name(self, at: int, limit: int) -> int:
         """Return the offset behind the name of an element."""
-        data = self.data
-        while at < limit and not _CLASSES[data[at]] & _NAME_END:
+        data, classes = self.data, _CLASSES
+        while at < limit and not classes[data[at]] & _NAME_END:
             at += 1
         return at
 
@@ -117,7 +114,7 @@ class Scanner:
 
     def _scan(self, at: int, limit: int) -> int:
         """Note the attributes up to a ">" that is not in quotes; return its offset, -1 if there is none."""
-        data = self.data
+        data, classes = self.data, _CLASSES
         self.seen = 0
         name = name_end = at  # of the last word
         while at < limit:
@@ -126,7 +123,7 @@ class Scanner:
                 break
             if char == _EQUALS:
                 at += 1
-                while at < limit and _CLASSES[data[at]] & _SPACE:
+                while at < limit and classes[data[at]] & _SPACE:
                     at += 1
                 char = data[at] if at < limit else _GREATER
                 start = at
@@ -139,18 +136,18 @@ class Scanner:
                         return -1
                     at += 1
                 else:
-                    while at < limit and not _CLASSES[data[at]] & _VALUE_END:
+                    while at < limit and not classes[data[at]] & _VALUE_END:
                         at += 1
                     self._note(name, name_end, start, at)
                 name = name_end = at
-            elif _CLASSES[char]:
+            elif classes[char]:
                 at += 1
             else:
                 if name_end - name == 6:
                     self._note_bare(name, name_end)
                 name = at
                 at += 1
-                while at < limit and not _CLASSES[data[at]] & _WORD_END:
+                while at < limit and not classes[data[at]] & _WORD_END:
                     at += 1
                 name_end = at
         self._note_bare(name, name_end)
@@ -182,6 +179,9 @@ def _as_bytes(html: str) -> bytes:
     try:
         return html.encode("latin-1")
     except UnicodeEncodeError:
-        for space in _WIDE_SPACES:
-            html = html.replace(space, " ")
-        return html.encode("latin-1", "replace")
+        data = bytearray(len(html))
+        target = data
+        for at, char in enumerate(html):
+            code = ord(char)
+            target[at] = code if code < 256 else 32 if char.isspace() else 63
+        return bytes(data)

@@ -15,7 +15,8 @@ Of spam under heads of ham, with 500 words of ham hidden by a style sheet, 68 % 
 from __future__ import annotations
 
 from spamnb.html.media import NEVER, PARTLY, audience, block_audience
-from spamnb.html.styles import MAX_CSS, PROPERTIES, declarations, declared_style, plain_css
+from spamnb.html.selectors import compounds_of, without_attributes
+from spamnb.html.styles import MAX_CSS, declarations, declared_style, plain_css
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,10 +32,6 @@ MAX_CHECKS = 100_000  # of further conditions, of a page; then what a selector e
 MAX_REPLACED = 8  # variables in one value
 
 _IMPORTANT, _INLINE = 1 << 60, 1 << 56  # ranks of declarations: above those of style sheets, which are below
-_STATES = (  # of an element, or pieces of it
-    ":", "hover", "active", "focus", "visited", "link", "target", "checked", "before", "after", "empty",
-    "first-l", "placeholder", "selection", "disabled", "invalid", "-",
-)  # fmt: skip
 
 _Declared = dict[str, tuple[int, str]]  # by property: rank and value
 
@@ -51,11 +48,23 @@ class _Rules:
         self.conditional: dict[tuple[frozenset[str], frozenset[str], tuple[str, ...]], int] = {}
 
 
+class _Candidates:
+    """Rules for elements of some name, id and classes, and what these are that rules want around others."""
+
+    __slots__ = ("rules", "traits")
+
+    traits: tuple[str, ...]
+
+    def __init__(self) -> None:
+        # Conditions that are left: the elements around, what is in the tag; with the number declared.
+        self.rules: list[tuple[_Rules, list[tuple[frozenset[str], tuple[str, ...], int]]]] = []
+
+
 class Sheet:
     """The style sheets of a page, and what is open while it is read."""
 
     __slots__ = (
-        "ancestors", "checks", "declared", "known", "open", "outermost", "rules", "selectors",
+        "ancestors", "candidates", "checks", "declared", "known", "open", "outermost", "rules", "selectors",
         "size", "traits", "variables",
     )  # fmt: skip
 
@@ -76,12 +85,14 @@ class Sheet:
         self.open: dict[str, int] = {}  # by ancestor: how many are
         self.traits: tuple[str, ...] = ()  # ancestors that the last matched element is
         self.checks = 0
+        self.candidates: dict[tuple[str, str, str], _Candidates] = {}  # by name, id and classes
 
     def add(self, css: str, media: str) -> None:
         """Read the rules of one more style sheet."""
         css = css[: MAX_SHEETS - self.size]
         self.size += len(css)
         self.known.clear()
+        self.candidates.clear()
         css = plain_css(css).replace("<!--", " ").replace("-->", " ")
         around = [audience(media.lower())]  # of the blocks that are open
         at, opening, closing = 0, -1, -1
@@ -109,9 +120,10 @@ class Sheet:
             at = closing + 1
 
     def _add_rule(self, selectors: str, block: str, partly: bool) -> None:
-        plain, important = declarations(block)
-        plain, important = _that_count(plain, partly), _that_count(important, partly)
-        for name in [name for name in (*plain, *important) if name.startswith("--")]:
+        plain, important = declarations(block, MAX_VALUE)
+        if partly:
+            plain, important = _that_show(plain), _that_show(important)
+        for name in [name for name in (*plain, *important) if name.startswith("--")] if "--" in block else ():
             if name not in self.variables and len(self.variables) >= MAX_VARIABLES:
                 plain.pop(name, None)
                 important.pop(name, None)
@@ -125,17 +137,24 @@ class Sheet:
             if self.selectors >= MAX_SELECTORS:
                 return
             self.selectors += 1
-            selector, written = _without_attributes(selector[:MAX_SELECTOR].strip())
-            compounds = _compounds(selector)
+            selector, written = without_attributes(selector[:MAX_SELECTOR].strip())
+            compounds = compounds_of(selector)
             if not compounds:
                 continue
-            weights = [0, 0, 0]  # names, classes, ids
-            for trait in [trait for traits in compounds for trait in traits]:
-                weights[".#".find(trait[0]) + 1] += trait != "*"
-            rank = ((weights[2] << 8 | weights[1]) << 8 | weights[0]) << 20 | self.selectors
-            *around, own = compounds
+            names = classes = ids = 0
+            for traits in compounds:
+                for trait in traits:
+                    first = trait[0]
+                    if first == "#":
+                        ids += 1
+                    elif first == ".":
+                        classes += 1
+                    elif trait != "*":
+                        names += 1
+            rank = ((ids << 8 | classes) << 8 | names) << 20 | self.selectors
+            own = compounds.pop()
             key = own.pop()
-            ancestors = {trait for traits in around for trait in traits if trait not in ("*", "body")}
+            ancestors = {trait for traits in compounds for trait in traits if trait not in ("*", "body")}
             rules = self.rules.get(key)
             if rules is None:
                 rules = self.rules[key] = _Rules()
@@ -147,7 +166,7 @@ class Sheet:
                 rules.conditional[needs] = self._declare(number, plain, important, rank)
             else:
                 rules.unconditional = self._declare(rules.unconditional, plain, important, rank)
-            if key == "body" and not own:
+            if key == "body" and not own and "--" in block:
                 for name, value in (*plain.items(), *important.items()):
                     if name.startswith("--"):
                         self.outermost[name] = value
@@ -163,32 +182,51 @@ class Sheet:
 
     def matching(self, name: str, identity: str, classes: str, tag: str) -> tuple[int, ...]:
         """Return the numbers of what an element's matching rules declare."""
-        traits = {"*": 1, name: 1}
-        if identity:
-            traits["#" + identity.lower().strip()] = 1
-        if classes:
-            for one in classes.lower().split()[:MAX_CLASSES]:
-                traits["." + one] = 1
-        self.traits = tuple([trait for trait in traits if trait in self.ancestors]) if self.ancestors else ()
+        candidates = self.candidates.get((name, identity, classes))
+        if candidates is None:
+            candidates = self._candidates(name, identity, classes)
+        self.traits = candidates.traits
+        if not candidates.rules:
+            return ()
         found = []
-        for trait in traits:
-            rules = self.rules.get(trait)
-            if rules is None:
-                continue
+        for rules, conditions in candidates.rules:
             if rules.conditional and self.checks + len(rules.conditional) > MAX_CHECKS:
                 found.append(rules.every)
                 continue
             if rules.unconditional >= 0:
                 found.append(rules.unconditional)
             self.checks += len(rules.conditional)
-            for (own, around, written), number in rules.conditional.items():
-                if (
-                    own <= traits.keys()
-                    and around <= self.open.keys()
-                    and (not written or _all_in(written, tag.lower()))
-                ):
+            for around, written, number in conditions:
+                missing = 0
+                for trait in around:
+                    missing += trait not in self.open
+                if not missing and (not written or _all_in(written, tag.lower())):
                     found.append(number)
         return tuple(found)
+
+    def _candidates(self, name: str, identity: str, classes: str) -> _Candidates:
+        """Find the rules that elements of a name, id and classes match in some place."""
+        traits = {"*": 1, name: 1}
+        if identity:
+            traits["#" + identity.lower().strip()] = 1
+        for one in classes.lower().split()[:MAX_CLASSES]:
+            traits["." + one] = 1
+        candidates = _Candidates()
+        candidates.traits = tuple([trait for trait in traits if trait in self.ancestors])
+        for trait in traits:
+            rules = self.rules.get(trait)
+            if rules is None:
+                continue
+            conditions = []
+            if self.checks + len(rules.conditional) <= MAX_CHECKS:
+                for (own, around, written), number in rules.conditional.items():
+                    if not own or own <= traits.keys():
+                        conditions.append((around, written, number))
+            candidates.rules.append((rules, conditions))
+        if len(self.candidates) >= MAX_CSS:
+            self.candidates.clear()
+        self.candidates[name, identity, classes] = candidates
+        return candidates
 
     def style(self, matched: tuple[int, ...], css: str, variables: dict[str, str] | None) -> Style:
         """Return the style of an element by what it matches, its style attribute and the variables around."""
@@ -201,9 +239,9 @@ class Sheet:
                 if name not in winners or one[0] > winners[name][0]:
                     winners[name] = one
         if css:
-            plain, important = declarations(plain_css(css))
-            _add(winners, _that_count(plain, False), _INLINE)
-            _add(winners, _that_count(important, False), _INLINE | _IMPORTANT)
+            plain, important = declarations(plain_css(css), MAX_VALUE)
+            _add(winners, plain, _INLINE)
+            _add(winners, important, _INLINE | _IMPORTANT)
         values = {name: value for name, (_, value) in winners.items()}
         own = {name: value for name, value in values.items() if name.startswith("--")}
         all_variables = {**self.outermost, **(variables or {}), **own}
@@ -241,13 +279,9 @@ def _add(declared: _Declared, values: dict[str, str], rank: int) -> None:
             declared[name] = rank, value
 
 
-def _that_count(values: dict[str, str], partly: bool) -> dict[str, str]:
-    """Return the declarations that are read; of those for some widths only, the ones that show something."""
-    return {
-        name: value[:MAX_VALUE]
-        for name, value in values.items()
-        if (name.startswith("--") or name in PROPERTIES) and not (partly and not _shows(name, value))
-    }
+def _that_show(values: dict[str, str]) -> dict[str, str]:
+    """Return the declarations that show something: those that count for some widths only."""
+    return {name: value for name, value in values.items() if _shows(name, value)}
 
 
 def _shows(name: str, value: str) -> bool:
@@ -255,7 +289,7 @@ def _shows(name: str, value: str) -> bool:
         return False
     if name in ("overflow", "position"):
         return value in ("visible", "auto", "static")
-    style = declared_style({"overflow": "hidden", "position": "absolute", name: value[:MAX_VALUE]})
+    style = declared_style({"overflow": "hidden", "position": "absolute", name: value})
     return not style.not_rendered and style.invisible != 1 and style.tiny != 1
 
 
@@ -269,59 +303,3 @@ def _replaced(value: str, variables: dict[str, str]) -> str:
         name, _, default = inside.partition(",")
         value = (before + variables.get(name.strip(), default.strip()) + behind)[:MAX_VALUE]
     return value
-
-
-def _compounds(selector: str) -> list[list[str]]:
-    """Return the traits of a selector, of each element it names; none if it cannot be followed."""
-    for mark in ">+~":
-        selector = selector.replace(mark, f" {mark} ")
-    compounds: list[list[str]] = []
-    for word in selector.split():
-        if word in "+~":
-            if not compounds:
-                return []
-            compounds.pop()
-        elif word != ">":
-            traits = _traits(word)
-            if not traits:
-                return []
-            compounds.append(traits)
-    return compounds
-
-
-def _without_attributes(selector: str) -> tuple[str, tuple[str, ...]]:
-    """Return a selector with [class=x] as .x and [id=x] as #x, and other names and values in its brackets.
-
-    Without a selector if the others are not of the last element.
-    """
-    first, *others = selector.split("[")
-    written: list[str] = []
-    for other in others:
-        attribute, _, behind = other.partition("]")
-        name, _, value = attribute.partition("=")
-        name, value = name.strip(), value.strip(" \"'")
-        mark = {"class": ".", "class~": ".", "id": "#"}.get(name) if value else None
-        if mark is not None:
-            first += "".join([mark + word for word in value.split()])
-        else:
-            written += [name.rstrip("~|^$* "), value]
-            first += "" if first and first[-1] not in " >+~" else "*"
-        if written and (" " in behind or ">" in behind or "+" in behind or "~" in behind):
-            return "", ()
-        first += behind
-    return first, tuple(written)
-
-
-def _traits(compound: str) -> list[str]:
-    """Return the name, classes and id of an element that a selector asks for, the most telling last."""
-    plain, *states = compound.split(":")
-    if states == ["root"]:
-        plain = "body"
-    for state in states:
-        if state.startswith(_STATES) or not state or not plain:
-            return []
-    name, *marked = plain.replace("#", ".#").split(".")
-    ids = [trait for trait in marked if trait.startswith("#")]
-    classes = ["." + trait for trait in marked if not trait.startswith("#")]
-    name = "body" if name == "html" else name
-    return [trait for trait in (name, *classes, *ids) if trait]

@@ -20,17 +20,23 @@ _PIXELS = {  # by unit of a length, as far as it matters; 100 % is FAR
     **{"vh": 10.0, "pt": 1.33, "pc": 16.0, "in": 96.0, "cm": 38.0, "mm": 3.8},
 }
 _BACKGROUNDS = ("background", "background-color", "background-image")
+_COLOURS = ("color", "-webkit-text-fill-color")
+_FONTS = ("font", "font-size")
 _SIDES = ("left", "right", "top", "bottom")
 _MARGINS = ("margin", "margin-left", "margin-top")
 _EXTENTS = ("height", "max-height", "width", "max-width", "line-height")
 _MOVES = ("text-indent", "clip", "clip-path", "transform", "-webkit-transform")
-PROPERTIES = frozenset(  # all that are read
-    (
-        *_BACKGROUNDS, *_SIDES, *_MARGINS, *_EXTENTS, *_MOVES, "min-height", "min-width", "position",
-        "overflow", "display", "opacity", "visibility", "font", "font-size", "color",
-        "-webkit-text-fill-color",
-    )
-)  # fmt: skip
+# All properties that are read, and as bits what each may do alone; others count beside one of these.
+_HIDES, _PLACES, _CUTS, _SIZES, _COLOURS_TEXT, _PAINTS = 1, 2, 4, 8, 16, 32
+PROPERTIES = {
+    **dict.fromkeys(("display", "opacity", "visibility"), _HIDES),
+    **dict.fromkeys(("position", *_MARGINS, *_MOVES), _PLACES),
+    "overflow": _CUTS,
+    **dict.fromkeys(_FONTS, _SIZES),
+    **dict.fromkeys(_COLOURS, _COLOURS_TEXT),
+    **dict.fromkeys(_BACKGROUNDS, _PAINTS),
+    **dict.fromkeys((*_SIDES, *_EXTENTS, "min-height", "min-width"), 0),
+}
 _known_css: dict[str, Style] = {}  # by style attribute: reading one takes 3 µs, and nine in ten repeat
 
 
@@ -89,13 +95,14 @@ def style_of(
 
 def declared_inline(css: str) -> Style:
     """Return the style that a style attribute declares."""
-    style = _known_css.get(css)
+    known = _known_css
+    style = known.get(css)
     if style is None:
-        if len(_known_css) >= MAX_CSS:
-            _known_css.clear()
-        plain, important = declarations(plain_css(css))
+        if len(known) >= MAX_CSS:
+            known.clear()
+        plain, important = declarations(plain_css(css), len(css))
         plain.update(important)
-        style = _known_css[css] = declared_style(plain)
+        style = known[css] = declared_style(plain)
     return style
 
 
@@ -127,25 +134,31 @@ def nested(around: Style, style: Style) -> Style:
 def declared_style(declared: dict[str, str]) -> Style:
     """Return the style that properties and their values declare."""
     style = _style(0, INHERITED, INHERITED, INHERITED, INHERITED)
-    get = declared.get
-    if get("display") == "none" or _is_out_of_view(declared):
+    done = 0
+    for name in declared:
+        done |= PROPERTIES.get(name, 0)
+    if done & _HIDES:
+        if declared.get("display") == "none":
+            style.not_rendered = 1
+        if "opacity" in declared and 0 <= share(declared["opacity"]) <= MIN_OPACITY:
+            style.not_rendered = 1
+        if "visibility" in declared:
+            style.invisible = declared["visibility"] in ("hidden", "collapse")
+    if done & _PLACES and _is_out_of_view(declared):
         style.not_rendered = 1
-    if "opacity" in declared and 0 <= share(declared["opacity"]) <= MIN_OPACITY:
-        style.not_rendered = 1
-    if "hidden" in get("overflow", "") or "clip" in get("overflow", ""):
+    if done & _CUTS and ("hidden" in declared["overflow"] or "clip" in declared["overflow"]):
         for side in _EXTENTS:
-            if side in declared and _is_nothing(declared[side]) and pixels(get("min-" + side, "")) <= 1:
+            value = declared.get(side, "")
+            if value and _is_nothing(value) and pixels(declared.get("min-" + side, "")) <= 1:
                 style.not_rendered = 1
-    if "visibility" in declared:
-        style.invisible = get("visibility") in ("hidden", "collapse")
-    for name in ("font", "font-size"):
-        for word in get(name, "").split():
+    for name in _FONTS if done & _SIZES else ():
+        for word in declared.get(name, "").split():
             too_small = _is_tiny(word.partition("/")[0])
             style.tiny = style.tiny if too_small == INHERITED else too_small
-    for name in ("color", "-webkit-text-fill-color"):
-        style.colour = colour_of(get(name, ""), style.colour)
-    for name in _BACKGROUNDS:
-        value = get(name, "")
+    for name in _COLOURS if done & _COLOURS_TEXT else ():
+        style.colour = colour_of(declared.get(name, ""), style.colour)
+    for name in _BACKGROUNDS if done & _PAINTS else ():
+        value = declared.get(name, "")
         if "url(" in value or "gradient(" in value:
             style.background = UNKNOWN
             break
@@ -158,18 +171,18 @@ def declared_style(declared: dict[str, str]) -> Style:
 
 def _is_out_of_view(declared: dict[str, str]) -> bool:
     """Tell whether an element is moved off the page, cut away or shrunk to nothing."""
-    get = declared.get
-    if get("position", "static") != "static":
+    if declared.get("position", "static") != "static":
         for side in _SIDES:
-            distance = pixels(get(side, ""))
+            distance = pixels(declared.get(side, ""))
             if distance <= -FAR or (distance >= VERY_FAR and side != "top"):
                 return True
     for name in _MARGINS:
-        for word in get(name, "").split():
+        value = declared.get(name, "")
+        for word in value.split() if "-" in value else ():
             if pixels(word) <= -FAR and not word.endswith("%"):
                 return True
     for name in _MOVES:
-        value = get(name, "")
+        value = declared.get(name, "")
         if name == "text-indent":
             if abs(pixels(value)) >= FAR:
                 return True
@@ -230,17 +243,32 @@ def _unescaped(text: str) -> str:
     return chr(number).lower() + (text[size + 1 :] if text[size : size + 1] == " " else text[size:])
 
 
-def declarations(css: str) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the properties that plain CSS declares and their values, and those that are important."""
+def declarations(css: str, longest: int) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the properties that are read of plain CSS with their values, and those that are important."""
     plain: dict[str, str] = {}
     important: dict[str, str] = {}
-    for declaration in css.split(";"):
-        name, colon, value = declaration.partition(":")
-        if colon:
-            value, mark, _ = value.partition("!")
+    start = 0
+    while start < len(css):
+        end = css.find(";", start) % (len(css) + 1)  # -1 % (n + 1) is n
+        colon = css.find(":", start, end)
+        name = _stripped(css, start, colon)
+        if name in PROPERTIES or name.startswith("--"):
+            mark = css.find("!", colon, end)
+            value = _stripped(css, colon + 1, mark if mark >= 0 else end)
             # spaces go where they would split a colour: rgb(0, 0, 0)
-            (important if mark else plain)[name.strip()] = value.strip().replace(", ", ",")
+            value = value.replace(", ", ",") if "," in value else value
+            (important if mark >= 0 else plain)[name] = value[:longest]
+        start = end + 1
     return plain, important
+
+
+def _stripped(text: str, start: int, end: int) -> str:
+    """Return a piece of a text without the white space around it; nothing if it ends before it starts."""
+    while start < end and text[start].isspace():
+        start += 1
+    while start < end and text[end - 1].isspace():
+        end -= 1
+    return text[start:end] if start < end else ""
 
 
 def pixels(value: str) -> float:
