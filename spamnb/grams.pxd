@@ -1,8 +1,9 @@
 cimport cython
 from libc.stdint cimport uint32_t, uint64_t
 
-cdef int PART_BIT, HASH_SHIFT, MOST_GRAMS, LAST_BYTE
-cdef uint64_t FACTOR, LOWER_HALF
+# Of 64 bits, so that C knows that no counter that is written changes them.
+cdef uint64_t FACTOR, LOWER_HALF, PART_BIT, HASH_SHIFT
+cdef int MOST_GRAMS, LAST_BYTE
 cdef bint COMPILED
 
 cpdef uint32_t counter_of(uint64_t gram, uint32_t part) noexcept
@@ -15,14 +16,14 @@ cdef class GramSet:
     cdef uint32_t[4096] counters
     cdef int used
 
-    @cython.locals(source="const unsigned char *", gram=uint64_t, used=int, at=int, letter=uint64_t, counter=uint32_t, place=uint32_t, bit=uint32_t)
+    @cython.locals(source="const unsigned char *", gram=uint32_t, used="long", at=Py_ssize_t, size=Py_ssize_t, counter=uint32_t, place=uint32_t, bit=uint32_t)
     cpdef int add(self, bytes text, uint32_t part) except -1
 
     @cython.locals(counter=uint32_t)
     cdef int take(self, list counters) except -1
 
     @cython.locals(entry=int)
-    cdef int clear(self) except -1
+    cdef void clear(self) noexcept
 
     @cython.locals(entry=int)
     cpdef list as_list(self)

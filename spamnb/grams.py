@@ -40,17 +40,17 @@ class GramSet:
         """Add the counters of all grams of a text of head or body."""
         if self.used + len(text) > MOST_GRAMS:
             raise IndexError("too many grams")
-        source, gram, used = text, 0, self.used
-        for at in range(len(text)):
-            letter = source[at]
-            gram = gram >> 8 | letter << 24
-            if at >= LAST_BYTE:
-                counter = counter_of(gram, part)
-                place, bit = counter >> 5, 1 << (counter & 31)
-                # Without a branch, which would often be guessed wrong.
-                self.counters[used] = counter
-                used += not self.seen[place] & bit
-                self.seen[place] |= bit
+        source, gram, used, size = text, 0, self.used, len(text)
+        for at in range(min(LAST_BYTE, size)):
+            gram = gram >> 8 | source[at] << 24
+        for at in range(LAST_BYTE, size):
+            gram = gram >> 8 | source[at] << 24
+            counter = counter_of(gram, part)
+            place, bit = counter >> 5, 1 << (counter & 31)
+            # Without a branch, which would often be guessed wrong.
+            self.counters[used] = counter
+            used += not self.seen[place] & bit
+            self.seen[place] |= bit
         self.used = used
 
     def take(self, counters: list[int]) -> None:

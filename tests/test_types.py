@@ -6,7 +6,7 @@ import re
 import pytest
 from helpers.paths import ROOT
 
-TYPED = sorted((ROOT / "spamnb").rglob("*.pxd"))
+TYPED = sorted(path for path in (ROOT / "spamnb").rglob("*.pxd") if path.with_suffix(".py").exists())
 LINE = re.compile(r"^(?P<indent> *)(?:cdef|cpdef) (?P<rest>.+)$")
 ARRAY = re.compile(r"\[[^\]]*\]|\([^)]*\) (?=\w+\()")  # of a type: uint64_t[::1], (int, int)
 

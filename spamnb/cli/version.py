@@ -21,5 +21,5 @@ def core() -> list[str]:
         os.path.relpath(os.path.join(folder, name[:-4]), top).replace(os.sep, ".")
         for folder, _, names in os.walk(spamnb.__path__[0])
         for name in sorted(names)
-        if name.endswith(".pxd")
+        if name.endswith(".pxd") and f"{name[:-4]}.py" in names
     ]

@@ -11,7 +11,7 @@ from spamnb.bayes.scorer import Scorer
 from spamnb.bayes.verdict import Evidence
 from spamnb.bayes.view import SHARE_OF_GRAMS
 from spamnb.files import printable
-from spamnb.grams import GRAM_BYTES, part_of
+from spamnb.grams import GRAM_BYTES, counter_of, part_of
 from spamnb.inspection.reason import Reason
 from spamnb.inspection.sums import PartSum
 from spamnb.labels import SPAM
@@ -76,7 +76,7 @@ def stretches(
     """Join telling grams that touch and speak for the same label: what they cover, and their counters."""
     start = end = 0
     joined: list[int] = []
-    for at, counter in enumerate(features.gram_counters(part)):
+    for at, counter in enumerate(gram_counters(features, part)):
         if counter in weights:
             if joined and (at > end or (weights[counter] > 0) != (weights[joined[0]] > 0)):
                 yield start, end, joined
@@ -104,3 +104,11 @@ def covered_words(text: bytes, start: int, end: int) -> tuple[str, ...]:
 def shown_text(data: bytes) -> str:
     """Return bytes as text on one line, spaces at its ends to be seen."""
     return '"' + printable(data.decode("utf-8", "replace").replace("\n", " ")) + '"'
+
+
+def gram_counters(features: Features, part: int) -> list[int]:
+    """Return the counter of each gram of a part, in the order of its text, as the model has them."""
+    text = features.gram_texts[part]
+    runs = [text[at : at + GRAM_BYTES] for at in range(len(text) - GRAM_BYTES + 1)]
+    counters = [counter_of(int.from_bytes(run, "little"), part) for run in runs]
+    return features.key.counters(counters) if features.key else counters

@@ -1,20 +1,23 @@
 cimport cython
 from libc.stdint cimport uint8_t, uint64_t
 
+cimport spamnb.reading.eights as eights
 from spamnb.grams cimport GramSet
 from spamnb.reading.token_table cimport TokenTable, number_in
 
 cdef uint64_t FACTOR, PAIR_FACTOR, MASK
 cdef uint8_t SPACE, QUOTE
-cdef int ENTRIES, ENTRY_BITS, LAST_ENTRY, _MOST_ADDED
+cdef uint64_t ONES, SPACES, HIGHEST_BITS
+cdef int ENTRY_BITS, LAST_ENTRY, _MOST_ADDED
 
 cdef uint64_t mixed(uint64_t state, uint64_t eight) noexcept
 
 @cython.final
 cdef class Tag:
     cdef bytes text
+    cdef size_t size
     cdef uint64_t state, eight
-    cdef int shift
+    cdef size_t shift
 
 @cython.locals(whole=Tag)
 cpdef uint64_t fingerprint_of(bytes token) except? 0xFFFFFFFFFFFFFFFF
@@ -36,20 +39,22 @@ cdef class Features:
     cdef GramSet gram_set
     cdef readonly list gram_texts
     cdef list full_tables, full_pair_tables
-    cdef Py_ssize_t size
+    cdef unsigned char* letters
+    cdef size_t size, room
+    cdef int first_number
     cdef public int added, left
     cdef uint64_t fingerprint
 
     cpdef start_anew(self)
 
-    @cython.locals(state=uint64_t, eight=uint64_t, shift=int, at=size_t, letter=uint64_t, source="const unsigned char *")
+    @cython.locals(size=size_t, to=size_t, source="const unsigned char *", text="unsigned char *", state=uint64_t, eight=uint64_t,
+                   shift=size_t, at=size_t, bits=size_t, piece=uint64_t)
     cpdef int add(self, Tag tag, bytes data, size_t start, size_t end, int part, int times=*) except -2
 
-    @cython.locals(number=int, table=TokenTable, tables_before=int, slot=int, size=Py_ssize_t)
-    cdef int count(self, uint64_t fingerprint, Tag tag, bytes data, size_t start, size_t end, int part, int times) except -2
+    @cython.locals(number=int, table=TokenTable, used=int, entry=int)
+    cdef int count(self, uint64_t fingerprint, Tag tag, size_t end, int part, int times) except -2
 
-    @cython.locals(source="const unsigned char *", text="unsigned char *", to=size_t, at=size_t)
-    cdef int put(self, bytes data, size_t start, size_t end) except -1
+    cdef int make_room(self) except -1
 
     @cython.locals(which=int)
     cdef TokenTable table_of(self, int number)
@@ -57,13 +62,14 @@ cdef class Features:
     @cython.locals(data=bytes)
     cpdef add_token(self, str token, int part, int times=*)
 
-    @cython.locals(table=TokenTable, slot=int)
-    cdef bint add_pair(self, uint64_t fingerprint, int first, int second, int part) except -1
+    @cython.locals(known=bint)
+    cdef int add_pair(self, uint64_t fingerprint, int first, int second, int part) except -1
 
     cpdef add_grams(self, bytes text, int part)
 
-    @cython.locals(longest=size_t, words=int, before=int, fingerprint=uint64_t, run=list, size=size_t, at=size_t, start=size_t, source="const unsigned char *",
-                   state=uint64_t, eight=uint64_t, shift=int, letter=uint64_t, whole=uint64_t, number=int, n=int)
+    @cython.locals(longest=size_t, words=int, before=int, fingerprint=uint64_t, run=list, size=size_t, at=size_t, start=size_t,
+                   source="const unsigned char *", text="unsigned char *", to=size_t, piece=uint64_t, letters=uint64_t, found=uint64_t, bits=size_t,
+                   state=uint64_t, eight=uint64_t, shift=size_t, whole=uint64_t, number=int, n=int)
     cpdef int add_words(self, Tag tag, bytes spaced, int most, int part, int ngrams=*, bint paired=*) except -1
 
     @cython.locals(word=str)

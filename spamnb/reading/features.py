@@ -8,8 +8,11 @@ nothing: he could write the hammy word itself.
 
 from __future__ import annotations
 
-from spamnb.grams import GRAM_BYTES, GramSet, counter_of
-from spamnb.reading.token_table import ENTRIES, ENTRY_BITS, LAST_ENTRY, TokenTable, number_in
+from spamnb.grams import GramSet
+from spamnb.reading.token_table import ENTRY_BITS, LAST_ENTRY, TokenTable, number_in
+
+if __file__.endswith(".py"):
+    from spamnb.reading import plain_eights as eights  # compiled: eights.pxd
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,8 +35,10 @@ FACTOR = 0x9E3779B97F4A7C15
 PAIR_FACTOR = 0xB5D3C96A1F84E27D
 MASK = (1 << 64) - 1
 SPACE, QUOTE = b" '"
+ONES = MASK // 255  # a one in each of eight bytes
+SPACES, HIGHEST_BITS = SPACE * ONES, 128 * ONES
 
-FIRST_SIZE = 1 << 13  # bytes for the texts of tokens
+FIRST_SIZE = 1 << 12  # bytes for the texts of tokens
 
 
 def mixed(state: int, eight: int) -> int:
@@ -46,7 +51,7 @@ class Tag:
     """What tokens of a kind begin with, and their fingerprint up to there."""
 
     def __init__(self, text: bytes) -> None:
-        self.text = text
+        self.text, self.size = text, len(text)
         self.state = self.eight = 0
         self.shift = 0  # bits of `eight` that are filled
         for byte in text:
@@ -87,6 +92,7 @@ class Features:
         self.key = key
         self.numbers: dict[str, int] = {}
         self.text = bytearray(FIRST_SIZE)  # the texts of distinct tokens, one behind the other
+        self.make_room()
         self.table = TokenTable()  # the last of its tables; those before are full
         self.full_tables: list[TokenTable] = []
         self.pair_table = TokenTable()
@@ -105,31 +111,39 @@ class Features:
         self.gram_texts = [b"", b""]  # what the grams of body and head are taken from
         self.full_tables, self.full_pair_tables = [], []
         self._texts = self._pair_numbers = None
+        self.first_number = 0  # of the tokens in the last table
         self.size = 0  # of the texts
         self.added = 0  # tokens, each as often as it occurs
         self.left = NO_LIMIT  # so many may still be added
         self.fingerprint = 0  # of the last token
 
     def add(self, tag: Tag, data: bytes, start: int, end: int, part: int, times: int = 1) -> int:
-        """Count a token, a tag and a piece of data behind it, as `count` does."""
-        if end > len(data):
-            raise IndexError("a token ends behind its data")
-        source, state, eight, shift = data, tag.state, tag.eight, tag.shift
-        for at in range(start, end):
-            letter = source[at]
-            eight |= letter << shift
-            if shift < 56:
-                shift += 8
-            else:
-                state = mixed(state, eight)
-                eight = 0
-                shift = 0
-        return self.count(mixed(state, eight) if shift else state, tag, data, start, end, part, times)
+        """Count a token, a tag and a piece of data behind it.
 
-    def count(
-        self, fingerprint: int, tag: Tag, data: bytes, start: int, end: int, part: int, times: int
-    ) -> int:
-        """Count a token of this fingerprint; return its number, or -1 if no more tokens are allowed."""
+        Return its number, or -1 if no more tokens are allowed.
+        """
+        size = len(data)
+        if start > end or end > size:
+            raise IndexError("a token ends behind its data")
+        # Its text is put behind the others, and stays there if it is new.
+        at, to = start, self.size + tag.size
+        while to + end - start > self.room:
+            self.make_room()
+        source, text, state, eight, shift = data, self.letters, tag.state, tag.eight, tag.shift
+        while at < end:
+            bits = 64 if at + 8 <= end else 8 * (end - at)
+            piece = eights.load(source, at, size) & MASK >> 64 - bits
+            eights.store(text, to + at - start, piece)
+            eight |= piece << shift & MASK
+            if shift + bits >= 64:
+                state = mixed(state, eight)
+                eight = piece >> 8 >> 56 - shift
+            shift = shift + bits & 63
+            at += 8
+        return self.count(mixed(state, eight) if shift else state, tag, to + end - start, part, times)
+
+    def count(self, fingerprint: int, tag: Tag, end: int, part: int, times: int) -> int:
+        """Count a token whose text ends there; return its number, or -1 if no more tokens are allowed."""
         if times > self.left:
             times = self.left
         if times > _MOST_ADDED - self.added:
@@ -139,41 +153,32 @@ class Features:
         self.left -= times
         self.added += times
         self.fingerprint = fingerprint
-        table, tables_before = self.table, len(self.full_tables)
-        slot = table.slot_of(fingerprint)
-        number = table.slots[slot] - 1
-        if number < 0 and tables_before:
-            number = number_in(self.full_tables, fingerprint)
-            if number >= 0:
-                table, tables_before = self.full_tables[number >> ENTRY_BITS], number >> ENTRY_BITS
-        if number < 0:
-            if table.used == ENTRIES:
-                self.full_tables.append(table)
-                self.table = table = TokenTable()
-                tables_before += 1
-                slot = table.slot_of(fingerprint)
-            size = self.size
-            if tag.shift or tag.state:
-                self.put(tag.text, 0, len(tag.text))
-            self.put(data, start, end)
-            number = table.put(slot, fingerprint, part, size, self.size)
-        table.times[number & LAST_ENTRY] += times
-        number = (tables_before << ENTRY_BITS) + (number & LAST_ENTRY)
+        number = number_in(self.full_tables, fingerprint) if self.first_number else -1
+        if number >= 0:
+            table = self.full_tables[number >> ENTRY_BITS]
+            table.times[number & LAST_ENTRY] += times
+        else:
+            used = self.table.used
+            entry = self.table.entry_of(fingerprint, part, self.size, end)
+            if entry < 0:
+                self.full_tables.append(self.table)
+                self.first_number += used
+                self.table = TokenTable()
+                used = entry = self.table.entry_of(fingerprint, part, self.size, end)
+            if entry == used:  # a new one
+                if tag.size:
+                    eights.copy(self.letters, self.size, tag.text, tag.size)
+                self.size = end
+            self.table.times[entry] += times
+            number = self.first_number + entry
         if self.order is not None:
             self.order.append(number)
         return number
 
-    def put(self, data: bytes, start: int, end: int) -> None:
-        """Put a piece behind the texts."""
-        if end > len(data):
-            raise IndexError("a token ends behind its data")
-        while self.size + end - start > len(self.text):
-            self.text.extend(bytes(len(self.text)))
-        source, text, to = data, self.text, self.size
-        for at in range(start, end):
-            text[to] = source[at]
-            to += 1
-        self.size = to
+    def make_room(self) -> None:
+        """Double the room for texts."""
+        self.text.extend(bytes(len(self.text)))
+        self.letters, self.room = self.text, len(self.text) - 8  # which may be written behind a text
 
     def table_of(self, number: int) -> TokenTable:
         which = number >> ENTRY_BITS
@@ -184,20 +189,13 @@ class Features:
         data = token.encode()
         self.add(NO_TAG, data, 0, len(data), part, times)
 
-    def add_pair(self, fingerprint: int, first: int, second: int, part: int) -> bool:
-        """Note two neighbours, given by the numbers of their tokens; return whether they are new."""
-        table = self.pair_table
-        slot = table.slot_of(fingerprint)
-        if table.slots[slot]:
-            return False
-        if self.full_pair_tables and number_in(self.full_pair_tables, fingerprint) >= 0:
-            return False
-        if table.used == ENTRIES:
-            self.full_pair_tables.append(table)
-            self.pair_table = table = TokenTable()
-            slot = table.slot_of(fingerprint)
-        table.put(slot, fingerprint, part, first, second)
-        return True
+    def add_pair(self, fingerprint: int, first: int, second: int, part: int) -> None:
+        """Note two neighbours, given by the numbers of their tokens."""
+        known = self.full_pair_tables and number_in(self.full_pair_tables, fingerprint) >= 0
+        if not known and self.pair_table.entry_of(fingerprint, part, first, second) < 0:
+            self.full_pair_tables.append(self.pair_table)
+            self.pair_table = TokenTable()
+            self.pair_table.entry_of(fingerprint, part, first, second)
 
     def add_grams(self, text: bytes, part: int) -> None:
         """Note the grams of a part."""
@@ -218,25 +216,31 @@ class Features:
                 at += 1
             if at == size:
                 break
-            start = at
-            state, eight, shift = tag.state, tag.eight, tag.shift
-            while at < size:  # as `add` does
-                letter = source[at]
-                if letter == SPACE:
-                    break
-                eight |= letter << shift
-                if shift < 56:
-                    shift += 8
-                else:
+            while self.size + tag.size + longest > self.room:
+                self.make_room()
+            start, to, found = at, self.size + tag.size, 0
+            text, state, eight, shift = self.letters, tag.state, tag.eight, tag.shift
+            while not found:  # as `add` does, up to the next space
+                piece, bits = eights.load(source, at, size), 64
+                letters = piece ^ SPACES
+                found = letters - ONES & ~letters & HIGHEST_BITS  # the lowest bit is that of the first space
+                if found:
+                    letters = (found - 1 & ~found) >> 7  # all bits of those before it
+                    piece &= letters
+                    bits = (letters & ONES) * ONES >> 53 & 120
+                if at - start < longest:
+                    eights.store(text, to + at - start, piece)
+                eight |= piece << shift & MASK
+                if shift + bits >= 64:
                     state = mixed(state, eight)
-                    eight = 0
-                    shift = 0
-                at += 1
+                    eight = piece >> 8 >> 56 - shift
+                shift = shift + bits & 63
+                at += bits >> 3
             if at - start > longest or source[at - 1] == QUOTE:
                 number = self.add_long_or_quoted_word(tag, spaced[start:at], part)
             else:
                 whole = mixed(state, eight) if shift else state
-                number = self.count(whole, tag, spaced, start, at, part, 1)
+                number = self.count(whole, tag, to + at - start, part, 1)
             if number < 0:
                 break
             if paired and before >= 0:
@@ -258,7 +262,7 @@ class Features:
     def add_ngrams(self, tag: Tag, run: list[int], n: int, part: int) -> None:
         """Count each n neighbours of a run of tokens, given by their numbers, as one token."""
         for start in range(len(run) - n + 1):
-            words = [self.text_of_number(number)[len(tag.text) :] for number in run[start : start + n]]
+            words = [self.text_of_number(number)[tag.size :] for number in run[start : start + n]]
             gram = b" ".join(words)
             self.add(tag, gram, 0, len(gram), part)
 
@@ -298,13 +302,6 @@ class Features:
         counters = self.gram_set.as_list()
         return self.key.counters(counters) if self.key else counters
 
-    def gram_counters(self, part: int) -> list[int]:
-        """Return the counter of each gram of a part, in the order of its text, as the model has them."""
-        text = self.gram_texts[part]
-        runs = [text[at : at + GRAM_BYTES] for at in range(len(text) - GRAM_BYTES + 1)]
-        counters = [counter_of(int.from_bytes(run, "little"), part) for run in runs]
-        return self.key.counters(counters) if self.key else counters
-
     @property
     def texts(self) -> dict[int, str]:
         """Return tokens by their fingerprints, to learn or explain them; of those that collide, the first."""
@@ -315,7 +312,7 @@ class Features:
 
     def token_count(self) -> int:
         """Return the number of distinct tokens."""
-        return (len(self.full_tables) << ENTRY_BITS) + self.table.used
+        return self.first_number + self.table.used
 
     def in_order(self) -> list[str]:
         """Return all tokens as they came, if their order was asked for."""

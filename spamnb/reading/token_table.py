@@ -6,9 +6,10 @@ from os import urandom
 
 ENTRIES = 4096  # of one table; a power of two, as what follows
 ENTRY_BITS, LAST_ENTRY = 12, ENTRIES - 1
-_ENTRIES, _ENTRY_BITS, _LAST_ENTRY = ENTRIES, ENTRY_BITS, LAST_ENTRY  # with types of C, in this module
+_ENTRIES, _ENTRY_BITS = ENTRIES, ENTRY_BITS  # with types of C, in this module
 SLOTS, LAST_SLOT = 2 * ENTRIES, 2 * ENTRIES - 1
 SLOT_SHIFT = 64 - 13
+MOST_BEFORE = 1 << 30
 # Nobody can choose tokens that share a slot: where each belongs differs from process to process.
 SECRET_FACTOR = int.from_bytes(urandom(8), "little") | 1
 MASK = (1 << 64) - 1
@@ -30,43 +31,45 @@ class TokenTable:
             self.parts = _zeros(ENTRIES)  # HEAD or BODY, where it came first
             self.starts = _zeros(ENTRIES)  # where its text starts and ends; of a pair, its tokens
             self.ends = _zeros(ENTRIES)
-            self.homes = _zeros(ENTRIES)  # its slot
-            self.slots = _zeros(SLOTS)  # numbers of entries, from 1 on; 0: free
+            self.slots = _zeros(SLOTS)  # numbers of entries, behind `before`; less than that: free
         self.used = 0
+        self.before = 1  # and all entries of messages before, so that their slots are free
 
-    def slot_of(self, fingerprint: int) -> int:
-        """Find the slot of a fingerprint, or the free one where it belongs."""
+    def entry_of(self, fingerprint: int, part: int, start: int, end: int) -> int:
+        """Find the entry of a fingerprint, or make one; -1 if there is no room for it."""
         at = (fingerprint * SECRET_FACTOR & MASK) >> SLOT_SHIFT
-        while self.slots[at] and self.fingerprints[self.slots[at] - 1 & _LAST_ENTRY] != fingerprint:
+        entry = self.slots[at] - self.before
+        while entry >= 0:
+            if self.fingerprints[entry] == fingerprint:
+                return entry
             at = at + 1 & LAST_SLOT
-        return at
-
-    def put(self, slot: int, fingerprint: int, part: int, start: int, end: int) -> int:
-        """Make an entry in a free slot; return its number."""
-        if self.used >= _ENTRIES:
-            raise IndexError("the table of tokens is full")
+            entry = self.slots[at] - self.before
         entry = self.used
+        if entry >= _ENTRIES:
+            return -1
         self.fingerprints[entry] = fingerprint
         self.times[entry] = 0
         self.parts[entry] = part
         self.starts[entry] = start
         self.ends[entry] = end
-        self.homes[entry] = slot
-        self.used += 1
-        self.slots[slot & LAST_SLOT] = self.used
+        self.used = entry + 1
+        self.slots[at] = self.before + entry
         return entry
 
     def clear(self) -> None:
-        for entry in range(self.used):
-            self.slots[self.homes[entry & _LAST_ENTRY] & LAST_SLOT] = 0
+        self.before += self.used
         self.used = 0
+        if self.before >= MOST_BEFORE:
+            for at in range(SLOTS):
+                self.slots[at] = 0
+            self.before = 1
 
 
 def number_in(tables: list[TokenTable], fingerprint: int) -> int:
     """Find a fingerprint in full tables: the number of its entry, counted through them all, or -1."""
     for which in range(len(tables)):
         table = tables[which]
-        slot = table.slot_of(fingerprint)
-        if table.slots[slot]:
-            return (which << _ENTRY_BITS) + table.slots[slot] - 1
+        entry = table.entry_of(fingerprint, 0, 0, 0)
+        if entry >= 0:
+            return (which << _ENTRY_BITS) + entry
     return -1
