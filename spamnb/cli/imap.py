@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from spamnb.cli.render.imap import print_event, show_accounts
+from spamnb.cli.render.imap import EventPrinter, show_accounts
 from spamnb.cli.render.terminal import print_json_lines
 from spamnb.cli.shared.help import Group, Number, is_quiet, rare_option
 from spamnb.cli.shared.options import (
@@ -189,6 +189,10 @@ def check(account: str | None, config: str | None, model: str | None, as_json: b
 
     code = for_each(account, config, model, look)
     (print_json_lines if as_json else show_accounts)(found)
+    for facts in found:
+        for why in facts["missing"]:
+            complain(f"{facts['account']}: {why}")
+            code = code or DataError.exit_code
     return code
 
 
@@ -241,12 +245,12 @@ def train(
     examples="""
 spamnb imap run --dry-run
 spamnb imap run
-spamnb imap run --all --dry-run
+spamnb imap run --again --dry-run
 spamnb imap run --json
 """,
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be done; change nothing, learn nothing.")
-@click.option("--all", "everything", is_flag=True, help="The first time, also judge mail you have read.")
+@click.option("--again", is_flag=True, help="Also judge what was judged before, and mail you have read.")
 @account_options
 def run(
     account: str | None,
@@ -254,30 +258,38 @@ def run(
     model: str | None,
     as_json: bool,
     dry_run: bool,
-    everything: bool,
+    again: bool,
 ) -> int:
     """Judge what is new in the inboxes, and learn from what you moved and flagged.
 
-    New is what came since the last run; the first time, what is unread. What you moved to Junk is learned as
-    spam; what spamnb put there and you took out again, as ham.
+    New is what came since the last run; the first time, what is unread. If the action, the model or its
+    cutoffs changed since, spam and unsure mail that is still in the inboxes is judged again. What you moved
+    to Junk is learned as spam; what spamnb put there and you took out again, as ham.
     """
     from spamnb.imap.state import State
 
-    failed = False
+    printer, failed = EventPrinter(as_json, private=False, quiet=is_quiet()), False
 
     def report(event: Event) -> None:
         nonlocal failed
         failed = failed or event.failed
-        print_event(event, as_json, private=False, quiet=is_quiet())
+        printer(event)
 
     def visit(one: Account) -> None:
+        from spamnb.imap.dry_run import copied_model
         from spamnb.imap.visit import Visit
 
-        with State(one) as state, state.lock():
+        path = model_of(one, model)
+        with ExitStack() as stack:
+            state = stack.enter_context(State(one))
             if dry_run:
                 state.forgetful()
-            with connected(one, looks_only=dry_run) as connection:
-                Visit(one, connection, state, model_of(one, model), report, dry_run, everything).run()
+                path = stack.enter_context(copied_model(path))
+            else:
+                stack.enter_context(state.lock())
+            connection = stack.enter_context(connected(one, looks_only=dry_run))
+            Visit(one, connection, state, path, report, dry_run, again).run()
+        printer.end_visit(one.name)
 
     code = for_each(account, config, model, visit)
     return code or (SpamnbError.exit_code if failed else 0)
@@ -310,8 +322,8 @@ def watch(account: str | None, config: str | None, model: str | None, as_json: b
     def read() -> list[tuple[Account, str]]:
         return [(one, model_of(one, model)) for one in read_accounts(config or default_config(), account)]
 
-    quiet = is_quiet()  # known to this thread only
-    watch_all(read, lambda event: print_event(event, as_json, private=True, quiet=quiet), poll)
+    printer = EventPrinter(as_json, private=True, quiet=is_quiet())
+    watch_all(read, printer, lambda name: printer.end_visit(name, always=False), poll)
 
 
 def model_of(account: Account, named: str | None) -> str:

@@ -52,8 +52,8 @@ def review(
 ) -> int:
     """See in a browser what the filter did and why, and correct it.
 
-    Shows the history that classify and serve keep with --history, and imap; or the mail below PATH, judged
-    now. What you mark is learned at once. Ctrl-C ends it.
+    Shows the history that classify and serve keep with --history, and imap with `history = true` in
+    imap.toml; or the mail below PATH, judged now. What you mark is learned at once. Ctrl-C ends it.
     """
     from spamnb.review.address import Address
 

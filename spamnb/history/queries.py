@@ -162,6 +162,15 @@ class History:
         fields = log.sound_fields(log.read_piece(self.folder, *found[:3])) if found else None
         return log.message_of(fields) if fields and fields["time"] == found[3] else None
 
+    def with_digest(self, digest: int, model: str, label: str) -> list[int]:
+        """List the verdicts of a model on a message that nobody has corrected to this label."""
+        signed = digest - (digest >> 63 << 64)
+        found = self.database.execute(
+            "SELECT id FROM entries WHERE digest = ? AND model = ? AND correction IS NOT ?",
+            (signed, model, label),
+        )
+        return [id_ for (id_,) in found]
+
     def correct(self, ids: Iterable[int], label: str | None, now: float | None = None) -> None:
         """Note the label that a person gave to messages; None takes it back. Learning is up to the caller."""
         ids, when = list(ids), None if label is None else time.time() if now is None else now

@@ -45,7 +45,9 @@ class Account:
     action: str = NOTHING
     known_senders: bool = True
     model: str = ""
-    history: bool = False  # whether `spamnb history` and `spamnb review` show its mail
+    history: bool | None = (
+        None  # whether `spamnb history` and `spamnb review` show its mail; or as configured
+    )
 
     def __post_init__(self) -> None:
         if self.tls not in TLS_PORTS:

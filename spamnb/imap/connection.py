@@ -90,7 +90,8 @@ class ImapConnection:
     def open(self, folder: str, read_only: bool = False) -> Folder:
         self.folder = ""
         with self._explained(f"open the folder {folder}"):
-            answer = self.client.select_folder(folder, read_only or self.looks_only)
+            is_examined = read_only or self.looks_only  # then it does not tell which flags it keeps
+            answer = self.client.select_folder(folder, is_examined)
             if b"UIDNEXT" not in answer and not self.looks_only:
                 # Courier: until a folder is opened for writing, the UIDs of new messages are not for good.
                 answer = self.client.select_folder(folder)
@@ -100,7 +101,7 @@ class ImapConnection:
                 in_range(answer[b"UIDVALIDITY"]),
                 in_range(answer.get(b"UIDNEXT", 0)) or self._status(folder, "UIDNEXT"),
                 in_range(answer.get(b"HIGHESTMODSEQ", 0), MOST_MODSEQ),
-                "\\*" in flags or JUNK_KEYWORDS[0] in flags,
+                is_examined or "\\*" in flags or JUNK_KEYWORDS[0] in flags,
             )
         self.folder = folder
         return opened

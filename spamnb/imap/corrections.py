@@ -42,7 +42,7 @@ class Corrections:
                     notes.append(known._replace(target_uid=uid))
                 elif known and known.folder == name and (known.ours or known.label == SPAM):
                     notes.append(known._replace(uid=uid, validity=folder.validity))
-                elif name == self.mailbox.roles.junk:
+                elif name != self.mailbox.roles.unsure:
                     unknown.append(uid)
             notes += self.mailbox.learn(SPAM, folder, unknown, "moved here")
             self.mailbox.note(notes, "moved", folder, some[-1] + 1)

@@ -10,6 +10,7 @@ SpamnbError
 from __future__ import annotations
 
 import imaplib
+import re
 import socket
 import ssl
 from base64 import b64encode
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 LONGEST_REASON = 200  # characters of what a server says
 BUSY = ("[LIMIT]", "[UNAVAILABLE]", "[INUSE]", "[SERVERBUG]")  # not the fault of who logs in
+BYTES = re.compile(r"""\bb(["'])(.*?)\1""")  # as Python writes them
 TELLING = 6  # characters of a secret in a row that are never shown
 
 
@@ -70,13 +72,14 @@ def explained(error: Exception, account: Account, doing: str) -> ImapError:
     where, why = f"{account.host}:{account.port_number}", reason_of(error)
     if isinstance(error, exceptions.LoginError) and not any(code in why for code in BUSY):
         return NotLoggedIn(f"{where}: login refused ({why}); check `user` and the password")
+    is_read_only = isinstance(error, imaplib.IMAP4.readonly)  # to imaplib, an end of the connection
     for kind, text in BROKEN.items():
-        if isinstance(error, kind):
+        if isinstance(error, kind) and not is_read_only:
             return Broken(f"{where}: {text.replace('WHY', why)}")
     if "quota" in why.lower():
         return Full(f"cannot {doing}: the mailbox is full ({why}); make room")
     if isinstance(error, imaplib.IMAP4.error) and not isinstance(error, exceptions.ProtocolError):
-        said = "READ-ONLY" if isinstance(error, imaplib.IMAP4.readonly) else why
+        said = "READ-ONLY" if is_read_only else why
         text = next((text for code, text in REFUSED.items() if code in said), "WHY")
         return ImapError(f"cannot {doing}: {text.replace('WHY', why)}")
     return ImapError(f"cannot {doing}: the answer makes no sense ({type(error).__name__}: {why})")
@@ -104,7 +107,7 @@ def reason_of(error: BaseException) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
         return printable(error.verify_message)
     text = error.strerror if isinstance(error, OSError) and error.strerror else said_by(error)
-    return printable(" ".join(text.split()))[:LONGEST_REASON]
+    return printable(" ".join(BYTES.sub(r"\2", text).split()))[:LONGEST_REASON]
 
 
 def said_by(error: BaseException) -> str:

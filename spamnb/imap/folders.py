@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
@@ -36,22 +36,43 @@ class Roles:
     sent: str
     trash: str
     drafts: str
+    below_junk: tuple[str, ...] = ()  # count as Junk
+
+    @property
+    def put_away(self) -> tuple[str, ...]:
+        """Folders for what does not stay in an inbox."""
+        return tuple(name for name in (self.junk, *self.below_junk, self.unsure) if name)
 
 
-def roles_in(account: Account, listed: Listed) -> Roles:
-    """Find the folders of an account; one that it names and that is not there is an error."""
+def roles_in(account: Account, listed: Listed, warn: Callable[[str, DataError], None] | None = None) -> Roles:
+    """Find the folders of an account. One that it names and that is not there is an error, or a warning."""
     names = [name for name, _ in listed]
-    found = {
-        role: named(getattr(account, role), names) or marked(role, listed)
+
+    def found(name: str) -> str:
+        try:
+            return named(name, names)
+        except DataError as error:
+            if warn is None:
+                raise
+            warn(name, error)
+            return ""
+
+    junk = named(account.junk, names)  # without it spam has no place to go
+    special = {
+        role: marked(role, listed) if not getattr(account, role) else found(getattr(account, role))
         for role in MARKS
-        if role != "archive"
+        if role not in ("archive", "junk")
     }
-    roles = Roles(
-        tuple(named(name, names) for name in account.inbox),
-        tuple(named(name, names) for name in account.ham),
-        unsure=named(account.unsure, names),
-        **found,
-    )
+    special["junk"] = junk or marked("junk", listed)
+    inbox, ham = (tuple(filter(None, map(found, given))) for given in (account.inbox, account.ham))
+    unsure, used = found(account.unsure), {*inbox, *ham, *special.values()}
+    below = [
+        name
+        for name in names
+        if special["junk"] and name.startswith(tuple(special["junk"] + sign for sign in "/."))
+    ]
+    below_junk = tuple(name for name in below if name not in {unsure, *used})
+    roles = Roles(inbox, ham, unsure=unsure, below_junk=below_junk, **special)
     if account.action == MOVE and not roles.junk:
         raise DataError('no folder to move spam to; create one, and set junk = "…"')
     others = {getattr(roles, role): role for role in ("unsure", "drafts", "trash", "junk")}

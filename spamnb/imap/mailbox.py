@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from spamnb.configuration.current import load
+from spamnb.delivery.commands import open_history
+from spamnb.history.queries import History
+from spamnb.imap.accounts import NOTHING
 from spamnb.imap.errors import Broken, ImapError
 from spamnb.imap.fetch import heads, messages
 from spamnb.imap.folders import roles_in
 from spamnb.imap.state import Known, Progress, key_of
 from spamnb.reading.envelope import read_envelope
-from spamnb.training.learn import learn
+from spamnb.reading.identity import digest
+from spamnb.reading.message import read
+from spamnb.store.changes import KNOWN
+from spamnb.training.learn import learn, learned_label
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
@@ -34,6 +42,9 @@ class Event:
     score: float | None = None
     learned: str = ""  # the label
     what: str = ""  # was done, would be done, or failed
+    target: str = ""  # folder that it was moved to
+    flag: str = ""  # that it was given
+    planned: bool = False  # nothing was done: it would be, but for the action or a dry run
     failed: bool = False
     sender: str = ""
     subject: str = ""
@@ -74,8 +85,13 @@ class VisitedMailbox:
         self.model = model
         self.report = report
         self.dry_run = dry_run
-        self.roles = roles_in(account, connection.folders())
-        self.put_away = [name for name in (self.roles.junk, self.roles.unsure) if name]  # folders we move to
+        self.roles = roles_in(account, connection.folders(), self.tell_failure)
+        self.put_away = self.roles.put_away
+        self.configuration = load()
+        is_kept = self.configuration["history"] if account.history is None else account.history
+        keeps = is_kept and not dry_run
+        self.history = open_history(True, None, None, self.configuration) if keeps else None
+        self.changes_nothing = dry_run or account.action == NOTHING
 
     def attempt(self, step: Callable[[str], None], folder: str) -> None:
         """Take a step; if it fails in this folder, the others have theirs all the same."""
@@ -101,14 +117,23 @@ class VisitedMailbox:
                 continue
             key = keys[message.uid]
             known = self.state.known(key)
-            outcome = "would be learned"
-            if not self.dry_run:
-                outcome = learn(self.model, message.raw, label, is_correction=known is not None)
-            if outcome != "known":
+            if self.history and known and known.verdict:
+                self._correct_history(message.raw, label)
+            outcome = learn(self.model, message.raw, label, is_correction=known is not None)
+            if outcome != KNOWN:
+                outcome = f"would be {outcome}" if self.dry_run else outcome
                 self.tell(folder, message, learned=label, what=f"{why}: {outcome}")
             verdict = known.verdict if known else ""
             notes.append(Known(key, folder.name, folder.validity, message.uid, verdict, label=label))
         return notes
+
+    def _correct_history(self, raw: bytes, label: str) -> None:
+        """Note in the history that the owner says what a message is, before it is learned."""
+        with History.open() as history:
+            history.gather()
+            ids = history.with_digest(digest(read(raw)), os.path.abspath(self.model), label)
+            history.remember_labels(dict.fromkeys(ids, learned_label(self.model, raw)))
+            history.correct(ids, label)
 
     def note(self, notes: Sequence[Known], purpose: str, folder: Folder, next_uid: int) -> None:
         """Note what became of messages, and how far the folder was read; never less far than before."""

@@ -38,7 +38,7 @@ class Moves:
     def carry_out(self, folder: Folder) -> None:
         """Flag and move the messages of the open folder that are noted to be."""
         begun = self.state.begun(folder.name, folder.validity)
-        if not begun or self.mailbox.dry_run:
+        if not begun or self.mailbox.changes_nothing:
             return
         there = flags(self.connection, [known.uid for known in begun])
         self.mailbox.attempt(lambda _: self._flag(begun, set(there)), folder.name)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from spamnb.errors import CannotCreate, UsageError
 from spamnb.files import make_folder
 from spamnb.imap.accounts import FLAG, MOVE, read_accounts
+from spamnb.imap.errors import Broken, ImapError
 from spamnb.imap.folders import MARKS, marked, roles_in
 
 if TYPE_CHECKING:
@@ -57,27 +58,37 @@ def toml(value: Any) -> str:
 
 def look_at(account: Account, connection: ImapConnection) -> dict[str, Any]:
     """Describe a mailbox, and what would be done with it, changing nothing."""
-    roles = roles_in(account, connection.folders())
+    listed, missing = connection.folders(), []
+    roles = roles_in(account, listed, lambda _, error: missing.append(str(error)))
     by_role = {
         "inbox": roles.inbox,
         "ham": roles.ham,
-        **{role: (getattr(roles, role),) for role in ("junk", "unsure", "sent", "trash", "drafts")},
+        "junk": (roles.junk, *roles.below_junk),
+        **{role: (getattr(roles, role),) for role in ("unsure", "sent", "trash", "drafts")},
     }
-    folders = [
-        {"folder": name, "is": role, "messages": connection.count(name)}
-        for role, names in by_role.items()
-        for name in names
-        if name
-    ]
+    found = [(name, role) for role, names in by_role.items() for name in names if name]
+    used = {name for name, _ in found}
+    found += [(name, "not used") for name, _ in listed if name not in used]
+    folders = [{"folder": name, "is": role, **look_at_folder(name, connection)} for name, role in found]
     return {
         "account": account.name,
         "server": f"{account.host}:{account.port_number}",
         "tls": account.tls,
         "can": {name: connection.has(name) for name in USEFUL},
         "folders": folders,
+        "missing": missing,
         "action": account.action,
         "would": what_is_done(account, roles.junk, roles.unsure),
     }
+
+
+def look_at_folder(name: str, connection: ImapConnection) -> dict[str, Any]:
+    try:
+        return {"messages": connection.count(name)}
+    except Broken:
+        raise
+    except ImapError as error:
+        return {"why": str(error)}
 
 
 def what_is_done(account: Account, junk: str, unsure: str) -> str:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from spamnb.errors import CannotCreate, DataError, Locked
 from spamnb.files import make_folder, open_own, prepare_database, state_folder
 from spamnb.imap.accounts import Account
+from spamnb.labels import SPAM, UNSURE
 
 KEPT = 400 * 86400  # seconds that a message is remembered after it was last met
 SCHEMA = """
@@ -184,6 +185,11 @@ class State:
         """List the messages of a folder that were to be moved or flagged, and are not known to have been."""
         pending = "folder = ? AND validity = ? AND (target != '' OR flag LIKE '+%')"
         return self._messages(pending, folder, validity)
+
+    def doubtful(self, folder: str, validity: int) -> list[Known]:
+        """List the messages of a folder that are spam or unsure to us, were left there, and not corrected."""
+        ours = "folder = ? AND validity = ? AND verdict IN (?, ?) AND label = '' AND target = '' AND NOT ours"
+        return self._messages(ours, folder, validity, SPAM, UNSURE)
 
     def put_by_us(self, folder: str) -> set[bytes]:
         """Return the keys of messages that we put or are putting there, and nobody said what they are."""

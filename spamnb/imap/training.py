@@ -57,14 +57,14 @@ class MailboxTraining:
         if not self.roles.ham and not self.roles.junk:
             raise DataError('no folders of ham or junk; set ham = ["…"]')
         named = [(HAM, name) for name in self.roles.ham]
-        named += [(SPAM, self.roles.junk)] if self.roles.junk else []
+        named += [(SPAM, name) for name in (self.roles.junk, *self.roles.below_junk) if name]
         self.wanted: Wanted = [(label, *self._new(name)) for label, name in named]
 
     def _new(self, name: str) -> tuple[Folder, list[int]]:
         """Find what is new in a folder; of what we put there ourselves, nobody said what it is."""
         folder, _, uids = look_into(self.connection, self.state, name, "trained")
         ours = self.state.put_by_us(name)
-        if ours and name == self.roles.junk:
+        if ours and name not in self.roles.ham:
             uids = [uid for uid, head in heads(self.connection, uids) if key_of(head) not in ours]
         return folder, uids
 
@@ -81,7 +81,8 @@ class MailboxTraining:
             for _, folder, _ in self.wanted:
                 reached = Progress(folder.validity, folder.next_uid)
                 self.state.advance("trained", folder.name, reached)
-                if folder.name == self.roles.junk and not self.state.progress("moved", folder.name).validity:
+                is_junk = folder.name not in self.roles.ham
+                if is_junk and not self.state.progress("moved", folder.name).validity:
                     self.state.advance("moved", folder.name, reached)  # a visit need not learn it again
         return summary
 

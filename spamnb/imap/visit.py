@@ -6,19 +6,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from spamnb.configuration.current import load
-from spamnb.delivery.commands import open_history
-from spamnb.files import complain
 from spamnb.imap.accounts import FLAG, NOTHING
 from spamnb.imap.corrections import Corrections
 from spamnb.imap.fetch import FETCHED, cut, flags, messages
-from spamnb.imap.mailbox import VisitedMailbox
+from spamnb.imap.mailbox import DELETED, VisitedMailbox
 from spamnb.imap.moves import KEYWORD, Moves
-from spamnb.imap.state import Known
+from spamnb.imap.state import Known, Progress, key_of
 from spamnb.labels import HAM, SPAM, UNSURE
 from spamnb.model import Model
 from spamnb.reading.envelope import envelope_of
 from spamnb.reading.message import read
+from spamnb.store.stored_model import StoredModel
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
@@ -40,7 +38,7 @@ class Visit:
         model: str,
         report: Report,
         dry_run: bool = False,
-        everything: bool = False,
+        again: bool = False,
     ) -> None:
         self.mailbox = VisitedMailbox(account, connection, state, model, report, dry_run)
         self.account = account
@@ -48,9 +46,7 @@ class Visit:
         self.state = state
         self.corrections = Corrections(self.mailbox)
         self.moves = Moves(self.mailbox, self.corrections)
-        self.everything = everything  # judge read mail, too, in a folder that is met for the first time
-        self.configuration = load()
-        self.history = open_history(account.history, None, None, self.configuration)
+        self.again = again  # judge all mail of the inboxes, also what is read or was judged before
         self.judged: set[bytes] = set()  # in this visit
         self.untold: dict[bytes, Event] = {}  # about messages that are to be moved or flagged
 
@@ -75,7 +71,7 @@ class Visit:
     def _finish(self, name: str) -> None:
         """Finish what an earlier visit had begun."""
         before = self.state.progress("judged", name)
-        if self.state.begun(name, before.validity):
+        if self.state.begun(name, before.validity) and not self.mailbox.changes_nothing:
             folder = self.connection.open(name)
             if folder.validity != before.validity:
                 self._find_again(folder)
@@ -92,21 +88,37 @@ class Visit:
 
     def _judge(self, name: str) -> None:
         """Judge what is new in an inbox."""
-        folder = self.connection.open(name)
-        before = self.state.progress("judged", name)
+        folder = self.connection.open(name, read_only=self.mailbox.changes_nothing)
+        before, terms = self.state.progress("judged", name), self._terms()
         if before.validity and before.validity != folder.validity:
             self._find_again(folder)
         first_time = before.validity != folder.validity
-        start = 1 if first_time else before.next_uid
-        if self.everything and not first_time:
-            complain(f"{self.mailbox.account.name}/{name}: judged before, so --all has no effect on it")
-        unread = ["UNSEEN"] if first_time and not self.everything else []
+        if not self.again and self.state.progress("terms", name).modseq != terms:
+            for some in cut(self._left_here(folder), FETCHED):
+                self._judge_some(folder, some, again=True)
+        start = 1 if first_time or self.again else before.next_uid
+        unread = ["UNSEEN"] if first_time and not self.again else []
         uids = self.connection.from_uid(start, *unread) if start < folder.next_uid else []
         for some in cut(uids, FETCHED):
-            self._judge_some(folder, some)
+            self._judge_some(folder, some, self.again)
         self.mailbox.note([], "judged", folder, folder.next_uid)
+        with self.state.change():
+            self.state.advance("terms", name, Progress(folder.validity, 0, terms))
 
-    def _judge_some(self, folder: Folder, uids: Sequence[int]) -> None:
+    def _terms(self) -> int:
+        """Return a number for what decides what is done about a message: another one, if that changes."""
+        stored, roles = StoredModel.open(self.mailbox.model), self.mailbox.roles
+        by_account = self.account.action, self.account.known_senders, roles.junk, roles.unsure
+        by_model = stored.generation, stored.head["cutoffs"]
+        return int.from_bytes(key_of(repr((by_account, by_model)).encode())[:7], "little")
+
+    def _left_here(self, folder: Folder) -> list[int]:
+        """List messages that we judged to be spam or unsure, and that are in the inbox as we left them."""
+        left = {known.uid: known.flag for known in self.state.doubtful(folder.name, folder.validity)}
+        there = flags(self.connection, [*left])
+        return [uid for uid, set_ in there.items() if DELETED not in set_ and left[uid] in ("", *set_)]
+
+    def _judge_some(self, folder: Folder, uids: Sequence[int], again: bool = False) -> None:
         keys = self.mailbox.keys(folder, uids)
         unread = flags(self.connection, [uid for uid in uids if uid not in keys])
         for uid in unread:
@@ -122,50 +134,56 @@ class Visit:
             known = met.get(message.uid)
             if message.why:
                 self.mailbox.tell(folder, message, what=message.why, failed=True)
-            elif known and self._moved_by_user(known):
+            elif known and (known.label or not again) and self._moved_by_user(known):
                 if (known.folder, known.uid) != (folder.name, message.uid):
                     notes.append(known.arrived(folder.name, folder.validity, message.uid))
             else:
-                notes.append(self._judged(model, folder, message, keys[message.uid]))
+                notes.append(self._judged(model, folder, message, keys[message.uid], known))
         self.mailbox.note(notes, "judged", folder, min(copies, default=uids[-1] + 1))
         try:
             self.moves.carry_out(folder)
         finally:
             self._tell()
         if copies:
-            self._judge_some(folder, copies)
+            self._judge_some(folder, copies, again)
 
     def _moved_by_user(self, known: Known) -> bool:
         """Whether a message was judged before, and moved about since by its owner: it is left alone."""
         put_away = known.folder in self.mailbox.put_away and known.label != HAM
         return known.key not in self.judged and not put_away
 
-    def _judged(self, model: Model, folder: Folder, message: Fetched, key: bytes) -> Known:
+    def _judged(
+        self, model: Model, folder: Folder, message: Fetched, key: bytes, before: Known | None
+    ) -> Known:
         """Judge a message; return the note that says what is to be done about it."""
         self.judged.add(key)
         parsed = read(message.raw)
         verdict, envelope = model.classify_message(parsed), envelope_of(parsed)
-        self.configuration.decide(verdict, envelope)
-        if self.history and not self.mailbox.dry_run:
+        self.mailbox.configuration.decide(verdict, envelope)
+        is_news = before is None or before.verdict != verdict.label
+        if self.mailbox.history and is_news:
             source = f"imap {self.account.name}/{folder.name}"
-            self.history.append(message.raw, verdict, self.mailbox.model, source)
+            self.mailbox.history.append(message.raw, verdict, self.mailbox.model, source)
         target, flag = self._wanted(verdict.label, envelope)
         what = f"moved to {target}" if target else f"flagged {flag}" if flag else "stays"
         if flag and self.account.action != FLAG:
             what += ", from someone you wrote to"
         if flag and not folder.takes_keywords:
             flag, what = "", "stays: the server keeps no keywords in this folder"
-        if (target or flag) and (self.account.action == NOTHING or self.mailbox.dry_run):
-            what = f"would be {what}"
+        planned = bool(target or flag) and self.mailbox.changes_nothing
+        what = f"would be {what}" if planned else what
+        what += f" ({verdict.reason})" if verdict.reason else ""
+        wish = {"what": what, "target": target, "flag": flag, "planned": planned}
         if self.account.action == NOTHING:
             target = flag = ""
-        if verdict.reason:
-            what += f" ({verdict.reason})"
-        self.untold[key] = self.mailbox.event(
-            folder, message, envelope, verdict=verdict.label, score=verdict.score, what=what
-        )
+        given = before.flag if before else ""
+        if is_news or target or flag not in ("", given) or self.again:
+            self.untold[key] = self.mailbox.event(
+                folder, message, envelope, verdict=verdict.label, score=verdict.score, **wish
+            )
         place = folder.name, folder.validity, message.uid
-        return Known(key, *place, verdict.label, target=target, flag=flag and f"+{flag}")
+        flag = given if flag in ("", given) else f"+{flag}"
+        return Known(key, *place, verdict.label, target=target, flag=flag)
 
     def _wanted(self, label: str, envelope: Envelope) -> tuple[str, str]:
         """Folder that a message ought to be in, or keyword that it ought to have."""
@@ -184,7 +202,9 @@ class Visit:
         """Tell what became of the messages just judged, now that it was done."""
         for key, event in self.untold.items():
             known = self.state.known(key)
-            if known and (known.target or known.flag.startswith("+")) and not self.mailbox.dry_run:
-                event = replace(event, what="stays for now: it could not be " + event.what)
+            is_waiting = known and (known.target or known.flag.startswith("+"))
+            if is_waiting and not self.mailbox.changes_nothing:
+                what = "stays for now: it could not be " + event.what
+                event = replace(event, what=what, target="", flag="")
             self.mailbox.report(event)
         self.untold = {}

@@ -9,6 +9,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from spamnb.errors import SpamnbError
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
     from spamnb.imap.mailbox import Report
 
+    Read = Callable[[], Sequence[tuple[Account, str]]]
+    Visited = Callable[[str], None]
+
 POLL = 240.0  # seconds between two visits, if the server tells of no mail; it may forget to
 FIRST_PAUSE, LONGEST_PAUSE = 2.0, 600.0  # seconds after a failure; each pause is twice as long as the last
 PATIENCE = 10.0  # seconds for all first visits to end, before we say that we are ready
@@ -32,11 +36,14 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 class Watcher(threading.Thread):
     """Visits the mailbox of one account until it is stopped, whatever goes wrong."""
 
-    def __init__(self, account: Account, model: str, report: Report, poll: float = POLL) -> None:
+    def __init__(
+        self, account: Account, model: str, report: Report, visited: Visited, poll: float = POLL
+    ) -> None:
         super().__init__(name=account.name, daemon=True)
         self.account = account
         self.model = model
         self.report = report
+        self.visited = visited
         self.poll = poll
         self.connection: ImapConnection | None = None
         self.stopped = False
@@ -73,6 +80,7 @@ class Watcher(threading.Thread):
         try:
             while not self.stopped:
                 Visit(self.account, connection, state, self.model, self.report).run()
+                self.visited(self.account.name)
                 self._succeeded()
                 folder = connection.open(self.account.inbox[0], read_only=True)
                 judged = state.progress("judged", folder.name)
@@ -94,14 +102,18 @@ class Watcher(threading.Thread):
         self.last_error = why
 
 
-def watch(read: Callable[[], Sequence[tuple[Account, str]]], report: Report, poll: float = POLL) -> None:
-    """Watch accounts until SIGTERM or SIGINT; at SIGHUP they are read anew, with the models of each."""
+def watch(read: Read, report: Report, visited: Visited, poll: float = POLL) -> None:
+    """Watch accounts until SIGTERM or SIGINT; at SIGHUP they are read anew, with the models of each.
+
+    `visited` is called with the name of an account after each visit.
+    """
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     for number in SIGNALS:
         signal.signal(number, lambda *_: None)
     signal.set_wakeup_fd(writer)
-    watchers = start(read(), report, poll, reader)
+    start_all = partial(start, report=report, visited=visited, poll=poll, signals=reader)
+    watchers = start_all(read())
     notify("READY=1")
     while True:
         if os.read(reader, 1)[0] != signal.SIGHUP:
@@ -113,17 +125,17 @@ def watch(read: Callable[[], Sequence[tuple[Account, str]]], report: Report, pol
             continue
         notify(f"RELOADING=1\nMONOTONIC_USEC={time.monotonic_ns() // 1000}")
         stop(watchers)
-        watchers = start(accounts, report, poll, reader)
+        watchers = start_all(accounts)
         notify("READY=1")
     notify("STOPPING=1")
     stop(watchers)
 
 
 def start(
-    accounts: Sequence[tuple[Account, str]], report: Report, poll: float, signals: int
+    accounts: Sequence[tuple[Account, str]], report: Report, visited: Visited, poll: float, signals: int
 ) -> list[Watcher]:
     """Start watching, and wait until each mailbox was visited once, or could not be; or for a signal."""
-    watchers = [Watcher(account, model, report, poll) for account, model in accounts]
+    watchers = [Watcher(account, model, report, visited, poll) for account, model in accounts]
     for watcher in watchers:
         watcher.start()
     deadline = time.monotonic() + PATIENCE

@@ -5,11 +5,7 @@ from collections.abc import Iterable
 from spamnb.errors import DataError
 from spamnb.history.queries import History
 from spamnb.history.schema import Entry
-from spamnb.model import key_of
-from spamnb.reading.identity import digest
-from spamnb.reading.message import read
-from spamnb.store.stored_model import StoredModel
-from spamnb.training.learn import learn
+from spamnb.training.learn import learn, learned_label
 
 
 def correct(history: History, ids: Iterable[int], label: str) -> None:
@@ -38,9 +34,3 @@ def kept_messages(history: History, ids: Iterable[int]) -> list[tuple[Entry, byt
             raise DataError("not all of the message is kept, so it cannot be learned here; use: spamnb train")
         found.append((entry, raw))
     return found
-
-
-def learned_label(model: str, raw: bytes) -> str | None:
-    """Look up the label that a message is learned under; None if it is not."""
-    stored = StoredModel.open(model)
-    return stored.label_of(digest(read(raw), key_of(stored)))

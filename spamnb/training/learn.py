@@ -68,6 +68,12 @@ def learn(path: str, raw: bytes, label: str | None, is_correction: bool = False)
     return result
 
 
+def learned_label(path: str, raw: bytes) -> str | None:
+    """Look up the label that a message is learned under; None if it is not."""
+    stored = StoredModel.open(path)
+    return stored.label_of(digest(read(raw), key_of(stored)))
+
+
 def fold_in_background(path: str, limit: int, most: int = TOO_LONG) -> None:
     """Fold a journal that is larger than a limit in a process of its own: the mail does not wait for it.
 

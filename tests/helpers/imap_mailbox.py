@@ -94,9 +94,9 @@ class ImapMailbox:
             client.remove_flags(uid, removed)
             client.add_flags(uid, added)
 
-    def read_only(self, folder):
+    def read_only(self, folder, rights="lrs"):
         """Let no message be changed there and none be added, until the next wipe."""
-        (self.path(folder) / self.rights).write_text("owner lrs\n")
+        (self.path(folder) / self.rights).write_text(f"owner {rights}\n")
         hand_over(self.path(folder))
 
     def writable(self, folder):

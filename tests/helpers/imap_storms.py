@@ -170,7 +170,7 @@ class Sea:
     def run(self, command, port=None, pids=None, hasty=False):
         """Run a command to its end; the exit code. Its process goes to the list of `pids`."""
         self.home.change(self.server, port=port, **self.options)
-        arguments = ["imap", command, *(["--jobs", "1"] if command == "train" else ["--all"])]
+        arguments = ["imap", command, *(["--jobs", "1"] if command == "train" else [])]
         pid = self.runner.start(arguments, self.home.environment, self.output, hasty)
         (pids if pids is not None else []).append(pid)
         late = threading.Timer(PATIENCE, os.kill, (pid, signal.SIGABRT))

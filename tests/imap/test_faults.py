@@ -82,7 +82,7 @@ def test_two_clients_at_once(dovecot, home):
 
     other = threading.Thread(target=move_all)
     other.start()
-    home.run("--all")
+    home.run("--again")
     while other.is_alive():
         home.run()
     home.run()
@@ -96,7 +96,7 @@ def test_two_clients_at_once(dovecot, home):
 def test_a_folder_of_50000(dovecot, home):
     home.add(dovecot)
     dovecot.fill("INBOX", (ham(n) + b"%d\n" % n for n in range(50_000)))
-    done = home("run", "--all", "--json")
+    done = home("run", "--again", "--json")
     assert (done.code, done.err, len(done.lines)) == (0, b"", 50_000)
     dovecot.append("INBOX", spam(99))
     assert len(home.run()) == 1

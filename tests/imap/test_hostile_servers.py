@@ -38,7 +38,7 @@ ENDLESS = repeat(b"x" * 65536)
 def test_a_server_may_send_what_was_asked_for_and_no_more(home, answers, most):
     with LyingImap(answers) as server:
         home.add(server)
-        done = home("run", "--all")
+        done = home("run", "--again")
         done.fails(75, "more than")
     assert server.sent < most
 
@@ -108,7 +108,7 @@ SELECTED = b"* 1 EXISTS\r\n* OK [UIDVALIDITY %d] x\r\n* OK [UIDNEXT %d] x\r\nTAG
 def test_numbers_that_cannot_be(home, command, answer):
     with LyingImap({command: answer}) as server:
         home.add(server)
-        done = home("run", "--all")
+        done = home("run", "--again")
     assert done.code == 75
     said = (done.out + done.err).decode()
     assert "makes no sense" in said
@@ -125,7 +125,7 @@ def test_a_move_that_is_refused_is_an_error_unless_another_client_was_faster(hom
     refused = f"TAG NO [{code}] no\r\n".encode()
     with LyingImap({"UID FETCH": fetched, "UID MOVE": refused}) as server:
         home.add(server)
-        done = home("run", "--all")
+        done = home("run", "--again")
     assert (done.code, len(done.err.splitlines())) == ((75, 1) if said else (0, 0))
     assert said in done.err.decode()
 

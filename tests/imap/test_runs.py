@@ -1,6 +1,7 @@
 """Runs of `spamnb imap` on real servers: what is judged, moved, flagged and learned, and that it is once."""
 
 import base64
+import os
 import shutil
 
 import pytest
@@ -8,6 +9,8 @@ from helpers.imap_accounts import folders, only
 from helpers.imap_mailbox import digest
 from helpers.letters import letters
 from helpers.samples import ENOUGH, ham, spam, work
+
+from spamnb.training.train import create
 
 MOVED, FLAGGED = "moved to {}", "flagged $Junk"
 WHEN = 1_600_000_000
@@ -81,14 +84,49 @@ def test_mail_is_judged_once_and_stays_as_it_was(server, home):
 
 
 def test_actions(server, home):
-    for action, flags in (("nothing", set()), ("flag", {"$Junk"})):
+    """What was not done about mail that is still there is done when the action changes."""
+    junk = server.name("Junk")
+    server.append("INBOX", spam(99))
+    server.append("INBOX", ham(99))
+    would = {"nothing": f"would be moved to {junk}", "flag": FLAGGED, "move": MOVED.format(junk)}
+    found = {"nothing": [set()], "flag": [{"$Junk"}], "move": []}
+    for action, said in would.items():
         home.change(server, action=action)
-        server.append("INBOX", spam(99 if flags else 98))
-        (event,) = home.run()
-        assert event["verdict"] == "spam"
-        assert server.contents()["INBOX"][-1].flags == flags
-    assert home.outcomes() == []  # our own flag teaches nothing
-    assert home.label_of(spam(99)) is None
+        assert home.outcomes()[:1] == [("spam", said)]
+        assert home.outcomes() == []
+        inbox = server.contents()["INBOX"]
+        assert [message.flags for message in inbox if message.digest == digest(spam(99))] == found[action]
+    assert home.label_of(spam(99)) is None  # our own flag teaches nothing
+    home.change(server, action="nothing")
+    assert home.outcomes() == []
+    assert places(server) == {digest(spam(99)): junk, digest(ham(99)): "INBOX"}
+
+
+def test_what_the_user_unflagged_or_corrected_stays(dovecot, home):
+    for n in (97, 98, 99):
+        dovecot.append("INBOX", spam(n))
+    home.change(dovecot, action="flag")
+    assert home.outcomes() == [("spam", FLAGGED)] * 3
+    with dovecot.opened("INBOX") as client:
+        client.remove_flags([1, 2], ["$Junk"])
+        client.add_flags([2], ["NonJunk"])
+    home.change(dovecot, action="move")
+    assert home.outcomes()[0] == ("ham", "flagged: learned")
+    assert {uid.uid for uid in folders(dovecot)["INBOX"]} >= {1, 2}
+
+
+def test_a_new_model_judges_again_what_the_last_was_not_sure_of(dovecot, home):
+    """Also what an untrained one left in the inbox."""
+    home.add(dovecot)
+    os.unlink(home.model)
+    create(home.model)
+    dovecot.append("INBOX", spam(99))
+    dovecot.append("INBOX", ham(99))
+    assert home.outcomes() == [("unsure", "stays")] * 2
+    shutil.copy(home.spamnb.model, home.model)
+    assert home.outcomes() == [("spam", MOVED.format(dovecot.name("Junk"))), ("ham", "stays")]
+    assert home.outcomes() == []
+    assert home.outcomes("--again") == [("ham", "stays")]
 
 
 def test_what_the_user_moves_to_junk_is_spam(server, home):
@@ -203,7 +241,7 @@ def test_known_senders_are_only_flagged(dovecot, home):
     assert only(dovecot.contents()["INBOX"]).flags == {"$Junk"}
     home.change(dovecot, known_senders=False)
     dovecot.append("INBOX", spam(98))
-    assert home.outcomes() == [("spam", MOVED.format(dovecot.name("Junk")))]
+    assert home.outcomes() == [("spam", MOVED.format(dovecot.name("Junk")))] * 2
 
 
 @pytest.mark.parametrize(
@@ -236,10 +274,90 @@ def test_a_dry_run_changes_nothing(dovecot, home):
     assert sorted(said) == [
         ("ham", "rescued from Junk: would be learned"),
         ("spam", "moved here: would be learned"),
-        ("spam", f"would be moved to {junk}"),
+        ("unsure", "stays"),
     ]
     assert (dovecot.contents(), home.files(), home.state()) == before
-    assert len(home.run()) == 3
+    assert as_done(said) == home.outcomes()
+    dovecot.append(junk, near(1))
+    train(home)  # what is known now, neither says again; what was unsure is judged by the new model
+    said = home.outcomes("--dry-run")
+    assert as_done(said) == home.outcomes() == [("spam", MOVED.format(junk))]
+
+
+def test_folders_that_cannot_be_used_are_one_warning(dovecot, home):
+    team, perhaps = dovecot.name("Team"), dovecot.name("Perhaps")
+    dovecot.create(team)
+    home.add(dovecot, inbox=[team, "INBOX", "Gone"], unsure="Prehaps")
+    dovecot.create(perhaps)
+    dovecot.append(team, spam(98))
+    dovecot.append("INBOX", spam(99))
+    dovecot.read_only(team, "lr")
+    done = home("run")
+    assert [line.split(": ", 2)[1:] for line in done.err.decode().splitlines()] == [
+        ["home/Gone", "there is no folder 'Gone'"],
+        ["home/Prehaps", "there is no folder 'Prehaps'; did you mean 'Perhaps'?"],
+        ["home/Team", "cannot open the folder Team: it is read-only here"],
+    ]
+    assert (done.code, done.lines[-1]) == (75, "home: 1 new: 1 to Junk")
+    done = home("check", "--json")
+    facts = only(done.json_lines)
+    roles = {folder["folder"]: folder["is"] for folder in facts["folders"]}
+    assert done.code == 65
+    assert (roles[team], roles[perhaps], len(facts["missing"])) == ("inbox", "not used", 2)
+
+
+def test_folders_below_junk_are_junk(dovecot, home):
+    junk = dovecot.name("Junk")
+    old, fair = f"{junk}{dovecot.separator}Old", f"{junk}{dovecot.separator}Fair"
+    for name in (old, fair):
+        dovecot.create(name)
+    home.add(dovecot, ham=[fair])
+    assert home.outcomes() == []
+    dovecot.append(old, near(1))
+    dovecot.append(fair, near(2))
+    assert home.outcomes() == [("spam", "moved here: learned")]
+    move(dovecot, near(1), old, "INBOX")
+    assert home.outcomes() == [("ham", "rescued from Junk: moved")]
+    dovecot.append(old, near(3))
+    assert train(home) == {"ham": 1, "spam": 1}
+
+
+def test_corrections_are_in_the_history(dovecot, home):
+    home.add(dovecot, history=True)
+    for n in (98, 99):
+        dovecot.append("INBOX", spam(n))
+    home.run()
+    move(dovecot, spam(99), dovecot.name("Junk"), "INBOX")
+    for _ in range(2):
+        home.run()
+        found = home.spamnb("history", "--json", env=home.environment).succeeds().json_lines
+        assert sorted((entry["verdict"], entry["correction"] or "") for entry in found) == [
+            ("spam", ""),
+            ("spam", "ham"),
+        ]
+
+
+def test_an_account_without_a_history(dovecot, home):
+    """Whatever the configuration says."""
+    (home.config.parent / "spamnb.toml").write_text("history = true\n")
+    home.add(dovecot, history=False)
+    dovecot.append("INBOX", spam(99))
+    home.run()
+    assert home.spamnb("history", "--json", env=home.environment).succeeds().json_lines == []
+
+
+def as_done(said):
+    """What a run does, if a dry run said this."""
+    return [(found, what.replace("would be ", "")) for found, what in said]
+
+
+@pytest.mark.parametrize(("action", "options"), [("nothing", []), ("move", ["--dry-run"])])
+def test_other_programs_still_find_the_mail_to_be_recent(dovecot, home, action, options):
+    home.add(dovecot, action=action)
+    dovecot.append("INBOX", spam(99))
+    assert len(home.run(*options)) == 1
+    with dovecot.opened("INBOX") as client:
+        assert client.search("RECENT") == [1]
 
 
 def test_one_account_is_broken(dovecot, home):
@@ -250,7 +368,7 @@ def test_one_account_is_broken(dovecot, home):
     done = home("run")
     assert done.code == 75
     assert [line.split(": ")[1] for line in done.err.decode().splitlines()] == ["first", "third"]
-    assert only(done.lines).startswith("spam\t")
+    assert [line.partition("\t")[0] for line in done.lines] == ["spam", "second: 1 new: 1 to Junk"]
     home("run", "--account", "second").succeeds()
     assert home("run", "--account", "secnod").code == 64
 
@@ -271,7 +389,7 @@ def test_large_messages_are_judged_by_their_text(dovecot, home):
     plain = spam(97).partition(b"\n\n")
     whole = plain[0] + b"\n\n" + plain[2] * 20_000  # no parts: as much as there may be of it
     dovecot.fill("INBOX", [large(spam(99)), large(ham(99)), whole])
-    assert [event["verdict"] for event in home.run("--all")] == ["spam", "ham", "spam"]
+    assert [event["verdict"] for event in home.run("--again")] == ["spam", "ham", "spam"]
     assert {name: len(found) for name, found in folders(dovecot).items()} == {
         "INBOX": 1,
         dovecot.name("Junk"): 2,
@@ -284,12 +402,12 @@ def test_hostile_messages(dovecot, home):
     odd = [raw for raw in dict.fromkeys(letters()) if raw.strip() and b"\0" not in raw]
     dovecot.fill("INBOX", [*odd, spam(99)])
     before = {message.digest for message in dovecot.contents()["INBOX"]}
-    done = home("run", "--all", "--json")
+    done = home("run", "--again", "--json")
     assert (done.code, done.err) == (0, b"")
     assert len(done.lines) == len(odd) + 1
     assert {message.digest for found in folders(dovecot).values() for message in found} == before
     assert dovecot.name("Junk") == places(dovecot)[digest(spam(99))]
-    assert b"INBOX: judged before, so --all has no effect" in home("run", "--all").err
+    home("run", "--again").succeeds()
     assert {message.digest for found in folders(dovecot).values() for message in found} == before
 
 

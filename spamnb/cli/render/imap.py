@@ -3,16 +3,90 @@
 from __future__ import annotations
 
 import os
+import shutil
+import sys
+from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from spamnb.cli.render.terminal import print_json_lines
 from spamnb.files import complain, counted, printable
+from spamnb.labels import UNSURE
 
 if TYPE_CHECKING:
     from spamnb.imap.mailbox import Event
 
 WIDEST = 60  # characters of a subject
+WIDTHS = (6, 8, 20, 30, 28)  # of the columns of a terminal, but for the last
+
+
+class EventPrinter:
+    """Prints a line about each message, and one about all of a visit: on a terminal as a table, else by tabs.
+
+    If `quiet`, failures only; if `private`, nothing that is written in a message.
+    """
+
+    def __init__(self, as_json: bool, private: bool, quiet: bool) -> None:
+        self.as_json = as_json
+        self.private = private
+        self.quiet = quiet
+        self.is_table = sys.stdout.isatty()
+        self.met: set[str] = set()  # accounts that were visited before
+        self.judged: dict[str, Counter[str]] = {}  # by account: what becomes of how many
+        self.learned: Counter[str] = Counter()
+
+    def __call__(self, event: Event) -> None:
+        if self.as_json:
+            facts = event.as_map()
+            if self.private:
+                facts = {name: value for name, value in facts.items() if name not in ("sender", "subject")}
+            print_json_lines([facts])
+            return
+        place = f"{event.account}/{event.folder}" + (f"/{event.uid}" if event.uid else "")
+        if event.failed:
+            complain(f"{place}: {event.what}")
+            return
+        if event.learned:
+            self.learned[event.account] += 1
+        else:
+            self.judged.setdefault(event.account, Counter())[outcome_of(event)] += 1
+        if self.quiet:
+            return
+        found = event.learned or event.verdict
+        score = "" if event.score is None else f"{event.score:.4f}"
+        texts = [] if self.private else [event.sender[:WIDEST], event.subject[:WIDEST]]
+        self._print_row([printable(text) for text in (found, score, place, event.what, *texts)])
+
+    def _print_row(self, texts: list[str]) -> None:
+        if not self.is_table:
+            print("\t".join(texts), flush=True)
+            return
+        found, score, place, what, *others = texts
+        columns = [found, score.rjust(WIDTHS[1]), place, what, *others]
+        padded = [text.ljust(width) for text, width in zip(columns, WIDTHS, strict=False)]
+        line = "  ".join((*padded, *columns[len(padded) :]))
+        print(line.rstrip()[: shutil.get_terminal_size().columns], flush=True)
+
+    def end_visit(self, account: str, always: bool = True) -> None:
+        """Say what became of all new mail of an account; if there was none, perhaps only the first time."""
+        judged, learned = self.judged.pop(account, Counter()), self.learned.pop(account, 0)
+        is_first = account not in self.met
+        self.met.add(account)
+        if self.as_json or self.quiet or not (judged or learned or always or is_first):
+            return
+        said = f"{judged.total()} new: " + ", ".join(f"{n} {what}" for what, n in judged.most_common())
+        said = said if judged else "nothing new"
+        said += f"; {counted(learned, 'correction')} learned" if learned else ""
+        print(f"{account}: {printable(said)}", flush=True)
+
+
+def outcome_of(event: Event) -> str:
+    """Say in few words what becomes of a message that was judged."""
+    if event.target:
+        return f"would go to {event.target}" if event.planned else f"to {event.target}"
+    if event.flag:
+        return "would be flagged" if event.planned else "flagged"
+    return "unsure" if event.verdict == UNSURE else "stay"
 
 
 def show_accounts(found: Iterable[dict[str, Any]]) -> None:
@@ -24,28 +98,8 @@ def show_accounts(found: Iterable[dict[str, Any]]) -> None:
         for name, there in facts["can"].items():
             print(f"  has {name}" if there else f"  lacks {name}: {USEFUL[name].partition('; ')[2]}")
         for folder in facts["folders"]:
-            messages = counted(folder["messages"], "message")
-            print(f"  {folder['is']}: {printable(folder['folder'])}, {messages}")
+            messages = counted(folder["messages"], "message") if "messages" in folder else folder["why"]
+            print(f"  {folder['is']}: {printable(folder['folder'])}, {printable(messages)}")
         print(f"  action {facts['action']}: {printable(facts['would'])}")
         missing = "" if os.path.exists(facts["model"]) else " (not there yet)"
         print(f"  model: {printable(facts['model'])}{missing}")
-
-
-def print_event(event: Event, as_json: bool, private: bool, quiet: bool) -> None:
-    """Print a line about a message, if quiet only of a failure; `private`: without what is written in it."""
-    if as_json:
-        facts = event.as_map()
-        if private:
-            facts = {name: value for name, value in facts.items() if name not in ("sender", "subject")}
-        print_json_lines([facts])
-        return
-    place = f"{event.account}/{event.folder}" + (f"/{event.uid}" if event.uid else "")
-    if event.failed:
-        complain(f"{place}: {event.what}")
-        return
-    if quiet:
-        return
-    found = event.learned or event.verdict
-    score = "" if event.score is None else f"{event.score:.4f}"
-    texts = [] if private else [event.sender[:WIDEST], event.subject[:WIDEST]]
-    print("\t".join(printable(text) for text in (found, score, place, event.what, *texts)), flush=True)
