@@ -1,7 +1,7 @@
 cimport cython
 
-cdef unsigned char LF, CR, DASH
-cdef Py_ssize_t MAX_FIRST_NAME, MAX_KEPT_NAME, MAX_VALUE, MAX_PARAMETERS, STEP
+cdef unsigned char LF, CR, DASH, COLON
+cdef Py_ssize_t MAX_FIRST_NAME, MAX_KEPT_NAME, MAX_VALUE, MAX_PARAMETERS
 cdef size_t NAME_SLOTS
 cdef list _latest_names
 
@@ -20,7 +20,7 @@ cpdef Py_ssize_t header_start(bytes data) except? -2
 @cython.locals(byte="unsigned char")
 cdef Py_ssize_t _end_of_block(bytes data, size_t at) except -2
 
-@cython.locals(slot=size_t, written=bytes, name=str)
+@cython.locals(slot=size_t, middle=size_t, written=bytes, name=str)
 cdef str _lower_name(bytes data, Py_ssize_t start, Py_ssize_t end)
 
 cdef bint _is_envelope(bytes data, Py_ssize_t at) except -1
@@ -39,9 +39,8 @@ cdef class HeaderBlock:
     cdef public Py_ssize_t body
     cdef readonly bint is_raw
 
-    @cython.locals(start=Py_ssize_t, at=Py_ssize_t, here=Py_ssize_t, first=Py_ssize_t, colon=Py_ssize_t, most=Py_ssize_t,
-                   line_end=Py_ssize_t, stop=Py_ssize_t, look=size_t, mark=Py_ssize_t, data=bytes, block=str, piece=str,
-                   folded=bint)
+    @cython.locals(start=Py_ssize_t, at=Py_ssize_t, here=Py_ssize_t, colon=Py_ssize_t, most=Py_ssize_t, mark=Py_ssize_t,
+                   data=bytes, source="const unsigned char *", block=str, folded=bint)
     cpdef void read(self, Surroundings around, Py_ssize_t limit) except *
 
     @cython.locals(name=str, value=str, written=bytes, subject=str, letter="unsigned char", first=size_t, last=size_t,

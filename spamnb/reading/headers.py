@@ -26,8 +26,7 @@ MAX_TAGS, MAX_TAG = 4, 30  # taken off a subject, and characters of each
 TAG_WORDS = frozenset(("spam", "junk", "suspected spam", "possible spam", "probable spam"))
 BRACKETS = {"[": "]", "{": "}", "(": ")", "*": "*"}
 WHITE = " \t\r\n"  # str.strip() alone would also take \x85 and \xa0, half a character or a cp1252 "…"
-LF, CR, DASH = b"\n\r-"
-STEP = 2048  # bytes of a header block that are copied to be read; most blocks are shorter
+LF, CR, DASH, COLON = b"\n\r-:"
 
 
 def canonical(raw: bytes) -> bytes:
@@ -83,37 +82,30 @@ class HeaderBlock:
         be no header: the body starts there when the blank line was forgotten. Taking headers for body loses
         no word; taking body for headers would.
         """
-        data = around.data
+        data = source = around.data
         start = at = here = self.body  # of the block, of the line, and where it is read
         most, colon = MAX_FIELDS, -1
         folded = False
         self.body = _end_of_block(data, at)
-        while self.body < 0 and here < limit and len(self.fields) < most:
-            first = here
-            piece = data[first : min(first + STEP, limit)].decode("latin-1")
-            while True:
-                line_end = piece.find("\n", here - first)
-                stop = first + (line_end if line_end >= 0 else len(piece))
-                if colon < at:  # only the first of a line counts
-                    look = here
-                    while look < stop and data[look] != 58:
-                        look += 1
-                    if look < stop:
-                        colon = look
-                here = stop
-                if line_end < 0:
-                    break
-                if here + 1 < limit and data[here + 1] in b" \t":
-                    folded = True
-                else:
-                    if not self.add(data, at, colon, here, folded):
-                        break
-                    at = here + 1
-                    folded = False
-                    self.body = _end_of_block(data, at)
-                    if self.body >= 0 or len(self.fields) == most:
-                        break
+        while self.body < 0 and here < limit <= len(data) and len(self.fields) < most:
+            if colon < at:  # only the first of a line counts
+                while here < limit and source[here] != COLON and source[here] != LF:
+                    here += 1
+                if here < limit and source[here] == COLON:
+                    colon = here
+            while here < limit and source[here] != LF:
                 here += 1
+            if here == limit:
+                break
+            here += 1
+            if here < limit and source[here] in b" \t":
+                folded = True
+            else:
+                if not self.add(data, at, colon, here - 1, folded):
+                    break
+                at = here
+                folded = False
+                self.body = _end_of_block(data, at)
         if self.body < 0 and at < here == limit:
             self.add(data, at, colon, limit, folded)
         block = data[start:here].decode("latin-1")
@@ -204,7 +196,8 @@ def _lower_name(data: bytes, start: int, end: int) -> str:
     """Return the name of a header in lower case; "" if it is no name: printable ASCII without spaces."""
     if start >= end:
         return ""
-    slot = (31 * data[start] + 7 * data[end - 1] + end - start) & (NAME_SLOTS - 1)
+    middle = (start + end) >> 1
+    slot = (31 * data[start] + 7 * data[end - 1] + 57 * data[middle] + end - start) & (NAME_SLOTS - 1)
     written, name = _latest_names[slot]
     if len(written) == end - start and data.startswith(written, start):
         return name

@@ -20,5 +20,5 @@ cpdef tuple charset_of(bytes data, str declared, around=*)
 cpdef list readable_fields(list fields, around, str charset)
 
 @cython.locals(out=list, words=list, charset=str, copied=Py_ssize_t, look=Py_ssize_t, start=Py_ssize_t, mark=Py_ssize_t,
-               end=Py_ssize_t, coding=str, between=str, name=str, text=bytes, is_plain=bint)
+               end=Py_ssize_t, blank=Py_ssize_t, coding=Py_UCS4, between=str, name=str, written=str, text=bytes, is_plain=bint)
 cpdef str readable_value(str value, str raw_charset=*, around=*)
