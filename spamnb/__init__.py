@@ -10,7 +10,7 @@ spamnb.learn("model.msgpack", raw_message, "spam")
 
 import os
 import sys
-from _frozen_importlib import ModuleSpec, module_from_spec  # importlib's own
+from _frozen_importlib import ModuleSpec  # importlib's own
 from _imp import create_dynamic, exec_dynamic, extension_suffixes
 
 TYPE_CHECKING = False
@@ -86,17 +86,21 @@ class CompiledModules:
 
     @classmethod
     def load(cls, names: "Sequence[str]") -> None:
-        """Load modules, given none before what it needs: `import` takes 0.04 ms more for each.
+        """Load modules, given none before what it needs: `import` takes 0.1 ms more for each.
 
         Where they are not compiled, nothing is loaded.
         """
-        for name in names if cls in sys.meta_path else ():
-            spec = cls.find_spec(f"spamnb.{name}")
-            if spec and spec.loader and spec.name not in sys.modules:
-                around, _, own = spec.name.rpartition(".")
-                sys.modules[spec.name] = module = module_from_spec(spec)
+        loader: Any = cls
+        for name in [f"spamnb.{name}" for name in names] if cls in sys.meta_path else ():
+            if name not in sys.modules:
+                around, _, own = name.rpartition(".")
+                if around not in sys.modules:
+                    __import__(around)  # a package, which has nothing to load
+                spec = ModuleSpec(name, loader, origin=cls.library)
+                sys.modules[name] = module = create_dynamic(spec)
+                module.__spec__ = spec
                 setattr(sys.modules[around], own, module)
-                spec.loader.exec_module(module)
+                exec_dynamic(module)
 
 
 class EmptyPackage:

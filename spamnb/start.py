@@ -8,15 +8,12 @@ from spamnb import CompiledModules
 
 # What judging a message loads, none before what it needs; and what more learning it does.
 MODULES = (
-    "delivery configuration errors files store store.msgpack_codec configuration.current labels "
-    "delivery.commands bayes bayes.view bayes.likelihood bayes.verdict grams store.records bayes.scorer "
-    "bayes.classifier reading reading.headers reading.message reading.token_table reading.features "
-    "reading.words reading.settings reading.identity reading.header_rules reading.links reading.sender "
-    "reading.tokenizer store.head store.stored_model model"
+    "errors files store.msgpack_codec configuration.current labels delivery.commands bayes.view "
+    "bayes.likelihood bayes.verdict grams store.records bayes.scorer bayes.classifier reading.headers "
+    "reading.message reading.token_table reading.features reading.words reading.settings reading.identity "
+    "reading.header_rules reading.links reading.sender reading.tokenizer store.head store.stored_model model"
 ).split()
-MORE = (
-    "delivery.only_message training clock store.journal store.changes training.learn reading.numbers".split()
-)
+MORE = "delivery.only_message clock store.journal store.changes training.learn reading.numbers".split()
 gc.disable()  # it would take 2 ms of a delivery, which makes little garbage
 try:
     if sys.argv[1:2] in (["classify"], ["train"]):

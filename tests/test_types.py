@@ -40,6 +40,7 @@ def written(source):
     for node in tree.body:
         if isinstance(node, ast.ClassDef):
             yield "class", "", node.name
+            yield "variable", node.name, "__dict__"  # attributes without types
             for inner in node.body:
                 if isinstance(inner, ast.AnnAssign) and isinstance(inner.target, ast.Name):
                     yield "variable", node.name, inner.target.id

@@ -39,3 +39,6 @@ cdef class Likelihood:
     cdef _count_absent_words(self, by_label)
 
 cdef double _log(double p) except? -1
+
+cdef class GramTotals:
+    cdef dict __dict__

@@ -5,3 +5,15 @@ cimport libc.math as math
 cdef class Evidence:
     cdef readonly object feature, row, times, part
     cdef readonly list weights
+
+cdef class Score:
+    cdef dict __dict__
+
+cdef class Cutoffs:
+    cdef dict __dict__
+
+cdef class Calibration:
+    cdef dict __dict__
+
+cdef class Verdict:
+    cdef dict __dict__

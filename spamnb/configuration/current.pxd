@@ -1,1 +1,4 @@
-# No types: it is compiled because a delivery loads it.
+# Classes of C, though without types: each takes a fifth of the time to make. Every delivery loads them.
+
+cdef class Configuration:
+    cdef dict __dict__

@@ -15,6 +15,12 @@ cdef uint64_t number_at(bytes data, Py_ssize_t at, Py_ssize_t size) except? 0xFF
 @cython.locals(middle=int64_t, found=uint64_t)
 cpdef int64_t offset_of(bytes records, uint64_t key, int64_t first, int64_t last, int64_t width) except -2
 
+cdef class File:
+    cdef dict __dict__
+
+cdef class Column:
+    cdef dict __dict__
+
 @cython.final
 cdef class CountRecords:
     cdef readonly object column, directory
