@@ -1,7 +1,8 @@
 cimport cython
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
 from spamnb.bayes.scorer cimport Scorer
+from spamnb.grams cimport GramSet, part_of
 from spamnb.reading.features cimport Features
 from spamnb.reading.token_table cimport TokenTable
 from spamnb.store cimport records
@@ -16,6 +17,8 @@ cdef class MemoryScorer:
     cdef dict changes, pair_changes, gram_changes
     cdef readonly bytes grams
     cdef bint has_pairs
+    cdef uint8_t[::1] gram_states
+    cdef int64_t[::1] gram_weights
     cdef uint64_t touched
     cdef Scorer scorer
 
@@ -24,6 +27,9 @@ cdef class MemoryScorer:
     @cython.locals(shift=int, scorer=Scorer, size=int, entry=int, fingerprint=uint64_t, at=uint64_t, end=uint64_t, packed=uint64_t,
                    count=int64_t, other=int64_t, change=list)
     cdef int add(self, TokenTable table, CountHash counts, const uint64_t[::1] slots, dict changes) except -1
+    @cython.locals(strong=int, sum_of_weights=int64_t, sum_of_others=int64_t, in_head=int, head_weights=int64_t, head_others=int64_t,
+                   entry=int, counter=uint32_t, place=size_t)
+    cdef int add_grams(self, Scorer scorer, GramSet found, uint8_t[::1] states, int64_t[::1] weights) except -1
 
 @cython.final
 cdef class CountHash:

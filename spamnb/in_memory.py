@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 
 from spamnb.bayes.scorer import Scorer
+from spamnb.grams import COUNTERS, part_of
 from spamnb.store import records
 from spamnb.store.records import PAIRS, WIDTHS
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from spamnb.bayes.verdict import Score
+    from spamnb.grams import GramSet
     from spamnb.model import Model
     from spamnb.reading.features import Features
     from spamnb.reading.token_table import TokenTable
@@ -48,6 +50,9 @@ class MemoryScorer:
         self.has_pairs = model.view.pairs
         self.grams: bytes = before.grams if before else stored.gram_data()
         self.gram_changes = stored.gram_changes()
+        # By counter: 0 until its grams are met first, then 1 or, if they are strong, 2, and their weights.
+        self.gram_states = bytearray(COUNTERS)
+        self.gram_weights = memoryview(bytearray(16 * COUNTERS)).cast("q")
         self.touched = 0
         model.classifier.keep_logarithms()
         self.scorer = Scorer(model.classifier)
@@ -61,7 +66,7 @@ class MemoryScorer:
             for table in (*features.full_pair_tables, features.pair_table):
                 self.add(table, self.pairs, self.pairs.slots, self.pair_changes)
         if self.scorer.grams is not None:
-            self.scorer.grams.add_grams(features.gram_set, self.grams, self.gram_changes)
+            self.add_grams(self.scorer.grams, features.gram_set, self.gram_states, self.gram_weights)
         return self.scorer.score([])
 
     def add(self, table: TokenTable, counts: CountHash, slots: Any, changes: dict[int, list[int]]) -> None:
@@ -86,6 +91,27 @@ class MemoryScorer:
             if count or other:
                 size = scorer.put(size, count, other, table.parts[entry])
         scorer.compare_all(size)
+
+    def add_grams(self, scorer: Scorer, found: GramSet, states: Any, weights: Any) -> None:
+        """Add the weights of the grams of a message. A counter is weighed when it is met first."""
+        strong = sum_of_weights = sum_of_others = in_head = head_weights = head_others = 0
+        for entry in range(found.used):
+            counter = found.counters[entry]
+            place = 2 * counter
+            if not states[counter]:
+                scorer.take_gram(counter, self.grams, self.gram_changes)
+                states[counter] = 1 + scorer.compare(scorer.row[0], scorer.row[1], part_of(counter))
+                weights[place], weights[place + 1] = scorer.strong_weights[0], scorer.other_weights[0]
+            elif states[counter] > 1 and part_of(counter):
+                in_head += 1
+                head_weights += weights[place]
+                head_others += weights[place + 1]
+            elif states[counter] > 1:
+                strong += 1
+                sum_of_weights += weights[place]
+                sum_of_others += weights[place + 1]
+        scorer.add_sums(1, in_head, head_weights, head_others)
+        scorer.add_sums(0, strong, sum_of_weights, sum_of_others)
 
 
 class CountHash:

@@ -56,8 +56,10 @@ cdef class Scorer:
     @cython.locals(k=int, joint=list, rest=double, best=double)
     cpdef list joint(self)
     cdef double summed(self, int label_index) except? -1
-    @cython.locals(width=size_t, size=int, entry=int, counter=size_t, at=size_t, k=int, count=uint64_t, byte=Py_ssize_t)
+    @cython.locals(size=int, entry=int, counter=size_t)
     cdef int add_grams(self, GramSet found, bytes data, dict changes) except -1
+    @cython.locals(width=size_t, at=size_t, k=int, count=uint64_t, byte=Py_ssize_t)
+    cdef int take_gram(self, size_t counter, bytes data, dict changes) except -1
     @cython.locals(of_words=double)
     cdef double sum_of_means(self, int column) except? -1
     @cython.locals(strong=int64_t)

@@ -96,24 +96,29 @@ class Scorer:
 
     def add_grams(self, found: GramSet, data: bytes, changes: Mapping[int, Sequence[int]]) -> None:
         """Add grams by the counts of all counters, and changes to some of them."""
-        width, size = len(data) // (self.label_count * COUNTERS), 0
+        size = 0
         for entry in range(found.used):
             counter = found.counters[entry]
-            at = counter * self.label_count * width
-            for k in range(self.label_count):
-                count = 0
-                for byte in range(width - 1, -1, -1):
-                    count = count << 8 | data[at + byte]
-                self.row[k] = count
-                at += width
-            if changes and counter in changes:
-                for k in range(self.label_count):
-                    self.row[k] = max(self.row[k] + changes[counter][k], 0)
+            self.take_gram(counter, data, changes)
             if not self.is_of_two:
                 self.add(1.0, part_of(counter))
             elif self.row[0] | self.row[1]:
                 size = self.put(size, self.row[0], self.row[1], part_of(counter))
         self.compare_all(size)
+
+    def take_gram(self, counter: int, data: bytes, changes: Mapping[int, Sequence[int]]) -> None:
+        """Take the row of a counter of grams."""
+        width = len(data) // (self.label_count * COUNTERS)
+        at = counter * self.label_count * width
+        for k in range(self.label_count):
+            count = 0
+            for byte in range(width - 1, -1, -1):
+                count = count << 8 | data[at + byte]
+            self.row[k] = count
+            at += width
+        if changes and counter in changes:
+            for k in range(self.label_count):
+                self.row[k] = max(self.row[k] + changes[counter][k], 0)
 
     def compare(self, count: int, other: int, part: int) -> int:
         """Add one token, as `compare_all` does many, and tell whether it is strong."""
