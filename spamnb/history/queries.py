@@ -8,6 +8,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
 
@@ -15,8 +16,17 @@ from spamnb.files import printable, state_folder
 from spamnb.history import gathering, log
 from spamnb.history.schema import Entry, failure, has_search, open_database, transaction
 
+CORRECTED = "corrected"  # an empty file, as old as the last correction
 MOST_WORDS = 20  # that are searched for at once
 MOST_FOUND = 3000  # of what has a word: the latest
+
+
+def last_corrected(folder: str | None = None) -> float:
+    """Tell when something was last corrected in the history of a folder; 0 if never."""
+    try:
+        return Path(folder or state_folder("history"), CORRECTED).stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 class Week(NamedTuple):
@@ -171,6 +181,12 @@ class History:
         )
         return [id_ for (id_,) in found]
 
+    def corrected_since(self, when: float, source: str) -> list[Entry]:
+        """List what a person corrected after a time, the first correction first, of sources that begin so."""
+        conditions = ["corrected > :when", "substr(source, 1, :size) = :source"]
+        values = {"when": when, "size": len(source), "source": source}
+        return self._select(conditions, values, "corrected", limit=-1)
+
     def correct(self, ids: Iterable[int], label: str | None, now: float | None = None) -> None:
         """Note the label that a person gave to messages; None takes it back. Learning is up to the caller."""
         ids, when = list(ids), None if label is None else time.time() if now is None else now
@@ -181,6 +197,7 @@ class History:
             )
             if label is None:
                 database.executemany("DELETE FROM labels_before WHERE id = ?", [(one,) for one in ids])
+        Path(self.folder, CORRECTED).touch()
 
     def remember_labels(self, labels: Mapping[int, str | None]) -> None:
         """Note the labels that messages have before they are corrected, where that is not known yet."""

@@ -52,6 +52,12 @@ def heads(connection: ImapConnection, uids: Sequence[int], *names: str) -> Itera
                 yield head.uid, head.raw
 
 
+def head_of(raw: bytes) -> bytes:
+    """Cut the header block off a message, as `heads` would fetch it."""
+    head, end, _ = raw.partition(b"\r\n\r\n")
+    return (head + end)[:LONGEST_HEAD]
+
+
 def messages(connection: ImapConnection, uids: Sequence[int]) -> Iterator[Fetched]:
     """Fetch messages, of large ones the start; those that are gone meanwhile are left out."""
     for some in cut(uids, LISTED):

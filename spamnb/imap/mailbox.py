@@ -102,6 +102,10 @@ class VisitedMailbox:
         except ImapError as error:
             self.tell_failure(folder, error)
 
+    def reached(self, name: str) -> Progress:
+        """Say how far a folder was read that mail comes to, or that mail is put into."""
+        return self.state.progress("judged" if name in self.roles.inbox else "moved", name)
+
     def keys(self, folder: Folder, uids: Sequence[int]) -> dict[int, bytes]:
         """Return what each message of the open folder is known by; of one without headers, its place."""
         place = f"{folder.name} {folder.validity} "

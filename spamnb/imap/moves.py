@@ -42,7 +42,7 @@ class Moves:
             return
         there = flags(self.connection, [known.uid for known in begun])
         self.mailbox.attempt(lambda _: self._flag(begun, set(there)), folder.name)
-        for target in self.mailbox.put_away:
+        for target in dict.fromkeys(known.target for known in begun if known.target):
             to_move = [
                 known
                 for known in begun
@@ -113,7 +113,7 @@ class Moves:
         kept = [known for known in seen if known not in gone and known not in copied]
         with self.state.change():
             for known in (*gone, *copied):
-                validity = self.state.progress("moved", known.target).validity
+                validity = self.mailbox.reached(known.target).validity
                 there = known.arrived(known.target, validity, known.target_uid)
                 self.state.note(there._replace(ours=True, flag=""))
             self.state.note(*(known._replace(target="", target_uid=0) for known in kept))

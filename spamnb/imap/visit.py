@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from spamnb.imap.accounts import FLAG, NOTHING
+from spamnb.history.queries import History
+from spamnb.imap.accounts import FLAG, MOVE, NOTHING
 from spamnb.imap.corrections import Corrections
-from spamnb.imap.fetch import FETCHED, cut, flags, messages
-from spamnb.imap.mailbox import DELETED, VisitedMailbox
+from spamnb.imap.fetch import FETCHED, cut, flags, head_of, messages
+from spamnb.imap.mailbox import DELETED, Event, VisitedMailbox
 from spamnb.imap.moves import KEYWORD, Moves
 from spamnb.imap.state import Known, Progress, key_of
 from spamnb.labels import HAM, SPAM, UNSURE
@@ -19,10 +20,11 @@ from spamnb.reading.message import read
 from spamnb.store.stored_model import StoredModel
 
 if TYPE_CHECKING:
+    from spamnb.history.schema import Entry
     from spamnb.imap.accounts import Account
     from spamnb.imap.connection import Folder, ImapConnection
     from spamnb.imap.fetch import Fetched
-    from spamnb.imap.mailbox import Event, Report
+    from spamnb.imap.mailbox import Report
     from spamnb.imap.state import State
     from spamnb.reading.envelope import Envelope
 
@@ -55,8 +57,10 @@ class Visit:
         roles, attempt = self.mailbox.roles, self.mailbox.attempt
         for name in self.mailbox.put_away:
             attempt(self.corrections.look_for_moved, name)
-        for name in roles.inbox:
+        self._take_marks()
+        for name in (*roles.inbox, *self.mailbox.put_away):
             attempt(self._finish, name)
+        self._tell()
         for name in roles.ham:
             attempt(self.corrections.look_for_rescued, name)
         for name in dict.fromkeys((*roles.inbox, *self.mailbox.put_away[:1])):
@@ -68,9 +72,40 @@ class Visit:
         with self.state.change():
             self.state.forget_old()
 
+    def _take_marks(self) -> None:
+        """Take note of what was marked on the review page since the last visit: it goes where it belongs."""
+        if not self.mailbox.history:
+            return
+        since = self.state.progress("marks", "").modseq
+        with History.open() as history:
+            history.gather()
+            marked = history.corrected_since(since / 1e6, f"imap {self.account.name}/")
+            found = [(entry, history.message(entry.id)) for entry in marked]
+        with self.state.change():
+            for entry, raw in found:
+                known = self.state.known(key_of(head_of(raw))) if raw else None
+                if known and entry.correction and known.label != entry.correction and not known.target:
+                    self.state.note(self._marked(known, entry.correction, entry))
+            last = max((int((entry.corrected or 0.0) * 1e6) for entry in marked), default=since)
+            self.state.advance("marks", "", Progress(modseq=last))
+
+    def _marked(self, known: Known, label: str, entry: Entry) -> Known:
+        """Return the note of a message that its owner gave a label, and where it is to go."""
+        junk = self.mailbox.roles.put_away
+        target = ""
+        if self.account.action == MOVE and self.connection.has("UIDPLUS"):  # which tells where a message went
+            if label == SPAM and known.folder not in junk:
+                target = self.mailbox.roles.junk
+            elif label != SPAM and known.folder in junk:
+                target = self.mailbox.roles.inbox[0]
+        what = f"marked by you: moved to {target}" if target else "marked by you"
+        told = Event(self.account.name, known.folder, known.uid, learned=label, what=what)
+        self.untold[known.key] = replace(told, sender=entry.sender, subject=entry.subject)
+        return known._replace(label=label, target=target)
+
     def _finish(self, name: str) -> None:
         """Finish what an earlier visit had begun."""
-        before = self.state.progress("judged", name)
+        before = self.mailbox.reached(name)
         if self.state.begun(name, before.validity) and not self.mailbox.changes_nothing:
             folder = self.connection.open(name)
             if folder.validity != before.validity:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from spamnb.errors import SpamnbError
 from spamnb.files import complain
+from spamnb.history.queries import last_corrected
 from spamnb.imap.connection import ImapConnection
 from spamnb.imap.state import State
 from spamnb.imap.visit import Visit
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     Visited = Callable[[str], None]
 
 POLL = 240.0  # seconds between two visits, if the server tells of no mail; it may forget to
+LOOK = 1.0  # seconds between two looks whether something was corrected
 FIRST_PAUSE, LONGEST_PAUSE = 2.0, 600.0  # seconds after a failure; each pause is twice as long as the last
 PATIENCE = 10.0  # seconds for all first visits to end, before we say that we are ready
 LAST_CHANCE = 1.0  # seconds for all visits to end; one that is cut short is finished by the next
@@ -54,6 +56,9 @@ class Watcher(threading.Thread):
 
     def stop(self) -> None:
         self.stopped = True
+        self.wake()
+
+    def wake(self) -> None:
         os.write(self.writer, b"x")
 
     def cut_short(self) -> None:
@@ -86,6 +91,8 @@ class Watcher(threading.Thread):
                 judged = state.progress("judged", folder.name)
                 if folder.next_uid <= judged.next_uid:  # nothing came meanwhile
                     connection.wait(self.poll, self.reader)
+                    while select.select([self.reader], [], [], 0)[0]:
+                        os.read(self.reader, 1)
         finally:
             connection.close()
 
@@ -115,7 +122,13 @@ def watch(read: Read, report: Report, visited: Visited, poll: float = POLL) -> N
     start_all = partial(start, report=report, visited=visited, poll=poll, signals=reader)
     watchers = start_all(read())
     notify("READY=1")
+    corrected = last_corrected()
     while True:
+        if not select.select([reader], [], [], LOOK)[0]:
+            if corrected != (corrected := last_corrected()):  # on the review page, say
+                for watcher in watchers:
+                    watcher.wake()
+            continue
         if os.read(reader, 1)[0] != signal.SIGHUP:
             break
         try:

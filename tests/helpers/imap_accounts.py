@@ -7,8 +7,10 @@ from contextlib import closing
 from pathlib import Path
 
 from helpers.imap_mailbox import HOST
+from spamnb.history.queries import History
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
+from spamnb.review.corrections import correct
 from spamnb.store.stored_model import StoredModel
 
 
@@ -60,6 +62,13 @@ class ImapHome:
     def label_of(self, raw):
         """What the model has learned a message as."""
         return StoredModel.open(self.model).label_of(digest(read(raw)))
+
+    def mark(self, raw, label):
+        """Do what the review page does for a click."""
+        with History.open(str(self.path / ".local" / "state" / "spamnb" / "history")) as history:
+            history.gather()
+            found = [entry.id for entry in history.entries() if entry.digest == digest(read(raw))]
+            correct(history, found, label)
 
     def state_path(self, name="home"):
         return self.path / ".local" / "state" / "spamnb" / "imap" / f"{name}.sqlite"

@@ -337,6 +337,27 @@ def test_corrections_are_in_the_history(dovecot, home):
         ]
 
 
+def test_what_is_marked_on_the_page_moves(server, home):
+    junk = server.name("Junk")
+    home.add(server, history=True)
+    for raw in (spam(99), near(1), near(2)):
+        server.append("INBOX", raw)
+    home.run()
+    home.mark(spam(99), "ham")
+    home.mark(near(1), "spam")
+    assert sorted(home.outcomes()) == [
+        ("ham", "marked by you: moved to INBOX"),
+        ("spam", f"marked by you: moved to {junk}"),
+    ]
+    assert places(server) == {digest(spam(99)): "INBOX", digest(near(1)): junk, digest(near(2)): "INBOX"}
+    assert home.outcomes() == []
+    move(server, spam(99), "INBOX", junk)  # another thought
+    assert home.outcomes() == [("spam", "moved here: moved")]
+    home.mark(spam(99), "ham")
+    assert home.outcomes() == [("ham", "marked by you: moved to INBOX")]
+    assert (home.outcomes(), home.label_of(spam(99))) == ([], "ham")
+
+
 def test_an_account_without_a_history(dovecot, home):
     """Whatever the configuration says."""
     (home.config.parent / "spamnb.toml").write_text("history = true\n")

@@ -64,6 +64,17 @@ class Watching:
         self.socket.close()
 
 
+def test_a_mark_on_the_page_moves_mail_at_once(dovecot, home):
+    home.add(dovecot, history=True)
+    junk = dovecot.name("Junk")
+    with ready(home, "--poll", "1700") as watching:
+        dovecot.append("INBOX", spam(99))
+        watching.wait_for(f"moved to {junk}")
+        home.mark(spam(99), "ham")
+        watching.wait_for("marked by you: moved to INBOX")
+        assert [*folders(dovecot)] == ["INBOX"]
+
+
 @contextmanager
 def ready(home, *options):
     """One that is ready, and ends when it is told to."""
