@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from spamnb.cli.imap_setup import SECURITY, WAYS, agrees, ask, password_source, tried
 from spamnb.cli.render.imap import EventPrinter, show_accounts
 from spamnb.cli.render.terminal import print_json_lines
 from spamnb.cli.shared.help import Group, Number, is_quiet, rare_option
@@ -32,12 +32,6 @@ if TYPE_CHECKING:
     from spamnb.imap.connection import ImapConnection
     from spamnb.imap.mailbox import Event
 
-WAYS = {
-    "command": "password_command",
-    "file": "password_file",
-    "keyring": "keyring",
-    "oauth2": "oauth2_token_command",
-}
 config_option = click.option(
     "--config", type=path_type, metavar="FILE", help="Accounts, if not spamnb/imap.toml."
 )
@@ -88,7 +82,7 @@ spamnb imap setup --host imap.example.org --way command --secret 'pass mail'
 )
 @click.option(
     "--tls",
-    type=click.Choice(("implicit", "starttls", "none")),
+    type=click.Choice(SECURITY),
     default="implicit",
     show_default=True,
     help="How to encrypt.",
@@ -98,7 +92,9 @@ spamnb imap setup --host imap.example.org --way command --secret 'pass mail'
 @click.option("--way", type=click.Choice([*WAYS]), help="Where the password comes from.")
 @click.option("--secret", metavar="WHERE", help="The command, or path of the file; not the password itself.")
 @config_option
+@click.pass_context
 def setup(
+    ctx: click.Context,
     account: str,
     host: str | None,
     port: int | None,
@@ -111,10 +107,11 @@ def setup(
 ) -> None:
     """Ask for a server and how to get the password, try them, find the folders, and write the file.
 
-    Nothing is done to your mail until you say so in the file: action = "flag", then "move".
+    What does not work is asked for again. Nothing is done to your mail until you say so in the file:
+    action = "flag", then "move".
     """
-    from spamnb.imap.accounts import default_config, parse_account
-    from spamnb.imap.setup import add_account, proposed_folders
+    from spamnb.imap.accounts import default_config
+    from spamnb.imap.setup import add_account
 
     if way == "keyring":
         refuse_without_effect("with --way keyring", "secret")
@@ -127,43 +124,22 @@ def setup(
     values |= {"ca_file": os.path.abspath(ca_file)} if ca_file else {}
     values["user"] = user or ask("--user", "user")
     values |= password_source(way, secret)
-    try:
-        new = parse_account(account, values)
-    except DataError as error:
-        raise UsageError(str(error)) from None
-    if new.keyring and sys.stdin.isatty():
-        from spamnb.imap.secrets import to_keyring
-
-        to_keyring(new, click.prompt("password, for the keyring", hide_input=True, err=True))
-    with connected(new, looks_only=True) as connection:
-        values |= proposed_folders(connection)
+    values, facts = tried(account, values)
+    if not is_quiet():
+        show_accounts([{**facts, "model": model_file(model_path())}])
+    if agrees("keep a history, for `spamnb review`?"):
+        values["history"] = True
     values["action"] = "nothing"
     add_account(path, account, values)
-    if is_quiet():
-        return
-    click.echo(f"written: {printable(path)}")
-    click.echo(f"ham: {', '.join(values['ham']) or 'none found; add the folders of ham to the file'}")
-    click.echo(f"junk: {values['junk'] or 'none found; add the folder to the file'}")
-    click.echo(f"next: {train_command(config)}")
-
-
-def ask(option: str, what: str) -> str:
-    if not sys.stdin.isatty():
-        raise UsageError(f"{option} is missing, and there is no terminal to ask on")
-    return str(click.prompt(what, err=True))
-
-
-def password_source(way: str | None, secret: str | None) -> dict[str, Any]:
-    """Ask how to get the password, where it is not said."""
-    if way is None:
-        if not sys.stdin.isatty():
-            raise UsageError(f"--way is missing; it takes {', '.join(WAYS)}")
-        click.echo("The password itself is not written into the file. Where does it come from?", err=True)
-        way = click.prompt("one of", type=click.Choice([*WAYS]), default="command", err=True)
-    if way == "keyring":
-        return {"keyring": True}
-    hints = {"command": "command that prints it, like `pass show mail/home`", "file": "path of the file"}
-    return {WAYS[str(way)]: secret or ask("--secret", hints.get(str(way), "command that prints a token"))}
+    if not is_quiet():
+        click.echo(f"written: {printable(path)}")
+        for role in ("ham", "junk"):
+            if not values[role]:
+                click.echo(f"no folder of {role} was found; name it in the file")
+    if values["ham"] and values["junk"] and agrees("train now?"):
+        ctx.invoke(train, account=account, config=config, model=None, as_json=False, jobs=None, yes=False)
+    elif not is_quiet():
+        click.echo(f"next: {train_command(config)}")
 
 
 @imap.command(

@@ -6,9 +6,10 @@ import shutil
 
 import pytest
 from helpers.imap_accounts import folders, only
-from helpers.imap_mailbox import digest
+from helpers.imap_mailbox import HOST, digest
 from helpers.letters import letters
 from helpers.samples import ENOUGH, ham, spam, work
+from helpers.screens import on_a_terminal
 
 from spamnb.training.train import create
 
@@ -63,6 +64,22 @@ def test_from_nothing_to_a_filtered_mailbox(server, home):
     server.append("INBOX", spam(99))
     assert home.outcomes() == [("spam", f"would be moved to {junk}")]
     assert home.outcomes() == []
+
+
+def test_setup_asks_again_for_what_does_not_work(dovecot, home):
+    dovecot.fill(dovecot.name("Archive"), [ham(n) for n in range(ENOUGH)])
+    dovecot.fill(dovecot.name("Junk"), [spam(n) for n in range(ENOUGH)])
+    wrong = home.path / "wrong"
+    for path, password in ((wrong, "guess"), (home.password_file, dovecot.password)):
+        path.write_text(password + "\n")
+    answers = f"{HOST} {dovecot.user} file {wrong} localhost none {dovecot.port} {dovecot.user} file"
+    typed = "\n".join([*answers.split(), str(home.password_file), "y", "y", ""]).encode()
+    seen, code = on_a_terminal(home.spamnb, "imap", "setup", "--port", "1", typed=typed, **home.environment)
+    assert code == 0, seen
+    for said in ("refuses connections", "login refused", "junk: Junk, 14 messages", "28 new messages"):
+        assert said in seen
+    assert home.outcomes() == []
+    assert "history = true" in home.config.read_text()
 
 
 def test_mail_is_judged_once_and_stays_as_it_was(server, home):
