@@ -1,6 +1,7 @@
 cimport cython
 from libc.stdint cimport uint8_t
 
+cimport spamnb.reading.chars as chars
 from spamnb.reading.features cimport Features, Tag
 from spamnb.reading.words cimport Words
 
@@ -26,21 +27,20 @@ cpdef bint is_read(str name) except -1
 @cython.locals(kind=HeaderKind, rule=int, tag=Tag, ngrams=int)
 cpdef add_header(Features features, str name, str value, Words words, bint paired=*)
 
-@cython.locals(data=bytes)
 cdef bytes split_at(bytes separators, str value)
 
-@cython.locals(data=bytes, size=size_t, at=size_t, start=size_t, domain=size_t, left=int)
+@cython.locals(data=bytes, source="const unsigned char *", size=size_t, at=size_t, start=size_t, domain=size_t, left=int)
 cdef int add_addresses(Features features, Tag tag, str value) except -1
 
-@cython.locals(data=bytes, start=Py_ssize_t, found=bytes)
+@cython.locals(data=bytes, source="const unsigned char *", size=size_t, at=size_t, start=size_t, end=size_t)
 cdef int add_domain(Features features, Tag tag, str value) except -1
 
 @cython.locals(words=list, zone=str, known=bytes)
 cdef int add_zone(Features features, Tag tag, str value) except -1
 
-@cython.locals(date=Py_ssize_t, data=bytes, size=size_t, at=size_t, start=size_t, marked=bint, left=int, an_ipv6=bint)
+@cython.locals(date=Py_ssize_t, data=bytes, source="const unsigned char *", size=size_t, at=size_t, start=size_t, marked=bint, left=int, an_ipv6=bint)
 cdef int add_hosts(Features features, Tag tag, str value) except -1
 
-@cython.locals(dots=int, colons=int, first=Py_ssize_t, second=Py_ssize_t, before=Py_ssize_t, last=Py_ssize_t, digits=bint,
+@cython.locals(source="const unsigned char *", dots=int, colons=int, first=Py_ssize_t, second=Py_ssize_t, before=Py_ssize_t, last=Py_ssize_t, digits=bint,
                hexadecimal=bint, gap=bint, doubled=bint, at=Py_ssize_t, letter=uint8_t, stop=Py_ssize_t, dotted=bytes)
 cdef int add_host(Features features, Tag tag, bytes data, Py_ssize_t start, Py_ssize_t end) except -1

@@ -1,6 +1,7 @@
 cimport cython
 cimport libc.math as math
 
+cimport spamnb.reading.chars as chars
 from spamnb.reading.message cimport Message, Leaf
 
 cdef bytes ASCII
@@ -9,11 +10,15 @@ cdef bytes ASCII
                name=str, value=str, date=str)
 cpdef dict numbers_of(Message message, dict pages, list texts)
 
-@cython.locals(counted=list, addresses=Py_ssize_t, text=str, colon=Py_ssize_t, data=bytes)
+@cython.locals(counted=list, addresses=Py_ssize_t, text=str, colon=Py_ssize_t, size=Py_ssize_t, data=bytes)
 cpdef tuple characters_of(list texts)
 
-@cython.locals(capitals=int, letters=int, digits=int, exclamations=int, letter="unsigned char")
-cdef int add_ascii(list counted, bytes data) except -1
+@cython.locals(start=Py_ssize_t, at=Py_ssize_t, capitals="unsigned char", letters="unsigned char", digits="unsigned char",
+               exclamations="unsigned char", letter="unsigned char",
+               upper="unsigned char", either="unsigned char", digit="unsigned char")
+cdef int add_ascii(list counted, const unsigned char *data, Py_ssize_t size) except -1
+
+cdef int add(list counted, int capitals, int letters, int digits, int exclamations) except -1
 
 @cython.locals(char=Py_UCS4)
 cdef int add_others(list counted, str chars) except -1

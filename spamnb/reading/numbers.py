@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 if __file__.endswith(".py"):
     import math  # the compiled form calls C's own, and loads nothing
 
+    from spamnb.reading import plain_chars as chars  # compiled: chars.pxd
+
 ASCII = bytes(range(128))
 HIGHEST_COUNT = 100  # more links, recipients or exclamation marks count as so many
 
@@ -35,6 +37,8 @@ def numbers_of(message: Message, pages: dict[int, Page], texts: list[str]) -> di
         numbers["links"] = min(HIGHEST_COUNT, links + addresses)
     recipients, date = -1, ""
     for name, value in message.headers:
+        if len(name) > 4:
+            continue
         if name == "to" or name == "cc":
             recipients = max(recipients, 0) + value.count("@")
         elif name == "date":
@@ -52,25 +56,35 @@ def characters_of(texts: list[str]) -> tuple[int, int, int, int, int]:
     counted = [0, 0, 0, 0]
     addresses = 0
     for text in texts:
-        colon = text.find(":")  # one character is found many times as fast as three
-        while colon >= 0:
-            addresses += text.startswith("//", colon + 1)
-            colon = text.find(":", colon + 1)
-        data = text.encode("utf-8", "replace")
-        add_ascii(counted, data)
-        if len(data) > len(text):
+        size = len(text)
+        colon = chars.find(text, ":", 0)  # one character is found many times as fast as three
+        while 0 <= colon < size - 2:
+            addresses += chars.char_at(text, colon + 1) == "/" == chars.char_at(text, colon + 2)
+            colon = chars.find(text, ":", colon + 1)
+        if text.isascii():
+            add_ascii(counted, chars.letters(text), size)
+        else:
+            data = text.encode("utf-8", "replace")
+            add_ascii(counted, data, len(data))
             add_others(counted, data.translate(None, ASCII).decode())
     capitals, letters, digits, exclamations = counted
     return capitals, letters, digits, exclamations, addresses
 
 
-def add_ascii(counted: list[int], data: bytes) -> None:
-    capitals = letters = digits = exclamations = 0
-    for letter in data:  # sums without branches
-        capitals += (letter - 65 & 255) < 26
-        letters += ((letter & 223) - 65 & 255) < 26  # in lower case as in upper
-        digits += (letter - 48 & 255) < 10
-        exclamations += letter == 33
+def add_ascii(counted: list[int], data: bytes, size: int) -> None:
+    for start in range(0, size, 240):  # sums of so many are in one byte, and 16 of these are added at once
+        capitals = letters = digits = exclamations = 0
+        for at in range(start, min(start + 240, size)):
+            letter = data[at]
+            upper, either, digit = letter - 65 & 255, (letter & 223) - 65 & 255, letter - 48 & 255
+            capitals += upper < 26
+            letters += either < 26  # in lower case as in upper
+            digits += digit < 10
+            exclamations += letter == 33
+        add(counted, capitals, letters, digits, exclamations)
+
+
+def add(counted: list[int], capitals: int, letters: int, digits: int, exclamations: int) -> None:
     counted[0] += capitals
     counted[1] += letters
     counted[2] += digits

@@ -1,5 +1,7 @@
 cimport cython
 
+cimport spamnb.reading.chars as chars
+cimport spamnb.reading.eights as eights
 from spamnb.reading.features cimport Features, Tag
 from spamnb.reading.message cimport Message, Leaf
 from spamnb.reading.header_rules cimport add_header, is_read
@@ -18,7 +20,7 @@ cdef class Tokenizer:
     @cython.locals(features=Features, pages=dict, texts=list, links=list, text=str, plain=str, hidden=list, spaced=list, ngrams=int, leaf=Leaf)
     cpdef Features features(self, Message message, bint numbers=*, Features spare=*)
 
-    @cython.locals(head=str, is_sent=bint, name=str, value=str)
+    @cython.locals(head=bytearray, size=Py_ssize_t, is_sent=bint, name=str, value=str)
     cdef bytes _head_of_grams(self, Message message)
 
     @cython.locals(subject=bytes)
@@ -39,7 +41,8 @@ cdef class Tokenizer:
     @cython.locals(sizes=list, which=int, share=int)
     cdef _add_texts(self, Features features, Tag tag, list texts, int most, int ngrams, bint paired)
 
-cdef bytes as_bytes(str text)
+@cython.locals(to="unsigned char *", room=Py_ssize_t, size=Py_ssize_t, data=bytes)
+cdef Py_ssize_t put(bytearray head, Py_ssize_t at, str text, Py_ssize_t most) except -1
 
 cpdef str printable(str text)
 

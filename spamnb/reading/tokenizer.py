@@ -9,6 +9,10 @@ from spamnb.reading.message import EMBEDDED
 from spamnb.reading.sender import add_sender
 from spamnb.reading.words import plain_typography, word_count
 
+if __file__.endswith(".py"):
+    from spamnb.reading import plain_chars as chars  # compiled: chars.pxd
+    from spamnb.reading import plain_eights as eights
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from spamnb.html.page import Page
@@ -96,16 +100,19 @@ class Tokenizer:
 
         But for the first Received: the receiving server writes it, and a milter does not see it.
         """
-        head, is_sent = "", False
+        head, size, is_sent = bytearray(GRAM_TEXT), 0, False
         if self.settings.headers:
             for name, value in message.headers:
-                if len(head) >= GRAM_TEXT:
+                if size >= GRAM_TEXT:
                     break
                 if name == "received" and not is_sent:
                     is_sent = True
                 elif is_read(name):
-                    head += f"{name}: {value[:GRAM_HEADER]}\n"
-        return as_bytes(head)
+                    size = put(head, size, name, GRAM_TEXT)
+                    size = put(head, size, ": ", 2)
+                    size = put(head, size, value, GRAM_HEADER)
+                    size = put(head, size, "\n", 1)
+        return bytes(head[:size])
 
     def _add_head(self, features: Features, message: Message) -> None:
         """Count the tokens of the headers, and the subjects of embedded messages."""
@@ -174,9 +181,17 @@ class Tokenizer:
             features.add_words(tag, texts[which], min(share, MOST_WORDS), BODY, ngrams, paired)
 
 
-def as_bytes(text: str) -> bytes:
-    """Return the first bytes of a text, as many as grams are taken from."""
-    return text[:GRAM_TEXT].encode("utf-8", "replace")[:GRAM_TEXT]
+def put(head: bytearray, at: int, text: str, most: int) -> int:
+    """Put the first characters of a text at an offset, as far as there is room; return where they end."""
+    to, room = head, len(head) - at
+    if text.isascii():
+        size = min(len(text), most, room)
+        eights.copy(to, at, chars.letters(text), size)
+    else:
+        data = text[:most].encode("utf-8", "replace")
+        size = min(len(data), room)
+        eights.copy(to, at, data, size)
+    return at + size
 
 
 def pages_of(message: Message) -> dict[int, Page]:

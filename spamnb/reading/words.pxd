@@ -1,5 +1,7 @@
 cimport cython
 
+cimport spamnb.reading.chars as chars
+
 cdef bytes _SPACED, _FOLDED
 cdef int SPACE, MOST_WORDS, MOST_RUNS, LONGEST_RUN
 
@@ -17,7 +19,7 @@ cdef class Words:
     @cython.locals(plain=bint, data=bytes, words=list)
     cpdef bytes spaced(self, str text)
 
-    @cython.locals(pieces=list, size=Py_ssize_t, at=Py_ssize_t, copied=Py_ssize_t, runs=int, start=Py_ssize_t, plain=bint,
+    @cython.locals(pieces=list, source="const unsigned char *", size=Py_ssize_t, at=Py_ssize_t, copied=Py_ssize_t, runs=int, start=Py_ssize_t, plain=bint,
                    run=bytes, words=bytes)
     cdef bytes _read_scripts(self, bytes data)
 

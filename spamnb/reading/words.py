@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from spamnb.reading.features import JOINERS, LONGEST_WORD, MOST_WORDS, shortened
 
+if __file__.endswith(".py"):
+    from spamnb.reading import plain_chars as chars  # compiled: chars.pxd
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,10 +56,10 @@ class Words:
             if not self.dotless:
                 text = text.replace("ı", "i")
             plain = text.isascii()
-        data = text.encode() if plain else text.encode("utf-8", "replace")
-        data = data.translate(self._table)
-        if not plain:
-            data = self._read_scripts(data)
+        if plain:
+            data = chars.translated(text, self._table)
+        else:
+            data = self._read_scripts(text.encode("utf-8", "replace").translate(self._table))
         if self._simple:
             return data
         words = [
@@ -69,11 +72,11 @@ class Words:
         from spamnb.reading.scripts import words_of_run
 
         pieces = []
-        size, at, copied, runs = len(data), 0, 0, 0
+        source, size, at, copied, runs = data, len(data), 0, 0, 0
         while at < size and runs < MOST_WORDS:
             start, plain = at, True
-            while at < size and data[at] != SPACE:
-                plain = plain and data[at] < 128
+            while at < size and source[at] != SPACE:
+                plain = plain and source[at] < 128
                 at += 1
             if not plain:
                 run = data[start:at]
