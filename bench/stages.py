@@ -17,6 +17,7 @@ from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import chunks
 from spamnb.model import Model
 from spamnb.reading.batch import BatchBuilder
+from spamnb.reading.features import Features
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
@@ -76,28 +77,31 @@ def classification_stages(model: str, mail: dict[str, str]) -> dict[str, float]:
     stages = Stages()
     with stages.of("loading the model"):
         held = load_into_memory(Model.open(model))
+    spare = Features(held.key)
     for _, _, _, messages in messages_read(stages, mail):
-        with stages.of("features"):
-            features = [held.tokenizer.features(message, numbers=False) for message in messages]
-        with stages.of("looking up, scores, verdicts"):
-            for each in features:
-                held.verdict(each)
+        for message in messages:
+            with stages.of("features"):
+                features = held.tokenizer.features(message, False, spare)
+            with stages.of("looking up, scores, verdicts"):
+                held.verdict(features)
     return stages.spent
 
 
 def batches(stages: Stages, mail: dict[str, str], tokenizer: Tokenizer) -> Iterator[Batch]:
+    spare = Features(tokenizer.key)
     for label, size, raws, messages in messages_read(stages, mail):
         with stages.of("digests"):
             digests = np.array([digest(message) for message in messages], np.uint64)
-        with stages.of("features: headers, links, HTML, cleaned text"):
-            features = [tokenizer.features(message) for message in messages]
-        with stages.of("… of these, HTML"):
-            for page in pages_of(messages):
-                render(page)
+        builder = BatchBuilder()
+        for message in messages:
+            with stages.of("features: headers, links, HTML, cleaned text"):
+                features = tokenizer.features(message, True, spare)
+            with stages.of("… of these, HTML"):
+                for page in pages_of([message]):
+                    render(page)
+            with stages.of("batch: words, pairs, counting, numbering"):
+                builder.add(features)
         with stages.of("batch: words, pairs, counting, numbering"):
-            builder = BatchBuilder()
-            for each in features:
-                builder.add(each)
             names = [(raw.path, raw.index) for raw in raws]
             batch = Batch(label, names, digests, [], *builder.build(), [], size)
         yield batch
