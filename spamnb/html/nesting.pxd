@@ -24,6 +24,7 @@ cdef class _Frame:
 cdef class Nesting:
     cdef object sheet
     cdef dict by_name
+    cdef Element table, ul, ol
     cdef list by_number, frames
     cdef int depth
     cdef Py_ssize_t too_deep

@@ -42,14 +42,13 @@ class _Frame:
 class Nesting:
     """The elements of a page, and which of them are open."""
 
-    __slots__ = ("by_name", "by_number", "depth", "frames", "sheet", "style", "too_deep")
+    __slots__ = ("by_name", "by_number", "depth", "frames", "ol", "sheet", "style", "table", "too_deep", "ul")
 
     def __init__(self, sheet: Sheet | None) -> None:
         self.sheet = sheet  # None as long as there is none
         self.by_name: dict[str, Element] = {}  # those of no known kind
         self.by_number: list[Element | None] = [None] * len(KINDS)  # those known
-        for number in (_TABLE, _UL, _OL):
-            self.known(number)
+        self.table, self.ul, self.ol = self.known(_TABLE), self.known(_UL), self.known(_OL)
         self.frames: list[_Frame] = []  # of the open elements, and behind them frames for later ones
         self.depth = 0  # number of open elements
         self.too_deep = 0  # number of elements that are open but not followed
@@ -77,11 +76,11 @@ class Nesting:
     def is_open(self, element: Element) -> bool:
         """Tell whether an element is open: in the innermost table and, if a list's item, in that list."""
         depth = element.innermost
-        if depth == 0 or depth < self.known(_TABLE).innermost:
+        if depth == 0 or depth < self.table.innermost:
             return False
         if element.kind.number != _LI:
             return True
-        return depth > self.known(_UL).innermost and depth > self.known(_OL).innermost
+        return depth > self.ul.innermost and depth > self.ol.innermost
 
     def end_others(self, kind: Kind) -> None:
         """End the open elements that the start of a kind ends."""

@@ -57,8 +57,6 @@ class Page:
 
 def render(html: str) -> Page:
     """Read a page, whatever it is, in one pass."""
-    if "\0" in html:  # browsers drop NULs, too
-        html = html.replace("\0", "")
     reader = _PageReader(html, None)
     page = reader.read()
     sheet = reader.nesting.sheet

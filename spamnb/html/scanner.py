@@ -25,7 +25,10 @@ class Scanner:
     def __init__(self, html: str) -> None:
         self.html = html
         self.data = _as_bytes(html)
-        self.size = len(html)
+        if b"\0" in self.data:  # browsers drop NULs, too
+            self.html = html.replace("\0", "")
+            self.data = self.data.replace(b"\0", b"")
+        self.size = len(self.data)
         self.amp = -1  # offset of the first "&" behind the text read last
         self.unquoted = 0  # offset: a quote opened before is known to have no end
         self.seen = 0  # attributes of a tag, as bits by their numbers

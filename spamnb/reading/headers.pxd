@@ -20,7 +20,7 @@ cpdef Py_ssize_t header_start(bytes data) except? -2
 @cython.locals(byte="unsigned char")
 cdef Py_ssize_t _end_of_block(bytes data, size_t at) except -2
 
-@cython.locals(slot=size_t, middle=size_t, written=bytes, name=str)
+@cython.locals(slot=size_t, written=bytes, name=str)
 cdef str _lower_name(bytes data, Py_ssize_t start, Py_ssize_t end)
 
 cdef bint _is_envelope(bytes data, Py_ssize_t at) except -1

@@ -196,8 +196,7 @@ def _lower_name(data: bytes, start: int, end: int) -> str:
     """Return the name of a header in lower case; "" if it is no name: printable ASCII without spaces."""
     if start >= end:
         return ""
-    middle = (start + end) >> 1
-    slot = (31 * data[start] + 7 * data[end - 1] + 57 * data[middle] + end - start) & (NAME_SLOTS - 1)
+    slot = (31 * data[start] + 7 * data[end - 1] + end - start) & (NAME_SLOTS - 1)
     written, name = _latest_names[slot]
     if len(written) == end - start and data.startswith(written, start):
         return name
