@@ -94,20 +94,19 @@ class Sample:
         totals: Totals,
         counts: Callable[[Sequence[Array]], Sequence[Array]],
     ) -> Callable[[LearnedMessages, Sequence[float]], LearnedMessages]:
-        """Load the sampled messages, to score each by the mail without itself.
+        """Look up what scores of the sampled messages need, each to be scored by the mail without itself.
 
         `counts` looks up the rows of counts of vocabularies, each of sorted fingerprints. What is returned
         takes learned messages and the shares of misfiled mail that counts are corrected by, and notes scores.
         """
         if not self.pieces or not has_spam(labels) or not view.has_cutoffs:
             return lambda learned, _: learned
-        pieces = list(self._load())
-        found = counts([piece.fingerprints for piece in pieces])
+        found = counts([piece.fingerprints for piece in self._load()])
         classifier = BulkClassifier(Likelihood(totals, view), found[0], narrowed(totals.grams.T))
 
         def scored(learned: LearnedMessages, misfiled: Sequence[float]) -> LearnedMessages:
             classifier.likelihood.correct(misfiled)
-            for piece, counts_of_piece in zip(pieces, found, strict=True):
+            for piece, counts_of_piece in zip(self._load(), found, strict=True):  # one piece in memory
                 classifier.open(piece.rows, counts_of_piece)
                 joints = classifier.left_out_joints(range(len(piece.rows)), piece.labels.tolist())
                 leads = leads_among_others(labels, piece.labels, joints)

@@ -26,7 +26,7 @@ from spamnb.workers.judges import LocalJudges
 from spamnb.workers.processes import in_background, in_parallel
 
 FEW_ENTRIES, MOST_ENTRIES = 3 << 19, 1 << 21  # of tables in memory, 35 bytes each; the file has as many
-SHARD_ENTRIES = 1 << 19
+SHARD_ENTRIES = 1 << 18
 
 
 class LocalTableSum:
