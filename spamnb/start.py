@@ -8,7 +8,7 @@ from spamnb import CompiledModules
 
 # What judging a message loads, none before what it needs; and what more learning it does.
 MODULES = (
-    "errors files store.msgpack_codec configuration.current labels delivery.commands bayes.view "
+    "checksum errors files store.msgpack_codec configuration.current labels delivery.commands bayes.view "
     "bayes.likelihood bayes.verdict grams store.records bayes.scorer bayes.classifier reading.headers "
     "reading.message reading.token_table reading.features reading.words reading.settings reading.identity "
     "reading.header_rules reading.links reading.sender reading.tokenizer store.head store.stored_model model"

@@ -219,8 +219,8 @@ class ColumnChecker:
             starts = stretches["start"].tolist()
             records = self.read_entries(name, starts[0], starts[-1]).tobytes()
             width = self.stored.column(name).width
-            data, ends = memoryview(records), [(start - starts[0]) * width for start in starts]
-            sums = [checksum_of(data[a:b], number) for number, (a, b) in enumerate(pairwise(ends), first)]
+            ends = [(start - starts[0]) * width for start in starts]
+            sums = [checksum_of(records[a:b], number) for number, (a, b) in enumerate(pairwise(ends), first)]
             if sums != stretches["checksum"][: len(sums)].tolist():
                 return False
         return True

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from binascii import crc32  # zlib's, without loading zlib
-
+from spamnb.checksum import crc32
 from spamnb.errors import WHAT_TO_DO, ModelError
 from spamnb.labels import MOST_LABELS, is_label
 from spamnb.store import msgpack_codec

@@ -11,8 +11,8 @@ behind it.
 """
 
 import os
-from binascii import crc32  # zlib's, without loading zlib
 
+from spamnb.checksum import crc32
 from spamnb.errors import DataError, InputOutputError, command_to_run
 from spamnb.files import complain, open_beside, sync_folder, write_all
 from spamnb.grams import COUNTERS

@@ -1,7 +1,9 @@
 cimport cython
 from libc.stdint cimport int64_t, uint64_t
 
-cpdef uint64_t checksum_of(stretch, uint64_t index) except? 0xFFFFFFFFFFFFFFFF
+from spamnb.checksum cimport crc32
+
+cpdef uint64_t checksum_of(bytes stretch, uint64_t index) except? 0xFFFFFFFFFFFFFFFF
 
 @cython.locals(rows=dict, count_width=Py_ssize_t, place=Py_ssize_t, at=Py_ssize_t, total=uint64_t, count=uint64_t, counts=list, k=Py_ssize_t)
 cpdef dict rows_at(bytes data, Py_ssize_t label_count, places)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from binascii import crc32  # zlib's, without loading zlib
 from stat import S_ISREG
 
+from spamnb.checksum import crc32
 from spamnb.errors import WHAT_TO_DO, InputOutputError, ModelError
 from spamnb.grams import COUNTERS
 
@@ -228,7 +228,7 @@ class CountRecords:
         return first, last
 
 
-def checksum_of(stretch: bytes | memoryview, index: int) -> int:
+def checksum_of(stretch: bytes, index: int) -> int:
     """Return the checksum of the records that a directory's entry leads to.
 
     The index makes it differ between empty stretches, and from the zeros of a lost block.
