@@ -40,11 +40,11 @@ class LocalTableSum:
         self.file = file
         self.tables: list[CountTable] = []
         self.spilled: list[SpilledTable] = []
-        self.grams = NO_GRAMS  # of all tables: 2 MB each
+        self.grams = NO_GRAMS  # of all tables: 2 MB each; 32 bits are enough for the messages of one run
 
     def add(self, table: CountTable) -> None:
         if table.grams.size:
-            self.grams = self.grams if self.grams.size else np.zeros(table.grams.shape, np.int64)
+            self.grams = self.grams if self.grams.size else np.zeros_like(table.grams)
             self.grams += table.grams
         self.tables.append(replace(table, grams=NO_GRAMS))
         limit = max(FEW_ENTRIES, sum(map(len, self.spilled)))
