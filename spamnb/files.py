@@ -2,11 +2,11 @@
 
 import os
 import stat
-from errno import EPERM
 
 from spamnb.errors import NoInput, NoModel, UsageError
 
 STDIN, STDOUT, STDERR = 0, 1, 2
+EPERM = 1  # on every system: a delivery does without `errno`, which has 130 others
 
 
 def reserve_standard_handles() -> None:

@@ -90,7 +90,7 @@ AT_THE_END = (
     "(print(*sys.modules['spamnb.start'].MODULES), print(*sys.modules, flush=True), end(0)); "
 )
 # Python's own, and two that every module made by Cython shares.
-FEW = {"errno", "gc", "_cython", "cython_runtime"}
+FEW = {"gc", "_cython", "cython_runtime"}
 
 
 def loaded_at_the_end(spamnb, *arguments):
