@@ -24,6 +24,7 @@ from spamnb.workers.local import LocalPool
 
 CORPUS = Path(__file__).parent.parent / "corpora" / "spamassassin"
 BOXES = {HAM: ("ham.mbox.xz", "hard-ham.mbox.xz"), SPAM: ("spam.mbox.xz",)}
+SOURCES = ("imap home/INBOX", "imap work/INBOX")
 LEARNED = ((45, 0, 1500), (12, 1500, 2400))  # days ago, and which messages were learned then
 ARRIVED = 2400  # messages that came within the month
 LOOKED_UNTIL = 6  # days ago: all that was wrong or unsure before was put right
@@ -51,7 +52,7 @@ def make(folder: Path, now: float) -> None:
     arrived = mail[LEARNED[-1][2] :][:ARRIVED]
     for number, (_, data) in enumerate(arrived):
         arrival = now - 30 * DAY * (1 - number / len(arrived))
-        log.append(data, judge.classify(data), model, "classify", now=arrival)
+        log.append(data, judge.classify(data), model, SOURCES[number % 2], now=arrival)
     del os.environ["SOURCE_DATE_EPOCH"]
     with History.open(str(folder / "history")) as history:
         history.gather()

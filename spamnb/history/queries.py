@@ -8,6 +8,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import inf
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -86,6 +87,7 @@ class History:
         order: str = "doubt",
         *,
         verdict: str | None = None,
+        source: str | None = None,
         text: str = "",
         model: str | None = None,
         since: float | None = None,
@@ -97,7 +99,7 @@ class History:
         By `doubt`: what nobody has corrected first; of that unsure first, the latest first; then spam, then
         ham, each by its distance from the cutoff. By `time`: the latest first.
         """
-        conditions, values = self._conditions(verdict, text, model, since)
+        conditions, values = self._conditions(verdict, source, text, model, since)
         last = self._last_of(after)
         if order == "time":
             if last:
@@ -112,15 +114,37 @@ class History:
             found += self._select(conditions + behind, values | last, by, limit - len(found))
         return found
 
+    def count_doubts(
+        self,
+        *,
+        verdict: str | None = None,
+        source: str | None = None,
+        text: str = "",
+        model: str | None = None,
+    ) -> tuple[int, int]:
+        """Count what is unsure and not corrected, and all the rest."""
+        conditions, values = self._conditions(verdict, source, text, model)
+        where = " AND ".join(conditions) or "1"
+        counted = "count(*) FILTER (WHERE rank = 0 AND is_corrected = 0), count(*)"
+        found = self.database.execute(f"SELECT {counted} FROM entries WHERE {where}", values)
+        unsure, messages = found.fetchone()
+        return unsure, messages - unsure
+
     def _conditions(
-        self, verdict: str | None, text: str, model: str | None, since: float | None
+        self,
+        verdict: str | None,
+        source: str | None,
+        text: str,
+        model: str | None,
+        since: float | None = None,
     ) -> tuple[list[str], dict[str, Any]]:
         """Conditions of a query, and their values."""
-        asked = {"verdict": verdict, "model": model, "since": since}
+        asked = {"verdict": verdict, "source": source, "model": model, "since": since}
         conditions = [
             condition
             for condition, value in (
                 ("verdict = :verdict", verdict),
+                ("source = :source", source),
                 ("model = :model", model),
                 ("time >= :since", since),
             )
@@ -234,9 +258,19 @@ class History:
         ).fetchall()
 
     def models(self) -> list[str]:
-        """List the paths of all models that judged, one search of the index for each."""
+        """List the paths of all models that judged."""
+        return self._each("SELECT min(model) FROM entries WHERE model > ?")
+
+    def sources(self, model: str, most: int) -> list[str]:
+        """List where mail that a model judged came from, at most so many."""
+        return self._each("SELECT min(source) FROM entries WHERE model = ? AND source > ?", model, most=most)
+
+    def _each(self, query: str, *values: str, most: float = inf) -> list[str]:
+        """List different values, one search of the index for each."""
         found: list[str] = []
-        query = "SELECT min(model) FROM entries WHERE model > ?"
-        while model := self.database.execute(query, (found[-1] if found else "",)).fetchone()[0]:
-            found.append(model)
+        while len(found) < most:
+            value = self.database.execute(query, (*values, found[-1] if found else "")).fetchone()[0]
+            if not value:
+                break
+            found.append(value)
         return found

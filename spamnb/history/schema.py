@@ -76,6 +76,8 @@ CREATE TABLE IF NOT EXISTS limits (id INTEGER PRIMARY KEY CHECK (id = 1), days I
 CREATE INDEX IF NOT EXISTS by_doubt ON entries (is_corrected, rank, distance, id, time, verdict);
 CREATE INDEX IF NOT EXISTS by_model_and_doubt ON entries (
     model, is_corrected, rank, distance, id, time, verdict);
+CREATE INDEX IF NOT EXISTS by_model_and_source ON entries (
+    model, source, is_corrected, rank, distance, id, time, verdict);
 CREATE INDEX IF NOT EXISTS by_time ON entries (time, verdict, correction, score);
 CREATE INDEX IF NOT EXISTS by_model_and_time ON entries (model, time, verdict, correction, score);
 CREATE INDEX IF NOT EXISTS by_week ON entries (model, week, verdict, correction);

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from urllib.parse import parse_qsl, urlsplit
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -50,9 +51,8 @@ class Pages:
         handlers = {SpamnbError: self.failure, 404: self.failure, Exception: self.unexpected}
         return Guard(Starlette(routes=routes, exception_handlers=handlers), self.secrets, hosts, cookie)
 
-    def context(self, history: History, request: Request, **query: str) -> PageContext:
-        asked = query or dict(request.query_params)
-        return PageContext(history, self.secrets, self.model, request.url.path, asked)
+    def context(self, history: History, request: Request, query: Mapping[str, str]) -> PageContext:
+        return PageContext(history, self.secrets, self.model, request.url.path, query)
 
     def view(self, page: Callable[..., str], policy: str | None = None) -> Callable[[Request], Response]:
         """Make an endpoint of a page, with all that was judged until now."""
@@ -61,7 +61,9 @@ class Pages:
         def endpoint(request: Request) -> Response:
             with History.open(self.folder) as history:
                 history.gather()
-                made = page(self.context(history, request), *request.path_params.values())
+                made = page(
+                    self.context(history, request, request.query_params), *request.path_params.values()
+                )
                 return html(made, headers=headers)
 
         return endpoint
@@ -69,7 +71,7 @@ class Pages:
     def change(
         self, action: Callable[[PageContext, Form], Response]
     ) -> Callable[[Request], Awaitable[Response]]:
-        """Make an endpoint of what changes something; its form says of which model it is."""
+        """Make an endpoint of what changes something on the page that its form leads back to."""
 
         async def endpoint(request: Request) -> Response:
             form = await read_form(request, self.secrets)
@@ -77,7 +79,8 @@ class Pages:
 
         def in_thread(request: Request, form: Form) -> Response:
             with History.open(self.folder) as history:
-                return action(self.context(history, request, model=form.get("model", [""])[0]), form)
+                asked = dict(parse_qsl(urlsplit(way_back(form)).query))
+                return action(self.context(history, request, asked), form)
 
         return endpoint
 
@@ -86,7 +89,9 @@ class Pages:
         why = str(error) if isinstance(error, SpamnbError) else "there is no such page"
         with History.open(self.folder) as history:
             note = element("p", why, class_="note", id="failure")
-            page = self.context(history, request).page("Not possible", heading("That did not work"), note)
+            page = self.context(history, request, request.query_params).page(
+                "Not possible", heading("That did not work"), note
+            )
             return html(page, 409 if isinstance(error, SpamnbError) else 404)
 
     def unexpected(self, request: Request, error: Exception) -> Response:
@@ -115,9 +120,13 @@ def corrected(context: PageContext, form: Form) -> Response:
             raise DataError("nothing was selected")
     if "rows" in form:
         return html(rows_of(context, list(filter(None, map(context.history.entry, ids)))))
+    return RedirectResponse(f"{way_back(form)}#m{ids[0]}", 303)
+
+
+def way_back(form: Form) -> str:
+    """Find the page that a form leads back to, which is ours."""
     back = form.get("back", ["/"])[0]
-    is_ours = back.startswith("/") and not back.startswith("//") and "\\" not in back
-    return RedirectResponse(f"{back if is_ours else '/'}#m{ids[0]}", 303)
+    return back if back.startswith("/") and not back.startswith("//") and "\\" not in back else "/"
 
 
 def checked_ids(texts: list[str]) -> list[int]:

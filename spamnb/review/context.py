@@ -16,7 +16,7 @@ from spamnb.pages.elements import Child, Markup, element, shortened
 from spamnb.pages.parts import SHEETS, intro_text, page, sheet
 from spamnb.review.guard import Secrets
 
-VIEWS = {"/": "Inbox", "/course": "How it goes", "/words": "Words", "/cutoff": "Cutoff"}
+VIEWS = {"/": "To review", "/course": "How it goes", "/words": "Words", "/cutoff": "Cutoff"}
 STYLE, SCRIPT = "review.css", "review.js"
 MODEL_NAME = 60  # characters shown of a model's path
 
@@ -81,15 +81,20 @@ class PageContext:
         return element(
             "form",
             element("label", "Model ", choices("model", names, self.model_path)),
-            element("button", "show"),
+            element("button", "show", class_="show"),
             action=self.path if self.path in VIEWS else "/",
             class_="model",
         )
 
-    def form(self, action: str, *children: Child, class_: str | None = None) -> Markup:
-        """Make a form that changes something."""
-        secret = hidden("secret", self.secrets.form)
-        return element("form", secret, *children, method="post", action=action, class_=class_)
+    @property
+    def filters(self) -> dict[str, str | None]:
+        """What the list of messages was asked for, to come back to it."""
+        return {name: self.query.get(name) for name in ("order", "verdict", "source", "text")}
+
+    def form(self, action: str, back: str, *children: Child, class_: str | None = None) -> Markup:
+        """Make a form that changes something, then leads back to a page."""
+        fields = hidden("secret", self.secrets.form), hidden("back", back)
+        return element("form", fields, *children, method="post", action=action, class_=class_)
 
     def model_field(self) -> Markup | None:
         """Make the field that keeps a form about the model that was chosen."""

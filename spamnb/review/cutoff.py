@@ -24,7 +24,7 @@ from spamnb.pages.formats import count, tick
 from spamnb.pages.histogram import ScoreGroup, fitting_bins, histogram
 from spamnb.pages.parts import captioned, scrolling, table
 from spamnb.pages.svg import ACROSS, Linear
-from spamnb.review.context import PageContext, heading, hidden
+from spamnb.review.context import PageContext, heading
 from spamnb.training.train import train
 from spamnb.workers.local import LocalPool
 
@@ -89,7 +89,7 @@ def cutoff_page(context: PageContext) -> str:
     listed = choice_table(choices, now, ham_name, Linear(bins.low, bins.high, *ACROSS))
     form = context.form(
         "/cutoff",
-        hidden("model", context.model_path),
+        context.url("/cutoff"),
         slider(choices, now),
         element("div", picture(groups, limits), listed, class_="beside"),
         element("p", element("button", "use this", class_="main")),

@@ -1,22 +1,26 @@
-"""The inbox of doubt: what the filter was least sure of comes first, to be put right by a key or a click."""
+"""The list to review: what the filter was least sure of comes first, to be put right by a key or a click."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import Any
 
 from spamnb.errors import SpamnbError
 from spamnb.history.schema import Entry
+from spamnb.inspection.token_lookup import spam_leads
 from spamnb.labels import HAM, SPAM, UNSURE
-from spamnb.pages.colours import colour_of_label
+from spamnb.pages.colours import HAM_COLOUR, SPAM_COLOUR, colour_of_label
 from spamnb.pages.elements import Markup, element, untrusted
+from spamnb.pages.formats import count
 from spamnb.pages.parts import label_text, subject_text, verdict_text
-from spamnb.review.context import PageContext, choices, heading, hidden
+from spamnb.review.context import PageContext, choices
 from spamnb.store.stored_model import labels_of
 
 SHOWN = 50  # messages of a page; the script loads the next as they are needed
-SENDER, WORDS = 100, 90  # characters shown of each
+SENDER, WORDS = 60, 40  # characters shown of each
+MOST_SOURCES = 30  # to choose from
 LONGEST_SEARCH = 200
 ORDERS = {"doubt": "most doubtful first", "time": "newest first"}
 EMPTY = (
@@ -35,31 +39,42 @@ KEYS = (
     ("x", "select; s and h are then about all selected"),
     ("Enter", "why"),
     ("/", "search"),
-    ("Esc", "back to the inbox"),
+    ("Esc", "back to the list"),
+    ("?", "these keys"),
 )
 
 
 def inbox_page(context: PageContext) -> str:
-    query = context.query
-    order = query["order"] if query.get("order") in ORDERS else "doubt"
-    verdict, text = query.get("verdict") or None, query.get("text", "")[:LONGEST_SEARCH]
-    after = query.get("after")
-    entries = context.history.entries(
-        order, verdict=verdict, text=text, model=context.model_path, limit=SHOWN, after=after
-    )
+    order, asked = list_asked(context)
+    after = context.query.get("after")
+    entries = context.history.entries(order, **asked, limit=SHOWN, after=after)
     labels = known_labels(context.model_path)
     if entries:
-        listed = listed_messages(context, entries, labels)
+        listed = listed_messages(context, entries, labels, f"by-{order}")
     else:
-        words = "Nothing of that kind." if verdict or text or after else EMPTY
-        listed = element("p", words, class_="note")
+        is_part = after or any(context.filters.values())
+        listed = element("p", "Nothing of that kind." if is_part else EMPTY, class_="note")
     more = None
     if len(entries) == SHOWN:
-        url = context.url("/", order=order, verdict=verdict, text=text, after=entries[-1].cursor)
+        url = context.url("/", **context.filters, after=entries[-1].cursor)
         more = element("p", element("a", "more", href=url, id="more"))
-    intro = "What the filter was least sure of comes first. What you mark is learned at once."
-    search = search_form(context, order, verdict or "", text, labels)
-    return context.page("Inbox", heading("Inbox of doubt", intro), search, listed, more, keys())
+    title = element("h1", "To review")
+    head = element("div", title, counts(context, asked), search_form(context, labels), class_="title list")
+    return context.page("To review", head, listed, more, keys())
+
+
+def list_asked(context: PageContext) -> tuple[str, dict[str, Any]]:
+    """Read the order of a list and which messages it has, for `History.entries`."""
+    asked = context.filters
+    only = {"verdict": asked["verdict"] or None, "source": asked["source"] or None}
+    order = "time" if asked["order"] == "time" else "doubt"
+    return order, {**only, "text": (asked["text"] or "")[:LONGEST_SEARCH], "model": context.model_path}
+
+
+def counts(context: PageContext, asked: dict[str, Any]) -> Markup:
+    """Say how much there is to do; the script keeps it true."""
+    numbers = [element("b", count(number)) for number in context.history.count_doubts(**asked)]
+    return element("p", numbers[0], " unsure · ", numbers[1], " sure", id="doubts", class_="intro")
 
 
 def known_labels(model: str) -> Sequence[str]:
@@ -69,62 +84,115 @@ def known_labels(model: str) -> Sequence[str]:
         return (HAM, SPAM)  # there is no model any more; who marks a message is told so
 
 
-def search_form(context: PageContext, order: str, verdict: str, text: str, labels: Sequence[str]) -> Markup:
-    verdicts = {"": "all verdicts"} | {name: name for name in (UNSURE, *labels)}
+def search_form(context: PageContext, labels: Sequence[str]) -> Markup:
+    now = {name: value or "" for name, value in context.filters.items()}
     field = element(
-        "input", type="search", name="text", value=text, id="search", placeholder="sender or subject"
+        "input", type="search", name="text", value=now["text"], id="search", placeholder="sender or subject"
     )
     fields = {
         "Search": field,
-        "Verdict": choices("verdict", verdicts, verdict),
-        "Order": choices("order", ORDERS, order),
+        "Verdict": choices("verdict", named("all verdicts", (UNSURE, *labels)), now["verdict"]),
     }
+    if sources := known_sources(context):
+        fields["Source"] = choices("source", named("all sources", sources), now["source"])
+    fields["Order"] = choices("order", ORDERS, now["order"])
     return element(
         "form",
         [element("label", element("span", name, class_="hidden"), field) for name, field in fields.items()],
         context.model_field(),
-        element("button", "show"),
+        element("button", "show", class_="show"),
+        element("button", "?", type="button", popovertarget="keys", aria_label="Keys"),
         action="/",
         class_="search",
         role="search",
     )
 
 
-def listed_messages(context: PageContext, entries: Sequence[Entry], labels: Sequence[str]) -> Markup:
+def named(everything: str, values: Sequence[str]) -> dict[str, str]:
+    return {"": everything} | {value: value for value in values}
+
+
+def known_sources(context: PageContext) -> list[str]:
+    """List where mail comes from, if there is a choice; each file that was named is a source of its own."""
+    found = context.history.sources(context.model_path, MOST_SOURCES + 1)
+    return found if 1 < len(found) <= MOST_SOURCES else []
+
+
+def listed_messages(
+    context: PageContext, entries: Sequence[Entry], labels: Sequence[str], class_: str = ""
+) -> Markup:
     """List messages in a form that corrects them."""
     selected = [label_button(name, "all", name) for name in labels]
-    kept = {name: context.query.get(name) for name in ("order", "verdict", "text", "after", "word")}
+    kept = {name: context.query.get(name) for name in ("after", "word")}
     return context.form(
         "/correct",
-        hidden("back", context.url(context.path, **kept)),
+        context.url(context.path, **context.filters, **kept),
         rows_of(context, entries),
         element("div", element("span", "All selected are"), selected, class_="bar-below"),
-        class_="messages",
+        class_=f"messages {class_}",
     )
 
 
 def rows_of(context: PageContext, entries: Sequence[Entry]) -> Markup:
-    labels = cache(known_labels)
+    labels, colours, sources = cache(known_labels), word_colours(context, entries), known_sources(context)
     return element(
-        "ol", [message_row(context, entry, labels(entry.model)) for entry in entries], class_="rows"
+        "ol",
+        [message_row(context, entry, labels(entry.model), colours, bool(sources)) for entry in entries],
+        class_="rows",
     )
 
 
-def message_row(context: PageContext, entry: Entry, labels: Sequence[str]) -> Markup:
+def word_colours(context: PageContext, entries: Sequence[Entry]) -> dict[str, str]:
+    """Find what each word that decided speaks for, by what the model knows now."""
+    words = {word for entry in entries for word in words_in(entry)}
+    try:
+        leads = spam_leads(context.model, words)
+    except SpamnbError:
+        return {}  # there is no model any more
+    return {word: SPAM_COLOUR if lead > 0 else HAM_COLOUR for word, lead in leads.items()}
+
+
+def words_in(entry: Entry) -> list[str]:
+    return [word for word in entry.words.split(", ") if word]
+
+
+def message_row(
+    context: PageContext, entry: Entry, labels: Sequence[str], colours: Mapping[str, str], has_sources: bool
+) -> Markup:
     id_, subject = str(entry.id), subject_text(entry.subject)
-    words = [element("code", untrusted(word, WORDS)) for word in entry.words.split(", ") if word]
+    url = context.url(f"/message/{id_}", **context.filters)
+    unknown = colour_of_label(entry.verdict)  # of a word that was cut
+    words = [
+        element(
+            "a",
+            untrusted(word, WORDS),
+            href=context.url("/words", word=word),
+            class_=colours.get(word, unknown),
+        )
+        for word in words_in(entry)
+    ]
+    about = (
+        element("span", untrusted(sender_name(entry.sender), SENDER), class_="sender", title=entry.sender),
+        element("span", untrusted(entry.source, SENDER), class_="source") if has_sources else None,
+        element("span", words, class_="words"),
+    )
+    state = ("unsure" if entry.verdict == UNSURE else "", "corrected" if entry.correction else "")
     return element(
         "li",
         element("input", type="checkbox", name="id", value=id_, aria_labelledby=f"t{id_}"),
         verdict_text(entry.verdict, "verdict"),
-        element("a", subject, href=context.url(f"/message/{id_}"), class_="subject", id=f"t{id_}"),
-        element("span", untrusted(entry.sender, SENDER), class_="sender"),
+        element("a", subject, href=url, class_="subject", id=f"t{id_}"),
+        element("span", about, class_="about"),
         moment(entry.time),
-        element("span", words, class_="words"),
         buttons(entry, labels),
         id=f"m{id_}",
-        class_="corrected" if entry.correction else None,
+        class_=" ".join(filter(None, state)) or None,
     )
+
+
+def sender_name(sender: str) -> str:
+    """Cut a sender to the name; one without a name is the address."""
+    return sender.partition("<")[0].strip(' "') or sender.strip('" <>')
 
 
 def buttons(entry: Entry, labels: Sequence[str]) -> Markup:
@@ -159,9 +227,14 @@ def moment(seconds: float) -> Markup:
 
 
 def keys() -> Markup:
-    listed = [
-        (element("dt", [(element("kbd", key), " ") for key in names.split()]), element("dd", meaning))
+    """Explain the list and its keys, once somebody asks."""
+    items = [
+        element(
+            "div",
+            element("dt", [(element("kbd", key), " ") for key in names.split()]),
+            element("dd", meaning),
+        )
         for names, meaning in KEYS
     ]
-    items = [element("div", *each) for each in listed]
-    return element("details", element("summary", "Keys"), element("dl", items), class_="keys")
+    words = "What the filter was least sure of comes first. What you mark is learned at once."
+    return element("div", element("p", words), element("dl", items), id="keys", popover="", class_="keys")

@@ -19,10 +19,16 @@ const parsed = (html) => new DOMParser().parseFromString(html, "text/html");
 
 let current = null; // the row the keys are about
 let silence = 0;
-function say(text) {
+function say(text, canUndo = false) {
   status.textContent = text;
+  if (canUndo) {
+    const button = document.createElement("button");
+    button.textContent = "undo";
+    button.onclick = undo;
+    status.append(" ", button);
+  }
   clearTimeout(silence);
-  silence = setTimeout(() => { status.textContent = ""; }, 4000);
+  silence = setTimeout(() => { status.textContent = ""; }, canUndo ? 10000 : 4000);
 }
 
 function go(row) {
@@ -83,13 +89,13 @@ async function drain() {
 // Puts the rows that the answer has in place of the old ones.
 async function post(ids, fields, words) {
   try {
-    const body = new URLSearchParams({ ...fields, rows: "1", secret: form.elements.secret.value });
+    const body = new URLSearchParams({ ...fields, rows: "1", secret: form.elements.secret.value, back: form.elements.back.value });
     for (const id of fields.all ? ids : []) body.append("id", id);
     const answer = await fetch("/correct", { method: "POST", body });
     const page = parsed(await answer.text());
     if (!answer.ok) throw new Error(page.getElementById("failure")?.textContent ?? page.body.textContent);
     for (const fresh of page.querySelectorAll(".rows > li")) replace(document.getElementById(fresh.id), fresh);
-    say(words);
+    say(words, Boolean(fields.all));
   } catch (error) {
     ids.forEach((id) => fail(document.getElementById("m" + id), error));
   }
@@ -97,10 +103,20 @@ async function post(ids, fields, words) {
 
 function replace(old, fresh) {
   if (!old) return;
+  count(isDoubt(fresh) - isDoubt(old));
   const focused = old.contains(document.activeElement);
   old.replaceWith(fresh);
   if (current === old) current = fresh;
   if (focused) fresh.querySelector(".subject").focus();
+}
+
+const isDoubt = (row) => row.matches(".unsure:not(.corrected)");
+
+// Keeps the numbers above the list true.
+function count(more) {
+  document.querySelectorAll("#doubts b").forEach((number, at) => {
+    number.textContent = (Number(number.textContent.replaceAll(",", "")) + (at ? -more : more)).toLocaleString("en");
+  });
 }
 
 function fail(row, error) {
@@ -167,12 +183,13 @@ document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
   const field = event.target.closest("input:not([type=checkbox]), select, textarea");
   if (event.key === "Escape") {
-    if (field) field.blur(); else document.getElementById("back")?.click();
+    if (field) field.blur(); else if (!document.querySelector(":popover-open")) document.getElementById("back")?.click();
     return;
   }
   if (field) return;
   let used = false;
   if (event.key === "/") { document.getElementById("search")?.focus(); used = Boolean(document.getElementById("search")); }
+  else if (event.key === "?") { document.getElementById("keys")?.togglePopover(); used = true; }
   else if (event.key === "Enter" && form && event.target === document.body && here()) { here().querySelector(".subject").click(); used = true; }
   else if (form) used = inboxKey(event.key);
   else if (one) used = messageKey(event.key);
@@ -196,7 +213,17 @@ if (form) {
   go(location.hash ? document.querySelector(".rows > li:target") : location.pathname === "/" ? rows()[0] : null);
 }
 
-document.querySelector(".model select")?.addEventListener("change", (event) => event.target.form.submit());
+document.querySelectorAll(".model select, .search select").forEach((choice) => {
+  choice.addEventListener("change", () => choice.form.submit());
+});
+
+const more = document.getElementById("more");
+if (more) new IntersectionObserver((seen) => { if (seen.at(-1).isIntersecting) loadMore(); }, { rootMargin: "800px" }).observe(more);
+
+// The list is found again as it was left; on the list itself, its name shows all.
+const list = document.querySelector("nav a"), kept = "list " + list.getAttribute("href");
+if (location.pathname === "/") sessionStorage.setItem(kept, location.search);
+else if (sessionStorage.getItem(kept)) list.href = "/" + sessionStorage.getItem(kept);
 
 const slider = document.getElementById("slider");
 if (slider) {

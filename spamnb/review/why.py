@@ -13,7 +13,7 @@ from spamnb.pages.formats import signed
 from spamnb.pages.message_sections import message_sections
 from spamnb.pages.parts import SUBJECT, subject_text, verdict_text
 from spamnb.reading.message import read
-from spamnb.review.context import PageContext, hidden
+from spamnb.review.context import PageContext
 from spamnb.review.inbox import SENDER, buttons, moment
 
 # They would make a browser look up a name, or go elsewhere; the policy of the frame forbids all the rest.
@@ -27,7 +27,7 @@ def why_page(context: PageContext, id_: int) -> str:
         gone = "Its text is not kept any more, so there is nothing to show of it, and it cannot be learned."
         return context.page("Why", masthead(context, entry), element("p", gone, class_="note"))
     model = Model.open(entry.model)
-    back = hidden("back", context.url(f"/message/{id_}"))
+    back = context.url(f"/message/{id_}", **context.filters)
     return context.page(
         f"{entry.verdict}: {entry.subject}"[:SUBJECT],
         masthead(context, entry),
@@ -47,7 +47,12 @@ def masthead(context: PageContext, entry: Entry) -> Markup:
     then = f" · judged so with a score of {signed(entry.score)}; below, by what the model knows now"
     return element(
         "div",
-        element("p", element("a", "← Inbox", href=context.url("/"), id="back")),
+        element(
+            "p",
+            element(
+                "a", "← To review", href=context.url("/", **context.filters) + f"#m{entry.id}", id="back"
+            ),
+        ),
         element("h1", verdict_text(entry.verdict), ": ", subject_text(entry.subject)),
         element("p", untrusted(entry.sender, SENDER), " · ", moment(entry.time), then, class_="intro"),
         class_="title",

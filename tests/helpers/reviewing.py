@@ -60,12 +60,12 @@ def served(spamnb: Spamnb, *arguments: str | Path, **environment: str) -> Iterat
             process.wait(PATIENCE)
 
 
-def remembered(folder: Path, model: str, mail: Iterable[bytes]) -> Path:
+def remembered(folder: Path, model: str, mail: Iterable[bytes], source: str = "classify") -> Path:
     """A history of mail that was judged, a minute after the other."""
     start = time.time() - 86400
     log, judge = HistoryLog("36500", "1GB", str(folder)), Model.open(model)
     for number, raw in enumerate(mail):
-        log.append(raw, judge.classify(raw), model, "classify", now=start + 60 * number)
+        log.append(raw, judge.classify(raw), model, source, now=start + 60 * number)
     with History.open(str(folder)) as history:
         history.gather()
     return folder
