@@ -34,7 +34,7 @@ cpdef str registrable(str host)
 
 cpdef str plain_host(str host)
 
-@cython.locals(char=Py_UCS4)
+@cython.locals(source="const unsigned char *", at=Py_ssize_t)
 cdef bint is_usual(str host) except -1
 
 @cython.locals(data=bytes, plain=bytearray, at=Py_ssize_t, to=Py_ssize_t, size=Py_ssize_t)

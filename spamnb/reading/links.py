@@ -203,8 +203,11 @@ def plain_host(host: str) -> str:
 
 
 def is_usual(host: str) -> bool:
-    for char in host:
-        if char >= "\x80" or not _USUAL[ord(char)]:
+    if not host.isascii():
+        return False
+    source = chars.letters(host)
+    for at in range(len(host)):
+        if not _USUAL[source[at]]:
             return False
     return not host.startswith(".") and not host.endswith(".")
 

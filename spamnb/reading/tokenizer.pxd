@@ -16,11 +16,12 @@ cdef Tag SUBJECT, FILE, HIDDEN, NO_TAG
 cdef class Tokenizer:
     cdef public object settings, key
     cdef public Words words
+    cdef object _numbers_of
 
     @cython.locals(features=Features, pages=dict, texts=list, links=list, text=str, plain=str, hidden=list, spaced=list, ngrams=int, leaf=Leaf)
     cpdef Features features(self, Message message, bint numbers=*, Features spare=*)
 
-    @cython.locals(head=bytearray, size=Py_ssize_t, is_sent=bint, name=str, value=str)
+    @cython.locals(most=Py_ssize_t, most_of_one=Py_ssize_t, head=bytearray, size=Py_ssize_t, is_sent=bint, name=str, value=str)
     cdef bytes _head_of_grams(self, Message message)
 
     @cython.locals(subject=bytes)

@@ -15,6 +15,8 @@ if __file__.endswith(".py"):
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from spamnb.html.page import Page
     from spamnb.key import Key
     from spamnb.reading.message import Leaf, Message
@@ -43,6 +45,7 @@ class Tokenizer:
         self.settings = settings
         self.words = settings.words()
         self.key = key
+        self._numbers_of: Callable[..., dict[str, int]] | None = None
 
     def keyed(self, fingerprints: list[int]) -> list[int]:
         """Return the fingerprints by which the model knows what has these."""
@@ -90,9 +93,11 @@ class Tokenizer:
             features.add_grams(b" ".join(spaced)[:GRAM_TEXT], BODY)
         features.numbers = {}
         if numbers:
-            from spamnb.reading.numbers import numbers_of  # the default view has no use for them
+            if self._numbers_of is None:
+                from spamnb.reading.numbers import numbers_of  # the default view has no use for them
 
-            features.numbers = numbers_of(message, pages, texts)
+                self._numbers_of = numbers_of
+            features.numbers = self._numbers_of(message, pages, texts)
         return features
 
     def _head_of_grams(self, message: Message) -> bytes:
@@ -100,17 +105,18 @@ class Tokenizer:
 
         But for the first Received: the receiving server writes it, and a milter does not see it.
         """
-        head, size, is_sent = bytearray(GRAM_TEXT), 0, False
+        most, most_of_one = GRAM_TEXT, GRAM_HEADER
+        head, size, is_sent = bytearray(most), 0, False
         if self.settings.headers:
             for name, value in message.headers:
-                if size >= GRAM_TEXT:
+                if size >= most:
                     break
-                if name == "received" and not is_sent:
+                if not is_sent and name == "received":
                     is_sent = True
                 elif is_read(name):
-                    size = put(head, size, name, GRAM_TEXT)
+                    size = put(head, size, name, most)
                     size = put(head, size, ": ", 2)
-                    size = put(head, size, value, GRAM_HEADER)
+                    size = put(head, size, value, most_of_one)
                     size = put(head, size, "\n", 1)
         return bytes(head[:size])
 
@@ -129,7 +135,7 @@ class Tokenizer:
         """Count the tokens of the headers; neighbours in the first subject are to be paired, or none."""
         add_sender(features, message.headers)
         for name, value in message.headers:
-            a_subject = name == "subject"
+            a_subject = len(name) == 7 and name == "subject"
             add_header(features, name, value, self.words, paired and a_subject)
             paired = paired and not a_subject
         for leaf in message.leaves:
