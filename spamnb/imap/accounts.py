@@ -12,6 +12,7 @@ from typing import Any
 from spamnb.configuration.tables import WrongValue, checked_values, place_of_key, read_toml, unknown_key
 from spamnb.errors import DataError, NoInput, UsageError
 from spamnb.files import complain, xdg_folder
+from spamnb.labels import LABELS, is_label
 
 TLS_PORTS = {"implicit": 993, "starttls": 143, "none": 143}
 NOTHING, FLAG, MOVE = ACTIONS = ("nothing", "flag", "move")
@@ -43,6 +44,8 @@ class Account:
     trash: str = ""
     drafts: str = ""
     action: str = NOTHING
+    sort: dict[str, str] = field(default_factory=dict)  # label → folder
+    sort_days: int = 365  # so old may mail be that is learned from these folders
     known_senders: bool = True
     model: str = ""
     history: bool | None = (
@@ -126,11 +129,24 @@ def parse_account(name: str, table: Any) -> Account:
         raise DataError("its name may have only letters, digits, -, _, @, + and dots")
     if not isinstance(table, dict):
         raise DataError("not a table; write [account.NAME]")
-    values = checked_values(table, {key: one.type for key, one in known.items()}, SECRETS)
+    sort = checked_sort(table.get("sort", {}))
+    types = {key: one.type for key, one in known.items() if key != "sort"}
+    values = checked_values({key: table[key] for key in table if key != "sort"}, types, SECRETS)
+    values["sort"] = sort
     for key, one in known.items():
-        if one.default is MISSING and key not in values:
+        if one.default is MISSING and one.default_factory is MISSING and key not in values:
             raise WrongValue(key, f"{key} is missing")
     return Account(name, **values)
+
+
+def checked_sort(table: Any) -> dict[str, str]:
+    """Return the labels that mail is sorted by, each with its folder."""
+    if not isinstance(table, dict) or not all(name and isinstance(name, str) for name in table.values()):
+        raise WrongValue("sort", 'sort must be a table of labels and folders, e.g. Work = "INBOX/Work"')
+    for label in table:
+        if not is_label(label) or label.lower() in LABELS:
+            raise WrongValue("sort", f"{label!r} cannot be a label to sort by")
+    return dict(table)
 
 
 def check_private(path: str, mode: int) -> None:

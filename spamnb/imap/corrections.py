@@ -32,19 +32,22 @@ class Corrections:
         self.state = mailbox.state
 
     def look_for_moved(self, name: str) -> None:
-        """Look through what is new in a folder that we move to: what we did not put into Junk is spam."""
-        folder, _, uids = look_into(self.connection, self.state, name, "moved")
+        """Look through what is new in a folder that we move to: what we did not put there is of its label."""
+        label = self.mailbox.roles.labels.get(name, "")
+        folder, before, uids = look_into(self.connection, self.state, name, "moved")
+        if label not in ("", SPAM) and not before.validity:
+            uids = []  # `train` learns what was sorted before
         for some in cut(uids, FETCHED):
             notes, unknown = [], []
             for uid, key in self.mailbox.keys(folder, some).items():
                 known = self.state.at(name, folder.validity, uid) or self.state.known(key)
                 if known and known.target == name:
                     notes.append(known._replace(target_uid=uid))
-                elif known and known.folder == name and (known.ours or known.label == SPAM):
+                elif known and known.folder == name and (known.ours or known.label == label):
                     notes.append(known._replace(uid=uid, validity=folder.validity))
-                elif name != self.mailbox.roles.unsure:
+                elif label:
                     unknown.append(uid)
-            notes += self.mailbox.learn(SPAM, folder, unknown, "moved here")
+            notes += self.mailbox.learn(label, folder, unknown, "moved here")
             self.mailbox.note(notes, "moved", folder, some[-1] + 1)
         self.mailbox.note([], "moved", folder, folder.next_uid)
 
@@ -60,7 +63,7 @@ class Corrections:
                 for uid, known in met.items()
                 if known.target and uid not in rescued
             ]
-            notes += self.mailbox.learn(HAM, folder, rescued, "rescued from Junk")
+            notes += self.mailbox.learn(HAM, folder, rescued, "moved back here")
             self.mailbox.note(notes, "rescued", folder, some[-1] + 1)
         self.mailbox.note([], "rescued", folder, folder.next_uid)
 

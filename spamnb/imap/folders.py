@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from spamnb.errors import DataError
 from spamnb.imap.accounts import MOVE
+from spamnb.labels import SPAM
 from spamnb.mailboxes.roles import ARCHIVE, JUNK, SENT, TRASH, UNSENT, role_of
 
 if TYPE_CHECKING:
@@ -37,11 +38,18 @@ class Roles:
     trash: str
     drafts: str
     below_junk: tuple[str, ...] = ()  # count as Junk
+    sort: dict[str, str] = field(default_factory=dict)  # label → folder
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Labels by folder: what its owner puts there is learned so."""
+        junk = {name: SPAM for name in (self.junk, *self.below_junk) if name}
+        return junk | {folder: label for label, folder in self.sort.items()}
 
     @property
     def put_away(self) -> tuple[str, ...]:
         """Folders for what does not stay in an inbox."""
-        return tuple(name for name in (self.junk, *self.below_junk, self.unsure) if name)
+        return (*self.labels, *([self.unsure] if self.unsure else []))
 
 
 def roles_in(account: Account, listed: Listed, warn: Callable[[str, DataError], None] | None = None) -> Roles:
@@ -65,18 +73,19 @@ def roles_in(account: Account, listed: Listed, warn: Callable[[str, DataError], 
     }
     special["junk"] = junk or marked("junk", listed)
     inbox, ham = (tuple(filter(None, map(found, given))) for given in (account.inbox, account.ham))
-    unsure, used = found(account.unsure), {*inbox, *ham, *special.values()}
+    sort = {label: name for label, folder in account.sort.items() if (name := found(folder))}
+    unsure, used = found(account.unsure), {*inbox, *ham, *sort.values(), *special.values()}
     below = [
         name
         for name in names
         if special["junk"] and name.startswith(tuple(special["junk"] + sign for sign in "/."))
     ]
     below_junk = tuple(name for name in below if name not in {unsure, *used})
-    roles = Roles(inbox, ham, unsure=unsure, below_junk=below_junk, **special)
+    roles = Roles(inbox, ham, unsure=unsure, below_junk=below_junk, sort=sort, **special)
     if account.action == MOVE and not roles.junk:
         raise DataError('no folder to move spam to; create one, and set junk = "…"')
     others = {getattr(roles, role): role for role in ("unsure", "drafts", "trash", "junk")}
-    for what, folders in (("inbox", roles.inbox), ("ham", roles.ham)):
+    for what, folders in (("inbox", roles.inbox), ("ham", roles.ham), ("sorted into", sort.values())):
         for name in folders:
             if name in others:
                 raise DataError(f"the folder {name} cannot be {what}: it is that of {others[name]}")

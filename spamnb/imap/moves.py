@@ -56,11 +56,12 @@ class Moves:
 
     def _flag(self, begun: Sequence[Known], there: set[int]) -> None:
         to_flag = [known for known in begun if known.flag.startswith("+")]
-        uids = [known.uid for known in to_flag if known.uid in there]
-        if uids:
-            self.connection.flag(uids, KEYWORD)
+        for flag in dict.fromkeys(known.flag[1:] for known in to_flag):
+            uids = [known.uid for known in to_flag if known.uid in there and known.flag[1:] == flag]
+            if uids:
+                self.connection.flag(uids, flag)
         with self.state.change():
-            self.state.note(*(known._replace(flag=KEYWORD) for known in to_flag))
+            self.state.note(*(known._replace(flag=known.flag[1:]) for known in to_flag))
 
     def _put_away(self, folder: Folder, begun: Sequence[Known], target: str) -> None:
         """Move messages, or copy them where the server cannot, and note where they are now."""

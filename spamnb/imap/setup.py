@@ -64,6 +64,7 @@ def look_at(account: Account, connection: ImapConnection) -> dict[str, Any]:
         "inbox": roles.inbox,
         "ham": roles.ham,
         "junk": (roles.junk, *roles.below_junk),
+        **{label: (folder,) for label, folder in roles.sort.items()},
         **{role: (getattr(roles, role),) for role in ("unsure", "sent", "trash", "drafts")},
     }
     found = [(name, role) for role, names in by_role.items() for name in names if name]

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from spamnb.errors import CannotCreate, DataError, Locked
 from spamnb.files import make_folder, open_own, prepare_database, state_folder
 from spamnb.imap.accounts import Account
-from spamnb.labels import SPAM, UNSURE
+from spamnb.labels import HAM
 
 KEPT = 400 * 86400  # seconds that a message is remembered after it was last met
 SCHEMA = """
@@ -187,9 +187,9 @@ class State:
         return self._messages(pending, folder, validity)
 
     def doubtful(self, folder: str, validity: int) -> list[Known]:
-        """List the messages of a folder that are spam or unsure to us, were left there, and not corrected."""
-        ours = "folder = ? AND validity = ? AND verdict IN (?, ?) AND label = '' AND target = '' AND NOT ours"
-        return self._messages(ours, folder, validity, SPAM, UNSURE)
+        """List the messages of a folder that are no ham to us, were left there, and not corrected."""
+        left = "NOT ours AND verdict NOT IN ('', ?) AND label = '' AND target = ''"
+        return self._messages(f"folder = ? AND validity = ? AND {left}", folder, validity, HAM)
 
     def put_by_us(self, folder: str) -> set[bytes]:
         """Return the keys of messages that we put or are putting there, and nobody said what they are."""

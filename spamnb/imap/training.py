@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from spamnb.errors import DataError
@@ -13,7 +14,7 @@ from spamnb.imap.fetch import FETCHED, cut, heads, messages
 from spamnb.imap.folders import roles_in
 from spamnb.imap.mailbox import look_into
 from spamnb.imap.state import Progress, key_of
-from spamnb.labels import HAM, LABELS, SPAM
+from spamnb.labels import HAM, LABELS
 from spamnb.mailboxes.chunks import RawMessage, ReadMessages
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.training.batches import ChunkReader
@@ -57,12 +58,16 @@ class MailboxTraining:
         if not self.roles.ham and not self.roles.junk:
             raise DataError('no folders of ham or junk; set ham = ["…"]')
         named = [(HAM, name) for name in self.roles.ham]
-        named += [(SPAM, name) for name in (self.roles.junk, *self.roles.below_junk) if name]
+        named += [(label, name) for name, label in self.roles.labels.items()]
         self.wanted: Wanted = [(label, *self._new(name)) for label, name in named]
 
     def _new(self, name: str) -> tuple[Folder, list[int]]:
         """Find what is new in a folder; of what we put there ourselves, nobody said what it is."""
         folder, _, uids = look_into(self.connection, self.state, name, "trained")
+        if name in self.roles.sort.values():
+            since = datetime.now(UTC).date() - timedelta(days=self.account.sort_days)
+            recent = set(self.connection.search("SINCE", since.strftime("%d-%b-%Y")))
+            uids = [uid for uid in uids if uid in recent]
         ours = self.state.put_by_us(name)
         if ours and name not in self.roles.ham:
             uids = [uid for uid, head in heads(self.connection, uids) if key_of(head) not in ours]
@@ -73,10 +78,14 @@ class MailboxTraining:
 
     def run(self, model: str, jobs: int | None, yes: bool, step: Callable[[int, int], None]) -> Summary:
         """Learn all of it. The model changes as a whole, and what was learned is noted after that."""
-        labels = {label: [folder.name for of, folder, _ in self.wanted if of == label] for label in LABELS}
+        labels = {
+            label: [folder.name for of, folder, _ in self.wanted if of == label]
+            for label in (*LABELS, *self.roles.sort)
+        }
         pool = FetchingPool(jobs, self._chunks())
         progress = lambda batch: step(len(batch), len(batch))  # noqa: E731
-        summary = train(model, labels, pool=pool, yes=yes, progress=progress)
+        new = [*self.roles.sort]
+        summary = train(model, labels, pool=pool, yes=yes, new_labels=new, progress=progress)
         with self.state.change():
             for _, folder, _ in self.wanted:
                 reached = Progress(folder.validity, folder.next_uid)

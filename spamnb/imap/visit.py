@@ -20,6 +20,7 @@ from spamnb.reading.message import read
 from spamnb.store.stored_model import StoredModel
 
 if TYPE_CHECKING:
+    from spamnb.bayes.verdict import Verdict
     from spamnb.history.schema import Entry
     from spamnb.imap.accounts import Account
     from spamnb.imap.connection import Folder, ImapConnection
@@ -63,7 +64,7 @@ class Visit:
         self._tell()
         for name in roles.ham:
             attempt(self.corrections.look_for_rescued, name)
-        for name in dict.fromkeys((*roles.inbox, *self.mailbox.put_away[:1])):
+        for name in filter(None, (*roles.inbox, roles.junk)):
             attempt(self.corrections.look_for_keywords, name)
         if self.account.known_senders and roles.sent:
             attempt(self.corrections.look_for_correspondents, roles.sent)
@@ -91,13 +92,11 @@ class Visit:
 
     def _marked(self, known: Known, label: str, entry: Entry) -> Known:
         """Return the note of a message that its owner gave a label, and where it is to go."""
-        junk = self.mailbox.roles.put_away
-        target = ""
-        if self.account.action == MOVE and self.connection.has("UIDPLUS"):  # which tells where a message went
-            if label == SPAM and known.folder not in junk:
-                target = self.mailbox.roles.junk
-            elif label != SPAM and known.folder in junk:
-                target = self.mailbox.roles.inbox[0]
+        roles, target = self.mailbox.roles, ""
+        is_there = label == (roles.labels | dict.fromkeys((*roles.inbox, *roles.ham), HAM)).get(known.folder)
+        # The server must tell where a message went.
+        if self.account.action == MOVE and self.connection.has("UIDPLUS") and not is_there:
+            target = (roles.sort | {SPAM: roles.junk}).get(label) or roles.inbox[0]
         what = f"marked by you: moved to {target}" if target else "marked by you"
         told = Event(self.account.name, known.folder, known.uid, learned=label, what=what)
         self.untold[known.key] = replace(told, sender=entry.sender, subject=entry.subject)
@@ -143,7 +142,7 @@ class Visit:
     def _terms(self) -> int:
         """Return a number for what decides what is done about a message: another one, if that changes."""
         stored, roles = StoredModel.open(self.mailbox.model), self.mailbox.roles
-        by_account = self.account.action, self.account.known_senders, roles.junk, roles.unsure
+        by_account = self.account.action, self.account.known_senders, roles.junk, roles.unsure, roles.sort
         by_model = stored.generation, stored.head["cutoffs"]
         return int.from_bytes(key_of(repr((by_account, by_model)).encode())[:7], "little")
 
@@ -163,7 +162,7 @@ class Visit:
         keys = {uid: key for key, uid in first.items()}
         met = {uid: known for uid, key in keys.items() if (known := self.state.known(key))}
         rescued = self.corrections.rescued(folder, met)
-        notes = self.mailbox.learn(HAM, folder, rescued, "rescued from Junk")
+        notes = self.mailbox.learn(HAM, folder, rescued, "moved back here")
         model = Model.open(self.mailbox.model)
         for message in messages(self.connection, sorted(set(keys).difference(rescued))):
             known = met.get(message.uid)
@@ -199,9 +198,9 @@ class Visit:
         if self.mailbox.history and is_news:
             source = f"imap {self.account.name}/{folder.name}"
             self.mailbox.history.append(message.raw, verdict, self.mailbox.model, source)
-        target, flag = self._wanted(verdict.label, envelope)
+        target, flag = self._wanted(verdict, envelope)
         what = f"moved to {target}" if target else f"flagged {flag}" if flag else "stays"
-        if flag and self.account.action != FLAG:
+        if flag == KEYWORD and self.account.action != FLAG:
             what += ", from someone you wrote to"
         if flag and not folder.takes_keywords:
             flag, what = "", "stays: the server keeps no keywords in this folder"
@@ -220,16 +219,19 @@ class Visit:
         flag = given if flag in ("", given) else f"+{flag}"
         return Known(key, *place, verdict.label, target=target, flag=flag)
 
-    def _wanted(self, label: str, envelope: Envelope) -> tuple[str, str]:
+    def _wanted(self, verdict: Verdict, envelope: Envelope) -> tuple[str, str]:
         """Folder that a message ought to be in, or keyword that it ought to have."""
-        roles = self.mailbox.roles
+        roles, label = self.mailbox.roles, verdict.label
         if label == SPAM:
             is_known = not envelope.is_doubtful and self.state.is_correspondent(envelope.address)
             flags_only = (
                 (self.account.known_senders and is_known) or self.account.action == FLAG or not roles.junk
             )
             return ("", KEYWORD) if flags_only else (roles.junk, "")
-        if label == UNSURE and self.account.action != FLAG:
+        if label in roles.sort:
+            return ("", label) if self.account.action == FLAG else (roles.sort[label], "")
+        is_no_spam = verdict.cutoffs is not None and verdict.score <= verdict.cutoffs.ham  # only not sorted
+        if label == UNSURE and self.account.action != FLAG and not is_no_spam:
             return roles.unsure, ""
         return "", ""
 

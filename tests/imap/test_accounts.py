@@ -61,6 +61,9 @@ def test_defaults(config):
         ("inbox = []", ["inbox"]),
         ("known_senders = 'yes'", ["known_senders", "true or false"]),
         ("action = 'delete'", ["action", "nothing, flag, move"]),
+        ("sort = ['Work']", ["sort", "labels and folders"]),
+        ("sort = {Work = 7}", ["sort", "labels and folders"]),
+        ("sort = {Spam = 'Junk'}", ["'Spam'", "sort"]),
         ("tls = 'maybe'", ["tls", "implicit or starttls or none"]),
         ("tls = 'none'", ["none", "unencrypted", "starttls"]),
         ("password_file = 'x'", ["one of", "password_command"]),  # two of them

@@ -160,7 +160,7 @@ def test_what_the_user_moves_to_junk_is_spam(server, home):
     assert home.outcomes() == [("spam", MOVED.format(junk))]
     assert home.label_of(near(3)) is None
     move(server, near(1), junk, "INBOX")  # a mistake
-    assert home.outcomes() == [("ham", "rescued from Junk: moved")]
+    assert home.outcomes() == [("ham", "moved back here: moved")]
     assert home.outcomes() == []
     move(server, near(1), "INBOX", junk)
     assert home.outcomes() == [("spam", "moved here: moved")]
@@ -175,7 +175,7 @@ def test_what_the_user_takes_out_of_junk_is_ham(server, home, target):
     server.append("INBOX", first)
     assert only(home.run())["verdict"] == "spam"
     move(server, first, junk, target)
-    assert home.outcomes() == [("ham", "rescued from Junk: learned")]
+    assert home.outcomes() == [("ham", "moved back here: learned")]
     assert home.label_of(first) == "ham"
     assert home.outcomes() == []
     assert places(server) == {digest(first): target}
@@ -289,7 +289,7 @@ def test_a_dry_run_changes_nothing(dovecot, home):
     before = dovecot.contents(), home.files(), home.state()
     said = home.outcomes("--dry-run")
     assert sorted(said) == [
-        ("ham", "rescued from Junk: would be learned"),
+        ("ham", "moved back here: would be learned"),
         ("spam", "moved here: would be learned"),
         ("unsure", "stays"),
     ]
@@ -334,7 +334,7 @@ def test_folders_below_junk_are_junk(dovecot, home):
     dovecot.append(fair, near(2))
     assert home.outcomes() == [("spam", "moved here: learned")]
     move(dovecot, near(1), old, "INBOX")
-    assert home.outcomes() == [("ham", "rescued from Junk: moved")]
+    assert home.outcomes() == [("ham", "moved back here: moved")]
     dovecot.append(old, near(3))
     assert train(home) == {"ham": 1, "spam": 1}
 
@@ -352,6 +352,54 @@ def test_corrections_are_in_the_history(dovecot, home):
             ("spam", ""),
             ("spam", "ham"),
         ]
+
+
+def test_mail_is_sorted_as_you_sort_it(dovecot, home):
+    """What it is sure of is filed, what you move is learned, all else stays."""
+    archive, junk, jobs, bills = map(dovecot.name, ("Archive", "Junk", "Jobs", "Bills"))
+    made = {archive: ham, junk: spam, jobs: work, bills: bill}
+    for name, make in made.items():
+        if name in (jobs, bills):
+            dovecot.create(name)
+        dovecot.fill(name, [make(n) for n in range(2 * ENOUGH)])
+    home.add(dovecot, ham=[archive], history=True)
+    with home.config.open("a") as file:
+        file.write(f'[account.home.sort]\nWork = "{jobs}"\nBills = "{bills}"\n')
+    os.unlink(home.model)
+    assert train(home) == dict.fromkeys(("ham", "spam", "Work", "Bills"), 2 * ENOUGH)
+    mail = [spam(99), ham(99), work(99), bill(99), near(1)]
+    for raw in mail:
+        dovecot.append("INBOX", raw)
+    said = home.outcomes("--dry-run")
+    assert as_done(said) == home.outcomes()
+    assert as_done(said) == [
+        ("spam", MOVED.format(junk)),
+        ("ham", "stays"),
+        ("Work", MOVED.format(jobs)),
+        ("Bills", MOVED.format(bills)),
+        ("unsure", "stays"),
+    ]
+    assert home.outcomes() == []
+    assert train(home) == dict.fromkeys(("ham", "spam", "Work", "Bills"), 0)  # nobody said what these are
+    move(dovecot, work(99), jobs, bills)
+    move(dovecot, bill(99), bills, "INBOX")
+    home.mark(near(1), "Work")
+    assert sorted(home.outcomes()) == [
+        ("Bills", "moved here: learned"),
+        ("Work", f"marked by you: moved to {jobs}"),
+        ("ham", "moved back here: learned"),
+    ]
+    assert [home.label_of(raw) for raw in mail[1:]] == [None, "Bills", "ham", "Work"]
+    assert home.outcomes() == []
+    here = places(dovecot)
+    assert [here[digest(raw)] for raw in mail] == [junk, "INBOX", bills, "INBOX", jobs]
+
+
+def bill(n):
+    return (
+        b"From: shop%d@store.example\nSubject: your receipt %d\n\ninvoice total paid by card, receipt %d\n"
+        % (n, n, n)
+    )
 
 
 def test_what_is_marked_on_the_page_moves(server, home):
