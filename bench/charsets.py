@@ -20,7 +20,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 from spamnb.reading.encodings.charsets import by_codec, codec
-from spamnb.reading.encodings.decoding import charset_of, decode
+from spamnb.reading.encodings.decoding import decode, text_and_charset
 
 languages: Any = import_module("reading.test_languages")  # what texts there are, and their charsets
 SIZES = (20, 80, 400)
@@ -28,7 +28,7 @@ PIECES = 40  # of each language, charset and size
 
 
 def spamnb(data: bytes) -> str:
-    return charset_of(data, "")[0]
+    return text_and_charset(data, "")[1]
 
 
 def chardet(data: bytes) -> str:

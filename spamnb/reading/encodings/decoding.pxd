@@ -1,6 +1,6 @@
 cimport cython
 
-from spamnb.reading.encodings.charsets cimport by_codec, codec, is_utf8
+from spamnb.reading.encodings.charsets cimport by_codec, codec
 from spamnb.reading.encodings.transfer cimport Undone, decode_base64, undo
 
 @cython.final
@@ -8,13 +8,13 @@ cdef class Decoding:
     cdef readonly str text, encoding, why_encoding, charset, why_charset
     cdef readonly Py_ssize_t size
 
-@cython.locals(undone=Undone, data=bytes, name=str, why=str)
+@cython.locals(undone=Undone, data=bytes, text=str, name=str, why=str)
 cpdef Decoding read_text(bytes body, str encoding, str declared, around, Py_ssize_t most)
 
 cpdef str decode(bytes data, str declared=*, around=*)
 
-@cython.locals(name=str)
-cpdef tuple charset_of(bytes data, str declared, around=*)
+@cython.locals(name=str, why=str)
+cpdef tuple text_and_charset(bytes data, str declared, around=*)
 
 @cython.locals(raw=bytes)
 cpdef list readable_fields(list fields, around, str charset)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from binascii import a2b_qp
 
-from spamnb.reading.encodings.charsets import STATEFUL, TWO_BYTES, by_codec, codec, is_utf8
+from spamnb.reading.encodings.charsets import STATEFUL, TWO_BYTES, by_codec, codec
 from spamnb.reading.encodings.transfer import decode_base64, undo
 
 TYPE_CHECKING = False
@@ -40,30 +40,36 @@ def read_text(body: bytes, encoding: str, declared: str, around: Around, most: i
     if len(data) > most:
         data = data[:most]
         data = data[: data.rfind(b"\n") + 1] or data  # cut at a line end, not within a character
-    name, why = charset_of(data, declared, around)
-    return Decoding(by_codec(data, name), len(data), undone.encoding, undone.why, name, why)
+    text, name, why = text_and_charset(data, declared, around)
+    return Decoding(text, len(data), undone.encoding, undone.why, name, why)
 
 
 def decode(data: bytes, declared: str = "", around: Around | None = None) -> str:
     """Decode bytes by their declared charset if they fit it, else by the one that is found."""
-    return by_codec(data, charset_of(data, declared, around)[0]) if data else ""
+    return text_and_charset(data, declared, around)[0] if data else ""
 
 
-def charset_of(data: bytes, declared: str, around: Around | None = None) -> tuple[str, str]:
-    """Return Python's name of the charset that bytes are in, and why it is not the declared one."""
+def text_and_charset(data: bytes, declared: str, around: Around | None = None) -> tuple[str, str, str]:
+    """Return the text of bytes, Python's name of their charset, and why it is not the declared one."""
     name = codec(declared)
     if data.isascii():
         if b"\x1b" not in data and b"\0" not in data and name not in TWO_BYTES:
-            return name if name in STATEFUL else "ascii", ""
-    elif name in ("", "utf_8") and is_utf8(data):
-        return "utf_8", "" if name else "it is UTF-8"
+            name = name if name in STATEFUL else "ascii"
+            return by_codec(data, name), name, ""
+    elif name in ("", "utf_8"):
+        try:
+            return data.decode(), "utf_8", "" if name else "it is UTF-8"
+        except UnicodeDecodeError:
+            pass
     if around is not None:
         around.finds_left -= 1
         if around.finds_left < 0:
-            return name or "cp1252", ""
+            name = name or "cp1252"
+            return by_codec(data, name), name, ""
     from spamnb.reading.encodings.detection import find
 
-    return find(data, name, around)
+    name, why = find(data, name, around)
+    return by_codec(data, name), name, why
 
 
 def readable_fields(fields: Fields, around: Around, charset: str) -> Fields:
@@ -73,7 +79,7 @@ def readable_fields(fields: Fields, around: Around, charset: str) -> Fields:
     """
     raw = b"\n".join([value.encode("latin-1") for _, value in fields if not value.isascii()])
     if raw:
-        charset = charset_of(raw, charset, around)[0]
+        charset = text_and_charset(raw, charset, around)[1]
     return [(name, readable_value(value, charset, around)) for name, value in fields]
 
 
