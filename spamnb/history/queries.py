@@ -114,6 +114,24 @@ class History:
             found += self._select(conditions + behind, values | last, by, limit - len(found))
         return found
 
+    def neighbours(self, id: int, order: str, **asked: Any) -> tuple[Entry | None, Entry | None]:  # noqa: A002
+        """Find what is before and after an entry in a list; by doubt, of what nobody has corrected."""
+        conditions, values = self._conditions(**asked)
+        names = ("time", "id") if order == "time" else ("rank", "distance", "id")
+        if order != "time":
+            conditions.append("is_corrected = 0")
+        place = f"({', '.join(names)}) {{}} (:last_{', :last_'.join(names)})"
+        smaller, larger = (
+            self._select(
+                [*conditions, place.format(sign)],
+                values | self._last_of(id),
+                f" {way}, ".join(names) + f" {way}",
+            )
+            for sign, way in (("<", "DESC"), (">", "ASC"))
+        )
+        before, after = (larger, smaller) if order == "time" else (smaller, larger)
+        return next(iter(before), None), next(iter(after), None)
+
     def count_doubts(
         self,
         *,

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import NamedTuple
 
+from spamnb.files import counted
 from spamnb.inspection.reason import Reason
 from spamnb.inspection.text_reading import text_reading
 from spamnb.reading.features import BODY, HEAD
@@ -83,10 +84,13 @@ def marked_sections(
     shown = [header for name in SHOWN_HEADERS for header in headers if header[0] == name]
     yield from (marked_header(name, value, words, in_head) for name, value in shown)
     pages = pages_of(message)
+    pictures = []
     for part in message.leaves:
         page = pages.get(id(part))
         text, hidden = map(collapse_spaces, (page.text, page.hidden) if page else (part.text or "", ""))
-        if part.text is None and part.size:
+        if part.text is None and (part.content_type or "").startswith("image/"):
+            pictures.append(part)
+        elif part.text is None and part.size:
             yield Section(part_title(part), False, [MarkedPiece(f"{part.size:,} bytes, not a text", ())])
         if text and most > 0:
             pieces = mark_tokens(cut_text(text[:most], words), wanted, words.ngrams)
@@ -99,6 +103,12 @@ def marked_sections(
             ]
             yield Section(MarkedPiece("hidden from view", ()), False, mark_tokens(tagged, wanted))
             most -= len(hidden)
+    if pictures:
+        title = f"{counted(len(pictures), 'picture')}, {sum(part.size for part in pictures):,} bytes"
+        named = ": ".join(
+            filter(None, (title, ", ".join(part.filename for part in pictures if part.filename)))
+        )
+        yield Section(MarkedPiece(named, ()), False, [])
     others = [header for header in headers if header[0] not in SHOWN_HEADERS]
     yield from (marked_header(name, value, words, in_head) for name, value in others)
 

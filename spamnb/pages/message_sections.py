@@ -28,14 +28,13 @@ SHOWN, MOST = 12, 500  # tokens of a place: shown at once, and once unfolded
 LISTED = 200  # ignored tokens of a kind, at most
 
 
-def message_sections(why: Explanation, *after_message: Markup | None) -> tuple[Markup | None, ...]:
-    """Make the sections of a page about a message, with more of them below its text."""
+def message_sections(why: Explanation) -> tuple[Markup | None, ...]:
+    """Make the sections of a page about a message."""
     ids = row_ids(why)
     return (
         headlines(why),
         waterfall_section(why),
         message_section(why, ids),
-        *after_message,
         evidence_section(why, ids),
         sum_section(why),
         ignored_section(why),

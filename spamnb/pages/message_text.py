@@ -105,7 +105,8 @@ def header_list(blocks: list[Section], tinter: WordTinter) -> Markup:
 def text(block: Section, tinter: WordTinter) -> Markup:
     note = (": ", untrusted(block.note, NOTE)) if block.note else None
     title = element("p", untrusted(block.title.text, TITLE), note, class_="part")
-    return element("div", title, element("div", map(tinter.tinted, block.pieces), class_="text", dir="auto"))
+    pieces = [*map(tinter.tinted, block.pieces)]
+    return element("div", title, element("div", pieces, class_="text", dir="auto") if pieces else None)
 
 
 def with_line_breaks(words: str) -> list[Markup | str]:

@@ -173,8 +173,8 @@ function inboxKey(key) {
 }
 
 function messageKey(key) {
-  const buttons = [...one.querySelectorAll("button")];
-  const button = buttons.find((each) => each.dataset.key === key) ?? (key >= "1" && key <= "9" ? buttons[key - 1] : null);
+  const button = [...one.querySelectorAll("[data-key]")].find((each) => each.dataset.key === key)
+    ?? (key >= "1" && key <= "9" ? one.querySelectorAll("button")[key - 1] : null);
   button?.click();
   return Boolean(button);
 }

@@ -14,8 +14,9 @@ from spamnb.pages.message_sections import message_sections
 from spamnb.pages.parts import SUBJECT, subject_text, verdict_text
 from spamnb.reading.message import read
 from spamnb.review.context import PageContext
-from spamnb.review.inbox import SENDER, buttons, moment
+from spamnb.review.inbox import buttons, keys, list_asked, moment
 
+SENDER = 200  # characters shown
 # They would make a browser look up a name, or go elsewhere; the policy of the frame forbids all the rest.
 LEADING_AWAY = re.compile("<(?=(?:link|meta|base)[^a-z0-9])", re.IGNORECASE)
 
@@ -25,14 +26,24 @@ def why_page(context: PageContext, id_: int) -> str:
     raw = context.history.message(id_)
     if raw is None:
         gone = "Its text is not kept any more, so there is nothing to show of it, and it cannot be learned."
-        return context.page("Why", masthead(context, entry), element("p", gone, class_="note"))
+        bar = element("div", ways(context, entry), class_="actions")
+        return context.page("Why", bar, masthead(entry), element("p", gone, class_="note"))
     model = Model.open(entry.model)
+    why = explain(model, raw)
+    verdict, waterfall, message, *evidence = message_sections(why)
     back = context.url(f"/message/{id_}", **context.filters)
     return context.page(
         f"{entry.verdict}: {entry.subject}"[:SUBJECT],
-        masthead(context, entry),
-        context.form("/correct", back, buttons(entry, model.labels), class_="actions"),
-        *message_sections(explain(model, raw), frame(context, entry, raw)),
+        context.form("/correct", back, buttons(entry, model.labels), ways(context, entry), class_="actions"),
+        masthead(entry, why.verdict.score),
+        element(
+            "div",
+            element("div", message, frame(context, entry, raw)),
+            element("div", verdict, waterfall),
+            class_="beside reading",
+        ),
+        *evidence,
+        keys(),
     )
 
 
@@ -43,18 +54,30 @@ def known_entry(context: PageContext, id_: int) -> Entry:
     return entry
 
 
-def masthead(context: PageContext, entry: Entry) -> Markup:
-    then = f" · judged so with a score of {signed(entry.score)}; below, by what the model knows now"
+def ways(context: PageContext, entry: Entry) -> Markup:
+    """Lead back to the list, and to what is before and after in it."""
+    order, asked = list_asked(context)
+    back = element("a", "← list", href=context.url("/", **context.filters) + f"#m{entry.id}", id="back")
+    found = context.history.neighbours(entry.id, order, **asked)
+    links = [
+        element("a", name, href=context.url(f"/message/{there.id}", **context.filters), data_key=key)
+        for there, name, key in zip(found, ("previous", "next"), "kj", strict=True)
+        if there
+    ]
+    return element("span", back, links, class_="ways")
+
+
+def masthead(entry: Entry, today: float | None = None) -> Markup:
+    then, now = signed(entry.score), None if today is None else signed(today)
+    scored = f"Scored {then} on arrival"
+    scored += (
+        "." if now is None else f"; today it would score {now}." if now != then else ", as it would today."
+    )
     return element(
         "div",
-        element(
-            "p",
-            element(
-                "a", "← To review", href=context.url("/", **context.filters) + f"#m{entry.id}", id="back"
-            ),
-        ),
         element("h1", verdict_text(entry.verdict), ": ", subject_text(entry.subject)),
-        element("p", untrusted(entry.sender, SENDER), " · ", moment(entry.time), then, class_="intro"),
+        element("p", untrusted(entry.sender, SENDER), " · ", moment(entry.time), class_="intro"),
+        element("p", scored, class_="intro"),
         class_="title",
     )
 

@@ -149,6 +149,15 @@ class TestReading:
         assert hidden.title.text == "hidden from view"
         assert [piece for piece in hidden.pieces if piece.tokens] == [("secret", ("hidden:secret",))]
 
+    def test_pictures_are_one_line(self):
+        part = b'--x\nContent-Type: image/png; name="%d.png"\n\nbytes\n'
+        raw = b"Content-Type: multipart/mixed; boundary=x\n\n" + b"".join(
+            part % number for number in range(17)
+        )
+        pictures, _header = marked_sections(read(raw + b"--x--\n"), Tokenizer(Settings()), {}, 100)
+        assert pictures.title.text.startswith("17 pictures, 85 bytes: 0.png, 1.png, ")
+        assert not pictures.pieces
+
     def test_it_is_bounded(self):
         raw = b"\n\n" + b"word " * 10_000
         (block,) = marked_sections(read(raw), Tokenizer(Settings()), {}, 100)

@@ -25,8 +25,6 @@ def take(folder: Path, driver: object) -> None:
             eyes.command("Emulation.setDeviceMetricsOverride", **size)
             for name, path in views.items():
                 eyes.open(page.base + path)
-                if name == "why":
-                    eyes.run("document.querySelectorAll('section')[2].scrollIntoView()")
                 taken = eyes.command("Page.captureScreenshot", format="webp", quality=QUALITY)
                 picture = ROOT / "docs" / "review" / f"{name}-{form}.webp"
                 picture.parent.mkdir(exist_ok=True)

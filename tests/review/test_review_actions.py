@@ -1,5 +1,6 @@
 """What a person does on the review page, by mouse, by keys and without script, in a real browser."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -195,6 +196,28 @@ def test_the_list(eyes, shared, own):
         eyes.click(back)
         eyes.wait(lambda: eyes.all("[name=source]"))
         assert len(eyes.all(".rows > li")) == 6
+
+
+@pytest.mark.usefixtures("page")
+def test_a_message_and_its_neighbours(eyes):
+    ids = [row.get_attribute("id")[1:] for row in eyes.all(".rows > li")]
+    eyes.press(ENTER)
+    for key, at in (("j", 1), ("j", 2), ("k", 1)):
+        eyes.wait(lambda: eyes.all(".actions"))
+        eyes.press(key)
+        eyes.wait(lambda at=at: eyes.driver.current_url.endswith(f"/message/{ids[at]}"))
+    # The message is first, and its labels are in reach from its end, too.
+    eyes.wait(lambda: eyes.all("h2"))
+    assert eyes.all("h2")[0].text == "The message"
+    eyes.run("window.scrollTo(0, document.body.scrollHeight)")
+    eyes.click(".actions button.spam")
+    eyes.wait(lambda: "learned as spam" in eyes.text(".actions"))
+    assert re.search(r"Scored (\S+) on arrival; today it would score (?!\1)\S+\.", eyes.text(".title"))
+    eyes.click("[data-key=j]")
+    eyes.wait(lambda: eyes.driver.current_url.endswith(f"/message/{ids[2]}"))
+    eyes.click("[data-key=k]")  # what is corrected is not to be reviewed any more
+    eyes.wait(lambda: eyes.driver.current_url.endswith(f"/message/{ids[0]}"))
+    assert not eyes.all("[data-key=k]")
 
 
 def choose(eyes, selector, value):

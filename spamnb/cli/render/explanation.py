@@ -56,7 +56,7 @@ def message_text(why: Explanation, everything: bool) -> Iterator[Text]:
         if everything or not block.is_header or block.title.text.lower() in SHOWN_HEADERS
     ]
     several = sum(not block.is_header for block in blocks) > 1
-    lines = [line for block in blocks for line in marker.lines(block, several)]
+    lines = [line for block in blocks for line in marker.lines(block, several or not block.pieces)]
     size = sum(len(piece.text) for block in blocks if not block.is_header for piece in block.pieces)
     yield Text()
     yield from lines if everything else lines[:MOST_LINES]
