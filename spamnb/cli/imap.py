@@ -59,6 +59,7 @@ def imap(ctx: click.Context) -> None:
     spamnb imap train     learns what is new in the folders of ham and in Junk
     spamnb imap run       judges what is new and learns from what you moved
     spamnb imap watch     does so as mail arrives
+    spamnb imap digest    puts a list of what went to Junk into the inbox
 
     Accounts are in spamnb/imap.toml in the XDG configuration folder; docs/integrations/imap.md tells more.
     """
@@ -300,6 +301,37 @@ def watch(account: str | None, config: str | None, model: str | None, as_json: b
 
     printer = EventPrinter(as_json, private=True, quiet=is_quiet())
     watch_all(read, printer, lambda name: printer.end_visit(name, always=False), poll)
+
+
+@imap.command(
+    cls=Command,
+    examples="""
+spamnb imap digest
+spamnb imap digest --account home --quiet
+""",
+)
+@account_options
+def digest(account: str | None, config: str | None, model: str | None, as_json: bool) -> int:
+    """Put a message into the inbox that lists what went to Junk since the last one.
+
+    The least sure come first, each with the words that decided. Moving a message back puts it right.
+    """
+    from spamnb.imap.digest import send_digest
+    from spamnb.imap.state import State
+
+    def send(one: Account) -> None:
+        with State(one) as state, connected(one) as connection:
+            sent = send_digest(one, connection, state, model_of(one, model))
+        if as_json:
+            print_json_lines([{"account": one.name, "listed": sent}])
+        elif not is_quiet():
+            print(
+                f"{one.name}: {counted(sent, 'message')} listed"
+                if sent
+                else f"{one.name}: nothing new in Junk"
+            )
+
+    return for_each(account, config, model, send)
 
 
 def model_of(account: Account, named: str | None) -> str:

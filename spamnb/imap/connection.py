@@ -140,6 +140,11 @@ class ImapConnection:
                 pairs.update(zip(before, after, strict=len(before) == len(after)))
         return pairs
 
+    def append(self, folder: str, raw: bytes) -> None:
+        """Put a message of ours into a folder, unread."""
+        with self._explained(f"write to {folder}"):
+            self.client.append(folder, raw)
+
     def flag(self, uids: Sequence[int], flag: str) -> None:
         with self._explained(f"flag in {self.folder}"):
             self.client.add_flags(uids, [flag], silent=True)
