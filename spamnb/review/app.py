@@ -88,10 +88,9 @@ class Pages:
         """Say in one line what went wrong; a script shows the line where it asked."""
         why = str(error) if isinstance(error, SpamnbError) else "there is no such page"
         with History.open(self.folder) as history:
-            note = element("p", why, class_="note", id="failure")
-            page = self.context(history, request, request.query_params).page(
-                "Not possible", heading("That did not work"), note
-            )
+            context = self.context(history, request, request.query_params)
+            note = context.note(element("span", why, id="failure"))
+            page = context.page("Not possible", heading("That did not work"), note)
             return html(page, 409 if isinstance(error, SpamnbError) else 404)
 
     def unexpected(self, request: Request, error: Exception) -> Response:

@@ -96,6 +96,11 @@ class PageContext:
         fields = hidden("secret", self.secrets.form), hidden("back", back)
         return element("form", fields, *children, method="post", action=action, class_=class_)
 
+    def note(self, words: Child) -> Markup:
+        """Say in a sentence that there is nothing, with a way on."""
+        link = element("a", "Show all mail", href=self.url("/"))
+        return element("div", element("p", words), element("p", link), class_="note")
+
     def model_field(self) -> Markup | None:
         """Make the field that keeps a form about the model that was chosen."""
         return None if self.model_path == self.models[0] else hidden("model", self.model_path)

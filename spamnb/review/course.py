@@ -28,7 +28,7 @@ def course_page(context: PageContext) -> str:
     return context.page(
         "How it goes",
         heading("How it goes", sentences(standing(context.model.stored))),
-        weeks_section(weeks, context.model.labels) if weeks else None,
+        weeks_section(weeks, context.model.labels) if weeks else context.note("No mail was judged yet."),
         curve_section(context),
     )
 

@@ -72,10 +72,10 @@ def cutoff_page(context: PageContext) -> str:
     model, title, limits = context.model, "Cutoff", context.model.cutoffs
     if not has_spam(model.labels) or model.settings.closed or not limits:
         why = "This model decides by the likeliest label. Cutoffs tell spam from other labels."
-        return context.page(title, heading(title, why))
+        return context.page(title, heading(title), context.note(why))
     if not isfinite(limits.spam):
-        why = "Too little mail was learned to choose one: learn a few of spam and of other mail first."
-        return context.page(title, heading(title, why))
+        why = "Too little mail was learned to choose one: mark some spam and some other mail first."
+        return context.page(title, heading(title), context.note(why))
     latest = context.history.entries("time", model=context.model_path, limit=1)
     mail = JudgedMail.since(context.history, latest[0].time - MONTH if latest else 0.0, context.model_path)
     now, ham_name = float(model.stored.head["ham_loss"]), not_spam(model.labels)

@@ -23,13 +23,11 @@ SENDER, WORDS = 60, 40  # characters shown of each
 MOST_SOURCES = 30  # to choose from
 LONGEST_SEARCH = 200
 ORDERS = {"doubt": "most doubtful first", "time": "newest first"}
-EMPTY = (
-    "Nothing here yet. Let the filter remember what it judges, by ",
-    element("code", "spamnb classify --history"),
-    " or ",
-    element("code", "spamnb serve --history"),
-    ", or name mail to look at: ",
-    element("code", "spamnb review ~/Maildir"),
+WAYS_IN = (
+    ("IMAP: in imap.toml", "history = true"),
+    ("procmail: in .procmailrc", "| spamnb classify -p --history"),
+    ("A server", "spamnb serve --history"),
+    ("Or any mail, now", "spamnb review ~/Maildir"),
 )
 KEYS = (
     ("j k", "next, previous"),
@@ -53,7 +51,7 @@ def inbox_page(context: PageContext) -> str:
         listed = listed_messages(context, entries, labels, f"by-{order}")
     else:
         is_part = after or any(context.filters.values())
-        listed = element("p", "Nothing of that kind." if is_part else EMPTY, class_="note")
+        listed = context.note("Nothing here is of that kind.") if is_part else ways_in()
     more = None
     if len(entries) == SHOWN:
         url = context.url("/", **context.filters, after=entries[-1].cursor)
@@ -61,6 +59,17 @@ def inbox_page(context: PageContext) -> str:
     title = element("h1", "To review")
     head = element("div", title, counts(context, asked), search_form(context, labels), class_="title list")
     return context.page("To review", head, listed, more, keys())
+
+
+def ways_in() -> Markup:
+    """Tell the one line to write for each way that mail comes in."""
+    lines = [
+        element("div", element("dt", where), element("dd", element("code", line))) for where, line in WAYS_IN
+    ]
+    words = (
+        "No mail yet: the filter has to remember what it judges. Copy one line to where your mail is judged:"
+    )
+    return element("div", element("p", words), element("dl", lines, class_="headers"), class_="note ways-in")
 
 
 def list_asked(context: PageContext) -> tuple[str, dict[str, Any]]:

@@ -27,7 +27,7 @@ def why_page(context: PageContext, id_: int) -> str:
     if raw is None:
         gone = "Its text is not kept any more, so there is nothing to show of it, and it cannot be learned."
         bar = element("div", ways(context, entry), class_="actions")
-        return context.page("Why", bar, masthead(entry), element("p", gone, class_="note"))
+        return context.page("Why", bar, masthead(entry), context.note(gone))
     model = Model.open(entry.model)
     why = explain(model, raw)
     verdict, waterfall, message, *evidence = message_sections(why)

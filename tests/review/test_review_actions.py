@@ -220,6 +220,18 @@ def test_a_message_and_its_neighbours(eyes):
     assert not eyes.all("[data-key=k]")
 
 
+def test_nothing_is_there_yet(shared, own, eyes):
+    eyes.open(shared.page.address)
+    for line in ("history = true", "| spamnb classify -p --history", "spamnb serve --history"):
+        assert line in [code.text for code in eyes.all(".ways-in code")]
+    assert eyes.find(".ways-in code").value_of_css_property("user-select") == "all"  # to be copied
+    remembered(shared.history, own, MAIL)
+    for path in ("/?text=nobody", "/nowhere", "/message/99"):
+        eyes.open(shared.page.base + path)
+        eyes.click(".note a")
+        eyes.wait(lambda: len(eyes.all(".rows > li")) == len(MAIL))
+
+
 def choose(eyes, selector, value):
     """Choose one of a list, as a person does."""
     eyes.run(
