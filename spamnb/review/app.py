@@ -135,8 +135,9 @@ def checked_ids(texts: list[str]) -> list[int]:
 
 
 def cutoff_saved(context: PageContext, form: Form) -> Response:
+    before = context.model.stored.head["ham_loss"]
     save_cutoff(context, form.get("loss", [""])[0])
-    return RedirectResponse(context.url("/cutoff"), 303)
+    return RedirectResponse(context.url("/cutoff", before=str(before)), 303)
 
 
 def static(kind: str, name: str) -> Callable[[Request], Response]:

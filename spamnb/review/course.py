@@ -12,7 +12,7 @@ from spamnb.inspection.standing import learning_curve, standing
 from spamnb.labels import SPAM, UNSURE
 from spamnb.pages import svg
 from spamnb.pages.elements import Markup, element, joined
-from spamnb.pages.formats import UNKNOWN, count, interval_text, percent
+from spamnb.pages.formats import UNKNOWN, count, interval_text
 from spamnb.pages.parts import captioned, row, scrolling, section, small, table
 from spamnb.pages.svg import ACROSS, BOTTOM, TOP, UPWARD, Linear, Logarithmic
 from spamnb.review.context import PageContext, heading, sentences
@@ -97,7 +97,7 @@ def week_figure(name: str, title: str, words: str, weeks: Sequence[Week], series
         drawn += [svg.line(at, y.at(found.low), at, y.at(found.high), "whisker") for at, _, found in spots]
         drawn.append(svg.path([(left, top) for left, top, _ in spots], class_))
         for left, top, found in spots:
-            drawn.append(svg.dot(left, top, 3, "point", f"{each}: {percent(found.value)} %"))
+            drawn.append(svg.dot(left, top, 3, "point", f"{each}: {tenths(found.value)} %"))
     shown = range(0, len(weeks), max(1, -(-len(weeks) // 5)))
     plot = svg.drawing(
         name,
@@ -136,7 +136,11 @@ def estimate_cell(found: Estimate | None) -> Markup | str:
     if found is None:
         return UNKNOWN
     value, low, high = (100 * each for each in (found.value, found.low, found.high))
-    return joined(f"{percent(value)} %", small(interval_text((low, high), percent)))
+    return joined(f"{tenths(value)} %", small(interval_text((low, high), tenths)))
+
+
+def tenths(value: float | None) -> str:
+    return UNKNOWN if value is None else f"{value:.1f}"
 
 
 def curve_section(context: PageContext) -> Markup | None:
@@ -164,4 +168,4 @@ def curve_section(context: PageContext) -> Markup | None:
         "Estimated from how the mail that was learned scores, each message without itself. "
         "The ring is where the model stands."
     )
-    return section("Learning curve", None, captioned(plot, words))
+    return section("Learning curve", None, element("div", captioned(plot, words), class_="plots of2"))

@@ -24,7 +24,7 @@ from spamnb.pages.formats import count, tick
 from spamnb.pages.histogram import ScoreGroup, fitting_bins, histogram
 from spamnb.pages.parts import captioned, scrolling, table
 from spamnb.pages.svg import ACROSS, Linear
-from spamnb.review.context import PageContext, heading
+from spamnb.review.context import PageContext, heading, hidden
 from spamnb.training.train import train
 from spamnb.workers.local import LocalPool
 
@@ -65,7 +65,7 @@ class Choice(NamedTuple):
 
     @property
     def name(self) -> str:
-        return f"{100 * self.loss:.10g} %"
+        return percent_text(self.loss)
 
 
 def cutoff_page(context: PageContext) -> str:
@@ -78,6 +78,8 @@ def cutoff_page(context: PageContext) -> str:
         return context.page(title, heading(title), context.note(why))
     latest = context.history.entries("time", model=context.model_path, limit=1)
     mail = JudgedMail.since(context.history, latest[0].time - MONTH if latest else 0.0, context.model_path)
+    if not len(mail.scores):
+        return context.page(title, heading(title), context.note("No mail was judged yet to try a cutoff on."))
     now, ham_name = float(model.stored.head["ham_loss"]), not_spam(model.labels)
     choices = all_choices(model, mail, limits, now)
     intro = (
@@ -92,10 +94,26 @@ def cutoff_page(context: PageContext) -> str:
         context.url("/cutoff"),
         slider(choices, now),
         element("div", picture(groups, limits), listed, class_="beside"),
-        element("p", element("button", "use this", class_="main")),
+        element("p", element("button", "use this", class_="main"), class_="save"),
         class_="cutoff",
     )
-    return context.page(title, heading(title, intro), form)
+    return context.page(title, heading(title, intro), saved_note(context, now), form)
+
+
+def saved_note(context: PageContext, now: float) -> Markup | None:
+    """Confirm what was saved, with the way back."""
+    before = share_of(context.query.get("before", ""))
+    if before is None or before == now:
+        return None
+    words = f"Saved: {percent_text(now)} may be lost, before it was {percent_text(before)}. "
+    undo = context.form(
+        "/cutoff", context.url("/cutoff"), hidden("loss", str(before)), element("button", "undo")
+    )
+    return element("div", element("p", words, role="status"), undo, class_="note saved")
+
+
+def percent_text(share: float) -> str:
+    return f"{100 * share:.10g} %"
 
 
 def all_choices(model: Model, mail: JudgedMail, limits_now: Cutoffs, now: float) -> list[Choice]:
@@ -178,10 +196,16 @@ def choice_row(choice: Choice, is_now: bool, x: Linear) -> Markup:
 
 def save_cutoff(context: PageContext, loss: str) -> None:
     """Set the share of ham that may be lost, as `spamnb train --ham-loss` does."""
-    try:
-        share = float(loss)
-    except ValueError:
-        share = -1.0
-    if not 0 <= share <= MOST_LOSS:
+    share = share_of(loss)
+    if share is None:
         raise DataError("no such choice; load the page again")
     train(context.model_path, {}, pool=LocalPool(1), ham_loss=share)
+
+
+def share_of(text: str) -> float | None:
+    """Read a share of ham; None if it cannot be chosen."""
+    try:
+        share = float(text)
+    except ValueError:
+        return None
+    return share if 0 <= share <= MOST_LOSS else None

@@ -225,14 +225,22 @@ const list = document.querySelector("nav a"), kept = "list " + list.getAttribute
 if (location.pathname === "/") sessionStorage.setItem(kept, location.search);
 else if (sessionStorage.getItem(kept)) list.href = "/" + sessionStorage.getItem(kept);
 
+const markWide = () => {
+  document.querySelectorAll(".scroll").forEach((box) => box.classList.toggle("wide", box.scrollWidth > box.clientWidth));
+};
+addEventListener("resize", markWide);
+markWide();
+
 const slider = document.getElementById("slider");
 if (slider) {
   const choices = [...document.querySelectorAll(".cutoff input[type=radio]")];
+  const save = document.querySelector(".save button"), now = choices.findIndex((choice) => choice.checked);
   const line = [...document.querySelectorAll(".cutoff svg line.cutoff")].at(-1);
   const name = line?.nextElementSibling, band = document.querySelector(".cutoff svg rect.unsure");
   const show = () => {
     const at = choices.findIndex((choice) => choice.checked), choice = choices[at];
     slider.value = at;
+    save.disabled = at === now;
     slider.setAttribute("aria-valuetext", choice.parentElement.textContent.trim());
     document.querySelector(".slider output").textContent = choice.parentElement.textContent.trim();
     const cells = [...choice.closest("tr").cells], names = [...choice.closest("table").rows[0].cells];

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from spamnb.files import counted
-from spamnb.inspection.token_lookup import OtherToken, TokenFacts, fingerprint_of, look_up
+from spamnb.inspection.model_summary import telling_in_model
+from spamnb.inspection.token_lookup import OtherToken, TokenFacts, by_label, fingerprint_of, look_up
 from spamnb.model import Model
 from spamnb.pages.elements import Markup, element, untrusted
 from spamnb.pages.formats import count, signed
@@ -16,6 +17,7 @@ from spamnb.review.context import PageContext, heading
 from spamnb.review.inbox import listed_messages
 
 LONGEST_WORD = 200  # characters of what is looked up
+TELLING = 15  # words of each label
 SEARCHED, MAIL_SHOWN = 500, 20  # messages
 
 
@@ -33,8 +35,24 @@ def words_page(context: PageContext) -> str:
         action="/words",
         class_="search",
     )
-    sections = facts_sections(context, look_up(context.model, asked)) if asked else ()
+    sections = facts_sections(context, look_up(context.model, asked)) if asked else [telling(context)]
     return context.page(asked or "Words", heading("Words", intro), search, *sections)
+
+
+def telling(context: PageContext) -> Markup:
+    """List what tells most, before anything is asked."""
+    model = context.model
+    listed = [
+        others(
+            context,
+            f"For {label}",
+            [OtherToken(each.token, by_label(model, each.messages)) for each in found],
+        )
+        for label, found in telling_in_model(model, TELLING).items()
+    ]
+    return section(
+        "Most telling", "In how many messages of each label.", element("div", listed, class_="telling")
+    )
 
 
 def facts_sections(context: PageContext, facts: TokenFacts) -> list[Markup | None]:

@@ -9,7 +9,7 @@ from helpers.program import Spamnb
 from helpers.reviewing import Eyes, new_browser, served
 
 FORMS = {"light": ("light", 1000, 750), "dark": ("dark", 1000, 750), "phone": ("light", 390, 780)}
-QUALITY = 70  # of 100: under 40 KB a picture
+QUALITY = 40  # of 100: under 55 KB a picture
 
 
 def take(folder: Path, driver: object) -> None:

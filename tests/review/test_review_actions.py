@@ -17,6 +17,7 @@ from spamnb.model import Model
 from spamnb.store.stored_model import StoredModel
 
 pytestmark = needs("chromedriver")
+PHONE = {"width": 390, "height": 780, "deviceScaleFactor": 1, "mobile": True}
 CONTROL, ENTER, ESCAPE, RIGHT = "\ue009", "\ue007", "\ue00c", "\ue014"
 
 
@@ -282,6 +283,10 @@ def test_a_hundred_corrections_in_a_hundred_key_presses(open_page, own, eyes):
 def test_words_course_and_cutoff(eyes, own):
     eyes.click("nav a[href^='/words']")
     eyes.wait(lambda: "/words" in eyes.driver.current_url)
+    assert "casino" in eyes.text(".telling")
+    eyes.command("Emulation.setDeviceMetricsOverride", **PHONE)
+    wide = "return [...document.querySelectorAll('.scroll')].map(box => box.scrollWidth - box.clientWidth)"
+    assert set(eyes.run(wide)) == {0}
     eyes.find("#search").send_keys("viagra", ENTER)
     eyes.wait(lambda: "In 3 of the newest 12 messages: 3 spam." in eyes.text())
     eyes.click(".rows button.ham")
@@ -291,10 +296,16 @@ def test_words_course_and_cutoff(eyes, own):
     eyes.click("nav a[href^='/course']")
     eyes.wait(lambda: "Week by week" in eyes.text())
     assert "Learning curve" in eyes.text()
+    eyes.wait(lambda: eyes.all(".scroll.wide"))  # the table of weeks, on a phone
+    eyes.command("Emulation.clearDeviceMetricsOverride")
+    eyes.wait(lambda: not eyes.all(".scroll.wide"))
+    assert len({plot.size["width"] for plot in eyes.all("figure > svg")}) == 1
     eyes.click("nav a[href^='/cutoff']")
     eyes.wait(lambda: eyes.find("#slider").is_displayed())
     x = "return document.querySelectorAll('.cutoff svg line.cutoff')[1].getAttribute('x1')"
     before, shown = eyes.run(x), eyes.text(".slider output")
+    assert not eyes.find(".save button").is_enabled()
+    loss = StoredModel.open(own).head["ham_loss"]
     eyes.find("#slider").send_keys("\ue012", "\ue012")  # to the left: less ham may be lost
     assert eyes.text(".slider output") != shown
     assert float(eyes.run(x)) >= float(before)
@@ -302,6 +313,8 @@ def test_words_course_and_cutoff(eyes, own):
     eyes.click(".cutoff button")
     eyes.wait(lambda: StoredModel.open(own).head["ham_loss"] == float(chosen))
     eyes.wait(lambda: "as now" in eyes.text(".slider output"))
+    eyes.click(".saved button")
+    eyes.wait(lambda: StoredModel.open(own).head["ham_loss"] == loss)
 
 
 def test_several_labels_and_models(open_page, shared, own, three, tmp_path, eyes):
@@ -322,8 +335,7 @@ def test_several_labels_and_models(open_page, shared, own, three, tmp_path, eyes
     eyes.wait(lambda: "Lost is not spam taken for spam" in eyes.text())
     assert "2 messages of the last 30 days" in eyes.text()
     assert eyes.text("#counts").endswith(" not spam")
-    phone = {"width": 390, "height": 780, "deviceScaleFactor": 1, "mobile": True}
-    eyes.command("Emulation.setDeviceMetricsOverride", **phone)
+    eyes.command("Emulation.setDeviceMetricsOverride", **PHONE)
     table = "const box = document.querySelector('.cutoff .scroll'); return box.scrollWidth - box.clientWidth"
     assert eyes.run(table) == 0
     eyes.command("Emulation.clearDeviceMetricsOverride")
