@@ -5,36 +5,31 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import ExitStack, closing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from spamnb.cli.imap_setup import SECURITY, WAYS, agrees, ask, password_source, tried
+from spamnb.cli.imap_setup import config_option, setup, train_command
 from spamnb.cli.render.imap import EventPrinter, show_accounts
 from spamnb.cli.render.terminal import print_json_lines
-from spamnb.cli.shared.help import Group, Number, is_quiet, rare_option
+from spamnb.cli.shared.help import Group, Number, is_quiet
 from spamnb.cli.shared.options import (
     Command,
     Decorated,
     jobs_option,
     json_option,
     path_type,
-    refuse_without_effect,
     with_options,
 )
 from spamnb.cli.shared.progress import progress
 from spamnb.configuration.current import model_path
-from spamnb.errors import DataError, NoModel, SpamnbError, UsageError, command_to_run
+from spamnb.errors import DataError, NoModel, SpamnbError, UsageError
 from spamnb.files import complain, counted, model_file, printable, write_stderr
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
     from spamnb.imap.connection import ImapConnection
     from spamnb.imap.mailbox import Event
-
-config_option = click.option(
-    "--config", type=path_type, metavar="FILE", help="Accounts, if not spamnb/imap.toml."
-)
 
 
 def account_options(function: Decorated) -> Decorated:
@@ -66,81 +61,6 @@ def imap(ctx: click.Context) -> None:
     if ctx.invoked_subcommand is None:
         write_stderr(ctx.get_help() + "\n")
         ctx.exit(UsageError.exit_code)
-
-
-@imap.command(
-    cls=Command,
-    examples="""
-spamnb imap setup
-spamnb imap setup --account work --host imap.example.org --user me@example.org
-spamnb imap setup --host imap.example.org --way command --secret 'pass mail'
-""",
-)
-@click.option("--account", default="home", show_default=True, metavar="NAME", help="Its name in the file.")
-@click.option("--host", metavar="NAME", help="IMAP server; asked for by default.")
-@click.option(
-    "--port", type=Number(1, 65535), metavar="PORT", help="By default 993, or 143 unless TLS is implicit."
-)
-@click.option(
-    "--tls",
-    type=click.Choice(SECURITY),
-    default="implicit",
-    show_default=True,
-    help="How to encrypt.",
-)
-@rare_option("--ca-file", type=path_type, metavar="FILE", help="Certificates to trust, if not the system's.")
-@click.option("--user", metavar="NAME", help="User name; asked for by default.")
-@click.option("--way", type=click.Choice([*WAYS]), help="Where the password comes from.")
-@click.option("--secret", metavar="WHERE", help="The command, or path of the file; not the password itself.")
-@config_option
-@click.pass_context
-def setup(
-    ctx: click.Context,
-    account: str,
-    host: str | None,
-    port: int | None,
-    tls: str,
-    ca_file: str | None,
-    user: str | None,
-    way: str | None,
-    secret: str | None,
-    config: str | None,
-) -> None:
-    """Ask for a server and how to get the password, try them, find the folders, and write the file.
-
-    What does not work is asked for again. Nothing is done to your mail until you say so in the file:
-    action = "flag", then "move".
-    """
-    from spamnb.imap.accounts import default_config
-    from spamnb.imap.setup import add_account
-
-    if way == "keyring":
-        refuse_without_effect("with --way keyring", "secret")
-    if tls == "none":
-        refuse_without_effect("with --tls none", "ca_file")
-    path = config or default_config()
-    values: dict[str, Any] = {"host": host or ask("--host", "IMAP server")}
-    values |= {"port": port} if port else {}
-    values |= {"tls": tls} if tls != "implicit" else {}
-    values |= {"ca_file": os.path.abspath(ca_file)} if ca_file else {}
-    values["user"] = user or ask("--user", "user")
-    values |= password_source(way, secret)
-    values, facts = tried(account, values)
-    if not is_quiet():
-        show_accounts([{**facts, "model": model_file(model_path())}])
-    if agrees("keep a history, for `spamnb review`?"):
-        values["history"] = True
-    values["action"] = "nothing"
-    add_account(path, account, values)
-    if not is_quiet():
-        click.echo(f"written: {printable(path)}")
-        for role in ("ham", "junk"):
-            if not values[role]:
-                click.echo(f"no folder of {role} was found; name it in the file")
-    if values["ham"] and values["junk"] and agrees("train now?"):
-        ctx.invoke(train, account=account, config=config, model=None, as_json=False, jobs=None, yes=False)
-    elif not is_quiet():
-        click.echo(f"next: {train_command(config)}")
 
 
 @imap.command(
@@ -344,13 +264,6 @@ def connected(account: Account, looks_only: bool = False) -> closing[ImapConnect
     return closing(ImapConnection(account, looks_only))
 
 
-def train_command(config: str | None, account: str | None = None, model: str | None = None) -> str:
-    given = {"--config": config, "--account": account, "--model": model}
-    return command_to_run(
-        "imap", "train", *(word for option, value in given.items() if value for word in (option, value))
-    )
-
-
 def for_each(wanted: str | None, config: str | None, model: str | None, do: Callable[[Account], None]) -> int:
     """Do something with each account; one that fails does not stop the others. Returns an exit code."""
     from spamnb.imap.accounts import default_config, read_accounts
@@ -366,3 +279,6 @@ def for_each(wanted: str | None, config: str | None, model: str | None, do: Call
             complain(f"{account.name}: {error}")
             code = code or error.exit_code
     return code
+
+
+imap.add_command(setup)

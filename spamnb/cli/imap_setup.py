@@ -1,15 +1,20 @@
-"""The questions of `spamnb imap setup`: asked again, with the last answers, until a server lets us in."""
+"""`spamnb imap setup`: questions, asked again with the last answers until a server lets us in."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from spamnb.errors import DataError, UsageError
-from spamnb.files import complain
+from spamnb.cli.render.imap import show_accounts
+from spamnb.cli.shared.help import Number, is_quiet, rare_option
+from spamnb.cli.shared.options import Command, path_type, refuse_without_effect
+from spamnb.configuration.current import model_path
+from spamnb.errors import DataError, UsageError, command_to_run
+from spamnb.files import complain, model_file, printable
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
@@ -22,6 +27,11 @@ WAYS = {
 }
 HINTS = {"command": "command that prints it, like `pass show mail/home`", "file": "path of the file"}
 SECURITY = ("implicit", "starttls", "none")
+
+
+config_option = click.option(
+    "--config", type=path_type, metavar="FILE", help="Accounts, if not spamnb/imap.toml."
+)
 
 
 def can_ask() -> bool:
@@ -104,3 +114,88 @@ def other_server(values: dict[str, Any]) -> dict[str, Any]:
 
 def without(values: dict[str, Any], keys: Sequence[str] | Any) -> dict[str, Any]:
     return {key: value for key, value in values.items() if key not in keys}
+
+
+def train_command(config: str | None, account: str | None = None, model: str | None = None) -> str:
+    given = {"--config": config, "--account": account, "--model": model}
+    return command_to_run(
+        "imap", "train", *(word for option, value in given.items() if value for word in (option, value))
+    )
+
+
+@click.command(
+    "setup",
+    cls=Command,
+    examples="""
+spamnb imap setup
+spamnb imap setup --account work --host imap.example.org --user me@example.org
+spamnb imap setup --host imap.example.org --way command --secret 'pass mail'
+""",
+)
+@click.option("--account", default="home", show_default=True, metavar="NAME", help="Its name in the file.")
+@click.option("--host", metavar="NAME", help="IMAP server; asked for by default.")
+@click.option(
+    "--port", type=Number(1, 65535), metavar="PORT", help="By default 993, or 143 unless TLS is implicit."
+)
+@click.option(
+    "--tls",
+    type=click.Choice(SECURITY),
+    default="implicit",
+    show_default=True,
+    help="How to encrypt.",
+)
+@rare_option("--ca-file", type=path_type, metavar="FILE", help="Certificates to trust, if not the system's.")
+@click.option("--user", metavar="NAME", help="User name; asked for by default.")
+@click.option("--way", type=click.Choice([*WAYS]), help="Where the password comes from.")
+@click.option("--secret", metavar="WHERE", help="The command, or path of the file; not the password itself.")
+@config_option
+@click.pass_context
+def setup(
+    ctx: click.Context,
+    account: str,
+    host: str | None,
+    port: int | None,
+    tls: str,
+    ca_file: str | None,
+    user: str | None,
+    way: str | None,
+    secret: str | None,
+    config: str | None,
+) -> None:
+    """Ask for a server and how to get the password, try them, find the folders, and write the file.
+
+    What does not work is asked for again. Nothing is done to your mail until you say so in the file:
+    action = "flag", then "move".
+    """
+    from spamnb.imap.accounts import default_config
+    from spamnb.imap.setup import add_account
+
+    if way == "keyring":
+        refuse_without_effect("with --way keyring", "secret")
+    if tls == "none":
+        refuse_without_effect("with --tls none", "ca_file")
+    path = config or default_config()
+    values: dict[str, Any] = {"host": host or ask("--host", "IMAP server")}
+    values |= {"port": port} if port else {}
+    values |= {"tls": tls} if tls != "implicit" else {}
+    values |= {"ca_file": os.path.abspath(ca_file)} if ca_file else {}
+    values["user"] = user or ask("--user", "user")
+    values |= password_source(way, secret)
+    values, facts = tried(account, values)
+    if not is_quiet():
+        show_accounts([{**facts, "model": model_file(model_path())}])
+    if agrees("keep a history, for `spamnb review`?"):
+        values["history"] = True
+    values["action"] = "nothing"
+    add_account(path, account, values)
+    if not is_quiet():
+        click.echo(f"written: {printable(path)}")
+        for role in ("ham", "junk"):
+            if not values[role]:
+                click.echo(f"no folder of {role} was found; name it in the file")
+    imap = ctx.parent.command if ctx.parent else None
+    if isinstance(imap, click.Group) and values["ham"] and values["junk"] and agrees("train now?"):
+        train = imap.commands["train"]
+        ctx.invoke(train, account=account, config=config, model=None, as_json=False, jobs=None, yes=False)
+    elif not is_quiet():
+        click.echo(f"next: {train_command(config)}")
