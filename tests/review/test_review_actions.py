@@ -181,7 +181,7 @@ def test_the_list(eyes, shared, own):
     eyes.press("?")
     assert "next, previous" in eyes.text("#keys:popover-open")
     eyes.press(ESCAPE)
-    assert not eyes.all("#keys:popover-open")
+    eyes.wait(lambda: not eyes.all("#keys:popover-open"))
     # Filters act at once, and stay when one comes back.
     choose(eyes, "[name=source]", "imap home/INBOX")
     eyes.wait(lambda: len(eyes.all(".rows > li")) == 6)
@@ -193,9 +193,9 @@ def test_the_list(eyes, shared, own):
     assert eyes.find("[name=word]").get_attribute("value") == asked
     for there, back in (("nav a[href^='/words']", "nav a"), (".rows .subject", "#back")):
         eyes.click(there)
-        eyes.wait(lambda: not eyes.all("[name=source]"))
+        eyes.wait(lambda: is_ready(eyes) and not eyes.all("[name=source]"))
         eyes.click(back)
-        eyes.wait(lambda: eyes.all("[name=source]"))
+        eyes.wait(lambda: is_ready(eyes) and eyes.all("[name=source]"))
         assert len(eyes.all(".rows > li")) == 6
 
 
@@ -204,7 +204,7 @@ def test_a_message_and_its_neighbours(eyes):
     ids = [row.get_attribute("id")[1:] for row in eyes.all(".rows > li")]
     eyes.press(ENTER)
     for key, at in (("j", 1), ("j", 2), ("k", 1)):
-        eyes.wait(lambda: eyes.all(".actions"))
+        eyes.wait(lambda: is_ready(eyes) and eyes.all(".actions"))
         eyes.press(key)
         eyes.wait(lambda at=at: eyes.driver.current_url.endswith(f"/message/{ids[at]}"))
     # The message is first, and its labels are in reach from its end, too.
@@ -231,6 +231,11 @@ def test_nothing_is_there_yet(shared, own, eyes):
         eyes.open(shared.page.base + path)
         eyes.click(".note a")
         eyes.wait(lambda: len(eyes.all(".rows > li")) == len(MAIL))
+
+
+def is_ready(eyes):
+    """Whether the page is there, and its script has run."""
+    return eyes.run("return document.readyState") == "complete"
 
 
 def choose(eyes, selector, value):
