@@ -72,14 +72,14 @@ CHANGES = {
         "html/colours.py", 'digits = "".join(', 'return INHERITED\n    digits = "".join('
     ),
     "colours as functions": Change("html/colours.py", 'word.startswith(("rgb", "hsl"))', "False"),
-    "out of view": Change(STYLES, " or _is_out_of_view(declared)", ""),
-    "positions": Change(STYLES, 'if get("position", "static") != "static"', "if False"),
+    "out of view": Change(STYLES, "done & _PLACES and _is_out_of_view(declared)", "False"),
+    "positions": Change(STYLES, 'if declared.get("position", "static") != "static"', "if False"),
     "margins": Change(STYLES, "for name in _MARGINS:", "for name in ():"),
     "text-indent, clip, transform": Change(STYLES, "for name in _MOVES:", "for name in ():"),
     "opacity": Change(STYLES, 'if "opacity" in declared and', "if False and"),
     "boxes without room": Change(STYLES, "for side in _EXTENTS:", "for side in ():"),
     "visibility": Change(STYLES, 'if "visibility" in declared', "if False"),
-    "tiny letters": Change(STYLES, 'for name in ("font", "font-size"):', "for name in ():"),
+    "tiny letters": Change(STYLES, "for name in _FONTS if done & _SIZES else ():", "for name in ():"),
     "comments and escapes in styles": Change(STYLES, "css = css.lower()", "return css.lower()"),
     "media queries": Change(
         SHEETS, "around.append(min(around[-1], block_audience(prelude)))", "around.append(2)"
