@@ -148,6 +148,16 @@ def test_a_library_of_one_module_is_stale(tree):
     assert hatch_build.stale(tree) == [tree / "spamnb" / f"a{SUFFIX}"]
 
 
+@pytest.mark.slow
+def test_a_compiler_gets_no_flag_that_it_does_not_know(tmp_path, monkeypatch):
+    """As clang, which would compile nothing."""
+    clang = tmp_path / "clang"
+    clang.write_text(f'#!/bin/sh\ncase "$*" in *{hatch_build.WIDE_LOOPS}*) exit 1 ;; esac\n')
+    clang.chmod(0o755)
+    monkeypatch.setenv("CC", str(clang))
+    assert hatch_build.WIDE_LOOPS not in hatch_build.compiler()[0]
+
+
 def test_what_is_for_another_python_is_left_alone(tree):
     (tree / "spamnb" / "core.cpython-36m-x86_64-linux-gnu.so").write_text("")
     assert hatch_build.stale(tree) == []
