@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -112,7 +112,7 @@ def other_server(values: dict[str, Any]) -> dict[str, Any]:
     return without(values, ("tls", "port")) | {"host": host, "tls": tls, "port": port}
 
 
-def without(values: dict[str, Any], keys: Sequence[str] | Any) -> dict[str, Any]:
+def without(values: dict[str, Any], keys: Collection[str]) -> dict[str, Any]:
     return {key: value for key, value in values.items() if key not in keys}
 
 
