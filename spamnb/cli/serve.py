@@ -109,10 +109,7 @@ def serve(**options: Any) -> None:
     options["allow_tell"] |= options["allow_tell_all"]
     if milter and (options["allow_tell"] or options["user_models"]):
         raise UsageError("--user-models and --allow-tell cannot be combined with --milter")
-    configuration = load()
-    open_history(options["history"], options["history_days"], options["history_size"], configuration)
-    options["header_style"] = options["header_style"] or configuration["header_style"]
-    options |= {key: configuration[key] for key in ("header", "subject_tag")}
+    open_history(options["history"], options["history_days"], options["history_size"], load())
     options["workers"] = options["workers"] or all_cores()
     options["timeout"] = options["timeout"] or (MILTER_TIMEOUT if milter else Options.timeout)
     options["quiet"] = is_quiet()

@@ -7,13 +7,14 @@ import pwd
 import stat
 import string
 from contextlib import suppress
+from math import inf
 from time import monotonic, perf_counter
 
 from spamnb.bayes.verdict import Verdict
 from spamnb.configuration.current import Configuration, load
+from spamnb.delivery.commands import open_history
 from spamnb.errors import InputOutputError, ModelError, SpamnbError
 from spamnb.files import complain, model_file
-from spamnb.history.log import HistoryLog
 from spamnb.in_memory import load_into_memory
 from spamnb.key import key_path
 from spamnb.model import Model
@@ -21,6 +22,7 @@ from spamnb.reading.envelope import Envelope, envelope_of
 from spamnb.reading.features import Features
 from spamnb.reading.message import read
 from spamnb.serve.metrics import Counters
+from spamnb.serve.options import Options
 from spamnb.store.stored_model import StoredModel
 
 MOST_COUNT_BYTES = 64 << 20  # the counts of a larger model stay on disk
@@ -47,17 +49,15 @@ LONGEST_USER = 128  # characters
 class Judge:
     """Judges the mail of a user by the user's model, where there is one, else by the shared one."""
 
-    def __init__(
-        self, shared: str, user_models: str | None, counters: Counters, history: HistoryLog | None = None
-    ) -> None:
-        self.shared = ReloadingModel(shared)
-        self.user_models = user_models
+    def __init__(self, options: Options, counters: Counters) -> None:
+        self.options = options
+        self.shared = ReloadingModel(options.model)
+        self.user_models = options.user_models
         self.counters = counters
-        self.history = history
         self.by_path: dict[str, ReloadingModel] = {}  # models of users, the least recently used first
         self.spare = Features()
-        self.configuration = load()
-        self.looked_at = monotonic()  # when its files were last looked at
+        self._configure(load())
+        self.looked_at = monotonic()  # when the files of the configuration were last looked at
         self.last_error = ""
 
     def classify(
@@ -75,26 +75,40 @@ class Judge:
         except ModelError as error:
             kept.remember_failure(error)
             raise
-        self._configuration().decide(verdict, envelope)
+        self.current_configuration().decide(verdict, envelope)
         self.counters.judged(verdict.label, perf_counter() - start)
         if self.history:
             self.history.append(raw, verdict, model.stored.path, "serve", user)
         return verdict, features, envelope
 
-    def _configuration(self) -> Configuration:
+    def header(self) -> tuple[str, str, str]:
+        """Style and name of the header that a message gets, and the tag before the subject of spam."""
+        current = self.current_configuration()
+        style = self.options.header_style or current["header_style"]
+        return style, current["header"], current["subject_tag"]
+
+    def current_configuration(self) -> Configuration:
         """Return the configuration, read anew when its files have changed; if they are wrong, as it was."""
         now = monotonic()
         if now - self.looked_at >= LOOK_AGAIN:
             self.looked_at = now
             try:
                 if not self.configuration.sources or not self.configuration.is_fresh:
-                    self.configuration = load()
+                    before = self.configuration["model"]
+                    self._configure(load())
                     self.last_error = ""
+                    if before == self.options.model != self.configuration["model"]:
+                        complain("another model is configured; restart the server to judge by it")
             except SpamnbError as error:
                 if str(error) != self.last_error:
                     self.last_error = str(error)
                     complain(f"{error} (going on as configured before)")
         return self.configuration
+
+    def _configure(self, configuration: Configuration) -> None:
+        asked = self.options.history, self.options.history_days, self.options.history_size
+        self.history = open_history(*asked, configuration)
+        self.configuration = configuration
 
     def model_path(self, user: str) -> str:
         """Path of the model that a user's mail is judged by, and learned with."""
@@ -115,7 +129,8 @@ class Judge:
         return path != self.shared.path and user == login_name(peer)
 
     def reload(self) -> None:
-        """Have every model opened anew when it is next used."""
+        """Have the configuration read, and every model opened anew when it is next used."""
+        self.looked_at = -inf
         self.by_path.clear()
         self.shared.stamp = self.shared.failed_stamp = None
 

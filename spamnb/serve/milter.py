@@ -140,7 +140,8 @@ class MilterMessage:
 
     def __init__(self, milter: Milter) -> None:
         self.milter = milter
-        self.names = header_names(milter.options.header_style, milter.options.header)
+        self.style, self.header, self.subject_tag = milter.judge.header()
+        self.names = header_names(self.style, self.header)
         self.forged = {name.lower(): 0 for name in self.names}  # how many headers of our names it has
         self.hides_header = False  # of our names, within another
         self.subject: bytes | None = None
@@ -271,12 +272,12 @@ class Session:
 
     def _headers(self, verdict: Verdict) -> list[FilterMessage]:
         """Headers of the verdict, to be inserted in front of all others."""
-        written = header_fields(verdict, self.options.header_style, self.options.header)
+        written = header_fields(verdict, self.message.style, self.message.header)
         fields = (line.encode("ascii", "replace").partition(b":") for line in written)
         added: list[FilterMessage] = [
             InsertHeader(index, name.decode(), value) for index, (name, _, value) in enumerate(fields)
         ]
-        tag = self.options.subject_tag.strip().encode() if verdict.label == SPAM else b""
+        tag = self.message.subject_tag.strip().encode() if verdict.label == SPAM else b""
         subject = self.message.subject
         if not tag or (subject is not None and subject.lstrip().startswith(tag)):
             return added

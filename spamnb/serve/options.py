@@ -20,9 +20,7 @@ class Options:
     allow_tell: bool = False
     allow_tell_all: bool = False  # whether any user at a Unix socket may teach any model
     allow_network: bool = False  # whether to listen where other machines can connect
-    header_style: str = "spamnb"
-    header: str = "X-Spamnb"
-    subject_tag: str = ""
+    header_style: str | None = None  # None: as configured
     metrics: str | None = None
     max_size: int = 50_000_000  # bytes of a message
     timeout: float = 30.0  # seconds

@@ -28,7 +28,12 @@ LONGEST_TOKEN = 60  # characters shown in a report
 
 
 def answer(
-    command: bytes, version: float, verdict: Verdict, features: Features, raw: bytes, options: Options
+    command: bytes,
+    version: float,
+    verdict: Verdict,
+    features: Features,
+    raw: bytes,
+    header: tuple[str, str, str],
 ) -> bytes:
     """Answer as the client's version expects: from 1.2 on a length, from 1.3 on a score with a message."""
     yes, no = (b"Yes", b"No") if command == b"REPORT_IFSPAM" else (b"True", b"False")
@@ -37,7 +42,7 @@ def answer(
     if command == b"CHECK":
         return OK + score + b"\r\n"
     if command in (b"PROCESS", b"HEADERS"):
-        message = passed_through(raw, verdict, options.header_style, options.header, options.subject_tag)
+        message = passed_through(raw, verdict, *header)
         if command == b"HEADERS":
             message = head_of(message)
         if version < 1.2:
@@ -242,7 +247,7 @@ class Spamd:
         if request.command == b"TELL":
             return (yield from self._tell(request, raw, start, incoming.peer))
         verdict, features, envelope = self.judge.classify(raw, request.user, request.command in REPORTING)
-        reply = answer(request.command, request.version, verdict, features, raw, self.options)
+        reply = answer(request.command, request.version, verdict, features, raw, self.judge.header())
         seconds, command = perf_counter() - start, request.command.decode()
         self.log.judged(verdict, len(raw), envelope, request.user, seconds, command)
         return reply

@@ -9,8 +9,6 @@ import socket
 import time
 from typing import NoReturn
 
-from spamnb.configuration.current import load
-from spamnb.delivery.commands import open_history
 from spamnb.files import complain, counted, write_stderr
 from spamnb.serve import sockets
 from spamnb.serve.connections import Connections, Limits
@@ -42,8 +40,7 @@ class Server:
         self.created: list[socket.socket] = []  # listeners that are not systemd's: removed at the end
         self.workers: dict[int, tuple[int, float]] = {}  # by process id: number and start time of the worker
         self.counters = Counters(options.workers)
-        history = open_history(options.history, options.history_days, options.history_size, load())
-        self.judge = Judge(options.model, options.user_models, self.counters, history)
+        self.judge = Judge(options, self.counters)
         self.milter_handler: Handler | None = None
         if options.milter:
             from spamnb.serve.milter import Milter  # needs an extra

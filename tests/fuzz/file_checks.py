@@ -141,13 +141,9 @@ LOG = Listening()
 
 @cache
 def server() -> Spamd:
-    counters = Counters(1)
-    return Spamd(
-        Judge(sound_model(), None, counters),
-        LearningQueue(lambda: None, Log(quiet=True)),
-        LOG,
-        Options(sound_model(), max_size=1 << 20),
-    )
+    options = Options(sound_model(), max_size=1 << 20)
+    queue = LearningQueue(lambda: None, Log(quiet=True))
+    return Spamd(Judge(options, Counters(1)), queue, LOG, options)
 
 
 def spamd(data: bytes) -> None:

@@ -1,6 +1,7 @@
-"""The server and the lists of senders: obeyed, said so, and read anew when they change."""
+"""The server and its configuration: obeyed, said so, and read anew when it changes."""
 
 import os
+import signal
 
 import pytest
 from helpers.serving import request
@@ -9,17 +10,17 @@ from helpers.waiting import until
 pytestmark = pytest.mark.slow
 
 
+def configured_in(folder):
+    return {"XDG_CONFIG_HOME": str(folder), "XDG_CACHE_HOME": str(folder)}
+
+
 def test_a_list_that_changes_is_noticed(serving, mail, tmp_path):
     folder = tmp_path / "spamnb"
     folder.mkdir()
     block = folder / "block.txt"
     block.write_text("example.org\n")
-    server = serving(
-        env={"XDG_CONFIG_HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)},
-        header="X-Spam-Told",
-        subject_tag="[spam]",
-        workers=1,
-    )
+    (folder / "spamnb.toml").write_text('header = "X-Spam-Told"\nsubject_tag = "[spam]"\n')
+    server = serving(env=configured_in(tmp_path), workers=1)
     asked = request("PROCESS", mail.messages["ham"])
 
     def write(text):
@@ -40,3 +41,20 @@ def test_a_list_that_changes_is_noticed(serving, mail, tmp_path):
     assert b"blocked=example.org" in server.ask(asked)  # as it was
     write("\n")
     until(lambda: b"X-Spam-Told: ham; " in server.ask(asked))
+
+
+def test_a_changed_configuration_is_applied(serving, spamnb, mail, tmp_path):
+    """Header, tag and history at once; of another model it is said that a restart is needed."""
+    (tmp_path / "spamnb").mkdir()
+    file = tmp_path / "spamnb" / "spamnb.toml"
+    file.write_text(f'model = "{spamnb.model}"\n')
+    env = configured_in(tmp_path) | {"XDG_STATE_HOME": str(tmp_path / "state")}
+    server = serving(env=env, workers=1)
+    asked = request("PROCESS", mail.messages["spam"])
+    assert b"X-Spamnb: spam; " in server.ask(asked)
+    file.write_text('model = "other"\nheader_style = "bogofilter"\nsubject_tag = "[spam]"\nhistory = true\n')
+    server.process.send_signal(signal.SIGHUP)
+    until(lambda: b"X-Bogosity: Spam, " in server.ask(asked))
+    assert b"\nSubject: [spam] cheap pills 99\n" in server.ask(asked)
+    assert (tmp_path / "state" / "spamnb" / "history").is_dir()
+    server.wait_for("another model is configured; restart the server to judge by it")

@@ -96,8 +96,8 @@ class MilterSessions(RuleBasedStateMachine):
         super().__init__()
         self.open = []
         self.log = Recording()
-        judge = Judge(self.model, None, Counters(1))
-        self.milter = Milter(judge, self.log, Options(model=self.model, max_size=MOST))
+        options = Options(model=self.model, max_size=MOST)
+        self.milter = Milter(Judge(options, Counters(1)), self.log, options)
 
     @rule(target=sessions)
     def connect(self):
@@ -168,7 +168,7 @@ TestMilter = MilterSessions.TestCase
 
 def test_who_is_late_with_any_byte_of_a_request_is_told(spamnb):
     log, options = Recording(), Options(model=spamnb.model)
-    spamd = Spamd(Judge(spamnb.model, None, Counters(1)), LearningQueue(lambda: None, log), log, options)
+    spamd = Spamd(Judge(options, Counters(1)), LearningQueue(lambda: None, log), log, options)
     asked = request("CHECK", ham(5), User="joe")
     for size in range(len(asked)):
         session = Session(spamd.handle)

@@ -12,6 +12,7 @@ from spamnb.errors import DataError, ModelError
 from spamnb.serve import judge as judging
 from spamnb.serve.judge import Judge
 from spamnb.serve.metrics import Counters
+from spamnb.serve.options import Options
 from spamnb.store import head, journal, records, stored_model
 from spamnb.store.journal import SoundRecordSearch
 from spamnb.store.stored_model import StoredModel
@@ -35,7 +36,7 @@ def anns(spamnb, home):
 
 @pytest.fixture
 def judge(spamnb, home):
-    return Judge(spamnb.model, str(home.parent), Counters(1))
+    return Judge(Options(spamnb.model, user_models=str(home.parent)), Counters(1))
 
 
 def sparse(path, start, size):

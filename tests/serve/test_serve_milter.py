@@ -27,8 +27,8 @@ class Server:
 
     def __init__(self, model, **options):
         self.counters = Counters(1)
-        judge = Judge(model, None, self.counters)
-        self.milter = Milter(judge, Log(quiet=True), Options(model=model, **options))
+        asked = Options(model=model, **options)
+        self.milter = Milter(Judge(asked, self.counters), Log(quiet=True), asked)
 
     def says(self, *pieces):
         """What it hears when it has said all that; nothing more after a session was broken off."""
@@ -225,11 +225,11 @@ class TestCommand:
         spamnb("serve", *options).fails(64, "--milter")
 
 
-SPAM_TAG = {"subject_tag": "[spam]", "header": "X-Spam-Told"}
-
-
-def test_the_subject_of_spam_is_tagged_if_wanted(spamnb, mail):
-    server, raw = Server(spamnb.model, **SPAM_TAG), mail.messages["spam"]
+def test_the_subject_of_spam_is_tagged_if_wanted(spamnb, mail, tmp_path, monkeypatch):
+    (tmp_path / "spamnb").mkdir()
+    (tmp_path / "spamnb" / "spamnb.toml").write_text('subject_tag = "[spam]"\nheader = "X-Spam-Told"\n')
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    server, raw = Server(spamnb.model), mail.messages["spam"]
     tagged = packet(b"m", struct.pack("!L", 1) + b"Subject\0 [spam] cheap pills 99\0")
     heard = server.says(HELLO, message(raw))
     assert heard[4:].startswith(b"i\0\0\0\0X-Spam-Told\0 spam; ")

@@ -15,6 +15,7 @@ from helpers.waiting import PATIENCE
 
 from spamnb.serve.judge import MOST_OPEN_USER_MODELS, Judge
 from spamnb.serve.metrics import Counters
+from spamnb.serve.options import Options
 
 SPAM = b"Subject: cheap pills\n\nbuy viagra now, casino bonus\n"
 
@@ -113,7 +114,7 @@ def test_only_so_many_models_stay_open(homes, spamnb):
         handles = (f"/proc/self/fd/{name}" for name in os.listdir("/proc/self/fd"))
         return sum(os.path.realpath(handle).startswith(f"{homes}/") for handle in handles)
 
-    judge = Judge(spamnb.model, str(homes), Counters(1))
+    judge = Judge(Options(spamnb.model, user_models=str(homes)), Counters(1))
     names = [f"user{number}" for number in range(MOST_OPEN_USER_MODELS + 20)]
     for name in names:
         (homes / name).mkdir()
