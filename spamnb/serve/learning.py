@@ -2,7 +2,6 @@
 
 import os
 import signal
-from collections import deque
 from collections.abc import Callable
 from select import PIPE_BUF
 from typing import NoReturn
@@ -12,8 +11,8 @@ from spamnb.serve.log import Log
 from spamnb.training.learn import learn
 
 PROCESSES_PER_WORKER = 8
-MOST_WAITING_TASKS = 64
-FAILED_PREFIX = b"failed: "
+MOST_WAITING_TASKS, MOST_WAITING_FOR_A_MODEL = 64, 16
+FAILED_PREFIX, LOCKED_PREFIX = b"failed: ", b"failed: locked: "
 
 
 class LearningTask:
@@ -30,6 +29,8 @@ class LearningTask:
         """Learn the message and return its outcome, or the failure; by then, the change is on disk."""
         try:
             return learn(self.model, self.raw, self.label).encode()
+        except Locked as error:
+            return LOCKED_PREFIX + str(error).encode(errors="replace")
         except SpamnbError as error:
             return FAILED_PREFIX + str(error).encode(errors="replace")
         except Exception as error:
@@ -38,16 +39,20 @@ class LearningTask:
 
 
 class LearningQueue:
-    """The learning tasks of a worker: PROCESSES_PER_WORKER run at a time, the others wait their turn."""
+    """The learning tasks of a worker: PROCESSES_PER_WORKER run at a time, the others wait their turn.
+
+    One at a time learns into a model: more would only wait for its lock, in the place of others.
+    """
 
     def __init__(self, close_connections: Callable[[], None], log: Log) -> None:
         self.log = log
         self.close_connections = close_connections  # called first in each forked process
-        self.waiting: deque[LearningTask] = deque()
-        self.running = 0
+        self.waiting: list[LearningTask] = []
+        self.running: set[str] = set()  # models
 
     def add(self, model: str, raw: bytes, label: str | None) -> LearningTask:
-        if len(self.waiting) >= MOST_WAITING_TASKS:
+        alike = sum(task.model == model for task in self.waiting)
+        if len(self.waiting) >= MOST_WAITING_TASKS or alike >= MOST_WAITING_FOR_A_MODEL:
             raise Locked("too many messages are being learned; try again later")
         task = LearningTask(model, raw, label)
         self.waiting.append(task)
@@ -60,22 +65,34 @@ class LearningQueue:
         os.close(task.result_reader)
         if task.process:
             os.waitpid(task.process, 0)
-        self.running -= 1
+            self.running.remove(task.model)
+        if result.startswith(LOCKED_PREFIX):  # who waits for this model has waited as long, or would
+            self._fail_waiting(task.model, result)
         self._start_waiting()
         if result.startswith(FAILED_PREFIX):
             raise SpamnbError(result.removeprefix(FAILED_PREFIX).decode(errors="replace"))
         return result.decode()
 
     def _start_waiting(self) -> None:
-        while self.waiting and self.running < PROCESSES_PER_WORKER:
-            task = self.waiting.popleft()
-            self.running += 1
-            try:
-                task.process = os.fork()
-                if not task.process:
-                    self._learn_and_exit(task)
-            except OSError as error:
-                os.write(task.result_writer, FAILED_PREFIX + str(error.strerror).encode())
+        for task in list(self.waiting):
+            if len(self.running) < PROCESSES_PER_WORKER and task.model not in self.running:
+                self.waiting.remove(task)
+                self._start(task)
+
+    def _start(self, task: LearningTask) -> None:
+        try:
+            task.process = os.fork()
+            if not task.process:
+                self._learn_and_exit(task)
+            self.running.add(task.model)
+        except OSError as error:
+            os.write(task.result_writer, FAILED_PREFIX + str(error.strerror).encode())
+        os.close(task.result_writer)
+
+    def _fail_waiting(self, model: str, result: bytes) -> None:
+        for task in [task for task in self.waiting if task.model == model]:
+            self.waiting.remove(task)
+            os.write(task.result_writer, result)
             os.close(task.result_writer)
 
     def _learn_and_exit(self, task: LearningTask) -> NoReturn:

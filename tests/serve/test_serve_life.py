@@ -16,7 +16,11 @@ from helpers.programs import needs
 from helpers.serving import LOOPBACK, Client, Serving, children, everything, refuses, request
 from helpers.waiting import PATIENCE, stand_still, until
 
+from spamnb.errors import Locked, SpamnbError
 from spamnb.model import Model
+from spamnb.serve import learning
+from spamnb.serve.learning import MOST_WAITING_FOR_A_MODEL
+from spamnb.serve.log import Log
 
 OK = b"SPAMD/1.1 0 EX_OK\r\n"
 
@@ -237,6 +241,45 @@ def test_nobody_waits_for_a_lesson(serving, own, mail):
             with pupil:
                 assert everything(pupil) == OK + b"DidSet: local\r\n\r\n\r\n"
     assert learners(server) == []
+
+
+def test_a_locked_model_holds_up_nobody_elses_lessons(serving, own, tmp_path):
+    """The one worker has more lessons for it than processes to learn in."""
+    for user in ("ann", "bob"):
+        (tmp_path / "homes" / user).mkdir(parents=True)
+        shutil.copy(own, tmp_path / "homes" / user / "model.msgpack")
+    server = serving(model=own, user_models=str(tmp_path / "homes"), workers=1, allow_tell=True)
+
+    def lesson(user, number):
+        raw = b"Subject: lesson %d\n\nlesson\n" % number
+        return request("TELL", raw, User=user, Set="local", Message_class="ham")
+
+    with open(tmp_path / "homes" / "ann" / "model.msgpack.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        pupils = [server.connect() for _ in range(1 + MOST_WAITING_FOR_A_MODEL)]
+        for number, pupil in enumerate(pupils):
+            pupil.sendall(lesson("ann", number))
+        assert server.ask(lesson("bob", 0)) == OK + b"DidSet: local\r\n\r\n\r\n"
+        assert select.select(pupils, [], [], 0)[0] == []
+        fcntl.flock(lock, fcntl.LOCK_UN)
+        for pupil in pupils:
+            with pupil:
+                assert everything(pupil) == OK + b"DidSet: local\r\n\r\n\r\n"
+
+
+def test_lessons_for_a_model_that_stays_locked_fail_together(monkeypatch):
+    def locked(*_):
+        raise Locked("another spamnb is writing it")
+
+    monkeypatch.setattr(learning, "learn", locked)
+    queue = learning.LearningQueue(lambda: None, Log())
+    tasks = [queue.add("model", b"", "ham") for _ in range(3)]
+    assert queue.running == {"model"}
+    for task in tasks:
+        with pytest.raises(SpamnbError, match="is writing it"):
+            queue.finish(task)
+    assert (queue.running, queue.waiting) == (set(), [])
+    assert [bool(task.process) for task in tasks] == [True, False, False]
 
 
 def test_lessons_that_fail(serving, own, tmp_path):
