@@ -1,7 +1,7 @@
 """Messages passed through: a header added, in our style or another filter's, all other bytes as they were."""
 
 from spamnb.bayes.verdict import REQUIRED
-from spamnb.labels import SPAM
+from spamnb.labels import HAM, SPAM, UNSURE
 from spamnb.reading.headers import header_start
 
 TYPE_CHECKING = False
@@ -41,13 +41,25 @@ def passed_through(
 
 
 def spamnb_fields(verdict: "Verdict") -> list[str]:
-    fields = f"{verdict.label}; score={verdict.score:.4f}; probability={verdict.probability:.4f}"
+    """Header in our own style; with two labels or more beside spam, ham and the label, if that is sure.
+
+    Something follows the label, so that a rule for `label=Work;` does not match `label=Workshop;`.
+    """
+    word = verdict.label
+    if verdict.has_labels_beside_spam and verdict.is_spam is False:
+        word = HAM if word in (HAM, UNSURE) else f"{HAM}; label={header_value(word)}"
+    fields = f"{word}; score={verdict.score:.4f}; probability={verdict.probability:.4f}"
     return [f"{HEADER}: {fields}{f'; {verdict.reason}' if verdict.reason else ''}"]
 
 
+def header_value(label: str) -> str:
+    """Write a label in ASCII, without a semicolon: other bytes of it as in a URL, %C3%BC."""
+    return "".join(chr(b) if b < 128 and b not in b"%;" else f"%{b:02X}" for b in label.encode())
+
+
 def bogofilter_fields(verdict: "Verdict") -> list[str]:
-    """Header as bogofilter 1.2.5 writes it; there, every label but spam and unsure is ham."""
-    word = {"spam": "Spam", "unsure": "Unsure"}.get(verdict.label, "Ham")
+    """Header as bogofilter 1.2.5 writes it; there, every label but spam is ham."""
+    word = {True: "Spam", None: "Unsure", False: "Ham"}[verdict.is_spam]
     spamicity = f"spamicity={verdict.probability:.6f}"
     return [f"X-Bogosity: {word}, tests=bogofilter, {spamicity}, version=spamnb"]
 

@@ -112,11 +112,11 @@ class Cutoffs:
         self.contradiction = contradiction
         self.margin = margin
 
-    def verdict(self, score: float, ham: str = HAM) -> str:
-        """Return the verdict for a score; `ham` is the label of what is not spam."""
+    def verdict(self, score: float) -> str:
+        """Return the verdict for a score."""
         if score >= self.spam and score != self.ham:
             return SPAM
-        return ham if score <= self.ham else UNSURE
+        return HAM if score <= self.ham else UNSURE
 
 
 IMPORTED = Cutoffs(-0.5, 2.5)  # of counts whose mail has no scores (docs/importing.md)
@@ -137,9 +137,22 @@ class Calibration:
 
 
 class Verdict:
-    """The label decided on for a message, with its score, its probability and the evidence."""
+    """The label decided on for a message, with its score, its probability and the evidence.
 
-    __slots__ = ("cutoffs", "evidence", "label", "probabilities", "probability", "reason", "score")
+    Of three labels or more, a message may be no spam for certain (`is_spam` is False), but unsure its label.
+    """
+
+    __slots__ = (
+        "cutoffs",
+        "evidence",
+        "is_spam",
+        "label",
+        "label_if_ham",
+        "probabilities",
+        "probability",
+        "reason",
+        "score",
+    )
 
     def __init__(
         self,
@@ -149,8 +162,11 @@ class Verdict:
         probabilities: Mapping[str, float],
         evidence: Sequence[Evidence],
         cutoffs: Cutoffs | None = None,
+        label_if_ham: str = HAM,
     ) -> None:
         self.label = label
+        self.is_spam = {SPAM: True, UNSURE: None}.get(label, False)  # None: unsure
+        self.label_if_ham = label_if_ham  # what it is if it is no spam, as by its sender; may be unsure
         self.score = score
         self.probability = probability
         self.probabilities = probabilities
@@ -164,9 +180,15 @@ class Verdict:
         points = spamassassin_score(self.score, self.cutoffs)
         return max(points, REQUIRED) if self.label == SPAM else min(points, REQUIRED - 0.1)
 
+    @property
+    def has_labels_beside_spam(self) -> bool:
+        """Whether the model has spam and two labels or more beside it."""
+        return SPAM in self.probabilities and len(self.probabilities) > 2
+
     def as_map(self) -> dict[str, Any]:
         return {
             "verdict": self.label,
+            "is_spam": self.is_spam,
             "score": self.score,
             "probability": self.probability,
             "probabilities": dict(self.probabilities),
@@ -202,15 +224,20 @@ def verdict_of(score: Score, cutoffs: Cutoffs | None, calibration: Calibration |
         shares = score.posterior
     probabilities = dict(zip(labels, shares, strict=True))
     cutoffs = cutoffs if has_spam else None
+    label_if_ham = score.without(SPAM).best if has_spam else HAM if label == SPAM else label
+    if cutoffs and score.lead_among_others(label_if_ham) < cutoffs.margin:
+        label_if_ham = UNSURE
+    is_ham = False
     if len(labels) > 1 and max(score.joint) == min(score.joint):
         label = UNSURE  # nothing tells the labels apart, or none can be: the zero-frequency problem
     elif cutoffs:
-        ham = score.without(SPAM).best
-        label = cutoffs.verdict(value, ham)
-        contradiction, lead = score.most_of_a_part(SPAM), score.lead_among_others(ham)
-        if label == ham and (contradiction > cutoffs.contradiction or lead < cutoffs.margin):
-            label = UNSURE
-    return Verdict(label, value, probabilities[scored_label], probabilities, score.evidence, cutoffs)
+        label = cutoffs.verdict(value)
+        is_ham = label == HAM and score.most_of_a_part(SPAM) <= cutoffs.contradiction
+        label = label_if_ham if is_ham else SPAM if label == SPAM else UNSURE
+    share = probabilities[scored_label]
+    verdict = Verdict(label, value, share, probabilities, score.evidence, cutoffs, label_if_ham)
+    verdict.is_spam = False if is_ham else verdict.is_spam
+    return verdict
 
 
 def posterior_of(joint: Sequence[float]) -> list[float]:

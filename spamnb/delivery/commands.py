@@ -133,7 +133,7 @@ class ClassifyCommand:
             from spamnb.delivery.log_line import write_syslog
 
             write_syslog(verdict, len(raw), envelope)
-        return verdict_exit_code(verdict.label) if self.exit_code else 0
+        return verdict_exit_code(verdict) if self.exit_code else 0
 
     def line_of(self, verdict: "Verdict", path: str, index: int | None) -> bytes:
         """Line of verdict, score and path, or of one JSON object."""
@@ -174,9 +174,9 @@ def verdict_without_model(configuration: Configuration, envelope: "Envelope") ->
     return verdict if verdict.reason else None
 
 
-def verdict_exit_code(label: str) -> int:
+def verdict_exit_code(verdict: "Verdict") -> int:
     """Exit code of a verdict: 0 for spam only, as a script may throw away what exits with 0."""
-    return {"spam": 0, "unsure": 2}.get(label, 1)
+    return {True: 0, False: 1, None: 2}[verdict.is_spam]
 
 
 ANY_LABEL = "messages"  # in place of a label: to forget a message, none is needed

@@ -13,7 +13,7 @@ from spamnb.imap.fetch import FETCHED, cut, flags, head_of, messages
 from spamnb.imap.mailbox import DELETED, Event, VisitedMailbox
 from spamnb.imap.moves import KEYWORD, Moves
 from spamnb.imap.state import Known, Progress, key_of
-from spamnb.labels import HAM, SPAM, UNSURE
+from spamnb.labels import HAM, SPAM
 from spamnb.model import Model
 from spamnb.reading.envelope import envelope_of
 from spamnb.reading.message import read
@@ -230,10 +230,8 @@ class Visit:
             return ("", KEYWORD) if flags_only else (roles.junk, "")
         if label in roles.sort:
             return ("", label) if self.account.action == FLAG else (roles.sort[label], "")
-        is_no_spam = verdict.cutoffs is not None and verdict.score <= verdict.cutoffs.ham  # only not sorted
-        if label == UNSURE and self.account.action != FLAG and not is_no_spam:
-            return roles.unsure, ""
-        return "", ""
+        is_for_unsure = verdict.is_spam is None and self.account.action != FLAG
+        return (roles.unsure if is_for_unsure else ""), ""
 
     def _tell(self) -> None:
         """Tell what became of the messages just judged, now that it was done."""

@@ -162,8 +162,8 @@ class Explanation(NamedTuple):
         if self.model.classifier.is_corrected:
             rules.append("weights leave out mail that looks misfiled, the counts below do not")
         if self.verdict.label == UNSURE and self.verdict.score <= limits.ham:
-            none_ahead = not self.is_about_spam and abs(self.lead) < margin
-            why = "no other label is" if none_ahead else "its head or its body looks like spam"
+            is_ham = self.verdict.is_spam is False
+            why = "no other label is" if is_ham else "its head or its body looks like spam"
             rules.append(f"unsure, because {why}")
         return "; ".join(rules)
 

@@ -4,7 +4,7 @@ An entry is an address, or a domain, which stands for all below it, too. Its fin
 bit tells whether it is allowed: 8 bytes, sorted. So 10,000 senders are 80 KB, read at once.
 """
 
-from spamnb.labels import HAM, SPAM
+from spamnb.labels import HAM, SPAM, UNSURE
 from spamnb.reading.features import fingerprint_of
 from spamnb.store.records import offset_of
 
@@ -39,9 +39,9 @@ class SenderLists:
         if found is not None:
             is_allowed, entry = found
             verdict.reason = f"{'allowed' if is_allowed else 'blocked'}={entry}"
-            shares = verdict.probabilities
-            others = [label for label in shares if label != SPAM]
-            verdict.label = (max(others, key=shares.__getitem__) if others else HAM) if is_allowed else SPAM
+            verdict.is_spam = not is_allowed
+            if_allowed = HAM if verdict.label_if_ham == UNSURE else verdict.label_if_ham
+            verdict.label = if_allowed if is_allowed else SPAM
 
     def find(self, address: str, is_doubtful: bool) -> tuple[bool, str] | None:
         """Find a sender: whether it is allowed, and by which entry, of which the closest decides.

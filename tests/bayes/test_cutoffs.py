@@ -135,6 +135,23 @@ def test_a_large_loss_is_taken_by_rank():
 
 
 @pytest.mark.parametrize(
+    ("ham", "spam", "work", "verdict", "is_spam"),
+    [
+        (-5.0, -9.0, 0.0, "work", False),
+        (0.0, -9.0, -5.0, "ham", False),
+        (-0.2, -9.0, 0.0, "unsure", False),  # no spam, but which of the two?
+        (-5.0, 0.0, 0.0, "unsure", None),
+        (-5.0, 9.0, 0.0, "spam", True),
+        (0.0, 0.0, 0.0, "unsure", None),
+    ],
+)
+def test_spam_is_told_apart_from_which_label(ham, spam, work, verdict, is_spam):
+    score = Score(("ham", "spam", "work"), [ham, spam, work], [])
+    found = verdict_of(score, Cutoffs(-1.0, 2.0, margin=0.5), None)
+    assert (found.label, found.is_spam) == (verdict, is_spam)
+
+
+@pytest.mark.parametrize(
     ("body", "head", "verdict"),
     [
         (-4.0, -1.0, "ham"),

@@ -11,7 +11,7 @@ import pytest
 from spamnb.model import Model
 from spamnb.store.head import VERSION
 
-KEYS = ["path", "index", "verdict", "score", "probability", "probabilities", "reason"]
+KEYS = ["path", "index", "verdict", "is_spam", "score", "probability", "probabilities", "reason"]
 ENVELOPE = b"From a@example.org Mon Nov 15 01:02:03 2026\n"
 
 

@@ -87,6 +87,29 @@ def test_any_other_label_is_ham_to_them(style):
     assert re.search(r"(X-Bogosity: Ham|X-Spam-Status: No), ", "\n".join(added_headers(verdict, style)))
 
 
+@pytest.mark.parametrize(
+    ("label", "is_spam", "said"),
+    [
+        ("Work", False, "ham; label=Work"),
+        ("Büro; 100%", False, "ham; label=B%C3%BCro%3B 100%25"),
+        ("ham", False, "ham"),
+        ("unsure", False, "ham"),
+        ("unsure", None, "unsure"),
+        ("spam", True, "spam"),
+    ],
+)
+def test_ham_and_the_label(label, is_spam, said):
+    verdict = Verdict(label, -2.0, 0.1, dict.fromkeys(("ham", "spam", "Work"), 0.3), [])
+    verdict.is_spam = is_spam
+    assert added_headers(verdict, "spamnb") == [f"X-Spamnb: {said}; score=-2.0000; probability=0.1000"]
+
+
+@pytest.mark.parametrize("labels", [("Work", "spam"), ("Work", "Home", "Lists")])
+def test_without_ham_beside_others_the_label_is_the_verdict(labels):
+    verdict = Verdict("Work", -2.0, 0.1, dict.fromkeys(labels, 0.3), [])
+    assert added_headers(verdict, "spamnb") == ["X-Spamnb: Work; score=-2.0000; probability=0.1000"]
+
+
 scores = st.floats(allow_nan=False, allow_infinity=False)
 
 

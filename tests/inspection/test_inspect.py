@@ -13,8 +13,8 @@ SUMMARY = (
     "cutoffs scripts ham_loss own_mail last_learned standing telling"
 ).split()
 WHY = (
-    "path verdict score probability probabilities reason cutoffs toward against lead sum texts evidence "
-    "ignored"
+    "path verdict is_spam score probability probabilities reason cutoffs toward against lead sum texts "
+    "evidence ignored"
 ).split()
 ENVELOPE = b"From a@example.org Mon Nov 15 01:02:03 2026\n"
 LATIN = {"Latin": 15 * 7 + 13 * 10}  # different words in the texts of the ham, and of the spam

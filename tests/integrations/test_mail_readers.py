@@ -2,6 +2,7 @@
 
 import os
 import time
+from pathlib import Path
 
 import pytest
 from helpers.faults import every_fault
@@ -162,6 +163,23 @@ def test_notmuch_learns_what_is_tagged(searched, mail):
         assert (label in found) is (label == "spam")
         assert ("inbox" in found) is (label == "ham")
         assert not found & {"is-spam", "is-ham", "new", other} - {"ham"}
+
+
+@needs("notmuch")
+@pytest.mark.usefixtures("sorted_home")
+def test_notmuch_has_a_tag_for_each_label(searched, mail):
+    home, line = searched, recipe("notmuch", "A tag for each label", "labels")
+    hook = Path(*notmuch(home, "config", "get", "database.hook_dir"), "post-new")
+    hook.write_text(hook.read_text().replace("learn ham", f"{line}learn ham"))
+    with_mail(home, mail.messages["work"], NEW, folder="more")
+    home.run("notmuch", "new")
+    assert tags(home, "deadline") == {"unread", "inbox", "Work"}
+    assert "Work" not in tags(home, "meeting") | tags(home, "plugh")
+    home.run("notmuch", "tag", "+is-Work", "subject:plugh")
+    home.run("notmuch", "new")
+    assert home.label_of(NEW) == "Work"
+    assert tags(home, "plugh") >= {"inbox", "Work"}
+    assert notmuch(home, "count", "tag:new or tag:is-Work") == ["0"]
 
 
 @needs("notmuch")

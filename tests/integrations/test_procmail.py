@@ -1,7 +1,7 @@
 """procmail delivers through spamnb, by the recipes of the page."""
 
 import pytest
-from helpers.contract import INBOX, Asking, Filtering, Waiting
+from helpers.contract import INBOX, JUNK, Asking, Filtering, Waiting
 from helpers.homes import ON_A_FULL_DISK
 from helpers.letters import BIG
 from helpers.paths import ROOT
@@ -19,7 +19,7 @@ class Procmail:
 
     def __init__(self, home):
         self.home = home
-        home.maildir.mkdir()
+        home.maildir.mkdir(exist_ok=True)
 
     def deliver(self, rules, raw, code=0, on=()):
         settings = (f"HOME={self.home.path}", f"ORGMAIL={self.home.maildir}/")  # not those of the tests' user
@@ -39,6 +39,14 @@ class TestRecipes(Filtering, Asking, Waiting):
 
 def test_a_full_disk_defers_what_is_only_filed(agent):
     assert agent.deliver(agent.asking, BIG, code=75, on=ON_A_FULL_DISK) == []
+
+
+def test_labels_are_filed(sorted_home, mail):
+    rules = recipe("procmail", "Sort by labels", "procmail")
+    agent = Procmail(sorted_home)
+    for message, folder in (("ham", INBOX), ("spam", JUNK), ("work", ".Work")):
+        ((where, _),) = agent.deliver(rules, mail.messages[message])
+        assert where == folder
 
 
 def test_the_recipe_of_the_readme(home, agent, mail):

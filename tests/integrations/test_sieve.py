@@ -2,7 +2,7 @@
 
 import pytest
 from helpers.contract import INBOX, JUNK, UNSURE, Asking, Filtering
-from helpers.dovecots import Dovecot
+from helpers.dovecots import VERSION, Dovecot
 from helpers.homes import ON_A_FULL_DISK
 from helpers.letters import BIG, PLAIN
 from helpers.programs import needs
@@ -11,6 +11,7 @@ from helpers.recipes import recipe
 pytestmark = needs("dovecot with lmtp and sieve")
 
 FILTER = "Filter, and file by the header"
+LABELS = "Sort by labels"
 SPAMTEST = "Leave the filing to the users"
 
 
@@ -68,6 +69,16 @@ def test_users_file_by_spamtest(home, idle, mail):
     home.model.unlink()
     ((where, _),) = idle.deliver(recipe("sieve", SPAMTEST, "sieve"), mail.messages["spam"])
     assert where == INBOX
+
+
+def test_users_file_by_label(sorted_home, idle, mail):
+    sorted_home.write(".dovecot.sieve", recipe("sieve", LABELS, "labels"))
+    if VERSION == "2.4":
+        idle.dovecot.set_up("sieve", LABELS, "99-personal.conf")
+    idle.dovecot.start()
+    for message, folder in (("ham", INBOX), ("spam", JUNK), ("work", ".Work")):
+        ((where, _),) = idle.deliver(idle.filtering, mail.messages[message])
+        assert where == folder
 
 
 def test_a_full_disk_defers(idle):

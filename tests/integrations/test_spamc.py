@@ -1,5 +1,7 @@
 """procmail and spamc with a server, by the text of the page."""
 
+import shutil
+
 import pytest
 from helpers.contract import INBOX, JUNK, UNSURE
 from helpers.letters import BIG, PLAIN, letters
@@ -40,6 +42,13 @@ def test_filed_by_the_header(home, server, mail):
     ((where, what),) = deliver(home, server, FORGED + b"\n" + mail.messages["spam"])
     assert where == JUNK
     assert what.count(b"X-Spamnb") == 1
+
+
+def test_the_label_is_in_the_header(home, server, mail, three):
+    shutil.copy(three, home.model)
+    ((where, what),) = deliver(home, server, mail.messages["work"])
+    assert where == INBOX
+    assert what.startswith(b"X-Spamnb: ham; label=work; score=")
 
 
 def test_every_byte_but_the_header(home, server):
