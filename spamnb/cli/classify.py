@@ -71,6 +71,9 @@ ONE_AT_A_TIME = "-p, -e and --history take one message at a time"
 @click.option("--syslog", is_flag=True, help="Also log each verdict to syslog (facility mail).")
 @json_option
 @model_option
+@click.option(
+    "--fallback", type=path_type, metavar="PATH", help="Model to judge by if the other is missing or broken."
+)
 @view_options
 @rare_option("--cutoff", metavar="[HAM,]SPAM", help="Ham up to the first score, spam from the second.")
 @jobs_option
@@ -87,6 +90,7 @@ def classify(
     syslog: bool,
     as_json: bool,
     model: str,
+    fallback: str | None,
     cutoff: str | None,
     jobs: int | None,
     cluster: str | None,
@@ -106,8 +110,12 @@ def classify(
     kept = (history, history_days, history_size)
     if not names and (not paths or paths == ("-",) or passthrough or exit_code or history):
         refuse_without_effect("on one message", "cluster", "skip_unreadable")
-    command = ClassifyCommand(model, passthrough, exit_code, as_json, header_style, *kept, syslog)
-    opened = open_model(model, view, cutoff)
+    command = ClassifyCommand(model, passthrough, exit_code, as_json, header_style, *kept, syslog, fallback)
+    try:
+        opened = open_model(model, view, cutoff)
+    except SpamnbError as error:
+        command.fall_back(error)
+        opened = open_model(command.model, view, cutoff)
     if not names and (not paths or paths == ("-",)):
         return command.classify(opened, read_stdin())
     if not names:

@@ -42,7 +42,12 @@ OWN_PROCESS = (sys.executable, "-P", "-m", "spamnb.serve")
 )
 @rare_option("--workers", type=Number(1, 1024), help="Number of processes; by default one for each core.")
 @served_model_option
-@click.option("--user-models", type=path_type, metavar="DIR", help="Use DIR/USER/model.msgpack if it exists.")
+@click.option(
+    "--user-models",
+    type=path_type,
+    metavar="DIR",
+    help="Use DIR/USER/model.msgpack if it exists, or a path in which %u is the user.",
+)
 @click.option(
     "--allow-tell",
     is_flag=True,

@@ -14,7 +14,7 @@ from spamnb.errors import (
     SpamnbError,
     UsageError,
 )
-from spamnb.files import STDIN, STDOUT, announce_stdin, model_file, printable, read_all, write_all
+from spamnb.files import STDIN, STDOUT, announce_stdin, complain, model_file, printable, read_all, write_all
 from spamnb.labels import HAM, LABELS, SPAM, UNSURE
 
 TYPE_CHECKING = False
@@ -33,7 +33,7 @@ FLAGS = {
     "train": ["--forget", "--quiet"],
 }
 VALUES = {
-    "classify": "--model --header-style --history-days --history-size".split(),
+    "classify": "--model --fallback --header-style --history-days --history-size".split(),
     "train": ["--model"],
 }
 SHORT = {"-p": "--passthrough", "-e": "--exit-code", "-q": "--quiet"}
@@ -50,7 +50,10 @@ OUTCOME_TEXTS = {
 
 
 class ClassifyCommand:
-    """`spamnb classify [-p] [-e] [--json] [--header-style X] [--history] [--syslog] [--model M] [FILE]`."""
+    """`spamnb classify [-p] [-e] [--json] [--header-style X] [--history] [--syslog] [--model M] [FILE]`.
+
+    By the fallback, if there is one, where the model is missing or cannot be read.
+    """
 
     def __init__(
         self,
@@ -63,6 +66,7 @@ class ClassifyCommand:
         history_days: str | None = None,
         history_size: str | None = None,
         syslog: bool = False,
+        fallback: str | None = None,
     ) -> None:
         if passthrough and json:
             raise UsageError("-p and --json cannot be combined")
@@ -70,6 +74,7 @@ class ClassifyCommand:
             raise UsageError("--header-style needs -p")
         self.configuration = load()
         self.model = model_file(model or model_path(self.configuration))
+        self.fallback = fallback and model_file(fallback)
         self.header_style = header_style or self.configuration["header_style"]
         self.syslog = syslog or self.configuration["syslog"]
         self.passthrough = passthrough
@@ -84,7 +89,11 @@ class ClassifyCommand:
         if raw is None:
             raw = read_stdin()
         try:
-            model = Model.open(self.model)
+            try:
+                judged = self.judge(Model.open(self.model), raw)
+            except SpamnbError as error:
+                self.fall_back(error)
+                judged = self.judge(Model.open(self.model), raw)
         except NoModel:
             from spamnb.reading.envelope import read_envelope
 
@@ -92,8 +101,19 @@ class ClassifyCommand:
             verdict = verdict_without_model(self.configuration, envelope)
             if verdict is None:
                 raise
-            return self.answer(verdict, envelope, raw, path, index)
-        return self.classify(model, raw, path, index)
+            judged = verdict, envelope
+        return self.answer(*judged, raw, path, index)
+
+    def fall_back(self, error: SpamnbError) -> None:
+        """Go on with the other model after an error of the first, and say so; raise it if there is none.
+
+        That the first is missing is no news: most users of a machine may have none.
+        """
+        if not self.fallback or isinstance(error, UsageError):
+            raise error
+        if not isinstance(error, NoModel):
+            complain(f"{error} (judging by {self.fallback})")
+        self.model, self.fallback = self.fallback, None
 
     def classify(self, model: "Model", raw: bytes, path: str = "-", index: int | None = None) -> int:
         return self.answer(*self.judge(model, raw), raw, path, index)

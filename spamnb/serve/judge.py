@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import pwd
-import stat
-import string
-from contextlib import suppress
 from math import inf
 from time import monotonic, perf_counter
+from typing import NamedTuple
 
 from spamnb.bayes.verdict import Verdict
 from spamnb.configuration.current import Configuration, load
@@ -20,10 +18,11 @@ from spamnb.key import key_path
 from spamnb.model import Model
 from spamnb.reading.envelope import Envelope, envelope_of
 from spamnb.reading.features import Features
-from spamnb.reading.message import read
+from spamnb.reading.message import Message, read
 from spamnb.serve.metrics import Counters
 from spamnb.serve.options import Options
 from spamnb.store.stored_model import StoredModel
+from spamnb.user_models import UserModels
 
 MOST_COUNT_BYTES = 64 << 20  # the counts of a larger model stay on disk
 
@@ -41,45 +40,66 @@ MOST_USER_MODEL = 1 << 29  # bytes
 MOST_USER_JOURNAL = 1 << 23  # bytes; from 2 MB on, who learns folds it at once
 MOST_USER_PATTERNS = 1 << 18  # entries of a histogram, which some views read whole
 LOOK_AGAIN = 1.0  # seconds until files of the configuration are looked at again
-MODEL_NAME = "model.msgpack"
-USER_CHARACTERS = frozenset(string.ascii_letters + string.digits + "._@+-=")
-LONGEST_USER = 128  # characters
+
+
+class Judged(NamedTuple):
+    """A message that was judged; its features are good until the next one is."""
+
+    verdict: Verdict
+    features: Features
+    envelope: Envelope
+    model: str  # path
 
 
 class Judge:
-    """Judges the mail of a user by the user's model, where there is one, else by the shared one."""
+    """Judges the mail of a user by the user's model, where one can be judged by, else by the shared one."""
 
     def __init__(self, options: Options, counters: Counters) -> None:
         self.options = options
         self.shared = ReloadingModel(options.model)
-        self.user_models = options.user_models
+        self.user_models = UserModels(options.user_models) if options.user_models else None
         self.counters = counters
         self.by_path: dict[str, ReloadingModel] = {}  # models of users, the least recently used first
         self.spare = Features()
         self._configure(load())
         self.looked_at = monotonic()  # when the files of the configuration were last looked at
         self.last_error = ""
+        self.told: dict[str, str] = {}  # by user: why the model there is not judged by
 
-    def classify(
-        self, raw: bytes, user: str = "", with_evidence: bool = False
-    ) -> tuple[Verdict, Features, Envelope]:
-        """Judge a message. The features are good until the next one is judged."""
+    def classify(self, raw: bytes, user: str = "", with_evidence: bool = False) -> Judged:
         start = perf_counter()
-        kept = self._model_of(user)
+        message = read(raw)
+        own = self._by_own_model(message, user, with_evidence)
+        judged = own or self._by(self.shared, message, with_evidence)
+        self.current_configuration().decide(judged.verdict, judged.envelope)
+        self.counters.judged(judged.verdict.label, perf_counter() - start)
+        if self.history:
+            self.history.append(raw, judged.verdict, judged.model, "serve", user)
+        return judged
+
+    def _by_own_model(self, message: Message, user: str, with_evidence: bool) -> Judged | None:
+        """Judge a message by the user's own model; None if there is none, or if it cannot be judged by."""
+        try:
+            model = self._own_model(user)
+            judged = None if model is None else self._by(model, message, with_evidence)
+            self.told.pop(user, None)
+            return judged
+        except SpamnbError as error:
+            if self.told.get(user) != str(error):
+                self.told[user] = str(error)
+                complain(f"user {user}: {error} (judging by the shared model)")
+            return None
+
+    def _by(self, kept: ReloadingModel, message: Message, with_evidence: bool) -> Judged:
         model = kept.current()
         self.spare.key = model.key
-        message = read(raw)
-        features, envelope = model.features(message, self.spare), envelope_of(message)
+        features = model.features(message, self.spare)
         try:
             verdict = model.classify_features(features) if with_evidence else model.verdict(features)
         except ModelError as error:
             kept.remember_failure(error)
             raise
-        self.current_configuration().decide(verdict, envelope)
-        self.counters.judged(verdict.label, perf_counter() - start)
-        if self.history:
-            self.history.append(raw, verdict, model.stored.path, "serve", user)
-        return verdict, features, envelope
+        return Judged(verdict, features, envelope_of(message), model.stored.path)
 
     def header(self) -> tuple[str, str, str]:
         """Style and name of the header that a message gets, and the tag before the subject of spam."""
@@ -112,7 +132,7 @@ class Judge:
 
     def model_path(self, user: str) -> str:
         """Path of the model that a user's mail is judged by, and learned with."""
-        path = user_model_path(self.user_models, user)
+        path = self.user_models.find(user) if self.user_models else None
         if path is None:
             return self.shared.path
         check_sizes(path, ReloadingModel(path, shared=False)._stamp())
@@ -134,10 +154,10 @@ class Judge:
         self.by_path.clear()
         self.shared.stamp = self.shared.failed_stamp = None
 
-    def _model_of(self, user: str) -> ReloadingModel:
-        path = user_model_path(self.user_models, user)
+    def _own_model(self, user: str) -> ReloadingModel | None:
+        path = self.user_models.find(user) if self.user_models else None
         if path is None:
-            return self.shared
+            return None
         model = self.by_path.pop(path, None) or ReloadingModel(path, shared=False)
         self.by_path[path] = model
         if len(self.by_path) > MOST_OPEN_USER_MODELS:
@@ -149,7 +169,7 @@ class ReloadingModel:
     """A model that is reopened when its file or its journal has changed; if that fails, it stays as it was.
 
     The shared model is held in memory, and may be a link, which may lead elsewhere some day. Models of users
-    are many, and in folders where users may write: they are read from the disk, and must not be links.
+    are many, and in folders where users may write: they are read from the disk, and are no links any more.
     """
 
     def __init__(self, path: str, shared: bool = True) -> None:
@@ -226,25 +246,8 @@ def check_sizes(path: str, stamp: Stamp) -> None:
             raise ModelError(path + name, f"larger than the {most >> 20} MB that a server takes of a user")
 
 
-def user_model_path(folder: str | None, user: str) -> str | None:
-    """Path FOLDER/USER/model.msgpack, if it is there and no link leads elsewhere."""
-    if folder is None or not is_folder_name(user):
-        return None
-    home = os.path.join(folder, user)
-    path = os.path.join(home, MODEL_NAME)
-    with suppress(OSError):
-        if stat.S_ISDIR(os.lstat(home).st_mode) and stat.S_ISREG(os.lstat(path).st_mode):
-            return path
-    return None
-
-
 def login_name(user: int) -> str | None:
     try:
         return pwd.getpwuid(user).pw_name
     except (KeyError, OverflowError):
         return None
-
-
-def is_folder_name(user: str) -> bool:
-    """Whether a user name can name a folder: it is no path that leads elsewhere, and no hidden file."""
-    return 0 < len(user) <= LONGEST_USER and user[0] not in ".-" and USER_CHARACTERS.issuperset(user)

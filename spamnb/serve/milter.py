@@ -266,9 +266,10 @@ class Session:
     def _verdict(self) -> Verdict:
         start = perf_counter()
         raw = self.message.raw(self.received)
-        verdict, _, envelope = self.milter.judge.classify(raw)
-        self.milter.log.judged(verdict, len(raw), envelope, "", perf_counter() - start, "MILTER")
-        return verdict
+        judged = self.milter.judge.classify(raw)
+        seconds = perf_counter() - start
+        self.milter.log.judged(judged.verdict, len(raw), judged.envelope, "", seconds, "MILTER")
+        return judged.verdict
 
     def _headers(self, verdict: Verdict) -> list[FilterMessage]:
         """Headers of the verdict, to be inserted in front of all others."""

@@ -246,10 +246,12 @@ class Spamd:
         start = perf_counter()
         if request.command == b"TELL":
             return (yield from self._tell(request, raw, start, incoming.peer))
-        verdict, features, envelope = self.judge.classify(raw, request.user, request.command in REPORTING)
-        reply = answer(request.command, request.version, verdict, features, raw, self.judge.header())
+        judged = self.judge.classify(raw, request.user, request.command in REPORTING)
+        reply = answer(
+            request.command, request.version, judged.verdict, judged.features, raw, self.judge.header()
+        )
         seconds, command = perf_counter() - start, request.command.decode()
-        self.log.judged(verdict, len(raw), envelope, request.user, seconds, command)
+        self.log.judged(judged.verdict, len(raw), judged.envelope, request.user, seconds, command)
         return reply
 
     def _read_request(self, incoming: Incoming) -> Generator[None, None, Request]:

@@ -9,6 +9,7 @@ import socket
 import time
 from typing import NoReturn
 
+from spamnb.errors import SpamnbError
 from spamnb.files import complain, counted, write_stderr
 from spamnb.serve import sockets
 from spamnb.serve.connections import Connections, Limits
@@ -54,8 +55,7 @@ class Server:
             sockets.become_user(self.options.user)
         elif not os.getuid():
             complain("serving as root; name an ordinary user with --user")
-        if self.options.user_models is None:
-            self.judge.shared.current()  # raises an error if there is no model to judge by
+        self._check_shared_model()
         self._allow_many_files()
         gc.freeze()  # no cycles are looked for in what is there now: its memory stays shared with the workers
         signal.signal(signal.SIGCHLD, lambda *_: None)  # without a handler, sigwait would not see it
@@ -79,6 +79,15 @@ class Server:
             created = sockets.listen(self.options.metrics, self.options.allow_network)
             self.metrics_listeners += created
             self.created += created
+
+    def _check_shared_model(self) -> None:
+        """Open the shared model; where users have their own, one that cannot be judged by is only told."""
+        try:
+            self.judge.shared.current()
+        except SpamnbError as error:
+            if self.options.user_models is None:
+                raise
+            complain(f"{error} (mail of users without a model of their own is not judged)")
 
     def _allow_many_files(self) -> None:
         """Raise the limit of open files: a connection, a model and a learning process each take one."""

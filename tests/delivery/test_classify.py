@@ -5,11 +5,13 @@ import lzma
 import math
 import os
 import random
+from pathlib import Path
 
 import pytest
 
 from spamnb.model import Model
 from spamnb.store.head import VERSION
+from spamnb.store.stored_model import StoredModel
 
 KEYS = ["path", "index", "verdict", "is_spam", "score", "probability", "probabilities", "reason"]
 ENVELOPE = b"From a@example.org Mon Nov 15 01:02:03 2026\n"
@@ -251,3 +253,23 @@ def test_a_damaged_model_is_no_verdict(spamnb, mail, own):
         spamnb("classify", "-e", "--model", own, stdin=mail.messages["spam"]).fails(65, own, word)
         with open(own, "rb") as file:
             assert file.read() == content  # left alone
+
+
+@pytest.mark.parametrize("more", [[], ["--jobs", "1"]], ids=["delivery", "command line"])
+def test_the_fallback_judges_where_the_model_cannot(spamnb, mail, tmp_path, more):
+    broken, cut = tmp_path / "broken", tmp_path / "cut"
+    broken.write_bytes(b"no model")
+    whole = Path(spamnb.model).read_bytes()
+    tokens = StoredModel.open(spamnb.model).column("tokens")
+    cut.write_bytes(whole[: tokens.at] + bytes(tokens.size) + whole[tokens.at + tokens.size :])
+    models = [tmp_path / "missing", broken, *([] if more else [cut])]  # the last opens, and fails to judge
+    for model in models:
+        asked = ["classify", "-p", *more, "--model", model]
+        assert spamnb(*asked, stdin=mail.messages["spam"]).code in (65, 75)
+        done = spamnb(*asked, "--fallback", spamnb.model, stdin=mail.messages["spam"])
+        assert (done.code, done.out[:16]) == (0, b"X-Spamnb: spam; ")
+        told = f"(judging by {spamnb.model})" in done.err.decode() and f"{model}: " in done.err.decode()
+        assert told == (model.name != "missing")
+    spamnb("classify", *more, "--fallback", tmp_path / "none", "--model", tmp_path / "missing").fails(
+        75, "none: no model"
+    )

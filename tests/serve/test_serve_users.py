@@ -1,5 +1,6 @@
 """Each user's mail by a model of their own, and no way from one user's folder to elsewhere."""
 
+import fcntl
 import os
 import pwd
 import shutil
@@ -9,8 +10,9 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from helpers.homes import NOBODY
-from helpers.serving import request
+from helpers.homes import AS_ANYBODY, NOBODY
+from helpers.programs import needs
+from helpers.serving import LOOPBACK, Serving, request
 from helpers.waiting import PATIENCE
 
 from spamnb.serve.judge import MOST_OPEN_USER_MODELS, Judge
@@ -69,25 +71,76 @@ def test_names_that_lead_elsewhere_are_nobody(serving, homes, upside_down):
         assert is_spam(server, user) is True, user
 
 
-def test_links_are_not_followed(serving, homes, upside_down):
+def test_links_are_followed_within_the_users_folder_only(serving, homes, upside_down):
     give(homes, "ann", upside_down)
+    (homes / "dave" / "other").mkdir(parents=True)
+    shutil.copy(upside_down, homes / "dave" / "other" / "model.msgpack")
+    os.symlink("other/model.msgpack", homes / "dave" / "model.msgpack")
     os.symlink(homes / "ann", homes / "eve")
     (homes / "mallory").mkdir()
     os.symlink(homes / "ann" / "model.msgpack", homes / "mallory" / "model.msgpack")
     (homes / "trent").mkdir()
     os.mkfifo(homes / "trent" / "model.msgpack")
     server = serving(user_models=str(homes))
-    for user in ("eve", "mallory", "trent"):
+    for user, why in (("eve", "a link leads"), ("mallory", "a link leads"), ("trent", "not a regular file")):
         assert is_spam(server, user)
+        server.wait_for(f"user {user}: {homes}/{user}/model.msgpack: {why}")
     assert not is_spam(server, "ann")
+    assert not is_spam(server, "dave")
     os.unlink(homes / "ann" / "model.msgpack")
     os.symlink(upside_down, homes / "ann" / "model.msgpack")
     assert is_spam(server, "ann")  # a model that becomes a link is let go
 
 
+def test_models_by_a_pattern(serving, homes, upside_down):
+    (homes / "ann" / ".local").mkdir(parents=True)
+    shutil.copy(upside_down, homes / "ann" / ".local" / "spam.model")
+    server = serving(user_models=f"{homes}/%u/.local/spam.model")
+    assert not is_spam(server, "ann")
+    assert is_spam(server, "bob")
+
+
+@pytest.mark.slow
+@needs("spamc", "setpriv")
+def test_a_model_that_cannot_be_judged_by_gives_way_to_the_shared_one(spamnb, upside_down):
+    """Damaged, closed to the server, in a folder closed to it; one that is locked is judged by."""
+    with tempfile.TemporaryDirectory(prefix="spamnb-") as folder:
+        homes, shared = Path(folder) / "homes", shutil.copy(spamnb.model, folder)
+        homes.mkdir()
+        for user in ("damaged", "closed", "hidden", "locked"):
+            give(homes, user, upside_down)
+        (homes / "damaged" / "model.msgpack").write_bytes(b"\x84 no model")
+        for path in ("closed/model.msgpack", "hidden"):
+            os.chmod(homes / path, 0)
+        command = [*AS_ANYBODY, spamnb.program, "serve", "--listen", LOOPBACK, "--workers", "1"]
+        command += ["--model", shared, "--user-models", str(homes)]
+        os.chmod(folder, 0o755)
+        server = Serving(spamnb, Path(folder), command)
+        try:
+            with open(homes / "locked" / "model.msgpack.lock", "w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                said = {
+                    user: server.spamc("-c", "-u", user, stdin=SPAM)[0]
+                    for user in ("damaged", "closed", "hidden", "locked", "nobody")
+                }
+            assert said == {"damaged": 1, "closed": 1, "hidden": 1, "locked": 0, "nobody": 1}
+            for user, why in (("damaged", "not a"), ("closed", "Permission"), ("hidden", "Permission")):
+                server.wait_for(f"spamnb: user {user}: {homes}/{user}/model.msgpack: {why}")
+            assert "user locked: " not in server.log
+        finally:
+            server.end()
+
+
+def test_a_broken_shared_model_is_told_at_start(serving, homes, tmp_path):
+    (tmp_path / "broken").write_bytes(b"\x84 no model")
+    server = serving(model=str(tmp_path / "broken"), user_models=str(homes))
+    assert "broken: not a spamnb model" in server.log.partition("serving at")[0]
+
+
 def test_without_a_shared_model(serving, homes, upside_down, tmp_path):
     give(homes, "ann", upside_down)
     server = serving(model=str(tmp_path / "none"), user_models=str(homes))
+    assert "none: no model yet" in server.log.partition("serving at")[0]
     assert not is_spam(server, "ann")
     assert is_spam(server, "bob").startswith(b"SPAMD/1.0 75 ")
 
@@ -133,7 +186,9 @@ def test_a_journal_that_is_a_link_is_not_read(serving, spamnb, homes, own):
     os.symlink(f"{own}.journal", homes / "ann" / "model.msgpack.journal")
     assert is_spam(server, "ann")  # by the model as it was before
     server.wait_for("model.msgpack.journal: ")
-    assert is_spam(serving(user_models=str(homes)), "ann").startswith(b"SPAMD/1.0 75 ")
+    server = serving(user_models=str(homes))
+    assert is_spam(server, "ann")  # by the shared model
+    server.wait_for("user ann: ")
 
 
 # As somebody else, say at a socket what standard input has; answers with the first line of the answer.

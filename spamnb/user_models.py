@@ -1,0 +1,60 @@
+"""Where the models of users lie: a pattern of paths in which %u is the user."""
+
+from __future__ import annotations
+
+import os
+import stat
+import string
+
+from spamnb.errors import ModelError, NoInput
+
+MODEL_NAME = "model.msgpack"
+USER = "%u"
+USER_CHARACTERS = frozenset(string.ascii_letters + string.digits + "._@+-=")
+LONGEST_USER = 128  # characters
+
+
+class UserModels:
+    """Models of users by a pattern; a folder stands for FOLDER/%u/model.msgpack."""
+
+    def __init__(self, pattern: str) -> None:
+        if USER not in pattern:
+            pattern = os.path.join(pattern, USER, MODEL_NAME)
+        self.before, _, self.behind = pattern.partition(USER)
+
+    def path(self, user: str) -> str | None:
+        """Path of a user's model, whether it is there or not; None for a name that no user has."""
+        return f"{self.before}{user}{self.behind}" if is_user(user) else None
+
+    def find(self, user: str) -> str | None:
+        """Path of a user's model with its links followed; None if there is none.
+
+        Users may write in these folders: a link that leads out of the user's own is an error, and so is what
+        is no file.
+        """
+        path = self.path(user)
+        if path is None:
+            return None
+        try:
+            os.lstat(path)
+            found = os.path.realpath(path)
+            if not self._is_own(user, found):
+                raise ModelError(path, f"a link leads out of the user's folder, to {found}")
+            if not stat.S_ISREG(os.lstat(found).st_mode):
+                raise ModelError(path, "not a regular file")
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise NoInput(f"{path}: {error.strerror}") from error
+        return found
+
+    def _is_own(self, user: str, found: str) -> bool:
+        """Whether a path is within what the pattern has for this user alone."""
+        folder, name = os.path.split(f"{self.before}{user}{self.behind.partition('/')[0]}")
+        own = os.path.join(os.path.realpath(folder), name)
+        return found == own or found.startswith(own + "/")
+
+
+def is_user(name: str) -> bool:
+    """Whether a name can be a part of a path: it leads nowhere else, and is no hidden file."""
+    return 0 < len(name) <= LONGEST_USER and name[0] not in ".-" and USER_CHARACTERS.issuperset(name)
