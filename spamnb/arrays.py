@@ -44,6 +44,11 @@ class Sets:
         entries, starts = entries_of(self.starts, messages)
         return Sets(starts, self.members[entries])
 
+    def only(self, members: Array) -> Sets:
+        """Keep some members of all sets; `members` is a mask of all there could be."""
+        kept = np.flatnonzero(members[self.members])
+        return Sets(np.searchsorted(kept, self.starts), self.members.take(kept))
+
 
 @dataclass(frozen=True, eq=False)
 class Rows:
@@ -91,11 +96,15 @@ class Rows:
         """Change the vocabulary: `places` tells where each token of the old one stands in the new one."""
         return replace(self, places=places[self.places] if len(places) else self.places)
 
+    def counted(self, entries: Array) -> Array:
+        """Count the entries of each message that a mask has."""
+        return np.diff(np.searchsorted(np.flatnonzero(entries), self.starts))
+
     def summed(self, values: Array) -> Array:
-        """Sum whole numbers [label, entry] over each message."""
-        running = np.zeros((len(values), values.shape[1] + 1), np.int64)
-        values.cumsum(axis=1, dtype=np.int64, out=running[:, 1:])
-        return np.diff(running.take(self.starts, axis=1))
+        """Sum whole numbers, one an entry, over each message."""
+        running = np.zeros(len(values) + 1, np.int64)
+        values.cumsum(dtype=np.int64, out=running[1:])
+        return np.diff(running.take(self.starts))
 
     def number_sums(self, steps: Array, label_count: int) -> dict[str, list[list[int | float]]]:
         """Sum numeric features: n, Σx and Σx² by label. Steps: rows of message, label index, and 1 or -1."""

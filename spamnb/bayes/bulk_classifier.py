@@ -232,16 +232,23 @@ class BulkClassifier:
         return tuple([self.counts[self.width * place + k] for k in range(self.label_count)])
 
     def left_out_joints(
-        self, messages: Sequence[int], truth: Sequence[int], lone: Sequence[int] | None = None
+        self,
+        messages: Sequence[int],
+        truth: Sequence[int],
+        lone: Sequence[int] | None = None,
+        weak: Sequence[int] | None = None,
     ) -> Array:
         """Return the log-joints [message, label] of messages of the table, each without its own counts.
 
         For views that average the presence of tokens as the default one does. `truth` has the label of each
-        message of the rows that are open, `lone` how many more tokens it has that no other message has.
+        message of the rows that are open, `lone` how many more tokens it has that no other message has,
+        `weak` how many more that others have, but are no evidence.
         """
         joints = []
         for message in messages:
-            self.leave_out(message, truth[message], lone[message] if lone else 0, self.places, self.counts)
+            unique = lone[message] if lone else 0
+            tokens = unique + (weak[message] if weak else 0)
+            self.leave_out(message, truth[message], tokens, unique, self.places, self.counts)
             self.add(message, truth[message], self.places, self.counts, self.parts)
             joints.append(self.scorer.joint())
         for likelihood in (self.likelihood, self.likelihood.grams):
@@ -249,9 +256,9 @@ class BulkClassifier:
                 likelihood.set_denominators(likelihood.label_totals, likelihood.vocabulary)
         return np.array(joints, float).reshape(-1, self.label_count)
 
-    def leave_out(self, message: int, label: int, lone: int, places: Any, counts: Any) -> None:
-        """Take the likelihood's denominators without a message."""
-        tokens, unique, width, label_count = lone, lone, self.width, self.label_count  # two or more
+    def leave_out(self, message: int, label: int, tokens: int, unique: int, places: Any, counts: Any) -> None:
+        """Take the likelihood's denominators without a message, and so many tokens not in its row."""
+        width, label_count = self.width, self.label_count  # two or more
         start, end = self.starts[message], self.starts[message + 1]
         for at in range(start, end):
             place = width * places[at]

@@ -70,7 +70,7 @@ class CrossValidation:
     @cached_property
     def counts(self) -> RunningCounts:
         """The counts of all mail, to forget messages and learn them again."""
-        counts = RunningCounts(self.corpus, self.view)
+        counts = RunningCounts(self.corpus, self.view, self.assigned)
         for message in range(len(self.corpus)):
             counts.learn(message)
         return counts
@@ -137,7 +137,7 @@ def cutoffs_and_calibration(
     truth, scores = corpus.truth[messages], np.full(len(corpus), np.nan, np.float32)
 
     def scored_by(shares: tuple[float, float]) -> Array:
-        counts.likelihood.correct(shares)
+        counts.correct(shares)
         joints = counts.left_out_joints(messages.tolist())
         scores[messages] = spam_scores(corpus.labels, joints)
         return joints

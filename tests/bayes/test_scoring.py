@@ -166,3 +166,29 @@ def test_online(question):
     for message in range(len(corpus)):
         assert counts.score(message).joint == one_by_one(corpus, view, range(message), message)
         counts.learn(message)
+
+
+@given(corpora(LABELS[0]), averaging_views(), st.randoms(), st.sampled_from([NONE_MISFILED, (0.1, 0.5)]))
+@examples_times(2)
+def test_folds_do_without_weak_evidence(corpus, view, chance, misfiled):
+    many = np.tile(np.arange(len(corpus)), 9)  # else little is too weak to count
+    names, truth = [("", None)] * len(many), corpus.truth[many]
+    corpus = replace(corpus, names=names, truth=truth, rows=corpus.rows.chosen(many))
+    folds = np.array([chance.randrange(3) for _ in many])
+    both = RunningCounts(corpus, view, folds), RunningCounts(corpus, view)
+    for counts in both:
+        for message in range(len(corpus)):
+            counts.learn(message)
+    for fold in set(folds.tolist()):
+        own, others = np.flatnonzero(folds == fold).tolist(), np.flatnonzero(folds != fold).tolist()
+        found = []
+        for counts in both:
+            for message in own:
+                counts.forget(message)
+            for shares in (NONE_MISFILED, misfiled):
+                counts.correct(shares)
+                found.append(counts.left_out_joints(others).tolist())
+                found.append([counts.score(message).joint for message in own])
+            for message in own:
+                counts.learn(message)
+        assert found[:4] == found[4:]

@@ -14,6 +14,7 @@ from spamnb.evaluation.compare import ComparedCandidate, beats_first, steps_from
 from spamnb.evaluation.corpus import Corpus
 from spamnb.evaluation.folds import CrossValidation, Folds, cross_validate
 from spamnb.evaluation.mistakes import by_folds, worst_mistakes
+from spamnb.evaluation.weak_evidence import weak_evidence
 from spamnb.model import DEFAULT_VIEW, Model
 from spamnb.reading.settings import Settings
 from spamnb.training.batches import MailToRead
@@ -66,6 +67,17 @@ def test_folds_are_separate_trainings(mail, view):
             assert judged.probability[message, 1] == pytest.approx(verdict.probabilities["spam"], rel=1e-6)
             place = judged.verdict[message]
             assert (judged.labels[place] if place >= 0 else "unsure") == verdict.label
+
+
+def test_words_that_both_labels_have_are_weak(mail):
+    corpus = corpus_of(mail)
+    folds = Folds(3, seed=7).assign(corpus) == np.arange(3)[:, None]
+    groups = (corpus.truth == np.arange(2)[:, None, None]) & folds
+    weak, grams = weak_evidence(corpus.rows, len(corpus.fingerprints), groups, DEFAULT_VIEW)
+    words = {*corpus.tokens(np.flatnonzero(weak))}
+    assert words.issuperset(BOTH)
+    assert words.isdisjoint(f"subject:{word}" for word in HAM + SPAM)
+    assert 0 < grams.sum() < len(grams)
 
 
 @pytest.mark.parametrize("view", [DEFAULT_VIEW, View("gaussian")])
