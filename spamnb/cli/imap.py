@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spamnb.cli.imap_setup import config_option, setup, train_command
+from spamnb.cli.imap_setup import config_option, fill_keyring, setup, train_command
 from spamnb.cli.render.imap import EventPrinter, show_accounts
 from spamnb.cli.render.terminal import print_json_lines
 from spamnb.cli.shared.help import Group, Number, is_quiet
@@ -50,6 +50,7 @@ def imap(ctx: click.Context) -> None:
 
     \b
     spamnb imap setup     asks for the server, finds the folders, writes the file
+    spamnb imap login     logs in anew by a browser, where the provider asks for it
     spamnb imap check     connects, says what the server can do; changes nothing
     spamnb imap train     learns what is new in the folders of ham and in Junk
     spamnb imap run       judges what is new and learns from what you moved
@@ -61,6 +62,37 @@ def imap(ctx: click.Context) -> None:
     if ctx.invoked_subcommand is None:
         write_stderr(ctx.get_help() + "\n")
         ctx.exit(UsageError.exit_code)
+
+
+@imap.command(
+    cls=Command,
+    examples="""
+spamnb imap login
+spamnb imap login --account work
+""",
+)
+@click.option("--account", metavar="NAME", help="Only this account.")
+@config_option
+def login(account: str | None, config: str | None) -> int:
+    """Log in by a browser, for accounts that have a table [account.NAME.oauth2].
+
+    Shows the address of a page and a code to enter there, on any device, and waits until that is done.
+    The keyring keeps the login: one is enough, until the provider ends it.
+    """
+    found = False
+
+    def log_in(one: Account) -> None:
+        nonlocal found
+        if one.oauth2:
+            found = True
+            fill_keyring(one)
+            with connected(one, looks_only=True):
+                click.echo(f"{one.name}: logged in to {one.host} as {one.user}")
+
+    code = for_each(account, config, None, log_in)
+    if not found:
+        raise UsageError("there is no account to log in to by a browser; `spamnb imap setup` adds one")
+    return code
 
 
 @imap.command(

@@ -23,9 +23,28 @@ WAYS = {
     "command": "password_command",
     "file": "password_file",
     "keyring": "keyring",
+    "browser": "oauth2",
     "oauth2": "oauth2_token_command",
 }
-HINTS = {"command": "command that prints it, like `pass show mail/home`", "file": "path of the file"}
+HINTS = {
+    "command": "command that prints it, like `pass show mail/home`",
+    "file": "path of the file",
+    "oauth2": "command that prints a token",
+}
+OF_A_PROVIDER = {
+    "device_url": "provider's address for the login of a device",
+    "token_url": "provider's address for tokens",
+    "client_id": "client ID that the provider gave you for spamnb",
+    "scope": "scope",
+}
+MICROSOFT = "https://login.microsoftonline.com/common/oauth2/v2.0"
+PROVIDERS = {
+    "outlook.office365.com": {
+        "device_url": f"{MICROSOFT}/devicecode",
+        "token_url": f"{MICROSOFT}/token",
+        "scope": "https://outlook.office.com/IMAP.AccessAsUser.All offline_access",
+    }
+}
 SECURITY = ("implicit", "starttls", "none")
 
 
@@ -48,7 +67,9 @@ def agrees(question: str) -> bool:
     return can_ask() and click.confirm(question, default=True, err=True)
 
 
-def password_source(way: str | None, secret: str | None) -> dict[str, Any]:
+def password_source(
+    values: dict[str, Any], way: str | None = None, secret: str | None = None, provider: Collection[str] = ()
+) -> dict[str, Any]:
     """Ask how to get the password, where it is not said."""
     if way is None:
         if not can_ask():
@@ -57,7 +78,23 @@ def password_source(way: str | None, secret: str | None) -> dict[str, Any]:
         way = click.prompt("one of", type=click.Choice([*WAYS]), default="command", err=True)
     if way == "keyring":
         return {"keyring": True}
-    return {WAYS[str(way)]: secret or ask("--secret", HINTS.get(str(way), "command that prints a token"))}
+    if way == "browser":
+        return {"oauth2": provider_of(values["host"], provider, values.get("oauth2", {}))}
+    return {WAYS[str(way)]: secret or ask("--secret", HINTS[str(way)])}
+
+
+def provider_of(host: str, given: Collection[str], before: dict[str, str]) -> dict[str, str]:
+    """Ask who gives out tokens, where it is neither given nor known by the server's name."""
+    known = dict(PROVIDERS.get(host, {}))
+    for text in given:
+        key, equals, value = text.partition("=")
+        if key not in OF_A_PROVIDER or not equals:
+            raise UsageError(f"--provider takes KEY=VALUE; the keys are {', '.join(OF_A_PROVIDER)}")
+        known[key] = value
+    return {
+        key: known.get(key) or ask(f"--provider {key}=…", what, before.get(key))
+        for key, what in OF_A_PROVIDER.items()
+    }
 
 
 def tried(name: str, values: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -73,7 +110,7 @@ def tried(name: str, values: dict[str, Any]) -> tuple[dict[str, Any], dict[str, 
         except DataError as error:
             raise UsageError(str(error)) from None
         try:
-            keep_in_keyring(account)
+            fill_keyring(account)
             connection = ImapConnection(account, looks_only=True)
             try:
                 values |= proposed_folders(connection)
@@ -88,17 +125,24 @@ def tried(name: str, values: dict[str, Any]) -> tuple[dict[str, Any], dict[str, 
             values = other_login(values) if is_known else other_server(values)
 
 
-def keep_in_keyring(account: Account) -> None:
+def fill_keyring(account: Account) -> None:
+    """Put a password or the tokens of a login into the keyring, if that is where the account has them."""
     if account.keyring and can_ask():
         from spamnb.imap.secrets import to_keyring
 
         to_keyring(account, click.prompt("password, for the keyring", hide_input=True, err=True))
+    if account.oauth2:
+        from spamnb.imap.oauth2 import Login
+
+        Login(account, account.oauth2).in_browser(
+            lambda page, code: click.echo(f"open {page} in a browser and enter the code {code}", err=True)
+        )
 
 
 def other_login(values: dict[str, Any]) -> dict[str, Any]:
     """Ask for user and password anew."""
     kept = without(values, WAYS.values())
-    return kept | {"user": ask("--user", "user", values["user"])} | password_source(None, None)
+    return kept | {"user": ask("--user", "user", values["user"])} | password_source(values)
 
 
 def other_server(values: dict[str, Any]) -> dict[str, Any]:
@@ -130,6 +174,7 @@ def train_command(config: str | None, account: str | None = None, model: str | N
 spamnb imap setup
 spamnb imap setup --account work --host imap.example.org --user me@example.org
 spamnb imap setup --host imap.example.org --way command --secret 'pass mail'
+spamnb imap setup --host outlook.office365.com --way browser --provider client_id=ID
 """,
 )
 @click.option("--account", default="home", show_default=True, metavar="NAME", help="Its name in the file.")
@@ -148,6 +193,12 @@ spamnb imap setup --host imap.example.org --way command --secret 'pass mail'
 @click.option("--user", metavar="NAME", help="User name; asked for by default.")
 @click.option("--way", type=click.Choice([*WAYS]), help="Where the password comes from.")
 @click.option("--secret", metavar="WHERE", help="The command, or path of the file; not the password itself.")
+@click.option(
+    "--provider",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="With --way browser: device_url, token_url, client_id, scope.",
+)
 @config_option
 @click.pass_context
 def setup(
@@ -160,6 +211,7 @@ def setup(
     user: str | None,
     way: str | None,
     secret: str | None,
+    provider: tuple[str, ...],
     config: str | None,
 ) -> None:
     """Ask for a server and how to get the password, try them, find the folders, and write the file.
@@ -170,8 +222,10 @@ def setup(
     from spamnb.imap.accounts import default_config
     from spamnb.imap.setup import add_account
 
-    if way == "keyring":
-        refuse_without_effect("with --way keyring", "secret")
+    if way in ("keyring", "browser"):
+        refuse_without_effect(f"with --way {way}", "secret")
+    if way != "browser":
+        refuse_without_effect("without --way browser", "provider")
     if tls == "none":
         refuse_without_effect("with --tls none", "ca_file")
     path = config or default_config()
@@ -180,7 +234,7 @@ def setup(
     values |= {"tls": tls} if tls != "implicit" else {}
     values |= {"ca_file": os.path.abspath(ca_file)} if ca_file else {}
     values["user"] = user or ask("--user", "user")
-    values |= password_source(way, secret)
+    values |= password_source(values, way, secret, provider)
     values, facts = tried(account, values)
     if not is_quiet():
         show_accounts([{**facts, "model": model_file(model_path())}])

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections.abc import Callable, Collection
 from dataclasses import MISSING, dataclass, field, fields
 from ipaddress import ip_address
 from typing import Any
+from urllib.parse import urlsplit
 
 from spamnb.configuration.tables import WrongValue, checked_values, place_of_key, read_toml, unknown_key
 from spamnb.errors import DataError, NoInput, UsageError
@@ -17,7 +19,37 @@ from spamnb.labels import LABELS, is_label
 TLS_PORTS = {"implicit": 993, "starttls": 143, "none": 143}
 NOTHING, FLAG, MOVE = ACTIONS = ("nothing", "flag", "move")
 NAME = re.compile(r"[\w@+-][\w@+.-]*")  # of an account, and of the file of its state
-SECRETS = ("password_command", "password_file", "credential", "keyring", "oauth2_token_command", "password")
+SECRETS = (
+    "password_command",
+    "password_file",
+    "credential",
+    "keyring",
+    "oauth2",
+    "oauth2_token_command",
+    "password",
+)
+
+
+@dataclass(frozen=True)
+class Provider:
+    """Who gives out tokens of OAuth 2, and what it knows spamnb as."""
+
+    device_url: str
+    token_url: str
+    client_id: str
+    scope: str = ""
+    client_secret: str = field(default="", repr=False)  # most clients that run at a user's have none
+
+    def __post_init__(self) -> None:
+        for key in ("device_url", "token_url"):
+            try:
+                parts = urlsplit(getattr(self, key))
+                schemes = ("https", "http") if is_this_machine(parts.hostname or "") else ("https",)
+                is_right = parts.scheme in schemes and bool(parts.hostname) and parts.port != 0
+            except ValueError:
+                is_right = False
+            if not is_right:
+                raise WrongValue(key, f"{key} must be an address that begins with https://")
 
 
 @dataclass(frozen=True)
@@ -34,6 +66,7 @@ class Account:
     password_file: str = ""
     credential: str = ""  # name of a credential of systemd
     keyring: bool = False
+    oauth2: Provider | None = None
     oauth2_token_command: str = ""
     password: str = field(default="", repr=False)
     inbox: tuple[str, ...] = ("INBOX",)
@@ -69,6 +102,10 @@ class Account:
         if sum(bool(getattr(self, name)) for name in SECRETS) != 1:
             named = ", ".join(SECRETS[:-1])
             raise WrongValue(SECRETS[0], f"one of {named} must say where the password comes from")
+
+    @property
+    def takes_token(self) -> bool:
+        return bool(self.oauth2 or self.oauth2_token_command)
 
     @property
     def port_number(self) -> int:
@@ -115,8 +152,7 @@ def read_accounts(path: str, wanted: str | None = None) -> list[Account]:
             raise DataError(f"{place}: account {name}: {error}") from None
         except DataError as error:
             raise DataError(f"{place_of_key(path, 'account', name)}: account {name}: {error}") from None
-        if account.password:
-            check_private(path, status.st_mode)
+        check_private(path, status.st_mode, account)
         if wanted in (None, name):
             found.append(account)
     return found
@@ -124,19 +160,36 @@ def read_accounts(path: str, wanted: str | None = None) -> list[Account]:
 
 def parse_account(name: str, table: Any) -> Account:
     """Make an account of a table of the file; an unknown key is an error, with the nearest that is known."""
-    known = {one.name: one for one in fields(Account) if one.name != "name"}
     if not NAME.fullmatch(name):
         raise DataError("its name may have only letters, digits, -, _, @, + and dots")
     if not isinstance(table, dict):
         raise DataError("not a table; write [account.NAME]")
-    sort = checked_sort(table.get("sort", {}))
-    types = {key: one.type for key, one in known.items() if key != "sort"}
-    values = checked_values({key: table[key] for key in table if key != "sort"}, types, SECRETS)
-    values["sort"] = sort
+    tables: dict[str, Callable[[Any], Any]] = {"sort": checked_sort, "oauth2": checked_provider}
+    rest = {key: value for key, value in table.items() if key not in tables}
+    values = checked_fields(Account, rest, ("name", *tables), SECRETS)
+    return Account(name, **values, **{key: tables[key](table[key]) for key in tables if key in table})
+
+
+def checked_fields(
+    kind: type, table: dict[str, Any], but: Collection[str] = (), secrets: Collection[str] = ()
+) -> dict[str, Any]:
+    """Return the values of a table for a class, which must have all that it cannot do without."""
+    known = {one.name: one for one in fields(kind) if one.name not in but}
+    values = checked_values(table, {key: one.type for key, one in known.items()}, secrets)
     for key, one in known.items():
-        if one.default is MISSING and one.default_factory is MISSING and key not in values:
+        if one.default is MISSING and key not in values:
             raise WrongValue(key, f"{key} is missing")
-    return Account(name, **values)
+    return values
+
+
+def checked_provider(table: Any) -> Provider:
+    """Return the provider of a table [account.NAME.oauth2]."""
+    try:
+        if not isinstance(table, dict):
+            raise DataError("not a table; write [account.NAME.oauth2]")
+        return Provider(**checked_fields(Provider, table, secrets=("client_secret",)))
+    except DataError as error:
+        raise WrongValue("oauth2", f"oauth2: {error}") from None
 
 
 def checked_sort(table: Any) -> dict[str, str]:
@@ -149,8 +202,10 @@ def checked_sort(table: Any) -> dict[str, str]:
     return dict(table)
 
 
-def check_private(path: str, mode: int) -> None:
+def check_private(path: str, mode: int, account: Account) -> None:
     """Refuse a password in a file that others can read; warn of one in a file that they cannot."""
-    if stat.S_IMODE(mode) & 0o077:
+    has_secret = account.password or (account.oauth2 and account.oauth2.client_secret)
+    if has_secret and stat.S_IMODE(mode) & 0o077:
         raise DataError(f"{path}: holds a password, and others can read it: chmod 600 {path}")
-    complain(f"{path}: holds a password; password_command, password_file or keyring keep it elsewhere")
+    if account.password:
+        complain(f"{path}: holds a password; password_command, password_file or keyring keep it elsewhere")

@@ -8,7 +8,7 @@ import time
 from logging import NullHandler, getLogger
 from typing import TYPE_CHECKING
 
-from spamnb.errors import UsageError
+from spamnb.errors import DataError, UsageError
 
 try:
     from imapclient import IMAPClient, SocketTimeout, exceptions
@@ -17,6 +17,8 @@ except ImportError:
 
 if TYPE_CHECKING:
     import socket
+
+    from spamnb.imap.accounts import Account
 
 __all__ = ["SocketTimeout", "exceptions"]  # of imapclient: this module says what to do if it is missing
 
@@ -108,3 +110,14 @@ class Client(IMAPClient):  # type: ignore[misc]
     def _create_IMAP4(self) -> BoundedConnection:  # noqa: N802 (imapclient's name)
         context = self.ssl_context if self.ssl else None
         return BoundedConnection(self.host, self.port, context, self._timeout.connect)
+
+
+def tls_context(account: Account, and_system: bool = False) -> ssl.SSLContext:
+    """Trust the certificates that an account names, or else those of the system; or all of them."""
+    try:
+        context = ssl.create_default_context(cafile=account.ca_file or None)
+    except OSError as error:
+        raise DataError(f"ca_file {account.ca_file}: {error.strerror}") from None
+    if and_system:
+        context.load_default_certs()
+    return context

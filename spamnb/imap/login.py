@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import imaplib
-import ssl
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from spamnb.errors import DataError
-from spamnb.imap.client import Client, SocketTimeout, exceptions
-from spamnb.imap.errors import hide, reason_of
+from spamnb.imap.client import Client, SocketTimeout, exceptions, tls_context
+from spamnb.imap.errors import hide
+from spamnb.imap.oauth2 import Login
 from spamnb.imap.secrets import secret_of
 
 if TYPE_CHECKING:
@@ -20,12 +19,17 @@ TIMEOUTS = SocketTimeout(connect=30, read=60)  # seconds without a byte
 
 def logged_in(account: Account) -> Client:
     """Connect and log in. A token that is refused is asked for again, once: it may have run out."""
+    secret = secret_or_token(account)
     try:
-        return log_in(account, secret_of(account))
+        return log_in(account, secret)
     except exceptions.LoginError:
-        if not account.oauth2_token_command:
+        if not account.takes_token:
             raise
-    return log_in(account, secret_of(account))
+    return log_in(account, secret_or_token(account, refused=secret))
+
+
+def secret_or_token(account: Account, refused: str = "") -> str:
+    return Login(account, account.oauth2).access_token(refused) if account.oauth2 else secret_of(account)
 
 
 def log_in(account: Account, secret: str) -> Client:
@@ -49,7 +53,7 @@ def log_in(account: Account, secret: str) -> Client:
 def log_in_by(client: Client, account: Account, secret: str) -> None:
     """Log in by the means that account and server have."""
     try:
-        if account.oauth2_token_command:
+        if account.takes_token:
             if client.has_capability("AUTH=OAUTHBEARER"):
                 client.oauthbearer_login(account.user, secret)
             else:
@@ -75,10 +79,3 @@ def connect(account: Account) -> Client:
     )
     client._imap.debug = 0  # or each line would be formatted for a log that nobody reads
     return client
-
-
-def tls_context(account: Account) -> ssl.SSLContext:
-    try:
-        return ssl.create_default_context(cafile=account.ca_file or None)
-    except OSError as error:
-        raise DataError(f"ca_file {account.ca_file}: {reason_of(error)}") from None

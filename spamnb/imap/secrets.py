@@ -28,7 +28,10 @@ def secret_of(account: Account) -> str:
             raise DataError("credential: there are none here; systemd hands them to its services")
         return first_line("credential", content_of(os.path.join(folder, account.credential)))
     if account.keyring:
-        return from_keyring(account)
+        if found := from_keyring(account):
+            return found
+        name = f"'{keyring_service(account)}' '{account.user}'"
+        raise DataError(f"keyring: has no password; set it: keyring set {name}")
     return account.password
 
 
@@ -62,29 +65,26 @@ def first_line(key: str, data: bytes) -> str:
     return line
 
 
-def from_keyring(account: Account) -> str:
-    """Ask the keyring, which may be locked, or have no password."""
+def from_keyring(account: Account) -> str | None:
+    """Ask the keyring, which may be locked, for the password of an account, or its tokens."""
     found: str | None = _keyring("get_password", account)
-    if not found:
-        name = f"'{keyring_service(account)}' '{account.user}'"
-        raise DataError(f"keyring: has no password; set it: keyring set {name}")
     return found
 
 
 def to_keyring(account: Account, password: str) -> None:
-    """Have the keyring keep a password."""
+    """Have the keyring keep a password, or tokens."""
     _keyring("set_password", account, password)
 
 
 def keyring_service(account: Account) -> str:
-    return f"spamnb imap {account.host}"
+    return f"spamnb imap {account.oauth2.token_url if account.oauth2 else account.host}"
 
 
 def _keyring(verb: str, account: Account, *password: str) -> Any:
     try:
         import keyring
     except ImportError:
-        raise UsageError("keyring = true needs an extra: pip install 'spamnb[keyring]'") from None
+        raise UsageError("the keyring needs an extra: pip install 'spamnb[keyring]'") from None
     try:
         return getattr(keyring, verb)(keyring_service(account), account.user, *password)
     except Exception as error:

@@ -40,8 +40,10 @@ def add_account(path: str, name: str, values: dict[str, Any]) -> None:
     """Add an account to the file, which only its owner may read."""
     if os.path.exists(path) and name in {account.name for account in read_accounts(path)}:
         raise UsageError(f"{path}: has an account {name} already; name another with --account")
-    lines = [f"[account.{json.dumps(name)}]" if not name.isidentifier() else f"[account.{name}]"]
-    lines += [f"{key} = {toml(value)}" for key, value in values.items()]
+    table = f"account.{name if name.isidentifier() else json.dumps(name)}"
+    lines = [f"[{table}]", *lines_of({key: values[key] for key in values if key != "oauth2"})]
+    if "oauth2" in values:
+        lines += [f"[{table}.oauth2]", *lines_of(values["oauth2"])]
     try:
         make_folder(os.path.dirname(path))
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
@@ -51,9 +53,9 @@ def add_account(path: str, name: str, values: dict[str, Any]) -> None:
         raise CannotCreate(f"{path}: {error.strerror}") from error
 
 
-def toml(value: Any) -> str:
-    """Write a value as TOML does, which for these is as JSON does."""
-    return json.dumps(value, ensure_ascii=False)
+def lines_of(values: dict[str, Any]) -> list[str]:
+    """Write values as TOML does, which for these is as JSON does."""
+    return [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()]
 
 
 def look_at(account: Account, connection: ImapConnection) -> dict[str, Any]:

@@ -125,6 +125,8 @@ WITHOUT_EFFECT = {
     "classify -p --cluster local ham": "--cluster has no effect on one message",
     "classify --skip-unreadable -": "--skip-unreadable has no effect on one message",
     "imap setup --host h --user u --way keyring --secret x": "--secret has no effect with --way keyring",
+    "imap setup --host h --user u --way browser --secret x": "--secret has no effect with --way browser",
+    "imap setup --way file --provider scope=x": "--provider has no effect without --way browser",
     "imap setup --tls none --ca-file x": "--ca-file has no effect with --tls none",
     "review --listen unix:x --tls-cert x --tls-key x": "--tls-cert has no effect at a Unix socket",
     "serve --allow-network": "--allow-network has no effect without --listen or --metrics",
@@ -146,6 +148,9 @@ def test_what_setup_cannot_ask_for(spamnb):
     known = ("--host", "localhost", "--user", "me", "--way", "command")
     for given, missing in ((), "--host"), (known[:2], "--user"), (known[:4], "--way"), (known, "--secret"):
         spamnb("imap", "setup", *given).fails(64, f"{missing} is missing")
+    browser = ("imap", "setup", *known[:4], "--way", "browser", "--provider")
+    spamnb(*browser, "scope=x").fails(64, "--provider device_url=… is missing")
+    spamnb(*browser, "secret").fails(64, "KEY=VALUE", "client_id")
 
 
 @pytest.mark.parametrize("command", ["train", "evaluate", "tune"])

@@ -174,15 +174,16 @@ class DovecotImap(ImapMailbox, DovecotProcess):
     without      capabilities it does not show
     full         has a folder Full/Junk that answers NO [OVERQUOTA]
     settings     more lines for dovecot.conf
+    introspection  address of a provider of OAuth 2 that knows which tokens are good
 
     `ca` is the file of the authority, `tokens.good` the set of tokens that are let in by OAuth2.
     """
 
-    def __init__(self, without=(), full=False, settings=""):
+    def __init__(self, without=(), full=False, settings="", introspection=""):
         ImapMailbox.__init__(self)
         self.port, self.tls_port = free_ports(2)
         self.tokens = Tokens()
-        oauth2 = OAUTH2.format(url=self.tokens.url)
+        oauth2 = OAUTH2.format(url=introspection or self.tokens.url)
         ours = IMAP + OF_A_VERSION[VERSION] + (FULL[VERSION] if full else "")
         names = {"folder": self.root / "dovecot", "port": self.port, "tls_port": self.tls_port}
         ours = ours.format(oauth2=oauth2, **names)

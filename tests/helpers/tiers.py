@@ -39,6 +39,7 @@ SLOW = {
     "test_message_oracle.py": "another parser of mail, on each message",
     "test_metrics.py": "scikit-learn, which takes seconds to import",
     "test_narrow.py": "terminals of many widths",
+    "test_oauth2.py": "IMAP servers and a provider of tokens",
     "test_oracle_sklearn.py": "scikit-learn",
     "test_remote.py": "servers",
     "test_runs.py": "IMAP servers",
