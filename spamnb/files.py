@@ -96,13 +96,20 @@ def read_all(handle: int) -> bytes:
     return b"".join(pieces)
 
 
-def open_beside(model: str, path: str, flags: int) -> int:
+def open_beside(model: str, path: str, flags: int, with_mode: bool = False) -> int:
     """Open a file that lies beside a model, or create it for this user only; a stranger's is an OSError.
 
     Where others can write to the folder, they may have put it there beforehand: a link, a pipe, or a file of
-    their own. Trusted are this user, root, and the owners of the folder and of the model.
+    their own. Trusted are this user, root, and the owners of the folder and of the model. A new file gets
+    the model's owner, and its mode if asked for.
     """
-    handle = os.open(path, flags | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
+    flags |= os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    try:
+        handle = os.open(path, flags | os.O_EXCL if flags & os.O_CREAT else flags, 0o600)
+        if flags & os.O_CREAT:
+            keep_owner(handle, model, with_mode)
+    except FileExistsError:
+        handle = os.open(path, flags, 0o600)
     status = os.fstat(handle)
     why = ""
     if not stat.S_ISREG(status.st_mode):
@@ -113,6 +120,27 @@ def open_beside(model: str, path: str, flags: int) -> int:
         os.close(handle)
         raise PermissionError(EPERM, why, path)
     return handle
+
+
+def keep_owner(handle: int, model: str, with_mode: bool = False) -> None:
+    """Give a new file the owner of the model that it belongs to or replaces: a service must read it.
+
+    Where there is no model yet, root gives it to the owner of the folder. With the mode, all may read it who
+    may read the model; its group only if that could be kept, too.
+    """
+    is_there = os.path.exists(model)
+    like = os.stat(model if is_there else os.path.dirname(model) or ".")
+    own = os.fstat(handle)
+    if (own.st_uid, own.st_gid) != (like.st_uid, like.st_gid) and (is_there or not os.geteuid()):
+        for user in (like.st_uid, -1):
+            try:
+                os.fchown(handle, user, like.st_gid)
+                break
+            except OSError:
+                pass  # who is not root can give it to a group of theirs at most
+    if with_mode and is_there:
+        has_group = os.fstat(handle).st_gid == like.st_gid
+        os.fchmod(handle, like.st_mode & (0o666 if has_group else 0o606))
 
 
 def open_own(path: str, flags: int) -> int:
@@ -146,6 +174,11 @@ def make_folder(path: str) -> None:
     except FileExistsError:
         if not os.path.isdir(path or "."):
             raise
+        return
+    if not os.geteuid():
+        handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        keep_owner(handle, os.path.join(around, ""))
+        os.close(handle)
 
 
 def state_folder(name: str) -> str:

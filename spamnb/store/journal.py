@@ -227,7 +227,7 @@ class Journal:
 
 def _open(path: str, flags: int) -> int:
     """Open a journal, or the one that is to take its place, if it is no stranger's."""
-    return open_beside(path.rpartition(".journal")[0], path, flags)
+    return open_beside(path.rpartition(".journal")[0], path, flags, with_mode=True)
 
 
 class SoundRecordSearch:

@@ -17,7 +17,7 @@ import numpy as np
 
 from spamnb.arrays import Array
 from spamnb.errors import CannotCreate, DataError
-from spamnb.files import make_folder
+from spamnb.files import complain, keep_owner, make_folder
 from spamnb.grams import COUNTERS
 from spamnb.tables.count_table import CountTable
 from spamnb.tables.layout import DIRECTORY, ModelFileWriter, record_type
@@ -164,6 +164,9 @@ def save(
             os.unlink(temporary)  # left by a crash; the caller holds the lock on training
         handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with open(handle, "w+b") as file:
+            keep_owner(handle, path, with_mode=True)
+            if os.fstat(handle).st_uid != os.geteuid() and not os.path.exists(path):
+                complain(f"{path}: belongs to the owner of its folder")
             writer = ModelFileWriter(file, head, kinds, sizes)
             for columns in map_shards(encode_shard, shards, layouts):
                 writer.add(columns)

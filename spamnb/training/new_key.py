@@ -4,7 +4,7 @@ import os
 from contextlib import suppress
 
 from spamnb.errors import CannotCreate, ModelError, SpamnbError
-from spamnb.files import sync_folder, write_all
+from spamnb.files import keep_owner, sync_folder, write_all
 from spamnb.key import KEY_SIZE, WHAT_TO_DO, Key, key_path, read_key
 from spamnb.store.stored_model import StoredModel
 
@@ -42,6 +42,7 @@ def make_key(path: str) -> None:
     except FileExistsError:
         return  # another process was faster
     try:
+        keep_owner(handle, os.path.join(os.path.dirname(path), ""))
         write_all(handle, os.urandom(KEY_SIZE))
         os.fsync(handle)
         sync_folder(path)
