@@ -1,10 +1,19 @@
 """The labels that every model knows, the verdict between them, and what may be a label."""
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
 HAM, SPAM = "ham", "spam"
 LABELS = HAM, SPAM
 UNSURE = "unsure"  # a verdict, never a label
 LONGEST_LABEL = 100  # characters
 MOST_LABELS = 100  # of a model: their indices are kept in a signed byte
+
+
+def sorted_into(labels: "Collection[str]") -> list[str]:
+    """List the labels that mail is sorted into, beside ham and spam; of two labels, or without spam, none."""
+    return [label for label in labels if label not in LABELS] if SPAM in labels and len(labels) > 2 else []
 
 
 def is_label(name: object) -> bool:

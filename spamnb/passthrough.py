@@ -1,7 +1,7 @@
 """Messages passed through: a header added, in our style or another filter's, all other bytes as they were."""
 
 from spamnb.bayes.verdict import REQUIRED
-from spamnb.labels import HAM, SPAM, UNSURE
+from spamnb.labels import HAM, SPAM, sorted_into
 from spamnb.reading.headers import header_start
 
 TYPE_CHECKING = False
@@ -45,9 +45,9 @@ def spamnb_fields(verdict: "Verdict") -> list[str]:
 
     Something follows the label, so that a rule for `label=Work;` does not match `label=Workshop;`.
     """
-    word = verdict.label
-    if verdict.has_labels_beside_spam and verdict.is_spam is False:
-        word = HAM if word in (HAM, UNSURE) else f"{HAM}; label={header_value(word)}"
+    word, labels = verdict.label, sorted_into(verdict.probabilities)
+    if labels and verdict.is_spam is False:
+        word = f"{HAM}; label={header_value(word)}" if word in labels else HAM
     fields = f"{word}; score={verdict.score:.4f}; probability={verdict.probability:.4f}"
     return [f"{HEADER}: {fields}{f'; {verdict.reason}' if verdict.reason else ''}"]
 

@@ -180,11 +180,6 @@ class Verdict:
         points = spamassassin_score(self.score, self.cutoffs)
         return max(points, REQUIRED) if self.label == SPAM else min(points, REQUIRED - 0.1)
 
-    @property
-    def has_labels_beside_spam(self) -> bool:
-        """Whether the model has spam and two labels or more beside it."""
-        return SPAM in self.probabilities and len(self.probabilities) > 2
-
     def as_map(self) -> dict[str, Any]:
         return {
             "verdict": self.label,

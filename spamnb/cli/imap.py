@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import ExitStack, closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -109,12 +109,17 @@ def check(account: str | None, config: str | None, model: str | None, as_json: b
     Changes nothing, on the server or here.
     """
     from spamnb.imap.setup import look_at
+    from spamnb.inspection.standing import label_filing
+    from spamnb.store.stored_model import StoredModel
 
-    found = []
+    found: list[dict[str, Any]] = []
 
     def look(one: Account) -> None:
+        path = model_of(one, model)
         with connected(one, looks_only=True) as connection:
-            found.append({**look_at(one, connection), "model": model_of(one, model)})
+            found.append({**look_at(one, connection), "model": path, "labels": []})
+        if one.sort and os.path.exists(path):
+            found[-1]["labels"] = [filing._asdict() for filing in label_filing(StoredModel.open(path))]
 
     code = for_each(account, config, model, look)
     (print_json_lines if as_json else show_accounts)(found)

@@ -25,7 +25,7 @@ from spamnb.arrays import Array
 from spamnb.bayes.cutoffs import not_spam
 from spamnb.evaluation.intervals import ZERO_OF_ZERO, Estimate, f1, macro, share
 from spamnb.evaluation.outcome import HAM_LOSSES, Outcome
-from spamnb.labels import SPAM, UNSURE
+from spamnb.labels import SPAM, UNSURE, sorted_into
 
 UNKNOWN = "–"
 RESAMPLES = 400  # with 4,000, 11 of 12 bounds moved by less than 6 % of the interval, one by 15 %
@@ -57,6 +57,7 @@ METRICS = (
     Metric("accuracy", "accuracy", Outcome.accuracy, 4, "", "got their label"),
     Metric("ham_lost_percent", "{ham} lost", Outcome.ham_lost, 2, PERCENT, "taken for spam"),
     Metric("spam_missed_percent", "spam missed", Outcome.spam_missed, 2, PERCENT, "taken for {ham}"),
+    Metric("misfiled_percent", "{ham}, under a wrong label", Outcome.misfiled, 2, PERCENT),
     Metric("unsure_percent", "unsure", Outcome.left_unsure, 2, PERCENT, "left to a person"),
     Metric("one_minus_auc_percent", "1 - AUC", Outcome.misranked, 4, PERCENT, "pairs in wrong order"),
     *(
@@ -112,6 +113,32 @@ def shown_metrics(figures: Mapping[str, Any]) -> Iterator[ShownMetric]:
             low, high = metric.find_in(figures["intervals"]) or (None, None)
             name, meaning = (text.format(ham=ham) for text in (metric.name, metric.meaning))
             yield ShownMetric(name, metric.text(value), metric.text(low), metric.text(high), meaning)
+
+
+FILING_COLUMNS = ("sorted under", "of its mail", "95 %", "wrong of what is there", "95 %")
+
+
+def filing_rows(figures: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """Write how much of each label's mail is sorted under it, and how much of what is there is wrong."""
+    return [
+        (
+            label,
+            *share_and_interval(figures["labels"][label]["recall"], trust["recall"]),
+            *share_and_interval(figures["labels"][label]["precision"], trust["precision"], of_rest=True),
+        )
+        for label, trust in figures["intervals"]["labels"].items()
+        if label in sorted_into(figures["labels"])
+    ]
+
+
+def share_and_interval(
+    value: float | None, interval: Sequence[float] | None, of_rest: bool = False
+) -> tuple[str, str]:
+    """Write a share, or what it leaves, and its interval, in percent."""
+    if value is None or interval is None:
+        return UNKNOWN, UNKNOWN
+    value, low, high = (1 - each if of_rest else each for each in (value, *interval))
+    return f"{value:.1%}".replace("%", " %"), " – ".join(f"{100 * end:.1f}" for end in sorted((low, high)))
 
 
 def script_table(figures: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:

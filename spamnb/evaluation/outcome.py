@@ -17,7 +17,7 @@ from spamnb.evaluation.intervals import (
     resampled,
     share,
 )
-from spamnb.labels import SPAM
+from spamnb.labels import SPAM, sorted_into
 
 HAM_LOSSES = {"0.1": 1, "0.5": 5, "1.0": 10}  # percent: ham in a thousand, a whole number to divide exactly
 LEAST_PROBABILITY = np.finfo(float).eps  # 2.2e-16: the log loss takes none for less
@@ -43,6 +43,7 @@ class Outcome:
         self.counts: Array = counts.reshape(label_count, label_count + 1)  # [truth, verdict]; unsure is last
         self.score, self.is_spam = score, np.zeros(self.messages, bool)
         self.ham = self.spam = self.lost = self.caught = self.unsure_spam = 0  # all 0 without a label "spam"
+        self.sorts, self.wrongly_sorted = False, 0
         if SPAM in labels:
             spam = labels.index(SPAM)
             self.is_spam = truth == spam
@@ -50,6 +51,10 @@ class Outcome:
             self.ham = self.messages - self.spam
             self.caught, self.unsure_spam = int(self.counts[spam, spam]), int(self.counts[spam, -1])
             self.lost = int(self.counts[:, spam].sum()) - self.caught
+            into = [labels.index(label) for label in sorted_into(labels)]
+            others = np.delete(self.counts, spam, axis=0)
+            self.sorts = bool(into)
+            self.wrongly_sorted = int(others[:, into].sum() - self.counts[into, into].sum())
         values, drawn = np.full(len(RESAMPLED), np.nan), np.empty((0, len(RESAMPLED)))
         if self.messages:
             each = EachMessage(labels, truth, self.is_spam, score, probability)
@@ -66,6 +71,10 @@ class Outcome:
 
     def spam_missed(self) -> Estimate | None:
         return share(self.spam - self.caught - self.unsure_spam, self.spam)
+
+    def misfiled(self) -> Estimate | None:
+        """Share of the mail but spam that was sorted under a wrong label; to be called ham is no such one."""
+        return share(self.wrongly_sorted, self.ham) if self.sorts else None
 
     def left_unsure(self) -> Estimate | None:
         return share(int(self.counts[:, -1].sum()), self.messages)

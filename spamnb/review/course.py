@@ -9,7 +9,7 @@ from spamnb.bayes.cutoffs import not_spam
 from spamnb.evaluation.intervals import Estimate, share
 from spamnb.history.queries import Week
 from spamnb.inspection.standing import learning_curve, standing
-from spamnb.labels import SPAM, UNSURE
+from spamnb.labels import SPAM, UNSURE, sorted_into
 from spamnb.pages import svg
 from spamnb.pages.elements import Markup, element, joined
 from spamnb.pages.formats import UNKNOWN, count, interval_text
@@ -29,6 +29,7 @@ def course_page(context: PageContext) -> str:
         "How it goes",
         heading("How it goes", sentences(standing(context.model.stored))),
         weeks_section(weeks, context.model.labels) if weeks else context.note("No mail was judged yet."),
+        labels_section(weeks, context.model.labels),
         curve_section(context),
     )
 
@@ -129,6 +130,21 @@ def week_table(weeks: Sequence[Week], ham_name: str) -> Markup:
         for week in reversed(weeks)
     ]
     return table(columns, rows, "weeks")
+
+
+def labels_section(weeks: Sequence[Week], labels: Sequence[str]) -> Markup | None:
+    """Count what was filed under each label beside ham and spam, and how much of it was put right."""
+    rows = []
+    for label in sorted_into(labels):
+        filed = sum(week.verdicts.get(label, 0) for week in weeks)
+        pairs = [pair for week in weeks for pair in week.corrections.items()]
+        wrong = sum(n for (verdict, correction), n in pairs if verdict == label != correction)
+        rows.append(row(label, count(filed), count(wrong), estimate_cell(share(wrong, filed))))
+    if not weeks or not rows:
+        return None
+    columns = ("label", "filed", "corrected", "share")
+    intro = "What was filed under each label in these weeks, and what you have put right of it."
+    return section("Labels", intro, scrolling("Labels", table(columns, rows)))
 
 
 def estimate_cell(found: Estimate | None) -> Markup | str:

@@ -99,7 +99,7 @@ def test_any_other_label_is_ham_to_them(style):
     ],
 )
 def test_ham_and_the_label(label, is_spam, said):
-    verdict = Verdict(label, -2.0, 0.1, dict.fromkeys(("ham", "spam", "Work"), 0.3), [])
+    verdict = Verdict(label, -2.0, 0.1, dict.fromkeys(("ham", "spam", "Work", "Büro; 100%"), 0.2), [])
     verdict.is_spam = is_spam
     assert added_headers(verdict, "spamnb") == [f"X-Spamnb: {said}; score=-2.0000; probability=0.1000"]
 

@@ -71,6 +71,20 @@ def test_three_labels(spamnb, three, mail, tmp_path):
         assert words in report.read_text()
 
 
+def test_labels_beside_ham_and_spam(spamnb, three, mail, tmp_path):
+    """One ham looks like work, one work like ham: only the first is misfiled, as ham stays where it is."""
+    for name, raw in (("ham", mail.messages["work"]), ("work", mail.messages["ham"])):
+        (tmp_path / name).write_bytes(raw)
+    labels = ["--ham", mail.ham, "--ham", tmp_path / "ham", "--spam", mail.spam]
+    labels += ["--label", f"work={mail.work}", "--label", f"work={tmp_path / 'work'}"]
+    metrics = spamnb("evaluate", "--json", "--model", three, *labels).succeeds().json
+    assert metrics["misfiled_percent"] == pytest.approx(100 / 30)
+    text = spamnb("evaluate", "--model", three, *labels).succeeds().out.decode()
+    (line,) = (line for line in text.splitlines() if line.split()[:1] == ["work"] and "%" in line)
+    assert line.split() == "work 93.3 % 70.2 – 98.8 6.7 % 1.2 – 29.8".split()
+    assert "under a wrong label" in text
+
+
 @pytest.mark.parametrize("judge", [("--model", "{three}"), ("--folds", "3")], ids=["model", "folds"])
 def test_a_mistake_between_other_labels_than_spam(spamnb, three, mail, tmp_path, judge):
     """Its evidence tells these two apart, and speaks for the verdict."""

@@ -368,6 +368,13 @@ def test_mail_is_sorted_as_you_sort_it(dovecot, home):
         file.write(f'[account.home.sort]\nWork = "{jobs}"\nBills = "{bills}"\n')
     os.unlink(home.model)
     assert train(home) == dict.fromkeys(("ham", "spam", "Work", "Bills"), 2 * ENOUGH)
+    checked = home("check", "--json").succeeds().json["labels"]
+    assert [(one["label"], one["filed_percent"]) for one in checked] == [
+        ("ham", 100),
+        ("Work", 100),
+        ("Bills", 100),
+    ]
+    assert f"  Work, {2 * ENOUGH} messages: 100.0 % sure, 0.0 % at most misfiled" in home("check").lines
     mail = [spam(99), ham(99), work(99), bill(99), near(1)]
     for raw in mail:
         dovecot.append("INBOX", raw)

@@ -347,6 +347,7 @@ def test_several_labels_and_models(open_page, shared, own, three, tmp_path, eyes
     eyes.click("nav a[href^='/course']")
     eyes.wait(lambda: "Not spam lost" in eyes.text())
     assert "14 ham, 14 spam and" in eyes.text()
+    assert "work 2 0 0.0 %" in " ".join(eyes.text().split())  # filed, and corrected
 
 
 def test_two_tabs(page, shared, eyes, own):

@@ -5,7 +5,13 @@ from collections.abc import Mapping, Sequence
 from spamnb.bayes.cutoffs import not_spam
 from spamnb.cli.render.terminal import number, percent, show, table
 from spamnb.evaluation.compare import CHANCE, ComparedCandidate
-from spamnb.evaluation.metrics import LABEL_METRICS, script_table, shown_metrics
+from spamnb.evaluation.metrics import (
+    FILING_COLUMNS,
+    LABEL_METRICS,
+    filing_rows,
+    script_table,
+    shown_metrics,
+)
 from spamnb.evaluation.results import Evaluation, JudgedMessages, Mistake
 from spamnb.files import counted
 from spamnb.labels import UNSURE
@@ -42,6 +48,8 @@ def show_evaluation(evaluation: Evaluation) -> None:
             [(each.name, each.value, each.low, each.high) for each in shown_metrics(metrics)],
         ),
     )
+    if filed := filing_rows(metrics):
+        show(table("labels beside ham and spam", FILING_COLUMNS, filed))
     if metrics["by_script"]:
         show(table("by script", *script_table(metrics)))
     for note in (metrics["imbalance"], evaluation.learned_note, written_in(metrics["scripts"])):

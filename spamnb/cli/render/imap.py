@@ -101,5 +101,8 @@ def show_accounts(found: Iterable[dict[str, Any]]) -> None:
             messages = counted(folder["messages"], "message") if "messages" in folder else folder["why"]
             print(f"  {folder['is']}: {printable(folder['folder'])}, {printable(messages)}")
         print(f"  action {facts['action']}: {printable(facts['would'])}")
+        for one in facts["labels"]:
+            sure = f"{one['filed_percent']:.1f} % sure, {one['misfiled_percent']:.1f} % at most misfiled"
+            print(f"  {printable(one['label'])}, {counted(one['messages'], 'message')}: {sure}")
         missing = "" if os.path.exists(facts["model"]) else " (not there yet)"
         print(f"  model: {printable(facts['model'])}{missing}")
