@@ -13,7 +13,7 @@ from spamnb.files import write_stderr
 
 NAME = "spamnb"
 COMMANDS = (
-    "train classify evaluate inspect history tune prune merge export import serve imap review config "
+    "train classify evaluate inspect history tune prune merge backup export import serve imap review config "
     "completion"
 ).split()
 
@@ -67,7 +67,8 @@ def main(ctx: click.Context) -> None:
     spamnb tune ham/ spam/           which settings are best for this mail?
     spamnb prune                     drop what is old and rare from the model
     spamnb merge OUT IN...           add up models of several hosts
-    spamnb export                    the model as text, for a backup
+    spamnb backup FILE               a copy of the model, while others learn
+    spamnb export                    the model as text, to be kept or compared
     spamnb import EXPORT             restore it, or take over another filter's
     spamnb serve                     answer spamc, with the model kept in memory
     spamnb imap COMMAND              filter mail that lives on an IMAP server

@@ -13,6 +13,7 @@ import numpy as np
 
 from spamnb.arrays import Array
 from spamnb.errors import WHAT_TO_DO, InputOutputError, ModelError, NoInput
+from spamnb.files import counted
 from spamnb.inspection.model_summary import day_text
 from spamnb.store import msgpack_codec
 from spamnb.store.journal import Journal
@@ -73,6 +74,10 @@ def check(path: str, progress: Callable[[int, int], object] = lambda _size, _ent
     except HEAD_ERRORS:
         columns.damage.append(f"its head makes no sense; {WHAT_TO_DO}")
     found.damage = [*columns.damage, *journal_damage(journal)]
+    if stored.lost_lessons:
+        found.damage.append(
+            f"its journal has {counted(stored.lost_lessons, 'lesson')} for another model file"
+        )
     return found
 
 

@@ -45,7 +45,7 @@ LARGEST_NUMBER = 1 << 53  # of a numeric feature
 LAST_DAY = 65_535  # that a column of days holds
 MOST_LISTED = 3  # damaged ranges in a warning
 
-_warned: "dict[str, list[ByteRange]]" = {}  # path of a journal → the ranges this process warned of
+_warned: dict[str, str] = {}  # path of a journal → what this process complained of last
 
 
 class JournalRecord:
@@ -140,46 +140,38 @@ class Journal:
         records: "Sequence[JournalRecord]" = (),
         size: int = 0,
         damaged: "Sequence[ByteRange]" = (),
+        foreign: "Sequence[Mapping[str, Any]]" = (),
     ) -> None:
         self.labels = labels
         self.records = list(records)
         # Bytes up to the end of the last record of this generation, or damaged record; the rest is of no use.
         self.size = size
         self.damaged = list(damaged)
+        self.foreign = list(foreign)  # fields of records for other generations, if there are no others
         self.learned = {record.digest: record.after for record in records}
         self._answers: dict[str, Answer] = {}  # the last one about tokens, pairs and grams
 
     @classmethod
     def read(cls, path: str, generation: int, labels: "Sequence[str]") -> "Journal":
         """Read the sound records of a generation; an absent or stale journal is empty."""
-        try:
-            with open(_open(path, os.O_RDONLY), "rb") as file:
-                if os.fstat(file.fileno()).st_size > LONGEST_JOURNAL:
-                    raise DataError(
-                        f"{path}: larger than {LONGEST_JOURNAL >> 20} MB, so it is no journal; remove it"
-                    )
-                data = file.read(LONGEST_JOURNAL)
-        except FileNotFoundError:
-            return cls(labels)
-        except OSError as error:
-            raise InputOutputError(f"{path}: {error.strerror}") from error
-        return cls.of(data, generation, labels)
+        return cls.of(read_bytes(path), generation, labels)
 
     @classmethod
     def of(cls, data: bytes, generation: int, labels: "Sequence[str]") -> "Journal":
         """Read a journal from its bytes."""
-        records, damaged, size = [], [], 0
+        records, foreign, damaged, size = [], [], [], 0
         for fields, start, end in _frames(data):
             try:
                 if fields is None:
                     raise ValueError("not what its checksum says")
                 if fields["model"] != generation:
+                    foreign.append(fields)
                     continue
                 records.append(JournalRecord(fields, labels, end))
             except (KeyError, TypeError, ValueError, AttributeError):
                 damaged.append((start, end))
             size = end
-        return cls(labels, records, size, damaged)
+        return cls(labels, records, size, damaged, foreign if not size else ())
 
     def add(self, fields: "Mapping[str, Any]") -> None:
         """Add a record in memory only."""
@@ -228,6 +220,21 @@ class Journal:
 def _open(path: str, flags: int) -> int:
     """Open a journal, or the one that is to take its place, if it is no stranger's."""
     return open_beside(path.rpartition(".journal")[0], path, flags, with_mode=True)
+
+
+def read_bytes(path: str) -> bytes:
+    """Read a journal as it is; an absent one is empty."""
+    try:
+        with open(_open(path, os.O_RDONLY), "rb") as file:
+            if os.fstat(file.fileno()).st_size > LONGEST_JOURNAL:
+                raise DataError(
+                    f"{path}: larger than {LONGEST_JOURNAL >> 20} MB, so it is no journal; remove it"
+                )
+            return file.read(LONGEST_JOURNAL)
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise InputOutputError(f"{path}: {error.strerror}") from error
 
 
 class SoundRecordSearch:
@@ -333,17 +340,22 @@ def frame_at(data: bytes, at: int) -> tuple[int, int, int]:
 
 
 def warn(path: str, damaged: "list[ByteRange]") -> None:
-    """Warn of the damaged records of a journal, once in a process."""
-    if _warned.get(path) == damaged:
-        return
-    _warned[path] = damaged
+    """Warn of the damaged records of a journal."""
     ranges = ", ".join([f"{start}-{end - 1}" for start, end in damaged[:MOST_LISTED]])
     more = f" and {len(damaged) - MOST_LISTED} more" if len(damaged) > MOST_LISTED else ""
     look = command_to_run("inspect", "--check", "--model", path.removesuffix(".journal"))
-    complain(
-        f"{path}: damaged records are passed over, at bytes {ranges}{more}; "
-        f"learn the messages of that time again (when that was: {look})"
+    warn_once(
+        path,
+        f"damaged records are passed over, at bytes {ranges}{more}; "
+        f"learn the messages of that time again (when that was: {look})",
     )
+
+
+def warn_once(path: str, text: str) -> None:
+    """Complain of a journal, once in a process."""
+    if _warned.get(path) != text:
+        _warned[path] = text
+        complain(f"{path}: {text}")
 
 
 def sums_with(sums: "Sums", x: float, sign: int) -> "list[int | float]":

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 from spamnb.errors import WHAT_TO_DO, ModelError, NoInput, NoModel, command_to_run
+from spamnb.files import counted
 from spamnb.grams import COUNTERS
 from spamnb.store.head import locate_columns, read_head
 from spamnb.store.records import (
@@ -42,7 +43,7 @@ class StoredModel:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.file = _open_file(path)
+        self.file = open_file(path)
         self.head, start = read_head(self.file)
         try:
             self.columns = locate_columns(self.file, self.head, start)
@@ -65,6 +66,7 @@ class StoredModel:
             raise ModelError(path, f"its head is damaged; {WHAT_TO_DO}") from error
         self._learned: tuple[bytes, bytes] | None = None  # digests and their label indices
         self._grams: bytes | None = None  # all counts of grams, once they were asked for
+        self.lost_lessons = 0  # in a journal that belongs to another model file
         self._journal: Journal | None = None
         if _has_journal(path):
             from spamnb.store.journal import Journal  # late: most often there is none
@@ -72,6 +74,8 @@ class StoredModel:
             self._journal = Journal.read(path + ".journal", self.generation, self.labels)
             if self._journal.damaged:
                 self._mend_journal()
+            if self._journal.foreign:
+                self._tell_lost_lessons()
             self._add_journal_totals()
 
     @classmethod
@@ -223,6 +227,21 @@ class StoredModel:
         self.vocabulary += len(self.rows(tokens)) - len(self.tokens.rows(tokens))
         self.pair_vocabulary += len(self.pair_rows(pairs)) - len(self.pairs.rows(pairs))
 
+    def _tell_lost_lessons(self) -> None:
+        """Tell of a journal with lessons for another model file; those of a stale one are in this, too."""
+        from spamnb.store.journal import JournalRecord, warn_once
+
+        for fields in self.journal.foreign:
+            try:
+                record = JournalRecord(fields, self.labels)
+                self.lost_lessons += self.label_of(record.digest) != record.after
+            except (KeyError, TypeError, ValueError, AttributeError):
+                self.lost_lessons += 1
+        if self.lost_lessons:
+            lessons = counted(self.lost_lessons, "lesson")
+            what_to_do = "restore the file that they belong to, or remove the journal"
+            warn_once(f"{self.path}.journal", f"{lessons} for another model file do not count; {what_to_do}")
+
     def _add_journal_totals(self) -> None:
         for record in self.journal.records:
             self.vocabulary += record.new_tokens
@@ -243,7 +262,7 @@ class StoredModel:
 
 def labels_of(path: str) -> Sequence[str]:
     """Return the labels of a model; no more than the head of its file is read."""
-    labels: Sequence[str] = read_head(_open_file(path))[0]["labels"]
+    labels: Sequence[str] = read_head(open_file(path))[0]["labels"]
     return labels
 
 
@@ -271,7 +290,8 @@ def _has_journal(path: str) -> bool:
         return True  # who reads it will tell why that fails
 
 
-def _open_file(path: str) -> File:
+def open_file(path: str) -> File:
+    """Open a model file; one that is missing, closed or empty is an error that says what to do."""
     try:
         file = File(path)
     except FileNotFoundError:

@@ -1,0 +1,49 @@
+"""`spamnb backup`."""
+
+import os
+
+import click
+
+from spamnb.cli.render.terminal import print_json
+from spamnb.cli.shared.help import is_quiet
+from spamnb.cli.shared.options import Command, json_option, model_option, path_type
+from spamnb.cli.shared.outputs import check_replaceable
+from spamnb.errors import DataError, UsageError
+from spamnb.files import counted, printable
+
+EXAMPLES = """
+spamnb backup /backup/model.msgpack
+spamnb inspect --check --model /backup/model.msgpack
+"""
+
+
+@click.command(cls=Command, examples=EXAMPLES)
+@click.argument("file", type=path_type)
+@model_option
+@json_option
+def backup(file: str, model: str, as_json: bool) -> None:
+    """Copy the model to FILE and its journal to FILE.journal, while others go on learning.
+
+    All that was learned before is in the copy. A damaged model does not replace an older copy. To restore,
+    copy both files back, to the model's path and to the same with .journal.
+    """
+    from spamnb.inspection.check import check
+    from spamnb.store.copying import copy_model
+
+    if os.path.exists(file) and os.path.exists(model) and os.path.samefile(file, model):
+        raise UsageError(f"{file}: is the model itself; name another file")
+    check_replaceable(file)
+    messages = lessons = 0
+
+    def accept(copy: str) -> None:
+        nonlocal messages, lessons
+        report = check(copy)
+        if report.damage:
+            raise DataError(f"{model}: {report.damage[0]}; no copy was made")
+        messages, lessons = report.messages, report.journal
+
+    copy_model(model, file, accept)
+    if as_json:
+        print_json({"model": model, "backup": file, "messages": messages, "journal": lessons})
+    elif not is_quiet():
+        click.echo(f"{printable(file)}: {counted(messages, 'message')}, and {lessons:,} in its journal")

@@ -1,0 +1,52 @@
+"""Copying a model and its journal so that they agree, while others learn."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+
+from spamnb.errors import CannotCreate
+from spamnb.files import sync_folder
+from spamnb.store.journal import read_bytes
+from spamnb.store.stored_model import open_file
+
+BLOCK = 1 << 20  # bytes
+
+
+def copy_model(path: str, copy: str, check: Callable[[str], None]) -> None:
+    """Copy a model to another file, and its journal beside that, once `check` has accepted the copies.
+
+    Nobody waits for it: a model file is never changed but replaced, and only then its journal is shortened.
+    So the two agree if the file is still in place after the journal was read. A crash leaves what was there
+    before, or the new file with the journal before, which has nothing that is not in the file.
+    """
+    while True:
+        model, journal = open_file(path), read_bytes(f"{path}.journal")
+        with suppress(FileNotFoundError):
+            if os.stat(path).st_ino == model.inode:
+                break
+    new = f"{copy}.new"
+    try:
+        write(new, (model.read(at, min(BLOCK, model.size - at)) for at in range(0, model.size, BLOCK)))
+        write(f"{new}.journal", [journal])
+        check(new)
+        for suffix in ("", ".journal"):
+            os.replace(new + suffix, copy + suffix)
+            sync_folder(copy)
+    except OSError as error:
+        raise CannotCreate(f"{copy}: cannot write the copy: {error.strerror}") from error
+    finally:
+        for suffix in ("", ".journal"):
+            with suppress(OSError):
+                os.unlink(new + suffix)
+
+
+def write(path: str, pieces: Iterable[bytes]) -> None:
+    """Write a new file for this user only, synced; one left by a crash is removed."""
+    with suppress(FileNotFoundError):
+        os.unlink(path)
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:
+        file.writelines(pieces)
+        file.flush()
+        os.fsync(file.fileno())

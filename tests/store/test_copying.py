@@ -1,0 +1,114 @@
+"""A copy of a model and its journal, taken while others learn."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+from helpers.learning import fold, made, wait_for_folding
+from helpers.paths import TESTS
+from helpers.waiting import PATIENCE, until
+
+from spamnb.reading.identity import digest
+from spamnb.reading.message import read
+from spamnb.store.stored_model import StoredModel
+from spamnb.training.learn import learn
+
+# Learns on and on, and tells of each message once it is learned. Every few are folded.
+STORM = """
+import sys
+from helpers.learning import made
+from spamnb.store import journal
+from spamnb.training.learn import learn
+journal.FOLD_LIMIT = 2000
+number = int(sys.argv[2])
+while True:
+    learn(sys.argv[1], made(number), "spam")
+    print(number, flush=True)
+    number += 1
+"""
+
+
+def missing(path, numbers):
+    stored = StoredModel.open(path)
+    return [number for number in numbers if stored.label_of(digest(read(made(number)))) != "spam"]
+
+
+@pytest.mark.slow
+def test_a_storm_of_learning(spamnb, model, tmp_path):
+    """What was acknowledged before a backup began is in it, however often the model is folded."""
+    copy, where = str(tmp_path / "copy"), os.environ | {"PYTHONPATH": str(TESTS)}
+    log = tmp_path / "log"
+    with open(log, "ab") as file:
+        storm = [
+            subprocess.Popen([sys.executable, "-c", STORM, model, str(start)], env=where, stdout=file)
+            for start in (0, 100_000)
+        ]
+
+    before: list[int] = []
+
+    def learned():
+        return [int(line) for line in log.read_text().splitlines(keepends=True) if line.endswith("\n")]
+
+    def has_learned_more_than(count):
+        return lambda: len(learned()) > count
+
+    try:
+        generations: set[int] = set()
+        while len(generations) < 4:
+            until(has_learned_more_than(len(before)))
+            before = learned()
+            spamnb("backup", "--model", model, copy).succeeds()
+            assert missing(copy, before) == []
+            generations.add(StoredModel.open(copy).generation)
+    finally:
+        for process in storm:
+            process.kill()
+            process.wait(PATIENCE)
+        wait_for_folding(model)
+    for suffix in ("", ".journal"):
+        shutil.copy(copy + suffix, model + suffix)
+    assert missing(model, before) == []
+    assert learn(model, made(before[0]), "spam") == "known"
+
+
+def test_what_is_no_copy(spamnb, own, tmp_path):
+    copy = tmp_path / "copy"
+    spamnb("backup", "--model", own, own).fails(64, "is the model itself")
+    spamnb("backup", "--model", tmp_path / "none", copy).fails(75, "no model yet")
+    spamnb("backup", "--model", own, tmp_path).fails(73, "a folder")
+    copy.write_text("a letter")
+    spamnb("backup", "--model", own, copy).fails(73, "is not a model")
+    copy.unlink()
+    assert spamnb("backup", "--model", own, copy).succeeds().lines == [
+        f"{copy}: 28 messages, and 0 in its journal"
+    ]
+    whole = copy.read_bytes()
+    os.truncate(own, len(whole) - 1)
+    spamnb("backup", "--model", own, copy).fails(65, "no copy was made")
+    assert copy.read_bytes() == whole
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["copy", "copy.journal", "model.msgpack"]
+
+
+def test_a_journal_of_a_newer_model_file_is_told_of(spamnb, model, tmp_path):
+    """As by a copy of the model, a fold, and then a copy of the journal."""
+    learn(model, made(1), "spam")
+    old = shutil.copy(model, tmp_path / "old")
+    fold(model)
+    learn(model, made(2), "spam")
+    shutil.copy(f"{model}.journal", f"{old}.journal")
+    done = spamnb("classify", "--model", old, stdin=made(1))
+    assert b"old.journal: 1 lesson for another model file" in done.err
+    assert "1 lesson for another model file" in spamnb("inspect", "--check", "--model", old).err.decode()
+    spamnb("backup", "--model", old, tmp_path / "copy")
+    assert not (tmp_path / "copy").exists()
+
+
+def test_a_journal_that_was_folded_in_is_not(spamnb, model, tmp_path):
+    """As after a crash between the new model and the end of its journal."""
+    learn(model, made(1), "spam")
+    journal = shutil.copy(f"{model}.journal", tmp_path / "journal")
+    fold(model)
+    shutil.copy(journal, f"{model}.journal")
+    spamnb("classify", "--model", model, stdin=made(1)).succeeds()
