@@ -224,14 +224,14 @@ class History:
         return [id_ for (id_,) in found]
 
     def corrected_since(self, when: float, source: str) -> list[Entry]:
-        """List what a person corrected after a time, the first correction first, of sources that begin so."""
+        """List what a person corrected or took back after a time, of sources that begin so, in order."""
         conditions = ["corrected > :when", "substr(source, 1, :size) = :source"]
         values = {"when": when, "size": len(source), "source": source}
         return self._select(conditions, values, "corrected", limit=-1)
 
     def correct(self, ids: Iterable[int], label: str | None, now: float | None = None) -> None:
         """Note the label that a person gave to messages; None takes it back. Learning is up to the caller."""
-        ids, when = list(ids), None if label is None else time.time() if now is None else now
+        ids, when = list(ids), time.time() if now is None else now
         with transaction(self.database) as database:
             database.executemany(
                 "UPDATE entries SET correction = ?, corrected = ?, is_corrected = ? WHERE id = ?",

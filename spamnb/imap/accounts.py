@@ -19,6 +19,7 @@ from spamnb.labels import LABELS, is_label
 TLS_PORTS = {"implicit": 993, "starttls": 143, "none": 143}
 NOTHING, FLAG, MOVE = ACTIONS = ("nothing", "flag", "move")
 NAME = re.compile(r"[\w@+-][\w@+.-]*")  # of an account, and of the file of its state
+TIME_OF_DAY = re.compile(r"([01]\d|2[0-3]):[0-5]\d")
 SECRETS = (
     "password_command",
     "password_file",
@@ -79,6 +80,7 @@ class Account:
     action: str = NOTHING
     sort: dict[str, str] = field(default_factory=dict)  # label → folder
     sort_days: int = 365  # so old may mail be that is learned from these folders
+    digest: str = ""  # time of day, as 07:30, when `watch` puts a list of what went to Junk into the inbox
     known_senders: bool = True
     model: str = ""
     history: bool | None = (
@@ -95,6 +97,8 @@ class Account:
             raise WrongValue("tls", f'tls = "none" {why}; leave it out, or use "starttls"')
         if not 0 <= self.port <= 65535:
             raise WrongValue("port", f"port must be a number from 1 to 65535, not {self.port}")
+        if self.digest and not TIME_OF_DAY.fullmatch(self.digest):
+            raise WrongValue("digest", f'digest must be a time of day, e.g. "07:30", not {self.digest!r}')
         if not (self.host and self.user):
             raise WrongValue("user" if self.host else "host", "host and user must not be empty")
         if not self.inbox:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from email.message import EmailMessage
 from email.utils import formatdate, make_msgid
 from html import escape
@@ -53,9 +54,18 @@ def send_digest(account: Account, connection: ImapConnection, state: State, mode
         if raw:  # noted before it is there: it is never judged
             state.note(Known(key_of(head_of(raw)), inbox, 0, 0, HAM, label=HAM))
         state.advance("digest", folder.name, Progress(folder.validity, folder.next_uid))
+        state.advance("digest time", "", Progress(modseq=int(time.time())))
     if raw:
         connection.append(inbox, raw)
     return len(found)
+
+
+def digest_is_due(account: Account, state: State) -> bool:
+    """Whether none was sent since the time of day that it is to come, which is over."""
+    hour, minute = map(int, account.digest.split(":"))
+    now = time.localtime()
+    due = time.mktime((*now[:3], hour, minute, 0, 0, 0, -1))
+    return state.progress("digest time", "").modseq < due <= time.time()
 
 
 def listed(connection: ImapConnection, model: Model, uids: list[int]) -> list[Listed]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from spamnb.errors import DataError
 from spamnb.imap.accounts import MOVE
-from spamnb.labels import SPAM
+from spamnb.labels import HAM, SPAM
 from spamnb.mailboxes.roles import ARCHIVE, JUNK, SENT, TRASH, UNSENT, role_of
 
 if TYPE_CHECKING:
@@ -45,6 +45,11 @@ class Roles:
         """Labels by folder: what its owner puts there is learned so."""
         junk = {name: SPAM for name in (self.junk, *self.below_junk) if name}
         return junk | {folder: label for label, folder in self.sort.items()}
+
+    @property
+    def homes(self) -> dict[str, str]:
+        """Labels by folder, with those that ham may be in."""
+        return self.labels | dict.fromkeys((*self.inbox, *self.ham), HAM)
 
     @property
     def put_away(self) -> tuple[str, ...]:

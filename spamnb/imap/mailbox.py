@@ -44,6 +44,7 @@ class Event:
     what: str = ""  # was done, would be done, or failed
     target: str = ""  # folder that it was moved to
     flag: str = ""  # that it was given
+    again: bool = False  # it was judged before
     planned: bool = False  # nothing was done: it would be, but for the action or a dry run
     failed: bool = False
     sender: str = ""

@@ -10,9 +10,10 @@ import fcntl
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import blake2b
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from spamnb.errors import CannotCreate, DataError, Locked
@@ -74,14 +75,18 @@ def key_of(text: bytes) -> bytes:
     return blake2b(text, digest_size=16).digest()
 
 
+def path_of(name: str, folder: str | None = None) -> str:
+    """Path of the state of an account."""
+    return os.path.join(folder or state_folder("imap"), f"{name}.sqlite")
+
+
 class State:
     """The state of one account. What is written within `change()` is written as a whole or not at all."""
 
     def __init__(self, account: Account, folder: str | None = None) -> None:
-        folder = folder or state_folder("imap")
-        self.path = os.path.join(folder, f"{account.name}.sqlite")
+        self.path = path_of(account.name, folder)
         try:
-            make_folder(folder)
+            make_folder(os.path.dirname(self.path))
             prepare_database(self.path)
         except OSError as error:
             raise CannotCreate(f"{self.path}: {error.strerror}") from error
@@ -103,6 +108,15 @@ class State:
                 for table in ("mailbox", "folder", "message", "correspondent"):
                     self.database.execute(f"DELETE FROM {table}")  # noqa: S608
                 self.database.execute("INSERT INTO mailbox VALUES (?, ?)", mailbox)
+
+    @classmethod
+    def to_read(cls, name: str) -> State:
+        """Open the state of an account to look at, while others may write."""
+        state = cls.__new__(cls)
+        state.path = path_of(name)
+        with state._damage_named():
+            state.database = sqlite3.connect(f"{Path(state.path).as_uri()}?mode=ro", timeout=30, uri=True)
+        return state
 
     def forgetful(self) -> None:
         """Go on with a copy in memory: nothing that is changed from now on is kept."""
@@ -168,6 +182,18 @@ class State:
         self.database.execute(
             "INSERT OR REPLACE INTO folder VALUES (?, ?, ?, ?, ?)", (purpose, folder, *progress)
         )
+
+    def set_homes(self, homes: Mapping[str, str]) -> None:
+        """Note which label the mail of a folder has; none, where what has another is not moved."""
+        with self.change():
+            self.database.execute("DELETE FROM folder WHERE purpose GLOB 'home of *'")
+            for folder, label in homes.items():
+                self.advance(f"home of {label}", folder, Progress())
+
+    def homes(self) -> dict[str, str]:
+        """Return the label of each folder, if mail is moved to where it belongs."""
+        question = "SELECT name, substr(purpose, 9) FROM folder WHERE purpose GLOB 'home of *'"
+        return dict(self._ask(question))
 
     def _messages(self, condition: str, *values: object) -> list[Known]:
         question = f"SELECT {COLUMNS} FROM message WHERE {condition} ORDER BY uid"  # noqa: S608

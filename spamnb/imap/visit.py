@@ -12,11 +12,13 @@ from spamnb.imap.corrections import Corrections
 from spamnb.imap.fetch import FETCHED, cut, flags, head_of, messages
 from spamnb.imap.mailbox import DELETED, Event, VisitedMailbox
 from spamnb.imap.moves import KEYWORD, Moves
+from spamnb.imap.places import is_elsewhere, is_news
 from spamnb.imap.state import Known, Progress, key_of
 from spamnb.labels import HAM, SPAM
 from spamnb.model import Model
 from spamnb.reading.envelope import envelope_of
 from spamnb.reading.message import read
+from spamnb.store.changes import FORGOTTEN
 from spamnb.store.stored_model import StoredModel
 
 if TYPE_CHECKING:
@@ -56,6 +58,9 @@ class Visit:
     def run(self) -> None:
         Model.open(self.mailbox.model)  # raises an error that says what to do
         roles, attempt = self.mailbox.roles, self.mailbox.attempt
+        # The server must tell where a message went.
+        is_moved = self.account.action == MOVE and self.connection.has("UIDPLUS")
+        self.state.set_homes(roles.homes if is_moved else {})
         for name in self.mailbox.put_away:
             attempt(self.corrections.look_for_moved, name)
         self._take_marks()
@@ -85,20 +90,20 @@ class Visit:
         with self.state.change():
             for entry, raw in found:
                 known = self.state.known(key_of(head_of(raw))) if raw else None
-                if known and entry.correction and known.label != entry.correction and not known.target:
-                    self.state.note(self._marked(known, entry.correction, entry))
+                if known and is_news(known, entry) and not known.target:
+                    self.state.note(self._marked(known, entry))
             last = max((int((entry.corrected or 0.0) * 1e6) for entry in marked), default=since)
             self.state.advance("marks", "", Progress(modseq=last))
 
-    def _marked(self, known: Known, label: str, entry: Entry) -> Known:
-        """Return the note of a message that its owner gave a label, and where it is to go."""
-        roles, target = self.mailbox.roles, ""
-        is_there = label == (roles.labels | dict.fromkeys((*roles.inbox, *roles.ham), HAM)).get(known.folder)
-        # The server must tell where a message went.
-        if self.account.action == MOVE and self.connection.has("UIDPLUS") and not is_there:
-            target = (roles.sort | {SPAM: roles.junk}).get(label) or roles.inbox[0]
-        what = f"marked by you: moved to {target}" if target else "marked by you"
-        told = Event(self.account.name, known.folder, known.uid, learned=label, what=what)
+    def _marked(self, known: Known, entry: Entry) -> Known:
+        """Return the note of a message that its owner gave a label or took it back, and where it is to go."""
+        roles, target, label = self.mailbox.roles, "", entry.correction or ""
+        if is_elsewhere(known, entry, self.state.homes()):
+            places = roles.sort | {SPAM: roles.junk, UNSURE: roles.unsure}
+            target = places.get(label or known.verdict) or roles.inbox[0]
+        what = "marked by you" if label else "taken back by you"
+        what += f": moved to {target}" if target else ""
+        told = Event(self.account.name, known.folder, known.uid, learned=label or FORGOTTEN, what=what)
         self.untold[known.key] = replace(told, sender=entry.sender, subject=entry.subject)
         return known._replace(label=label, target=target)
 
@@ -207,7 +212,7 @@ class Visit:
         planned = bool(target or flag) and self.mailbox.changes_nothing
         what = f"would be {what}" if planned else what
         what += f" ({verdict.reason})" if verdict.reason else ""
-        wish = {"what": what, "target": target, "flag": flag, "planned": planned}
+        wish = {"what": what, "target": target, "flag": flag, "planned": planned, "again": before is not None}
         if self.account.action == NOTHING:
             target = flag = ""
         given = before.flag if before else ""

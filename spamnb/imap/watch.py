@@ -16,6 +16,7 @@ from spamnb.errors import SpamnbError
 from spamnb.files import complain
 from spamnb.history.queries import last_corrected
 from spamnb.imap.connection import ImapConnection
+from spamnb.imap.digest import digest_is_due, send_digest
 from spamnb.imap.state import State
 from spamnb.imap.visit import Visit
 from spamnb.systemd import notify
@@ -86,6 +87,8 @@ class Watcher(threading.Thread):
             while not self.stopped:
                 Visit(self.account, connection, state, self.model, self.report).run()
                 self.visited(self.account.name)
+                if self.account.digest and digest_is_due(self.account, state):
+                    send_digest(self.account, connection, state, self.model)
                 self._succeeded()
                 folder = connection.open(self.account.inbox[0], read_only=True)
                 judged = state.progress("judged", folder.name)

@@ -15,12 +15,12 @@ from spamnb.errors import DataError, SpamnbError
 from spamnb.files import complain
 from spamnb.history.queries import History
 from spamnb.pages.elements import element
-from spamnb.review.context import SCRIPT, STYLE, PageContext, heading, own_file
+from spamnb.review.context import SCRIPT, STYLE, PageContext, heading, is_number, own_file
 from spamnb.review.corrections import correct, undo
 from spamnb.review.course import course_page
 from spamnb.review.cutoff import cutoff_page, save_cutoff
 from spamnb.review.guard import FRAME_POLICY, Guard, Secrets, read_form
-from spamnb.review.inbox import inbox_page, rows_of
+from spamnb.review.inbox import inbox_page, rows_anew, rows_page
 from spamnb.review.why import framed_html, why_page
 from spamnb.review.words import words_page
 
@@ -38,6 +38,7 @@ class Pages:
     def app(self, hosts: frozenset[str], cookie: str) -> Guard:
         routes = [
             Route("/", self.view(inbox_page)),
+            Route("/rows", self.view(rows_page)),
             Route("/course", self.view(course_page)),
             Route("/words", self.view(words_page)),
             Route("/cutoff", self.view(cutoff_page)),
@@ -118,7 +119,7 @@ def corrected(context: PageContext, form: Form) -> Response:
         case _:
             raise DataError("nothing was selected")
     if "rows" in form:
-        return html(rows_of(context, list(filter(None, map(context.history.entry, ids)))))
+        return html(rows_anew(context, ids))
     return RedirectResponse(f"{way_back(form)}#m{ids[0]}", 303)
 
 
@@ -129,7 +130,7 @@ def way_back(form: Form) -> str:
 
 
 def checked_ids(texts: list[str]) -> list[int]:
-    if not all(text.isascii() and text.isdecimal() and len(text) < 18 for text in texts):
+    if not all(map(is_number, texts)):
         raise DataError("nothing was selected")
     return [int(text) for text in texts]
 

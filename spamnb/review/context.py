@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from binascii import crc32
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
 from urllib.parse import urlencode
 
 from spamnb.history.queries import History
+from spamnb.history.schema import Entry
+from spamnb.imap.places import Place, places
 from spamnb.model import Model
 from spamnb.pages.elements import Child, Markup, element, shortened
 from spamnb.pages.parts import SHEETS, intro_text, page, sheet
@@ -91,6 +93,10 @@ class PageContext:
         """What the list of messages was asked for, to come back to it."""
         return {name: self.query.get(name) for name in ("order", "verdict", "source", "text")}
 
+    def places(self, entries: Iterable[Entry]) -> dict[int, Place]:
+        """Tell where messages are, as far as that is known."""
+        return places(entries, self.history.message)
+
     def form(self, action: str, back: str, *children: Child, class_: str | None = None) -> Markup:
         """Make a form that changes something, then leads back to a page."""
         fields = hidden("secret", self.secrets.form), hidden("back", back)
@@ -137,6 +143,11 @@ def choices(name: str, values: Mapping[str, str], chosen: str) -> Markup:
         for value, shown in values.items()
     ]
     return element("select", options, name=name)
+
+
+def is_number(text: str) -> bool:
+    """Whether a text can be the number of an entry."""
+    return text.isascii() and text.isdecimal() and len(text) < 18
 
 
 def sentences(lines: Sequence[str]) -> str:

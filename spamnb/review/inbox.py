@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 from spamnb.errors import SpamnbError
 from spamnb.history.schema import Entry
+from spamnb.imap.places import Place
 from spamnb.inspection.token_lookup import spam_leads
 from spamnb.labels import HAM, SPAM, UNSURE
 from spamnb.pages.colours import HAM_COLOUR, SPAM_COLOUR, colour_of_label
 from spamnb.pages.elements import Markup, element, untrusted
 from spamnb.pages.formats import count
 from spamnb.pages.parts import label_text, subject_text, verdict_text
-from spamnb.review.context import PageContext, choices
+from spamnb.review.context import PageContext, choices, is_number
 from spamnb.store.stored_model import labels_of
 
 SHOWN = 50  # messages of a page; the script loads the next as they are needed
-SENDER, WORDS = 60, 40  # characters shown of each
+SENDER, WORDS, PLACE = 60, 40, 100  # characters shown of each
 MOST_SOURCES = 30  # to choose from
 LONGEST_SEARCH = 200
 ORDERS = {"doubt": "most doubtful first", "time": "newest first"}
@@ -143,12 +144,24 @@ def listed_messages(
 
 
 def rows_of(context: PageContext, entries: Sequence[Entry]) -> Markup:
-    labels, colours, sources = cache(known_labels), word_colours(context, entries), known_sources(context)
+    labels, colours, where = cache(known_labels), word_colours(context, entries), context.places(entries)
+    if known_sources(context):
+        where = {entry.id: Place(entry.source) for entry in entries} | where
     return element(
         "ol",
-        [message_row(context, entry, labels(entry.model), colours, bool(sources)) for entry in entries],
+        [message_row(context, one, labels(one.model), colours, where.get(one.id)) for one in entries],
         class_="rows",
     )
+
+
+def rows_anew(context: PageContext, ids: Iterable[int]) -> str:
+    return rows_of(context, list(filter(None, map(context.history.entry, ids))))
+
+
+def rows_page(context: PageContext) -> str:
+    """Make the rows that the script asks for, of messages that were on their way."""
+    asked = context.query.get("ids", "").split(",")
+    return rows_anew(context, map(int, filter(is_number, asked[:SHOWN])))
 
 
 def word_colours(context: PageContext, entries: Sequence[Entry]) -> dict[str, str]:
@@ -166,7 +179,7 @@ def words_in(entry: Entry) -> list[str]:
 
 
 def message_row(
-    context: PageContext, entry: Entry, labels: Sequence[str], colours: Mapping[str, str], has_sources: bool
+    context: PageContext, entry: Entry, labels: Sequence[str], colours: Mapping[str, str], place: Place | None
 ) -> Markup:
     id_, subject = str(entry.id), subject_text(entry.subject)
     url = context.url(f"/message/{id_}", **context.filters)
@@ -182,10 +195,14 @@ def message_row(
     ]
     about = (
         element("span", untrusted(sender_name(entry.sender), SENDER), class_="sender", title=entry.sender),
-        element("span", untrusted(entry.source, SENDER), class_="source") if has_sources else None,
+        element("span", untrusted(place.words, PLACE), class_="source") if place else None,
         element("span", words, class_="words"),
     )
-    state = ("unsure" if entry.verdict == UNSURE else "", "corrected" if entry.correction else "")
+    is_so = {
+        "unsure": entry.verdict == UNSURE,
+        "corrected": entry.correction,
+        "moving": place and not place.is_final,
+    }
     return element(
         "li",
         element("input", type="checkbox", name="id", value=id_, aria_labelledby=f"t{id_}"),
@@ -195,7 +212,7 @@ def message_row(
         moment(entry.time),
         buttons(entry, labels),
         id=f"m{id_}",
-        class_=" ".join(filter(None, state)) or None,
+        class_=" ".join(name for name, so in is_so.items() if so) or None,
     )
 
 

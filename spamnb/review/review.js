@@ -217,6 +217,16 @@ document.querySelectorAll(".model select, .search select").forEach((choice) => {
   choice.addEventListener("change", () => choice.form.submit());
 });
 
+// What is being moved is asked for again, until it is there.
+async function follow() {
+  const moving = [...document.querySelectorAll(".rows > li.moving:not(.saving)")].slice(0, 50);
+  if (!moving.length || document.hidden) return;
+  const answer = await fetch("/rows?ids=" + moving.map(idOf)).catch(() => null);
+  const page = answer?.ok ? parsed(await answer.text()) : null;
+  for (const fresh of page?.querySelectorAll(".rows > li:not(.moving)") ?? []) replace(document.getElementById(fresh.id), fresh);
+}
+if (form) setInterval(follow, 1000);
+
 const more = document.getElementById("more");
 if (more) new IntersectionObserver((seen) => { if (seen.at(-1).isIntersecting) loadMore(); }, { rootMargin: "800px" }).observe(more);
 

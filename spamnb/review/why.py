@@ -27,7 +27,7 @@ def why_page(context: PageContext, id_: int) -> str:
     if raw is None:
         gone = "Its text is not kept any more, so there is nothing to show of it, and it cannot be learned."
         bar = element("div", ways(context, entry), class_="actions")
-        return context.page("Why", bar, masthead(entry), context.note(gone))
+        return context.page("Why", bar, masthead(context, entry), context.note(gone))
     model = Model.open(entry.model)
     why = explain(model, raw)
     verdict, waterfall, message, *evidence = message_sections(why)
@@ -35,7 +35,7 @@ def why_page(context: PageContext, id_: int) -> str:
     return context.page(
         f"{entry.verdict}: {entry.subject}"[:SUBJECT],
         context.form("/correct", back, buttons(entry, model.labels), ways(context, entry), class_="actions"),
-        masthead(entry, why.verdict.score),
+        masthead(context, entry, why.verdict.score),
         element(
             "div",
             element("div", message, frame(context, entry, raw)),
@@ -67,16 +67,18 @@ def ways(context: PageContext, entry: Entry) -> Markup:
     return element("span", back, links, class_="ways")
 
 
-def masthead(entry: Entry, today: float | None = None) -> Markup:
+def masthead(context: PageContext, entry: Entry, today: float | None = None) -> Markup:
     then, now = signed(entry.score), None if today is None else signed(today)
     scored = f"Scored {then} on arrival"
     scored += (
         "." if now is None else f"; today it would score {now}." if now != then else ", as it would today."
     )
+    place = context.places([entry]).get(entry.id)
+    where = (" · ", untrusted(place.words, SENDER)) if place else None
     return element(
         "div",
         element("h1", verdict_text(entry.verdict), ": ", subject_text(entry.subject)),
-        element("p", untrusted(entry.sender, SENDER), " · ", moment(entry.time), class_="intro"),
+        element("p", untrusted(entry.sender, SENDER), " · ", moment(entry.time), where, class_="intro"),
         element("p", scored, class_="intro"),
         class_="title",
     )

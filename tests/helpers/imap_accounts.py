@@ -3,15 +3,21 @@
 import json
 import shutil
 import sqlite3
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
+import pytest
+
 from helpers.imap_mailbox import HOST
+from helpers.imap_mailbox import digest as digest_of
 from spamnb.history.queries import History
+from spamnb.imap.places import places as places_of
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
-from spamnb.review.corrections import correct
+from spamnb.review.corrections import correct, undo
 from spamnb.store.stored_model import StoredModel
+
+NEAR = b"Subject: xyzzy %d\nFrom: Carl <carl@example.net>\n\nplugh frobnicate, said the %d\n"
 
 
 class ImapHome:
@@ -64,12 +70,25 @@ class ImapHome:
         """What the model has learned a message as."""
         return StoredModel.open(self.model).label_of(digest(read(raw)))
 
-    def mark(self, raw, label):
-        """Do what the review page does for a click."""
+    @contextmanager
+    def history(self, raw):
+        """The history, and what it has about a message."""
         with History.open(str(self.path / ".local" / "state" / "spamnb" / "history")) as history:
             history.gather()
-            found = [entry.id for entry in history.entries() if entry.digest == digest(read(raw))]
-            correct(history, found, label)
+            yield history, [entry for entry in history.entries() if entry.digest == digest(read(raw))]
+
+    def mark(self, raw, label):
+        """Do what the review page does for a click; without a label, for undo."""
+        with self.history(raw) as (history, found):
+            ids = [entry.id for entry in found]
+            correct(history, ids, label) if label else undo(history, ids)
+
+    def place(self, raw):
+        """Where the review page says that a message is."""
+        with self.history(raw) as (history, found), pytest.MonkeyPatch.context() as patch:
+            patch.setenv("HOME", str(self.path))
+            patch.delenv("XDG_STATE_HOME", raising=False)
+            return places_of(found, history.message)[found[0].id].words
 
     def state_path(self, name="home"):
         return self.path / ".local" / "state" / "spamnb" / "imap" / f"{name}.sqlite"
@@ -104,3 +123,30 @@ def folders(server):
         if kept:
             found[name] = kept
     return found
+
+
+def near(n):
+    """A message that the model knows nothing about."""
+    return NEAR % (n, n)
+
+
+def uid_of(server, folder, raw):
+    return only(
+        message.uid
+        for message in server.contents()[folder]
+        if message.digest == digest_of(raw) and r"\Deleted" not in message.flags
+    )
+
+
+def move(server, raw, source, target):
+    server.move(source, uid_of(server, source, raw), target)
+
+
+def train(home, *options):
+    """How many messages are learned."""
+    return home("train", "--json", "--jobs", "1", *options).succeeds().json["learned"]
+
+
+def places(server):
+    """The folder of each message, by its digest."""
+    return {message.digest: name for name, found in folders(server).items() for message in found}

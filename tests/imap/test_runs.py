@@ -6,7 +6,7 @@ import os
 import shutil
 
 import pytest
-from helpers.imap_accounts import folders, only
+from helpers.imap_accounts import folders, move, near, only, places, train, uid_of
 from helpers.imap_mailbox import HOST, digest
 from helpers.letters import letters
 from helpers.samples import ENOUGH, ham, spam, work
@@ -16,34 +16,6 @@ from spamnb.training.train import create
 
 MOVED, FLAGGED = "moved to {}", "flagged $Junk"
 WHEN = 1_600_000_000
-NEAR = b"Subject: xyzzy %d\nFrom: Carl <carl@example.net>\n\nplugh frobnicate, said the %d\n"
-
-
-def near(n):
-    """A message that the model knows nothing about."""
-    return NEAR % (n, n)
-
-
-def uid_of(server, folder, raw):
-    return only(
-        message.uid
-        for message in server.contents()[folder]
-        if message.digest == digest(raw) and r"\Deleted" not in message.flags
-    )
-
-
-def move(server, raw, source, target):
-    server.move(source, uid_of(server, source, raw), target)
-
-
-def train(home, *options):
-    """How many messages are learned."""
-    return home("train", "--json", "--jobs", "1", *options).succeeds().json["learned"]
-
-
-def places(server):
-    """The folder of each message, by its digest."""
-    return {message.digest: name for name, found in folders(server).items() for message in found}
 
 
 def test_from_nothing_to_a_filtered_mailbox(server, home):
@@ -445,8 +417,38 @@ def test_what_is_marked_on_the_page_moves(server, home):
     move(server, spam(99), "INBOX", junk)  # another thought
     assert home.outcomes() == [("spam", "moved here: moved")]
     home.mark(spam(99), "ham")
+    assert home.place(spam(99)) == f"in {junk} at home, will be moved at the next run"
     assert home.outcomes() == [("ham", "marked by you: moved to INBOX")]
+    assert home.place(spam(99)) == "moved to INBOX at home"
     assert (home.outcomes(), home.label_of(spam(99))) == ([], "ham")
+
+
+def test_what_is_taken_back_on_the_page_moves_back(server, home):
+    junk = server.name("Junk")
+    home.add(server, history=True)
+    for raw in (spam(99), spam(98), near(1)):
+        server.append("INBOX", raw)
+    home.run()
+    for raw, label in ((spam(99), "ham"), (spam(98), "spam"), (near(1), "spam")):
+        home.mark(raw, label)
+    home.run()
+    for raw in (spam(99), spam(98), near(1)):
+        home.mark(raw, None)
+    assert home.place(spam(99)) == "in INBOX at home, will be moved at the next run"
+    assert home.place(spam(98)) == f"in {junk} at home"
+    assert sorted(home.outcomes()) == [
+        ("forgotten", "taken back by you"),
+        ("forgotten", "taken back by you: moved to INBOX"),
+        ("forgotten", f"taken back by you: moved to {junk}"),
+    ]
+    assert places(server) == {digest(spam(99)): junk, digest(spam(98)): junk, digest(near(1)): "INBOX"}
+    assert [home.label_of(raw) for raw in (spam(99), spam(98), near(1))] == [None, None, None]
+    assert home.outcomes() == []
+    home.change(server, history=True, action="nothing")
+    home.mark(spam(99), "ham")
+    assert home.place(spam(99)) == f"in {junk} at home, will be moved at the next run"  # as the last run knew
+    assert home.outcomes() == [("ham", "marked by you")]
+    assert home.place(spam(99)) == f"in {junk} at home"
 
 
 def test_an_account_without_a_history(dovecot, home):

@@ -1,67 +1,17 @@
 """`spamnb imap watch`: mail that arrives is judged at once, whatever the server and the network do."""
 
 import signal
-import socket
-import subprocess
-import sys
+import sqlite3
 import threading
-from contextlib import contextmanager, suppress
+import time
+from contextlib import closing
 
 import pytest
 from helpers.bad_network import BadNetwork, Weather
 from helpers.imap_accounts import folders
+from helpers.imap_watching import Watching, ready
 from helpers.samples import ham, spam
 from helpers.waiting import PATIENCE, until
-
-# The program, which would wait for an hour where nobody answers: longer than any test.
-PATIENT = """
-import sys
-from spamnb.imap import login
-from spamnb.start import main
-login.TIMEOUTS = login.SocketTimeout(connect=3600, read=3600)
-sys.exit(main())
-"""
-
-
-class Watching:
-    """`spamnb imap watch` from its start to its end, as systemd would start it."""
-
-    def __init__(self, home, *options):
-        self.log_path = home.path / "log"
-        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self.socket.bind(f"\0spamnb-{home.path}")
-        self.socket.settimeout(PATIENCE)
-        with open(self.log_path, "wb") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-P", "-c", PATIENT, "imap", "watch", *options],
-                env=home.environment | {"NOTIFY_SOCKET": f"@spamnb-{home.path}"},
-                stdout=log,
-                stderr=subprocess.STDOUT,
-            )
-
-    def told(self):
-        """What systemd is told next."""
-        return self.socket.recv(1000).decode().splitlines()[0]
-
-    @property
-    def log(self):
-        return self.log_path.read_text()
-
-    def wait_for(self, text, times=1):
-        until(lambda: self.log.count(text) >= times, lambda: self.log)
-
-    def ends_when_told(self):
-        self.process.send_signal(signal.SIGTERM)
-        assert self.process.wait(PATIENCE) == 0, self.log
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        with suppress(ProcessLookupError):
-            self.process.kill()
-        self.process.wait()
-        self.socket.close()
 
 
 def test_a_mark_on_the_page_moves_mail_at_once(dovecot, home):
@@ -73,15 +23,6 @@ def test_a_mark_on_the_page_moves_mail_at_once(dovecot, home):
         home.mark(spam(99), "ham")
         watching.wait_for("marked by you: moved to INBOX")
         assert [*folders(dovecot)] == ["INBOX"]
-
-
-@contextmanager
-def ready(home, *options):
-    """One that is ready, and ends when it is told to."""
-    with Watching(home, *options) as watching:
-        assert watching.told() == "READY=1"
-        yield watching
-        watching.ends_when_told()
 
 
 def judge_spam(server, watching):
@@ -166,3 +107,17 @@ def test_a_connection_that_stalls_while_it_waits(dovecot, home):
         home.add(dovecot, port=network.port)
         with ready(home):
             network.freeze()
+
+
+def test_a_digest_each_day(dovecot, home):
+    """At midnight, which is over; one was sent by hand yesterday."""
+    home.add(dovecot, digest="00:00")
+    dovecot.append("INBOX", spam(99))
+    home.run()
+    with closing(sqlite3.connect(home.state_path())) as database, database:
+        database.execute("INSERT INTO folder VALUES ('digest time', '', 0, 0, ?)", (time.time() - 86400,))
+    with ready(home):
+        (found,) = until(lambda: folders(dovecot).get("INBOX"))
+    with ready(home):
+        pass  # none is sent again
+    assert folders(dovecot)["INBOX"] == [found]

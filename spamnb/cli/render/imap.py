@@ -33,6 +33,7 @@ class EventPrinter:
         self.is_table = sys.stdout.isatty()
         self.met: set[str] = set()  # accounts that were visited before
         self.judged: dict[str, Counter[str]] = {}  # by account: what becomes of how many
+        self.again: Counter[str] = Counter()  # of them, judged before
         self.learned: Counter[str] = Counter()
 
     def __call__(self, event: Event) -> None:
@@ -50,6 +51,7 @@ class EventPrinter:
             self.learned[event.account] += 1
         else:
             self.judged.setdefault(event.account, Counter())[outcome_of(event)] += 1
+            self.again[event.account] += event.again
         if self.quiet:
             return
         found = event.learned or event.verdict
@@ -70,11 +72,14 @@ class EventPrinter:
     def end_visit(self, account: str, always: bool = True) -> None:
         """Say what became of all new mail of an account; if there was none, perhaps only the first time."""
         judged, learned = self.judged.pop(account, Counter()), self.learned.pop(account, 0)
+        again = self.again.pop(account, 0)
         is_first = account not in self.met
         self.met.add(account)
         if self.as_json or self.quiet or not (judged or learned or always or is_first):
             return
-        said = f"{judged.total()} new: " + ", ".join(f"{n} {what}" for what, n in judged.most_common())
+        counts = {"new": judged.total() - again, "judged again": again}
+        said = ", ".join(f"{n} {what}" for what, n in counts.items() if n)
+        said += ": " + ", ".join(f"{n} {what}" for what, n in judged.most_common())
         said = said if judged else "nothing new"
         said += f"; {counted(learned, 'correction')} learned" if learned else ""
         print(f"{account}: {printable(said)}", flush=True)
