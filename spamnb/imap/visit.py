@@ -14,7 +14,7 @@ from spamnb.imap.mailbox import DELETED, Event, VisitedMailbox
 from spamnb.imap.moves import KEYWORD, Moves
 from spamnb.imap.places import is_elsewhere, is_news
 from spamnb.imap.state import Known, Progress, key_of
-from spamnb.labels import HAM, SPAM
+from spamnb.labels import HAM, SPAM, UNSURE
 from spamnb.model import Model
 from spamnb.reading.envelope import envelope_of
 from spamnb.reading.message import read

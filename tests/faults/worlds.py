@@ -82,8 +82,8 @@ def state(path: str) -> State:
         sorted(row[3:] for row in rows if row[0] == "p"),  # whose fingerprints may be a model's own
     )
     told = [row[1:] for row in rows if row[0] == "m"]
-    learned = {name: labels[int(place)] for name, place, _ in told}
-    return State(learned, counts, (head, {name: score for name, _, score in told}))
+    learned = {name: labels[int(place)] for name, place, *_ in told}
+    return State(learned, counts, (head, {name: scores for name, _, *scores in told}))
 
 
 def named(raw: bytes) -> str:

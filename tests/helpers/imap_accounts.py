@@ -43,7 +43,11 @@ class ImapHome:
         facts |= {"password_file": str(self.password_file), "action": "move"} | values
         old = self.config.read_text() if self.config.exists() else ""
         facts |= {f"oauth2.{key}": value for key, value in (facts.pop("oauth2", None) or {}).items()}
+        sort = facts.pop("sort", None)
         lines = [f"{key} = {json.dumps(value)}" for key, value in facts.items() if value is not None]
+        if sort:
+            lines.append(f"[account.{name}.sort]")
+            lines += [f"{label} = {json.dumps(folder)}" for label, folder in sort.items()]
         self.config.write_text(f"{old}[account.{name}]\n" + "\n".join(lines) + "\n")
 
     def change(self, server, **values):
@@ -70,10 +74,14 @@ class ImapHome:
         """What the model has learned a message as."""
         return StoredModel.open(self.model).label_of(digest(read(raw)))
 
+    @property
+    def history_path(self):
+        return self.path / ".local" / "state" / "spamnb" / "history"
+
     @contextmanager
     def history(self, raw):
         """The history, and what it has about a message."""
-        with History.open(str(self.path / ".local" / "state" / "spamnb" / "history")) as history:
+        with History.open(str(self.history_path)) as history:
             history.gather()
             yield history, [entry for entry in history.entries() if entry.digest == digest(read(raw))]
 

@@ -19,8 +19,9 @@ from helpers.bad_network import BadNetwork, Weather, random_weather
 from helpers.homes import hand_over
 from helpers.imap_accounts import ImapHome
 from helpers.imap_mailbox import as_on_the_wire, digest
-from helpers.samples import ham, spam
+from helpers.samples import ham, spam, work
 from helpers.waiting import PATIENCE, until
+from spamnb.history.queries import History
 from spamnb.imap.state import Known, key_of
 from spamnb.training.learn import learn
 
@@ -97,8 +98,8 @@ def offer(n, sender=b"rich@loan.example"):
 FRIEND = offer(80, b"pal@loan.example")
 
 
-FIRST = [ham(99), ham(98), *(spam(n) for n in range(90, 94))]
-THEN = [ham(97), *(offer(n) for n in range(1, 5)), unknown(b"uvw"), FRIEND]
+FIRST = [ham(99), ham(98), *(spam(n) for n in range(90, 96))]
+THEN = [ham(97), *(offer(n) for n in range(1, 5)), unknown(b"uvw"), FRIEND, work(96)]
 RAW = [*FIRST, unknown(b"xyz"), *THEN]
 BY_DIGEST = {digest(raw): raw for raw in RAW}
 KEYS = {digest(raw): key_of(as_on_the_wire(raw).partition(b"\r\n\r\n")[0] + b"\r\n\r\n") for raw in RAW}
@@ -113,28 +114,37 @@ class Outcome:
     learned: dict
     counts: object
     rows: dict  # digest: what the state says
+    corrections: dict  # digest: what the history says
 
 
 class Sea:
     """A mailbox with mail to be judged and mistakes to be learned from, laid out anew for each storm."""
 
-    def __init__(self, server, spamnb, folder, runner):
+    def __init__(self, server, spamnb, folder, runner, model):
+        """With a model of three labels, one of which is `work`."""
         self.server, self.runner = server, runner
         self.home = ImapHome(spamnb, folder / "home")
+        shutil.copy(model, self.home.model)
         self.output = folder / "output"
         self.kept = folder / "kept"
         for n in range(200, 240):
             learn(self.home.model, offer(n), "spam")
             learn(self.home.model, ham(n), "ham")
-        junk, unsure = server.name("Junk"), server.name("Perhaps")
+        junk, unsure, jobs = map(server.name, ("Junk", "Perhaps", "Jobs"))
         server.create(unsure)
-        self.options = {"unsure": unsure, "ham": [server.name("Archive")]}
+        server.create(jobs)
+        self.options = {"unsure": unsure, "ham": [server.name("Archive")], "history": True}
+        self.options["sort"] = {"work": jobs}
         server.append(server.name("Sent"), b"To: pal@loan.example\n\nhello\n")
         for raw in FIRST:
             server.append("INBOX", raw, r"\Flagged", WHEN)
         self.home.add(server, **self.options)
         assert self.run("run") == 0, self.output.read_text()
-        self._move(spam(90), junk, "INBOX")  # five mistakes
+        self.home.mark(spam(94), "ham")
+        assert self.run("run") == 0, self.output.read_text()
+        self.home.mark(spam(94), None)  # another thought
+        self.home.mark(spam(95), "ham")  # six mistakes
+        self._move(spam(90), junk, "INBOX")
         self._move(spam(91), junk, server.name("Archive"))
         self._move(ham(98), "INBOX", junk)
         server.append(junk, unknown(b"xyz"), r"\Answered", WHEN)
@@ -149,7 +159,11 @@ class Sea:
             assert self.run(command) == 0, self.output.read_text()
             self.expected[command] = self.look()
         found = self.expected["run"].places
-        for raw, place in ((offer(1), junk), (unknown(b"uvw"), unsure), (FRIEND, "INBOX"), (ham(98), junk)):
+        expected = {offer(1): junk, unknown(b"uvw"): unsure, FRIEND: "INBOX", ham(98): junk, work(96): jobs}
+        with server.connect() as client:
+            if client.has_capability("UIDPLUS"):
+                expected |= {spam(94): junk, spam(95): "INBOX"}
+        for raw, place in expected.items():
             assert found[digest(raw)][0][0] == place, raw
 
     def _uid(self, folder, raw):
@@ -198,7 +212,10 @@ class Sea:
             ):
                 key = KEYS.get(by_place.get((known.folder, known.uid), ""))
                 rows[known.key] = (key == known.key, known._replace(uid=0, validity=0, time=0))
-        return Outcome(places, deleted, model.learned, model.counts, rows)
+        with History.open(str(self.home.history_path)) as history:
+            history.gather()
+            corrections = {entry.digest: entry.correction for entry in history.entries(limit=1000)}
+        return Outcome(places, deleted, model.learned, model.counts, rows, corrections)
 
     def storm(self, command, weather, kill):
         """Run once in bad weather; perhaps with a kill instead of each cut."""

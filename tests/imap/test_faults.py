@@ -29,10 +29,10 @@ def runner(spamnb):
 
 
 @pytest.mark.parametrize("kind", KINDS if LONG else ["copy"])
-def test_storms(request, dovecot_with, spamnb, runner, tmp_path, kind):
+def test_storms(request, dovecot_with, spamnb, three, runner, tmp_path, kind):
     options = KINDS[kind]
     server = request.getfixturevalue("courier") if options is None else dovecot_with(**options)
-    sea = Sea(server, spamnb, tmp_path, runner)
+    sea = Sea(server, spamnb, tmp_path, runner, three)
     codes = [code for seed in SEEDS for code in sea.attack(seed)]
     assert {75, -9} <= set(codes)  # some failed, some were killed
     if kind == "copy":
