@@ -35,11 +35,10 @@ class UserModels:
         path = self.path(user)
         if path is None:
             return None
+        found = os.path.realpath(path)
+        if not self._is_own(user, found):
+            raise ModelError(path, f"a link leads out of the user's folder, to {found}")
         try:
-            os.lstat(path)
-            found = os.path.realpath(path)
-            if not self._is_own(user, found):
-                raise ModelError(path, f"a link leads out of the user's folder, to {found}")
             if not stat.S_ISREG(os.lstat(found).st_mode):
                 raise ModelError(path, "not a regular file")
         except (FileNotFoundError, NotADirectoryError):

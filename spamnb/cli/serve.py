@@ -19,6 +19,7 @@ from spamnb.configuration.current import load
 from spamnb.configuration.quantities import parse_size
 from spamnb.delivery.commands import open_history
 from spamnb.errors import UsageError
+from spamnb.files import STDIN, write_all
 from spamnb.passthrough import STYLES
 from spamnb.serve.options import DEFAULT_ADDRESS, DEFAULT_MILTER_ADDRESS, MILTER_TIMEOUT, Options
 
@@ -53,6 +54,12 @@ OWN_PROCESS = (sys.executable, "-P", "-m", "spamnb.serve")
     is_flag=True,
     help="Let anyone who can connect to a port teach the model; at a Unix socket its owner only.",
 )
+@click.option(
+    "--create-user-models",
+    is_flag=True,
+    help="Make a model for a user without one at the first lesson.",
+)
+@rare_option("--teach-shared", is_flag=True, help="Let users without a model teach the shared one.")
 @rare_option("--allow-tell-all", is_flag=True, help="Let anyone who can connect to a Unix socket teach, too.")
 @rare_option(
     "--allow-network",
@@ -109,9 +116,12 @@ def serve(**options: Any) -> None:
     milter = options["milter"]
     if not milter:
         refuse_without_effect("without --milter", "reject", "milter_failure")
+    options["allow_tell"] |= options["allow_tell_all"]
     if not (options["listen"] or options["metrics"]):
         refuse_without_effect("without --listen or --metrics", "allow_network")
-    options["allow_tell"] |= options["allow_tell_all"]
+    if not (options["user_models"] and options["allow_tell"]):
+        only = "without --user-models and --allow-tell"
+        refuse_without_effect(only, "create_user_models", "teach_shared")
     if milter and (options["allow_tell"] or options["user_models"]):
         raise UsageError("--user-models and --allow-tell cannot be combined with --milter")
     open_history(options["history"], options["history_days"], options["history_size"], load())
@@ -119,4 +129,8 @@ def serve(**options: Any) -> None:
     options["timeout"] = options["timeout"] or (MILTER_TIMEOUT if milter else Options.timeout)
     options["quiet"] = is_quiet()
     sys.stdout.flush()
-    os.execv(OWN_PROCESS[0], [*OWN_PROCESS, Options(**options).as_json()])  # noqa: S606
+    reader, writer = os.pipe()
+    write_all(writer, Options(**options).as_json().encode())
+    os.close(writer)
+    os.dup2(reader, STDIN)
+    os.execv(OWN_PROCESS[0], [*OWN_PROCESS, *sys.argv[2:]])  # noqa: S606 (what was asked for, as ps shows it)

@@ -10,7 +10,7 @@ from spamnb.serve.workers import Server
 
 def main() -> int:
     try:
-        return Server(Options.from_json(sys.argv[1])).run()
+        return Server(Options.from_json(sys.stdin.read())).run()
     except SpamnbError as error:
         complain(str(error))
         return error.exit_code

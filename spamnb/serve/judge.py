@@ -12,13 +12,14 @@ from spamnb.bayes.verdict import Verdict
 from spamnb.configuration.current import Configuration, load
 from spamnb.delivery.commands import open_history
 from spamnb.errors import InputOutputError, ModelError, SpamnbError
-from spamnb.files import complain, model_file
+from spamnb.files import model_file
 from spamnb.in_memory import load_into_memory
 from spamnb.key import key_path
 from spamnb.model import Model
 from spamnb.reading.envelope import Envelope, envelope_of
 from spamnb.reading.features import Features
 from spamnb.reading.message import Message, read
+from spamnb.serve.log import complain
 from spamnb.serve.metrics import Counters
 from spamnb.serve.options import Options
 from spamnb.store.stored_model import StoredModel
@@ -130,13 +131,15 @@ class Judge:
         self.history = open_history(*asked, configuration)
         self.configuration = configuration
 
-    def model_path(self, user: str) -> str:
-        """Path of the model that a user's mail is judged by, and learned with."""
-        path = self.user_models.find(user) if self.user_models else None
-        if path is None:
+    def model_to_teach(self, user: str) -> str | None:
+        """Path of the model that a user's lessons go to, which may have to be made; None if there is none."""
+        if self.user_models is None:
             return self.shared.path
-        check_sizes(path, ReloadingModel(path, shared=False)._stamp())
-        return path
+        if path := self.user_models.find(user):
+            check_sizes(path, ReloadingModel(path, shared=False)._stamp())
+            return path
+        new = self.user_models.path(user) if self.options.create_user_models else None
+        return new or (self.shared.path if self.options.teach_shared else None)
 
     def may_teach(self, peer: int | None, user: str, path: str) -> bool:
         """Whether a user id may teach the model of a path, which judges a user's mail.

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from select import PIPE_BUF
 from typing import NoReturn
 
+from spamnb.delivery.commands import LearnCommand
 from spamnb.errors import Locked, SpamnbError
 from spamnb.serve.log import Log
+from spamnb.systemd import name_process
 from spamnb.training.learn import learn
 
 PROCESSES_PER_WORKER = 8
@@ -18,16 +20,19 @@ FAILED_PREFIX, LOCKED_PREFIX = b"failed: ", b"failed: locked: "
 class LearningTask:
     """A message to learn into a model, or to forget (no label). At its end, `result_reader` can be read."""
 
-    def __init__(self, model: str, raw: bytes, label: str | None) -> None:
+    def __init__(self, model: str, raw: bytes, label: str | None, may_create: bool = False) -> None:
         self.model = model
         self.raw = raw
         self.label = label
+        self.may_create = may_create  # whether to make the model, if there is none
         self.result_reader, self.result_writer = os.pipe()
         self.process = 0  # its process id; 0 until it is started
 
     def run(self, log: Log) -> bytes:
         """Learn the message and return its outcome, or the failure; by then, the change is on disk."""
         try:
+            if self.may_create and self.label is not None:
+                return LearnCommand(self.label, self.model).learn(self.raw).encode()
             return learn(self.model, self.raw, self.label).encode()
         except Locked as error:
             return LOCKED_PREFIX + str(error).encode(errors="replace")
@@ -50,11 +55,11 @@ class LearningQueue:
         self.waiting: list[LearningTask] = []
         self.running: set[str] = set()  # models
 
-    def add(self, model: str, raw: bytes, label: str | None) -> LearningTask:
+    def add(self, model: str, raw: bytes, label: str | None, may_create: bool = False) -> LearningTask:
         alike = sum(task.model == model for task in self.waiting)
         if len(self.waiting) >= MOST_WAITING_TASKS or alike >= MOST_WAITING_FOR_A_MODEL:
             raise Locked("too many messages are being learned; try again later")
-        task = LearningTask(model, raw, label)
+        task = LearningTask(model, raw, label, may_create)
         self.waiting.append(task)
         self._start_waiting()
         return task
@@ -100,6 +105,7 @@ class LearningQueue:
             for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
                 signal.signal(number, signal.SIG_IGN)  # learning that has begun is finished
             self.close_connections()
+            name_process("spamnb-learning")
             os.write(task.result_writer, task.run(self.log))
         finally:
             os._exit(0)

@@ -1,11 +1,22 @@
 """The log of the server on standard error: one line a message, in which text from mail is escaped."""
 
+import time
 import traceback
 
 from spamnb.bayes.verdict import Verdict
 from spamnb.delivery.log_line import escaped
-from spamnb.files import complain, write_stderr
+from spamnb.files import printable, write_stderr
 from spamnb.reading.envelope import Envelope, read_envelope
+from spamnb.systemd import adds_time
+
+
+def write_line(text: str) -> None:
+    """Write a line, with the time in front where no journal adds it."""
+    write_stderr(text + "\n" if adds_time() else f"{time.strftime('%Y-%m-%dT%H:%M:%S%z')} {text}\n")
+
+
+def complain(why: str) -> None:
+    write_line(f"spamnb: {printable(why)}")
 
 
 class Log:
@@ -13,25 +24,25 @@ class Log:
         self.quiet = quiet
 
     def judged(
-        self, verdict: Verdict, size: int, envelope: Envelope, user: str, seconds: float, command: str
+        self, verdict: Verdict, size: int, envelope: Envelope, seconds: float, asked: str, **more: str
     ) -> None:
+        """Log a verdict, and more by name: the model, the user, what a mail server calls the message …"""
         if not self.quiet:
             listed = f" {escaped(verdict.reason)}" if verdict.reason else ""
             points = f"{escaped(verdict.label)} {verdict.points:.1f} score={verdict.score:.4f}{listed}"
-            self._write(points, size, envelope, user, seconds, command)
+            self._write(points, size, envelope, seconds, asked, more)
 
-    def learned(self, outcome: str, label: str | None, raw: bytes, user: str, seconds: float) -> None:
+    def learned(self, outcome: str, label: str | None, raw: bytes, seconds: float, **more: str) -> None:
         if not self.quiet:
             result = f"{outcome} {escaped(label or '')}"
-            self._write(result, len(raw), read_envelope(raw), user, seconds, "TELL")
+            self._write(result, len(raw), read_envelope(raw), seconds, "TELL", more)
 
     def _write(
-        self, result: str, size: int, envelope: Envelope, user: str, seconds: float, command: str
+        self, result: str, size: int, envelope: Envelope, seconds: float, asked: str, more: dict[str, str]
     ) -> None:
-        write_stderr(
-            f"{result} size={size} ms={1000 * seconds:.1f} asked={command} "
-            f"user={escaped(user)} id={escaped(envelope.message_id)}\n"
-        )
+        named = " ".join(f"{name}={escaped(text)}" for name, text in more.items())
+        message_id = escaped(envelope.message_id)
+        write_line(f"{result} size={size} ms={1000 * seconds:.1f} asked={asked} {named} id={message_id}")
 
     def refused(self, why: str) -> None:
         """Log, even if quiet, a request that got an error for an answer."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator
 from time import perf_counter
 
 from spamnb.bayes.verdict import Verdict
+from spamnb.delivery.log_line import escaped
 from spamnb.errors import SpamnbError, UsageError
 from spamnb.labels import SPAM
 from spamnb.passthrough import header_fields, header_names, without_fields
@@ -64,6 +65,7 @@ class ReceivedHeader:
         self.client = b""  # as `name [address]`
         self.server = b""
         self.helo = b""  # what the client calls itself
+        self.queue_id = b""  # what the mail server calls the message
         self.recipients: set[bytes] = set()
 
     def read_macros(self, content: bytes) -> None:
@@ -74,6 +76,8 @@ class ReceivedHeader:
                 self.client = value
             elif name == b"j":
                 self.server = value
+            elif name == b"i":
+                self.queue_id = value
 
     def read_helo(self, content: bytes) -> None:
         self.helo = content.partition(b"\0")[0]
@@ -82,8 +86,9 @@ class ReceivedHeader:
         """Read a recipient packet: an address, then options."""
         self.recipients.add(content.partition(b"\0")[0])
 
-    def clear_recipients(self) -> None:
+    def forget_message(self) -> None:
         self.recipients.clear()
+        self.queue_id = b""
 
     def as_bytes(self) -> bytes:
         """Bytes as Postfix writes them, with the recipient if there is only one; empty without a client."""
@@ -237,39 +242,44 @@ class Session:
     def _forget_message(self) -> None:
         self.message.clear()
         self.message = MilterMessage(self.milter)
-        self.received.clear_recipients()
+        self.received.forget_message()
 
     def _decision(self) -> list[FilterMessage]:
         if sum(self.message.forged.values()) > MOST_FORGED:
-            self.milter.record_error(REFUSED, "a message has too many forged headers")
-            return [TOO_MANY_FORGED]
+            return self._unjudged(REFUSED, "too many forged headers: rejected", TOO_MANY_FORGED)
         if self.message.hides_header:
-            self.milter.record_error(REFUSED, "a message hides a forged header in another")
-            return [HIDDEN_HEADER]
+            return self._unjudged(REFUSED, "a forged header hides in another: rejected", HIDDEN_HEADER)
         removals = self.message.removals()
         if self.message.too_large:  # no reason to try again later: it stays too large
-            self.milter.record_error(REFUSED, "a message is too large to be judged")
-            return [*removals, Continue()]
+            return self._unjudged(REFUSED, "too large to be judged: accepted", *removals, Continue())
         try:
-            verdict = self._verdict()
+            return self._judged(removals)
         except Exception as error:  # whatever a message does, it gets an answer
             if not isinstance(error, SpamnbError):
                 self.milter.log.unexpected(error)
-            self.milter.record_error(FAILED, str(error))
             if self.options.milter_failure == "tempfail":
-                return [messages.TemporaryFailure()]
-            return [*removals, Continue()]
-        if self.options.reject and verdict.label == SPAM:
-            return [LOOKS_LIKE_SPAM]
-        return [*removals, *self._headers(verdict), Continue()]
+                return self._unjudged(FAILED, f"{error}: put off", messages.TemporaryFailure())
+            return self._unjudged(FAILED, f"{error}: accepted", *removals, Continue())
 
-    def _verdict(self) -> Verdict:
+    def _unjudged(self, kind: str, why: str, *answers: FilterMessage) -> list[FilterMessage]:
+        self.milter.record_error(kind, f"message {escaped(self._queue_id())}: {why}")
+        return list(answers)
+
+    def _queue_id(self) -> str:
+        return self.received.queue_id.decode("utf-8", "surrogateescape")
+
+    def _judged(self, removals: list[FilterMessage]) -> list[FilterMessage]:
         start = perf_counter()
         raw = self.message.raw(self.received)
         judged = self.milter.judge.classify(raw)
-        seconds = perf_counter() - start
-        self.milter.log.judged(judged.verdict, len(raw), judged.envelope, "", seconds, "MILTER")
-        return judged.verdict
+        verdict, seconds = judged.verdict, perf_counter() - start
+        is_rejected = self.options.reject and verdict.label == SPAM
+        done = "rejected" if is_rejected else "accepted"
+        more = {"model": judged.model, "queue": self._queue_id(), "done": done}
+        self.milter.log.judged(verdict, len(raw), judged.envelope, seconds, "MILTER", **more)
+        if is_rejected:
+            return [LOOKS_LIKE_SPAM]
+        return [*removals, *self._headers(verdict), Continue()]
 
     def _headers(self, verdict: Verdict) -> list[FilterMessage]:
         """Headers of the verdict, to be inserted in front of all others."""

@@ -1,4 +1,4 @@
-"""Options of the server, handed over to its process as JSON."""
+"""Options of the server, handed over to its process as JSON on standard input."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ class Options:
     user_models: str | None = None
     allow_tell: bool = False
     allow_tell_all: bool = False  # whether any user at a Unix socket may teach any model
+    create_user_models: bool = False  # whether a user's first lesson makes a model
+    teach_shared: bool = False  # whether users without a model teach the shared one
     allow_network: bool = False  # whether to listen where other machines can connect
     header_style: str | None = None  # None: as configured
     metrics: str | None = None

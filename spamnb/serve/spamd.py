@@ -251,7 +251,8 @@ class Spamd:
             request.command, request.version, judged.verdict, judged.features, raw, self.judge.header()
         )
         seconds, command = perf_counter() - start, request.command.decode()
-        self.log.judged(judged.verdict, len(raw), judged.envelope, request.user, seconds, command)
+        who = {"user": request.user, "model": judged.model}
+        self.log.judged(judged.verdict, len(raw), judged.envelope, seconds, command, **who)
         return reply
 
     def _read_request(self, incoming: Incoming) -> Generator[None, None, Request]:
@@ -292,14 +293,17 @@ class Spamd:
         done: dict[bytes, list[bytes]] = {}
         if request.set or request.remove:
             label = request.label if request.set else None
-            model = self.judge.model_path(request.user)
+            model = self.judge.model_to_teach(request.user)
+            if model is None:
+                raise unavailable("this user has no model, see --create-user-models and --teach-shared.")
             if not (self.options.allow_tell_all or self.judge.may_teach(peer, request.user, model)):
                 raise unavailable("this model is another user's, see --allow-tell-all.")
-            task = self.learning.add(model, raw, label)
+            task = self.learning.add(model, raw, label, self.options.create_user_models)
             yield task.result_reader
             outcome = self.learning.finish(task)
             self.judge.counters.count(outcome)
-            self.log.learned(outcome, label, raw, request.user, perf_counter() - start)
+            seconds = perf_counter() - start
+            self.log.learned(outcome, label, raw, seconds, user=request.user, model=model)
             if outcome in (LEARNED, MOVED, FORGOTTEN):
                 done[b"DidSet" if request.set else b"DidRemove"] = [b"local"]
             if request.remote:

@@ -10,18 +10,18 @@ import time
 from typing import NoReturn
 
 from spamnb.errors import SpamnbError
-from spamnb.files import complain, counted, write_stderr
+from spamnb.files import counted
 from spamnb.serve import sockets
 from spamnb.serve.connections import Connections, Limits
 from spamnb.serve.conversation import Handler
 from spamnb.serve.judge import Judge
 from spamnb.serve.learning import LearningQueue
 from spamnb.serve.listeners import Listeners
-from spamnb.serve.log import Log
+from spamnb.serve.log import Log, complain
 from spamnb.serve.metrics import Counters
 from spamnb.serve.options import DEFAULT_ADDRESS, DEFAULT_MILTER_ADDRESS, MEGABYTE, Options
 from spamnb.serve.spamd import Spamd
-from spamnb.systemd import notify
+from spamnb.systemd import name_process, notify
 
 STOPS = (signal.SIGTERM, signal.SIGINT)
 HANDLED = (*STOPS, signal.SIGHUP, signal.SIGCHLD, signal.SIGALRM)
@@ -50,6 +50,7 @@ class Server:
         self.life_reader, self.life_writer = os.pipe()  # workers see it end when this process does
 
     def run(self) -> int:
+        name_process("spamnb-serve")
         self._listen()
         if self.options.user:
             sockets.become_user(self.options.user)
@@ -99,7 +100,7 @@ class Server:
     def _announce(self) -> None:
         addresses = " and ".join(map(sockets.address_of, self.listeners))
         metrics = "".join(f", metrics at {sockets.address_of(each)}" for each in self.metrics_listeners)
-        write_stderr(f"spamnb: serving at {addresses}{metrics}; {counted(self.options.workers, 'worker')}\n")
+        complain(f"serving at {addresses}{metrics}; {counted(self.options.workers, 'worker')}")
         notify("READY=1")
 
     def _start(self, worker: int) -> None:
@@ -148,6 +149,7 @@ class Server:
         code = 1
         try:
             os.close(self.life_writer)
+            name_process(f"spamnb-worker {worker}")
             self.counters.use_row(worker)
             Worker(self).run()
             code = 0

@@ -48,12 +48,13 @@ class Serving(Client):
     def __init__(self, spamnb, folder, command=None, env=None, **options):
         self.log_path = folder / f"log-{len(os.listdir(folder))}"
         asked = Options(**{"model": spamnb.model, "listen": (LOOPBACK,), **options})
-        command = command or [sys.executable, "-P", "-m", "spamnb.serve", asked.as_json()]
-        with open(self.log_path, "wb") as log:
+        command = command or [sys.executable, "-P", "-m", "spamnb.serve"]
+        (stdin := folder / "options").write_text(asked.as_json())
+        with open(self.log_path, "wb") as log, open(stdin, "rb") as given:
             self.process = subprocess.Popen(
                 command,
                 stderr=log,
-                stdin=subprocess.DEVNULL,
+                stdin=given,
                 env=(env or {}) | spamnb.environment,
                 cwd=spamnb.home,
                 start_new_session=True,

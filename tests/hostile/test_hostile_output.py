@@ -232,9 +232,9 @@ def test_labels_and_users_in_logs_are_escaped(monkeypatch, capfd):
     sent = []
     monkeypatch.setattr("syslog.syslog", lambda _, line: sent.append(line))
     write_syslog(verdict, len(raw), read_envelope(raw))
-    Log().judged(verdict, len(raw), read_envelope(raw), FORGED, 0.0, "CHECK")
-    Log().learned("learned", FORGED, raw, FORGED, 0.0)
+    Log().judged(verdict, len(raw), read_envelope(raw), 0.0, "CHECK", user=FORGED, model=FORGED)
+    Log().learned("learned", FORGED, raw, 0.0, user=FORGED, model=FORGED)
     logged = capfd.readouterr().err
-    assert [len(sent), sent[0].count(ESCAPED), logged.count("\n"), logged.count(ESCAPED)] == [1, 2, 2, 5]
+    assert [len(sent), sent[0].count(ESCAPED), logged.count("\n"), logged.count(ESCAPED)] == [1, 2, 2, 7]
     assert "\n" not in sent[0]
     assert "\x1b" not in sent[0] + logged

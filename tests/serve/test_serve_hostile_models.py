@@ -143,7 +143,7 @@ def test_a_large_journal_is_not_read(home, anns, judge):
     judge.classify(SPAM, "ann")
     assert "larger than" in judge.told["ann"]
     with pytest.raises(ModelError, match="larger than"):
-        judge.model_path("ann")  # to learn with
+        judge.model_to_teach("ann")  # to learn with
     with pytest.raises(DataError, match="no journal"):
         StoredModel.open(str(anns))
     assert judge.classify(SPAM, "bob")[0].label == "spam"

@@ -45,6 +45,17 @@ def alive(process):
         return False
 
 
+def line_of(process):
+    """The command line that `ps` shows."""
+    with open(f"/proc/{process}/cmdline") as file:
+        return file.read().rstrip("\0").replace("\0", " ")
+
+
+def name_of(process):
+    with open(f"/proc/{process}/comm") as file:
+        return file.read().strip()
+
+
 def queue_up(server, mail):
     """Clients who have asked a server that stands still."""
     for worker in server.workers:
@@ -68,6 +79,10 @@ def test_from_the_command_line(spamnb, tmp_path, mail):
     try:
         assert server.ask(request("CHECK", mail.messages["spam"])).startswith(OK)
         assert len(server.workers) == 3
+        assert line_of(server.process.pid).endswith(f" -m spamnb.serve {' '.join(command[2:])}")
+        assert name_of(server.process.pid) == "spamnb-serve"
+        names = [f"spamnb-worker {number}" for number in range(3)]
+        until(lambda: sorted(map(name_of, server.workers)) == names)
         os.killpg(server.process.pid, signal.SIGINT)
         assert server.process.wait(PATIENCE) == 0
     finally:

@@ -1,5 +1,7 @@
 """The milter protocol, packet by packet: what a mail server says, and what it hears."""
 
+import os
+import re
 import signal
 import struct
 from contextlib import suppress
@@ -76,7 +78,7 @@ def test_the_header_that_the_mail_server_writes(helo, recipients, expected):
     for recipient in recipients:
         received.read_recipient(recipient + b"\0NOTIFY=NEVER\0")
     assert received.as_bytes() == b"Received: " + expected + b"\n"
-    received.clear_recipients()
+    received.forget_message()
     assert b"\tfor" not in received.as_bytes()
 
 
@@ -238,3 +240,23 @@ def test_the_subject_of_spam_is_tagged_if_wanted(spamnb, mail, tmp_path, monkeyp
     without = server.says(HELLO, message(raw.replace(b"Subject: cheap pills 99\n", b"")))
     assert without.endswith(packet(b"i", struct.pack("!L", 1) + b"Subject\0 [spam]\0") + CONTINUE)
     assert tagged not in server.says(HELLO, message(raw.replace(b"Subject: ", b"Subject: [spam] ")))
+
+
+def test_the_log_names_the_queue_id_the_model_and_what_was_done(spamnb, mail, capfd):
+    server = Server(spamnb.model, reject=True)
+    server.milter.log.quiet = False
+    first, second = (packet(b"D", b"Mi\0%s\0" % name) for name in (b"4XkVHl2Kz1zB", b"4X\x1b[m"))
+    server.says(HELLO, first, message(mail.messages["spam"]), second, message(mail.messages["ham"]))
+    server.says(HELLO, message(b"A: b\rX-Spamnb: ham\n\n"))
+    spam, ham, refused = capfd.readouterr().err.splitlines()
+    assert f" model={spamnb.model} queue=4XkVHl2Kz1zB done=rejected id=" in spam
+    assert " queue=4X\\x1b[m done=accepted id=" in ham
+    assert refused.endswith("spamnb: message -: a forged header hides in another: rejected")
+    assert all(re.match(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4} ", line) for line in (spam, ham, refused))
+
+
+def test_a_journal_that_adds_the_time_gets_none(capfd, monkeypatch):
+    status = os.fstat(2)
+    monkeypatch.setenv("JOURNAL_STREAM", f"{status.st_dev}:{status.st_ino}")
+    Log().refused("why")
+    assert capfd.readouterr().err == "spamnb: why\n"

@@ -18,6 +18,7 @@ from helpers.waiting import PATIENCE
 from spamnb.serve.judge import MOST_OPEN_USER_MODELS, Judge
 from spamnb.serve.metrics import Counters
 from spamnb.serve.options import Options
+from spamnb.store.stored_model import StoredModel
 
 SPAM = b"Subject: cheap pills\n\nbuy viagra now, casino bonus\n"
 
@@ -156,10 +157,27 @@ def test_who_teaches_teaches_the_model_that_judges_them(serving, spamnb, own, ho
 
     server.ask(request("TELL", raw, User="ann", Set="local", Message_class="spam"))
     assert (knows(anns), knows(own)) == (True, False)
+    told = server.ask(request("TELL", raw, User="../ann", Set="local", Message_class="ham"))
+    assert told.startswith(b"SPAMD/1.0 69 Service Unavailable: this user has no model, see ")
+    assert (knows(anns), knows(own)) == (True, False)
+    server = serving(model=own, user_models=str(homes), allow_tell=True, teach_shared=True)
     server.ask(request("TELL", raw, User="../ann", Set="local", Message_class="ham"))
     assert (knows(anns), knows(own)) == (True, True)
     assert spamnb("train", "--spam", "-", "--model", anns, stdin=raw).lines == ["spam: 1 already known"]
     assert spamnb("train", "--ham", "-", "--model", own, stdin=raw).lines == ["ham: 1 already known"]
+
+
+def test_a_first_lesson_makes_a_model_if_wanted(serving, own, homes):
+    os.symlink(homes.parent, homes / "eve")
+    server = serving(model=own, user_models=str(homes), allow_tell=True, create_user_models=True)
+    lesson = {"raw": SPAM, "Set": "local", "Message_class": "spam"}
+    assert b"DidSet: local" in server.ask(request("TELL", User="bob", **lesson))
+    assert StoredModel.open(str(homes / "bob" / "model.msgpack")).messages == [0, 1]
+    assert f"user=bob model={homes}/bob/model.msgpack" in server.wait_for("learned spam")
+    for user in ("eve", "../bob"):  # a link that leads elsewhere, and nobody
+        assert server.ask(request("TELL", User=user, **lesson)).startswith(b"SPAMD/1.0 ")
+    assert sorted(os.listdir(homes)) == ["bob", "eve"]
+    assert not os.path.exists(f"{own}.journal")
 
 
 def test_only_so_many_models_stay_open(homes, spamnb):
@@ -223,6 +241,7 @@ def test_who_may_teach_at_a_unix_socket(serving, own):
             return done.stdout.startswith(b"SPAMD/1.1 0 ")
 
         options = {"model": own, "user_models": str(homes), "workers": 1, "allow_tell": True}
+        options["teach_shared"] = True
         serving(listen=(f"unix:{folder}/strict",), **options)
         serving(listen=(f"unix:{folder}/open",), allow_tell_all=True, **options)
         for user in ("ann", "carol", None):  # the last two have the shared model
