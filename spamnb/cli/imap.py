@@ -117,7 +117,7 @@ def check(account: str | None, config: str | None, model: str | None, as_json: b
     def look(one: Account) -> None:
         path = model_of(one, model)
         with connected(one, looks_only=True) as connection:
-            found.append({**look_at(one, connection), "model": path, "labels": []})
+            found.append({**look_at(one, connection), "model": path})
         if one.sort and os.path.exists(path):
             found[-1]["labels"] = [filing._asdict() for filing in label_filing(StoredModel.open(path))]
 

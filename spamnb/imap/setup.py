@@ -82,6 +82,7 @@ def look_at(account: Account, connection: ImapConnection) -> dict[str, Any]:
         "missing": missing,
         "action": account.action,
         "would": what_is_done(account, roles.junk, roles.unsure),
+        "labels": [],  # how well mail is sorted, which a model tells
     }
 
 
