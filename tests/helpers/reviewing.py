@@ -97,6 +97,11 @@ class Eyes:
         found = self.run("return document.querySelector(arguments[0])?.innerText ?? ''", selector)
         return " ".join(str(found).split())
 
+    def each(self, selector: str, name: str = "innerText") -> list[str]:
+        """The text, or another property, of all elements: a question for each would take 6 ms of CPU time."""
+        script = "return [...document.querySelectorAll(arguments[0])].map(each => each[arguments[1]].trim())"
+        return list(self.run(script, selector, name))
+
     def run(self, script: str, *arguments: object) -> Any:
         return self.driver.execute_script(script, *arguments)
 
@@ -118,9 +123,7 @@ class Eyes:
 
     def corrected(self) -> list[str]:
         """Ids of the rows that are shown as learned."""
-        return list(
-            self.run("return [...document.querySelectorAll('li.corrected')].map(row => row.id.slice(1))")
-        )
+        return [row[1:] for row in self.each("li.corrected", "id")]
 
 
 def new_browser() -> Any:

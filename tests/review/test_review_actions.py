@@ -39,9 +39,8 @@ def counts(model):
 def click_in_row(eyes, raw, selector):
     """Click on something in the row of a message: the first with its subject."""
     subject = raw.partition(b"Subject: ")[2].partition(b"\n")[0].decode()
-    titles = eyes.all(".rows .subject")
-    at = [title.text for title in titles].index(subject)
-    eyes.all(".rows > li")[at].find_element("css selector", selector).click()
+    at = eyes.each(".rows .subject").index(subject)
+    eyes.click(f".rows > li:nth-child({at + 1}) {selector}")
 
 
 @pytest.fixture
@@ -71,7 +70,7 @@ def page(open_page):
 @pytest.mark.usefixtures("page")
 def test_by_mouse(eyes, own, spamnb):
     assert "token" not in eyes.driver.current_url
-    assert [row.text for row in eyes.all(".verdict")] == ["unsure"] * 6 + ["spam"] * 3 + ["ham"] * 3
+    assert eyes.each(".verdict") == ["unsure"] * 6 + ["spam"] * 3 + ["ham"] * 3
     before = counts(own)
     click_in_row(eyes, MAIL[0], "button.spam")
     eyes.wait(lambda: len(eyes.corrected()) == 1)
@@ -114,7 +113,7 @@ def test_by_mouse(eyes, own, spamnb):
 def test_by_keys(eyes, own):
     before = counts(own)
     eyes.run("window.setTimeout = () => 0")  # what the page says stays
-    first, second = (row.get_attribute("id") for row in eyes.all(".rows > li")[:2])
+    first, second = eyes.each(".rows > li", "id")[:2]
     current = "return document.activeElement.closest('li')?.id"
     assert eyes.run(current) == first
     eyes.press("j")
@@ -159,8 +158,8 @@ def test_the_list(eyes, shared, own):
         eyes.run("return document.querySelectorAll('.rows > li')[11].getBoundingClientRect().bottom") <= 800
     )
     eyes.command("Emulation.clearDeviceMetricsOverride")
-    colour = "return getComputedStyle(arguments[0]).borderBottomColor"
-    drawn = [eyes.run(colour, row) for row in eyes.all(".rows > li")]
+    colours = "return arguments[0].map(row => getComputedStyle(row).borderBottomColor)"
+    drawn = eyes.run(colours, eyes.all(".rows > li"))
     assert [at for at, line in enumerate(drawn) if line != drawn[0]] == [5]
     # A mark is undone where it is confirmed, and counted.
     eyes.run("window.setTimeout = () => 0")  # what the page says stays
@@ -175,8 +174,7 @@ def test_the_list(eyes, shared, own):
         sender.get_attribute("title") == f"{sender.text} <{sender.get_attribute('title').partition('<')[2]}"
     )
     for verdict in ("spam", "ham"):
-        chips = eyes.all(f".rows > li:has(.verdict.{verdict}) .words a")
-        assert {chip.get_attribute("class") for chip in chips} == {verdict}
+        assert set(eyes.each(f".rows > li:has(.verdict.{verdict}) .words a", "className")) == {verdict}
     # The keys, once asked for.
     eyes.press("?")
     assert "next, previous" in eyes.text("#keys:popover-open")
@@ -201,7 +199,7 @@ def test_the_list(eyes, shared, own):
 
 @pytest.mark.usefixtures("page")
 def test_a_message_and_its_neighbours(eyes):
-    ids = [row.get_attribute("id")[1:] for row in eyes.all(".rows > li")]
+    ids = [row[1:] for row in eyes.each(".rows > li", "id")]
     eyes.press(ENTER)
     for key, at in (("j", 1), ("j", 2), ("k", 1)):
         eyes.wait(lambda: is_ready(eyes) and eyes.all(".actions"))
@@ -209,7 +207,7 @@ def test_a_message_and_its_neighbours(eyes):
         eyes.wait(lambda at=at: eyes.driver.current_url.endswith(f"/message/{ids[at]}"))
     # The message is first, and its labels are in reach from its end, too.
     eyes.wait(lambda: eyes.all("h2"))
-    assert eyes.all("h2")[0].text == "The message"
+    assert eyes.each("h2")[0] == "The message"
     eyes.run("window.scrollTo(0, document.body.scrollHeight)")
     eyes.click(".actions button.spam")
     eyes.wait(lambda: "learned as spam" in eyes.text(".actions"))
@@ -224,7 +222,7 @@ def test_a_message_and_its_neighbours(eyes):
 def test_nothing_is_there_yet(shared, own, eyes):
     eyes.open(shared.page.address)
     for line in ("history = true", "| spamnb classify -p --history", "spamnb serve --history"):
-        assert line in [code.text for code in eyes.all(".ways-in code")]
+        assert line in eyes.each(".ways-in code")
     assert eyes.find(".ways-in code").value_of_css_property("user-select") == "all"  # to be copied
     remembered(shared.history, own, MAIL)
     for path in ("/?text=nobody", "/nowhere", "/message/99"):
@@ -331,7 +329,7 @@ def test_several_labels_and_models(open_page, shared, own, three, tmp_path, eyes
     choose(eyes, ".model select", other)
     eyes.wait(lambda: "deadline 200" in eyes.text())
     labels = list(Model.open(other).labels)
-    assert [button.text for button in eyes.all(".rows > li:first-child button")] == labels
+    assert eyes.each(".rows > li:first-child button") == labels
     eyes.press(str(1 + labels.index("work")))
     eyes.wait(lambda: len(eyes.corrected()) == 1)
     assert "work" in (label_in(other, work(200)), label_in(other, work(201)))
