@@ -59,13 +59,17 @@ class Done:
 
 
 # The program with all its imports done, which forks for every command line it is given: 15 ms for each of
-# two hundred runs, where a fresh start takes 300. What depends on a fresh start is tested with one.
+# some thousand runs, where a fresh start takes 300. What depends on a fresh start is tested with one. Loaded
+# are also modules that many commands load late, else each fork would: 100 of the 220 ms of `evaluate`.
 WARM = """
 import gc, json, os, sys
+import click._textwrap, multiprocessing.connection, multiprocessing.popen_fork, numpy.ma, numpy.random, secrets
 import rich.console, rich.table, spamnb.training.learn, spamnb.passthrough
-import spamnb.cli, spamnb.evaluation.evaluate, spamnb.exchange.backup, spamnb.exchange.importing.imported
-import spamnb.imap.training, spamnb.imap.visit
-import spamnb.exchange.merging, spamnb.inspection.model_summary, spamnb.training.train, spamnb.workers.local
+import spamnb.cli, spamnb.evaluation.compare, spamnb.evaluation.evaluate, spamnb.exchange.backup
+import spamnb.cli.render.evaluation, spamnb.cli.render.explanation, spamnb.cli.render.model
+import spamnb.imap.training, spamnb.imap.visit, spamnb.inspection.check, spamnb.inspection.samples
+import spamnb.exchange.importing.imported, spamnb.exchange.merging, spamnb.inspection.model_summary
+import spamnb.reading.numbers, spamnb.training.train, spamnb.workers.local
 from spamnb.start import main
 
 for name in spamnb.cli.COMMANDS:
@@ -109,6 +113,7 @@ class Spamnb:
     home: str
     model: str
     program: str = PROGRAM
+    imports: str = "json"  # one more module that commands load late
     warm: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     @property
@@ -126,7 +131,7 @@ class Spamnb:
     ) -> Done:
         """A process of its own, from a program already started."""
         if not self.warm:
-            command, pipe = [sys.executable, "-c", WARM], subprocess.PIPE
+            command, pipe = [sys.executable, "-c", f"import {self.imports}{WARM}"], subprocess.PIPE
             self.warm.append(
                 subprocess.Popen(command, env=self.environment, cwd=self.home, stdin=pipe, stdout=pipe)
             )
