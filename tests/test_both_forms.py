@@ -7,7 +7,7 @@ from math import log
 
 import numpy as np
 import pytest
-from fuzz.both_forms import same
+from fuzz.both_forms import OF_MAIL, same
 from fuzz.families import BODY, BOX, FAMILIES, HEADERS
 from helpers.interpreted import interpreted
 from helpers.paths import GOLDEN, SPAMASSASSIN
@@ -25,14 +25,13 @@ from spamnb.tables.count_table import CountTable
 
 FORMS = (import_module, interpreted)
 HOSTILE = 2 << 10  # bytes of a message that is made to cost as much as it can
-SAMPLE = 80  # of the messages of a mailbox, every how many are in the fast tests
+SAMPLE = 40  # of the messages of a mailbox, every how many are in the fast tests
 MAILBOXES = sorted(SPAMASSASSIN.glob("*.mbox.xz"))
-CHECKS = ("charset", "message", "head", "features", "batch")
 pytestmark = pytest.mark.skipif(form_of_core() == "interpreted", reason="the core is not compiled")
 
 
 def agree(raws):
-    for what in CHECKS:
+    for what in ("charset", *OF_MAIL):
         for raw in raws:
             same(what)(raw)
 
