@@ -63,11 +63,13 @@ class Done:
 # are also modules that many commands load late, else each fork would: 100 of the 220 ms of `evaluate`.
 WARM = """
 import gc, json, os, sys
-import click._textwrap, multiprocessing.connection, multiprocessing.popen_fork, numpy.ma, numpy.random, secrets
+import click._textwrap, encodings.idna, fsspec.asyn, fsspec.core, numpy.ma, numpy.random, secrets
+import multiprocessing.connection, multiprocessing.popen_fork
 import rich.console, rich.table, spamnb.training.learn, spamnb.passthrough
 import spamnb.cli, spamnb.evaluation.compare, spamnb.evaluation.evaluate, spamnb.exchange.backup
 import spamnb.cli.render.evaluation, spamnb.cli.render.explanation, spamnb.cli.render.model
-import spamnb.imap.training, spamnb.imap.visit, spamnb.inspection.check, spamnb.inspection.samples
+import spamnb.imap.dry_run, spamnb.imap.training, spamnb.imap.visit
+import spamnb.inspection.check, spamnb.inspection.samples
 import spamnb.exchange.importing.imported, spamnb.exchange.merging, spamnb.inspection.model_summary
 import spamnb.reading.numbers, spamnb.training.train, spamnb.workers.local
 from spamnb.start import main
