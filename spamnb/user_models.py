@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import string
+from glob import escape, glob
 
 from spamnb.errors import ModelError, NoInput
 
@@ -46,6 +47,12 @@ class UserModels:
         except OSError as error:
             raise NoInput(f"{path}: {error.strerror}") from error
         return found
+
+    def users(self) -> list[str]:
+        """List the users who have a model, or something in its place."""
+        paths = sorted(glob(f"{escape(self.before)}*{escape(self.behind)}"))
+        names = (path[len(self.before) : len(path) - len(self.behind)] for path in paths)
+        return [name for name in names if is_user(name)]
 
     def _is_own(self, user: str, found: str) -> bool:
         """Whether a path is within what the pattern has for this user alone."""

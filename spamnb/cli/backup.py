@@ -8,16 +8,19 @@ from spamnb.cli.render.terminal import print_json
 from spamnb.cli.shared.help import is_quiet
 from spamnb.cli.shared.options import Command, json_option, model_option, path_type
 from spamnb.cli.shared.outputs import check_replaceable
+from spamnb.cli.shared.user_models import for_every_model
 from spamnb.errors import DataError, UsageError
 from spamnb.files import counted, printable
 
 EXAMPLES = """
 spamnb backup /backup/model.msgpack
+spamnb backup --user-models users /backup/%u.msgpack
 spamnb inspect --check --model /backup/model.msgpack
 """
 
 
 @click.command(cls=Command, examples=EXAMPLES)
+@for_every_model
 @click.argument("file", type=path_type)
 @model_option
 @json_option

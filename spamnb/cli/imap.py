@@ -50,7 +50,7 @@ def imap(ctx: click.Context) -> None:
 
     \b
     spamnb imap setup     asks for the server, finds the folders, writes the file
-    spamnb imap login     logs in anew by a browser, where the provider asks for it
+    spamnb imap login     logs in anew by a browser, if the provider asks
     spamnb imap check     connects, says what the server can do; changes nothing
     spamnb imap train     learns what is new in the folders of ham and in Junk
     spamnb imap run       judges what is new and learns from what you moved

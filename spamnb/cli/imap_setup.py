@@ -174,7 +174,7 @@ def train_command(config: str | None, account: str | None = None, model: str | N
 spamnb imap setup
 spamnb imap setup --account work --host imap.example.org --user me@example.org
 spamnb imap setup --host imap.example.org --way command --secret 'pass mail'
-spamnb imap setup --host outlook.office365.com --way browser --provider client_id=ID
+spamnb imap setup --way browser --provider client_id=ID
 """,
 )
 @click.option("--account", default="home", show_default=True, metavar="NAME", help="Its name in the file.")

@@ -26,6 +26,7 @@ from spamnb.cli.shared.options import (
 )
 from spamnb.cli.shared.outputs import OUTPUT, check_writable, write_files
 from spamnb.cli.shared.progress import progress
+from spamnb.cli.shared.user_models import for_every_model
 from spamnb.configuration.current import load
 from spamnb.delivery.commands import read_stdin
 from spamnb.errors import DataError, NoInput, UsageError, command_to_run
@@ -58,6 +59,7 @@ SAMPLES, MOST_SAMPLES = 3, 100_000  # messages made up: by default, and at most
 
 
 @click.command(cls=Command, examples=EXAMPLES)
+@for_every_model
 @click.argument("names", nargs=-1, metavar="[MESSAGE]", type=path_type)
 @click.option(
     "--top", type=Number(0), help="Number of tokens to show; by default 20 of a message, 10 of each label."
@@ -128,6 +130,8 @@ def inspect(
         refuse_without_effect("without a message or --sample", "everything")
     if tokens or sample is not None or suspects or verify:
         refuse_without_effect(f"with {next(iter(given))}", "top")
+    if not verify:
+        refuse_without_effect("without --check", "user_models")
     if diff is None:
         refuse_without_effect("without --diff", "jobs")
     check_relabel(names, suspects, relabel, yes, as_json)

@@ -7,6 +7,7 @@ import click
 from spamnb.cli.render.terminal import print_json
 from spamnb.cli.shared.help import Number, is_quiet
 from spamnb.cli.shared.options import Command, json_option, model_option, read_by
+from spamnb.cli.shared.user_models import for_every_model
 from spamnb.configuration.quantities import parse_days
 from spamnb.training.pruning import OLD_DAYS, RARE_MESSAGES
 from spamnb.training.pruning import prune as pruned
@@ -15,10 +16,12 @@ EXAMPLES = """
 spamnb prune
 spamnb prune --older-than 90d --rarer-than 3
 spamnb prune --dry-run
+spamnb prune --user-models /var/lib/spamnb/users
 """
 
 
 @click.command(cls=Command, examples=EXAMPLES)
+@for_every_model
 @model_option
 @click.option(
     "--older-than",

@@ -35,6 +35,7 @@ from spamnb.cli.shared.options import (
 )
 from spamnb.cli.shared.outputs import check_replaceable
 from spamnb.cli.shared.progress import progress
+from spamnb.cli.shared.user_models import for_every_model
 from spamnb.configuration.current import load
 from spamnb.configuration.quantities import parse_percentage
 from spamnb.delivery.commands import ANY_LABEL, OUTCOME_TEXTS, LearnCommand
@@ -67,6 +68,7 @@ spamnb train --ham-loss 0.5%
 spamnb train s3://bucket/ham/ 's3://bucket/spam*.mbox.gz'
 spamnb train --keyed --fresh ham/ spam/
 spamnb train --dry-run --verbose ham/ spam/
+spamnb train --user-models users --ham /home/%u/Maildir
 """
 OUTCOMES = ("learned", "known", "moved", "forgotten", "unknown", "duplicate", "conflicting")
 DRY_RUN_TEXTS = {
@@ -77,6 +79,7 @@ DRY_RUN_TEXTS = {
 
 
 @click.command(cls=Command, examples=EXAMPLES)
+@for_every_model
 @mail_options
 @model_option
 @click.option("--fresh", is_flag=True, help="Replace the model instead of adding to it.")
@@ -148,7 +151,7 @@ def train(
     --ham-loss without mail sets the cutoffs of an existing model anew. --view needs half of its mail to set
     them, unless it names a textbook event model, which has none.
     """
-    given = {option.name for option in given_options()} - {"model", "as_json", "quiet"}
+    given = {option.name for option in given_options()} - {"model", "user_models", "as_json", "quiet"}
     if renaming is not None or removed is not None:
         if len(given) > 1:
             raise UsageError("--rename-label and --remove-label go alone: nothing is learned with them")
