@@ -1,19 +1,36 @@
 cimport cython
 cimport libc.math as math
 
+cdef double inf
+
+# Objects that go to other processes: with a method of C, or readonly, they could not be pickled.
+
+@cython.final
+cdef class Score:
+    cdef public object labels, evidence, parts, other_evidence
+    cdef public list joint
+
 @cython.final
 cdef class Evidence:
     cdef readonly object feature, row, times, part
     cdef readonly list weights
 
-cdef class Score:
-    cdef dict __dict__
-
+@cython.final
 cdef class Cutoffs:
-    cdef dict __dict__
+    cdef public double ham, spam, contradiction, margin
 
+@cython.final
 cdef class Calibration:
-    cdef dict __dict__
+    cdef public double slope, intercept
 
+@cython.final
 cdef class Verdict:
-    cdef dict __dict__
+    cdef public object label, is_spam, label_if_ham, probabilities, evidence, reason, cutoffs
+    cdef public double score, probability
+
+@cython.locals(others=Score, value=double, has_spam=bint, spam=double, is_ham=bint)
+cpdef Verdict verdict_of(Score score, Cutoffs cutoffs, Calibration calibration)
+@cython.locals(top=double, total=double)
+cpdef list posterior_of(list joint)
+@cython.locals(value=double, best_other=double, k=Py_ssize_t)
+cpdef double lead_of(list values, Py_ssize_t label_index) except? -1

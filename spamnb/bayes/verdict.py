@@ -165,7 +165,7 @@ class Verdict:
         label_if_ham: str = HAM,
     ) -> None:
         self.label = label
-        self.is_spam = {SPAM: True, UNSURE: None}.get(label, False)  # None: unsure
+        self.is_spam = None if label == UNSURE else label == SPAM  # None: unsure
         self.label_if_ham = label_if_ham  # what it is if it is no spam, as by its sender; may be unsure
         self.score = score
         self.probability = probability
@@ -208,24 +208,25 @@ def verdict_of(score: Score, cutoffs: Cutoffs | None, calibration: Calibration |
     Score and probability are those of spam, wherever there is such a label; else those of the best label.
     """
     labels, label = score.labels, score.best
-    scored_label = SPAM if SPAM in labels else label
-    value = min(max(score.of(scored_label), -LARGEST), LARGEST)
     has_spam = len(labels) > 1 and SPAM in labels
-    if calibration and has_spam:
+    scored_label = SPAM if SPAM in labels else label
+    others = score.without(SPAM) if has_spam else score
+    value = min(max(score.of(scored_label), -LARGEST), LARGEST)
+    if calibration is not None and has_spam:
         spam = calibration.probability(value)
-        others = iter(score.without(SPAM).posterior)
-        shares = [spam if label == SPAM else (1 - spam) * next(others) for label in labels]
+        shares = [(1 - spam) * share for share in others.posterior]
+        shares.insert(labels.index(SPAM), spam)
     else:
         shares = score.posterior
     probabilities = dict(zip(labels, shares, strict=True))
     cutoffs = cutoffs if has_spam else None
-    label_if_ham = score.without(SPAM).best if has_spam else HAM if label == SPAM else label
-    if cutoffs and score.lead_among_others(label_if_ham) < cutoffs.margin:
+    label_if_ham = others.best if has_spam else HAM if label == SPAM else label
+    if cutoffs is not None and score.lead_among_others(label_if_ham) < cutoffs.margin:
         label_if_ham = UNSURE
     is_ham = False
     if len(labels) > 1 and max(score.joint) == min(score.joint):
         label = UNSURE  # nothing tells the labels apart, or none can be: the zero-frequency problem
-    elif cutoffs:
+    elif cutoffs is not None:
         label = cutoffs.verdict(value)
         is_ham = label == HAM and score.most_of_a_part(SPAM) <= cutoffs.contradiction
         label = label_if_ham if is_ham else SPAM if label == SPAM else UNSURE
@@ -235,7 +236,7 @@ def verdict_of(score: Score, cutoffs: Cutoffs | None, calibration: Calibration |
     return verdict
 
 
-def posterior_of(joint: Sequence[float]) -> list[float]:
+def posterior_of(joint: list[float]) -> list[float]:
     """Turn log-joints into a posterior by log-sum-exp; where no label is possible (0/0), all are equal."""
     top = max(joint)
     if top == -inf:
@@ -247,8 +248,10 @@ def posterior_of(joint: Sequence[float]) -> list[float]:
     return [share / total for share in shares]
 
 
-def lead_of(values: Sequence[float], label_index: int) -> float:
+def lead_of(values: list[float], label_index: int) -> float:
     """Return how far the value of one label is ahead of the best other one."""
-    value = values[label_index]
-    best_other = max((other for k, other in enumerate(values) if k != label_index), default=value)
-    return 0.0 if value == best_other else value - best_other
+    value, best_other = values[label_index], -inf
+    for k in range(len(values)):
+        if k != label_index:
+            best_other = max(best_other, values[k])
+    return 0.0 if value == best_other or len(values) == 1 else value - best_other

@@ -32,7 +32,8 @@ class Corpus:
 
     def __post_init__(self) -> None:
         """Refuse mail with a word so often that 32 bits, which those who judge count with, cannot hold it."""
-        if np.bincount(self.rows.places, self.rows.times).max(initial=0) > LARGEST_INT32:
+        places, times = self.rows.places, self.rows.times
+        if times.sum() > LARGEST_INT32 and np.bincount(places, times).max() > LARGEST_INT32:
             raise DataError("a word is more than 2,147,483,647 times in this mail; evaluate less of it")
 
     @classmethod

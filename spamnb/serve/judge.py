@@ -16,7 +16,7 @@ from spamnb.files import model_file
 from spamnb.in_memory import load_into_memory
 from spamnb.key import key_path
 from spamnb.model import Model
-from spamnb.reading.envelope import Envelope, envelope_of
+from spamnb.reading.envelope import envelope_of
 from spamnb.reading.features import Features
 from spamnb.reading.message import Message, read
 from spamnb.serve.log import complain
@@ -48,7 +48,7 @@ class Judged(NamedTuple):
 
     verdict: Verdict
     features: Features
-    envelope: Envelope
+    message: Message
     model: str  # path
 
 
@@ -72,7 +72,9 @@ class Judge:
         message = read(raw)
         own = self._by_own_model(message, user, with_evidence)
         judged = own or self._by(self.shared, message, with_evidence)
-        self.current_configuration().decide(judged.verdict, judged.envelope)
+        configuration = self.current_configuration()
+        if configuration.senders is not None:  # else no envelope is needed: 0.04 ms
+            configuration.decide(judged.verdict, envelope_of(message))
         self.counters.judged(judged.verdict.label, perf_counter() - start)
         if self.history:
             self.history.append(raw, judged.verdict, judged.model, "serve", user)
@@ -100,7 +102,7 @@ class Judge:
         except ModelError as error:
             kept.remember_failure(error)
             raise
-        return Judged(verdict, features, envelope_of(message), model.stored.path)
+        return Judged(verdict, features, message, model.stored.path)
 
     def header(self) -> tuple[str, str, str]:
         """Style and name of the header that a message gets, and the tag before the subject of spam."""

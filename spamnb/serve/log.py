@@ -6,7 +6,8 @@ import traceback
 from spamnb.bayes.verdict import Verdict
 from spamnb.delivery.log_line import escaped
 from spamnb.files import printable, write_stderr
-from spamnb.reading.envelope import Envelope, read_envelope
+from spamnb.reading.envelope import Envelope, envelope_of, read_envelope
+from spamnb.reading.message import Message
 from spamnb.systemd import adds_time
 
 
@@ -24,13 +25,13 @@ class Log:
         self.quiet = quiet
 
     def judged(
-        self, verdict: Verdict, size: int, envelope: Envelope, seconds: float, asked: str, **more: str
+        self, verdict: Verdict, size: int, message: Message, seconds: float, asked: str, **more: str
     ) -> None:
         """Log a verdict, and more by name: the model, the user, what a mail server calls the message …"""
         if not self.quiet:
             listed = f" {escaped(verdict.reason)}" if verdict.reason else ""
             points = f"{escaped(verdict.label)} {verdict.points:.1f} score={verdict.score:.4f}{listed}"
-            self._write(points, size, envelope, seconds, asked, more)
+            self._write(points, size, envelope_of(message), seconds, asked, more)
 
     def learned(self, outcome: str, label: str | None, raw: bytes, seconds: float, **more: str) -> None:
         if not self.quiet:

@@ -276,7 +276,7 @@ class Session:
         is_rejected = self.options.reject and verdict.label == SPAM
         done = "rejected" if is_rejected else "accepted"
         more = {"model": judged.model, "queue": self._queue_id(), "done": done}
-        self.milter.log.judged(verdict, len(raw), judged.envelope, seconds, "MILTER", **more)
+        self.milter.log.judged(verdict, len(raw), judged.message, seconds, "MILTER", **more)
         if is_rejected:
             return [LOOKS_LIKE_SPAM]
         return [*removals, *self._headers(verdict), Continue()]

@@ -252,7 +252,7 @@ class Spamd:
         )
         seconds, command = perf_counter() - start, request.command.decode()
         who = {"user": request.user, "model": judged.model}
-        self.log.judged(judged.verdict, len(raw), judged.envelope, seconds, command, **who)
+        self.log.judged(judged.verdict, len(raw), judged.message, seconds, command, **who)
         return reply
 
     def _read_request(self, incoming: Incoming) -> Generator[None, None, Request]:

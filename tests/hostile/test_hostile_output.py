@@ -14,6 +14,7 @@ from helpers.screens import ESCAPES, on_a_terminal
 from spamnb.bayes.verdict import Verdict
 from spamnb.delivery.log_line import write_syslog
 from spamnb.reading.envelope import read_envelope
+from spamnb.reading.message import read
 from spamnb.serve.log import Log
 
 # A title for the terminal, blinking letters, the same in one byte, a bell, a line that overwrites, one that
@@ -232,7 +233,7 @@ def test_labels_and_users_in_logs_are_escaped(monkeypatch, capfd):
     sent = []
     monkeypatch.setattr("syslog.syslog", lambda _, line: sent.append(line))
     write_syslog(verdict, len(raw), read_envelope(raw))
-    Log().judged(verdict, len(raw), read_envelope(raw), 0.0, "CHECK", user=FORGED, model=FORGED)
+    Log().judged(verdict, len(raw), read(raw), 0.0, "CHECK", user=FORGED, model=FORGED)
     Log().learned("learned", FORGED, raw, 0.0, user=FORGED, model=FORGED)
     logged = capfd.readouterr().err
     assert [len(sent), sent[0].count(ESCAPED), logged.count("\n"), logged.count(ESCAPED)] == [1, 2, 2, 7]
