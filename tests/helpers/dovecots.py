@@ -165,9 +165,9 @@ class Dovecot(DovecotProcess):
                 raise
         return True
 
-    def imap(self):
+    def imap(self, user="bob"):
         connection = UnixIMAP(str(self.folder / "imap"))
-        connection.login("bob", "any")
+        connection.login(user, "any")
         return connection
 
 

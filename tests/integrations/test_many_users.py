@@ -1,0 +1,116 @@
+"""Postfix, Dovecot and a model for each user, by the text of the page."""
+
+import re
+
+import pytest
+from helpers.dovecots import Dovecot
+from helpers.postfixes import SENDER, SMTP, Postfix, as_on_the_wire, needs_postfix
+from helpers.programs import needs
+from helpers.recipes import recipe
+from helpers.samples import spam
+from helpers.serving import Serving
+from helpers.waiting import until
+
+from spamnb.store.stored_model import StoredModel
+
+pytestmark = [*needs_postfix, needs("spamc", "dovecot with lmtp and sieve")]
+PAGE = "many-users"
+LMTP = "lmtp unix - - n - - lmtp\n"
+LISTENER = "/var/spool/postfix/private/dovecot-lmtp"
+RIGHTS = "user = postfix\n    group = postfix\n    mode = 0600"
+ANN, BOB = "ann@example.org", "bob@example.org"
+
+
+class UsersDovecot(Dovecot):
+    """With a home for each user."""
+
+    def __init__(self, home):
+        super().__init__(home)
+        places = home.path / "%u"
+        text = self.config.read_text()
+        changed = re.sub(rf"(home ?= ?){home.path}\n", rf"\g<1>{places}\n", text)
+        assert changed != text
+        self.config.write_text(changed)
+
+
+@pytest.fixture
+def server(home, spamnb):
+    """As the drop-in says."""
+    unit = recipe(PAGE, "The server", "systemd-drop-in")
+    (command,) = re.findall(r"^ExecStart=spamnb serve (.*)$", unit, re.MULTILINE)
+    place = home.path.parent / "server"
+    (place / "users").mkdir(parents=True)
+    given = command.replace("/var/lib/spamnb/users", str(place / "users"))
+    given = given.replace("/var/lib/spamnb/model.msgpack", spamnb.model)
+    options = [*given.split(), "--listen", f"unix:{place}/socket", "--workers", "1"]
+    serving = Serving(spamnb, place, command=[spamnb.program, "serve", *options])
+    yield serving
+    serving.end()
+
+
+@pytest.fixture
+def dovecot(home, server):
+    with UsersDovecot(home) as dovecot:
+        dovecot.shell(recipe("sieve", "Sieve", "sh"))
+        for name in ("spamnb-judge", "spamnb-learn"):
+            text = recipe(PAGE, "Dovecot", name).replace("/run/spamnb.socket", server.address[5:])
+            dovecot.write(f"/usr/local/lib/spamnb/{name}", text)
+            dovecot.shell(f"chmod 755 /usr/local/lib/spamnb/{name}")
+        for name, block in (("spamnb", "sieve"), ("learn-spam", "learn-spam"), ("learn-ham", "learn-ham")):
+            dovecot.write(f"/etc/dovecot/sieve/{name}.sieve", recipe(PAGE, "Dovecot", block))
+        dovecot.set_up("sieve", "Filter, and file by the header", "99-spamnb.conf")
+        dovecot.set_up("dovecot", "Settings", "99-spamnb-learn.conf")
+        listener = recipe(PAGE, "Postfix", "dovecot").replace(LISTENER, str(dovecot.folder / "for-postfix"))
+        assert RIGHTS in listener  # this one is not started by root
+        dovecot.write("/etc/dovecot/conf.d/99-spamnb-lmtp.conf", listener.replace(RIGHTS, "mode = 0666"))
+        dovecot.shell(recipe(PAGE, "Dovecot", "sh"))
+        dovecot.start()
+        yield dovecot
+
+
+@pytest.fixture
+def postfix(home, dovecot):
+    main = recipe(PAGE, "Postfix", "main.cf").replace("private/dovecot-lmtp", f"{dovecot.folder}/for-postfix")
+    with Postfix(home, main, SMTP + LMTP) as postfix:
+        yield postfix
+
+
+def folder_of(dovecot, postfix, user, raw):
+    """Send a message, and find the folder that it is delivered to."""
+    (subject,) = re.findall(rb"^Subject: .*$", raw, re.MULTILINE)
+    with postfix.connect() as client:
+        client.sendmail(SENDER, [user], as_on_the_wire(raw))
+
+    maildir = dovecot.home_path / user / "Maildir"
+
+    def found():
+        for path in maildir.glob("**/new/*"):
+            if subject in path.read_bytes():
+                return "INBOX" if path.parent.parent == maildir else path.parent.parent.name[1:]
+        return None
+
+    return until(found, lambda: postfix.log + (dovecot.folder / "log").read_text())
+
+
+def test_mail_is_judged_moved_learned_and_judged_anew(dovecot, postfix, home, spamnb):
+    users, before = home.path.parent / "server" / "users", StoredModel.open(spamnb.model).messages
+    assert folder_of(dovecot, postfix, BOB, spam(300)) == "Junk"
+    assert folder_of(dovecot, postfix, ANN, spam(301)) == "Junk"
+    assert [*users.iterdir()] == []
+    assert move(dovecot, BOB, "Junk", "INBOX") == 1
+    assert [path.name for path in users.iterdir()] == [BOB]
+    own = users / BOB / "model.msgpack"
+    assert StoredModel.open(str(own)).messages == [1, 0]  # ham, spam
+    assert folder_of(dovecot, postfix, BOB, spam(302)) == "INBOX"
+    assert folder_of(dovecot, postfix, ANN, spam(303)) == "Junk"
+    assert move(dovecot, BOB, "INBOX", "Junk") == 2
+    assert StoredModel.open(str(own)).messages == [0, 2]
+    assert (StoredModel.open(spamnb.model).messages, [*users.iterdir()]) == (before, [own.parent])
+
+
+def move(dovecot, user, source, target):
+    """Do what a mail reader does with all of a folder; returns how many messages there were."""
+    with dovecot.imap(user) as imap:
+        (count,) = imap.select(source)[1]
+        assert imap.uid("MOVE", "1:*", target)[0] == "OK"
+        return int(count)
