@@ -62,9 +62,18 @@ class State:
 
 
 NONE = State({}, None, None)
+STATES: dict[tuple[bytes, ...], State] = {}
 
 
 def state(path: str) -> State:
+    """What a model holds, which is looked at once for the same bytes."""
+    files = tuple(Path(path + name).read_bytes() for name in ENDINGS[:2] if os.path.exists(path + name))
+    if files not in STATES:
+        STATES[files] = read_state(path)
+    return STATES[files]
+
+
+def read_state(path: str) -> State:
     """Checksums and all are looked at; a model that is not there holds nothing."""
     try:
         _, line, *lines = exported(path)
