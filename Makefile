@@ -35,7 +35,7 @@ screenshots: env  ## the pictures of docs/review.md; needs Chromium
 	PYTHONPATH=tests $(BIN)/python tests/review/screenshots.py $(REVIEW)
 
 test: env  ## all tests
-	$(BIN)/python -m pytest -n $$(($$($(BIN)/python -c "import os; print(os.cpu_count())") + 4)) --dist worksteal  # many wait for other programs
+	$(BIN)/python -m pytest -n $$(($$($(BIN)/python -c "import os; print(os.cpu_count())") + 2)) --dist worksteal  # many wait for other programs; each process collects for 5 s
 
 test-fast: env  ## the tests that need nothing but Python, in under a minute
 	$(BIN)/python -m pytest -n auto --dist worksteal -m 'not slow'
