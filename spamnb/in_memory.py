@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 
 from spamnb.bayes.scorer import Scorer
+from spamnb.errors import SpamnbError
 from spamnb.grams import COUNTERS, part_of
 from spamnb.store import records
 from spamnb.store.records import PAIRS, WIDTHS
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from spamnb.reading.features import Features
     from spamnb.reading.token_table import TokenTable
     from spamnb.store.records import Column
+    from spamnb.store.stored_model import StoredModel
 
 COUNT_BITS = 32
 LOW = 0xFFFFFFFF
@@ -27,29 +29,49 @@ MOST_STEPS = 128  # between the slot where a fingerprint belongs and its own
 
 def load_into_memory(model: Model, before: Model | None = None) -> Model:
     """Read the counts of a model into memory, or share those of the one before, if only the journal grew."""
-    columns = [model.stored.column(name) for name in ("tokens", "pairs")]
+    layers = [model.stored] if model.base is None else [model.stored, model.base]
+    columns = [stored.column(name) for stored in layers for name in ("tokens", "pairs")]
     if not model.classifier.is_mean_of_two or model.key or not all(map(fits_hash, columns)):
         model.stored.load(before.stored if before else None)
         return model
     scorer = before.scorer if before else None
-    if not isinstance(scorer, MemoryScorer) or scorer.generation != model.stored.generation:
-        scorer = None
-    model.scorer = MemoryScorer(model, scorer)
+    known = scorer.layers if isinstance(scorer, MemoryScorer) else []
+    try:
+        model.scorer = MemoryScorer(model, [MemoryLayer.of(stored, known) for stored in layers])
+    except SpamnbError as error:
+        if model.base is None or not str(error).startswith(model.base.path):
+            raise
+        model.lose_base(error)
+        return load_into_memory(model, before)
     return model
+
+
+class MemoryLayer:
+    """The counts of one model file, and the changes of its journal."""
+
+    def __init__(self, stored: StoredModel, tokens: CountHash, pairs: CountHash) -> None:
+        self.generation = stored.generation
+        self.tokens, self.pairs = tokens, pairs
+        self.changes, self.pair_changes = stored.journal.rows(), stored.journal.rows(kind=PAIRS)
+
+    @classmethod
+    def of(cls, stored: StoredModel, known: list[MemoryLayer]) -> MemoryLayer:
+        """Read a model, or share the counts of a layer of the same file."""
+        for layer in known:
+            if layer.generation == stored.generation:
+                return cls(stored, layer.tokens, layer.pairs)
+        return cls(stored, CountHash(stored.column("tokens")), CountHash(stored.column("pairs")))
 
 
 class MemoryScorer:
     """Scores messages by views that are a mean of two labels, as the default one is."""
 
-    def __init__(self, model: Model, before: MemoryScorer | None) -> None:
-        stored, journal = model.stored, model.stored.journal
-        self.generation = stored.generation
-        self.tokens: CountHash = before.tokens if before else CountHash(stored.column("tokens"))
-        self.pairs: CountHash = before.pairs if before else CountHash(stored.column("pairs"))
-        self.changes, self.pair_changes = journal.rows(), journal.rows(kind=PAIRS)
+    def __init__(self, model: Model, layers: list[MemoryLayer]) -> None:
+        self.layers = layers
+        self.own, self.base = layers[0], layers[-1]
+        self.unit = model.classifier.unit if len(layers) > 1 else 0  # 0: there is no base
         self.has_pairs = model.view.pairs
-        self.grams: bytes = before.grams if before else stored.gram_data()
-        self.gram_changes = stored.gram_changes()
+        self.gram_layers = model.counts.gram_layers()
         # By counter: 0 until its grams are met first, then 1 or, if they are strong, 2, and their weights.
         self.gram_states = bytearray(COUNTERS)
         self.gram_weights = memoryview(bytearray(16 * COUNTERS)).cast("q")
@@ -59,35 +81,42 @@ class MemoryScorer:
 
     def score(self, features: Features) -> Score:
         """Score a message as `Classifier.score` does, without the evidence."""
+        own, base = self.own, self.base
         self.scorer.clear()
         for table in (*features.full_tables, features.table):
-            self.add(table, self.tokens, self.tokens.slots, self.changes)
+            self.add(table, own.tokens, own.changes, base.tokens, base.changes)
         if self.has_pairs:
             for table in (*features.full_pair_tables, features.pair_table):
-                self.add(table, self.pairs, self.pairs.slots, self.pair_changes)
+                self.add(table, own.pairs, own.pair_changes, base.pairs, base.pair_changes)
         if self.scorer.grams is not None:
             self.add_grams(self.scorer.grams, features.gram_set, self.gram_states, self.gram_weights)
         return self.scorer.score([])
 
-    def add(self, table: TokenTable, counts: CountHash, slots: Any, changes: dict[int, list[int]]) -> None:
+    def add(
+        self,
+        table: TokenTable,
+        counts: CountHash,
+        changes: dict[int, list[int]],
+        base: CountHash,
+        base_changes: dict[int, list[int]],
+    ) -> None:
         """Add the weights of the tokens or pairs of a message, the journal's changes made.
 
         Prefetch, so that cache misses overlap: half the time.
         """
-        shift, scorer, size = counts.shift, self.scorer, 0
+        scorer, unit, size = self.scorer, self.unit, 0
         for entry in range(table.used):
-            self.touched |= slots[table.fingerprints[entry] >> shift << 1]
+            self.touched |= counts.slots[table.fingerprints[entry] >> counts.shift << 1]
+        if unit:
+            for entry in range(table.used):
+                self.touched |= base.slots[table.fingerprints[entry] >> base.shift << 1]
         for entry in range(table.used):
             fingerprint = table.fingerprints[entry]
-            at = fingerprint >> shift << 1
-            end = at + 2 * MOST_STEPS
-            while at < end and slots[at + 1] and slots[at] != fingerprint:
-                at += 2
-            packed = slots[at + 1] if at < end else counts.crowd.get(fingerprint, 0)
+            packed = counts.find(fingerprint, changes)
             count, other = packed & LOW, packed >> COUNT_BITS
-            if changes and fingerprint in changes:
-                change = changes[fingerprint]
-                count, other = max(count + change[0], 0), max(other + change[1], 0)
+            if unit:
+                packed = base.find(fingerprint, base_changes)
+                count, other = unit * count + (packed & LOW), unit * other + (packed >> COUNT_BITS)
             if count or other:
                 size = scorer.put(size, count, other, table.parts[entry])
         scorer.compare_all(size)
@@ -99,7 +128,7 @@ class MemoryScorer:
             counter = found.counters[entry]
             place = 2 * counter
             if not states[counter]:
-                scorer.take_gram(counter, self.grams, self.gram_changes)
+                scorer.take_gram(counter, self.gram_layers)
                 states[counter] = 1 + scorer.compare(scorer.row[0], scorer.row[1], part_of(counter))
                 weights[place], weights[place + 1] = scorer.strong_weights[0], scorer.other_weights[0]
             elif states[counter] > 1 and part_of(counter):
@@ -144,6 +173,19 @@ class CountHash:
                 slots[at], slots[at + 1] = fingerprint, packed
             else:
                 self.crowd[fingerprint] = packed
+
+    def find(self, fingerprint: int, changes: dict[int, list[int]]) -> int:
+        """Return both counts of a fingerprint in one number, with its changes made."""
+        at = fingerprint >> self.shift << 1
+        end = at + 2 * MOST_STEPS
+        while at < end and self.slots[at + 1] and self.slots[at] != fingerprint:
+            at += 2
+        packed = self.slots[at + 1] if at < end else self.crowd.get(fingerprint, 0)
+        if changes and fingerprint in changes:
+            change = changes[fingerprint]
+            count, other = max((packed & LOW) + change[0], 0), max((packed >> COUNT_BITS) + change[1], 0)
+            packed = min(other, LOW) << COUNT_BITS | min(count, LOW)
+        return packed
 
 
 def fits_hash(column: Column) -> bool:

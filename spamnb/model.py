@@ -6,8 +6,9 @@ from spamnb.bayes.classifier import Classifier
 from spamnb.bayes.likelihood import NONE_MISFILED
 from spamnb.bayes.verdict import IMPORTED, LEAST_SCORE, Calibration, Cutoffs, Score, verdict_of
 from spamnb.bayes.view import View
-from spamnb.errors import WHAT_TO_DO, ModelError, NoInput, UsageError
-from spamnb.files import model_file
+from spamnb.errors import WHAT_TO_DO, DataError, ModelError, NoInput, SpamnbError, UsageError
+from spamnb.files import complain, model_file
+from spamnb.labels import SPAM
 from spamnb.reading.message import read
 from spamnb.reading.settings import REVISION, Settings
 from spamnb.reading.tokenizer import Tokenizer
@@ -15,12 +16,14 @@ from spamnb.store.stored_model import StoredModel
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Protocol
 
     from spamnb.bayes.verdict import Verdict
     from spamnb.key import Key
     from spamnb.reading.features import Features
     from spamnb.reading.message import Message
+    from spamnb.store.counts import Counts
 
     class FeatureScorer(Protocol):
         def score(self, features: Features) -> Score: ...
@@ -39,7 +42,10 @@ DEFAULT_VIEW = View(
 
 
 class Model:
-    """A model that judges messages; with another view than its own it decides by the likeliest label."""
+    """A model that judges messages; with another view than its own it decides by the likeliest label.
+
+    On top of a base, if one is given: by the counts of both, with the cutoffs that its own mail has so.
+    """
 
     def __init__(
         self,
@@ -47,6 +53,7 @@ class Model:
         view: View | None = None,
         cutoffs: Cutoffs | None = None,
         key: "Key | None" = None,
+        base: StoredModel | None = None,
     ) -> None:
         self.stored = stored
         self.labels = stored.labels
@@ -54,20 +61,43 @@ class Model:
         self.settings = settings_of(stored)
         self.tokenizer = Tokenizer(self.settings, self.key)
         self.view = view or view_of(stored)
+        self.given_cutoffs = cutoffs
+        # Cutoffs hold for the model's own view only, and so does a base.
+        self.has_cutoffs = view is None and self.view.has_cutoffs
+        self.stand_on(base if self.has_cutoffs else None)
+
+    def stand_on(self, base: StoredModel | None) -> None:
+        """Judge by a base, too, or by the model's own counts alone."""
+        stored = self.stored
+        self.base = base
         self.scorer: FeatureScorer | None = None  # of a model that is held in memory
-        has_cutoffs = view is None and self.view.has_cutoffs  # cutoffs hold for the model's own view only
-        misfiled = stored.head.get("misfiled", NONE_MISFILED) if has_cutoffs else NONE_MISFILED
-        self.classifier = Classifier(stored, self.view, misfiled)
-        self.cutoffs = cutoffs_of(stored, cutoffs) if cutoffs or has_cutoffs else None
-        self.calibration = Calibration(*stored.head["calibration"]) if has_cutoffs else None
+        self.counts: Counts = stored
+        about, unit = stored.head, 1
+        if base:
+            from spamnb.bayes.layers import LayeredCounts, unit_of
+
+            about = stored.head["base"]
+            unit = unit_of(sum(base.messages), about["weight"])
+            self.counts = LayeredCounts(stored, base, unit)
+        misfiled = about.get("misfiled", NONE_MISFILED) if self.has_cutoffs else NONE_MISFILED
+        self.classifier = Classifier(self.counts, self.view, misfiled, unit)
+        given = self.given_cutoffs or (Cutoffs(*about["cutoffs"]) if base else None)
+        self.cutoffs = cutoffs_of(stored, given) if given or self.has_cutoffs else None
+        self.calibration = Calibration(*about["calibration"]) if self.has_cutoffs else None
 
     @classmethod
     def open(
-        cls, path: str | os.PathLike[str], view: View | None = None, cutoffs: Cutoffs | None = None
+        cls,
+        path: str | os.PathLike[str],
+        view: View | None = None,
+        cutoffs: Cutoffs | None = None,
+        layered: bool = True,
     ) -> "Model":
+        """Open a model and, if it has one, its base, unless it is to judge by itself (not `layered`)."""
         if os.path.isdir(path):
             raise NoInput(f"{os.fspath(path)}: a folder; name the model file in it with --model")
-        return cls(StoredModel.open(model_file(os.fspath(path))), view, cutoffs)
+        stored = StoredModel.open(model_file(os.fspath(path)))
+        return cls(stored, view, cutoffs, base=base_of(stored) if layered and view is None else None)
 
     def features(self, message: "Message", spare: "Features | None" = None) -> "Features":
         """Return the features of a message that the view has a use for; put into `spare`, if there is one."""
@@ -85,7 +115,18 @@ class Model:
     def score(self, features: "Features") -> Score:
         pairs = features.pairs if self.view.pairs else ()
         grams = features.grams if self.view.grams else ()
+        try:
+            return self.classifier.score(features.tokens, features.numbers, pairs, grams)
+        except SpamnbError as error:
+            if not self.base or not str(error).startswith(self.base.path):
+                raise
+            self.lose_base(error)
         return self.classifier.score(features.tokens, features.numbers, pairs, grams)
+
+    def lose_base(self, error: SpamnbError) -> None:
+        """Go on without a base that turns out to be damaged, and say so."""
+        tell_no_base(error)
+        self.stand_on(None)
 
     def verdict(self, features: "Features") -> "Verdict":
         """Judge a message as `classify_features` does, maybe without the evidence, which takes time."""
@@ -108,6 +149,35 @@ def cutoffs_of(stored: StoredModel, given: Cutoffs | None = None) -> Cutoffs:
             Cutoffs(*stored.head["cutoffs"]) if len(stored.labels) <= 2 or margin is not None else IMPORTED
         )
     return Cutoffs(given.ham, given.spam, given.contradiction, LEAST_SCORE if margin is None else margin)
+
+
+def base_of(stored: StoredModel) -> StoredModel | None:
+    """Open the base of a model; None if it has none, or, which is told, none that it can stand on."""
+    about = stored.head.get("base")
+    if not about or not about["weight"]:
+        return None
+    try:
+        base = StoredModel.open(about["path"])
+        check_base(stored.path, stored.labels, settings_of(stored), base)
+    except SpamnbError as error:
+        tell_no_base(error)
+        return None
+    return base
+
+
+def tell_no_base(error: SpamnbError) -> None:
+    complain(f"{error} (judging without this base)")
+
+
+def check_base(path: str, labels: "Sequence[str]", settings: Settings, base: StoredModel) -> None:
+    """Raise an error if a model, of these labels and settings, cannot stand on another one."""
+    own, other = settings.as_map(), settings_of(base).as_map()
+    differing = [name for name in own if own[name] != other[name]]
+    differing += ["labels"] if list(labels) != base.labels else []
+    if differing:
+        raise DataError(f"{base.path}: no base for {path}, made with other {', '.join(differing)}")
+    if len(labels) != 2 or SPAM not in labels:
+        raise DataError(f"{base.path}: no base for {path}, which needs two labels, one of them spam")
 
 
 def key_of(stored: StoredModel) -> "Key | None":

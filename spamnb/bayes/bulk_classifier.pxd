@@ -18,6 +18,7 @@ cdef class BulkClassifier:
     cdef int64_t[::1] gram_weights
     cdef size_t[256] waiting
     cdef int turn_label
+    cdef uint32_t step, turn_step
     cdef uint32_t turn
     cdef int64_t turn_revision
     cdef uint8_t[::1] turns
@@ -40,13 +41,13 @@ cdef class BulkClassifier:
                        const int32_t[::1] counts) except -1
     @cython.locals(turn=uint32_t, turns=uint8_t[::1], weights=int64_t[::1], own=uint32_t, others=uint32_t, size=size_t, strong=int64_t,
                    sum_of_weights=int64_t, sum_of_others=int64_t, in_head=int64_t, head_weights=int64_t, head_others=int64_t,
-                   at=size_t, counter=uint32_t, place=size_t, state=uint32_t, count=uint32_t, other=uint32_t)
+                   at=size_t, counter=uint32_t, place=size_t, state=uint32_t, count=uint32_t, other=uint32_t, revision=int64_t)
     cdef int add_run(self, Scorer scorer, size_t start, size_t end, int left_out, const uint32_t[::1] grams,
                      const int32_t[::1] counts) except -1
     @cython.locals(at=size_t, counter=size_t)
     cdef int weigh(self, Scorer scorer, size_t size, uint8_t[::1] turns, int64_t[::1] weights) except -1
     cdef tuple row(self, uint32_t place)
-    cpdef left_out_joints(self, messages, truth, lone=*, weak=*)
+    cpdef left_out_joints(self, messages, truth, lone=*, weak=*, twice=*)
     @cython.locals(width=size_t, label_count=size_t, start=size_t, end=size_t, at=size_t, place=size_t, k=size_t, total=int64_t,
                    totals=list, grams=Likelihood)
     cdef int leave_out(self, int64_t message, size_t label, int64_t tokens, int64_t unique, const int32_t[::1] places,

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 class Classifier(Likelihood):
     """Scores messages by a count table, seen through a view."""
 
-    def __init__(self, counts: Counts, view: View, misfiled: Sequence[float] = NONE_MISFILED) -> None:
-        super().__init__(counts, view, misfiled)
+    def __init__(
+        self, counts: Counts, view: View, misfiled: Sequence[float] = NONE_MISFILED, unit: int = 1
+    ) -> None:
+        super().__init__(counts, view, misfiled, unit)
         self.counts = counts
         self.is_used = False
 
@@ -58,7 +60,7 @@ class Classifier(Likelihood):
         if scorer.grams:
             found = GramSet()
             found.take(list(grams))
-            scorer.grams.add_grams(found, self.counts.gram_data(), self.counts.gram_changes(grams))
+            scorer.grams.add_grams(found, self.counts.gram_layers(grams))
         return scorer.score(evidence, others, numbers if view.numbers else None)
 
     def add(

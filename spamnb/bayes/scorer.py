@@ -26,11 +26,12 @@ if TYPE_CHECKING:
 
     from spamnb.bayes.likelihood import Likelihood
     from spamnb.grams import GramSet
-    from spamnb.store.counts import Row
+    from spamnb.store.counts import GramLayer, Row
 
 # Arrays below have 101 places: for MOST_LABELS labels and, where spam is apart, all others together; or twice
 # as many, for body and head; or AT_ONCE. Written out, so that they are arrays of C.
 LARGEST_COUNT = 1 << 53  # higher ones are taken for it: so the sum over all labels has less than 63 bits
+LARGEST_LAYERED = 1 << 46  # before a count is multiplied, by 2¹⁶ at most
 LARGEST_TERM = 1 << 50  # units: no weight is larger, see LOG_TINY
 
 
@@ -94,31 +95,38 @@ class Scorer:
         strong = self.compare(self.row[self.spam_apart], rest, part)
         return strong | (STRONG_AMONG_OTHERS if self.add_all(1.0, part) else 0)
 
-    def add_grams(self, found: GramSet, data: bytes, changes: Mapping[int, Sequence[int]]) -> None:
+    def add_grams(self, found: GramSet, layers: Sequence[GramLayer]) -> None:
         """Add grams by the counts of all counters, and changes to some of them."""
         size = 0
         for entry in range(found.used):
             counter = found.counters[entry]
-            self.take_gram(counter, data, changes)
+            self.take_gram(counter, layers)
             if not self.is_of_two:
                 self.add(1.0, part_of(counter))
             elif self.row[0] | self.row[1]:
                 size = self.put(size, self.row[0], self.row[1], part_of(counter))
         self.compare_all(size)
 
-    def take_gram(self, counter: int, data: bytes, changes: Mapping[int, Sequence[int]]) -> None:
-        """Take the row of a counter of grams."""
+    def take_gram(self, counter: int, layers: Sequence[GramLayer]) -> None:
+        """Take the row of a counter of grams: the sum of its layers, mostly of one."""
+        for k in range(self.label_count):
+            self.row[k] = 0
+        for layer in layers:
+            self.add_layer(counter, layer[0], layer[1], layer[2])
+
+    def add_layer(self, counter: int, times: int, data: bytes, changes: Mapping[int, Sequence[int]]) -> None:
+        """Add so many times what one layer has of a counter of grams to the row."""
         width = len(data) // (self.label_count * COUNTERS)
         at = counter * self.label_count * width
+        change = changes[counter] if changes and counter in changes else ()
         for k in range(self.label_count):
             count = 0
             for byte in range(width - 1, -1, -1):
                 count = count << 8 | data[at + byte]
-            self.row[k] = count
+            if change:
+                count = max(count + change[k], 0)
+            self.row[k] = min(self.row[k] + times * min(count, LARGEST_LAYERED), LARGEST_COUNT)
             at += width
-        if changes and counter in changes:
-            for k in range(self.label_count):
-                self.row[k] = max(self.row[k] + changes[counter][k], 0)
 
     def compare(self, count: int, other: int, part: int) -> int:
         """Add one token, as `compare_all` does many, and tell whether it is strong."""

@@ -19,6 +19,7 @@ from spamnb.cli.shared.options import (
     jobs_option,
     json_option,
     model_option,
+    no_base_option,
     open_model,
     path_type,
     refuse_without_effect,
@@ -74,6 +75,7 @@ ONE_AT_A_TIME = "-p, -e and --history take one message at a time"
 @click.option(
     "--fallback", type=path_type, metavar="PATH", help="Model to judge by if the other is missing or broken."
 )
+@no_base_option
 @view_options
 @rare_option("--cutoff", metavar="[HAM,]SPAM", help="Ham up to the first score, spam from the second.")
 @jobs_option
@@ -91,6 +93,7 @@ def classify(
     as_json: bool,
     model: str,
     fallback: str | None,
+    no_base: bool,
     cutoff: str | None,
     jobs: int | None,
     cluster: str | None,
@@ -112,10 +115,10 @@ def classify(
         refuse_without_effect("on one message", "cluster", "skip_unreadable")
     command = ClassifyCommand(model, passthrough, exit_code, as_json, header_style, *kept, syslog, fallback)
     try:
-        opened = open_model(model, view, cutoff)
+        opened = open_model(model, view, cutoff, not no_base)
     except SpamnbError as error:
         command.fall_back(error)
-        opened = open_model(command.model, view, cutoff)
+        opened = open_model(command.model, view, cutoff, not no_base)
     if not names and (not paths or paths == ("-",)):
         return command.classify(opened, read_stdin())
     if not names:

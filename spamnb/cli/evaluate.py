@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,6 +20,7 @@ from spamnb.cli.shared.options import (
     jobs_option,
     json_option,
     mail_options,
+    no_base_option,
     open_model,
     path_type,
     refuse_without_effect,
@@ -37,11 +39,13 @@ from spamnb.workers.cluster import LOCAL
 if TYPE_CHECKING:
     from spamnb.evaluation.folds import Folds
     from spamnb.evaluation.results import Evaluation
+    from spamnb.store.stored_model import StoredModel
 
 EXAMPLES = """
 spamnb evaluate ham/ spam/
 spamnb evaluate --folds 5 --event multinomial ham.mbox.xz spam.mbox.xz
 spamnb evaluate --model model.msgpack later-ham/ later-spam/
+spamnb evaluate --base shared.msgpack ham/ spam/
 spamnb evaluate gs://bucket/ham/ gs://bucket/spam/
 spamnb evaluate --online --protocol delayed --first 500 ham/ spam/
 spamnb evaluate --online --index trec07p/full/index
@@ -57,6 +61,10 @@ spamnb evaluate --json ham/ spam/ | jq .labels.spam.f1
 @click.option(
     "--model", type=path_type, metavar="PATH", help="Judge with this model instead of cross-validating."
 )
+@click.option(
+    "--base", type=path_type, metavar="FILE", help="Cross-validate on top of this model (see train --base)."
+)
+@no_base_option
 @click.option("--skip-learned", is_flag=True, help="With --model: leave out mail it has already learned.")
 @click.option("--folds", type=Number(2, 1000), default=10, show_default=True, help="Number of folds.")
 @rare_option("--seed", type=Number(0), default=1, show_default=True, help="Shuffles messages into folds.")
@@ -116,6 +124,8 @@ spamnb evaluate --json ham/ spam/ | jq .labels.spam.f1
 def evaluate(
     mail: LabelledMail,
     model: str | None,
+    base: str | None,
+    no_base: bool,
     folds: int,
     seed: int,
     group_duplicates: bool,
@@ -148,7 +158,8 @@ def evaluate(
         mail.find()
     mail.check("mail of at least two labels is")
     check_options(protocol, bool(settings), view is not None)
-    opened = open_model(model, view, cutoff) if model is not None else None
+    opened = open_model(model, view, cutoff, not no_base) if model is not None else None
+    beneath = open_base(base, Settings(**settings), mail.labels)
     check_prior(view, mail.labels)
     check_writable(scores, report)
     from spamnb.evaluation.evaluate import evaluate_by_folds, evaluate_by_model, evaluate_online
@@ -171,7 +182,8 @@ def evaluate(
                 how = OnlineProtocol(protocol, first, margin)
                 found = evaluate_online(mail.corpus(tokenizer), view, how, listed)
             else:
-                found = evaluate_by_folds(mail.corpus(tokenizer), tokenizer, view, split, mistakes, cores)
+                corpus = mail.corpus(tokenizer)
+                found = evaluate_by_folds(corpus, tokenizer, view, split, mistakes, cores, beneath)
             code = show_and_write(found, as_json, scores, report)
     finally:
         unreadable = print_unreadable(mail.unreadable.values(), mail.skip_unreadable)
@@ -195,6 +207,10 @@ def check_options(protocol: str, has_settings: bool, has_view: bool) -> None:
         refuse_without_effect("with --model", *by_folds)
     if compare:
         refuse_without_effect("with --compare", "mistakes")
+    if "base" in given and (model or is_online or compare or has_view):
+        raise UsageError("--base cannot be combined with --model, --online, --compare or another view")
+    if not model and "no_base" in given:
+        raise UsageError("--no-base needs --model")
     if model and is_online:
         raise UsageError("--online cannot be combined with --model")
     if not model and "skip_learned" in given:
@@ -207,6 +223,18 @@ def check_options(protocol: str, has_settings: bool, has_view: bool) -> None:
         raise UsageError("--scores and --report cannot be combined with --compare")
     if compare and (model or is_online or has_view):
         raise UsageError("--compare cannot be combined with --model, --online or other settings")
+
+
+def open_base(path: str | None, settings: Settings, labels: Sequence[str]) -> StoredModel | None:
+    """Open a model that others are to stand on."""
+    if path is None:
+        return None
+    from spamnb.model import check_base
+    from spamnb.store.stored_model import StoredModel
+
+    base = StoredModel.open(path)
+    check_base("this mail", labels, settings, base)
+    return base
 
 
 def by_label(listed: list[tuple[str, str]]) -> dict[str, list[str]]:

@@ -19,6 +19,7 @@ from spamnb.cli.shared.options import (
     jobs_option,
     json_option,
     model_option,
+    no_base_option,
     open_model,
     path_type,
     refuse_without_effect,
@@ -87,6 +88,7 @@ SAMPLES, MOST_SAMPLES = 3, 100_000  # messages made up: by default, and at most
 @click.option("--plot", type=path_type, metavar="FILE", help="Draw the model as .svg or .png; - prints SVG.")
 @click.option("--check", "verify", is_flag=True, help="Check the whole model; exit code 65 if it is damaged.")
 @model_option
+@no_base_option
 @view_options
 @jobs_option
 @json_option
@@ -106,6 +108,7 @@ def inspect(
     plot: str | None,
     verify: bool,
     model: str,
+    no_base: bool,
     view: View | None,
     jobs: int | None,
     as_json: bool,
@@ -138,7 +141,7 @@ def inspect(
     check_writable(html, plot)
     if verify:
         return check_model(model, as_json)
-    opened = open_model(model, view)
+    opened = open_model(model, view, layered=not no_base)
     if older := older_revision(model):
         tell_revision(model, older)
     if tokens:

@@ -30,6 +30,7 @@ from spamnb.cli.shared.options import (
     keyed_option,
     mail_options,
     model_option,
+    path_type,
     refuse_without_effect,
     tokenizer_options,
 )
@@ -67,6 +68,7 @@ spamnb train --ham-loss 0.05% ham/ spam/
 spamnb train --ham-loss 0.5%
 spamnb train s3://bucket/ham/ 's3://bucket/spam*.mbox.gz'
 spamnb train --keyed --fresh ham/ spam/
+spamnb train --base /var/lib/spamnb/model.msgpack ham/ spam/
 spamnb train --dry-run --verbose ham/ spam/
 spamnb train --user-models users --ham /home/%u/Maildir
 """
@@ -97,6 +99,13 @@ DRY_RUN_TEXTS = {
     help="How counts are read, NAME=VALUE,… (spamnb tune finds them).",
 )
 @keyed_option
+@click.option(
+    "--base",
+    type=path_type,
+    metavar="FILE",
+    help="A model whose counts this one's are added to, while it has little mail.",
+)
+@click.option("--no-base", is_flag=True, help="Let the model stand by itself again.")
 @rare_option(
     "--drop-rare",
     "rare",
@@ -124,6 +133,8 @@ def train(
     ham_loss: str | None,
     view_settings: str | None,
     keyed: bool,
+    base: str | None,
+    no_base: bool,
     rare: int,
     agreed: tuple[str, ...],
     renaming: str | None,
@@ -157,9 +168,13 @@ def train(
             raise UsageError("--rename-label and --remove-label go alone: nothing is learned with them")
         return change_label(model, renaming, removed, as_json)
     view = parse_view(view_settings)
+    if base and no_base:
+        raise UsageError("--base and --no-base cannot be combined")
+    base = os.path.realpath(base) if base else "" if no_base else None
     special = fresh or settings or view or keyed or rare or mail.cluster or mail.skip_unreadable or dry_run
-    if given and given <= {"ham_loss", "view_settings"}:
-        return change_without_mail(model, view, ham_loss, as_json)
+    special = special or base is not None
+    if given and given <= {"ham_loss", "view_settings", "no_base"}:
+        return change_without_mail(model, view, ham_loss, as_json, base)
     mail.find(ANY_LABEL if forget else None)
     sources = mail.sources
     if fresh and forget:
@@ -167,7 +182,7 @@ def train(
     if fresh or "label" not in given:
         refuse_without_effect("with --fresh" if fresh else "without --label", "agreed")
     if forget:
-        refuse_without_effect("with --forget", "agreed", "view_settings", "keyed", "yes")
+        refuse_without_effect("with --forget", "agreed", "view_settings", "keyed", "base", "no_base", "yes")
     if verbose and (as_json or is_quiet()):
         raise UsageError("--verbose cannot be combined with --json or --quiet")
     message = LearnCommand(next(iter(sources)), model, forget, is_quiet())
@@ -212,6 +227,7 @@ def train(
                 yes=yes,
                 new_labels=agreed,
                 dry_run=dry_run,
+                base=base,
                 pool=pool,
                 progress=lambda batch: counted_step(batch.size, len(batch)),
                 tell=partial(print_outcomes, dry_run=dry_run) if verbose else lambda *_: None,
@@ -229,7 +245,9 @@ def train(
     return code
 
 
-def change_without_mail(model: str, view: View | None, ham_loss: str | None, as_json: bool) -> int:
+def change_without_mail(
+    model: str, view: View | None, ham_loss: str | None, as_json: bool, base: str | None
+) -> int:
     """Set the cutoffs of a model anew, by the scores that it keeps of its mail; or a view without cutoffs."""
     from spamnb.training.known_messages import Summary
     from spamnb.training.train import train as change
@@ -238,7 +256,7 @@ def change_without_mail(model: str, view: View | None, ham_loss: str | None, as_
     loss = None if ham_loss is None else parse_percentage(ham_loss)
     if settings_of(StoredModel.open(model)).closed and loss is not None:
         raise DataError(f"{model}: imported, so it keeps no scores to set cutoffs by")
-    change(model, {}, pool=LocalPool(1), view=view, ham_loss=loss)
+    change(model, {}, pool=LocalPool(1), view=view, ham_loss=loss, base=base)
     if as_json:
         print_json(
             {"model": model, "ham_loss": StoredModel.open(model).head["ham_loss"], **as_map(Summary(), {})}

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # By command: options without a value, and with one; each is the argument of its name.
 FLAGS = {
-    "classify": "--passthrough --exit-code --json --history --syslog --quiet".split(),
+    "classify": "--passthrough --exit-code --json --history --syslog --no-base --quiet".split(),
     "train": ["--forget", "--quiet"],
 }
 VALUES = {
@@ -67,6 +67,7 @@ class ClassifyCommand:
         history_size: str | None = None,
         syslog: bool = False,
         fallback: str | None = None,
+        no_base: bool = False,
     ) -> None:
         if passthrough and json:
             raise UsageError("-p and --json cannot be combined")
@@ -80,6 +81,7 @@ class ClassifyCommand:
         self.passthrough = passthrough
         self.exit_code = exit_code
         self.json = json
+        self.layered = not no_base
         self.history = open_history(history, history_days, history_size, self.configuration)
 
     def run(self, path: str = "-", raw: bytes | None = None, index: int | None = None) -> int:
@@ -90,10 +92,10 @@ class ClassifyCommand:
             raw = read_stdin()
         try:
             try:
-                judged = self.judge(Model.open(self.model), raw)
+                judged = self.judge(Model.open(self.model, layered=self.layered), raw)
             except SpamnbError as error:
                 self.fall_back(error)
-                judged = self.judge(Model.open(self.model), raw)
+                judged = self.judge(Model.open(self.model, layered=self.layered), raw)
         except NoModel:
             from spamnb.reading.envelope import read_envelope
 

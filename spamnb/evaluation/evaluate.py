@@ -18,6 +18,7 @@ from spamnb.inspection.model_summary import ModelSummary, TellingToken, most_tel
 from spamnb.model import DEFAULT_VIEW, Model
 from spamnb.reading.script_names import SCRIPTS, counts_by_name
 from spamnb.reading.settings import Settings
+from spamnb.store.stored_model import StoredModel
 from spamnb.training.batches import Batch
 
 TELLING_TOKENS = 20  # how many the report has of each label
@@ -25,11 +26,17 @@ ENOUGH_OF_A_SCRIPT = 30  # messages; of fewer, a share says little
 
 
 def evaluate_by_folds(
-    corpus: Corpus, settings: Settings, view: View | None, folds: Folds, most_mistakes: int, jobs: int
+    corpus: Corpus,
+    settings: Settings,
+    view: View | None,
+    folds: Folds,
+    most_mistakes: int,
+    jobs: int,
+    base: StoredModel | None = None,
 ) -> Evaluation:
-    """Judge each fold by the counts of all the others."""
+    """Judge each fold by the counts of all the others; on top of a base, if there is one."""
     view = view or DEFAULT_VIEW
-    work = CrossValidation(corpus, folds.assign(corpus), view)
+    work = CrossValidation(corpus, folds.assign(corpus), view, base)
     judged = cross_validate(work, jobs)
 
     def telling() -> dict[str, list[TellingToken]]:
@@ -37,7 +44,7 @@ def evaluate_by_folds(
         return most_telling_tokens(whole, view, corpus.tokens, TELLING_TOKENS)
 
     return Evaluation(
-        f"in {folds.count} folds",
+        f"in {folds.count} folds" + (f" on top of {base.path}" if base else ""),
         judged,
         {**figures_of(judged), "folds": folds.count},
         mistakes.by_folds(judged, work, settings, most_mistakes),

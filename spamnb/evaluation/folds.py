@@ -12,6 +12,7 @@ import numpy as np
 from spamnb.bayes.bulk_classifier import BulkClassifier
 from spamnb.bayes.cutoffs import (
     has_spam,
+    is_caught_likely,
     leads_among_others,
     measured,
     misfiled_shares,
@@ -22,10 +23,12 @@ from spamnb.bayes.likelihood import NONE_MISFILED
 from spamnb.bayes.verdict import Calibration, Cutoffs, verdict_of
 from spamnb.errors import DataError
 from spamnb.evaluation.results import JudgedMessages
-from spamnb.evaluation.running_counts import RunningCounts
+from spamnb.evaluation.running_counts import CountsBeneath, RunningCounts
+from spamnb.labels import SPAM
 from spamnb.model import DEFAULT_VIEW
 from spamnb.reading.script_names import scripts_of_messages
 from spamnb.tables.lookup import CountLookup
+from spamnb.training.limits import WEIGHTS
 from spamnb.training.sample import sampled
 from spamnb.workers.processes import in_parallel
 
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from spamnb.evaluation.corpus import Corpus
     from spamnb.mailboxes.skipped import Unreadable
     from spamnb.model import Model
+    from spamnb.store.stored_model import StoredModel
     from spamnb.training.batches import Batch
 
 
@@ -61,19 +65,42 @@ def cross_validate(folds: CrossValidation, jobs: int = 1) -> JudgedMessages:
 class CrossValidation:
     """The work of one fold: forget its messages, judge them, learn them again."""
 
-    def __init__(self, corpus: Corpus, assigned: Array, view: View = DEFAULT_VIEW) -> None:
+    def __init__(
+        self,
+        corpus: Corpus,
+        assigned: Array,
+        view: View = DEFAULT_VIEW,
+        base: StoredModel | None = None,
+    ) -> None:
         self.corpus = corpus
         self.assigned = assigned
         self.view = view
+        self.base = base
         self.count = int(assigned.max()) + 1
 
     @cached_property
     def counts(self) -> RunningCounts:
-        """The counts of all mail, to forget messages and learn them again."""
-        counts = RunningCounts(self.corpus, self.view, self.assigned)
+        """The counts of all mail, to forget messages and learn them again; on top of a base, if there is one.
+
+        How much a base counts is chosen once, by all mail, each message left out as in training.
+        """
+        if self.base is None:
+            return self._learned()
+        beneath = CountsBeneath(self.base, self.view, self.corpus)
+        tried = [(self._caught(self._learned(beneath, weight)), -weight) for weight in WEIGHTS]
+        return self._learned(beneath, -max(tried)[1])
+
+    def _learned(self, beneath: CountsBeneath | None = None, weight: int = 0) -> RunningCounts:
+        counts = RunningCounts(self.corpus, self.view, self.assigned, beneath if weight else None, weight)
         for message in range(len(self.corpus)):
             counts.learn(message)
         return counts
+
+    def _caught(self, counts: RunningCounts) -> float:
+        """How much of the spam is caught, each message left out."""
+        limits, _, scores = limits_and_scores(self.corpus, counts, np.ones(len(self.corpus), bool))
+        spam = scores[self.corpus.truth == self.corpus.labels.index(SPAM)]
+        return is_caught_likely(spam[~np.isnan(spam)], limits.spam) if limits else 0.0
 
     @contextmanager
     def counts_without(self, fold: int) -> Iterator[RunningCounts]:
@@ -88,7 +115,7 @@ class CrossValidation:
     def __call__(self, fold: int) -> tuple[list[Verdict], tuple[float, float] | None]:
         corpus = self.corpus
         with self.counts_without(fold) as counts:
-            limits, calibration = cutoffs_and_calibration(corpus, counts, self.assigned != fold)
+            limits, calibration, _ = limits_and_scores(corpus, counts, self.assigned != fold)
             messages = np.flatnonzero(self.assigned == fold).tolist()
             scores = [counts.score(message) for message in messages]
         verdicts = [verdict_of(score, limits, calibration) for score in scores]
@@ -99,7 +126,7 @@ def judge_by_model(
     model: Model, labels: Sequence[str], batches: Iterable[Batch], skip_learned: bool = False
 ) -> tuple[JudgedMessages, int]:
     """Judge labelled mail by a model as it is; also returns how many of the messages it has learned."""
-    lookup = CountLookup(model.stored, model.view)
+    lookup = CountLookup(model.stored, model.view, model.base, model.classifier.unit)
     classifier = BulkClassifier(model.classifier, lookup.counts, lookup.grams)
     known = tuple(dict.fromkeys([*model.labels, *labels]))
     truth: list[int] = []
@@ -127,14 +154,18 @@ def judge_by_model(
     return judged, learned
 
 
-def cutoffs_and_calibration(
+def limits_and_scores(
     corpus: Corpus, counts: RunningCounts, training: Array
-) -> tuple[Cutoffs | None, Calibration | None]:
-    """Set cutoffs and calibration as training would from the same mail; a textbook's view has neither."""
+) -> tuple[Cutoffs | None, Calibration | None, Array]:
+    """Set cutoffs and calibration as training would from the same mail; a textbook's view has neither.
+
+    Also returns the scores they rest on, message by message; NaN for those of no sample.
+    """
+    scores = np.full(len(corpus), np.nan, np.float32)
     if not counts.view.has_cutoffs or not has_spam(corpus.labels):
-        return None, None
+        return None, None, scores
     messages = sampled(corpus.digests, corpus.truth, np.flatnonzero(training))
-    truth, scores = corpus.truth[messages], np.full(len(corpus), np.nan, np.float32)
+    truth = corpus.truth[messages]
 
     def scored_by(shares: tuple[float, float]) -> Array:
         counts.correct(shares)
@@ -147,7 +178,8 @@ def cutoffs_and_calibration(
     if any(found):  # again, as in training
         joints = scored_by(found)
     leads = leads_among_others(corpus.labels, truth, joints).astype(np.float32)
-    return measured(corpus.labels, truth, scores[messages], leads, scale=score_scale(counts.view))
+    limits = measured(corpus.labels, truth, scores[messages], leads, scale=score_scale(counts.view))
+    return *limits, scores
 
 
 @dataclass(frozen=True)

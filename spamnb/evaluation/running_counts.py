@@ -9,10 +9,13 @@ import numpy as np
 
 from spamnb.arrays import MISSING, sorted_distinct
 from spamnb.bayes.bulk_classifier import BulkClassifier
+from spamnb.bayes.layers import unit_of
 from spamnb.bayes.likelihood import Likelihood
 from spamnb.evaluation.weak_evidence import weak_evidence
 from spamnb.grams import COUNTERS
 from spamnb.store.journal import sums_with
+from spamnb.tables.count_table import CountTable
+from spamnb.tables.lookup import CountLookup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,17 +24,31 @@ if TYPE_CHECKING:
     from spamnb.bayes.verdict import Score
     from spamnb.bayes.view import View
     from spamnb.evaluation.corpus import Corpus
+    from spamnb.store.counts import GramLayer
+    from spamnb.store.stored_model import StoredModel
     from spamnb.tables.count_table import NumberSums
 
 HIGHEST = (1 << 16) - 1  # numpy sorts numbers of 16 bits by radix
 
 
 class RunningCounts:
-    """Counts of some messages of a corpus, which judge the others."""
+    """Counts of some messages of a corpus, which judge the others; on top of a base, if there is one."""
 
-    def __init__(self, corpus: Corpus, view: View, folds: Array | None = None) -> None:
-        """Count nothing yet. `folds`, if given: those of all messages, of which one is left out to judge."""
+    def __init__(
+        self,
+        corpus: Corpus,
+        view: View,
+        folds: Array | None = None,
+        base: CountsBeneath | None = None,
+        weight: int = 0,
+    ) -> None:
+        """Count nothing yet. `folds`, if given: those of all messages, of which one is left out to judge.
+
+        A base counts as at most `weight` messages. What is weak without it may be strong with it.
+        """
         self.corpus = corpus
+        self.base = base
+        self.unit = unit_of(sum(base.totals.messages), weight) if base else 1
         self.view = view
         self.labels = corpus.labels
         self.truth = corpus.truth.tolist()
@@ -39,7 +56,7 @@ class RunningCounts:
         self.counts_times = view.event == "multinomial"
         self.counts_grams = view.grams
         self.counts_words = view.event == "bernoulli"
-        self.clear(folds)
+        self.clear(None if base else folds)
 
     def clear(self, folds: Array | None) -> None:
         """Forget all messages."""
@@ -54,7 +71,8 @@ class RunningCounts:
             of_fold = self.folds == sorted_distinct(self.folds)[:, None]
             is_weak, weak_grams = weak_evidence(rows, size, of_label & of_fold, view)
             grams = grams.only(~weak_grams)
-        places_now, is_lone = by_frequency(rows.places, size, is_weak)
+        is_known = self.base.counts.max(axis=1) > 0 if self.base else np.zeros(size, bool)
+        places_now, is_lone = by_frequency(rows.places, size, is_weak, is_known)
         if view.tfidf:  # there the length of a message counts
             is_lone[:] = False
         kinds = (is_lone + 2 * is_weak.astype(np.uint8))[rows.places]
@@ -73,20 +91,27 @@ class RunningCounts:
         self.starts, self.places, self.times = rows.starts, rows.places.data, rows.times.data
         width = 2 * label_count if self.counts_times else label_count
         counts = np.zeros((size - int((is_lone | is_weak).sum()), width), np.int32)
+        if self.base:
+            counts[places_now[~is_lone]] = self.base.counts[~is_lone]
         self.counts, self.width = counts.reshape(-1).data, width
         self.gram_starts, self.grams = rows.grams.starts, rows.grams.members.data
         gram_counts = np.zeros((COUNTERS if view.grams else 0, label_count), np.int32)
+        if self.base:
+            gram_counts[:] = self.base.grams
         self.gram_counts = gram_counts.reshape(-1).data
-        self.messages = [0] * label_count
-        self.presences = [0] * label_count
-        self.occurrences = [0] * label_count
-        self.pair_presences = [0] * label_count
+        start = self.base.totals if self.base else CountTable.empty(self.labels)
+        self.messages = list(start.messages)
+        self.presences = list(start.presences)
+        self.occurrences = list(start.occurrences)
+        self.pair_presences = list(start.pair_presences)
+        self.vocabulary += start.vocabulary // self.unit
+        self.pair_vocabulary += start.pair_vocabulary // self.unit
         self.values = {name: rows.numbers[name].tolist() for name in (rows.numbers if view.numbers else ())}
         self.numbers: NumberSums = {name: [[0, 0, 0] for _ in self.labels] for name in self.values}
         # How many words have how many messages of a label, and, for global smoothing, the same row of counts.
         self.same_counts = np.zeros((label_count, len(corpus) + 2), np.int64)
         self.same_rows: dict[tuple[int, ...], int] = {}
-        self.likelihood = Likelihood(self, view)
+        self.likelihood = Likelihood(self, view, unit=self.unit)
         self.scorer = BulkClassifier(self.likelihood, counts, gram_counts)
         self.scorer.open(rows)
         self.is_stale = False
@@ -119,12 +144,9 @@ class RunningCounts:
         """Look up the counts of pairs of neighbours."""
         return self.rows(fingerprints)
 
-    def gram_data(self) -> bytes:
-        """Return the counts of all grams, by counter and label."""
-        return np.asarray(self.gram_counts).tobytes()
-
-    def gram_changes(self, _counters: Sequence[int]) -> dict[int, list[int]]:
-        return {}
+    def gram_layers(self, _counters: Sequence[int] | None = None) -> list[GramLayer]:
+        """Return the counts of all grams, by counter and label, without changes."""
+        return [(1, np.asarray(self.gram_counts).tobytes(), {})]
 
     def score(self, message: int) -> Score:
         """Score a message by what is learned."""
@@ -163,15 +185,16 @@ class RunningCounts:
     def change(self, message: int, sign: int) -> None:
         """Add the counts of a message, or subtract them."""
         label, label_count, counts = self.truth[message], len(self.labels), self.counts
+        step = sign * self.unit
         new_words, new_pairs = self.lone_words[message], self.lone_pairs[message]
         start, end = self.starts[message], self.starts[message + 1]
         for at in range(start, end):
             place, times = self.width * self.places[at], self.times[at]
-            counts[place + label] += sign
+            counts[place + label] += step
             total = 0
             for k in range(label_count):
                 total += counts[place + k]
-            is_new = total == (sign > 0)  # as no other message has it
+            is_new = total == self.unit * (sign > 0)  # as no other message has it
             new_words += is_new & (times > 0)
             new_pairs += is_new & (times == 0)
             if self.counts_words:
@@ -184,13 +207,13 @@ class RunningCounts:
             self.count_same(before, label, sign, self.lone_words[message], True)
         if self.counts_grams:
             for at in range(self.gram_starts[message], self.gram_starts[message + 1]):
-                self.gram_counts[label_count * self.grams[at] + label] += sign
+                self.gram_counts[label_count * self.grams[at] + label] += step
         self.vocabulary += sign * new_words
         self.pair_vocabulary += sign * new_pairs
-        self.messages[label] += sign
-        self.presences[label] += sign * self.words[message]
-        self.pair_presences[label] += sign * self.pairs[message]
-        self.occurrences[label] += sign * self.lengths[message]
+        self.messages[label] += step
+        self.presences[label] += step * self.words[message]
+        self.pair_presences[label] += step * self.pairs[message]
+        self.occurrences[label] += step * self.lengths[message]
         for name, sums in self.numbers.items():
             value = self.values[name][message]
             if value != MISSING:
@@ -215,14 +238,25 @@ class RunningCounts:
                         del self.same_rows[row]
 
 
-def by_frequency(places: Array, size: int, is_weak: Array) -> tuple[Array, Array]:
+class CountsBeneath:
+    """What a base knows of the tokens of a corpus."""
+
+    def __init__(self, base: StoredModel, view: View, corpus: Corpus) -> None:
+        lookup = CountLookup(base, view)
+        self.totals = base
+        self.counts = lookup.counts_of_any(corpus.fingerprints)
+        self.grams = lookup.grams
+
+
+def by_frequency(places: Array, size: int, is_weak: Array, is_known: Array) -> tuple[Array, Array]:
     """Number tokens anew, the most frequent first, so that most counts are found in a cache.
 
-    Weak ones are last. Also tells which of the old ones have one message only; these are last, too.
+    Weak ones are last. Also tells which of the old ones have one message only, and are not known elsewhere;
+    these are last, too.
     """
     messages = np.bincount(places, minlength=size)
     rarity = (HIGHEST - np.minimum(messages, HIGHEST)).astype(np.uint16)
-    is_lone = messages == 1
+    is_lone = (messages == 1) & ~is_known
     rarity[is_lone | is_weak] = HIGHEST
     numbers = np.empty(size, np.int32)
     numbers[np.argsort(rarity, kind="stable")] = np.arange(size, dtype=np.int32)

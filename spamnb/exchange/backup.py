@@ -12,6 +12,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ from spamnb.training.replacing import removed_at_end, replace_model
 from spamnb.training.train import fold, replaceable
 
 FIRST_LINE = "spamnb export 1"
-LATER_FIELDS = ("misfiled", "margin")  # which some models lack
+LATER_FIELDS = ("misfiled", "margin", "base")  # which some models lack
 COPIED_FIELDS = ("settings", "view", "ham_loss", "cutoffs", "calibration", *LATER_FIELDS)  # of a model's head
 END = "end"
 DAMAGED = "not written by spamnb export, or damaged"
@@ -84,6 +85,7 @@ def _content(path: str) -> Iterator[str]:
         yield "\t".join(("g", str(counter), *map(str, table.grams[:, counter].tolist())))
     learned = table.learned
     taken = [learned.scores, learned.leads] if len(table.labels) > 2 else [learned.scores]
+    taken += [learned.base_scores] if "base" in head else []
     columns = (learned.digests.tolist(), learned.labels.tolist(), *(each.tolist() for each in taken))
     for digest, label, *scores in zip(*columns, strict=True):
         yield "\t".join((f"m\t{digest:016x}\t{label}", *map(repr, scores)))
@@ -168,7 +170,8 @@ class _BackupReader:
         self.pairs: list[int] = []
         self.pair_counts: list[list[int]] = []
         self.grams: list[list[int]] = []  # counter, and messages of each label
-        self.learned: list[tuple[int, int, float, float]] = []  # digest, label's index, score, lead
+        # Digest, index of the label, score; lead, of three labels or more; score in layers, of two.
+        self.learned: list[tuple[int, int, float, float, float]] = []
 
     def add(self, line: str) -> None:
         label_count = len(self.labels)
@@ -186,10 +189,12 @@ class _BackupReader:
             if self.grams[-1][0] >= COUNTERS:
                 raise ValueError("no such counter")
         elif kind == "m":
-            digest, label, score, lead = fields if label_count > 2 and len(fields) > 3 else (*fields, "nan")
+            digest, label, score, *more = fields
+            other = float(more[0]) if more else nan
             if not 0 <= int(label) < label_count:
                 raise ValueError(label)
-            self.learned.append((int(digest, 16), int(label), float(score), float(lead)))
+            scores = (float(score), other, nan) if label_count > 2 else (float(score), nan, other)
+            self.learned.append((int(digest, 16), int(label), *scores))
         else:
             raise ValueError(kind)
 

@@ -27,7 +27,8 @@ def known_scores(stored: StoredModel) -> tuple[Array, Array] | None:
     if not has_spam(stored.labels) or stored.head["settings"].get("closed"):
         return None
     learned = LearnedMessages.load(stored)
-    ham, spam = ham_and_spam(stored.labels, learned.labels, learned.scores)
+    scores = learned.base_scores if stored.head.get("base") else learned.scores
+    ham, spam = ham_and_spam(stored.labels, learned.labels, scores)
     return (ham, spam) if min(len(ham), len(spam)) >= FEWEST else None
 
 

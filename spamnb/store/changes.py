@@ -36,6 +36,7 @@ def change(
     numbers: "Mapping[str, int | float]",
     score: float,
     lead: float,
+    base_score: float,
 ) -> "dict[str, Any]":
     """Return the fields of a record; a token is given by its fingerprint, occurrences and text."""
     if stored.head["settings"]["closed"]:
@@ -58,6 +59,7 @@ def change(
         "numbers": numbers,
         "score": score,
         **({"lead": lead} if lead == lead else {}),  # no label has a lead where there are two
+        **({"base_score": base_score} if base_score == base_score else {}),  # of a model with a base
     }
 
 
@@ -79,6 +81,7 @@ def carried_over(record: "JournalRecord", stored: "StoredModel") -> "dict[str, A
         record.numbers,
         record.score,
         record.lead,
+        record.base_score,
     )
 
 

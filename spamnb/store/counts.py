@@ -33,9 +33,11 @@ if TYPE_CHECKING:
 
         def rows(self, fingerprints: Sequence[int]) -> dict[int, Row]: ...
         def pair_rows(self, fingerprints: Sequence[int]) -> dict[int, Row]: ...
-        def gram_data(self) -> bytes: ...  # the counts of all grams, by counter and label, of equal width
-        def gram_changes(self, counters: Sequence[int]) -> dict[int, list[int]]: ...  # not made in these yet
+        def gram_layers(self, counters: Sequence[int] | None = None) -> list[GramLayer]: ...
 
+    # How often it counts; the counts of all grams, by counter and label, of equal width; changes not made in
+    # these yet.
+    GramLayer = tuple[int, bytes, Mapping[int, Sequence[int]]]
     Sums = Sequence[int | float]  # n, Σx, Σx²
     Row = tuple[int, ...]  # messages with the token, label by label; then occurrences likewise
     Token = tuple[int, int, int]  # fingerprint, how often it occurs, the part of the message that has it

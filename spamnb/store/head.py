@@ -84,14 +84,22 @@ def _check_head(head: dict[str, Any]) -> None:
             fits = fits and is_integer(count) and is_number(total, -LARGEST_SUM, LARGEST_SUM)
             fits = fits and is_number(squares, 0, LARGEST_SUM)
     fits = fits and is_number(head["ham_loss"], 0, 1)
-    fits = fits and len(head["cutoffs"]) == 2 and all(is_number(cutoff) for cutoff in head["cutoffs"])
-    misfiled = head.get("misfiled", [0, 0])
-    fits = fits and len(misfiled) == 2 and all(is_number(share, 0, 1) for share in misfiled)
-    slope, intercept = head["calibration"]
-    fits = fits and is_number(slope, -LARGEST_SUM, LARGEST_SUM)
-    fits = fits and is_number(intercept, -LARGEST_SUM, LARGEST_SUM) and is_number(head.get("margin", 0))
+    fits = fits and is_number(head.get("margin", 0)) and _has_limits(head)
+    base = head.get("base")
+    if base is not None:
+        fits = fits and isinstance(base["path"], str) and "\0" not in base["path"]
+        fits = fits and is_integer(base["weight"]) and _has_limits(base)
     if not fits:
         raise ValueError("not what spamnb writes")
+
+
+def _has_limits(head: dict[str, Any]) -> bool:
+    """Tell whether cutoffs, shares of misfiled mail and calibration are such numbers as training finds."""
+    misfiled = head.get("misfiled", [0, 0])
+    (ham, spam), (slope, intercept) = head["cutoffs"], head["calibration"]
+    fits = is_number(ham) and is_number(spam)
+    fits = fits and len(misfiled) == 2 and all(is_number(share, 0, 1) for share in misfiled)
+    return fits and all(is_number(each, -LARGEST_SUM, LARGEST_SUM) for each in (slope, intercept))
 
 
 def _map_size(data: bytes) -> tuple[int, int]:

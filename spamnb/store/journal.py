@@ -67,6 +67,7 @@ class JournalRecord:
         self.new_pairs: int = fields["new_pairs"]
         self.score: float = fields["score"]
         self.lead: float = fields.get("lead", float("nan"))
+        self.base_score: float = fields.get("base_score", float("nan"))
         self.length = sum(self.occurrences)  # tokens, each as often as it occurs
         if not self.is_sound():
             raise ValueError("not what spamnb writes")
@@ -82,7 +83,7 @@ class JournalRecord:
         is_sound = is_sound and is_integer(self.new_tokens, -size, size)
         is_sound = is_sound and is_integer(self.new_pairs, -pairs, pairs)
         is_sound = is_sound and max(self.grams, default=0) < COUNTERS
-        for score in (self.score, self.lead):
+        for score in (self.score, self.lead, self.base_score):
             is_sound = is_sound and (score != score or is_number(score))
         for name, value in self.numbers.items():
             is_sound = is_sound and is_label(name) and is_number(value, 0, LARGEST_NUMBER)

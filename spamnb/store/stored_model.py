@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Self
 
-    from spamnb.store.counts import Row
+    from spamnb.store.counts import GramLayer, Row
     from spamnb.store.journal import Journal
 
 # Columns of the same length, with their types: * is any of WHOLE. Those of each label come to these.
@@ -130,6 +130,10 @@ class StoredModel:
         """Return what the journal adds to the counts of grams."""
         return self._journal.rows(counters, GRAMS) if self._journal else {}
 
+    def gram_layers(self, counters: Sequence[int] | None = None) -> list[GramLayer]:
+        """Return what scores of grams ask for: all counts, and what the journal adds to some."""
+        return [(1, self.gram_data(), self.gram_changes(counters))]
+
     def gram_data(self) -> bytes:
         """Read the counts of all grams, once, and verify them; b"" if the model has none.
 
@@ -194,11 +198,11 @@ class StoredModel:
             fits = fits and grams.kind in WHOLE and counters.kind == "I"
             rows = [len(counters)] if len(counters) else [0, COUNTERS]
             fits = fits and len(grams) in [label_count * count for count in rows]
-        leads = {"digest_leads": "f"} if "digest_leads" in columns else {}
+        more_scores = dict.fromkeys({"digest_leads", "digest_base_scores"} & columns.keys(), "f")
         for length, kinds in (
             (len(tokens), TOKEN_COLUMNS),
             (len(pairs), PAIR_COLUMNS),
-            (len(columns["digests"]), {**DIGEST_COLUMNS, **leads}),
+            (len(columns["digests"]), {**DIGEST_COLUMNS, **more_scores}),
             (len(columns["histogram.tokens"]), histograms),
         ):
             for name, kind in kinds.items():

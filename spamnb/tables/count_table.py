@@ -21,7 +21,7 @@ from spamnb.key import Key
 from spamnb.tables.learned import NOT_LEARNED, NOTHING_LEARNED, LearnedMessages, merge_learned
 
 if TYPE_CHECKING:
-    from spamnb.store.counts import Row
+    from spamnb.store.counts import GramLayer, Row
 
 NumberSums = dict[str, list[list[int | float]]]  # of each numeric feature and label: n, Σx, Σx²
 
@@ -145,12 +145,9 @@ class CountTable:
             if not self.occurrence_counts[:, at].any()
         }
 
-    def gram_data(self) -> bytes:
-        """Return the counts of all grams, by counter and label."""
-        return self.grams.T.tobytes()
-
-    def gram_changes(self, _counters: Sequence[int]) -> dict[int, list[int]]:
-        return {}
+    def gram_layers(self, _counters: Sequence[int] | None = None) -> list[GramLayer]:
+        """Return the counts of all grams, by counter and label, without changes."""
+        return [(1, self.grams.T.tobytes(), {})]
 
     def _known(self, fingerprints: Sequence[int]) -> Iterator[tuple[int, int]]:
         places = self.places(np.array(fingerprints, np.uint64)).tolist()

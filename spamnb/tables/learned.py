@@ -15,6 +15,7 @@ from spamnb.store.journal import JournalRecord
 from spamnb.store.stored_model import StoredModel
 
 NOT_LEARNED = -1  # in place of a label index
+SCORES = "scores", "leads", "base_scores"  # columns that are NaN where they were not taken
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +26,7 @@ class LearnedMessages:
     labels: Array  # label indices
     scores: Array
     leads: Array  # how far a message's label was ahead of the others, spam left out
+    base_scores: Array  # as `scores`, with the base of the model beneath
 
     @classmethod
     def of(
@@ -33,12 +35,14 @@ class LearnedMessages:
         labels: Sequence[int] | Array,
         scores: Sequence[float] | None = None,
         leads: Sequence[float] | None = None,
+        base_scores: Sequence[float] | None = None,
     ) -> LearnedMessages:
         order = np.argsort(np.array(digests, np.uint64), kind="stable")
-        taken = [np.full(len(order), np.nan) if each is None else np.array(each) for each in (scores, leads)]
+        given = scores, leads, base_scores
+        taken = [np.full(len(order), np.nan) if each is None else np.array(each) for each in given]
         with np.errstate(over="ignore"):  # the largest float becomes infinite
-            scores_and_leads = [each.astype(np.float32)[order] for each in taken]
-        return cls(np.array(digests, np.uint64)[order], np.array(labels, np.int8)[order], *scores_and_leads)
+            sorted_scores = [each.astype(np.float32)[order] for each in taken]
+        return cls(np.array(digests, np.uint64)[order], np.array(labels, np.int8)[order], *sorted_scores)
 
     @classmethod
     def load(cls, stored: StoredModel, shard: int = 0, shards: int = 1) -> LearnedMessages:
@@ -64,15 +68,16 @@ class LearnedMessages:
         labels, scores = columns["digest_labels"], columns["digest_scores"]
         if labels.max(initial=0) >= len(stored.labels):
             raise ModelError(stored.path, f"its labels are damaged; {WHAT_TO_DO}")
-        leads = columns.get("digest_leads", np.full_like(scores, np.nan))
-        return cls(columns["digests"], labels.astype(np.int8), scores, leads)
+        names = "digest_leads", "digest_base_scores"
+        others = [columns.get(name, np.full_like(scores, np.nan)) for name in names]
+        return cls(columns["digests"], labels.astype(np.int8), scores, *others)
 
     @classmethod
     def of_records(cls, records: Sequence[JournalRecord], labels: Sequence[str]) -> LearnedMessages:
         """Make a list of the messages of journal records; of several about one message, the last counts."""
         indices = [NOT_LEARNED if record.after is None else labels.index(record.after) for record in records]
-        scores, leads = [record.score for record in records], [record.lead for record in records]
-        return cls.of([record.digest for record in records], indices, scores, leads)
+        scores = zip(*[(record.score, record.lead, record.base_score) for record in records], strict=True)
+        return cls.of([record.digest for record in records], indices, *map(list, scores))
 
     def __len__(self) -> int:
         return len(self.digests)
@@ -106,13 +111,15 @@ class LearnedMessages:
     def keyed(self, key: Key) -> LearnedMessages:
         """Replace digests by those that a model with this key has."""
         digests = key.digests(self.digests.tolist())
-        return LearnedMessages.of(digests, self.labels, self.scores.tolist(), self.leads.tolist())
+        scores = [each.tolist() for each in (self.scores, self.leads, self.base_scores)]
+        return LearnedMessages.of(digests, self.labels, *scores)
 
-    def scored(self, digests: Array, scores: Array, leads: Array) -> LearnedMessages:
-        """Replace the scores and leads of some of the messages."""
+    def scored(self, digests: Array, **found: Array) -> LearnedMessages:
+        """Replace `scores`, `leads` or `base_scores` of some of the messages."""
         places = np.searchsorted(self.digests, digests)
-        changed = replace(self, scores=self.scores.copy(), leads=self.leads.copy())
-        changed.scores[places], changed.leads[places] = scores, leads
+        changed = replace(self, **{name: getattr(self, name).copy() for name in found})
+        for name, scores in found.items():
+            getattr(changed, name)[places] = scores
         return changed
 
 

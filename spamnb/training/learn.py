@@ -8,7 +8,7 @@ from spamnb.errors import CannotCreate, DataError, SpamnbError
 from spamnb.files import STDERR, STDIN, STDOUT, write_stderr
 from spamnb.labels import HAM, SPAM
 from spamnb.lock import TRAINING, Lock
-from spamnb.model import Model, key_of
+from spamnb.model import Model, base_of, key_of
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.store import journal
@@ -40,20 +40,34 @@ def learn(path: str, raw: bytes, label: str | None, is_correction: bool = False)
         result = outcome(before, label)
         if result in (KNOWN, UNKNOWN):
             return result
-        model = Model(stored, key=key)
+        model, base = Model(stored, key=key), base_of(stored)
         features = model.tokenizer.features(message)
         # How the model judges the message before it learns it: cutoffs are set by such scores.
         count = stored.messages[stored.labels.index(label)] if label is not None else 0
         is_fair = result == LEARNED and not (is_correction and count >= ENOUGH_FAIR)
-        score = lead = float("nan")
+        score = lead = base_score = float("nan")
         if is_fair and label is not None:
             found = model.score(features)
             score, lead = model.decide(found).score, found.lead_among_others(label)
+            if base and base.label_of(identity) is None:  # what it has learned would score too well
+                in_layers = Model(stored, key=key, base=base)
+                base_score = in_layers.classify_features(features).score
         texts = {} if stored.keyed else features.texts
         tokens = sorted([(token, times, texts.get(token, "")) for token, times, _ in features.tokens])
         pairs, grams = sorted([pair for pair, _ in features.pairs]), sorted(features.grams)
         record = change(
-            stored, identity, before, label, today(), tokens, pairs, grams, features.numbers, score, lead
+            stored,
+            identity,
+            before,
+            label,
+            today(),
+            tokens,
+            pairs,
+            grams,
+            features.numbers,
+            score,
+            lead,
+            base_score,
         )
         try:
             size = stored.journal.append(path + ".journal", stored.generation, [record])

@@ -9,6 +9,7 @@ from spamnb.labels import SPAM
 from spamnb.lock import TRAINING, Lock
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable
+from spamnb.tables.learned import SCORES
 from spamnb.tables.loading import load_table
 from spamnb.training.train import rewrite
 
@@ -34,10 +35,8 @@ def renamed(table: CountTable, old: str, new: str | None) -> CountTable:
     """Give a label of a table another name, or take it out (None)."""
     if new in table.labels:  # as mail of the old label it scored otherwise
         moved = table.learned.labels == table.labels.index(old)
-        scores, leads = (
-            np.where(moved, np.nan, each) for each in (table.learned.scores, table.learned.leads)
-        )
-        table = replace(table, learned=replace(table.learned, scores=scores, leads=leads))
+        scored = {name: np.where(moved, np.nan, getattr(table.learned, name)) for name in SCORES}
+        table = replace(table, learned=replace(table.learned, **scored))
     names = [new if label == old else label for label in table.labels]
     table = replace(table, labels=tuple(name or "" for name in names))
     table = table.relabelled(list(dict.fromkeys(name for name in names if name)))

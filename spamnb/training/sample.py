@@ -8,17 +8,20 @@ import numpy as np
 
 from spamnb.arrays import places_among, sorted_distinct
 from spamnb.bayes.bulk_classifier import BulkClassifier, counts_by_token, narrowed
-from spamnb.bayes.cutoffs import has_spam, leads_among_others, spam_scores
+from spamnb.bayes.cutoffs import leads_among_others, spam_scores
+from spamnb.bayes.layers import LayeredTotals, unit_of
 from spamnb.bayes.likelihood import Likelihood
+from spamnb.tables.learned import LearnedMessages
+from spamnb.tables.lookup import CountLookup, added_counts
 from spamnb.training.batches import SampledMessages
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from spamnb.arrays import Array
     from spamnb.bayes.view import View
+    from spamnb.store.stored_model import StoredModel
     from spamnb.tables.count_table import CountTable
-    from spamnb.tables.learned import LearnedMessages
     from spamnb.tables.spilling import SpilledArray, SpillFile
     from spamnb.tables.totals import Totals
     from spamnb.training.batches import Counted
@@ -81,39 +84,72 @@ class Sample:
         kept[chosen] = True
         return np.split(kept, np.cumsum([len(piece.digests) for piece in self.pieces])[:-1])
 
-    def _load(self) -> Iterator[SampledMessages]:
+    def load(self) -> Iterator[SampledMessages]:
         for (digests, labels, columns), kept in zip(self.pieces, self._lowest(), strict=True):
             if kept.any():
                 piece = SampledMessages(digests, labels, *(column.load() for column in columns))
                 yield piece.chosen(np.flatnonzero(kept))
 
-    def scorer(
+    def vocabularies(self) -> list[Array]:
+        """Return the fingerprints of each piece, sorted."""
+        return [piece.fingerprints for piece in self.load()]
+
+
+class SampleScorer:
+    """Scores the messages of a sample, each by the mail without itself; on top of a base, if there is one."""
+
+    def __init__(
         self,
-        labels: Sequence[str],
+        sample: Sample,
         view: View,
         totals: Totals,
-        counts: Callable[[Sequence[Array]], Sequence[Array]],
-    ) -> Callable[[LearnedMessages, Sequence[float]], LearnedMessages]:
-        """Look up what scores of the sampled messages need, each to be scored by the mail without itself.
+        counts: Sequence[Array],
+        base: Base | None = None,
+        weight: int = 0,
+    ) -> None:
+        """Take the rows of counts of the sample's vocabularies, and how many messages a base counts as."""
+        self.sample, self.labels, self.base = sample, totals.labels, base
+        self.counts, grams = counts, narrowed(totals.grams.T)
+        likelihood = Likelihood(totals, view)
+        if base:
+            unit = unit_of(sum(base.stored.messages), weight)
+            likelihood = Likelihood(LayeredTotals(totals, base.stored, unit), view, unit=unit)
+            pairs = zip(counts, base.counts, strict=True)
+            self.counts = [added_counts(own, beneath, unit) for own, beneath in pairs]
+            grams = added_counts(grams, base.grams, unit)
+        self.classifier = BulkClassifier(likelihood, self.counts[0], grams)
 
-        `counts` looks up the rows of counts of vocabularies, each of sorted fingerprints. What is returned
-        takes learned messages and the shares of misfiled mail that counts are corrected by, and notes scores.
-        """
-        if not self.pieces or not has_spam(labels) or not view.has_cutoffs:
-            return lambda learned, _: learned
-        found = counts([piece.fingerprints for piece in self._load()])
-        classifier = BulkClassifier(Likelihood(totals, view), found[0], narrowed(totals.grams.T))
+    def __call__(
+        self, learned: LearnedMessages, misfiled: Sequence[float], column: str = "scores"
+    ) -> LearnedMessages:
+        """Note the scores in a column, by counts that are corrected by shares of misfiled mail."""
+        self.classifier.likelihood.correct(misfiled)
+        for piece, counts in zip(self.sample.load(), self.counts, strict=True):  # one piece in memory
+            self.classifier.open(piece.rows, counts)
+            twice = self.base.known(piece) if self.base else ()
+            messages = range(len(piece.rows)), piece.labels.tolist()
+            joints = self.classifier.left_out_joints(*messages, twice=twice)
+            found = {column: spam_scores(self.labels, joints)}
+            if column == "scores":
+                found["leads"] = leads_among_others(self.labels, piece.labels, joints)
+            learned = learned.scored(piece.digests, **found)
+        return learned
 
-        def scored(learned: LearnedMessages, misfiled: Sequence[float]) -> LearnedMessages:
-            classifier.likelihood.correct(misfiled)
-            for piece, counts_of_piece in zip(self._load(), found, strict=True):  # one piece in memory
-                classifier.open(piece.rows, counts_of_piece)
-                joints = classifier.left_out_joints(range(len(piece.rows)), piece.labels.tolist())
-                leads = leads_among_others(labels, piece.labels, joints)
-                learned = learned.scored(piece.digests, spam_scores(labels, joints), leads)
-            return learned
 
-        return scored
+class Base:
+    """What a base knows of the messages of a sample."""
+
+    def __init__(self, stored: StoredModel, view: View, sample: Sample) -> None:
+        self.stored = stored
+        lookup = CountLookup(stored, view)
+        self.counts = [lookup.counts_of_any(own) for own in sample.vocabularies()]
+        self.grams = lookup.grams
+        self.learned = LearnedMessages.load(stored)
+
+    def known(self, piece: SampledMessages) -> frozenset[int]:
+        """Return which messages the base has learned, too: they are left out there as well."""
+        labels = self.learned.label_indices(piece.digests)
+        return frozenset(np.flatnonzero(labels == piece.labels).tolist())
 
 
 def counts_in(table: CountTable, view: View, vocabularies: Sequence[Array]) -> list[Array]:

@@ -3,23 +3,22 @@
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from spamnb.arrays import Array, split_by_shard
-from spamnb.bayes.cutoffs import HAM_LOSS, has_spam, measured, misfiled_shares, score_scale
-from spamnb.bayes.likelihood import NONE_MISFILED
-from spamnb.bayes.verdict import IMPORTED, Calibration
+from spamnb.bayes.cutoffs import HAM_LOSS, has_spam
+from spamnb.bayes.verdict import IMPORTED
 from spamnb.bayes.view import View
 from spamnb.clock import today
 from spamnb.errors import DataError, NoModel, SpamnbError, UsageError
 from spamnb.labels import LABELS, MOST_LABELS
 from spamnb.lock import TRAINING, Lock
 from spamnb.mailboxes.skipped import failures, passed_over
-from spamnb.model import DEFAULT_VIEW, key_of, settings_of, view_of
+from spamnb.model import DEFAULT_VIEW, check_base, key_of, settings_of, view_of
 from spamnb.reading.settings import Settings
 from spamnb.store.changes import KNOWN, LEARNED, MOVED
 from spamnb.store.stored_model import StoredModel
@@ -32,9 +31,16 @@ from spamnb.tables.totals import Totals, sum_totals
 from spamnb.training.batches import Counted, MailToRead, Pool
 from spamnb.training.known_messages import KnownMessages, Summary, refuse_swapped_labels
 from spamnb.training.labels import mail_option, refuse_new_labels, with_mail
+from spamnb.training.limits import USUAL_WEIGHT, LimitFinder
 from spamnb.training.new_key import key_for
 from spamnb.training.replacing import replace_model
 from spamnb.training.sample import SAMPLE_SIZE, Sample, counts_in
+
+IMPORTED_LIMITS = {
+    "cutoffs": [IMPORTED.ham, IMPORTED.spam],
+    "calibration": [1.0, 0.0],
+    "misfiled": [0.0, 0.0],
+}
 
 
 def train(
@@ -53,6 +59,7 @@ def train(
     yes: bool = False,
     new_labels: Collection[str] = (),
     dry_run: bool = False,
+    base: str | None = None,
     progress: Callable[[Counted], object] = lambda _: None,
     tell: Callable[[Counted, list[str]], object] = lambda *_: None,
 ) -> Summary:
@@ -65,8 +72,11 @@ def train(
     out if their names speak against its label. Raises UsageError if nearly all that was learned under a label
     would move to another one, or if a label is new to a model with mail and not among `new_labels`, unless
     `yes` says that it is meant. A `dry_run` changes nothing.
+    `base` is a model that this one is to stand on, "" none, None the one that it has; another one needs mail
+    as another view does.
     `progress` is called with each batch, `tell` with the outcomes of its messages, too.
     """
+    beneath = StoredModel.open(base) if base else None
     lock = nullcontext() if dry_run else Lock(path, kind=TRAINING)
     with lock, SpillFile(os.path.dirname(path) or ".") as file:
         replaced = replaceable(path) if fresh else existing(path)
@@ -94,17 +104,24 @@ def train(
                         f"{path}: imported, so it keeps no scores to set the cutoffs of a view by"
                     )
                 known_before = LearnedMessages.of(known_before.digests, known_before.labels)
+        old_base = stored.head.get("base") if stored else None
+        about_base = None if base == "" else old_base
+        is_new_base = beneath is not None and (old_base is None or old_base["path"] != base)
+        if beneath and is_new_base:
+            about_base = new_base(path, beneath, labels, settings, view)
+            known_before = replace(known_before, base_scores=np.full_like(known_before.scores, np.nan))
+        is_new = is_new_view or is_new_base
         if len(labels) > MOST_LABELS:
             raise UsageError(f"{len(labels)} labels; a model has at most {MOST_LABELS}")
         table_sum = pool.table_sum(stored, labels, file)  # which raises an error if the model is damaged
         summary, sample, known = Summary(), Sample(file), KnownMessages(known_before, labels)
         day, met = today(), np.zeros(len(labels), np.int64)
-        is_known = known.is_known if len(known_before) and not (forget or is_new_view) else None
+        is_known = known.is_known if len(known_before) and not (forget or is_new) else None
         for batch in pool.batches(MailToRead(sources, settings, key, is_known, all_folders)):
             steps, outcomes = known.steps(batch, forget, summary)
             if len(steps) and not dry_run:
                 table_sum.add(batch.table(labels, steps, day))
-            if is_new_view:
+            if is_new:
                 steps = steps_of_all(outcomes, labels.index(batch.label or ""))
             if len(steps) and not dry_run:
                 sample.add(batch, steps)
@@ -118,14 +135,15 @@ def train(
             refuse_swapped_labels(labels, known.moves, known.message_counts)
         if dry_run:
             return summary
-        needs_mail = is_new_view and view.has_cutoffs and has_spam(labels)
+        needs_mail = is_new and view.has_cutoffs and has_spam(labels)
         if needs_mail and (met < np.minimum(known.message_counts / 2, SAMPLE_SIZE)).any():
-            paths = " ".join(map(mail_option, labels))
+            what, paths = "view" if is_new_view else "base", " ".join(map(mail_option, labels))
             raise DataError(
-                f"{path}: this view needs cutoffs of its own, set by half of the mail that was learned "
+                f"{path}: this {what} needs cutoffs of its own, set by half of the mail that was learned "
                 f"(of much mail, {SAMPLE_SIZE:,} of each label); add to this command: {paths}"
             )
-        if stored is None or known.changed or rare or is_new_view or accepted != stored.head["ham_loss"]:
+        is_changed = known.changed or rare or is_new or about_base != old_base
+        if stored is None or is_changed or accepted != stored.head["ham_loss"]:
             write_shards(
                 path,
                 labels,
@@ -135,6 +153,7 @@ def train(
                 view,
                 accepted,
                 replaced,
+                about_base,
                 # Imported counts: their messages, which scores would need, are not there.
                 None if settings.closed else sample,
                 pool.map_shards,
@@ -147,6 +166,16 @@ def steps_of_all(outcomes: Sequence[str], label_index: int) -> Array:
     """Make steps of all messages that a model knows after a batch: a new view is to score them all."""
     messages = [at for at, result in enumerate(outcomes) if result in (LEARNED, MOVED, KNOWN)]
     return np.array([(at, label_index, 1) for at in messages], np.int64).reshape(-1, 3)
+
+
+def new_base(
+    path: str, base: StoredModel, labels: Sequence[str], settings: Settings, view: View
+) -> dict[str, Any]:
+    """Check that a model can stand on a base, and say what the head of the model has of it."""
+    if not view.has_cutoffs:
+        raise UsageError("a base needs a view with cutoffs; this one decides for the likeliest label")
+    check_base(path, labels, settings, base)
+    return {"path": base.path, "weight": USUAL_WEIGHT}
 
 
 @dataclass(frozen=True)
@@ -200,13 +229,15 @@ def write_shards(
     view: View = DEFAULT_VIEW,
     ham_loss: float = HAM_LOSS,
     before: StoredModel | None = None,
+    base: Mapping[str, Any] | None = None,
     sample: Sample | None = None,
     map_shards: MapShards = map,
     in_background: Callable[..., AbstractContextManager[Callable[[], Any]]] = nullcontext,
 ) -> None:
     """Write a model, with the cutoffs and the calibration that its scores ask for, taken in the background.
 
-    What was learned since `before` was opened is carried over. The caller holds the lock on training.
+    What was learned since `before` was opened is carried over. `base` has the path of a base, and how much it
+    counts. The caller holds the lock on training.
     """
     totals = list(map_shards(Totals.of, shards))
     kept = with_mail(labels, sum_totals(totals).messages)
@@ -224,25 +255,15 @@ def write_shards(
         return [np.concatenate(counts) for counts in zip(*found, strict=True)]
 
     def scored() -> tuple[LearnedMessages, dict[str, Any]]:
-        messages, limits, calibration, shares = learned, IMPORTED, Calibration(), NONE_MISFILED
-        if not settings.closed:
-            shares = misfiled_shares(labels, learned.labels, learned.scores)
-            if sample:
-                scores = sample.scorer(labels, view, sum_totals(totals), counts)
-                messages = scores(learned, shares)
-                found = misfiled_shares(labels, messages.labels, messages.scores)
-                if found != shares:
-                    messages, shares = scores(learned, found), found
-            columns = messages.labels, messages.scores, messages.leads
-            limits, calibration = measured(labels, *columns, ham_loss, score_scale(view))
-        return messages, {
-            "cutoffs": [limits.ham, limits.spam],
-            "calibration": [calibration.slope, calibration.intercept],
-            "misfiled": list(shares),
-            **({"margin": limits.margin} if "margin" in about else {}),
-        }
+        if settings.closed:  # imported counts, whose messages have no scores
+            return learned, {**IMPORTED_LIMITS, **({"margin": IMPORTED.margin} if "margin" in about else {})}
+        finder = LimitFinder(sum_totals(totals), view, ham_loss, sample, counts)
+        messages, found = finder.own(learned)
+        if base:
+            messages, found["base"] = finder.on_base(messages, base["path"], base["weight"])
+        return messages, found
 
-    about = {
+    about: dict[str, Any] = {
         "labels": list(labels),
         "settings": settings.as_map(),
         "view": view.as_map(),
@@ -252,8 +273,12 @@ def write_shards(
         "misfiled": [0.0, 0.0],
         **({"margin": 0.0} if has_spam(labels) and len(labels) > 2 else {}),
     }
-    with in_background(scored) as result:
-        new = save(path, shards, learned, about, totals, map_shards, result)
+    if base:  # which is of no known size before
+        learned, found = scored()
+        new = save(path, shards, learned, about | found, totals, map_shards)
+    else:
+        with in_background(scored) as result:
+            new = save(path, shards, learned, about, totals, map_shards, result)
     replace_model(path, new, before)
 
 
@@ -275,14 +300,16 @@ def write(
     view: View = DEFAULT_VIEW,
     ham_loss: float = HAM_LOSS,
     before: StoredModel | None = None,
+    base: Mapping[str, Any] | None = None,
 ) -> None:
     """Write a model of one table, as `write_shards` does of many."""
-    write_shards(path, table.labels, [table], table.learned, settings, view, ham_loss, before)
+    write_shards(path, table.labels, [table], table.learned, settings, view, ham_loss, before, base)
 
 
 def rewrite(stored: StoredModel, table: CountTable) -> None:
     """Write a model anew with another table. The caller holds the lock on training."""
-    write(stored.path, table, settings_of(stored), view_of(stored), stored.head["ham_loss"], stored)
+    about = stored.head["ham_loss"], stored, stored.head.get("base")
+    write(stored.path, table, settings_of(stored), view_of(stored), *about)
 
 
 def fold(path: str, always: bool = False) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from spamnb.store.counts import Row
+    from spamnb.store.counts import GramLayer, Row
 
 
 class SimpleTable:
@@ -79,11 +79,8 @@ class SimpleTable:
     def pair_rows(self, fingerprints: Iterable[int]) -> dict[int, Row]:
         return {pair: tuple(self.pairs[pair]) for pair in fingerprints if pair in self.pairs}
 
-    def gram_data(self) -> bytes:
-        return b""  # all are changes
-
-    def gram_changes(self, counters: Iterable[int]) -> dict[int, list[int]]:
-        return {counter: self.grams[counter] for counter in counters if counter in self.grams}
+    def gram_layers(self, _counters: Iterable[int] | None = None) -> list[GramLayer]:
+        return [(1, b"", self.grams)]  # all are changes
 
     def histogram(self) -> dict[tuple[int, ...], int]:
         """How many tokens share the same messages per label: Bernoulli's absent words, in brief."""

@@ -11,7 +11,7 @@ import pytest
 from helpers.tables import counts_of, crowded, token_of
 
 from spamnb.bayes.classifier import Classifier
-from spamnb.in_memory import MemoryScorer
+from spamnb.in_memory import MemoryLayer, MemoryScorer
 from spamnb.model import DEFAULT_VIEW, Model
 from spamnb.reading.features import BODY, NO_TAG, Features
 from spamnb.reading.message import read
@@ -90,14 +90,14 @@ def test_words_made_to_lie_together(tmp_path):
         token = token_of(number)
         features.add(NO_TAG, token, 0, len(token), BODY)
     assert {number for number, _, _ in features.tokens} == {*crowd, crowd[0] - 1}
-    facts = {"view": DEFAULT_VIEW, "classifier": classifier, "labels": stored.labels}
+    facts = {"view": DEFAULT_VIEW, "classifier": classifier, "labels": stored.labels, "counts": stored}
     model: Any = SimpleNamespace(stored=stored, **facts)
     expected = classifier.score(features.tokens, {}, features.pairs)
     assert len(expected.evidence) > 1000
-    scored = MemoryScorer(model, None).score(features)
+    scored = MemoryScorer(model, [MemoryLayer.of(stored, [])]).score(features)
     assert (scored.joint, scored.parts[:1]) == (expected.joint, expected.parts[:1])
 
 
 def counts_held(model):
     assert isinstance(model.scorer, MemoryScorer)
-    return model.scorer.tokens
+    return model.scorer.layers[0].tokens

@@ -143,7 +143,9 @@ def test_digests_keep_all_of_their_64_bits():
 
 def test_scores_are_renewed_for_some():
     learned = LearnedMessages.of([1, 5, 9], [0, 0, 1], [0.5, np.nan, 2.0])
-    renewed = learned.scored(np.array([9, 5], np.uint64), np.array([-1.0, 3.0]), np.array([4.0, 6.0]))
+    renewed = learned.scored(
+        np.array([9, 5], np.uint64), scores=np.array([-1.0, 3.0]), leads=np.array([4.0, 6.0])
+    )
     assert renewed.scores.tolist() == [0.5, 3.0, -1.0]
     assert renewed.leads.tolist()[1:] == [6.0, 4.0]
     assert learned.scores.tolist()[0::2] == [0.5, 2.0]

@@ -100,7 +100,7 @@ def test_a_sample_has_the_lowest_digests_of_each_label(batches, size):
                 "", names, np.array(digests, np.uint64), [], rows, fingerprints, Texts.empty(1), [], 0
             )
             sample.add(batch, np.stack((messages, labels, np.ones(len(digests))), axis=1).astype(int))
-        pieces = list(sample._load()) if batches else []
+        pieces = list(sample.load()) if batches else []
     found = [each for piece in pieces for each in zip(piece.labels, piece.digests.tolist(), strict=True)]
     every = sorted((digest % 2, digest) for digests in batches for digest in digests)
     assert sorted(found) == [one for label in (0, 1) for one in [e for e in every if e[0] == label][:size]]

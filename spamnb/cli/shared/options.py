@@ -74,11 +74,11 @@ def check_prior(view: View | None, labels: Iterable[str]) -> None:
             raise UsageError(f"--prior: unknown label {name!r}; the labels are: {', '.join(labels)}")
 
 
-def open_model(path: str, view: View | None, cutoff: str | None = None) -> Model:
-    """Open a model, to be read through a view."""
+def open_model(path: str, view: View | None, cutoff: str | None = None, layered: bool = True) -> Model:
+    """Open a model, to be read through a view; with its base, if it has one and is to be `layered`."""
     from spamnb.model import Model
 
-    model = Model.open(path, view, parse_cutoffs(cutoff))
+    model = Model.open(path, view, parse_cutoffs(cutoff), layered)
     check_prior(view, model.labels)
     return model
 
@@ -149,6 +149,7 @@ served_model_option = _model_option(callback=_check_local)  # a link may lead el
 jobs_option = rare_option(
     "--jobs", type=Number(1, 1024), help="Number of processes; by default one for each core."
 )
+no_base_option = rare_option("--no-base", is_flag=True, help="Judge without the model's base, if it has one.")
 keyed_option = rare_option(
     "--keyed",
     is_flag=True,

@@ -38,6 +38,7 @@ MAX_PACKED = 4 << 20  # bytes: a larger compressed mailbox is read by this proce
 RECOUNT_AFTER = 2.0  # seconds until workers are counted again
 UNCHANGED = "nothing was changed"
 KEYED = "a model with a key, and the key stays on this machine; leave --cluster out"
+LAYERED = "a model on top of a base, which is not sent; leave --cluster out, or add --no-base"
 
 cut_mail = partial(chunks, size=CHUNK_SIZE, max_packed=MAX_PACKED)
 
@@ -151,6 +152,8 @@ class ClusterPool:
         """Have all mail below some paths judged, in order."""
         if model.key:
             raise UsageError(KEYED)
+        if model.base:
+            raise UsageError(LAYERED)
         has_own_view = model.calibration is not None
         files = tasks.ModelFiles(*_contents(model), None if has_own_view else model.view, model.cutoffs)
         (sent,) = self.client.scatter([files], broadcast=True, hash=False)

@@ -139,7 +139,7 @@ def _judge(files: ModelFiles) -> BatchJudge:
             for data, ending in ((files.model, ""), (files.journal, ".journal")):
                 with open(path + ending, "wb") as file:
                     file.write(data)
-            judge = BatchJudge(Model.open(path, files.view, files.cutoffs))
+            judge = BatchJudge(Model.open(path, files.view, files.cutoffs, layered=False))
         _judges.clear()
         _judges[name] = judge
     return judge

@@ -1,0 +1,10 @@
+cimport cython
+from libc.stdint cimport int64_t
+
+cdef int64_t LARGEST_UNIT, LARGEST_COUNT
+
+cdef class LayeredTotals:
+    cdef dict __dict__
+
+@cython.locals(counts=list, k=Py_ssize_t, count=int64_t, other=int64_t)
+cpdef list added(own, base, int64_t unit)

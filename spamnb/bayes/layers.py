@@ -1,0 +1,73 @@
+"""The counts of a model on top of those of another, its base: tables add, so two are one.
+
+A message of the model's own counts `unit` times, one of the base once; a unit of 1/`unit` messages then makes
+the same probabilities as own + base / unit would, and all counts stay whole numbers. See docs/layers.md.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from spamnb.store.counts import Counts, GramLayer, Row, Sums, TotalCounts
+
+LARGEST_UNIT = 1 << 16
+LARGEST_COUNT = 1 << 46  # higher ones are taken for it: so the sum of two layers has less than 63 bits
+
+
+def unit_of(base_messages: int, weight: int) -> int:
+    """Return how many messages of a base count as one, so that all together count as `weight` or less."""
+    return min(max(-(-base_messages // max(weight, 1)), 1), LARGEST_UNIT)
+
+
+class LayeredTotals:
+    """Sums over two tables."""
+
+    def __init__(self, own: TotalCounts, base: TotalCounts, unit: int) -> None:
+        self.unit = unit
+        self.labels = own.labels
+        self.messages = added(own.messages, base.messages, unit)
+        self.presences = added(own.presences, base.presences, unit)
+        self.occurrences = added(own.occurrences, base.occurrences, unit)
+        self.pair_presences = added(own.pair_presences, base.pair_presences, unit)
+        self.vocabulary = own.vocabulary + base.vocabulary // unit
+        self.pair_vocabulary = own.pair_vocabulary + base.pair_vocabulary // unit
+        self.numbers: Mapping[str, Sequence[Sums]] = {}  # which only textbook views read, and these no base
+
+    def histogram(self) -> dict[tuple[int, ...], int]:
+        return {}  # likewise
+
+
+class LayeredCounts(LayeredTotals):
+    """Two tables to look tokens up in."""
+
+    def __init__(self, own: Counts, base: Counts, unit: int) -> None:
+        super().__init__(own, base, unit)
+        self.own, self.base = own, base
+
+    def rows(self, fingerprints: Sequence[int]) -> dict[int, Row]:
+        return added_rows(self.own.rows(fingerprints), self.base.rows(fingerprints), self.unit)
+
+    def pair_rows(self, fingerprints: Sequence[int]) -> dict[int, Row]:
+        return added_rows(self.own.pair_rows(fingerprints), self.base.pair_rows(fingerprints), self.unit)
+
+    def gram_layers(self, counters: Sequence[int] | None = None) -> list[GramLayer]:
+        ((_, data, changes),) = self.own.gram_layers(counters)
+        return [(self.unit, data, changes), *self.base.gram_layers(counters)]
+
+
+def added(own: Sequence[int], base: Sequence[int], unit: int) -> list[int]:
+    """Add the counts of a base to those of a model, which count `unit` times."""
+    counts = []
+    for k in range(len(own)):
+        count, other = min(own[k], LARGEST_COUNT), min(base[k], LARGEST_COUNT)
+        counts.append(unit * count + other)
+    return counts
+
+
+def added_rows(own: dict[int, Row], base: dict[int, Row], unit: int) -> dict[int, Row]:
+    """Add the rows of a model, which count `unit` times, to those of a base, where the sums are put."""
+    for fingerprint, row in own.items():
+        base[fingerprint] = tuple(added(row, base.get(fingerprint, (0,) * len(row)), unit))
+    return base

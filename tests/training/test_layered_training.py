@@ -1,0 +1,196 @@
+"""A model on top of another: what it learns, how it judges, and what becomes of it without its base."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.learning import fold, train_bulk
+from helpers.samples import ham, spam, work
+
+from spamnb.bayes.view import View
+from spamnb.errors import DataError, UsageError
+from spamnb.exchange.backup import exported, restore
+from spamnb.exchange.importing.exports import Lines
+from spamnb.in_memory import load_into_memory
+from spamnb.lock import TRAINING, Lock
+from spamnb.model import Model
+from spamnb.reading.identity import digest
+from spamnb.reading.message import read
+from spamnb.store.stored_model import StoredModel
+from spamnb.tables.learned import LearnedMessages
+from spamnb.tables.loading import load_table
+from spamnb.training import train as training
+from spamnb.training.learn import learn
+from spamnb.training.limits import USUAL_WEIGHT, WEIGHTS
+
+OWN = [(ham(n), "ham") for n in range(6)] + [(spam(n), "spam") for n in range(6)]
+OTHERS = [(work(n), "ham") for n in range(40)] + [(spam(n), "spam") for n in range(50, 90)]
+LATER = [work(100), spam(100), ham(100), b"Subject: deadline\n\nbuy viagra now, quarterly budget\n"]
+
+
+@pytest.fixture
+def base(tmp_path):
+    return train_bulk(tmp_path, OTHERS, "base")
+
+
+@pytest.fixture
+def layered(tmp_path, base):
+    """A model on a base that counts, whatever its mail would choose."""
+    path = train_bulk(tmp_path, OWN[:3] + OWN[6:9], "layered", base=base)
+    for raw, label in OWN[3:6] + OWN[9:]:
+        learn(path, raw, label)
+    return counting(path)
+
+
+def counting(path, weight=30):
+    """Have the base of a model count as so many messages."""
+    with Lock(path, kind=TRAINING):
+        stored = StoredModel.open(path)
+        stored.head["base"]["weight"] = weight
+        training.rewrite(stored, load_table(stored).clipped())
+    return path
+
+
+def test_the_own_part_is_as_without_a_base(tmp_path, base):
+    alone, on_base = train_bulk(tmp_path, OWN, "alone"), train_bulk(tmp_path, OWN, "on base", base=base)
+    one, two = StoredModel.open(alone), StoredModel.open(on_base)
+    about = two.head.pop("base")
+    assert about["path"] == base
+    assert about["weight"] in WEIGHTS
+    for name, column in one.columns.items():
+        assert two.column(name).read() == column.read(), name
+    differing = {"columns", "generation"}
+    assert {name: one.head[name] for name in one.head.keys() - differing} == {
+        name: two.head[name] for name in two.head.keys() - differing
+    }
+    assert [Model.open(on_base, layered=False).classify(raw).as_map() for raw in LATER] == [
+        Model.open(alone).classify(raw).as_map() for raw in LATER
+    ]
+
+
+def test_all_ways_to_judge_agree(layered):
+    one_by_one, in_memory = Model.open(layered), load_into_memory(Model.open(layered))
+    assert one_by_one.base
+    assert in_memory.scorer
+    for raw in LATER:
+        features = in_memory.features(read(raw))
+        assert in_memory.verdict(features).as_map() == one_by_one.classify(raw).as_map()
+    alone = Model.open(layered, layered=False)
+    assert [alone.classify(raw).score for raw in LATER] != [one_by_one.classify(raw).score for raw in LATER]
+
+
+def test_a_word_that_only_the_base_knows_counts(layered):
+    score, alone = (Model.open(layered, layered=both).classify(work(7)).score for both in (True, False))
+    assert score < alone
+
+
+def test_each_message_is_scored_without_itself(tmp_path, base):
+    path = train_bulk(tmp_path, OWN, "whole", base=base)
+    unit_weight = StoredModel.open(path).head["base"]["weight"]
+    learned = LearnedMessages.load(StoredModel.open(path))
+    without = counting(train_bulk(tmp_path, OWN[1:], "without", base=base), unit_weight)
+    place = int(np.searchsorted(learned.digests, np.uint64(digest(read(OWN[0][0])))))
+    expected = Model.open(without).classify(OWN[0][0]).score
+    assert learned.base_scores[place] == pytest.approx(expected, abs=0.01)
+
+
+def test_mail_that_the_base_has_too_is_left_out_of_both(tmp_path):
+    """Else each message would find itself in the base, and the scores that set cutoffs would be too good."""
+    base = train_bulk(tmp_path, [*OTHERS, *OWN], "all")
+    base_without = train_bulk(tmp_path, [*OTHERS, *OWN[1:]], "all but one")
+    path = train_bulk(tmp_path, OWN, "whole", base=base)
+    weight = StoredModel.open(path).head["base"]["weight"]
+    learned = LearnedMessages.load(StoredModel.open(path))
+    without = counting(train_bulk(tmp_path, OWN[1:], "without", base=base_without), weight)
+    place = int(np.searchsorted(learned.digests, np.uint64(digest(read(OWN[0][0])))))
+    expected = Model.open(without).classify(OWN[0][0]).score
+    assert learned.base_scores[place] == pytest.approx(expected, abs=0.05)
+
+
+def test_learning_leaves_the_base_alone(layered, base):
+    before = Path(base).read_bytes()
+    learn(layered, ham(50), "ham")
+    learn(layered, ham(50), None)
+    learn(layered, spam(200), "spam")
+    record = StoredModel.open(layered).journal.records[-1]
+    assert record.base_score == record.base_score != record.score
+    fold(layered)
+    assert StoredModel.open(layered).head["base"]["path"] == base
+    assert Path(base).read_bytes() == before
+    assert not os.path.exists(base + ".journal")
+
+
+def test_the_base_is_retrained(layered, tmp_path):
+    before = Model.open(layered).classify(LATER[3]).score
+    train_bulk(tmp_path, [(work(n), "spam") for n in range(300, 340)], "base")
+    assert Model.open(layered).classify(LATER[3]).score > before
+
+
+def test_without_its_base(layered, base, capfd):
+    alone = [Model.open(layered, layered=False).classify(raw).as_map() for raw in LATER]
+    os.rename(base, base + ".moved")
+    assert [Model.open(layered).classify(raw).as_map() for raw in LATER[:1]] == alone[:1]
+    told = capfd.readouterr().err
+    assert told.count("\n") == 1
+    assert "judging without this base" in told
+    Path(base).write_bytes(Path(base + ".moved").read_bytes()[:-100])
+    assert Model.open(layered).base is None
+    assert "cut short" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("column", ["tokens", "pairs", "grams"])
+def test_damage_that_is_found_late(layered, base, column, capfd):
+    """A model in a file is verified where it is read."""
+    found = StoredModel.open(base).column(column)
+    data = bytearray(Path(base).read_bytes())
+    data[found.at : found.at + found.size] = bytes(found.size)
+    Path(base).write_bytes(data)
+    alone = Model.open(layered, layered=False)
+    for prepared in (lambda model: model, load_into_memory):
+        judge = prepared(Model.open(layered))
+        for raw in LATER:
+            assert judge.verdict(judge.features(read(raw))).as_map() == alone.classify(raw).as_map()
+        told = capfd.readouterr().err
+        assert told.count("\n") == 1
+        assert "judging without this base" in told
+
+
+def test_what_does_not_fit(tmp_path, base):
+    with pytest.raises(DataError, match="ngrams"):
+        train_bulk(tmp_path, OWN, "n", wanted={"ngrams": 2}, base=base)
+    with pytest.raises(DataError, match="labels"):
+        train_bulk(tmp_path, [*OWN, (work(1), "work")], "w", base=base)
+    path = train_bulk(tmp_path, OWN, "later")
+    with pytest.raises(DataError, match="base needs cutoffs of its own"):
+        train_bulk(tmp_path, OWN[:1], "later", base=base)
+    train_bulk(tmp_path, OWN, "later", base=base)
+    assert StoredModel.open(path).head["base"]["path"] == base
+    train_bulk(tmp_path, [], "later", base="")
+    assert "base" not in StoredModel.open(path).head
+    with pytest.raises(UsageError, match="cutoffs"):
+        train_bulk(tmp_path, OWN, "textbook", view=View(), base=base)
+
+
+def test_few_messages_have_the_rule_of_the_first_days(tmp_path, base):
+    """A base makes a model no bolder than its own mail would."""
+    path = train_bulk(tmp_path, [OWN[0], OWN[6]], "few", base=base)
+    about = StoredModel.open(path).head["base"]
+    assert about["cutoffs"] == [-np.inf, np.inf]
+    assert about["weight"] == USUAL_WEIGHT
+    path = train_bulk(tmp_path, OWN, "more", base=base)
+    head = StoredModel.open(path).head
+    assert head["base"]["cutoffs"][1] > 8
+
+
+def test_a_backup_keeps_it(layered, tmp_path):
+    copy = str(tmp_path / "copy")
+    restore(copy, Lines(copy, [f"{line}\n".encode() for line in exported(layered)]))
+    assert StoredModel.open(copy).head["base"] == StoredModel.open(layered).head["base"]
+    assert [Model.open(copy).classify(raw).as_map() for raw in LATER] == [
+        Model.open(layered).classify(raw).as_map() for raw in LATER
+    ]
+    one, two = (LearnedMessages.load(StoredModel.open(path)).base_scores for path in (copy, layered))
+    assert np.array_equal(one, two, equal_nan=True)
