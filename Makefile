@@ -11,7 +11,7 @@ DEMO = .demo/model.msgpack
 HAM = --ham $(CORPUS)/ham.mbox.xz --ham $(CORPUS)/hard-ham.mbox.xz
 SPAM = --spam $(CORPUS)/spam.mbox.xz
 unexport PYTHONDONTWRITEBYTECODE  # each of some thousand starts of spamnb would compile its commands anew
-.PHONY: help install env lock demo review screenshots test test-fast test-interpreted test-pythons lint golden man bench bench-serve bench-cluster bench-imap accuracy charsets lies sorting ablation attacks growth soak fuzz dist dist-test release docs deb deb-test audit clean
+.PHONY: help install env lock demo review screenshots test test-fast test-interpreted test-pythons lint golden man bench bench-serve bench-cluster bench-imap accuracy charsets lies sorting layers ablation attacks growth soak fuzz dist dist-test release docs deb deb-test audit clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 15
@@ -89,6 +89,9 @@ lies: env  ## accuracy on Chinese and Russian mail that is not as it says: ARGS=
 
 sorting: env  ## mailing lists as folders that mail is sorted into: ARGS="HAM SPAM" for other mail
 	$(BIN)/python bench/sorting.py $(or $(ARGS),$(CORPUS)/ham.mbox.xz $(CORPUS)/spam.mbox.xz)
+
+layers: env  ## what a base is worth to a model with little mail: ARGS="--corpus NAME=HAM,SPAM"
+	$(BIN)/python bench/layers.py $(ARGS)
 
 ablation: env  ## what each setting of the default is worth, and each rule of the tokenizer: ARGS="--corpus NAME=HAM,SPAM"
 	$(BIN)/python bench/ablation.py $(ARGS)

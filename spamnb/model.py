@@ -123,6 +123,10 @@ class Model:
             self.lose_base(error)
         return self.classifier.score(features.tokens, features.numbers, pairs, grams)
 
+    def alone(self) -> "Model":
+        """Return the model without its base: its counts are those of its own mail."""
+        return Model(self.stored, key=self.key) if self.base else self
+
     def lose_base(self, error: SpamnbError) -> None:
         """Go on without a base that turns out to be damaged, and say so."""
         tell_no_base(error)

@@ -12,7 +12,8 @@ cdef class Score:
 
 @cython.final
 cdef class Evidence:
-    cdef readonly object feature, row, times, part
+    cdef readonly object feature, times, part
+    cdef public object row, base_row
     cdef readonly list weights
 
 @cython.final

@@ -76,11 +76,18 @@ class Evidence:
     """A token, a pair or a number: its counts, how often the message has it, its weight per label."""
 
     def __init__(
-        self, feature: int | str, row: Row, times: float, weights: list[float], part: int = 0
+        self,
+        feature: int | str,
+        row: Row,
+        times: float,
+        weights: list[float],
+        part: int = 0,
+        base_row: Row = (),
     ) -> None:
         self.feature = feature  # the fingerprint of a token or a pair, the name of a number
         self.part = part
         self.row = row
+        self.base_row = base_row  # counts of a base, once they were told apart
         self.times = times
         self.weights = weights
 

@@ -84,7 +84,7 @@ def different_settings(here: Model, there: Model) -> dict[str, list[Any]]:
 
 def most_moved_tokens(here: Model, there: Model, labels: Sequence[str], top: int) -> list[MovedToken]:
     """The tokens whose weights differ most, times the root of their messages: one seen twice counts less."""
-    models = here, there
+    models = here.alone(), there.alone()
     vocabularies = [Vocabulary(model.stored) for model in models]
     fingerprints = [block.fingerprints for vocabulary in vocabularies for block in vocabulary.blocks()]
     keys = np.unique(np.concatenate([np.empty(0, np.uint64), *fingerprints]))

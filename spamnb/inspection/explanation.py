@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spamnb.bayes.cutoffs import has_spam, not_spam
 from spamnb.bayes.scorer import Scorer
-from spamnb.bayes.verdict import Cutoffs, Verdict
+from spamnb.bayes.verdict import Cutoffs, Evidence, Verdict
 from spamnb.configuration.current import Configuration
 from spamnb.files import printable
 from spamnb.inspection.gram_reasons import sum_grams
@@ -202,11 +202,16 @@ class Explanation(NamedTuple):
             "token": reason.token,
             "where": reason.where,
             **self._counts_map(reason.row),
+            **self._base_map(reason.evidence.base_row),
             "times": reason.evidence.times,
             "weights": dict(zip(self.model.labels, reason.evidence.weights, strict=True)),
             "weight": reason.weight,
             "adds": reason.adds,
         }
+
+    def _base_map(self, row: Row) -> dict[str, Any]:
+        """In how many messages of a base a token is, if there is one."""
+        return {"base_messages": self._counts_map(row)["messages"]} if self.model.base else {}
 
     def _counts_map(self, row: Row) -> dict[str, Any]:
         labels = self.model.labels
@@ -236,6 +241,7 @@ def explain(model: Model, raw: bytes, configuration: Configuration | None = None
     prior = difference(classifier.log_prior, toward, against) if view.damping is None else 0.0
     background = difference(classifier.score([]).joint, toward, against)
     words = evidence_between(score, toward, against)
+    tell_layers_apart(model, words)
     numbers = words[:0]
     if view.numbers:
         measured = len(classifier.numeric_evidence(features.numbers))
@@ -251,7 +257,7 @@ def explain(model: Model, raw: bytes, configuration: Configuration | None = None
         configuration.decide(verdict, envelope_of(message))
     counted = {item.feature for item in words}
     others = [token[0] for token in features.tokens if token[0] not in counted]
-    weak = model.stored.rows(others)
+    weak = model.counts.rows(others)
     if view.event == "gaussian":
         others, weak = [], {}
     return Explanation(
@@ -271,6 +277,18 @@ def explain(model: Model, raw: bytes, configuration: Configuration | None = None
         {features.texts[fingerprint]: weak[fingerprint] for fingerprint in others if fingerprint in weak},
         len(pairs) - sum([len(item.row) == len(model.labels) for item in words]) if pairs else 0,
     )
+
+
+def tell_layers_apart(model: Model, words: Sequence[Evidence]) -> None:
+    """Give each word the counts of the model's own mail, and those of its base, in place of their sum."""
+    if model.base is None:
+        return
+    features = [int(item.feature) for item in words]
+    own = {**model.stored.rows(features), **model.stored.pair_rows(features)}
+    beneath = {**model.base.rows(features), **model.base.pair_rows(features)}
+    for item in words:
+        nothing = (0,) * len(item.row)
+        item.row, item.base_row = own.get(int(item.feature), nothing), beneath.get(int(item.feature), nothing)
 
 
 def deciding_words(model: Model, message: Message, label: str, most: int = 3) -> list[str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from spamnb.bayes.layers import added_rows
 from spamnb.bayes.scorer import Scorer
 from spamnb.bayes.verdict import Evidence
 from spamnb.bayes.view import SHARE_OF_GRAMS
@@ -18,10 +19,11 @@ from spamnb.labels import SPAM
 from spamnb.reading.features import BODY, HEAD
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from spamnb.model import Model
     from spamnb.reading.features import Features
+    from spamnb.store.counts import Row
 
 
 def sum_grams(
@@ -30,6 +32,8 @@ def sum_grams(
     """Sum the grams as `sum_evidence` does words: what each stretch adds, and what head and body do."""
     weights = telling_weights(model, features, toward, against)
     rows = model.stored.gram_rows(list(weights))
+    rows_of_base = model.base.gram_rows(list(weights)) if model.base else {}
+    nothing = (0,) * len(model.labels)
     reasons: list[Reason] = []
     part_sums = []
     for part in (HEAD, BODY):
@@ -45,7 +49,8 @@ def sum_grams(
                 labels = [0.0] * len(model.labels)
                 labels[toward] = total / len(first_met)
                 shown, covered = shown_text(text[start:end]), covered_words(text, start, end)
-                evidence = Evidence(shown, rows[strongest], len(first_met), labels, part)
+                row, beneath = rows.get(strongest, nothing), rows_of_base.get(strongest, nothing)
+                evidence = Evidence(shown, row, len(first_met), labels, part, beneath)
                 reasons.append(Reason(shown, evidence, labels[toward], total / divisor, covers=covered))
         if own:
             total = sum(weights[counter] for counter in own)
@@ -62,12 +67,20 @@ def telling_weights(model: Model, features: Features, toward: int, against: int)
     labels, found = model.labels, {}
     is_about_spam = likelihood.spam_apart < 0 or SPAM in (labels[toward], labels[against])
     of_row = Scorer(likelihood).weights_of if is_about_spam else likelihood.weights
-    for counter, row in model.stored.gram_rows(features.grams).items():
+    for counter, row in rows_of_grams(model, features.grams).items():
         weights = of_row(row)
         shown = weights if is_about_spam else likelihood.without_spam(weights)
         if max(shown) - min(shown) >= likelihood.view.least_evidence:
             found[counter] = weights[toward] - weights[against]
     return found
+
+
+def rows_of_grams(model: Model, counters: Sequence[int]) -> dict[int, Row]:
+    """The counts of grams, of both layers where there are two."""
+    own = model.stored.gram_rows(counters)
+    if model.base is None:
+        return own
+    return added_rows(own, model.base.gram_rows(counters), model.classifier.unit)
 
 
 def stretches(

@@ -95,9 +95,13 @@ class ModelSummary:
     last_learned: str | None  # as 2026-11-15: the last of the days on which the tokens were last seen
     standing: list[str]  # how much spam is caught and what would help, a sentence each
     telling: dict[str, list[TellingToken]]
+    base: (
+        dict[str, Any] | None
+    )  # what it stands on: path, weight, cutoffs; all else is of the model by itself
 
     @classmethod
     def of(cls, model: Model, top: int) -> ModelSummary:
+        model = model.alone()
         stored = model.stored
         vocabulary = Vocabulary(stored)
         check_columns(stored, "tokens", "days")  # which `blocks` reads
@@ -138,6 +142,7 @@ class ModelSummary:
             day_text(last_day) if last_day else None,
             [*standing(stored), *advice(stored, own_mail, last_day)],
             telling.by_label(vocabulary.tokens),
+            stored.head.get("base"),
         )
 
 
@@ -243,7 +248,7 @@ def label_leads(likelihood: Likelihood, row: tuple[int, ...]) -> list[float]:
 
 def telling_in_model(model: Model, top: int) -> dict[str, list[TellingToken]]:
     """The tokens of a model that speak most for each label."""
-    vocabulary, telling = Vocabulary(model.stored), TellingTokens(model.classifier, top)
+    vocabulary, telling = Vocabulary(model.stored), TellingTokens(model.alone().classifier, top)
     for block in vocabulary.blocks():
         telling.add(block.start, block.message_counts, block.occurrence_counts)
     return telling.by_label(vocabulary.tokens)

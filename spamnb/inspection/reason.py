@@ -45,6 +45,11 @@ class Reason(NamedTuple):
     is_number: bool = False
     covers: tuple[str, ...] | None = None  # of a stretch of grams: the words that it covers, in whole or part
 
+    def count_text(self, label_index: int) -> str:
+        """In how many messages of a label it is: those of the model, and those of its base, if it has one."""
+        base = f" + {self.evidence.base_row[label_index]:,}" if self.evidence.base_row else ""
+        return f"{self.row[label_index]:,}{base}"
+
     @property
     def is_gram(self) -> bool:
         """Whether it is a stretch of text, whose grams have this weight in the mean."""

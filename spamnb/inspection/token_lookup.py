@@ -13,7 +13,7 @@ from spamnb.reading.features import fingerprints_of, pair_fingerprint
 from spamnb.tables.vocabulary import Vocabulary, parse_fingerprint
 
 if TYPE_CHECKING:
-    from spamnb.store.counts import Row
+    from spamnb.store.counts import Counts, Row
 
 Value = TypeVar("Value", int, float)
 Words = tuple[str, ...]  # a token alone, or both words of a pair
@@ -44,6 +44,7 @@ class TokenFacts:
     last_seen: str | None = None
     elsewhere: Sequence[OtherToken] = ()  # the same word in other places of a message
     is_pair: bool = False  # two words side by side
+    base_messages: dict[str, int] | None = None  # of the base, if the model has one; weights are by both
 
 
 def look_up(model: Model, asked: str) -> TokenFacts:
@@ -56,26 +57,29 @@ def look_up(model: Model, asked: str) -> TokenFacts:
     if not known:
         nothing = dict.fromkeys(model.labels, 0)
         return TokenFacts(asked, False, nothing, nothing)
-    words, row = next(iter(known.items()))
-    label_count, is_pair = len(model.labels), len(words) == 2
-    first_seen, last_seen = (None, None) if is_pair else days_seen(model, words)
+    words, both = next(iter(known.items()))
+    label_count, is_pair, nothing_of_it = len(model.labels), len(words) == 2, (0,) * len(both)
+    row = rows_of(model, [words], model.stored).get(words, nothing_of_it)
+    of_base = rows_of(model, [words], model.base).get(words, nothing_of_it) if model.base else None
+    first_seen, last_seen = (None, None) if is_pair or not any(row) else days_seen(model, words)
     is_read = model.view.pairs or not is_pair
     return TokenFacts(
         " ".join(words),
         True,
         by_label(model, row[:label_count]),
         None if is_pair else by_label(model, row[label_count:]),
-        by_label(model, model.classifier.probabilities(row)) if is_read else None,
-        by_label(model, label_leads(model.classifier, row)) if is_read else None,
-        is_read and model.classifier.is_evidence(row),
+        by_label(model, model.classifier.probabilities(both)) if is_read else None,
+        by_label(model, label_leads(model.classifier, both)) if is_read else None,
+        is_read and model.classifier.is_evidence(both),
         first_seen,
         last_seen,
         [
             OtherToken(" ".join(other), by_label(model, counts[:label_count]))
-            for other, counts in rows_of(model, in_other_places(words)).items()
+            for other, counts in rows_of(model, in_other_places(words), model.stored).items()
             if other != words
         ],
         is_pair,
+        by_label(model, of_base[:label_count]) if of_base else None,
     )
 
 
@@ -99,12 +103,12 @@ def in_other_places(words: Words) -> list[Words]:
     return [tuple(tag + word for word in untagged) for tag in TAGS]
 
 
-def rows_of(model: Model, spellings: Sequence[Words]) -> dict[Words, Row]:
-    """The counts of those tokens and pairs that are known, in the order given."""
-    found = {}
+def rows_of(model: Model, spellings: Sequence[Words], layer: Counts | None = None) -> dict[Words, Row]:
+    """The counts of those tokens and pairs that are known, in the order given: of all layers, or of one."""
+    counts, found = layer or model.counts, {}
     for words in spellings:
         fingerprint = fingerprint_of(model, words)
-        rows = model.stored.pair_rows if len(words) == 2 else model.stored.rows
+        rows = counts.pair_rows if len(words) == 2 else counts.rows
         row = rows([fingerprint]).get(fingerprint)
         if row is not None:
             found[words] = row

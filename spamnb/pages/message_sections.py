@@ -97,7 +97,7 @@ def reason_row(why: Explanation, reason: Reason, id_: str | None, largest: float
     return element(
         "tr",
         element("th", token_text(reason.token), times, scope="row"),
-        [element("td", count(reason.row[k])) for k in label_indexes],
+        [element("td", reason.count_text(k)) for k in label_indexes],
         element("td", signed(reason.weight)),
         element("td", signed(reason.adds, 4)),
         element("td", bar, aria_hidden="true"),

@@ -65,7 +65,9 @@ class WordTinter:
     def counts(self, reason: Reason) -> str:
         labels = self.why.model.labels
         held = [f"{count(n)} {label}" for n, label in zip(reason.row, labels, strict=False) if n]
-        return ", ".join(held[:NOTED])
+        beneath = zip(reason.evidence.base_row, labels, strict=False)
+        held = held[:NOTED] + [f"{count(n)} {label} in the base" for n, label in beneath if n]
+        return ", ".join(held)
 
 
 def message_section(why: Explanation, rows: Mapping[str, str]) -> Markup:

@@ -15,6 +15,9 @@ from spamnb.errors import DataError, UsageError
 from spamnb.exchange.backup import exported, restore
 from spamnb.exchange.importing.exports import Lines
 from spamnb.in_memory import load_into_memory
+from spamnb.inspection.explanation import explain
+from spamnb.inspection.model_summary import ModelSummary
+from spamnb.inspection.token_lookup import look_up
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import Model
 from spamnb.reading.identity import digest
@@ -194,3 +197,19 @@ def test_a_backup_keeps_it(layered, tmp_path):
     ]
     one, two = (LearnedMessages.load(StoredModel.open(path)).base_scores for path in (copy, layered))
     assert np.array_equal(one, two, equal_nan=True)
+
+
+def test_an_explanation_tells_which_layer_says_what(layered):
+    """Its sum is the score; counts are those of the model, and of its base."""
+    model, raw = Model.open(layered), work(7)
+    why = explain(model, raw)
+    assert sum(part.adds for part in why.part_sums) == pytest.approx(why.verdict.score)
+    found = {entry["token"]: entry for entry in why.as_map("-")["evidence"]}
+    assert found["quarterly"]["messages"] == {"ham": 0, "spam": 0}
+    assert found["quarterly"]["base_messages"] == {"ham": 40, "spam": 0}
+    facts = look_up(model, "quarterly")
+    assert facts.known
+    assert (facts.messages, facts.base_messages) == ({"ham": 0, "spam": 0}, {"ham": 40, "spam": 0})
+    assert facts.weights
+    assert facts.weights["ham"] > 2.5
+    assert ModelSummary.of(model, 5).telling == ModelSummary.of(model.alone(), 5).telling

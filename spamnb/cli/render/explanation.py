@@ -149,7 +149,8 @@ def evidence_table(why: Explanation, top: int, everything: bool) -> Grid:
         if strong and len(reasons) > len(strong):
             rest = reasons[len(strong) :]
             rows.append(total_row(why, f"  … {len(rest):,} more", rest, "dim"))
-    counts = [f"in {label}" for label in why.column_labels]
+    base = " + base" if why.model.base else ""
+    counts = [f"in {label}{base}" for label in why.column_labels]
     columns: list[str | Text] = ["token", *counts, "weight", "adds", bar_heading(*why.sides, width)]
     return table(f"evidence ({len(strongest):,} of {len(why.reasons):,})", columns, rows, picture=True)
 
@@ -174,7 +175,7 @@ def token_cell(why: Explanation, reason: Reason, whole: bool) -> Text:
 
 def count_cells(why: Explanation, reason: Reason) -> list[str]:
     label_indexes = [why.model.labels.index(label) for label in why.column_labels]
-    return [*(f"{reason.row[k]:,}" for k in label_indexes), signed(reason.weight, 3), signed(reason.adds, 4)]
+    return [*(reason.count_text(k) for k in label_indexes), signed(reason.weight, 3), signed(reason.adds, 4)]
 
 
 def sum_table(why: Explanation) -> RenderableType:

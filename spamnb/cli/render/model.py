@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from datetime import date
 from math import isfinite
@@ -72,8 +72,19 @@ def facts(known: ModelSummary) -> Iterator[tuple[str, str]]:
         yield "key", key_location(known.path)
     yield "settings", settings(known.settings)
     yield "view", view(known.view)
+    if known.base:
+        yield "base", base(known.base)
     yield "size", f"{known.size / 1e6:,.1f} MB"
     yield "journal", journal(known)
+
+
+def base(about: Mapping[str, Any]) -> str:
+    """Say what a model stands on, and how much that counts."""
+    weight, (ham, spam) = about["weight"], about["cutoffs"]
+    if not weight:
+        return f"{printable(about['path'])}, not used: the model's own mail does better without it"
+    limits = f"cutoffs on top of it {ham:.4f} and {spam:.4f}"
+    return f"{printable(about['path'])}, counts as {counted(weight, 'message')} at most; {limits}"
 
 
 def scripts(known: ModelSummary) -> list[str]:

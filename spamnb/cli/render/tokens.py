@@ -56,6 +56,9 @@ def facts(model: Model, token: TokenFacts) -> Iterator[tuple[str, str]]:
         yield "first seen", token.first_seen or "not recorded"
         yield "last seen", token.last_seen or "not recorded"
     yield "elsewhere", others(token.elsewhere)
+    if token.base_messages is not None:
+        counts = ", ".join(f"{label} {count:,}" for label, count in token.base_messages.items())
+        yield "in the base", f"{counts}; probability and weight are by both"
 
 
 def others(found: Sequence[OtherToken]) -> str:
