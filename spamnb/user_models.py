@@ -27,8 +27,8 @@ class UserModels:
         """Path of a user's model, whether it is there or not; None for a name that no user has."""
         return f"{self.before}{user}{self.behind}" if is_user(user) else None
 
-    def find(self, user: str) -> str | None:
-        """Path of a user's model with its links followed; None if there is none.
+    def find(self, user: str, name: str = "") -> str | None:
+        """Path of a user's model, or of a file beside it, with its links followed; None if there is none.
 
         Users may write in these folders: a link that leads out of the user's own is an error, and so is what
         is no file.
@@ -36,6 +36,8 @@ class UserModels:
         path = self.path(user)
         if path is None:
             return None
+        if name:
+            path = os.path.join(os.path.dirname(path), name)
         found = os.path.realpath(path)
         if not self._is_own(user, found):
             raise ModelError(path, f"a link leads out of the user's folder, to {found}")
@@ -59,6 +61,13 @@ class UserModels:
         folder, name = os.path.split(f"{self.before}{user}{self.behind.partition('/')[0]}")
         own = os.path.join(os.path.realpath(folder), name)
         return found == own or found.startswith(own + "/")
+
+
+def users_of(address: str) -> list[str]:
+    """Names that the user of a mail address may have, the longest first: with domain and extension."""
+    local, at, domain = address.lower().rpartition("@")
+    names = [local, local.partition("+")[0]] if at else [domain, domain.partition("+")[0]]
+    return list(dict.fromkeys([*(f"{name}@{domain}" for name in names if at), *names]))
 
 
 def is_user(name: str) -> bool:

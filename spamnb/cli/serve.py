@@ -122,8 +122,8 @@ def serve(**options: Any) -> None:
     if not (options["user_models"] and options["allow_tell"]):
         only = "without --user-models and --allow-tell"
         refuse_without_effect(only, "create_user_models", "teach_shared")
-    if milter and (options["allow_tell"] or options["user_models"]):
-        raise UsageError("--user-models and --allow-tell cannot be combined with --milter")
+    if milter and options["allow_tell"]:
+        raise UsageError("--allow-tell cannot be combined with --milter")
     open_history(options["history"], options["history_days"], options["history_size"], load())
     options["workers"] = options["workers"] or all_cores()
     options["timeout"] = options["timeout"] or (MILTER_TIMEOUT if milter else Options.timeout)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
+from collections.abc import Collection
 from math import inf
 from time import monotonic, perf_counter
 from typing import NamedTuple
@@ -22,8 +23,9 @@ from spamnb.reading.message import Message, read
 from spamnb.serve.log import complain
 from spamnb.serve.metrics import Counters
 from spamnb.serve.options import Options
+from spamnb.serve.user_lists import UserLists
 from spamnb.store.stored_model import StoredModel
-from spamnb.user_models import UserModels
+from spamnb.user_models import UserModels, users_of
 
 MOST_COUNT_BYTES = 64 << 20  # the counts of a larger model stay on disk
 
@@ -59,6 +61,7 @@ class Judge:
         self.options = options
         self.shared = ReloadingModel(options.model)
         self.user_models = UserModels(options.user_models) if options.user_models else None
+        self.user_lists = UserLists(self.user_models) if self.user_models else None
         self.counters = counters
         self.by_path: dict[str, ReloadingModel] = {}  # models of users, the least recently used first
         self.spare = Features()
@@ -72,9 +75,7 @@ class Judge:
         message = read(raw)
         own = self._by_own_model(message, user, with_evidence)
         judged = own or self._by(self.shared, message, with_evidence)
-        configuration = self.current_configuration()
-        if configuration.senders is not None:  # else no envelope is needed: 0.04 ms
-            configuration.decide(judged.verdict, envelope_of(message))
+        self._decide_by_lists(judged, user)
         self.counters.judged(judged.verdict.label, perf_counter() - start)
         if self.history:
             self.history.append(raw, judged.verdict, judged.model, "serve", user)
@@ -88,10 +89,36 @@ class Judge:
             self.told.pop(user, None)
             return judged
         except SpamnbError as error:
-            if self.told.get(user) != str(error):
-                self.told[user] = str(error)
-                complain(f"user {user}: {error} (judging by the shared model)")
+            self._tell(user, f"{error} (judging by the shared model)")
             return None
+
+    def _tell(self, user: str, why: str) -> None:
+        if self.told.get(user) != why:
+            self.told[user] = why
+            complain(f"user {user}: {why}")
+
+    def _decide_by_lists(self, judged: Judged, user: str) -> None:
+        """Let lists of senders decide: the user's own before those of the configuration."""
+        try:
+            own = self.user_lists.of(user) if self.user_lists else None
+        except SpamnbError as error:
+            own = None
+            self._tell(f"{user}, lists", f"{error} (going on without)")
+        configured = self.current_configuration().senders
+        for lists in (own, configured):  # without any, no envelope is needed: 0.04 ms
+            if lists is not None and not judged.verdict.reason:
+                lists.decide(judged.verdict, envelope_of(judged.message))
+
+    def user_of(self, recipients: Collection[str]) -> str:
+        """Name of the user whose mail this is: who has a model, if any; nobody if there are several."""
+        names = users_of(*recipients) if self.user_models and len(recipients) == 1 else [""]
+        return next(filter(self._has_model, names), names[-1])
+
+    def _has_model(self, user: str) -> bool:
+        try:
+            return self.user_models is not None and self.user_models.find(user) is not None
+        except SpamnbError:
+            return True  # which judging will tell of
 
     def _by(self, kept: ReloadingModel, message: Message, with_evidence: bool) -> Judged:
         model = kept.current()

@@ -86,6 +86,10 @@ class ReceivedHeader:
         """Read a recipient packet: an address, then options."""
         self.recipients.add(content.partition(b"\0")[0])
 
+    def addresses(self) -> list[str]:
+        """Addresses of the recipients, without what is around them."""
+        return [recipient.decode("ascii", "replace").strip("<>") for recipient in self.recipients]
+
     def forget_message(self) -> None:
         self.recipients.clear()
         self.queue_id = b""
@@ -271,11 +275,13 @@ class Session:
     def _judged(self, removals: list[FilterMessage]) -> list[FilterMessage]:
         start = perf_counter()
         raw = self.message.raw(self.received)
-        judged = self.milter.judge.classify(raw)
+        judge = self.milter.judge
+        user = judge.user_of(self.received.addresses())
+        judged = judge.classify(raw, user)
         verdict, seconds = judged.verdict, perf_counter() - start
         is_rejected = self.options.reject and verdict.label == SPAM
         done = "rejected" if is_rejected else "accepted"
-        more = {"model": judged.model, "queue": self._queue_id(), "done": done}
+        more = {"user": user, "model": judged.model, "queue": self._queue_id(), "done": done}
         self.milter.log.judged(verdict, len(raw), judged.message, seconds, "MILTER", **more)
         if is_rejected:
             return [LOOKS_LIKE_SPAM]

@@ -219,3 +219,20 @@ def test_a_mistake_is_corrected(home, idle, mail):
         scores.append(score_of(idle.deliver(raw)))
     before, learned_as_spam, learned_as_ham = scores
     assert learned_as_ham < before < learned_as_spam
+
+
+def test_the_model_of_the_recipient_judges_and_the_log_says_so(idle, spamnb, mail, tmp_path):
+    """Of the user 1, who takes ham for spam; 0 has no model."""
+    (tmp_path / "1").mkdir()
+    spamnb(
+        "train", "--jobs", "1", "--model", tmp_path / "1" / "model.msgpack", mail.spam, mail.ham
+    ).succeeds()
+    idle.start(user_models=str(tmp_path))
+    shared, own = idle.deliver_all([mail.messages["spam"]] * 2)
+    assert verdict_in(shared).startswith("X-Spamnb: spam; ")
+    assert not verdict_in(own).startswith("X-Spamnb: spam; ")
+    assert f"user=0 model={idle.home.model} queue=" in idle.server.wait_for("user=0 ")
+    line = idle.server.wait_for("user=1 ")
+    queue_id = line.partition(" queue=")[2].split()[0]
+    assert f"model={tmp_path}/1/model.msgpack queue={queue_id} done=accepted id=" in line
+    assert f" {queue_id}: " in (idle.folder / "log").read_text()

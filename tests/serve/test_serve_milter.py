@@ -220,9 +220,7 @@ class TestCommand:
         done = spamnb.afresh("serve", "--milter", "--listen", "127.0.0.1:0", env=environment)
         done.fails(64, "pip install 'spamnb[milter]'")
 
-    @pytest.mark.parametrize(
-        "options", [["--reject"], ["--milter", "--allow-tell"], ["--milter", "--user-models", "users"]]
-    )
+    @pytest.mark.parametrize("options", [["--reject"], ["--milter", "--allow-tell"]])
     def test_options_that_do_not_go_together(self, spamnb, options):
         spamnb("serve", *options).fails(64, "--milter")
 
@@ -260,3 +258,24 @@ def test_a_journal_that_adds_the_time_gets_none(capfd, monkeypatch):
     monkeypatch.setenv("JOURNAL_STREAM", f"{status.st_dev}:{status.st_ino}")
     Log().refused("why")
     assert capfd.readouterr().err == "spamnb: why\n"
+
+
+def test_a_message_for_one_is_judged_by_the_model_of_the_recipient(spamnb, mail, tmp_path, capfd):
+    """Of the address, or of the name in it; for several, by the shared one."""
+    for user in ("bob", "ann@example.org"):
+        (tmp_path / user).mkdir()
+        spamnb("train", "--jobs", "1", "--model", tmp_path / user / "model.msgpack", mail.spam, mail.ham)
+    server = Server(spamnb.model, user_models=str(tmp_path))
+    server.milter.log.quiet = False
+
+    def judged(*recipients):
+        said = b"".join(packet(b"R", f"<{address}>".encode() + b"\0") for address in recipients)
+        heard = server.says(HELLO, said, message(mail.messages["spam"]))
+        return b" spam; score=" in heard, capfd.readouterr().err.partition(" user=")[2].split()[0]
+
+    assert judged("bob@example.org") == (False, "bob")
+    assert judged("Bob+lists@example.com") == (False, "bob")
+    assert judged("ann@example.org") == (False, "ann@example.org")
+    assert judged("ann@example.com") == (True, "ann")
+    assert judged("bob@example.org", "ann@example.org") == (True, "-")
+    assert judged("../bob@example.org") == (True, "../bob")
