@@ -21,7 +21,7 @@ from spamnb.reading.envelope import envelope_of
 from spamnb.reading.features import Features
 from spamnb.reading.message import Message, read
 from spamnb.serve.log import complain
-from spamnb.serve.metrics import Counters
+from spamnb.serve.metrics import FALLBACK, Counters
 from spamnb.serve.options import Options
 from spamnb.serve.user_lists import UserLists
 from spamnb.store.stored_model import StoredModel
@@ -89,6 +89,7 @@ class Judge:
             self.told.pop(user, None)
             return judged
         except SpamnbError as error:
+            self.counters.count(FALLBACK)
             self._tell(user, f"{error} (judging by the shared model)")
             return None
 
@@ -112,13 +113,14 @@ class Judge:
     def user_of(self, recipients: Collection[str]) -> str:
         """Name of the user whose mail this is: who has a model, if any; nobody if there are several."""
         names = users_of(*recipients) if self.user_models and len(recipients) == 1 else [""]
-        return next(filter(self._has_model, names), names[-1])
+        return next(filter(self.own_path, names), names[-1])
 
-    def _has_model(self, user: str) -> bool:
+    def own_path(self, user: str) -> str | None:
+        """Path of a user's own model, also of one that judging will complain of; None if there is none."""
         try:
-            return self.user_models is not None and self.user_models.find(user) is not None
+            return self.user_models.find(user) if self.user_models else None
         except SpamnbError:
-            return True  # which judging will tell of
+            return self.user_models.path(user) if self.user_models else None
 
     def _by(self, kept: ReloadingModel, message: Message, with_evidence: bool) -> Judged:
         model = kept.current()

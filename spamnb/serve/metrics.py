@@ -14,10 +14,29 @@ VERDICTS = (SPAM, HAM, UNSURE, OTHER)
 OUTCOMES = (LEARNED, MOVED, KNOWN, FORGOTTEN, UNKNOWN)
 PROTOCOL, REFUSED, TIMEOUT, FAILED = "protocol", "refused", "timeout", "failed"
 ERRORS = (PROTOCOL, REFUSED, TIMEOUT, FAILED)
+FALLBACK, REJECTED, RESTARTED = "fallback", "rejected", "restarted"
+EVENTS = {
+    FALLBACK: "Messages judged by the shared model, as the user's own could not be judged by.",
+    REJECTED: "Messages that the milter refused as spam.",
+    RESTARTED: "Workers that died and were replaced.",
+}
+KINDS = ("shared", "user")  # of models
+GAUGES = {
+    "models": "Models that can be read.",
+    "learned_messages": "Messages that they have learned, without what is in journals.",
+    "model_changed_seconds": "When one of them last changed or learned, in seconds since 1970.",
+    "journal_bytes": "Size of the largest journal.",
+}
 BUCKET_BOUNDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0)  # seconds
 
+
+def gauge(name: str, kind: str) -> str:
+    return f"{name} {kind}"
+
+
 # Columns of a worker's row: a counter for each name, the buckets of the histogram, its sum in microseconds.
-COLUMNS = {name: column for column, name in enumerate([*VERDICTS, *OUTCOMES, *ERRORS])}
+CELLS = [*VERDICTS, *OUTCOMES, *ERRORS, *EVENTS, *(gauge(name, kind) for name in GAUGES for kind in KINDS)]
+COLUMNS = {name: column for column, name in enumerate(CELLS)}
 FIRST_BUCKET = len(COLUMNS)
 SUM_COLUMN = FIRST_BUCKET + len(BUCKET_BOUNDS) + 1
 ROW_WIDTH = SUM_COLUMN + 1
@@ -32,7 +51,7 @@ class Counters:
 
     def __init__(self, workers: int) -> None:
         self.cells = memoryview(mmap.mmap(-1, workers * ROW_WIDTH * COUNTER_SIZE)).cast("Q")
-        self.start = 0  # index of the first cell of this worker's row
+        self.start = 0  # index of the first cell of this worker's row; of the supervisor, that of the first
 
     def use_row(self, worker: int) -> None:
         self.start = worker * ROW_WIDTH
@@ -44,6 +63,10 @@ class Counters:
 
     def count(self, name: str) -> None:
         self.cells[self.start + COLUMNS[name]] += 1
+
+    def set(self, name: str, value: int) -> None:
+        """Set a gauge: only the supervisor does."""
+        self.cells[self.start + COLUMNS[name]] = value
 
     def totals(self) -> list[int]:
         return [sum(self.cells[column::ROW_WIDTH]) for column in range(ROW_WIDTH)]
@@ -70,6 +93,7 @@ class Counters:
 
 
 def _lines(totals: list[int]) -> Iterator[str]:
+    yield "# HELP spamnb_info The version that runs."
     yield "# TYPE spamnb_info gauge"
     yield f'spamnb_info{{version="{__version__}"}} 1'
     for name, label, values, about in (
@@ -81,6 +105,15 @@ def _lines(totals: list[int]) -> Iterator[str]:
         yield f"# TYPE spamnb_{name}_total counter"
         for value in values:
             yield f'spamnb_{name}_total{{{label}="{value}"}} {totals[COLUMNS[value]]}'
+    for name, about in EVENTS.items():
+        yield f"# HELP spamnb_{name}_total {about}"
+        yield f"# TYPE spamnb_{name}_total counter"
+        yield f"spamnb_{name}_total {totals[COLUMNS[name]]}"
+    for name, about in GAUGES.items():
+        yield f"# HELP spamnb_{name} {about}"
+        yield f"# TYPE spamnb_{name} gauge"
+        for kind in KINDS:
+            yield f'spamnb_{name}{{kind="{kind}"}} {totals[COLUMNS[gauge(name, kind)]]}'
     yield "# HELP spamnb_judging_seconds Time to judge a message, from reading it to the verdict."
     yield "# TYPE spamnb_judging_seconds histogram"
     so_far = 0

@@ -18,7 +18,8 @@ from spamnb.serve.judge import Judge
 from spamnb.serve.learning import LearningQueue
 from spamnb.serve.listeners import Listeners
 from spamnb.serve.log import Log, complain
-from spamnb.serve.metrics import Counters
+from spamnb.serve.metrics import RESTARTED, Counters
+from spamnb.serve.model_gauges import measure
 from spamnb.serve.options import DEFAULT_ADDRESS, DEFAULT_MILTER_ADDRESS, MEGABYTE, Options
 from spamnb.serve.spamd import Spamd
 from spamnb.systemd import name_process, notify
@@ -28,6 +29,7 @@ HANDLED = (*STOPS, signal.SIGHUP, signal.SIGCHLD, signal.SIGALRM)
 STOP_TIMEOUT = 45  # seconds for workers to finish; learning may wait 30 of them for a lock
 OTHER_FILES = 256  # files that a worker may have open besides its connections
 GC_THRESHOLD = 100_000  # new objects until cycles are looked for; with Python's 700, that is 7 % of the time
+LOOK_AGAIN = 60  # seconds until models are measured again
 SHORTEST_LIFE = 1.0  # seconds: a worker that dies earlier is not replaced at once
 
 
@@ -63,6 +65,7 @@ class Server:
         signal.pthread_sigmask(signal.SIG_BLOCK, HANDLED)
         for worker in range(self.options.workers):
             self._start(worker)
+        self._measure_models()
         self._announce()
         self._supervise()
         self._stop()
@@ -113,10 +116,19 @@ class Server:
         while (number := signal.sigwait(HANDLED)) not in STOPS:
             if number == signal.SIGHUP:
                 self._signal_workers(signal.SIGHUP)
+            if number == signal.SIGALRM:
+                self._measure_models()
             for worker, started, cause in self._reap():
+                self.counters.count(RESTARTED)
                 complain(f"worker {worker} died of {cause}, and is replaced")
                 time.sleep(max(0.0, started + SHORTEST_LIFE - time.monotonic()))
                 self._start(worker)
+
+    def _measure_models(self) -> None:
+        """Look at all models, now and then, for the metrics: in this process, where nobody waits for it."""
+        if self.metrics_listeners:
+            measure(self.judge)
+            signal.alarm(LOOK_AGAIN)
 
     def _stop(self) -> None:
         """Free the addresses for another server, and let the workers finish what they have begun."""

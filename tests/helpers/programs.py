@@ -121,6 +121,7 @@ STARTS: dict[str, str | Callable[[], None]] = {
     "openssl": "openssl version",
     "postfix": start_postfix,
     "procmail": "procmail -v",
+    "promtool": "promtool --version",
     "setpriv": become_others,
     "spamc": "spamc -V",
     "spamd": "spamd --version",
