@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,7 @@ from spamnb.configuration.quantities import parse_days, parse_size
 from spamnb.delivery.commands import history_limits
 from spamnb.errors import NoInput, UsageError
 from spamnb.history.log import DAY
+from spamnb.labels import SPAM, UNSURE
 
 if TYPE_CHECKING:
     from spamnb.history.schema import Entry
@@ -36,9 +38,11 @@ spamnb history
 spamnb history --verdict unsure --since 7d
 spamnb history invoice example.org
 spamnb history --json --limit 1000
+spamnb history --summary --user ann
 spamnb history --prune --history-days 3
 """
 UNITS = {"h": DAY / 24, "d": DAY, "w": 7 * DAY}  # seconds
+WEEK = "7d"
 EMPTY = "nothing yet; run `spamnb classify` or `spamnb serve` with --history"
 
 
@@ -46,6 +50,8 @@ EMPTY = "nothing yet; run `spamnb classify` or `spamnb serve` with --history"
 @click.argument("words", nargs=-1, metavar="[WORD]...")
 @click.option("--verdict", metavar="LABEL", help="Only this verdict: ham, spam, unsure …")
 @click.option("--since", metavar="TIME", help="Only since then: 12h, 7d or 2w ago, or a date, as 2026-11-16.")
+@click.option("--user", metavar="NAME", help="Only mail of this user of a server.")
+@click.option("--summary", is_flag=True, help="Only count: judged, caught, unsure, corrected; by default 7d.")
 @click.option("--limit", type=Number(1), default=50, show_default=True, metavar="N", help="Show at most N.")
 @click.option("--prune", is_flag=True, help="Remove messages beyond the days and size to keep.")
 @history_days_option
@@ -56,6 +62,8 @@ def history(
     words: tuple[str, ...],
     verdict: str | None,
     since: str | None,
+    user: str | None,
+    summary: bool,
     limit: int,
     prune: bool,
     history_days: str | None,
@@ -73,7 +81,9 @@ def history(
     if (history_days or history_size) and not prune:
         raise UsageError("--history-days and --history-size need --prune")
     if prune:
-        refuse_without_effect("with --prune", "words", "verdict", "since", "limit")
+        refuse_without_effect("with --prune", "words", "verdict", "since", "user", "summary", "limit")
+    if summary:
+        refuse_without_effect("with --summary", "words", "verdict", "limit")
     start = None if since is None else parse_since(since)
     if history_folder and not os.path.isdir(history_folder):
         raise NoInput(f"{history_folder}: no such folder")
@@ -89,7 +99,12 @@ def history(
         waiting = opened.waiting()
         with progress("gathering", lambda: waiting) as step:
             opened.gather(step)
-        found = opened.entries("time", verdict=verdict, text=" ".join(words), since=start, limit=limit)
+        if summary:
+            begin = parse_since(WEEK) if start is None else start
+            print_summary(begin, opened.counts(begin, user), as_json)
+            return
+        text = " ".join(words)
+        found = opened.entries("time", verdict=verdict, text=text, since=start, user=user, limit=limit)
     if as_json:
         print_json_lines(entry.as_map() for entry in found)
     elif not sys.stdout.isatty():
@@ -104,7 +119,30 @@ def history(
             rows.append((judged, label, score, *map(cut_text, texts)))
         show(table(None, columns, rows, ("verdict", "sender", "subject")))
     elif not is_quiet():
-        show("nothing found" if words or verdict or since else EMPTY)
+        show("nothing found" if words or verdict or since or user else EMPTY)
+
+
+def print_summary(start: float, counts: dict[tuple[str, str | None], int], as_json: bool) -> None:
+    """Print what was judged since a time, and what that cost: mail that a person had to put right."""
+
+    def total(matches: Callable[[str, str | None], bool]) -> int:
+        return sum(times for key, times in counts.items() if matches(*key))
+
+    figures = {
+        "judged": total(lambda _verdict, _label: True),
+        "spam_caught": total(lambda verdict, label: verdict == SPAM and label in (None, SPAM)),
+        "unsure": total(lambda verdict, _: verdict == UNSURE),
+        "corrected": total(lambda verdict, label: label not in (None, verdict)),
+        "ham_lost": total(lambda verdict, label: verdict == SPAM and label not in (None, SPAM)),
+        "spam_missed": total(lambda verdict, label: verdict not in (SPAM, UNSURE) and label == SPAM),
+    }
+    if as_json:
+        print_json({"since": start, **figures})
+        return
+    show(f"since {datetime.fromtimestamp(start).astimezone():%Y-%m-%d %H:%M}")
+    for name, number in figures.items():
+        share = f" ({100 * number / figures['judged']:.1f} %)" if name != "judged" and number else ""
+        show(f"{name.replace('_', ' ')}: {number:,}{share}")
 
 
 def cells(entry: Entry, time_format: str) -> list[str]:

@@ -91,6 +91,7 @@ class History:
         text: str = "",
         model: str | None = None,
         since: float | None = None,
+        user: str | None = None,
         limit: int = 50,
         after: str | int | None = None,
     ) -> list[Entry]:
@@ -99,7 +100,7 @@ class History:
         By `doubt`: what nobody has corrected first; of that unsure first, the latest first; then spam, then
         ham, each by its distance from the cutoff. By `time`: the latest first.
         """
-        conditions, values = self._conditions(verdict, source, text, model, since)
+        conditions, values = self._conditions(verdict, source, text, model, since, user)
         last = self._last_of(after)
         if order == "time":
             if last:
@@ -155,9 +156,10 @@ class History:
         text: str,
         model: str | None,
         since: float | None = None,
+        user: str | None = None,
     ) -> tuple[list[str], dict[str, Any]]:
         """Conditions of a query, and their values."""
-        asked = {"verdict": verdict, "source": source, "model": model, "since": since}
+        asked = {"verdict": verdict, "source": source, "model": model, "since": since, "user": user}
         conditions = [
             condition
             for condition, value in (
@@ -165,6 +167,7 @@ class History:
                 ("source = :source", source),
                 ("model = :model", model),
                 ("time >= :since", since),
+                ("user = :user", user),
             )
             if value is not None
         ]
@@ -266,6 +269,15 @@ class History:
                 pair = verdict, correction
                 week.corrections[pair] = week.corrections.get(pair, 0) + times
         return sorted(found.values())
+
+    def counts(self, since: float, user: str | None = None) -> dict[tuple[str, str | None], int]:
+        """Count verdicts and the corrections of each since a time."""
+        conditions, values = self._conditions(None, None, "", None, since, user)
+        where = " AND ".join(conditions)
+        found = self.database.execute(
+            f"SELECT verdict, correction, count(*) FROM entries WHERE {where} GROUP BY 1, 2", values
+        )
+        return {(verdict, correction): times for verdict, correction, times in found}
 
     def scores(self, since: float, model: str | None = None) -> list[tuple[float, str, str | None]]:
         """List score, verdict and correction of all since a time."""

@@ -242,3 +242,28 @@ def test_a_damaged_database_is_told_in_a_line(spamnb, folder):
     with open(os.path.join(folder, NAME), "wb") as file:
         file.write(b"x" * 10_000)
     spamnb("history", "--history-folder", folder).fails(74, NAME, "remove it")
+
+
+def test_of_a_user_and_in_sum(spamnb, history, folder):
+    """The nine are joe's; one verdict on spam, one on ham and one of the unsure are put right."""
+    by_score = {entry.score: entry.id for entry in history.entries(user="joe")}
+    assert history.entries(user="ann") == []
+    history.correct([by_score[2.0]], "ham")
+    history.correct([by_score[-2.0], by_score[0.0]], "spam")
+    history.correct([by_score[9.0]], "spam")  # as it was judged
+    asked = ["history", "--summary", "--history-folder", folder, "--since", "2000-01-01"]
+    figures = spamnb(*asked, "--user", "joe", "--json").succeeds().json
+    assert figures.pop("since") < NOW
+    assert figures == {
+        "judged": 9,
+        "spam_caught": 2,
+        "unsure": 3,
+        "corrected": 3,
+        "ham_lost": 1,
+        "spam_missed": 1,
+    }
+    assert "corrected: 3 (33.3 %)" in spamnb(*asked).succeeds().lines
+    assert "judged: 0" in spamnb(*asked, "--user", "ann").succeeds().lines
+    spamnb(*asked, "--limit", "3").fails(64, "--limit has no effect")
+    listed = spamnb("history", "--history-folder", folder, "--user", "joe", "--limit", "99").succeeds()
+    assert len(listed.lines) == 9
