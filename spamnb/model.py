@@ -155,13 +155,18 @@ def cutoffs_of(stored: StoredModel, given: Cutoffs | None = None) -> Cutoffs:
     return Cutoffs(given.ham, given.spam, given.contradiction, LEAST_SCORE if margin is None else margin)
 
 
-def base_of(stored: StoredModel) -> StoredModel | None:
-    """Open the base of a model; None if it has none, or, which is told, none that it can stand on."""
+def base_of(stored: StoredModel, only: StoredModel | str | None = None) -> StoredModel | None:
+    """Open the base of a model; None if it has none, or, which is told, none that it can stand on.
+
+    `only`: the one that it may be, opened or its path, where users may have written what the model says.
+    """
     about = stored.head.get("base")
     if not about or not about["weight"]:
         return None
     try:
-        base = StoredModel.open(about["path"])
+        if only is not None and about["path"] != (only if isinstance(only, str) else only.path):
+            raise DataError(f"{stored.path}: its base is not the shared model")
+        base = only if isinstance(only, StoredModel) else StoredModel.open(about["path"])
         check_base(stored.path, stored.labels, settings_of(stored), base)
     except SpamnbError as error:
         tell_no_base(error)

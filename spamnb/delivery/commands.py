@@ -208,9 +208,16 @@ class LearnCommand:
     """`spamnb train --ham|--spam|--label NAME= FILE|- [--model PATH]`, or `spamnb train --forget FILE|-`."""
 
     def __init__(
-        self, label: str, model: str | None = None, forget: bool = False, quiet: bool = False
+        self,
+        label: str,
+        model: str | None = None,
+        forget: bool = False,
+        quiet: bool = False,
+        base: str | None = None,
     ) -> None:
+        """`base`, if given, is the only one that the model may have, and that of a new one."""
         self.label = label
+        self.base = base
         self.configuration = load()
         self.model = model_file(model or model_path(self.configuration))
         self.forget = forget
@@ -241,7 +248,7 @@ class LearnCommand:
         if self.forget:
             return learn(self.model, raw, None)
         try:
-            return learn(self.model, raw, self.label)
+            return learn(self.model, raw, self.label, only_base=self.base)
         except NoModel:
             from spamnb.configuration.quantities import parse_percentage
             from spamnb.training.train import create
@@ -249,10 +256,10 @@ class LearnCommand:
             configured = self.configuration["ham_loss"]
             ham_loss = parse_percentage(configured) if configured else None
             try:
-                create(self.model, self.label, ham_loss=ham_loss)
+                create(self.model, self.label, ham_loss=ham_loss, base=self.base)
             except CannotCreate as error:
                 raise CannotCreate(f"{error}; the message was not learned") from error
-            return learn(self.model, raw, self.label)
+            return learn(self.model, raw, self.label, only_base=self.base)
 
 
 def parse(arguments: "Sequence[str]") -> "Callable[[], int] | None":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 from collections.abc import Collection
-from math import inf
+from math import inf, isfinite
 from time import monotonic, perf_counter
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from spamnb.errors import InputOutputError, ModelError, SpamnbError
 from spamnb.files import model_file
 from spamnb.in_memory import load_into_memory
 from spamnb.key import key_path
-from spamnb.model import Model
+from spamnb.model import Model, base_of
 from spamnb.reading.envelope import envelope_of
 from spamnb.reading.features import Features
 from spamnb.reading.message import Message, read
@@ -85,7 +85,8 @@ class Judge:
         """Judge a message by the user's own model; None if there is none, or if it cannot be judged by."""
         try:
             model = self._own_model(user)
-            judged = None if model is None else self._by(model, message, with_evidence)
+            is_judge = model is not None and not self._is_begun(model)
+            judged = self._by(model, message, with_evidence) if model and is_judge else None
             self.told.pop(user, None)
             return judged
         except SpamnbError as error:
@@ -121,6 +122,11 @@ class Judge:
             return self.user_models.find(user) if self.user_models else None
         except SpamnbError:
             return self.user_models.path(user) if self.user_models else None
+
+    def _is_begun(self, kept: ReloadingModel) -> bool:
+        """Whether a model on top of the shared one has too little mail to judge by: all would be unsure."""
+        model = kept.current()
+        return model.base is not None and model.cutoffs is not None and not isfinite(model.cutoffs.spam)
 
     def _by(self, kept: ReloadingModel, message: Message, with_evidence: bool) -> Judged:
         model = kept.current()
@@ -192,7 +198,7 @@ class Judge:
         path = self.user_models.find(user) if self.user_models else None
         if path is None:
             return None
-        model = self.by_path.pop(path, None) or ReloadingModel(path, shared=False)
+        model = self.by_path.pop(path, None) or ReloadingModel(path, shared=False, beneath=self.shared)
         self.by_path[path] = model
         if len(self.by_path) > MOST_OPEN_USER_MODELS:
             del self.by_path[next(iter(self.by_path))]
@@ -206,9 +212,10 @@ class ReloadingModel:
     are many, and in folders where users may write: they are read from the disk, and are no links any more.
     """
 
-    def __init__(self, path: str, shared: bool = True) -> None:
+    def __init__(self, path: str, shared: bool = True, beneath: ReloadingModel | None = None) -> None:
         self.named_path = path
         self.shared = shared
+        self.beneath = beneath  # the model that it may stand on
         self.stamp: Stamp | None = None
         self.last_error = ""
         self.failed_stamp: Stamp | None = None  # of files that could not be opened, and of the key
@@ -221,9 +228,13 @@ class ReloadingModel:
 
     def current(self) -> Model:
         stamp = self._stamp()
-        if self._model is None or stamp != self.stamp or self.failure:
+        if self._model is None or stamp != self.stamp or self.failure or self._is_on_old_base():
             self._model = self._reopen(stamp)
         return self._model
+
+    def _is_on_old_base(self) -> bool:
+        base = self._model.base if self._model else None
+        return self.beneath is not None and base is not None and base is not self.beneath.current().stored
 
     def _reopen(self, stamp: Stamp) -> Model:
         try:
@@ -252,7 +263,9 @@ class ReloadingModel:
             raise InputOutputError(f"{self.path}: changed while it was opened")  # it may be a link by now
         if len(stored.column("histogram.tokens")) > MOST_USER_PATTERNS:
             raise ModelError(self.path, "too large for a server: its histogram")
-        return Model(stored)
+        has_base = self.beneath is not None and stored.head.get("base")
+        beneath = self.beneath.current().stored if self.beneath and has_base else None
+        return Model(stored, base=base_of(stored, beneath) if beneath else None)
 
     def remember_failure(self, error: ModelError) -> None:
         """Remember why a model cannot be judged by: it is not opened again until one of its files changes."""

@@ -20,11 +20,14 @@ FAILED_PREFIX, LOCKED_PREFIX = b"failed: ", b"failed: locked: "
 class LearningTask:
     """A message to learn into a model, or to forget (no label). At its end, `result_reader` can be read."""
 
-    def __init__(self, model: str, raw: bytes, label: str | None, may_create: bool = False) -> None:
+    def __init__(
+        self, model: str, raw: bytes, label: str | None, may_create: bool = False, shared: str | None = None
+    ) -> None:
         self.model = model
         self.raw = raw
         self.label = label
         self.may_create = may_create  # whether to make the model, if there is none
+        self.shared = shared  # the model that users' models may stand on, if this is one
         self.result_reader, self.result_writer = os.pipe()
         self.process = 0  # its process id; 0 until it is started
 
@@ -32,8 +35,8 @@ class LearningTask:
         """Learn the message and return its outcome, or the failure; by then, the change is on disk."""
         try:
             if self.may_create and self.label is not None:
-                return LearnCommand(self.label, self.model).learn(self.raw).encode()
-            return learn(self.model, self.raw, self.label).encode()
+                return LearnCommand(self.label, self.model, base=self.shared).learn(self.raw).encode()
+            return learn(self.model, self.raw, self.label, only_base=self.shared).encode()
         except Locked as error:
             return LOCKED_PREFIX + str(error).encode(errors="replace")
         except SpamnbError as error:
@@ -55,11 +58,13 @@ class LearningQueue:
         self.waiting: list[LearningTask] = []
         self.running: set[str] = set()  # models
 
-    def add(self, model: str, raw: bytes, label: str | None, may_create: bool = False) -> LearningTask:
+    def add(
+        self, model: str, raw: bytes, label: str | None, may_create: bool = False, shared: str | None = None
+    ) -> LearningTask:
         alike = sum(task.model == model for task in self.waiting)
         if len(self.waiting) >= MOST_WAITING_TASKS or alike >= MOST_WAITING_FOR_A_MODEL:
             raise Locked("too many messages are being learned; try again later")
-        task = LearningTask(model, raw, label, may_create)
+        task = LearningTask(model, raw, label, may_create, shared)
         self.waiting.append(task)
         self._start_waiting()
         return task

@@ -298,7 +298,9 @@ class Spamd:
                 raise unavailable("this user has no model, see --create-user-models and --teach-shared.")
             if not (self.options.allow_tell_all or self.judge.may_teach(peer, request.user, model)):
                 raise unavailable("this model is another user's, see --allow-tell-all.")
-            task = self.learning.add(model, raw, label, self.options.create_user_models)
+            shared = self.judge.shared.path
+            own = shared if model != shared else None
+            task = self.learning.add(model, raw, label, self.options.create_user_models, own)
             yield task.result_reader
             outcome = self.learning.finish(task)
             self.judge.counters.count(outcome)

@@ -24,10 +24,13 @@ ENOUGH_FAIR = 100
 TOO_LONG = 8 * journal.FOLD_LIMIT  # bytes: no process came to fold it, so this one does
 
 
-def learn(path: str, raw: bytes, label: str | None, is_correction: bool = False) -> str:
+def learn(
+    path: str, raw: bytes, label: str | None, is_correction: bool = False, only_base: str | None = None
+) -> str:
     """Learn a message under a label, or forget it (None). When this returns, the change is on disk.
 
     A correction was chosen for being hard to judge: cutoffs are not set by its score, if there are others.
+    `only_base`: the path of the one base that the model may have, if any.
     """
     message = read(raw)
     with Lock(path):
@@ -40,7 +43,7 @@ def learn(path: str, raw: bytes, label: str | None, is_correction: bool = False)
         result = outcome(before, label)
         if result in (KNOWN, UNKNOWN):
             return result
-        model, base = Model(stored, key=key), base_of(stored)
+        model, base = Model(stored, key=key), base_of(stored, only_base)
         features = model.tokenizer.features(message)
         # How the model judges the message before it learns it: cutoffs are set by such scores.
         count = stored.messages[stored.labels.index(label)] if label is not None else 0

@@ -15,6 +15,7 @@ from spamnb.bayes.verdict import IMPORTED
 from spamnb.bayes.view import View
 from spamnb.clock import today
 from spamnb.errors import DataError, NoModel, SpamnbError, UsageError
+from spamnb.files import complain
 from spamnb.labels import LABELS, MOST_LABELS
 from spamnb.lock import TRAINING, Lock
 from spamnb.mailboxes.skipped import failures, passed_over
@@ -319,12 +320,20 @@ def fold(path: str, always: bool = False) -> None:
         rewrite(stored, load_table(stored).clipped())
 
 
-def create(path: str, *labels: str, ham_loss: float | None = None) -> None:
-    """Write an empty model, for a filter that learns from its first message on."""
+def create(path: str, *labels: str, ham_loss: float | None = None, base: str | None = None) -> None:
+    """Write an empty model, for a filter that learns from its first message on; on a base, if it fits one."""
     with Lock(path, kind=TRAINING):
         if existing(path) is None:
             names = LABELS if set(labels) <= set(LABELS) else labels
             key = key_for(path)
             settings = Settings(keyed=key.id if key else "")
-            accepted = HAM_LOSS if ham_loss is None else ham_loss
-            write(path, CountTable.empty(names), settings, ham_loss=accepted)
+            accepted, about_base = HAM_LOSS if ham_loss is None else ham_loss, None
+            if base:
+                beneath = StoredModel.open(base)
+                chosen = {**settings_of(beneath).as_map(), "keyed": settings.keyed, "closed": False}
+                try:
+                    about_base = new_base(path, beneath, names, Settings.from_map(chosen), DEFAULT_VIEW)
+                    settings = Settings.from_map(chosen)
+                except DataError as error:
+                    complain(str(error))
+            write(path, CountTable.empty(names), settings, ham_loss=accepted, base=about_base)

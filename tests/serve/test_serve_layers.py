@@ -1,0 +1,81 @@
+"""Users' models on top of the shared one, at the server."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from helpers.learning import fold
+from helpers.samples import ham, spam, work
+
+from spamnb.delivery.commands import LearnCommand
+from spamnb.model import Model
+from spamnb.serve.judge import Judge
+from spamnb.serve.metrics import Counters
+from spamnb.serve.options import Options
+from spamnb.store.stored_model import StoredModel
+from spamnb.training.learn import learn
+
+
+@pytest.fixture
+def shared(spamnb, tmp_path):
+    return shutil.copy(spamnb.model, tmp_path / "shared")
+
+
+@pytest.fixture
+def homes(tmp_path):
+    (tmp_path / "homes" / "ann").mkdir(parents=True)
+    return tmp_path / "homes"
+
+
+@pytest.fixture
+def judge(shared, homes):
+    return Judge(Options(str(shared), user_models=str(homes)), Counters(1))
+
+
+def lesson(shared, homes, raw, label):
+    """Learn as the server does for a user, who may have no model yet."""
+    path = str(homes / "ann" / "model.msgpack")
+    LearnCommand(label, path, base=str(shared)).learn(raw)
+    return path
+
+
+def test_a_model_is_begun_on_top_of_the_shared_one(shared, homes, judge):
+    """Which judges alone until there are two messages of each label."""
+    before = Path(shared).read_bytes()
+    path = lesson(shared, homes, work(1), "ham")
+    assert StoredModel.open(path).head["base"]["path"] == str(shared)
+    lesson(shared, homes, spam(60), "spam")
+    assert judge.classify(spam(99), "ann").model == str(shared)
+    for n in range(2, 9):
+        lesson(shared, homes, work(n), "ham")
+        lesson(shared, homes, spam(60 + n), "spam")
+    fold(path)
+    judged = judge.classify(spam(99), "ann")
+    assert judged.model == path
+    assert judged.verdict.as_map() == Model.open(path).classify(spam(99)).as_map()
+    assert judged.verdict.score != Model.open(path, layered=False).classify(spam(99)).score
+    assert Path(shared).read_bytes() == before
+    assert not os.path.exists(f"{shared}.journal")
+    learn(str(shared), ham(500), "ham")  # a base that changes is judged by as it is now
+    assert judge.classify(spam(99), "ann").verdict.as_map() == Model.open(path).classify(spam(99)).as_map()
+
+
+def test_no_other_base_than_the_shared_model(shared, homes, judge, tmp_path, capfd):
+    """A user could name another one's model, and learn from scores what mail is in it."""
+    others = shutil.copy(shared, tmp_path / "others")
+    path = str(homes / "ann" / "model.msgpack")
+    for n in range(8):
+        LearnCommand("ham", path, base=str(others)).learn(work(n))
+        LearnCommand("spam", path, base=str(others)).learn(spam(60 + n))
+    fold(path)
+    assert Model.open(path).base
+    alone = Model.open(path, layered=False)
+    judged = judge.classify(spam(99), "ann")
+    assert judged.verdict.as_map() == alone.classify(spam(99)).as_map()
+    judge.classify(ham(99), "ann")
+    told = capfd.readouterr().err
+    assert told.count("its base is not the shared model") == 1
+    learn(path, spam(200), "spam", only_base=str(shared))
+    record = StoredModel.open(path).journal.records[-1]
+    assert record.base_score != record.base_score  # NaN: not asked for
