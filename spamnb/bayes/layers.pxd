@@ -8,3 +8,6 @@ cdef class LayeredTotals:
 
 @cython.locals(counts=list, k=Py_ssize_t, count=int64_t, other=int64_t)
 cpdef list added(own, base, int64_t unit)
+
+@cython.locals(row=tuple, other=tuple, counts=list, k=Py_ssize_t, count=int64_t, beneath=int64_t)
+cpdef dict added_rows(dict own, dict base, int64_t unit)

@@ -69,5 +69,10 @@ def added(own: Sequence[int], base: Sequence[int], unit: int) -> list[int]:
 def added_rows(own: dict[int, Row], base: dict[int, Row], unit: int) -> dict[int, Row]:
     """Add the rows of a model, which count `unit` times, to those of a base, where the sums are put."""
     for fingerprint, row in own.items():
-        base[fingerprint] = tuple(added(row, base.get(fingerprint, (0,) * len(row)), unit))
+        other = base.get(fingerprint)
+        counts = []
+        for k in range(len(row)):
+            count, beneath = min(row[k], LARGEST_COUNT), min(other[k], LARGEST_COUNT) if other else 0
+            counts.append(unit * count + beneath)
+        base[fingerprint] = tuple(counts)
     return base
