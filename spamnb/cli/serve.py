@@ -28,6 +28,7 @@ spamnb serve
 spamc -p 7830 < message
 spamnb serve --listen unix:/run/spamnb/socket --metrics localhost:7831
 spamnb serve --user spamnb --user-models /var/lib/spamnb --allow-tell
+spamnb serve --http localhost:11333 --http localhost:11334 --allow-tell
 spamnb serve --milter --listen unix:/var/spool/postfix/spamnb/milter
 """
 OWN_PROCESS = (sys.executable, "-P", "-m", "spamnb.serve")
@@ -64,12 +65,25 @@ OWN_PROCESS = (sys.executable, "-P", "-m", "spamnb.serve")
 @rare_option(
     "--allow-network",
     is_flag=True,
-    help="Let --listen and --metrics take addresses that other machines reach: no password, no encryption.",
+    help="Let --listen, --http and --metrics take addresses that other machines reach. Nothing is encrypted; "
+    "only --http asks for a password.",
 )
 @click.option(
     "--header-style",
     type=click.Choice(list(STYLES)),
     help="Header added to messages: ours, or another filter's.",
+)
+@click.option(
+    "--http",
+    multiple=True,
+    metavar="ADDRESS",
+    help="Answer rspamc and other clients of rspamd there, too; may be repeated.",
+)
+@rare_option(
+    "--http-password",
+    type=path_type,
+    metavar="FILE",
+    help="Ask who connects to a port of --http for the password in the first line of FILE.",
 )
 @rare_option("--metrics", metavar="ADDRESS", help="Serve Prometheus metrics at http://ADDRESS/metrics.")
 @rare_option(
@@ -104,7 +118,7 @@ OWN_PROCESS = (sys.executable, "-P", "-m", "spamnb.serve")
     show_default=True,
     help="What to do with a message that cannot be judged.",
 )
-@click.option("--reject", is_flag=True, help="With --milter: refuse spam.")
+@click.option("--reject", is_flag=True, help="With --milter: refuse spam; with --http: say so.")
 @history_options
 def serve(**options: Any) -> None:
     """Keep the model in memory and answer spamc, or anything else that speaks SpamAssassin's protocol.
@@ -115,15 +129,19 @@ def serve(**options: Any) -> None:
 
     milter = options["milter"]
     if not milter:
-        refuse_without_effect("without --milter", "reject", "milter_failure")
+        refuse_without_effect("without --milter", "milter_failure")
+        if not options["http"]:
+            refuse_without_effect("without --milter or --http", "reject")
+    if not options["http"]:
+        refuse_without_effect("without --http", "http_password")
     options["allow_tell"] |= options["allow_tell_all"]
-    if not (options["listen"] or options["metrics"]):
-        refuse_without_effect("without --listen or --metrics", "allow_network")
+    if not (options["listen"] or options["http"] or options["metrics"]):
+        refuse_without_effect("without --listen, --http or --metrics", "allow_network")
     if not (options["user_models"] and options["allow_tell"]):
         only = "without --user-models and --allow-tell"
         refuse_without_effect(only, "create_user_models", "teach_shared")
-    if milter and options["allow_tell"]:
-        raise UsageError("--allow-tell cannot be combined with --milter")
+    if milter and (options["allow_tell"] or options["http"]):
+        raise UsageError("--allow-tell and --http cannot be combined with --milter")
     open_history(options["history"], options["history_days"], options["history_size"], load())
     options["workers"] = options["workers"] or all_cores()
     options["timeout"] = options["timeout"] or (MILTER_TIMEOUT if milter else Options.timeout)

@@ -57,6 +57,11 @@ class Incoming:
         self.data.clear()
         self.taken = 0
 
+    def drop_since(self, start: int) -> None:
+        """Free the bytes taken since a position, as if they had never come."""
+        del self.data[start : self.taken]
+        self.taken = start
+
     def drop_taken(self) -> None:
         """Free the bytes that were taken, once there are more than MOST_TAKEN."""
         if self.taken > MOST_TAKEN:

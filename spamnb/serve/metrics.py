@@ -1,12 +1,12 @@
-"""Counters of what was done, in memory that all workers share, served as Prometheus text over HTTP."""
+"""Counters of what was done, in memory that all workers share, and their text for Prometheus."""
 
 import mmap
+import time
 from bisect import bisect_left
 from collections.abc import Iterator
 
 from spamnb import __version__
 from spamnb.labels import HAM, SPAM, UNSURE
-from spamnb.serve.conversation import Conversation, Incoming
 from spamnb.store.changes import FORGOTTEN, KNOWN, LEARNED, MOVED, UNKNOWN
 
 OTHER = "other"  # a label that is neither ham nor spam
@@ -42,15 +42,13 @@ SUM_COLUMN = FIRST_BUCKET + len(BUCKET_BOUNDS) + 1
 ROW_WIDTH = SUM_COLUMN + 1
 COUNTER_SIZE = 8  # bytes
 
-MOST_REQUEST_LINES = 64
-LONGEST_LINE = 8192  # bytes
-
 
 class Counters:
     """A row of counters for each worker, who alone writes it; any worker can add up all rows."""
 
     def __init__(self, workers: int) -> None:
         self.cells = memoryview(mmap.mmap(-1, workers * ROW_WIDTH * COUNTER_SIZE)).cast("Q")
+        self.since = time.monotonic()
         self.start = 0  # index of the first cell of this worker's row; of the supervisor, that of the first
 
     def use_row(self, worker: int) -> None:
@@ -71,25 +69,12 @@ class Counters:
     def totals(self) -> list[int]:
         return [sum(self.cells[column::ROW_WIDTH]) for column in range(ROW_WIDTH)]
 
+    def by_name(self) -> dict[str, int]:
+        return dict(zip(COLUMNS, self.totals(), strict=False))
+
     def text(self) -> str:
         """Totals in the text format of Prometheus."""
         return "".join(f"{line}\n" for line in _lines(self.totals()))
-
-    def handle(self, incoming: Incoming) -> Conversation:
-        """Answer `GET /metrics`."""
-        try:
-            words = ((yield from incoming.read_line(LONGEST_LINE)) or b"").split()
-            for _ in range(MOST_REQUEST_LINES):
-                if not (yield from incoming.read_line(LONGEST_LINE)):
-                    break
-        except TimeoutError:
-            return b""
-        incoming.complete = True
-        if len(words) != 3 or words[0] != b"GET" or not words[2].startswith(b"HTTP/1."):
-            return _response("400 Bad Request", "GET /metrics, and nothing else\n")
-        if words[1].partition(b"?")[0] != b"/metrics":
-            return _response("404 Not Found", "here is /metrics, and nothing else\n")
-        return _response("200 OK", self.text())
 
 
 def _lines(totals: list[int]) -> Iterator[str]:
@@ -122,9 +107,3 @@ def _lines(totals: list[int]) -> Iterator[str]:
         yield f'spamnb_judging_seconds_bucket{{le="{bound}"}} {so_far}'
     yield f"spamnb_judging_seconds_sum {totals[SUM_COLUMN] / 1e6}"
     yield f"spamnb_judging_seconds_count {so_far}"
-
-
-def _response(status: str, text: str) -> bytes:
-    kind = "text/plain; version=0.0.4; charset=utf-8"
-    head = f"HTTP/1.0 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(text)}\r\n\r\n"
-    return (head + text).encode("ascii")

@@ -24,6 +24,8 @@ class Options:
     allow_network: bool = False  # whether to listen where other machines can connect
     header_style: str | None = None  # None: as configured
     metrics: str | None = None
+    http: tuple[str, ...] = ()  # addresses of rspamd's protocol
+    http_password: str | None = None  # path of the file that has it
     max_size: int = 50_000_000  # bytes of a message
     timeout: float = 30.0  # seconds
     max_connections: int = 256  # for each worker
@@ -39,7 +41,7 @@ class Options:
     @classmethod
     def from_json(cls, text: str) -> Options:
         fields = json.loads(text)
-        return cls(**fields | {"listen": tuple(fields["listen"])})
+        return cls(**fields | {name: tuple(fields[name]) for name in ("listen", "http")})
 
     def as_json(self) -> str:
         return json.dumps(asdict(self))

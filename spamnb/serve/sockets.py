@@ -12,7 +12,7 @@ from spamnb.errors import CannotCreate, UsageError
 BACKLOG = 1024  # clients that may wait to be accepted
 LOCALHOST = "localhost"
 FIRST_FROM_SYSTEMD = 3  # number of the first file handle that systemd passes on
-METRICS = "metrics"  # FileDescriptorName= of the socket for metrics, in systemd's settings
+HTTP, METRICS = "http", "metrics"  # FileDescriptorName= of sockets in systemd's settings
 
 
 def listen(address: str, allow_network: bool = False) -> list[socket.socket]:
@@ -57,6 +57,11 @@ def addresses_of(host: str) -> list[str]:
     """Look up the addresses that a name has."""
     found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
+
+
+def is_local(listener: socket.socket) -> bool:
+    """Tell whether only this machine can reach a socket."""
+    return listener.family == socket.AF_UNIX or is_loopback(listener.getsockname()[0])
 
 
 def _tcp_both(port: int) -> list[socket.socket]:

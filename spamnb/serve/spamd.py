@@ -9,25 +9,25 @@ from time import perf_counter
 
 from spamnb.bayes.verdict import REQUIRED, Verdict
 from spamnb.delivery.log_line import escaped
-from spamnb.errors import SpamnbError
 from spamnb.files import printable
 from spamnb.labels import HAM, SPAM
 from spamnb.passthrough import header_end, passed_through
 from spamnb.reading.features import Features
 from spamnb.serve.conversation import Conversation, Incoming
-from spamnb.serve.judge import Judge
-from spamnb.serve.learning import LearningQueue
-from spamnb.serve.log import Log
 from spamnb.serve.metrics import FAILED, PROTOCOL, REFUSED, TIMEOUT
-from spamnb.serve.options import Options
+from spamnb.serve.service import LONGEST_LINE, Refusal, Service, read_headers, strongest_evidence, symbol
 from spamnb.store.changes import FORGOTTEN, LEARNED, MOVED
 
 OK = b"SPAMD/1.1 0 EX_OK\r\n"
-REPORTED_TOKENS = 15
-LONGEST_TOKEN = 60  # characters shown in a report
+REFUSALS = {
+    PROTOCOL: "76 Bad header line: {}",
+    REFUSED: "69 Service Unavailable: {}",
+    TIMEOUT: "79 Timeout: {}",
+    FAILED: "75 Temporary failure: see the log of the server",  # no reason to send mail back
+}
 
 
-def answer(
+def answer_to(
     command: bytes,
     version: float,
     verdict: Verdict,
@@ -56,7 +56,7 @@ def answer(
 
 def text_answer(command: bytes, verdict: Verdict, features: Features) -> bytes:
     if command == b"SYMBOLS":
-        return symbol(verdict).encode()
+        return symbol(verdict.label).encode()
     if command == b"REPORT_IFSPAM" and verdict.label != SPAM:
         return b""
     return report(verdict, features).encode()
@@ -72,21 +72,14 @@ def head_of(message: bytes) -> bytes:
     return message[: message.find(b"\n", end) + 1 or len(message)]
 
 
-def symbol(verdict: Verdict) -> str:
-    """Name of the verdict in the style of SpamAssassin's tests: SPAMNB_HAM, SPAMNB_SPAM, SPAMNB_UNSURE."""
-    return "SPAMNB_" + "".join(c if c.isascii() and c.isalnum() else "_" for c in verdict.label).upper()
-
-
 def report(verdict: Verdict, features: Features) -> str:
     """Text of the verdict and its strongest evidence, for people to read."""
-    named = [(item.strength, features.text_of(item.feature)) for item in verdict.evidence]
-    strongest = sorted(named, key=lambda item: (-item[0], item[1]))[:REPORTED_TOKENS]
     lines = [
         f"spamnb says {verdict.label}: {verdict.points:.1f} points, {REQUIRED:.1f} required",
         f"(score {verdict.score:.4f}, probability {verdict.probability:.4f})",
         *([f"(the list of senders decided: {printable(verdict.reason)})"] if verdict.reason else []),
         "",
-        *(f"{strength:6.2f}  {printable(token[:LONGEST_TOKEN])}" for strength, token in strongest),
+        *(f"{strength:6.2f}  {token}" for strength, token in strongest_evidence(verdict, features)),
     ]
     return "".join(f"{line}\n" for line in lines)
 
@@ -94,36 +87,10 @@ def report(verdict: Verdict, features: Features) -> str:
 JUDGING = (b"CHECK", b"SYMBOLS", b"REPORT", b"REPORT_IFSPAM", b"PROCESS", b"HEADERS")
 REPORTING = (b"REPORT", b"REPORT_IFSPAM")
 COMMANDS = (*JUDGING, b"TELL", b"PING", b"SKIP")
-MOST_HEADERS = 255
-LONGEST_LINE = 8192  # bytes
-EX_PROTOCOL, EX_UNAVAILABLE, EX_TIMEOUT = 76, 69, 79  # codes that spamd answers with
-
-
-class Refusal(Exception):
-    """Error as an answer: its kind for the metrics, code and text for the client, and reason for the log."""
-
-    def __init__(self, kind: str, code: int, text: str, reason: str = "") -> None:
-        super().__init__(text)
-        self.kind = kind
-        self.code = code
-        self.reason = reason or text
 
 
 def bad_header(why: str) -> Refusal:
-    return Refusal(PROTOCOL, EX_PROTOCOL, f"Bad header line: {why}")
-
-
-def unavailable(why: str) -> Refusal:
-    return Refusal(REFUSED, EX_UNAVAILABLE, f"Service Unavailable: {why}")
-
-
-def timed_out(seconds: float) -> Refusal:
-    return Refusal(TIMEOUT, EX_TIMEOUT, f"Timeout: ({seconds:g} second timeout reading input from client)")
-
-
-def failed(why: str) -> Refusal:
-    """Refuse for now, whatever went wrong: no error of ours is a reason to send mail back."""
-    return Refusal(FAILED, SpamnbError.exit_code, "Temporary failure: see the log of the server", why)
+    return Refusal(PROTOCOL, why)
 
 
 class Request:
@@ -194,7 +161,7 @@ class Request:
         if self.set and not self.label:
             raise bad_header("(Message-class header contains invalid class)")
         if self.compressed and self.length is None:
-            raise unavailable("Compress requires Content-length header")
+            raise Refusal(REFUSED, "Compress requires Content-length header")
 
 
 HEADERS = {
@@ -207,47 +174,24 @@ HEADERS = {
 }
 
 
-class Spamd:
-    """Answers requests: judges, and learns where that is allowed."""
+class Spamd(Service):
+    def refusal_answer(self, refusal: Refusal) -> bytes:
+        return f"SPAMD/1.0 {REFUSALS[refusal.kind].format(refusal)}\r\n".encode("ascii")
 
-    def __init__(self, judge: Judge, learning: LearningQueue, log: Log, options: Options) -> None:
-        self.judge = judge
-        self.learning = learning
-        self.log = log
-        self.options = options
-
-    def handle(self, incoming: Incoming) -> Conversation:
-        try:
-            return (yield from self._answer(incoming))
-        except Refusal as refusal:
-            return self._refuse(refusal)
-        except TimeoutError:
-            return self._refuse(timed_out(self.options.timeout))
-        except SpamnbError as error:
-            return self._refuse(failed(str(error)))
-        except Exception as error:  # whatever a message does, it gets an answer
-            self.log.unexpected(error)
-            return self._refuse(failed("this message could not be answered"))
-
-    def _refuse(self, refusal: Refusal) -> bytes:
-        self.judge.counters.count(refusal.kind)
-        self.log.refused(refusal.reason)
-        return f"SPAMD/1.0 {refusal.code} {refusal}\r\n".encode("ascii")
-
-    def _answer(self, incoming: Incoming) -> Conversation:
+    def answer(self, incoming: Incoming) -> Conversation:
         request = yield from self._read_request(incoming)
         if request.command in (b"PING", b"SKIP"):
             incoming.complete = not incoming
             return b"SPAMD/1.5 0 PONG\r\n" if request.command == b"PING" else b""
         request.check()
-        if request.command == b"TELL" and not self.options.allow_tell:
-            raise unavailable("TELL commands are not enabled, set the --allow-tell switch.")
-        raw = yield from self._read_message(request, incoming)
-        start = perf_counter()
         if request.command == b"TELL":
-            return (yield from self._tell(request, raw, start, incoming.peer))
+            self.check_teaching()
+        raw = yield from self._read_message(request, incoming)
+        if request.command == b"TELL":
+            return (yield from self._tell(request, raw, incoming.peer))
+        start = perf_counter()
         judged = self.judge.classify(raw, request.user, request.command in REPORTING)
-        reply = answer(
+        reply = answer_to(
             request.command, request.version, judged.verdict, judged.features, raw, self.judge.header()
         )
         seconds, command = perf_counter() - start, request.command.decode()
@@ -262,19 +206,14 @@ class Spamd:
         request = Request(line)
         if not request.has_headers:
             return request
-        for _ in range(MOST_HEADERS + 1):
-            line = yield from incoming.read_line(LONGEST_LINE)
-            if line is None:
-                raise bad_header("(EOF during headers)" if incoming.ended else "(line too long)")
-            if not line:
-                return request
+        for line in (yield from read_headers(incoming)):
             request.add_header(line)
-        raise bad_header("(too many headers)")
+        return request
 
     def _read_message(self, request: Request, incoming: Incoming) -> Generator[None, None, bytes]:
         most, length = self.options.max_size, request.length
         if length is not None and length > most:
-            raise unavailable(f"the message has {length} bytes, and at most {most} are taken")
+            raise Refusal(REFUSED, f"the message has {length} bytes, and at most {most} are taken")
         raw = yield from incoming.read_up_to(most + 1 if length is None else length)
         got = len(raw)
         if length is not None and not raw.endswith(b"\n") and not request.compressed:
@@ -284,28 +223,16 @@ class Spamd:
         if request.compressed:
             raw = decompressed(raw, most)
         if len(raw) > most:
-            raise unavailable(f"the message has more than the {most} bytes that are taken")
+            raise Refusal(REFUSED, f"the message has more than the {most} bytes that are taken")
         incoming.complete = not incoming
         incoming.clear()
         return raw
 
-    def _tell(self, request: Request, raw: bytes, start: float, peer: int | None) -> Conversation:
+    def _tell(self, request: Request, raw: bytes, peer: int | None) -> Conversation:
         done: dict[bytes, list[bytes]] = {}
         if request.set or request.remove:
             label = request.label if request.set else None
-            model = self.judge.model_to_teach(request.user)
-            if model is None:
-                raise unavailable("this user has no model, see --create-user-models and --teach-shared.")
-            if not (self.options.allow_tell_all or self.judge.may_teach(peer, request.user, model)):
-                raise unavailable("this model is another user's, see --allow-tell-all.")
-            shared = self.judge.shared.path
-            own = shared if model != shared else None
-            task = self.learning.add(model, raw, label, self.options.create_user_models, own)
-            yield task.result_reader
-            outcome = self.learning.finish(task)
-            self.judge.counters.count(outcome)
-            seconds = perf_counter() - start
-            self.log.learned(outcome, label, raw, seconds, user=request.user, model=model)
+            outcome = yield from self.teach(raw, label, request.user, peer)
             if outcome in (LEARNED, MOVED, FORGOTTEN):
                 done[b"DidSet" if request.set else b"DidRemove"] = [b"local"]
             if request.remote:
@@ -320,7 +247,7 @@ def decompressed(packed: bytes, most: int) -> bytes:
     try:
         raw = stream.decompress(packed, most + 1)
     except zlib.error as error:
-        raise unavailable(f"zlib: {error}") from None
+        raise Refusal(REFUSED, f"zlib: {error}") from None
     if not stream.eof and len(raw) <= most:
-        raise unavailable("zlib: failed to find end of zlib stream")
+        raise Refusal(REFUSED, "zlib: failed to find end of zlib stream")
     return raw

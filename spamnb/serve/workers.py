@@ -9,7 +9,7 @@ import socket
 import time
 from typing import NoReturn
 
-from spamnb.errors import SpamnbError
+from spamnb.errors import SpamnbError, UsageError
 from spamnb.files import counted
 from spamnb.serve import sockets
 from spamnb.serve.connections import Connections, Limits
@@ -21,6 +21,7 @@ from spamnb.serve.log import Log, complain
 from spamnb.serve.metrics import RESTARTED, Counters
 from spamnb.serve.model_gauges import measure
 from spamnb.serve.options import DEFAULT_ADDRESS, DEFAULT_MILTER_ADDRESS, MEGABYTE, Options
+from spamnb.serve.rspamd import Metrics, Rspamd, read_password
 from spamnb.serve.spamd import Spamd
 from spamnb.systemd import name_process, notify
 
@@ -39,9 +40,11 @@ class Server:
     def __init__(self, options: Options) -> None:
         self.options = options
         self.listeners: list[socket.socket] = []
+        self.http_listeners: list[socket.socket] = []
         self.metrics_listeners: list[socket.socket] = []
         self.created: list[socket.socket] = []  # listeners that are not systemd's: removed at the end
         self.workers: dict[int, tuple[int, float]] = {}  # by process id: number and start time of the worker
+        self.password = read_password(options.http_password) if options.http_password else ""
         self.counters = Counters(options.workers)
         self.judge = Judge(options, self.counters)
         self.milter_handler: Handler | None = None
@@ -72,17 +75,21 @@ class Server:
         return 0
 
     def _listen(self) -> None:
+        named = {sockets.METRICS: self.metrics_listeners, sockets.HTTP: self.http_listeners}
         for name, listener in sockets.from_systemd():
-            (self.metrics_listeners if name == sockets.METRICS else self.listeners).append(listener)
+            named.get(name, self.listeners).append(listener)
         default = DEFAULT_MILTER_ADDRESS if self.options.milter else DEFAULT_ADDRESS
-        addresses = self.options.listen or (() if self.listeners else (default,))
-        for address in addresses:
-            self.created += sockets.listen(address, self.options.allow_network)
-        self.listeners += self.created
-        if self.options.metrics:
-            created = sockets.listen(self.options.metrics, self.options.allow_network)
-            self.metrics_listeners += created
-            self.created += created
+        for addresses, listeners in (
+            (self.options.listen or (() if self.listeners else (default,)), self.listeners),
+            (self.options.http, self.http_listeners),
+            ((self.options.metrics,) if self.options.metrics else (), self.metrics_listeners),
+        ):
+            for address in addresses:
+                created = sockets.listen(address, self.options.allow_network)
+                listeners += created
+                self.created += created
+        if not self.password and not all(map(sockets.is_local, self.http_listeners)):
+            raise UsageError("where other machines can connect, --http needs --http-password")
 
     def _check_shared_model(self) -> None:
         """Open the shared model; where users have their own, one that cannot be judged by is only told."""
@@ -101,9 +108,13 @@ class Server:
             resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, most) if most >= 0 else wanted, most))
 
     def _announce(self) -> None:
-        addresses = " and ".join(map(sockets.address_of, self.listeners))
-        metrics = "".join(f", metrics at {sockets.address_of(each)}" for each in self.metrics_listeners)
-        complain(f"serving at {addresses}{metrics}; {counted(self.options.workers, 'worker')}")
+        places = ("", self.listeners), (", HTTP", self.http_listeners), (", metrics", self.metrics_listeners)
+        listed = "".join(
+            f"{name} at {' and '.join(map(sockets.address_of, listeners))}"
+            for name, listeners in places
+            if listeners
+        )
+        complain(f"serving{listed}; {counted(self.options.workers, 'worker')}")
         notify("READY=1")
 
     def _start(self, worker: int) -> None:
@@ -126,7 +137,7 @@ class Server:
 
     def _measure_models(self) -> None:
         """Look at all models, now and then, for the metrics: in this process, where nobody waits for it."""
-        if self.metrics_listeners:
+        if self.http_listeners or self.metrics_listeners:
             measure(self.judge)
             signal.alarm(LOOK_AGAIN)
 
@@ -135,7 +146,7 @@ class Server:
         notify("STOPPING=1")
         for listener in self.created:
             sockets.remove(listener)
-        for listener in (*self.listeners, *self.metrics_listeners):
+        for listener in (*self.listeners, *self.http_listeners, *self.metrics_listeners):
             listener.close()
         self._signal_workers(signal.SIGTERM)
         signal.alarm(STOP_TIMEOUT)
@@ -190,11 +201,16 @@ class Worker:
         size = max(options.max_size, MEGABYTE) if options.milter else options.max_size  # a packet must fit
         limits = Limits(options.max_connections, size, options.timeout)
         self.listeners = Listeners(Connections(self.loop, limits, log.unexpected))
-        spamd = Spamd(server.judge, LearningQueue(self.listeners.close_all, log), log, options)
-        for listener in server.listeners:
-            self.listeners.open(listener, server.milter_handler or spamd.handle)
-        for listener in server.metrics_listeners:
-            self.listeners.open(listener, server.counters.handle)
+        parts = server.judge, LearningQueue(self.listeners.close_all, log), log, options
+        http = Rspamd(*parts)
+        http.password = server.password
+        for listeners, handler in (
+            (server.listeners, server.milter_handler or Spamd(*parts).handle),
+            (server.http_listeners, http.handle),
+            (server.metrics_listeners, Metrics(*parts).handle),
+        ):
+            for listener in listeners:
+                self.listeners.open(listener, handler)
         self.loop.add_reader(server.life_reader, self._stop)
 
     def run(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from binascii import crc32
 from contextlib import suppress
 from functools import cache
@@ -23,11 +24,14 @@ from spamnb.inspection.check import check
 from spamnb.inspection.model_summary import ModelSummary
 from spamnb.model import Model
 from spamnb.serve.conversation import Incoming
+from spamnb.serve.http_messages import CONTINUE
 from spamnb.serve.judge import Judge
 from spamnb.serve.learning import LearningQueue
 from spamnb.serve.log import Log
 from spamnb.serve.metrics import Counters
 from spamnb.serve.options import Options
+from spamnb.serve.rspamd import Rspamd
+from spamnb.serve.service import Service
 from spamnb.serve.spamd import Spamd
 from spamnb.tables.loading import load_table
 from spamnb.training.learn import learn
@@ -137,37 +141,47 @@ class Listening(Log):
 
 
 LOG = Listening()
+TIMES = re.compile(rb'"(time_real|uptime)": [\d.e-]+|Content-Length: \d+')
 
 
 @cache
-def server() -> Spamd:
+def server(kind: type[Service]) -> Service:
     options = Options(sound_model(), max_size=1 << 20)
     queue = LearningQueue(lambda: None, Log(quiet=True))
-    return Spamd(Judge(options, Counters(1)), queue, LOG, options)
+    return kind(Judge(options, Counters(1)), queue, LOG, options)
 
 
 def spamd(data: bytes) -> None:
+    answers(Spamd, data, b"SPAMD/1.")
+
+
+def rspamd(data: bytes) -> None:
+    answers(Rspamd, data, b"HTTP/1.1 ")
+
+
+def answers(kind: type[Service], data: bytes, start: bytes) -> None:
     """Every request has one answer, whatever pieces it comes in, and none is a surprise."""
     step = 1 + data[0] if data else 1
     request = data[1:]
-    answer = said([request[at : at + step] for at in range(0, len(request), step)])
+    answer = said(kind, [request[at : at + step] for at in range(0, len(request), step)])
     # Of a last line without end, what follows is counted as far as it has come: as spamd does.
-    assert answer == said([request]) or any("mismatch" in why for why in LOG.heard)
-    assert answer == b"" or answer.startswith(b"SPAMD/1.")
+    assert answer == said(kind, [request]) or any("mismatch" in why for why in LOG.heard)
+    assert answer == b"" or answer.startswith(start)
     status = answer.partition(b"\r\n")[0]
     assert status.decode("ascii").isprintable()
     assert not any("unexpected" in why for why in LOG.heard), LOG.heard
     LOG.heard.clear()
 
 
-def said(pieces: list[bytes]) -> bytes:
+def said(kind: type[Service], pieces: list[bytes]) -> bytes:
+    """Answer to a request that comes in pieces, without the times in it."""
     incoming = Incoming()
-    conversation = server().handle(incoming)
+    conversation = server(kind).handle(incoming)
     next(conversation)
     for piece in [*(piece for piece in pieces if piece), b""]:
         incoming.feed(piece)
         try:
-            assert next(conversation) is None
+            assert next(conversation) in (None, CONTINUE)
         except StopIteration as end:
-            return end.value
+            return TIMES.sub(b"", end.value)
     raise AssertionError("it waits for a client who has ended")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -45,6 +46,18 @@ REQUESTS = [
     + zlib.compress(SPAM),
     b"TELL SPAMC/1.5\r\nMessage-class: spam\r\nSet: local, remote\r\n\r\n" + SPAM,
 ]
+POST = b"POST /checkv2 HTTP/1.1\r\n"
+HTTP_REQUESTS = [
+    b"GET /ping HTTP/1.0\r\n\r\n",
+    b"GET /stat?x=y HTTP/1.1\r\nPassword: x\r\n\r\n",
+    b"GET /auth HTTP/1.1\r\n\r\n",
+    POST + b"User: ann\r\nRcpt: <bob@b.example>\r\nContent-Length: %d\r\n\r\n" % len(SPAM) + SPAM,
+    POST + b"Expect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n%x;a=b\r\n" % len(SPAM)
+    + SPAM + b"\r\n0\r\nA: b\r\n\r\n",
+    POST + b"Compression: zstd\r\nContent-Length: %d\r\n\r\n" % len(gzip.compress(SPAM, mtime=0))
+    + gzip.compress(SPAM, mtime=0),
+    b"POST /learnspam HTTP/1.1\r\nContent-Length: 1\r\n\r\nx",
+]  # fmt: skip
 ADDRESSES = [
     *(b"Ann <ann@a.example>", b'"Ann, B" <ann@a.example> (c)', b"ann@a.example (<b@c.example>)", b"a: b@c;"),
     *(b"=?utf-8?q?=3Ca=40b=3E?= <c@d.example>", b'"a"@[192.0.2.1]', b"a@b, c@d", "jö@köln.example".encode()),
@@ -121,6 +134,10 @@ def requests() -> Iterator[bytes]:
     yield from (piece + request for request in REQUESTS for piece in (b"\x06", b"\xff"))
 
 
+def http_requests() -> Iterator[bytes]:
+    yield from (piece + request for request in HTTP_REQUESTS for piece in (b"\x06", b"\xff"))
+
+
 TARGETS = {
     "reader": Target(mail_checks.reader, mail),
     "tokenizer": Target(mail_checks.tokenizer, mail),
@@ -137,6 +154,7 @@ TARGETS = {
     "backup": Target(file_checks.backup, backups, 8192),
     "exports": Target(file_checks.exports, lambda: EXPORTS),
     "spamd": Target(file_checks.spamd, requests),
+    "rspamd": Target(file_checks.rspamd, http_requests),
     "imap": Target(imap_checks.imap, lambda: imap_checks.SESSIONS, 4096),
     # Compiled and interpreted, in one process.
     "same-charset": Target(same("charset"), bodies),
@@ -170,6 +188,12 @@ WORDS = [
     *(b"<p style='display:none'>", b"<!--", b"-->", b"&#x41;", b"&nbsp;", b'<a href="', b"</table>"),
     *(b"http://", b"X-Spamnb: ham\n", b"\nFrom a@b Mon Nov 16 01:02:03 2026\n", b">From ", b"\nDate: "),
     *(b"\r\n* 1 FETCH (UID 3 ", b"{4294967296}\r\n", b"\0TAG OK\r\n", b"* SEARCH 1", b"18446744073709551616"),
+    *(
+        b"POST /checkv2 HTTP/1.1\r\n",
+        b"Transfer-Encoding: chunked\r\n",
+        b"\r\n0\r\n\r\n",
+        b"Compression: gzip\r\n",
+    ),
     *(b"CHECK SPAMC/1.5\r\n", b"PROCESS", b"Content-length: 5\r\n", b"Compress: zlib\r\n", b"TELL"),
     *(b"\xc6\x00\x00\x00\x08", b"\xcf\xff\xff\xff\xff\xff\xff\xff\xff", b"\xdd", b"\xdf", b"\xd9\x20"),
     *(

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from helpers.packets import HELLO, message, packet
-from helpers.serving import LOOPBACK, Serving, everything, request
+from helpers.serving import LOOPBACK, Serving, everything, post, request
 from helpers.waiting import PATIENCE
 from spamnb.serve.listeners import FIRST_BYTES_WAIT
 
@@ -175,7 +175,7 @@ BEHAVIOURS: tuple[Behaviour, ...] = (
 
 
 class Load:
-    """A server of each protocol, and the addresses to ask at: spamd's, the milter's, the metrics'."""
+    """A server of each protocol, and the addresses: spamd's, the milter's, rspamd's, the metrics'."""
 
     def __init__(
         self, start: Callable[..., Serving], model: str, messages: list[bytes], workers: int = 2
@@ -183,11 +183,12 @@ class Load:
         """Start the servers with a model that clients may change."""
         self.messages = messages
         options = {"model": model, "workers": workers, **LIMITS}
-        self.spamd = start(metrics=LOOPBACK, allow_tell=True, **options)
+        self.spamd = start(metrics=LOOPBACK, http=(LOOPBACK,), allow_tell=True, **options)
         self.milter = start(milter=True, **options)
         self.addresses = (
             self._address(self.spamd.address, self._request),
             self._address(self.milter.address, self._session),
+            self._address(self.spamd.http, self._post),
             self._address(self.spamd.metrics, lambda _: GET),
         )
 
@@ -201,6 +202,14 @@ class Load:
         if chance.random() < TEACHING:
             return request("TELL", raw, Set="local", Message_class=chance.choice(("ham", "spam")))
         return request(chance.choice(COMMANDS), raw, version)
+
+    def _post(self, chance: random.Random) -> bytes:
+        raw = chance.choice(self.messages)
+        if chance.random() < TEACHING:
+            return post(chance.choice(("/learnspam", "/learnham")), raw)
+        chunks = b"%x\r\n%s\r\n0\r\n\r\n" % (len(raw), raw)
+        in_chunks = post("/checkv2", chunks, Content_Length=None, Transfer_Encoding="chunked")
+        return chance.choice((post("/checkv2", raw), in_chunks, b"GET /stat HTTP/1.1\r\n\r\n"))
 
     def _session(self, chance: random.Random) -> bytes:
         shown = (message(chance.choice(self.messages)) for _ in range(chance.randrange(1, 3)))
@@ -219,7 +228,7 @@ class Load:
         async def one_after_the_other(place: int) -> None:
             chance = random.Random(f"{seed} {place}")
             while time.monotonic() < end and sum(outcome.clients.values()) < most:
-                behaves, address = chance.choice(BEHAVIOURS), chance.choices(self.addresses, (6, 3, 1))[0]
+                behaves, address = chance.choice(BEHAVIOURS), chance.choices(self.addresses, (6, 3, 3, 1))[0]
                 name = behaves.__name__
                 outcome.clients[name] = outcome.clients.get(name, 0) + 1
                 with suppress(ConnectionError):  # the server may have hung up on it

@@ -122,6 +122,8 @@ STARTS: dict[str, str | Callable[[], None]] = {
     "postfix": start_postfix,
     "procmail": "procmail -v",
     "promtool": "promtool --version",
+    "rspamc": "rspamc --help",
+    "rspamd": "rspamd --version",
     "setpriv": become_others,
     "spamc": "spamc -V",
     "spamd": "spamd --version",

@@ -61,7 +61,8 @@ class Serving(Client):
             )
         line = self.wait_for("serving at ")
         places = line.partition("serving at ")[2].partition(";")[0]
-        address, _, self.metrics = places.partition(", metrics at ")
+        places, _, self.metrics = places.partition(", metrics at ")
+        address, _, self.http = places.partition(", HTTP at ")
         super().__init__(address)
 
     @property
@@ -149,6 +150,14 @@ def everything(client):
 
 def request(command, raw=b"", version="1.5", **headers):
     """A request as spamc makes it; a header of None is left out."""
-    headers = {"Content_length": len(raw), **headers}
+    return with_headers(f"{command} SPAMC/{version}", {"Content_length": len(raw), **headers}, raw)
+
+
+def post(path, raw=b"", **headers):
+    """A request as a client of rspamd makes it."""
+    return with_headers(f"POST {path} HTTP/1.1", {"Content_Length": len(raw), **headers}, raw)
+
+
+def with_headers(line, headers, raw):
     lines = [f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items() if value is not None]
-    return f"{command} SPAMC/{version}\r\n{''.join(lines)}\r\n".encode() + raw
+    return f"{line}\r\n{''.join(lines)}\r\n".encode() + raw

@@ -1,22 +1,25 @@
-"""Hundreds of real messages: what the server says of them is what `spamnb classify` says."""
+"""A thousand real messages: what the server says of them is what `spamnb classify` says."""
 
 import json
 import os
 import shutil
+import subprocess
 from itertools import islice
 from pathlib import Path
 
 import pytest
 from helpers.letters import letters
 from helpers.paths import SPAMASSASSIN
-from helpers.serving import request
+from helpers.programs import needs
+from helpers.serving import LOOPBACK, request
+from helpers.waiting import PATIENCE
 
 import spamnb as library
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import messages
 from spamnb.store.stored_model import StoredModel
 
-TRAINED, ASKED = 150, 150  # of each label
+TRAINED, ASKED = 150, 500  # of each label
 
 
 @pytest.fixture(scope="module")
@@ -36,13 +39,19 @@ def corpus(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def server(serving, corpus):
-    return serving(model=str(corpus / "model"), workers=2, allow_tell=True)
+    return serving(model=str(corpus / "model"), http=(LOOPBACK,), workers=2, allow_tell=True)
 
 
-def test_verdicts_scores_and_headers(server, spamnb, corpus):
+@pytest.fixture(scope="module")
+def said(spamnb, corpus):
+    """What `spamnb classify` says of each message, by path."""
     asked = ("classify", "--json", "--jobs", "1", "--model", corpus / "model", corpus / "asked")
     said = {line["path"]: line for line in map(json.loads, spamnb(*asked).succeeds().lines)}
     assert len(said) == 2 * ASKED
+    return said
+
+
+def test_verdicts_scores_and_headers(server, said):
     for path, line in said.items():
         raw = Path(path).read_bytes()
         head, _, body = server.ask(request("PROCESS", raw)).partition(b"\r\n\r\n")
@@ -56,6 +65,22 @@ def test_verdicts_scores_and_headers(server, spamnb, corpus):
                 b"SPAMD/1.1 0 EX_OK\r\nSpam: %s ; %s / 5.0\r\n\r\n" % (flag, points)
             )
     assert {line["verdict"] for line in said.values()} == {"ham", "spam", "unsure"}
+
+
+@needs("rspamc")
+def test_rspamc_says_the_same(server, said, corpus):
+    """All of them in one call, eight at a time."""
+    command = ["rspamc", "-h", server.http, "--compact", corpus / "asked"]
+    out = subprocess.run(command, capture_output=True, timeout=PATIENCE, check=True).stdout
+    answers = {answer["filename"]: answer for answer in map(json.loads, out.splitlines())}
+    assert answers.keys() == said.keys()
+    for path, line in said.items():
+        answer, is_spam = answers[path], line["verdict"] == "spam"
+        written = "{verdict}; score={score:.4f}; probability={probability:.4f}".format(**line)
+        assert answer["milter"]["add_headers"]["X-Spamnb"]["value"] == written
+        assert list(answer["symbols"]) == [f"SPAMNB_{line['verdict'].upper()}"]
+        assert answer["action"] == ("add header" if is_spam else "no action")
+        assert (answer["score"] >= answer["required_score"]) == is_spam
 
 
 def test_odd_messages(server, spamnb, corpus):

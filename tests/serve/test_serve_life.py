@@ -349,9 +349,14 @@ def test_root_becomes_an_ordinary_user(spamnb, serving, mail):
 @needs("systemd-socket-activate")
 def test_sockets_from_systemd(spamnb, tmp_path, mail):
     """Handed over by name; ready is told, and stopping too; and systemd's sockets stay."""
-    doors = [tmp_path / "mail", tmp_path / "metrics"]
+    doors = [tmp_path / name for name in ("spamd", "metrics", "http")]
     names = [f"-E{name}" for name in (f"SPAMNB_MODEL={spamnb.model}", f"NOTIFY_SOCKET={tmp_path}/notify")]
-    command = ["systemd-socket-activate", *(f"-l{door}" for door in doors), "--fdname=spamd:metrics", *names]
+    command = [
+        "systemd-socket-activate",
+        *(f"-l{door}" for door in doors),
+        "--fdname=spamd:metrics:http",
+        *names,
+    ]
     with (
         socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener,
         open(tmp_path / "log", "w") as log,
@@ -365,6 +370,8 @@ def test_sockets_from_systemd(spamnb, tmp_path, mail):
             assert client.ask(request("CHECK", mail.messages["spam"])).startswith(OK)
             assert listener.recv(100) == b"READY=1"
             metrics = client.ask(b"GET /metrics HTTP/1.0\r\n\r\n", address=f"unix:{doors[1]}")
+            pong = client.ask(b"GET /ping HTTP/1.0\r\n\r\n", address=f"unix:{doors[2]}")
+            assert pong.endswith(b"\r\n\r\npong\r\n")
             assert b"spamnb_messages_total" in metrics
             process.terminate()
             assert process.wait(PATIENCE) == 0

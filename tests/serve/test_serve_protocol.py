@@ -110,7 +110,7 @@ ERRORS = {
 def test_errors_are_those_of_spamd(server, name):
     asked, answer = ERRORS[name]
     assert server.ask(asked) == f"SPAMD/1.0 {answer}\r\n".encode()
-    server.wait_for(answer.partition(" ")[2])  # and in the log, nothing raw
+    server.wait_for(answer.partition(": ")[2])  # and in the log, nothing raw
     assert server.log.replace("\n", "").isprintable()
 
 

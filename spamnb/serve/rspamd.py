@@ -1,0 +1,192 @@
+"""The protocol of rspamd, as rspamc and its other clients use it: HTTP, and answers in JSON.
+
+A web page in the browser of this machine could send such requests, too: what has an Origin is refused.
+"""
+
+from __future__ import annotations
+
+import hmac
+import time
+from time import perf_counter
+from typing import Any
+
+from spamnb import __version__
+from spamnb.bayes.verdict import REQUIRED, Verdict
+from spamnb.delivery.log_line import escaped
+from spamnb.errors import NoInput, SpamnbError, UsageError
+from spamnb.files import printable
+from spamnb.labels import HAM, SPAM
+from spamnb.mailboxes.streams import decompressed, gather
+from spamnb.passthrough import header_fields, header_names
+from spamnb.reading.envelope import envelope_of
+from spamnb.serve.conversation import Conversation, Incoming
+from spamnb.serve.http_messages import (
+    HttpRefusal,
+    HttpRequest,
+    json_response,
+    read_body,
+    read_request,
+    response,
+    too_large,
+)
+from spamnb.serve.metrics import FAILED, PROTOCOL, REFUSED, TIMEOUT, VERDICTS
+from spamnb.serve.service import Refusal, Service, strongest_evidence, symbol
+from spamnb.store.changes import LEARNED, MOVED
+
+STATUSES = {PROTOCOL: 400, REFUSED: 403, TIMEOUT: 408, FAILED: 500}
+METRICS = "/metrics"
+LESSONS = {"/learnspam": SPAM, "/learnham": HAM}
+WITH_MESSAGE = ("/checkv2", *LESSONS)
+PATHS = ("/ping", "/stat", "/auth", METRICS, *WITH_MESSAGE)
+PLAIN, PROMETHEUS = "text/plain", "text/plain; version=0.0.4; charset=utf-8"
+REJECT, ADD_HEADER, NO_ACTION = "reject", "add header", "no action"
+
+
+def read_password(path: str) -> str:
+    """Read the password that clients must send, the first line of a file."""
+    try:
+        with open(path) as file:
+            password = file.readline().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise NoInput(f"--http-password {path}: {error}") from error
+    if not password:
+        raise UsageError(f"--http-password {path}: no password in its first line")
+    return password
+
+
+class Rspamd(Service):
+    paths = PATHS
+    password = ""  # asked for at a port, if there is one; at a Unix socket the kernel says who connects
+
+    def refusal_answer(self, refusal: Refusal) -> bytes:
+        why = "see the log of the server" if refusal.kind == FAILED else str(refusal)
+        return json_response({"error": why}, getattr(refusal, "status", STATUSES[refusal.kind]))
+
+    def answer(self, incoming: Incoming) -> Conversation:
+        request = yield from read_request(incoming)
+        path = request.path
+        self._check(request, incoming.peer)
+        if path not in WITH_MESSAGE:
+            incoming.complete = not incoming
+            return self._tell_state(path)
+        if path in LESSONS:
+            self.check_teaching()
+        raw = yield from read_body(request, incoming, self.options.max_size)
+        if "compression" in request.headers:
+            raw = decompressed_message(raw, self.options.max_size)
+        name = request.first_of("deliver-to", "rcpt", "user").strip("<>")
+        user = (self.judge.user_of([name]) if "@" in name else "") or name
+        if path not in LESSONS:
+            return self._judge(raw, user)
+        if not raw:
+            raise HttpRefusal(400, "Empty body is not permitted")
+        yield from self.teach(raw, LESSONS[path], user, incoming.peer)
+        return json_response({"success": True})
+
+    def _check(self, request: HttpRequest, peer: int | None) -> None:
+        """Refuse who may not ask, and what cannot be asked here."""
+        if "origin" in request.headers:
+            raise HttpRefusal(403, "web pages may not ask")
+        if request.path not in self.paths:
+            raise HttpRefusal(404, f"not found: {escaped(request.path)}")
+        if self.password and peer is None and request.path != "/ping":
+            given = request.first_of("password").encode(errors="surrogateescape")
+            if not hmac.compare_digest(given, self.password.encode()):
+                raise HttpRefusal(401)
+        if request.path in WITH_MESSAGE and request.method != "POST":
+            raise HttpRefusal(405)
+
+    def _tell_state(self, path: str) -> bytes:
+        if path == METRICS:
+            return response(self.judge.counters.text(), PROMETHEUS)
+        return response("pong\r\n", PLAIN) if path == "/ping" else json_response(self._statistics())
+
+    def _judge(self, raw: bytes, user: str) -> bytes:
+        start = perf_counter()
+        judged = self.judge.classify(raw, user, with_evidence=True)
+        verdict, style_and_name = judged.verdict, self.judge.header()[:2]
+        name, points = symbol(verdict.label), verdict.points
+        evidence = strongest_evidence(verdict, judged.features)
+        answer = {
+            "is_skipped": False,
+            "score": points,
+            "required_score": REQUIRED,
+            "action": (REJECT if self.options.reject else ADD_HEADER) if verdict.label == SPAM else NO_ACTION,
+            "symbols": {
+                name: {
+                    "name": name,
+                    "score": points,
+                    "metric_score": points,
+                    "description": description(verdict),
+                    "options": [f"{token} {strength:.2f}" for strength, token in evidence],
+                }
+            },
+            "messages": {},
+            "message-id": printable(envelope_of(judged.message).message_id.strip().strip("<>")) or "undef",
+            "milter": milter_block(verdict, *style_and_name),
+        }
+        seconds = perf_counter() - start
+        who = {"user": user, "model": judged.model}
+        self.log.judged(verdict, len(raw), judged.message, seconds, "checkv2", **who)
+        return json_response(answer | {"time_real": round(seconds, 6)})
+
+    def _statistics(self) -> dict[str, Any]:
+        counters = self.judge.counters
+        count = counters.by_name()
+        scanned = sum(count[name] for name in VERDICTS)
+        spam_action = REJECT if self.options.reject else ADD_HEADER
+        files = self._model_files()
+        return {
+            "auth": "ok",
+            "version": __version__,
+            "uptime": int(time.monotonic() - counters.since),
+            "read_only": not self.options.allow_tell,
+            "scanned": scanned,
+            "learned": count[LEARNED] + count[MOVED],
+            "actions": {spam_action: count[SPAM], NO_ACTION: scanned - count[SPAM]},
+            "spam_count": count[SPAM],
+            "ham_count": scanned - count[SPAM],
+            "total_learns": sum(file["revision"] for file in files),
+            "statfiles": files,
+        }
+
+    def _model_files(self) -> list[dict[str, Any]]:
+        """Labels of the shared model, as rspamd tells of its files; none if it cannot be opened."""
+        try:
+            stored = self.judge.shared.current().stored
+        except SpamnbError:
+            return []
+        return [
+            {"symbol": symbol(label), "type": "spamnb", "revision": messages, "users": 1, "languages": 1}
+            for label, messages in zip(stored.labels, stored.messages, strict=True)
+        ]
+
+
+class Metrics(Rspamd):
+    """Tells the metrics, and nothing else."""
+
+    paths = (METRICS,)
+
+
+def decompressed_message(packed: bytes, most: int) -> bytes:
+    try:
+        raw = gather(decompressed(iter([packed])), most + 1)
+    except OSError as error:
+        raise HttpRefusal(400, str(error)) from None
+    if len(raw) > most:
+        raise too_large(most)
+    return raw
+
+
+def description(verdict: Verdict) -> str:
+    decided = f", {printable(verdict.reason)}" if verdict.reason else ""
+    return f"score {verdict.score:.4f}, probability {verdict.probability:.4f}{decided}"
+
+
+def milter_block(verdict: Verdict, style: str, header: str) -> dict[str, Any]:
+    """Headers to remove, all of a name (0), and to add in front, as a mail server is told to."""
+    fields = (field.partition(":") for field in header_fields(verdict, style, header))
+    return {
+        "remove_headers": {name.decode(): 0 for name in header_names(style, header)},
+        "add_headers": {name: {"value": value.strip(), "order": 0} for name, _, value in fields},
+    }

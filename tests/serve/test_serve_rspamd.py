@@ -1,0 +1,217 @@
+"""`spamnb serve --http` speaks rspamd's protocol: Debian's rspamc, and requests of every kind."""
+
+import gzip
+import json
+import subprocess
+
+import pytest
+from helpers.programs import needs
+from helpers.serving import LOOPBACK, post
+from helpers.waiting import PATIENCE
+
+from spamnb.model import Model
+
+NEW = b"Subject: xyzzy\n\nplugh\n"
+
+
+@pytest.fixture(scope="module")
+def server(serving):
+    """One that no test changes."""
+    return serving(http=(LOOPBACK,), workers=2, max_size=20_000)
+
+
+@pytest.fixture
+def teachable(serving, own, tmp_path):
+    """Users with a model of their own if they are taught, at a port with a password and at a Unix socket."""
+    (tmp_path / "password").write_text("secret\n")
+    (tmp_path / "users" / "ann").mkdir(parents=True)
+    options = {"model": own, "user_models": str(tmp_path / "users"), "create_user_models": True}
+    options |= {"http_password": str(tmp_path / "password"), "allow_tell": True, "teach_shared": True}
+    return serving(http=(LOOPBACK, f"unix:{tmp_path}/http"), **options)
+
+
+def rspamc(address, *arguments, stdin=b""):
+    command = ["rspamc", "-h", address.removeprefix("unix:"), *arguments]
+    done = subprocess.run(command, input=stdin, capture_output=True, timeout=PATIENCE)
+    return done.returncode, done.stdout.decode()
+
+
+def ask(server, asked, **options):
+    """Status and body of the answer, whose length is as it says."""
+    head, _, body = server.ask(asked, address=server.http.partition(" and ")[0], **options).partition(
+        b"\r\n\r\n"
+    )
+    assert b"\r\nContent-Length: %d\r\n" % len(body) in head
+    status = int(head.split(b" ")[1])
+    return status, json.loads(body) if b"application/json" in head else body.decode()
+
+
+def without_time(answer):
+    status, content = answer
+    return status, {name: value for name, value in content.items() if name != "time_real"}
+
+
+@needs("rspamc")
+@pytest.mark.parametrize("label", ["ham", "spam", "unsure"])
+@pytest.mark.parametrize("options", [[], ["-z"], ["-F", "a@b.example", "-i", "192.0.2.1"]], ids=" ".join)
+def test_the_verdict(server, spamnb, mail, label, options):
+    raw = mail.messages[label]
+    verdict = Model.open(spamnb.model).classify(raw)
+    code, out = rspamc(server.http, "-j", *options, stdin=raw)
+    said = json.loads(out)
+    symbol = f"SPAMNB_{label.upper()}"
+    assert code == 0
+    assert (said["score"], said["required_score"]) == (verdict.points, 5.0)
+    assert said["action"] == ("add header" if label == "spam" else "no action")
+    assert list(said["symbols"]) == [symbol]
+    assert said["symbols"][symbol]["score"] == verdict.points
+    assert any("casino" in each for each in said["symbols"][symbol]["options"]) == (label == "spam")
+    header = spamnb("classify", "-p", stdin=raw).out.partition(b"\n")[0].decode()
+    ((name, added),) = said["milter"]["add_headers"].items()
+    assert f"{name}: {added['value']}" == header
+    assert said["milter"]["remove_headers"] == {name: 0}
+    assert f"Spam: {'true' if label == 'spam' else 'false'}\n" in rspamc(server.http, stdin=raw)[1]
+
+
+@needs("rspamc")
+def test_state(server, mail):
+    ask(server, post("/checkv2", mail.messages["spam"]))
+    code, out = rspamc(server.http, "stat")
+    assert code == 0
+    assert "Messages with action add header: " in out
+    assert "Statfile: SPAMNB_SPAM type: spamnb; " in out
+    assert rspamc(server.http, "uptime")[0] == 0
+    assert ask(server, b"GET /ping HTTP/1.0\r\n\r\n") == (200, "pong\r\n")
+    assert 'spamnb_messages_total{verdict="spam"} ' in ask(server, b"GET /metrics HTTP/1.1\r\n\r\n")[1]
+
+
+@needs("rspamc")
+def test_teaching(teachable, spamnb, own, tmp_path):
+    """At the port, where the password is asked for, and at the path, where the kernel says who asks."""
+    port, path = teachable.http.split(" and ")
+    anns = tmp_path / "users" / "ann" / "model.msgpack"
+    assert rspamc(port, "learn_spam", stdin=NEW)[0] == rspamc(port, "-P", "x", stdin=NEW)[0] == 1
+    teachable.wait_for("refused: Unauthorized")
+    for where, options, label, model in (
+        (port, ["-P", "secret", "-d", "ann"], "spam", anns),
+        (path, ["-r", "<Ann+x@example.org>", "-r", "bob"], "ham", anns),
+        (path, ["-u", "ann"], "ham", anns),
+        (path, [], "spam", own),
+        (path, ["-d", "../ann"], "ham", own),
+    ):
+        code, out = rspamc(where, *options, f"learn_{label}", stdin=NEW)
+        assert (code, "success = true" in out) == (0, True), out
+        known = spamnb("train", f"--{label}", "-", "--model", model, stdin=NEW).succeeds().lines
+        assert known == [f"{label}: 1 already known"]
+
+
+def test_the_password_is_asked_for_all_but_ping(teachable, mail):
+    assert ask(teachable, b"GET /ping HTTP/1.0\r\n\r\n")[0] == 200
+    for path in ("/stat", "/auth", "/metrics", "/checkv2", "/learnham"):
+        for given in ({}, {"Password": "Secret"}, {"Password": "secre\u0301t"}):
+            assert ask(teachable, post(path, mail.messages["ham"], **given))[0] == 401
+    assert ask(teachable, post("/checkv2", mail.messages["ham"], Password="secret"))[0] == 200
+
+
+def test_where_others_can_connect_a_password_has_to_be(spamnb, tmp_path):
+    """At any address of this machine: the one that all machines reach."""
+    (tmp_path / "empty").write_text("\n")
+    asked = ("serve", "--listen", LOOPBACK, "--http", "0.0.0.0:0")
+    spamnb(*asked).fails(64, "only local addresses are allowed")
+    spamnb(*asked, "--allow-network").fails(64, "--http needs --http-password")
+    for name, code, why in (("none", 66, "No such file"), ("empty", 64, "no password in its first line")):
+        spamnb(*asked, "--allow-network", "--http-password", tmp_path / name).fails(code, why)
+
+
+def test_teaching_is_refused_unless_allowed(server):
+    assert ask(server, post("/learnspam", NEW)) == (
+        403, {"error": "TELL commands are not enabled, set the --allow-tell switch."}
+    )  # fmt: skip
+
+
+def chunked(raw, size):
+    pieces = (raw[at : at + size] for at in range(0, len(raw), size))
+    return b"".join(b"%x;a=b\r\n%s\r\n" % (len(piece), piece) for piece in pieces) + b"0\r\n"
+
+
+CHUNKED = b"POST /checkv2 HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+def test_other_ways_to_ask_the_same(server, mail):
+    raw = mail.messages["spam"]
+    whole = without_time(ask(server, post("/checkv2", raw)))
+    assert whole[0] == 200
+    for asked in (
+        post("/checkv2?x=y", raw),
+        post("/checkv2", raw).replace(b"Content-Length", b"content-LENGTH"),
+        post("/checkv2", gzip.compress(raw), Compression="gzip"),
+        post("/checkv2", raw, Deliver_To="ann", User="bob"),
+        *(CHUNKED + chunked(raw, size) + b"X: y\r\n\r\n" for size in (1, 7, 10_000)),
+    ):
+        for end in (True, False):
+            assert without_time(ask(server, asked, end=end)) == whole
+    told = server.ask(post("/checkv2", raw, Expect="100-continue"), address=server.http)
+    assert told.startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n")
+
+
+POST = b"POST /checkv2 HTTP/1.1\r\n"
+ERRORS = {
+    "nothing": (b"", 400),
+    "another protocol": (b"CHECK SPAMC/1.5\r\n\r\n", 400),
+    "another version": (b"GET /ping HTTP/2\r\n\r\n", 400),
+    "an endless line": (b"x" * 10_000, 400),
+    "no colon": (POST + b"foo\r\n\r\n", 400),
+    "a blank before the colon": (POST + b"Content-Length : 1\r\n\r\nx", 400),
+    "a folded header": (POST + b"A: b\r\n c: d\r\n\r\n", 400),
+    "control characters": (POST + b"User: a\x01b\r\n\r\n", 400),
+    "ends in the headers": (POST + b"A: b\r\n", 400),
+    "too many headers": (POST + b"A: b\r\n" * 300 + b"\r\n", 400),
+    "letters for a length": (POST + b"Content-Length: 1a\r\n\r\nx", 400),
+    "negative length": (POST + b"Content-Length: -1\r\n\r\nx", 400),
+    "two lengths": (POST + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\nxy", 400),
+    "length and chunks": (POST + b"Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+    "another coding": (POST + b"Transfer-Encoding: gzip\r\n\r\n0\r\n\r\n", 400),
+    "too long a length": (POST + b"Content-Length: 7\r\n\r\nabc", 400),
+    "no chunk": (CHUNKED, 400),
+    "negative chunk": (CHUNKED + b"-1\r\nx\r\n0\r\n\r\n", 400),
+    "a chunk of digits": (CHUNKED + b"0" * 17 + b"\r\n\r\n", 400),
+    "a chunk without end": (CHUNKED + b"1\r\nxy\r\n0\r\n\r\n", 400),
+    "torn chunk": (CHUNKED + b"5\r\nx", 400),
+    "without the last chunk": (CHUNKED + b"1\r\nx\r\n", 400),
+    "without the last line": (CHUNKED + b"1\r\nx\r\n0\r\n", 400),
+    "large": (post("/checkv2", b"x" * 20_001), 413),
+    "said to be huge": (POST + b"Content-Length: 999999999999999999\r\n\r\n", 413),
+    "large in chunks": (CHUNKED + chunked(b"x" * 20_001, 4096) + b"\r\n", 413),
+    "a huge chunk": (CHUNKED + b"ffffffffffffffff\r\n", 413),
+    "large when unpacked": (post("/checkv2", gzip.compress(b"x" * 20_001), Compression="zstd"), 413),
+    "torn packing": (post("/checkv2", gzip.compress(b"x" * 99)[:-9], Compression="zstd"), 400),
+    "another path": (b"GET /learn\x1b[2J HTTP/1.1\r\n\r\n", 404),
+    "no message": (b"GET /checkv2 HTTP/1.1\r\n\r\n", 405),
+    "a web page": (post("/checkv2", b"x", Origin="http://example.org"), 403),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_errors(server, name):
+    asked, status = ERRORS[name]
+    said, why = ask(server, asked)
+    assert said == status, why
+    server.wait_for(why["error"])
+    assert server.log.replace("\n", "").isprintable()
+
+
+def test_an_empty_lesson_is_none(teachable):
+    assert ask(teachable, post("/learnham", b"", Password="secret"))[0] == 400
+
+
+def test_reject(serving, mail):
+    server = serving(http=(LOOPBACK,), reject=True)
+    assert ask(server, post("/checkv2", mail.messages["spam"]))[1]["action"] == "reject"
+    assert ask(server, post("/checkv2", mail.messages["unsure"]))[1]["action"] == "no action"
+
+
+def test_a_failure_says_no_more_than_that(serving, tmp_path):
+    server = serving(http=(LOOPBACK,), model=str(tmp_path / "none"), user_models=str(tmp_path))
+    assert ask(server, post("/checkv2", NEW)) == (500, {"error": "see the log of the server"})
+    assert ask(server, b"GET /stat HTTP/1.1\r\n\r\n")[1]["statfiles"] == []
+    server.wait_for("failed: ")
