@@ -244,7 +244,7 @@ class StoredModel:
         if self.lost_lessons:
             lessons = counted(self.lost_lessons, "lesson")
             what_to_do = "restore the file that they belong to, or remove the journal"
-            warn_once(f"{self.path}.journal", f"{lessons} for another model file do not count; {what_to_do}")
+            warn_once(f"{self.path}.journal", f"{lessons} for another model file, not counted; {what_to_do}")
 
     def _add_journal_totals(self) -> None:
         for record in self.journal.records:

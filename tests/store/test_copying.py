@@ -12,6 +12,8 @@ from helpers.waiting import PATIENCE, until
 
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
+from spamnb.store import copying
+from spamnb.store.journal import read_bytes
 from spamnb.store.stored_model import StoredModel
 from spamnb.training.learn import learn
 
@@ -71,6 +73,25 @@ def test_a_storm_of_learning(spamnb, model, tmp_path):
         shutil.copy(copy + suffix, model + suffix)
     assert missing(model, before) == []
     assert learn(model, made(before[0]), "spam") == "known"
+
+
+def test_a_fold_between_the_model_and_its_journal(model, tmp_path, monkeypatch):
+    """Held in the middle: the model was opened, and is replaced before the journal is read."""
+    copy = str(tmp_path / "copy")
+    calls: list[str] = []
+    learn(model, made(1), "spam")
+
+    def folded_before(path):
+        if not calls:
+            fold(model)
+            learn(model, made(2), "spam")
+        calls.append(path)
+        return read_bytes(path)
+
+    monkeypatch.setattr(copying, "read_bytes", folded_before)
+    copying.copy_model(model, copy, lambda _: None)
+    assert missing(copy, [1, 2]) == []
+    assert len(calls) == 2
 
 
 def test_what_is_no_copy(spamnb, own, tmp_path):
