@@ -13,14 +13,7 @@ from spamnb.cli.imap_setup import config_option, fill_keyring, setup, train_comm
 from spamnb.cli.render.imap import EventPrinter, show_accounts
 from spamnb.cli.render.terminal import print_json_lines
 from spamnb.cli.shared.help import Group, Number, is_quiet
-from spamnb.cli.shared.options import (
-    Command,
-    Decorated,
-    jobs_option,
-    json_option,
-    path_type,
-    with_options,
-)
+from spamnb.cli.shared.options import Command, Decorated, jobs_option, json_option, path_type, with_options
 from spamnb.cli.shared.progress import progress
 from spamnb.configuration.current import model_path
 from spamnb.errors import DataError, NoModel, SpamnbError, UsageError
@@ -187,12 +180,7 @@ spamnb imap run --json
 @click.option("--again", is_flag=True, help="Also judge what was judged before, and mail you have read.")
 @account_options
 def run(
-    account: str | None,
-    config: str | None,
-    model: str | None,
-    as_json: bool,
-    dry_run: bool,
-    again: bool,
+    account: str | None, config: str | None, model: str | None, as_json: bool, dry_run: bool, again: bool
 ) -> int:
     """Judge what is new in the inboxes, and learn from what you moved and flagged.
 

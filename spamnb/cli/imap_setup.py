@@ -183,11 +183,7 @@ spamnb imap setup --way browser --provider client_id=ID
     "--port", type=Number(1, 65535), metavar="PORT", help="By default 993, or 143 unless TLS is implicit."
 )
 @click.option(
-    "--tls",
-    type=click.Choice(SECURITY),
-    default="implicit",
-    show_default=True,
-    help="How to encrypt.",
+    "--tls", type=click.Choice(SECURITY), default="implicit", show_default=True, help="How to encrypt."
 )
 @rare_option("--ca-file", type=path_type, metavar="FILE", help="Certificates to trust, if not the system's.")
 @click.option("--user", metavar="NAME", help="User name; asked for by default.")

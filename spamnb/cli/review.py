@@ -33,9 +33,7 @@ MISSING = "the review page needs two more packages: pip install spamnb[review]"
 @click.option("--port", type=Number(1, 65535), metavar="PORT", help="Port; any free one by default.")
 @model_option
 @click.option(
-    "--listen",
-    metavar="ADDRESS",
-    help="HOST:PORT or unix:PATH, by default 127.0.0.1; other hosts need TLS.",
+    "--listen", metavar="ADDRESS", help="HOST:PORT or unix:PATH, by default 127.0.0.1; other hosts need TLS."
 )
 @rare_option("--tls-cert", type=path_type, metavar="FILE", help="TLS certificate, for --listen.")
 @rare_option("--tls-key", type=path_type, metavar="FILE", help="Key of the certificate.")

@@ -56,9 +56,7 @@ OWN_PROCESS = (sys.executable, "-P", "-m", "spamnb.serve")
     help="Let anyone who can connect to a port teach the model; at a Unix socket its owner only.",
 )
 @click.option(
-    "--create-user-models",
-    is_flag=True,
-    help="Make a model for a user without one at the first lesson.",
+    "--create-user-models", is_flag=True, help="Make a model for a user without one at the first lesson."
 )
 @rare_option("--teach-shared", is_flag=True, help="Let users without a model teach the shared one.")
 @rare_option("--allow-tell-all", is_flag=True, help="Let anyone who can connect to a Unix socket teach, too.")

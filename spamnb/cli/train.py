@@ -87,9 +87,7 @@ DRY_RUN_TEXTS = {
 @click.option("--fresh", is_flag=True, help="Replace the model instead of adding to it.")
 @click.option("--forget", is_flag=True, help="Unlearn messages, whatever their label: --forget PATH...")
 @click.option(
-    "--ham-loss",
-    metavar="PERCENT",
-    help="How much ham may be lost; sets the cutoffs. Default: 0.1%.",
+    "--ham-loss", metavar="PERCENT", help="How much ham may be lost; sets the cutoffs. Default: 0.1%."
 )
 @tokenizer_options
 @rare_option(

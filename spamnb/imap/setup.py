@@ -30,10 +30,7 @@ def proposed_folders(connection: ImapConnection) -> dict[str, Any]:
     """Propose folders for a new account: what the mailbox has."""
     listed = connection.folders()
     found = {role: marked(role, listed) for role in MARKS}
-    return {
-        "ham": [found[role] for role in ("archive", "sent") if found[role]],
-        "junk": found["junk"],
-    }
+    return {"ham": [found[role] for role in ("archive", "sent") if found[role]], "junk": found["junk"]}
 
 
 def add_account(path: str, name: str, values: dict[str, Any]) -> None:

@@ -88,9 +88,7 @@ def message_section(why: Explanation, rows: Mapping[str, str]) -> Markup:
         header_list(first, tinter),
         [text(block, tinter) for block in blocks if not block.is_header],
         element(
-            "details",
-            element("summary", counted(len(others), "other header")),
-            header_list(others, tinter),
+            "details", element("summary", counted(len(others), "other header")), header_list(others, tinter)
         )
         if others
         else None,

@@ -17,11 +17,7 @@ MOST_NAME_WORDS = 50  # of a display name
 LONGEST_DOMAIN = 80  # characters, of a server's name as well
 LONGEST_VERDICT = 20
 # By method, how the server names the domain it looked at: of the signature, of the envelope, of From.
-METHODS = {
-    "dkim": ("header.d", "header.i"),
-    "spf": ("smtp.mailfrom", "smtp.mail"),
-    "dmarc": ("header.from",),
-}
+METHODS = {"dkim": ("header.d", "header.i"), "spf": ("smtp.mailfrom", "smtp.mail"), "dmarc": ("header.from",)}
 UNCLOSED = " ("
 READ = frozenset(("from", "reply-to", "to", "authentication-results"))  # headers, the first of each
 FROM, AUTH = Tag(b"from:"), Tag(b"auth:")

@@ -3,13 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from spamnb.evaluation.metrics import (
-    LABEL_METRICS,
-    UNKNOWN,
-    ShownMetric,
-    script_table,
-    shown_metrics,
-)
+from spamnb.evaluation.metrics import LABEL_METRICS, UNKNOWN, ShownMetric, script_table, shown_metrics
 from spamnb.evaluation.results import Evaluation
 from spamnb.files import counted
 from spamnb.labels import SPAM, UNSURE

@@ -182,10 +182,7 @@ def learning(curve: Sequence[CurvePoint]) -> Markup:
     if drawn[-1] is not curve[-1]:
         drawn = [*drawn, curve[-1]]
     series = [
-        (
-            class_,
-            [(point.messages, value) for point in drawn if (value := getattr(point, field)) is not None],
-        )
+        (class_, [(point.messages, value) for point in drawn if (value := getattr(point, field)) is not None])
         for field, _, class_ in LEARNING_SERIES
     ]
     values = [value for _, points in series for _, value in points if value > 0]

@@ -59,10 +59,7 @@ class PageContext:
     def page(self, title: str, *body: Child) -> str:
         """Make a page: its head, the way to the other views, and its own sections."""
         style, script = (f"/files/{name}?{crc32(own_file(name)):x}" for name in (STYLE, SCRIPT))
-        head = (
-            element("link", rel="stylesheet", href=style),
-            element("script", type="module", src=script),
-        )
+        head = (element("link", rel="stylesheet", href=style), element("script", type="module", src=script))
         top = element(
             "header",
             element("a", "spamnb", href=self.url("/"), class_="home"),

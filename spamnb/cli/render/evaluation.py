@@ -5,13 +5,7 @@ from collections.abc import Mapping, Sequence
 from spamnb.bayes.cutoffs import not_spam
 from spamnb.cli.render.terminal import number, percent, show, table
 from spamnb.evaluation.compare import CHANCE, ComparedCandidate
-from spamnb.evaluation.metrics import (
-    FILING_COLUMNS,
-    LABEL_METRICS,
-    filing_rows,
-    script_table,
-    shown_metrics,
-)
+from spamnb.evaluation.metrics import FILING_COLUMNS, LABEL_METRICS, filing_rows, script_table, shown_metrics
 from spamnb.evaluation.results import Evaluation, JudgedMessages, Mistake
 from spamnb.files import counted
 from spamnb.labels import UNSURE

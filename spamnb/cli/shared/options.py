@@ -164,9 +164,7 @@ skip_option = rare_option(
     "--skip-unreadable", is_flag=True, help="Report mail that cannot be read, but do not fail."
 )
 all_folders_option = click.option(
-    "--all-folders",
-    is_flag=True,
-    help="Also read subfolders left out for their names: Trash, Drafts, Junk …",
+    "--all-folders", is_flag=True, help="Also read subfolders left out for their names: Trash, Drafts, Junk …"
 )
 history_days_option = rare_option(
     "--history-days", metavar="DAYS", help=f"How long the history keeps messages; {DAYS} by default."
@@ -246,12 +244,7 @@ def tokenizer_options(command: Decorated) -> Decorated:
         called,
         rare_option("--case", "keep_case", is_flag=True, default=None, help="Distinguish capital letters."),
         rare_option(
-            "--no-headers",
-            "headers",
-            flag_value=False,
-            type=bool,
-            default=None,
-            help="Ignore headers.",
+            "--no-headers", "headers", flag_value=False, type=bool, default=None, help="Ignore headers."
         ),
         rare_option(
             "--stop-words", "stop_language", metavar="LANG", help="Ignore this language's common words."
