@@ -1,7 +1,7 @@
 cimport cython
 from libc.stdint cimport uint8_t, uint64_t
 
-cimport spamnb.reading.eights as eights
+cimport spamnb.reading.unchecked as unchecked
 from spamnb.grams cimport GramSet
 from spamnb.reading.token_table cimport TokenTable, number_in
 

@@ -12,7 +12,7 @@ from spamnb.grams import GramSet
 from spamnb.reading.token_table import ENTRY_BITS, LAST_ENTRY, TokenTable, number_in
 
 if __file__.endswith(".py"):
-    from spamnb.reading import plain_eights as eights  # compiled: eights.pxd
+    from spamnb.reading import plain_unchecked as unchecked  # compiled: unchecked.pxd
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -132,8 +132,8 @@ class Features:
         source, text, state, eight, shift = data, self.letters, tag.state, tag.eight, tag.shift
         while at < end:
             bits = 64 if at + 8 <= end else 8 * (end - at)
-            piece = eights.load(source, at, size) & MASK >> 64 - bits
-            eights.store(text, to + at - start, piece)
+            piece = unchecked.load_eight(source, at, size) & MASK >> 64 - bits
+            unchecked.store_eight(text, to + at - start, piece)
             eight |= piece << shift & MASK
             if shift + bits >= 64:
                 state = mixed(state, eight)
@@ -167,7 +167,7 @@ class Features:
                 used = entry = self.table.entry_of(fingerprint, part, self.size, end)
             if entry == used:  # a new one
                 if tag.size:
-                    eights.copy(self.letters, self.size, tag.text, tag.size)
+                    unchecked.copy(self.letters, self.size, tag.text, tag.size)
                 self.size = end
             self.table.times[entry] += times
             number = self.first_number + entry
@@ -221,7 +221,7 @@ class Features:
             start, to, found = at, self.size + tag.size, 0
             text, state, eight, shift = self.letters, tag.state, tag.eight, tag.shift
             while not found:  # as `add` does, up to the next space
-                piece, bits = eights.load(source, at, size), 64
+                piece, bits = unchecked.load_eight(source, at, size), 64
                 letters = piece ^ SPACES
                 found = letters - ONES & ~letters & HIGHEST_BITS  # the lowest bit is that of the first space
                 if found:
@@ -229,7 +229,7 @@ class Features:
                     piece &= letters
                     bits = (letters & ONES) * ONES >> 53 & 120
                 if at - start < longest:
-                    eights.store(text, to + at - start, piece)
+                    unchecked.store_eight(text, to + at - start, piece)
                 eight |= piece << shift & MASK
                 if shift + bits >= 64:
                     state = mixed(state, eight)

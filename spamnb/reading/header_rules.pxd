@@ -1,7 +1,7 @@
 cimport cython
 from libc.stdint cimport uint8_t
 
-cimport spamnb.reading.chars as chars
+cimport spamnb.reading.unchecked as unchecked
 from spamnb.reading.features cimport Features, Tag
 from spamnb.reading.words cimport Words
 

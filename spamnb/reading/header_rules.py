@@ -6,7 +6,7 @@ from spamnb.reading.features import BODY, HEAD, Features, Tag
 from spamnb.reading.identity import is_volatile
 
 if __file__.endswith(".py"):
-    from spamnb.reading import plain_chars as chars  # compiled: chars.pxd
+    from spamnb.reading import plain_unchecked as unchecked  # compiled: unchecked.pxd
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def decoded(value: str) -> str:
 def split_at(separators: bytes, value: str) -> bytes:
     """Return a header's value, in lower case, with spaces for separators; what is not ASCII becomes "?"."""
     if value.isascii():
-        return chars.translated(value, separators)
+        return unchecked.translated(value, separators)
     return value.encode("ascii", "replace").translate(separators)
 
 

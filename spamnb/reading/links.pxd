@@ -1,6 +1,6 @@
 cimport cython
 
-cimport spamnb.reading.chars as chars
+cimport spamnb.reading.unchecked as unchecked
 from spamnb.reading.features cimport Features, Tag
 from spamnb.reading.words cimport Words
 

@@ -1,7 +1,7 @@
 cimport cython
 cimport libc.math as math
 
-cimport spamnb.reading.chars as chars
+cimport spamnb.reading.unchecked as unchecked
 from spamnb.reading.message cimport Message, Leaf
 
 cdef bytes ASCII

@@ -1,7 +1,6 @@
 cimport cython
 
-cimport spamnb.reading.chars as chars
-cimport spamnb.reading.eights as eights
+cimport spamnb.reading.unchecked as unchecked
 from spamnb.reading.features cimport Features, Tag
 from spamnb.reading.message cimport Message, Leaf
 from spamnb.reading.header_rules cimport add_header, is_read

@@ -10,8 +10,7 @@ from spamnb.reading.sender import add_sender
 from spamnb.reading.words import plain_typography, word_count
 
 if __file__.endswith(".py"):
-    from spamnb.reading import plain_chars as chars  # compiled: chars.pxd
-    from spamnb.reading import plain_eights as eights
+    from spamnb.reading import plain_unchecked as unchecked  # compiled: unchecked.pxd
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -192,11 +191,11 @@ def put(head: bytearray, at: int, text: str, most: int) -> int:
     to, room = head, len(head) - at
     if text.isascii():
         size = min(len(text), most, room)
-        eights.copy(to, at, chars.letters(text), size)
+        unchecked.copy(to, at, unchecked.letters(text), size)
     else:
         data = text[:most].encode("utf-8", "replace")
         size = min(len(data), room)
-        eights.copy(to, at, data, size)
+        unchecked.copy(to, at, data, size)
     return at + size
 
 

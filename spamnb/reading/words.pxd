@@ -1,6 +1,6 @@
 cimport cython
 
-cimport spamnb.reading.chars as chars
+cimport spamnb.reading.unchecked as unchecked
 
 cdef bytes _SPACED, _FOLDED
 cdef int SPACE, MOST_WORDS, MOST_RUNS, LONGEST_RUN

@@ -5,7 +5,7 @@ from __future__ import annotations
 from spamnb.reading.features import JOINERS, LONGEST_WORD, MOST_WORDS, shortened
 
 if __file__.endswith(".py"):
-    from spamnb.reading import plain_chars as chars  # compiled: chars.pxd
+    from spamnb.reading import plain_unchecked as unchecked  # compiled: unchecked.pxd
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Words:
                 text = text.replace("ı", "i")
             plain = text.isascii()
         if plain:
-            data = chars.translated(text, self._table)
+            data = unchecked.translated(text, self._table)
         else:
             data = self._read_scripts(text.encode("utf-8", "replace").translate(self._table))
         if self._simple:
