@@ -13,7 +13,7 @@ from spamnb.cli.imap_setup import config_option, fill_keyring, setup, train_comm
 from spamnb.cli.render.imap import EventPrinter, show_accounts
 from spamnb.cli.render.terminal import print_json_lines
 from spamnb.cli.shared.help import Group, Number, is_quiet
-from spamnb.cli.shared.options import Command, Decorated, jobs_option, json_option, path_type, with_options
+from spamnb.cli.shared.options import Decorated, jobs_option, json_option, path_type, with_options
 from spamnb.cli.shared.progress import progress
 from spamnb.configuration.current import model_path
 from spamnb.errors import DataError, NoModel, SpamnbError, UsageError
@@ -57,13 +57,7 @@ def imap(ctx: click.Context) -> None:
         ctx.exit(UsageError.exit_code)
 
 
-@imap.command(
-    cls=Command,
-    examples="""
-spamnb imap login
-spamnb imap login --account work
-""",
-)
+@imap.command(examples="spamnb imap login\nspamnb imap login --account work")
 @click.option("--account", metavar="NAME", help="Only this account.")
 @config_option
 def login(account: str | None, config: str | None) -> int:
@@ -88,13 +82,7 @@ def login(account: str | None, config: str | None) -> int:
     return code
 
 
-@imap.command(
-    cls=Command,
-    examples="""
-spamnb imap check
-spamnb imap check --account home --json
-""",
-)
+@imap.command(examples="spamnb imap check\nspamnb imap check --account home --json")
 @account_options
 def check(account: str | None, config: str | None, model: str | None, as_json: bool) -> int:
     """Connect and show what the server can do, which folders are which, and what would be done.
@@ -123,13 +111,7 @@ def check(account: str | None, config: str | None, model: str | None, as_json: b
     return code
 
 
-@imap.command(
-    cls=Command,
-    examples="""
-spamnb imap train
-spamnb imap train --account home --jobs 1
-""",
-)
+@imap.command(examples="spamnb imap train\nspamnb imap train --account home --jobs 1")
 @click.option("--yes", is_flag=True, help="Go on even if nearly all mail of a label moves to another.")
 @jobs_option
 @account_options
@@ -168,13 +150,12 @@ def train(
 
 
 @imap.command(
-    cls=Command,
     examples="""
 spamnb imap run --dry-run
 spamnb imap run
 spamnb imap run --again --dry-run
 spamnb imap run --json
-""",
+"""
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be done; change nothing, learn nothing.")
 @click.option("--again", is_flag=True, help="Also judge what was judged before, and mail you have read.")
@@ -199,6 +180,7 @@ def run(
 
     def visit(one: Account) -> None:
         from spamnb.imap.dry_run import copied_model
+        from spamnb.imap.mailbox import VisitedMailbox
         from spamnb.imap.visit import Visit
 
         path = model_of(one, model)
@@ -210,20 +192,14 @@ def run(
             else:
                 stack.enter_context(state.lock())
             connection = stack.enter_context(connected(one, looks_only=dry_run))
-            Visit(one, connection, state, path, report, dry_run, again).run()
+            Visit(VisitedMailbox(one, connection, state, path, report, dry_run), again).run()
         printer.end_visit(one.name)
 
     code = for_each(account, config, model, visit)
     return code or (SpamnbError.exit_code if failed else 0)
 
 
-@imap.command(
-    cls=Command,
-    examples="""
-spamnb imap watch
-systemctl --user enable --now spamnb-imap.service
-""",
-)
+@imap.command(examples="spamnb imap watch\nsystemctl --user enable --now spamnb-imap.service")
 @click.option(
     "--poll",
     type=Number(1, 1740, whole=False),
@@ -248,13 +224,7 @@ def watch(account: str | None, config: str | None, model: str | None, as_json: b
     watch_all(read, printer, lambda name: printer.end_visit(name, always=False), poll)
 
 
-@imap.command(
-    cls=Command,
-    examples="""
-spamnb imap digest
-spamnb imap digest --account home --quiet
-""",
-)
+@imap.command(examples="spamnb imap digest\nspamnb imap digest --account home --quiet")
 @account_options
 def digest(account: str | None, config: str | None, model: str | None, as_json: bool) -> int:
     """Put a message into the inbox that lists what went to Junk since the last one.
@@ -270,11 +240,8 @@ def digest(account: str | None, config: str | None, model: str | None, as_json: 
         if as_json:
             print_json_lines([{"account": one.name, "listed": sent}])
         elif not is_quiet():
-            print(
-                f"{one.name}: {counted(sent, 'message')} listed"
-                if sent
-                else f"{one.name}: nothing new in Junk"
-            )
+            said = f"{counted(sent, 'message')} listed" if sent else "nothing new in Junk"
+            print(f"{one.name}: {said}")
 
     return for_each(account, config, model, send)
 

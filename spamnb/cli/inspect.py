@@ -233,7 +233,8 @@ def summarise(model: Model, top: int | None, plot: str | None, as_json: bool) ->
 
 def draw_plot(model: Model, file: str) -> dict[str, str | bytes]:
     """Draw the model: the picture to be written to a file."""
-    from spamnb.inspection.model_summary import ModelSummary, left_out_scores
+    from spamnb.inspection.model_summary import ModelSummary
+    from spamnb.inspection.standing import left_out_scores
     from spamnb.report.model_plots import ROWS, model_plots, png
 
     scores = left_out_scores(model.stored)

@@ -22,10 +22,10 @@ MOST_WORDS = 20  # that are searched for at once
 MOST_FOUND = 3000  # of what has a word: the latest
 
 
-def last_corrected(folder: str | None = None) -> float:
-    """Tell when something was last corrected in the history of a folder; 0 if never."""
+def last_corrected() -> float:
+    """Tell when something was last corrected in the user's history; 0 if never."""
     try:
-        return Path(folder or state_folder("history"), CORRECTED).stat().st_mtime
+        return Path(state_folder("history"), CORRECTED).stat().st_mtime
     except OSError:
         return 0.0
 
@@ -100,7 +100,9 @@ class History:
         By `doubt`: what nobody has corrected first; of that unsure first, the latest first; then spam, then
         ham, each by its distance from the cutoff. By `time`: the latest first.
         """
-        conditions, values = self._conditions(verdict, source, text, model, since, user)
+        conditions, values = self._conditions(
+            text, since, verdict=verdict, source=source, model=model, user=user
+        )
         last = self._last_of(after)
         if order == "time":
             if last:
@@ -133,16 +135,9 @@ class History:
         before, after = (larger, smaller) if order == "time" else (smaller, larger)
         return next(iter(before), None), next(iter(after), None)
 
-    def count_doubts(
-        self,
-        *,
-        verdict: str | None = None,
-        source: str | None = None,
-        text: str = "",
-        model: str | None = None,
-    ) -> tuple[int, int]:
+    def count_doubts(self, **asked: Any) -> tuple[int, int]:
         """Count what is unsure and not corrected, and all the rest."""
-        conditions, values = self._conditions(verdict, source, text, model)
+        conditions, values = self._conditions(**asked)
         where = " AND ".join(conditions) or "1"
         counted = "count(*) FILTER (WHERE rank = 0 AND is_corrected = 0), count(*)"
         found = self.database.execute(f"SELECT {counted} FROM entries WHERE {where}", values)
@@ -150,29 +145,16 @@ class History:
         return unsure, messages - unsure
 
     def _conditions(
-        self,
-        verdict: str | None,
-        source: str | None,
-        text: str,
-        model: str | None,
-        since: float | None = None,
-        user: str | None = None,
+        self, text: str = "", since: float | None = None, **equal: str | None
     ) -> tuple[list[str], dict[str, Any]]:
-        """Conditions of a query, and their values."""
-        asked = {"verdict": verdict, "source": source, "model": model, "since": since, "user": user}
-        conditions = [
-            condition
-            for condition, value in (
-                ("verdict = :verdict", verdict),
-                ("source = :source", source),
-                ("model = :model", model),
-                ("time >= :since", since),
-                ("user = :user", user),
-            )
-            if value is not None
-        ]
-        if verdict is not None:
-            conditions.append(f"rank = {gathering.rank_of(verdict)}")  # for the index
+        """Conditions of a query, and their values: `equal` are columns."""
+        asked: dict[str, Any] = {name: value for name, value in equal.items() if value is not None}
+        conditions = [f"{name} = :{name}" for name in asked]
+        if "verdict" in asked:
+            conditions.append(f"rank = {gathering.rank_of(asked['verdict'])}")  # for the index
+        if since is not None:
+            conditions.append("time >= :since")
+            asked["since"] = since
         words = printable(text).split()[:MOST_WORDS]
         if words and self.has_search:
             latest = f"search MATCH :words ORDER BY rowid DESC LIMIT {MOST_FOUND}"
@@ -272,7 +254,7 @@ class History:
 
     def counts(self, since: float, user: str | None = None) -> dict[tuple[str, str | None], int]:
         """Count verdicts and the corrections of each since a time."""
-        conditions, values = self._conditions(None, None, "", None, since, user)
+        conditions, values = self._conditions(since=since, user=user)
         where = " AND ".join(conditions)
         found = self.database.execute(
             f"SELECT verdict, correction, count(*) FROM entries WHERE {where} GROUP BY 1, 2", values

@@ -20,15 +20,7 @@ TLS_PORTS = {"implicit": 993, "starttls": 143, "none": 143}
 NOTHING, FLAG, MOVE = ACTIONS = ("nothing", "flag", "move")
 NAME = re.compile(r"[\w@+-][\w@+.-]*")  # of an account, and of the file of its state
 TIME_OF_DAY = re.compile(r"([01]\d|2[0-3]):[0-5]\d")
-SECRETS = (
-    "password_command",
-    "password_file",
-    "credential",
-    "keyring",
-    "oauth2",
-    "oauth2_token_command",
-    "password",
-)
+SECRETS = "password_command password_file credential keyring oauth2 oauth2_token_command password".split()
 
 
 @dataclass(frozen=True)
@@ -83,9 +75,7 @@ class Account:
     digest: str = ""  # time of day, as 07:30, when `watch` puts a list of what went to Junk into the inbox
     known_senders: bool = True
     model: str = ""
-    history: bool | None = (
-        None  # whether `spamnb history` and `spamnb review` show its mail; or as configured
-    )
+    history: bool | None = None  # whether `spamnb history` shows its mail; None: as configured
 
     def __post_init__(self) -> None:
         if self.tls not in TLS_PORTS:
@@ -170,12 +160,12 @@ def parse_account(name: str, table: Any) -> Account:
         raise DataError("not a table; write [account.NAME]")
     tables: dict[str, Callable[[Any], Any]] = {"sort": checked_sort, "oauth2": checked_provider}
     rest = {key: value for key, value in table.items() if key not in tables}
-    values = checked_fields(Account, rest, ("name", *tables), SECRETS)
+    values = checked_fields(Account, rest, SECRETS, ("name", *tables))
     return Account(name, **values, **{key: tables[key](table[key]) for key in tables if key in table})
 
 
 def checked_fields(
-    kind: type, table: dict[str, Any], but: Collection[str] = (), secrets: Collection[str] = ()
+    kind: type, table: dict[str, Any], secrets: Collection[str], but: Collection[str] = ()
 ) -> dict[str, Any]:
     """Return the values of a table for a class, which must have all that it cannot do without."""
     known = {one.name: one for one in fields(kind) if one.name not in but}
@@ -191,7 +181,7 @@ def checked_provider(table: Any) -> Provider:
     try:
         if not isinstance(table, dict):
             raise DataError("not a table; write [account.NAME.oauth2]")
-        return Provider(**checked_fields(Provider, table, secrets=("client_secret",)))
+        return Provider(**checked_fields(Provider, table, ("client_secret",)))
     except DataError as error:
         raise WrongValue("oauth2", f"oauth2: {error}") from None
 

@@ -68,31 +68,25 @@ def look_into(
     return folder, before, connection.from_uid(first) if first < folder.next_uid else []
 
 
+@dataclass
 class VisitedMailbox:
     """The mailbox of an account during a visit. With `dry_run` nothing is changed, anywhere."""
 
-    def __init__(
-        self,
-        account: Account,
-        connection: ImapConnection,
-        state: State,
-        model: str,
-        report: Report,
-        dry_run: bool = False,
-    ) -> None:
-        self.account = account
-        self.connection = connection
-        self.state = state
-        self.model = model
-        self.report = report
-        self.dry_run = dry_run
-        self.roles = roles_in(account, connection.folders(), self.tell_failure)
+    account: Account
+    connection: ImapConnection
+    state: State
+    model: str
+    report: Report
+    dry_run: bool = False
+
+    def __post_init__(self) -> None:
+        self.roles = roles_in(self.account, self.connection.folders(), self.tell_failure)
         self.put_away = self.roles.put_away
         self.configuration = load()
-        is_kept = self.configuration["history"] if account.history is None else account.history
-        keeps = is_kept and not dry_run
+        own = self.account.history
+        keeps = (self.configuration["history"] if own is None else own) and not self.dry_run
         self.history = open_history(True, None, None, self.configuration) if keeps else None
-        self.changes_nothing = dry_run or account.action == NOTHING
+        self.changes_nothing = self.dry_run or self.account.action == NOTHING
 
     def attempt(self, step: Callable[[str], None], folder: str) -> None:
         """Take a step; if it fails in this folder, the others have theirs all the same."""

@@ -10,7 +10,7 @@ from spamnb.history.queries import History
 from spamnb.imap.accounts import FLAG, MOVE, NOTHING
 from spamnb.imap.corrections import Corrections
 from spamnb.imap.fetch import FETCHED, cut, flags, head_of, messages
-from spamnb.imap.mailbox import DELETED, Event, VisitedMailbox
+from spamnb.imap.mailbox import DELETED, Event
 from spamnb.imap.moves import KEYWORD, Moves
 from spamnb.imap.places import is_elsewhere, is_news
 from spamnb.imap.state import Known, Progress, key_of
@@ -24,31 +24,20 @@ from spamnb.store.stored_model import StoredModel
 if TYPE_CHECKING:
     from spamnb.bayes.verdict import Verdict
     from spamnb.history.schema import Entry
-    from spamnb.imap.accounts import Account
-    from spamnb.imap.connection import Folder, ImapConnection
+    from spamnb.imap.connection import Folder
     from spamnb.imap.fetch import Fetched
-    from spamnb.imap.mailbox import Report
-    from spamnb.imap.state import State
+    from spamnb.imap.mailbox import VisitedMailbox
     from spamnb.reading.envelope import Envelope
 
 
 class Visit:
-    """One visit to the mailbox of an account. With `dry_run` nothing is changed, anywhere."""
+    """One visit to the mailbox of an account."""
 
-    def __init__(
-        self,
-        account: Account,
-        connection: ImapConnection,
-        state: State,
-        model: str,
-        report: Report,
-        dry_run: bool = False,
-        again: bool = False,
-    ) -> None:
-        self.mailbox = VisitedMailbox(account, connection, state, model, report, dry_run)
-        self.account = account
-        self.connection = connection
-        self.state = state
+    def __init__(self, mailbox: VisitedMailbox, again: bool = False) -> None:
+        self.mailbox = mailbox
+        self.account = mailbox.account
+        self.connection = mailbox.connection
+        self.state = mailbox.state
         self.corrections = Corrections(self.mailbox)
         self.moves = Moves(self.mailbox, self.corrections)
         self.again = again  # judge all mail of the inboxes, also what is read or was judged before
@@ -157,7 +146,7 @@ class Visit:
         there = flags(self.connection, [*left])
         return [uid for uid, set_ in there.items() if DELETED not in set_ and left[uid] in ("", *set_)]
 
-    def _judge_some(self, folder: Folder, uids: Sequence[int], again: bool = False) -> None:
+    def _judge_some(self, folder: Folder, uids: Sequence[int], again: bool) -> None:
         keys = self.mailbox.keys(folder, uids)
         unread = flags(self.connection, [uid for uid in uids if uid not in keys])
         for uid in unread:

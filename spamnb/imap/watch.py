@@ -17,6 +17,7 @@ from spamnb.files import complain
 from spamnb.history.queries import last_corrected
 from spamnb.imap.connection import ImapConnection
 from spamnb.imap.digest import digest_is_due, send_digest
+from spamnb.imap.mailbox import VisitedMailbox
 from spamnb.imap.state import State
 from spamnb.imap.visit import Visit
 from spamnb.systemd import notify
@@ -85,7 +86,7 @@ class Watcher(threading.Thread):
         connection = self.connection = ImapConnection(self.account)
         try:
             while not self.stopped:
-                Visit(self.account, connection, state, self.model, self.report).run()
+                Visit(VisitedMailbox(self.account, connection, state, self.model, self.report)).run()
                 self.visited(self.account.name)
                 if self.account.digest and digest_is_due(self.account, state):
                     send_digest(self.account, connection, state, self.model)

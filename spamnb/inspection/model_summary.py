@@ -13,19 +13,18 @@ import numpy as np
 
 from spamnb.arrays import Array
 from spamnb.bayes.bulk_classifier import by_row, counts_for
-from spamnb.bayes.cutoffs import ham_and_spam, has_spam
+from spamnb.bayes.cutoffs import has_spam
 from spamnb.bayes.likelihood import Likelihood
 from spamnb.bayes.scorer import Scorer
 from spamnb.bayes.verdict import Cutoffs, lead_of
 from spamnb.bayes.view import View, prior
 from spamnb.clock import DAY, today
-from spamnb.inspection.standing import ENOUGH, standing
+from spamnb.inspection.standing import ENOUGH, left_out_scores, standing
 from spamnb.model import Model
 from spamnb.reading.script_names import SCRIPTS, counts_by_name, scripts_of_words
 from spamnb.store.journal import FOLD_LIMIT
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable
-from spamnb.tables.learned import LearnedMessages
 from spamnb.tables.vocabulary import Vocabulary, check_columns
 
 LOPSIDED = 20  # a label has too much mail from so many times that of another on
@@ -151,12 +150,6 @@ def judge_own_mail(model: Model) -> OwnMail | None:
     if not model.cutoffs or not isfinite(model.cutoffs.spam) or not has_spam(model.labels):
         return None
     return OwnMail.of(*left_out_scores(model.stored), model.cutoffs)
-
-
-def left_out_scores(stored: StoredModel) -> tuple[Array, Array]:
-    """Scores of the ham and the spam learned, each by the mail without itself, as far as they were taken."""
-    learned = LearnedMessages.load(stored)
-    return ham_and_spam(stored.labels, learned.labels, learned.scores)
 
 
 def day_text(day: int) -> str:

@@ -22,6 +22,12 @@ HARDLY_ANY = 0.02
 PARTS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1)  # of the mail there is, for the learning curve
 
 
+def left_out_scores(stored: StoredModel) -> tuple[Array, Array]:
+    """Scores of the ham and the spam learned, each by the mail without itself, as far as they were taken."""
+    learned = LearnedMessages.load(stored)
+    return ham_and_spam(stored.labels, learned.labels, learned.scores)
+
+
 def known_scores(stored: StoredModel) -> tuple[Array, Array] | None:
     """Return the scores of ham and spam, each message's without itself; None where they tell nothing."""
     if not has_spam(stored.labels) or stored.head["settings"].get("closed"):

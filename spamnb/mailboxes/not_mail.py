@@ -29,10 +29,7 @@ PDF = b"%PDF-"  # which may begin with text; programs, pictures, sound have a NU
 # Control characters that are in no text: not those of tabs, lines and pages, nor ESC, SO and SI, which change
 # character sets (ISO-2022-JP, -KR), nor BEL, BS and the DOS end of file.
 NO_TEXT = bytes({*range(32), 127} - {*b"\a\b\t\n\v\f\r\x0e\x0f\x1a\x1b"})
-FEW_NO_TEXT, MOST_NO_TEXT = (
-    2,
-    0.02,
-)  # how many, and what share of bytes, a text may have; random ones have 0.086
+FEW_NO_TEXT, MOST_NO_TEXT = 2, 0.02  # how many, and what share, a text may have; random bytes have 0.086
 MAX_FIELD_NAME = 100  # bytes searched for the colon behind the name of the first header field
 LOOK = 1000  # bytes
 TAR_HEADER = 512  # bytes

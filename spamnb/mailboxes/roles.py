@@ -63,14 +63,8 @@ _NAMES = {
     ARCHIVE: "archive archives archived archiv archivo archivio archief arquivo archiwum arkiv arkisto архив",
 }
 _IGNORED = str.maketrans("", "", " -_'’.()[]\t")
-_ENDINGS = [
-    ".gz",
-    ".xz",
-    ".bz2",
-    ".zst",
-    *(ending for known in FORMATS.values() for ending in known.NAME_ENDINGS),
-]
-_ENDINGS.append(".sbd")  # sub-folders, in Thunderbird
+_OF_FORMATS = [ending for known in FORMATS.values() for ending in known.NAME_ENDINGS]
+_ENDINGS = (".gz", ".xz", ".bz2", ".zst", *_OF_FORMATS, ".sbd")  # the last of sub-folders, in Thunderbird
 
 
 def roles_to_leave_out(label: str) -> frozenset[str]:

@@ -24,12 +24,9 @@ class WordTinter:
     def __init__(self, why: Explanation, rows: Mapping[str, str]) -> None:
         self.why = why
         self.rows = rows  # token: the id of its row in the tables of evidence
-        self.reasons: dict[str, Reason] = {
-            reason.token: reason for reason in why.reasons if not reason.is_number
-        }
-        self.largest = max(
-            filter(isfinite, (abs(reason.mark) for reason in self.reasons.values())), default=0.0
-        )
+        self.reasons = {reason.token: reason for reason in why.reasons if not reason.is_number}
+        marks = [abs(reason.mark) for reason in self.reasons.values()]
+        self.largest = max(filter(isfinite, marks), default=0.0)
         self.noted: set[tuple[str, ...]] = set()
 
     def tinted(self, piece: MarkedPiece) -> Markup:
@@ -84,14 +81,11 @@ def message_section(why: Explanation, rows: Mapping[str, str]) -> Markup:
         element("mark", "dotted", class_=colour_of_weight(why, -1), style="--tint:.35"),
         f" for {against}. Point at one, tap it or tab to it for its counts.",
     )
+    summary = element("summary", counted(len(others), "other header"))
     shown = (
         header_list(first, tinter),
         [text(block, tinter) for block in blocks if not block.is_header],
-        element(
-            "details", element("summary", counted(len(others), "other header")), header_list(others, tinter)
-        )
-        if others
-        else None,
+        element("details", summary, header_list(others, tinter)) if others else None,
     )
     return section("The message", words, element("div", shown, class_="message"))
 

@@ -94,10 +94,10 @@ def x_axis(scale: Scale, name: str, ticks: Ticks = None, form: Form = tick) -> M
     return joined(axis, marks, text(RIGHT, BOTTOM + 33, name, "end", "name"))
 
 
-def y_axis(scale: Scale, name: str, ticks: Ticks = None, form: Form = tick) -> Markup:
+def y_axis(scale: Scale, name: str, ticks: Ticks = None) -> Markup:
     """Draw rules across the plot with their values at the left, and what they measure above."""
     marks = [
-        (line(LEFT, y, RIGHT, y, "rule"), text(LEFT - 6, y + 3.5, form(abs(value)), "end"))
+        (line(LEFT, y, RIGHT, y, "rule"), text(LEFT - 6, y + 3.5, tick(abs(value)), "end"))
         for value in (scale.ticks if ticks is None else ticks)
         for y in [scale.at(value)]
     ]

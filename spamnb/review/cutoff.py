@@ -15,7 +15,7 @@ from spamnb.clock import DAY
 from spamnb.errors import DataError
 from spamnb.files import counted
 from spamnb.history.queries import History
-from spamnb.inspection.model_summary import left_out_scores
+from spamnb.inspection.standing import left_out_scores
 from spamnb.labels import SPAM, UNSURE
 from spamnb.model import Model
 from spamnb.pages.colours import HAM_COLOUR, SPAM_COLOUR
@@ -62,10 +62,6 @@ class Choice(NamedTuple):
     ham: int
     ham_lost: int  # of those that a person has corrected
     spam_missed: int  # likewise
-
-    @property
-    def name(self) -> str:
-        return percent_text(self.loss)
 
 
 def cutoff_page(context: PageContext) -> str:
@@ -144,7 +140,7 @@ def slider(choices: Sequence[Choice], now: float) -> Markup:
     at = next(index for index, choice in enumerate(choices) if choice.loss == now)
     return element(
         "p",
-        element("label", "What may be lost: ", element("output", choices[at].name), for_="slider"),
+        element("label", "What may be lost: ", element("output", percent_text(now)), for_="slider"),
         element("input", type="range", id="slider", min="0", max=str(len(choices) - 1), value=str(at)),
         element("span", id="counts", class_="intro"),
         class_="slider",
@@ -190,7 +186,7 @@ def choice_row(choice: Choice, is_now: bool, x: Linear) -> Markup:
         data_cutoff=tick(round(choice.cutoff, 2)),
     )
     as_now = element("span", " as now", class_="quiet") if is_now else None
-    name = element("th", element("label", button, f" {choice.name}", as_now), scope="row")
+    name = element("th", element("label", button, f" {percent_text(choice.loss)}", as_now), scope="row")
     return element("tr", name, [element("td", count(messages)) for messages in choice[2:]])
 
 

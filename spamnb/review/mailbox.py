@@ -15,10 +15,7 @@ FOR_EVER, UNLIMITED = "36500", "1000TB"  # the folder goes when the page ends
 
 
 def judge_into(
-    folder: str,
-    model: str,
-    paths: Sequence[str],
-    step: Callable[[int, int], None] = lambda _size, _messages: None,
+    folder: str, model: str, paths: Sequence[str], step: Callable[[int, int], None]
 ) -> list[Unreadable]:
     """Judge all mail below some paths; returns what could not be read."""
     judge, log = load_into_memory(Model.open(model)), HistoryLog(FOR_EVER, UNLIMITED, folder)

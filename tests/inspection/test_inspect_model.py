@@ -19,11 +19,11 @@ from spamnb.inspection.model_summary import (
     OwnMail,
     advice,
     indices_of_highest,
-    left_out_scores,
     most_telling_tokens,
     token_leads,
 )
 from spamnb.inspection.samples import draw_messages
+from spamnb.inspection.standing import left_out_scores
 from spamnb.model import Model
 from spamnb.report.model_plots import model_plots
 from spamnb.tables import vocabulary

@@ -85,6 +85,8 @@ class Command(_WithHelpAll):
 class Group(_WithHelpAll, click.Group):
     """Commands that the help lists by example, not once more by name."""
 
+    command_class = Command
+
 
 class Number(click.ParamType[float]):
     """A number within a range; a wrong one is told in words."""
