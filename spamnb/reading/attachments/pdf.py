@@ -102,9 +102,6 @@ class _Pdf:
         self._find_objects()
         self.fonts = self._find_fonts()
 
-    def dictionaries(self) -> list[bytes]:
-        return [*self.objects.values(), *self.packed]
-
     def _find_objects(self) -> None:
         data, at = self.data, 0
         for _ in range(MAX_OBJECTS):
