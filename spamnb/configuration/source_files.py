@@ -45,9 +45,10 @@ def read_values(path: str, types: dict[str, str]) -> dict[str, Any]:
         values = checked_values(table, types)
         for key, check in CHECKS.items():
             if key in values:
-                check_value(key, values[key], check)
-    except WrongValue as error:
-        raise DataError(f"{place_of_key(path, error.key)}: {error}") from None
+                check(str(values[key]), key)
+    except (WrongValue, UsageError) as error:
+        wrong = error.key if isinstance(error, WrongValue) else key
+        raise DataError(f"{place_of_key(path, wrong)}: {error}") from None
     for name in PATHS:
         if values.get(name):
             values[name] = os.path.join(os.path.dirname(path), os.path.expanduser(values[name]))
@@ -66,14 +67,6 @@ def read_senders(values: dict[str, Any], origins: dict[str, str]) -> SenderLists
             raise NoInput(f"{named}{path}: {error.strerror}") from error
 
     return SenderLists.of(entries("allow"), entries("block"))
-
-
-def check_value(key: str, value: Any, check: Callable[[str, str], object]) -> None:
-    """Raise WrongValue for a value that makes no sense."""
-    try:
-        check(str(value), key)
-    except UsageError as error:
-        raise WrongValue(key, str(error)) from None
 
 
 def check_model(path: str, _key: str) -> None:

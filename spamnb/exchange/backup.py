@@ -10,7 +10,7 @@ was cut short or changed is refused.
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from hashlib import sha256
 from math import nan
 from typing import Any
@@ -48,14 +48,12 @@ TRIED_TOKENS = 20  # a restored model judges these, to see that it works
 
 
 def exported(path: str) -> Iterator[str]:
-    """Yield the lines of a backup of a model and its journal."""
-    return sealed(_content(path))
+    """Yield the lines of a backup of a model and its journal.
 
-
-def sealed(lines: Iterable[str]) -> Iterator[str]:
-    """Yield lines, and last the one that proves them whole, as `head -n -1 BACKUP | sha256sum` does."""
+    The last one proves the others whole, as `head -n -1 BACKUP | sha256sum` does.
+    """
     digest = sha256()
-    for line in lines:
+    for line in _content(path):
         digest.update(line.encode() + b"\n")
         yield line
     yield f"{END}\t{digest.hexdigest()}"

@@ -80,9 +80,7 @@ def done(database: Connection, folder: str, name: str) -> int:
 
 def prune(database: Connection, folder: str, days: int, size: int) -> int:
     """Remove messages older than some days, and the oldest beyond a size; return of how many."""
-    before = log.file_names(folder)
-    log.prune_files(folder, days, size)
-    removed = set(before).difference(log.file_names(folder))
+    removed = log.prune_files(folder, days, size)
     pruned = 0
     with transaction(database):
         for name in removed:

@@ -114,22 +114,22 @@ def file_limit(size: int) -> int:
     return min(size // 8, MAX_FILE)
 
 
-def prune_files(folder: str, days: int, size: int) -> int:
+def prune_files(folder: str, days: int, size: int) -> list[str]:
     """Remove what is older than some days, and the oldest while all together would outgrow a size.
 
-    The latest file stays, whatever its size. Returns the number of files removed.
+    The latest file stays, whatever its size. Returns the names of the files removed.
     """
     names = file_names(folder)
     others = set(os.listdir(folder)).difference(names)  # the database, of which the messages are no part
     total = file_limit(size) + sum(size_and_time(folder, name)[0] for name in others)
-    removed = 0
+    removed = []
     for name in reversed(names):
         taken, written = size_and_time(folder, name)
         total += taken
         if written < time.time() - days * DAY or (total > size and name != names[-1]):
             try:
                 os.unlink(os.path.join(folder, name))
-                removed += 1
+                removed.append(name)
             except FileNotFoundError:
                 pass  # by another process
     return removed

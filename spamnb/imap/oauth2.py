@@ -6,23 +6,23 @@ token each time, and end the login when an old one is used again.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager, closing
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
 
-from spamnb.errors import CannotCreate, DataError, command_to_run
-from spamnb.files import make_folder, open_own, state_folder
+from spamnb.errors import DataError, command_to_run
+from spamnb.files import state_folder
 from spamnb.imap.client import tls_context
 from spamnb.imap.errors import NotLoggedIn, hide, reason_of
 from spamnb.imap.secrets import from_keyring, to_keyring
+from spamnb.imap.state import locked
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account, Provider
@@ -79,14 +79,14 @@ class Login:
                 elif error.code != "authorization_pending":
                     raise
             else:
-                with locked():
+                with locked_keyring():
                     self._keep(answer)
                 return
         raise self._ended("expired_token")
 
     def access_token(self, refused: str = "") -> str:
         """Find a token that has not run out, and is not the one that was refused."""
-        with locked():
+        with locked_keyring():
             try:
                 kept = json.loads(from_keyring(self.account) or "")
                 token, refresh, end = kept["access_token"], str(kept["refresh_token"]), float(kept["end"])
@@ -186,18 +186,6 @@ def post(url: str, form: str, account: Account) -> tuple[int, bytes]:
     return status, data
 
 
-@contextmanager
-def locked() -> Iterator[None]:
+def locked_keyring() -> AbstractContextManager[None]:
     """Wait for other processes and threads; those of other accounts too, as a keyring may be one file."""
-    folder = state_folder("imap")
-    path = os.path.join(folder, "oauth2.lock")
-    try:
-        make_folder(folder)
-        handle = open_own(path, os.O_RDWR | os.O_CREAT)
-    except OSError as error:
-        raise CannotCreate(f"{path}: {error.strerror}") from error
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
+    return locked(os.path.join(state_folder("imap"), "oauth2.lock"))

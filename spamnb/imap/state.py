@@ -11,13 +11,14 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from spamnb.errors import CannotCreate, DataError, Locked
 from spamnb.files import make_folder, open_own, prepare_database, state_folder
+from spamnb.history.schema import transaction
 from spamnb.imap.accounts import Account
 from spamnb.labels import HAM
 
@@ -80,6 +81,22 @@ def path_of(name: str, folder: str | None = None) -> str:
     return os.path.join(folder or state_folder("imap"), f"{name}.sqlite")
 
 
+@contextmanager
+def locked(path: str, busy: str = "") -> Iterator[None]:
+    """Hold a lock; wait for whoever has it, or raise an error that it is `busy`."""
+    try:
+        make_folder(os.path.dirname(path))
+        handle = open_own(path, os.O_RDWR | os.O_CREAT)
+    except OSError as error:
+        raise CannotCreate(f"{path}: {error.strerror}") from error
+    with open(handle, "r+b"):
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | (fcntl.LOCK_NB if busy else 0))
+        except BlockingIOError:
+            raise Locked(busy) from None
+        yield
+
+
 class State:
     """The state of one account. What is written within `change()` is written as a whole or not at all."""
 
@@ -131,33 +148,14 @@ class State:
     def __exit__(self, *_: object) -> None:
         self.database.close()
 
-    @contextmanager
-    def lock(self) -> Iterator[None]:
+    def lock(self) -> AbstractContextManager[None]:
         """Let one process at a time work on the account."""
-        try:
-            handle = open_own(self.path + ".lock", os.O_RDWR | os.O_CREAT)
-        except OSError as error:
-            raise CannotCreate(f"{self.path}.lock: {error.strerror}") from error
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(handle)
-            raise Locked("another spamnb imap is running on it (watch?)") from None
-        try:
-            yield
-        finally:
-            os.close(handle)
+        return locked(f"{self.path}.lock", busy="another spamnb imap is running on it (watch?)")
 
     @contextmanager
     def change(self) -> Iterator[None]:
-        with self._damage_named():
-            self.database.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-            except BaseException:
-                self.database.execute("ROLLBACK")
-                raise
-            self.database.execute("COMMIT")
+        with self._damage_named(), transaction(self.database):
+            yield
 
     @contextmanager
     def _damage_named(self) -> Iterator[None]:

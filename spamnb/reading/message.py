@@ -73,9 +73,7 @@ class Leaf:
         self.filename = filename
         self.content = content  # of an attachment that could be read, with `text` among it
         self.encoding = ""  # "base64" or "quoted" if so declared
-        self.decoding: Decoding | None = (
-            None  # how the text was read; None if it is plain ASCII, and declared as such
-        )
+        self.decoding: Decoding | None = None  # how the text was read; None if it is ASCII, as declared
 
 
 class Message:

@@ -19,16 +19,8 @@ class Settings:
     """The choices by which a model's mail is tokenized."""
 
     __slots__ = (
-        "closed",
-        "grams",
-        "headers",
-        "keep_case",
-        "keyed",
-        "ngrams",
-        "revision",
-        "stem",
-        "stop_language",
-        "stop_words",
+        *("closed", "grams", "headers", "keep_case", "keyed", "ngrams", "revision"),
+        *("stem", "stop_language", "stop_words"),
     )
 
     def __init__(

@@ -111,7 +111,7 @@ def left(folder):
 def test_what_is_old_or_too_much_goes(tmp_path, files, stay):
     fill(tmp_path, *files)
     (tmp_path / "other").write_bytes(bytes(100_000))  # as the database
-    assert log.prune_files(str(tmp_path), 3, 10**6) == len(files) - len(stay)
+    assert len(log.prune_files(str(tmp_path), 3, 10**6)) == len(files) - len(stay)
     assert left(tmp_path) == stay
 
 

@@ -99,10 +99,9 @@ def read_xml(body: bytes, charset: str, allowance: Allowance) -> Content:
     """Read text and links of SVG, or of another XML file."""
     from spamnb.html.page import render
 
-    content = Content()
     source = read_text(body, charset, allowance).text or ""
     page = render(source.replace("xlink:href", "href"))
-    content.text = page.text
+    content = Content(page.text)
     content.links = page.links + page.images
     return content
 

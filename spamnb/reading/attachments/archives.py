@@ -76,11 +76,7 @@ def directory(data: bytes) -> list[Member]:
     members: list[Member] = []
     at = start if start >= 0 else number(data, last + 16, 4)
     while len(members) < MAX_MEMBERS and data.startswith(b"PK\x01\x02", at):
-        name_size, extra, comment = (
-            number(data, at + 28, 2),
-            number(data, at + 30, 2),
-            number(data, at + 32, 2),
-        )
+        name_size, extra, comment = (number(data, at + field, 2) for field in (28, 30, 32))
         members.append(member_at(data, at + 8, at + 46, name_size, number(data, at + 42, 4)))
         at += 46 + name_size + extra + comment
     return members

@@ -51,10 +51,9 @@ _MOVED = frozenset((b"Td", b"TD", b"T*", b"Tm", b"ET", b"'", b'"'))
 
 def read_pdf(data: bytes, allowance: Allowance) -> Content:
     """Read the text and the links of a PDF file."""
-    content = Content()
     pdf = _Pdf(data, allowance)
+    content = Content(pdf.text().strip())
     content.links = pdf.links()
-    content.text = pdf.text().strip()
     return content
 
 

@@ -42,9 +42,7 @@ FIRST_CAPITAL, INNER_CAPITAL, NEXT_CAPITAL, AFTER_CAPITAL = 6, 5 * NAT, 3, 1
 OTHER_SCRIPT = 3 * NAT  # a letter of another script than the one before
 RARE = 12 * NAT  # an ideograph that is none of the frequent ones
 HIGH_LETTER, ASCII_LETTER = 18, 10  # letters cost less on average; ideographs taken for letters, more
-WESTERN_LETTER = (
-    106  # tenths: Western text costs less for each byte; of 1,600 texts that only say so, none did
-)
+WESTERN_LETTER = 106  # tenths: Western text costs less a byte; of 1,600 texts that only say so, none did
 SIGN_BEHIND, LETTER_BEHIND = 3 * NAT, 6 * NAT  # ASCII behind an ideograph
 ASCII_LANGUAGE = "en"  # by which ASCII beside ideographs is counted
 
