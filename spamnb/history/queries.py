@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from spamnb.files import printable, state_folder
 from spamnb.history import gathering, log
-from spamnb.history.schema import Entry, failure, has_search, open_database, transaction
+from spamnb.history.schema import Entry, failure, open_database, transaction
 
 CORRECTED = "corrected"  # an empty file, as old as the last correction
 MOST_WORDS = 20  # that are searched for at once
@@ -45,7 +45,9 @@ class History:
     def __init__(self, folder: str, database: sqlite3.Connection) -> None:
         self.folder = folder
         self.database = database
-        self.has_search = has_search(database)
+        # Not every SQLite has full-text search.
+        tables = database.execute("SELECT 1 FROM sqlite_master WHERE name = 'search'")
+        self.has_search = bool(tables.fetchone())
 
     @classmethod
     def open(cls, folder: str | None = None) -> History:

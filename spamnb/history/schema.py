@@ -115,11 +115,6 @@ def open_database(folder: str) -> sqlite3.Connection:
         raise failure(folder, error) from error
 
 
-def has_search(database: sqlite3.Connection) -> bool:
-    """Tell whether this SQLite has full-text search."""
-    return bool(database.execute("SELECT 1 FROM sqlite_master WHERE name = 'search'").fetchone())
-
-
 def failure(folder: str, error: sqlite3.Error) -> InputOutputError:
     path = os.path.join(folder, NAME)
     return InputOutputError(f"{path}: {error}; if it is damaged, remove it; it will be rebuilt")

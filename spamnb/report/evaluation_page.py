@@ -46,7 +46,7 @@ def headlines(evaluation: Evaluation) -> Markup:
     """Show the figures to look at first, and what to bear in mind with them."""
     metrics = evaluation.metrics
     cards = [
-        card(each.name[0].upper() + each.name[1:], with_small_unit(each.value), each.meaning, interval(each))
+        card(each.name[0].upper() + each.name[1:], each.value, each.meaning, interval(each))
         for each in shown_metrics(metrics)
         if each.meaning
     ]
@@ -61,11 +61,6 @@ def headlines(evaluation: Evaluation) -> Markup:
     footnote = element("p", "Below each figure, its 95 % interval.", class_="footnote")
     figures = element("dl", cards, class_="cards")
     return element("section", figures, footnote, notes, aria_label="Headlines")
-
-
-def with_small_unit(value: str) -> Markup:
-    number, unit, _ = value.partition(" %")
-    return joined(number, element("span", unit, class_="unit") if unit else None)
 
 
 def interval(shown: ShownMetric) -> str | None:
@@ -151,11 +146,8 @@ def by_label(metrics: Mapping[str, Any]) -> Markup:
 def estimates(
     values: Mapping[str, float | None], trust: Mapping[str, Sequence[float] | None]
 ) -> list[Markup]:
-    return [estimate(values[metric.key], trust[metric.key]) for metric in LABEL_METRICS]
-
-
-def estimate(value: float | None, interval: Sequence[float] | None) -> Markup:
-    return joined(share(value), small(interval_text(interval, share)))
+    keys = [metric.key for metric in LABEL_METRICS]
+    return [joined(share(values[key]), small(interval_text(trust[key], share))) for key in keys]
 
 
 def by_script(metrics: Mapping[str, Any]) -> Markup | None:
