@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from tempfile import TemporaryDirectory
 
 from spamnb.key import key_path
-from spamnb.lock import Lock
+from spamnb.store.copying import copy_model
 
 
 @contextmanager
@@ -18,9 +17,7 @@ def copied_model(path: str) -> Iterator[str]:
     with TemporaryDirectory(prefix="spamnb-dry-run-", ignore_cleanup_errors=True) as folder:
         copy = os.path.join(folder, "model.msgpack")
         if os.path.exists(path):
-            with Lock(path), suppress(FileNotFoundError):  # there may be no journal
-                shutil.copyfile(path, copy)
-                shutil.copyfile(path + ".journal", copy + ".journal")
+            copy_model(path, copy, check=lambda _copy: None)
         if os.path.exists(path + ".key"):
             os.symlink(os.path.abspath(key_path(path)), copy + ".key")
         yield copy
