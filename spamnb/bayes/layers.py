@@ -31,8 +31,8 @@ class LayeredTotals:
         self.presences = added(own.presences, base.presences, unit)
         self.occurrences = added(own.occurrences, base.occurrences, unit)
         self.pair_presences = added(own.pair_presences, base.pair_presences, unit)
-        self.vocabulary = own.vocabulary + base.vocabulary // unit
-        self.pair_vocabulary = own.pair_vocabulary + base.pair_vocabulary // unit
+        self.vocabulary = min(own.vocabulary + base.vocabulary // unit, LARGEST_COUNT)
+        self.pair_vocabulary = min(own.pair_vocabulary + base.pair_vocabulary // unit, LARGEST_COUNT)
         self.numbers: Mapping[str, Sequence[Sums]] = {}  # which only textbook views read, and these no base
 
     def histogram(self) -> dict[tuple[int, ...], int]:

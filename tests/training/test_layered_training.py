@@ -7,11 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.forging import forged_model
 from helpers.learning import fold, train_bulk
 from helpers.samples import ham, spam, work
 
 from spamnb.bayes.view import View
-from spamnb.errors import DataError, UsageError
+from spamnb.errors import DataError, ModelError, UsageError
 from spamnb.exchange.backup import exported, restore
 from spamnb.exchange.importing.exports import Lines
 from spamnb.in_memory import load_into_memory
@@ -213,3 +214,43 @@ def test_an_explanation_tells_which_layer_says_what(layered):
     assert facts.weights
     assert facts.weights["ham"] > 2.5
     assert ModelSummary.of(model, 5).telling == ModelSummary.of(model.alone(), 5).telling
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        ((), 1),
+        ((), []),
+        (("path",), 7),
+        (("path",), "/a\0b"),
+        (("weight",), -1),
+        (("weight",), 1.5),
+        (("weight",), ...),
+        (("cutoffs",), [1.0]),
+        (("cutoffs", 1), float("nan")),
+        (("calibration",), None),
+        (("misfiled",), [2, 0]),
+    ],
+)
+def test_a_head_that_says_nonsense_of_its_base(layered, place, value):
+    data = Path(layered).read_bytes()
+    Path(layered).write_bytes(forged_model(data, ("base", *place), value))
+    with pytest.raises(ModelError, match="its head is damaged"):
+        Model.open(layered)
+
+
+def test_a_base_with_absurd_counts(layered, base):
+    """Whoever wrote it: sums have room."""
+    for name in ("vocabulary", "pair_vocabulary"):
+        data = Path(base).read_bytes()
+        Path(base).write_bytes(forged_model(data, (name,), (1 << 63) - 1))
+    for name in ("messages", "presences", "pair_presences"):
+        data = Path(base).read_bytes()
+        Path(base).write_bytes(forged_model(data, (name,), [(1 << 63) - 1] * 2))
+    for judge in (Model.open(layered), load_into_memory(Model.open(layered))):
+        verdict = judge.verdict(judge.features(read(LATER[1])))
+        assert np.isfinite(verdict.score)
+    Path(base).write_bytes(b"")
+    os.unlink(base)
+    os.mkfifo(base)  # which would wait for a writer
+    assert Model.open(layered).base is None
