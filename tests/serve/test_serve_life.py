@@ -283,7 +283,7 @@ def test_a_locked_model_holds_up_nobody_elses_lessons(serving, own, tmp_path):
 
 
 def test_lessons_for_a_model_that_stays_locked_fail_together(monkeypatch):
-    def locked(*_):
+    def locked(*_, **__):
         raise Locked("another spamnb is writing it")
 
     monkeypatch.setattr(learning, "learn", locked)
