@@ -32,7 +32,7 @@ def sum_grams(
     """Sum the grams as `sum_evidence` does words: what each stretch adds, and what head and body do."""
     weights = telling_weights(model, features, toward, against)
     rows = model.stored.gram_rows(list(weights))
-    rows_of_base = model.base.gram_rows(list(weights)) if model.base else {}
+    rows_of_base = model.base.gram_rows(list(weights)) if model.base else None
     nothing = (0,) * len(model.labels)
     reasons: list[Reason] = []
     part_sums = []
@@ -49,7 +49,8 @@ def sum_grams(
                 labels = [0.0] * len(model.labels)
                 labels[toward] = total / len(first_met)
                 shown, covered = shown_text(text[start:end]), covered_words(text, start, end)
-                row, beneath = rows.get(strongest, nothing), rows_of_base.get(strongest, nothing)
+                row = rows.get(strongest, nothing)
+                beneath = () if rows_of_base is None else rows_of_base.get(strongest, nothing)
                 evidence = Evidence(shown, row, len(first_met), labels, part, beneath)
                 reasons.append(Reason(shown, evidence, labels[toward], total / divisor, covers=covered))
         if own:
