@@ -12,8 +12,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from math import inf
-from statistics import median
+from pathlib import Path
+from statistics import median, quantiles
 from typing import TYPE_CHECKING
 
 from clock import Times, Weather, cpu_seconds, descendants, race
@@ -22,6 +24,7 @@ from rows import COLUMNS, Row, machine
 from tables import save, table
 
 from corpora import Corpus, lay_out
+from spamnb.lock import Lock
 from spamnb.model import Model
 from spamnb.reading.message import read
 
@@ -36,6 +39,7 @@ LOOP = 'for path do {command} < "$path" > /dev/null; done'
 CLIENTS = 8
 ONE_BY_ONE, TOGETHER = 100, 1600  # messages of a run
 TURNS = 4
+USERS, CROWD, ASKED = 2000, 20, 4000  # with models of their own; clients at once; questions
 LEARNED_BY_SPAMD = 500  # of each label: it takes 20 ms a message
 
 
@@ -69,12 +73,13 @@ class Server:
     def client(self) -> str:
         return f"spamc -d {LOOPBACK} -p {self.port}"
 
-    def ask(self, raw: bytes) -> None:
+    def ask(self, raw: bytes, user: str = "nobody", asked: str = "CHECK") -> bytes:
         """As spamc does, without its start."""
+        head = f"{asked} SPAMC/1.5\r\nUser: {user}\r\nContent-length: {len(raw)}\r\n"
+        head += "Message-class: spam\r\nSet: local\r\n" if asked == "TELL" else ""
         with socket.create_connection((LOOPBACK, self.port)) as client:
-            client.sendall(b"CHECK SPAMC/1.5\r\nContent-length: %d\r\n\r\n" % len(raw) + raw)
-            while client.recv(1 << 16):
-                pass
+            client.sendall(head.encode() + b"\r\n" + raw)
+            return b"".join(iter(lambda: client.recv(1 << 16), b""))
 
 
 def free_port() -> int:
@@ -83,9 +88,10 @@ def free_port() -> int:
         return port
 
 
-def ours(model: str) -> Server:
+def ours(model: str, *options: str) -> Server:
     port = free_port()
-    return Server([SPAMNB, "serve", "--quiet", "--model", model, "--listen", f"{LOOPBACK}:{port}"], port)
+    command = [SPAMNB, "serve", "--quiet", "--model", model, "--listen", f"{LOOPBACK}:{port}", *options]
+    return Server(command, port)
 
 
 def theirs(folder: str, mail: Laid) -> Server:
@@ -175,6 +181,37 @@ def beyond_tokenizing(server: Server, model: str, paths: list[str]) -> Iterator[
     yield Row("one message, beyond tokenizing", text, "", spent, at_most=1.5, unit="ms")
 
 
+def many_users(model: str, folder: str, paths: list[str]) -> Iterator[Row]:
+    """Each by a model of the own; one is damaged, one missing, and one locked while it is to learn."""
+    places = [os.path.join(folder, f"user{number}", "model.msgpack") for number in range(USERS)]
+    for place in places:
+        os.makedirs(os.path.dirname(place))
+        shutil.copy(model, place)
+    damaged, missing, locked = places[:3]
+    os.truncate(damaged, 1000)
+    os.unlink(missing)
+    server = ours(model, "--user-models", folder, "--allow-tell")
+    messages = [Path(path).read_bytes() for path in paths]
+
+    def ask(number: int) -> tuple[float, bool]:
+        user = f"user{number if number < 3 else random.randrange(USERS)}"
+        start = time.perf_counter()
+        answer = server.ask(messages[number % len(messages)], user)
+        return time.perf_counter() - start, answer.startswith(b"SPAMD/1.1 0 EX_OK")
+
+    try:
+        with ThreadPoolExecutor(CROWD + 1) as clients, Lock(locked):
+            lesson = clients.submit(server.ask, messages[0], "user2", "TELL")
+            times, answered = zip(*clients.map(ask, range(ASKED)), strict=True)
+        lesson.result()
+    finally:
+        server.end()
+    slowest = 1000 * quantiles(times, n=100)[-1]
+    name = f"{USERS:,} users, {CROWD} clients: 99 % within"
+    rate = f"{sum(answered)} of {ASKED} answered, median {1000 * median(times):.0f} ms"
+    yield Row(name, rate, "", slowest, at_most=60, unit="ms", digits=0)
+
+
 def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="few repeats, and without spamd")
@@ -216,6 +253,11 @@ def main() -> None:
         rows = list(beyond_tokenizing(server, spamnb.model, paths))
         rows += one_by_one(server, beside | spamds, paths[:ONE_BY_ONE], repeats)
         rows += many(server, beside, paths, repeats)
+        small = Spamnb(os.path.join(folder, "small"))
+        small.train(
+            lay_out(Corpus("small", corpus.ham[:100], corpus.spam[:100]), os.path.join(folder, "little"))
+        )
+        rows += many_users(small.model, os.path.join(folder, "users"), paths)
         weather.look()
     notes += [machine(), *weather.lines()]
     print(table(COLUMNS, [row.cells() for row in rows]))
