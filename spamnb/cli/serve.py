@@ -63,7 +63,7 @@ OWN_PROCESS = (sys.executable, "-P", "-m", "spamnb.serve")
 @rare_option(
     "--allow-network",
     is_flag=True,
-    help="Let --listen, --http and --metrics take addresses that other machines reach. Nothing is encrypted; "
+    help="Let --listen, --http and --metrics take addresses that others reach. Nothing is encrypted; "
     "only --http asks for a password.",
 )
 @click.option(

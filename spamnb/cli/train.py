@@ -97,13 +97,13 @@ DRY_RUN_TEXTS = {
     help="How counts are read, NAME=VALUE,… (spamnb tune finds them).",
 )
 @keyed_option
-@click.option(
+@rare_option(
     "--base",
     type=path_type,
     metavar="FILE",
     help="A model whose counts this one's are added to, while it has little mail.",
 )
-@click.option("--no-base", is_flag=True, help="Let the model stand by itself again.")
+@rare_option("--no-base", is_flag=True, help="Let the model stand by itself again.")
 @rare_option(
     "--drop-rare",
     "rare",
