@@ -1,8 +1,8 @@
 """`make fuzz`: a search for bytes that break what spamnb holds, guided by the code they reach.
 
-The core is compiled for it with AddressSanitizer and UndefinedBehaviorSanitizer; with --interpreted, its
-sources run as they are. Each target runs in a process of its own. What was worth keeping stays in .fuzz/ for
-the next search; bytes that break a target stay there, too, and make this fail.
+The core is compiled for it with AddressSanitizer and UndefinedBehaviorSanitizer. Each target runs in a
+process of its own. What was worth keeping stays in .fuzz/corpus/ for the next search; bytes that break a
+target stay in .fuzz/, and make this fail.
 """
 
 from __future__ import annotations
@@ -10,19 +10,25 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from fuzz.forms import INTERPRETED, KEPT, SANITIZED, environment
+from fuzz.build import KEPT, environment
 from fuzz.targets import TARGETS
 from helpers.paths import TESTS
 
-MEMORY = {SANITIZED: 1024, INTERPRETED: 512}  # megabytes that a process may take, fuzzer and all
+MEMORY = 1024  # megabytes that a process may take, fuzzer and all
 LONGEST = 60  # seconds by the clock for one input: a hang, even on a busy machine
+LARGER = 16  # times as large are the inputs of a second search
+# Inputs are not chosen by how rare what they reach is: to count that took two thirds of the time of markup.
+# Nor does one run again if less is freed than taken, an eighth of it: Python keeps much for later.
+SPARED = ["-entropic=0", "-detect_leaks=0"]
 IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+CORPUS = KEPT / "corpus"
 
 
 def main() -> int:
@@ -31,48 +37,74 @@ def main() -> int:
     parser.add_argument("--seconds", type=int, default=60, help="for each target; 0 for no end (60)")
     parser.add_argument("--runs", type=int, default=-1, help="of each target, if that is sooner")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="targets at a time; all cores")
-    parser.add_argument("--interpreted", action="store_true", help="search without what is compiled")
+    parser.add_argument("--larger", action="store_true", help=f"inputs {LARGER} times as large as at first")
+    parser.add_argument("--minimize", action="store_true", help="only drop inputs that add nothing")
     options = parser.parse_args()
-    form = INTERPRETED if options.interpreted else SANITIZED
-    made = environment(form)
-    print(form)
+    made = environment()
+    names = options.targets or list(TARGETS)
+    if options.minimize:
+        return 0 if all(minimized(name, made) for name in names) else 1
     print(f"{'target':14}{'runs':>12}{'seconds':>9}{'a second':>10}{'edges':>8}{'corpus':>8}{'MB':>6}  found")
-    names = options.targets or TARGETS
-    limits = [f"-rss_limit_mb={MEMORY[form]}", f"-max_total_time={options.seconds}", f"-runs={options.runs}"]
+    limits = [f"-max_total_time={options.seconds}", f"-runs={options.runs}"]
+    factor = LARGER if options.larger else 1
     with ThreadPoolExecutor(options.jobs) as threads:
-        figures = list(threads.map(lambda name: searched(name, limits, made), names))
+        sizes = {name: f"-max_len={factor * TARGETS[name].largest}" for name in names}
+        figures = list(threads.map(lambda name: searched(name, [*limits, sizes[name]], made), names))
     print(f"{'all':14}{sum(runs for runs, _ in figures):>12,}")
     return 0 if all(sound for _, sound in figures) else 1
 
 
 def searched(name: str, limits: list[str], made: dict[str, str]) -> tuple[int, bool]:
     """Print the figures of a search; return how often it ran the target, and whether nothing was found."""
-    corpus = KEPT / "corpus" / name
-    corpus.mkdir(parents=True, exist_ok=True)
-    told = [f"-timeout={LONGEST}", "-print_final_stats=1", f"-artifact_prefix={KEPT}/{name}-"]
     start = time.monotonic()
+    corpus = CORPUS / name
+    corpus.mkdir(parents=True, exist_ok=True)
+    status, said = libfuzzer(name, [*limits, str(corpus)], made)
+    took = time.monotonic() - start
+    done = last(r"stat::number_of_executed_units:\s*(\d+)", said)
+    edges, units = last(r" cov: (\d+)", said), last(r" corp: (\d+)/", said)
+    memory = last(r"stat::peak_rss_mb:\s*(\d+)", said)
+    found = f"see {KEPT}/{name}-*" if status else "nothing"
+    figures = f"{done:>12,}{took:>9.0f}{done / took:>10,.0f}{edges:>8,}{units:>8,}{memory:>6}"
+    print(f"{name:14}{figures}  {found}", flush=True)
+    if status:
+        signs = ("Traceback", "ERROR: libFuzzer", "ERROR: AddressSanitizer", "runtime error:")
+        print(said[max(0, *map(said.find, signs)) :], file=sys.stderr)
+    return done, not status
+
+
+def minimized(name: str, made: dict[str, str]) -> bool:
+    """Keep of a corpus what reaches code that the rest does not; return whether that was done."""
+    corpus, fewer = CORPUS / name, KEPT / "fewer"
+    fewer.mkdir()
+    corpus.mkdir(parents=True, exist_ok=True)
+    status, said = libfuzzer(name, ["-merge=1", str(fewer), str(corpus)], made)
+    if status:
+        print(said, file=sys.stderr)
+    else:
+        shutil.rmtree(corpus)
+        fewer.rename(corpus)
+        files = list(corpus.iterdir())
+        print(
+            f"{name:14}{len(files):>8,} files {sum(file.stat().st_size for file in files):>10,} bytes",
+            flush=True,
+        )
+    return not status
+
+
+def libfuzzer(name: str, options: list[str], made: dict[str, str]) -> tuple[int, str]:
+    """Run libFuzzer on a target; return its status, and what it printed."""
+    told = [*SPARED, f"-rss_limit_mb={MEMORY}", f"-timeout={LONGEST}", "-print_final_stats=1"]
     with tempfile.TemporaryDirectory(prefix="spamnb-fuzz-", dir=IN_MEMORY) as folder:
-        command = [sys.executable, "-m", "fuzz.search", name, *limits, *told, str(corpus)]
         ended = subprocess.run(
-            command,
+            [sys.executable, "-m", "fuzz.search", name, *told, f"-artifact_prefix={KEPT}/{name}-", *options],
             capture_output=True,
             text=True,
             errors="replace",
             env={**made, "TMPDIR": folder},
             cwd=TESTS,
         )
-    took = time.monotonic() - start
-    said = ended.stderr + ended.stdout
-    done = last(r"stat::number_of_executed_units:\s*(\d+)", said)
-    edges, units = last(r" cov: (\d+)", said), last(r" corp: (\d+)/", said)
-    memory = last(r"stat::peak_rss_mb:\s*(\d+)", said)
-    found = f"see {KEPT}/{name}-*" if ended.returncode else "nothing"
-    figures = f"{done:>12,}{took:>9.0f}{done / took:>10,.0f}{edges:>8,}{units:>8,}{memory:>6}"
-    print(f"{name:14}{figures}  {found}", flush=True)
-    if ended.returncode:
-        signs = ("=== Uncaught", "ERROR: libFuzzer", "ERROR: AddressSanitizer", "runtime error:")
-        print(said[max(0, *map(said.find, signs)) :], file=sys.stderr)
-    return done, not ended.returncode
+    return ended.returncode, ended.stderr + ended.stdout
 
 
 def last(pattern: str, text: str) -> int:

@@ -10,8 +10,9 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from fuzz import file_checks, imap_checks, mail_checks
+from fuzz import file_checks, imap_checks, mail_checks, quick_checks
 from fuzz.both_forms import same
+from fuzz.dictionary import CSS, ENCODED, HTML, MAIL, MAILBOX, MIME, PACKED, PROTOCOLS, SENDER, TEXT
 from fuzz.families import BOX, ENVELOPE, FAMILIES
 from fuzz.file_checks import JOURNAL, SPAM, sound_model
 from helpers.paths import GOLDEN, SPAMASSASSIN
@@ -25,6 +26,7 @@ from spamnb.reading.encodings.charsets import KNOWN
 from spamnb.reading.message import read
 
 MADE = 1000  # bytes of a message that is made
+SMALL = 512  # bytes of a message, where many are to be tried
 FEW, MANY = 60, 1000  # messages of a corpus, and of a folder that somebody names
 
 EXPORTS = [
@@ -72,7 +74,13 @@ RESULTS = [
 class Target(NamedTuple):
     check: Callable[[bytes], None]
     seeds: Callable[[], Iterable[bytes]]
+    words: list[bytes] = MAIL  # that a fuzzer puts in
     largest: int = 1024  # bytes: the smaller, the more are tried
+    in_python: bool = False  # of much that is not compiled, so that lines of Python guide the search, too
+
+
+def small(seeds: Callable[[], Iterable[bytes]]) -> Callable[[], Iterable[bytes]]:
+    return lambda: (seed[:SMALL] for seed in seeds())
 
 
 def mail() -> Iterator[bytes]:
@@ -139,73 +147,35 @@ def http_requests() -> Iterator[bytes]:
 
 
 TARGETS = {
+    "message": Target(quick_checks.message, small(mail), [*ENCODED, *MIME], 4096),
+    "decoding": Target(quick_checks.decoding, small(bodies), [*ENCODED, *MIME], 4096),
+    "words": Target(quick_checks.words, small(bodies), [*TEXT, *MIME], 4096),
+    "markup": Target(quick_checks.markup, small(pages), [*HTML, *CSS], 4096),
+    "mbox": Target(quick_checks.mbox, small(mailboxes), MAILBOX, 4096),
     "reader": Target(mail_checks.reader, mail),
     "tokenizer": Target(mail_checks.tokenizer, mail),
     "bulk": Target(mail_checks.bulk, mail),
-    "page": Target(mail_checks.page, pages),
-    "mailbox": Target(mail_checks.mailbox, mailboxes),
-    "transfer": Target(mail_checks.transfer, bodies),
-    "charset": Target(mail_checks.charset, bodies),
-    "passthrough": Target(mail_checks.passthrough, mail),
-    "address": Target(mail_checks.address, lambda: ADDRESSES, 256),
-    "results": Target(mail_checks.results, lambda: RESULTS, 512),
-    "model": Target(file_checks.model, models, 8192),
-    "history": Target(file_checks.history, histories, 2048),
-    "backup": Target(file_checks.backup, backups, 8192),
-    "exports": Target(file_checks.exports, lambda: EXPORTS),
-    "spamd": Target(file_checks.spamd, requests),
-    "rspamd": Target(file_checks.rspamd, http_requests),
-    "imap": Target(imap_checks.imap, lambda: imap_checks.SESSIONS, 4096),
+    "page": Target(mail_checks.page, pages, [*HTML, *CSS]),
+    "mailbox": Target(mail_checks.mailbox, mailboxes, MAILBOX, in_python=True),
+    "transfer": Target(mail_checks.transfer, bodies, ENCODED),
+    "charset": Target(mail_checks.charset, bodies, ENCODED),
+    "passthrough": Target(mail_checks.passthrough, mail, MIME),
+    "address": Target(mail_checks.address, lambda: ADDRESSES, SENDER, 256),
+    "results": Target(mail_checks.results, lambda: RESULTS, SENDER, 512),
+    "model": Target(file_checks.model, models, PACKED, 8192, in_python=True),
+    "history": Target(file_checks.history, histories, PACKED, 2048, in_python=True),
+    "backup": Target(file_checks.backup, backups, [], 8192, in_python=True),
+    "exports": Target(file_checks.exports, lambda: EXPORTS, [], in_python=True),
+    "spamd": Target(file_checks.spamd, requests, PROTOCOLS, in_python=True),
+    "rspamd": Target(file_checks.rspamd, http_requests, PROTOCOLS, in_python=True),
+    "imap": Target(imap_checks.imap, lambda: imap_checks.SESSIONS, PROTOCOLS, 4096, in_python=True),
     # Compiled and interpreted, in one process.
-    "same-charset": Target(same("charset"), bodies),
-    "same-message": Target(same("message"), mail),
-    "same-head": Target(same("head"), mail),
+    "same-charset": Target(same("charset"), bodies, ENCODED),
+    "same-message": Target(same("message"), mail, [*ENCODED, *MIME]),
+    "same-head": Target(same("head"), mail, [*ENCODED, *MIME]),
     "same-features": Target(same("features"), mail),
     "same-batch": Target(same("batch"), mail),
-    "same-page": Target(same("page"), pages),
-    "same-mailbox": Target(same("mailbox"), mailboxes),
+    "same-page": Target(same("page"), pages, [*HTML, *CSS]),
+    "same-mailbox": Target(same("mailbox"), mailboxes, MAILBOX),
     "same-verdict": Target(same("verdict"), mail),
 }
-# What a fuzzer would have to find by chance.
-WORDS = [
-    *(
-        b"\x1b$B",
-        b"\x1b$)C",
-        b"\x1b.J\x1bN",
-        b"~{",
-        b"\xff\xfe",
-        b"=\n",
-        b"=3D",
-        b"=E9",
-        b"QUJD\n",
-        b"QQ==\n",
-    ),
-    *("привет".encode("cp1251"), "漢字".encode("gb18030"), "漢字".encode("big5"), "漢字".encode("euc_jp")),
-    *(b"Content-Type: ", b"multipart/mixed; boundary=b", b"\n--b\n", b"\n--b--\n", b"message/rfc822"),
-    *(b"text/html", b"; charset=", b"utf-7", b"iso-2022-jp", b"\nContent-Transfer-Encoding: base64\n\n"),
-    *(b"quoted-printable", b"=?utf-8?q?", b"=?utf-8?b?", b"?=", b"; name*0*=utf-8''%41", b"\n\n", b"\r\n"),
-    *(b"<style>.a #b,p{color:var(--a)}</style>", b"@media (max-width:9px){", b"<p class=a id=b>"),
-    *(b"<p style='display:none'>", b"<!--", b"-->", b"&#x41;", b"&nbsp;", b'<a href="', b"</table>"),
-    *(b"http://", b"X-Spamnb: ham\n", b"\nFrom a@b Mon Nov 16 01:02:03 2026\n", b">From ", b"\nDate: "),
-    *(b"\r\n* 1 FETCH (UID 3 ", b"{4294967296}\r\n", b"\0TAG OK\r\n", b"* SEARCH 1", b"18446744073709551616"),
-    *(
-        b"POST /checkv2 HTTP/1.1\r\n",
-        b"Transfer-Encoding: chunked\r\n",
-        b"\r\n0\r\n\r\n",
-        b"Compression: gzip\r\n",
-    ),
-    *(b"CHECK SPAMC/1.5\r\n", b"PROCESS", b"Content-length: 5\r\n", b"Compress: zlib\r\n", b"TELL"),
-    *(b"\xc6\x00\x00\x00\x08", b"\xcf\xff\xff\xff\xff\xff\xff\xff\xff", b"\xdd", b"\xdf", b"\xd9\x20"),
-    *(
-        b"<a@b.example>",
-        b'"',
-        b"((",
-        b")",
-        b"@",
-        b"dmarc=fail",
-        b"dmarc = ",
-        b"; ",
-        b"Authentication-Results: ",
-    ),
-    *("\u200b".encode(), "\u202e".encode(), "\u0301".encode(), "漢字".encode(), "vіаgrа".encode()),
-]

@@ -5,7 +5,7 @@ import random
 import pytest
 from fuzz.both_forms import OF_MAIL, is_compiled
 from fuzz.common import in_time
-from fuzz.targets import TARGETS, WORDS
+from fuzz.targets import TARGETS
 from helpers.generated import examples_times
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +15,7 @@ FACTORS = {"bulk": 0.5}
 COMPARED = {f"same-{what}" for what in OF_MAIL}  # on such seeds, and whole ones, by tests/test_both_forms.py
 
 
-def mutated(seed: bytes, chance: random.Random) -> bytes:
+def mutated(seed: bytes, words: list[bytes], chance: random.Random) -> bytes:
     """A few changes, as a fuzzer makes them."""
     data = bytearray(seed)
     for _ in range(chance.randint(0, 6)):
@@ -29,7 +29,7 @@ def mutated(seed: bytes, chance: random.Random) -> bytes:
         elif change == 2:
             data[at:at] = data[at : at + size] * chance.choice((1, 2, 30))
         elif change == 3:
-            data[at:at] = chance.choice(WORDS)
+            data[at:at] = chance.choice(words or [b""])
         else:
             data[at:] = data[at:][:size] + data[: len(data) - at]
     return bytes(data[: 2 * LARGEST])
@@ -49,6 +49,6 @@ def test_any_bytes(name):
     @examples_times(FACTORS.get(name, 1))
     @given(st.sampled_from(seeds), st.integers(0, 1 << 32))
     def search(seed, chance):
-        check(mutated(seed, random.Random(chance)))
+        check(mutated(seed, TARGETS[name].words, random.Random(chance)))
 
     search()
