@@ -28,7 +28,7 @@ def main(name: str, options: list[str]) -> None:
     seeds, words = Path(tempfile.mkdtemp()), Path(tempfile.mkdtemp()) / "words"
     for number, seed in enumerate(target.seeds()):
         (seeds / str(number)).write_bytes(seed)
-    words.write_text("".join(f'"{escaped(word)}"\n' for word in target.words))
+    words.write_text("# some have none\n" + "".join(f'"{escaped(word)}"\n' for word in target.words))
     kept = count_lines() if target.in_python else None  # noqa: F841, libFuzzer has their addresses
     gc.freeze()  # what is there now is not looked at again
     again = f"{sys.executable} -m fuzz.search {name}"  # how libFuzzer starts a process for -merge
