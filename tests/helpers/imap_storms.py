@@ -211,7 +211,9 @@ class Sea:
                 Known._make, database.execute(f"SELECT {', '.join(Known._fields)} FROM message")
             ):
                 key = KEYS.get(by_place.get((known.folder, known.uid), ""))
-                rows[known.key] = (key == known.key, known._replace(uid=0, validity=0, time=0))
+                # Who moved it is not known for certain, once its owner said what it is.
+                ours = known.ours and not known.label
+                rows[known.key] = (key == known.key, known._replace(uid=0, validity=0, time=0, ours=ours))
         with History.open(str(self.home.history_path)) as history:
             history.gather()
             corrections = {entry.digest: entry.correction for entry in history.entries(limit=1000)}
