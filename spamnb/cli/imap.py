@@ -123,7 +123,7 @@ def train(
     What spamnb itself put into Junk is left out until you say what it is.
     """
     from spamnb.cli.render.notices import print_unreadable
-    from spamnb.cli.train import as_map, show_summary
+    from spamnb.cli.render.training import as_map, show_summary
     from spamnb.imap.state import State
 
     unreadable = []

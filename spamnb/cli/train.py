@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +12,13 @@ import click
 
 from spamnb.bayes.view import View
 from spamnb.cli.render.notices import (
-    model_location,
     older_revision,
     print_unreadable,
     tell_revision,
     telling_slowness,
 )
-from spamnb.cli.render.terminal import paths_and_reasons, print_json
+from spamnb.cli.render.terminal import print_json
+from spamnb.cli.render.training import as_map, print_outcome, print_outcomes, show_model, show_summary
 from spamnb.cli.shared.help import Number, is_quiet, rare_option
 from spamnb.cli.shared.labelled_mail import LabelledMail
 from spamnb.cli.shared.options import (
@@ -39,10 +39,10 @@ from spamnb.cli.shared.progress import progress
 from spamnb.cli.shared.user_models import for_every_model
 from spamnb.configuration.current import load
 from spamnb.configuration.quantities import parse_percentage
-from spamnb.delivery.commands import ANY_LABEL, OUTCOME_TEXTS, LearnCommand
+from spamnb.delivery.commands import ANY_LABEL, LearnCommand
 from spamnb.delivery.only_message import read_only_message
 from spamnb.errors import DataError, UsageError
-from spamnb.files import complain, printable
+from spamnb.files import complain
 from spamnb.labels import is_label
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import messages, split_number
@@ -51,10 +51,7 @@ from spamnb.store.stored_model import StoredModel
 from spamnb.training.labels import new_labels, refuse_new_labels
 
 if TYPE_CHECKING:
-    from spamnb.training.batches import Counted
-    from spamnb.training.known_messages import Summary
-
-    Sources = Mapping[str, Sequence[str]]
+    from spamnb.cli.render.training import Sources
 
 EXAMPLES = """
 spamnb train ham/ spam/
@@ -72,12 +69,6 @@ spamnb train --base /var/lib/spamnb/model.msgpack ham/ spam/
 spamnb train --dry-run --verbose ham/ spam/
 spamnb train --user-models users --ham /home/%u/Maildir
 """
-OUTCOMES = ("learned", "known", "moved", "forgotten", "unknown", "duplicate", "conflicting")
-DRY_RUN_TEXTS = {
-    "learned": "would learn",
-    "moved": "would move here from another label",
-    "forgotten": "would forget",
-}
 
 
 @click.command(cls=Command, examples=EXAMPLES)
@@ -317,51 +308,3 @@ def parse_view(text: str | None) -> View | None:
     from spamnb.evaluation.candidates import VIEW_NAMES, parse_candidate
 
     return parse_candidate(text, VIEW_NAMES).view
-
-
-def as_map(summary: Summary, sources: Sources) -> dict[str, Any]:
-    by_label = {label: summary.outcomes.get(label, {}) for label in sources}
-    return {
-        **{name: {label: counts.get(name, 0) for label, counts in by_label.items()} for name in OUTCOMES},
-        "unreadable": paths_and_reasons(summary.unreadable),
-        "passed_over": paths_and_reasons(summary.passed_over),
-    }
-
-
-def print_outcomes(batch: Counted, outcomes: Sequence[str], dry_run: bool) -> None:
-    """Print the outcome and the name of each message; of a dry run, what would be done with it."""
-    for (path, index), result in zip(batch.whole().names, outcomes, strict=True):
-        print_outcome(DRY_RUN_TEXTS.get(result, result) if dry_run else result, path, index)
-
-
-def print_outcome(result: str, path: str, index: int | None) -> None:
-    click.echo(f"{result}\t{printable(path)}" + ("" if index is None else f":{index}"))
-
-
-def outcome_text(name: str, count: int, dry_run: bool) -> str:
-    """Say how many messages were learned, moved and so on, or would be."""
-    if dry_run and name in DRY_RUN_TEXTS:
-        return f"{DRY_RUN_TEXTS[name]} {count:,}"
-    return f"{count:,} {OUTCOME_TEXTS[name]}"
-
-
-def show_summary(summary: Summary, sources: Sources, model: str, dry_run: bool = False) -> None:
-    for label in sources:
-        counts = summary.outcomes.get(label, {"learned": 0})
-        phrases = [outcome_text(name, counts[name], dry_run) for name in OUTCOME_TEXTS if name in counts]
-        click.echo(f"{label}: {', '.join(phrases)}")
-    click.echo(f"unreadable: {len(summary.unreadable):,}")
-    if dry_run:
-        click.echo("dry run: nothing was changed")
-        return
-    show_model(model)
-
-
-def show_model(model: str) -> None:
-    """Say where a model is, and how much spam it catches."""
-    for line in model_location(model):
-        click.echo(line)
-    from spamnb.inspection.standing import standing  # which needs numpy
-
-    if where := standing(StoredModel.open(model)):
-        click.echo("; ".join(where))
