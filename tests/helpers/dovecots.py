@@ -171,6 +171,14 @@ class Dovecot(DovecotProcess):
         return connection
 
 
+def move_it(imap, source, target):
+    """Move the one message of a folder to another, as a mail reader does."""
+    assert imap.select(source) == ("OK", [b"1"])
+    assert imap.uid("MOVE", "1:*", target)[0] == "OK"
+    assert imap.select(source) == ("OK", [b"0"])
+    assert imap.select(target) == ("OK", [b"1"])
+
+
 class UnixIMAP(imaplib.IMAP4):
     """Over a socket in the file system, so that no port can be taken."""
 

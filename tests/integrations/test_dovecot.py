@@ -1,7 +1,7 @@
 """Dovecot learns from mail that is moved over IMAP, by the recipes of the page."""
 
 import pytest
-from helpers.dovecots import Dovecot
+from helpers.dovecots import Dovecot, move_it
 from helpers.faults import every_fault
 from helpers.programs import needs
 from helpers.recipes import recipe
@@ -33,34 +33,27 @@ def imap(idle):
         yield imap
 
 
-def move(imap, source, target):
-    assert imap.select(source) == ("OK", [b"1"])
-    assert imap.uid("MOVE", "1:*", target)[0] == "OK"
-    assert imap.select(source) == ("OK", [b"0"])
-    assert imap.select(target) == ("OK", [b"1"])
-
-
 def test_into_junk_is_spam_and_back_is_ham(home, imap):
     assert home.label_of(NEW) is None
-    move(imap, "INBOX", "Junk")
+    move_it(imap, "INBOX", "Junk")
     assert home.label_of(NEW) == "spam"
-    move(imap, "Junk", "INBOX")
+    move_it(imap, "Junk", "INBOX")
     assert home.label_of(NEW) == "ham"
-    move(imap, "INBOX", "Junk")
+    move_it(imap, "INBOX", "Junk")
     assert home.label_of(NEW) == "spam"
-    move(imap, "Junk", "Work")
+    move_it(imap, "Junk", "Work")
     assert home.label_of(NEW) == "ham"
 
 
 def test_between_other_folders_teaches_nothing(home, imap):
-    move(imap, "INBOX", "Work")
-    move(imap, "Work", "Trash")
+    move_it(imap, "INBOX", "Work")
+    move_it(imap, "Work", "Trash")
     assert home.label_of(NEW) is None
 
 
 def test_from_junk_to_trash_is_no_ham(home, imap):
-    move(imap, "INBOX", "Junk")
-    move(imap, "Junk", "Trash")
+    move_it(imap, "INBOX", "Junk")
+    move_it(imap, "Junk", "Trash")
     assert home.label_of(NEW) == "spam"
 
 
@@ -84,7 +77,7 @@ def test_many_at_once(home, imap):
 
 def test_a_message_is_learned_as_it_is_stored(home, imap):
     """So that learning from the folders by night finds it known."""
-    move(imap, "INBOX", "Junk")
+    move_it(imap, "INBOX", "Junk")
     ((folder, stored),) = home.taken()
     assert folder == ".Junk"
     assert home.label_of(stored) == "spam"
@@ -93,8 +86,8 @@ def test_a_message_is_learned_as_it_is_stored(home, imap):
 @every_fault
 def test_a_fault_is_no_fault_of_the_mail_reader(home, imap, fault):
     fault(home)
-    move(imap, "INBOX", "Junk")
-    move(imap, "Junk", "INBOX")
+    move_it(imap, "INBOX", "Junk")
+    move_it(imap, "Junk", "INBOX")
     ((folder, stored),) = home.taken()
     assert (folder, stored.replace(b"\n", b"\r\n")) == (".", NEW)
 
@@ -108,5 +101,5 @@ def test_together_with_the_page_on_sieve(home, idle, mail):
     idle.start()
     assert idle.deliver(mail.messages["spam"])
     with idle.imap() as imap:
-        move(imap, "Junk", "INBOX")
+        move_it(imap, "Junk", "INBOX")
     assert home.label_of(mail.messages["spam"]) == "ham"

@@ -1,7 +1,7 @@
 """Dovecot hands moved mail to rspamc, by the scripts of the page, and the server learns it."""
 
 import pytest
-from helpers.dovecots import Dovecot
+from helpers.dovecots import Dovecot, move_it
 from helpers.programs import needs
 from helpers.recipes import recipe
 from helpers.serving import LOOPBACK, Serving
@@ -38,24 +38,18 @@ def imap(home, server):
             yield imap
 
 
-def move(imap, source, target):
-    assert imap.select(source) == ("OK", [b"1"])
-    assert imap.uid("MOVE", "1:*", target)[0] == "OK"
-    assert imap.select(target) == ("OK", [b"1"])
-
-
 def test_into_junk_is_spam_and_back_is_ham(home, server, imap):
-    move(imap, "INBOX", "Junk")
+    move_it(imap, "INBOX", "Junk")
     assert home.label_of(NEW) == "spam"
     server.wait_for("user=bob")
-    move(imap, "Junk", "INBOX")
+    move_it(imap, "Junk", "INBOX")
     assert home.label_of(NEW) == "ham"
-    move(imap, "INBOX", "Junk")
-    move(imap, "Junk", "Trash")
+    move_it(imap, "INBOX", "Junk")
+    move_it(imap, "Junk", "Trash")
     assert home.label_of(NEW) == "spam"
 
 
 def test_without_a_server_mail_is_moved_all_the_same(home, server, imap):
     server.end()
-    move(imap, "INBOX", "Junk")
+    move_it(imap, "INBOX", "Junk")
     assert home.label_of(NEW) is None
