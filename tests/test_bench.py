@@ -1,7 +1,10 @@
-"""What the benches make and use: mail that is the same each time, and switches of the tokenizer's rules."""
+"""What the benches make and use: mail that is the same each time, switches of rules, results."""
 
+import os
+import signal
 from importlib import import_module
 
+import pytest
 from helpers.paths import ROOT
 
 from spamnb.reading.encodings.letter_tables import CHARSETS, LETTERS
@@ -60,3 +63,44 @@ def test_every_rule_can_be_switched_off(monkeypatch):
         source = (ROOT / "spamnb" / change.module).read_text()
         assert source.count(change.text) == 1, rule
         compile(source.replace(change.text, change.without), change.module, "exec")
+
+
+@pytest.mark.slow
+def test_verify_goes_on_after_a_kill_and_tells_what_is_not_proven(tmp_path, monkeypatch, capsys):
+    monkeypatch.syspath_prepend(ROOT / "bench")
+    verify = import_module("verify")
+    monkeypatch.setattr(verify, "ROOT", tmp_path)
+    steps = [
+        verify.Step(
+            "first", "runs once", tells="passed", command="echo x >> ran; echo 3 passed; echo the end"
+        ),
+        verify.Step("second", "is killed", command="test -e killed || { touch killed; kill -9 $PPID; }"),
+        verify.Step("third", "fails", command="echo '<b>why</b>'; exit 7"),
+        verify.Step("fourth", "lacks a program", ["no-such-program"]),
+        verify.Step("fifth", "says so itself", void="nothing was", command="echo nothing was done"),
+    ]
+    results = verify.Results(tmp_path, steps)
+
+    def run(commit):
+        return verify.verify(results, steps, source=lambda: (commit, True))
+
+    child = os.fork()
+    if not child:
+        os._exit(run("a"))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    assert list(results.outcomes()) == ["first"]
+    assert run("a") == 1
+    assert "2 of 5 passed" in capsys.readouterr().out
+    assert {name: (one.result, one.code, one.told) for name, one in results.outcomes().items()} == {
+        "first": ("passed", 0, ["3 passed"]),
+        "second": ("passed", 0, ["nothing was said"]),
+        "third": ("failed", 7, ["<b>why</b>"]),
+        "fourth": ("not run", None, ["needs no-such-program"]),
+        "fifth": ("void", 0, ["nothing was done"]),
+    }
+    assert (tmp_path / "ran").read_text() == "x\n"
+    page = results.page.read_text()
+    assert "2 of 5 steps passed on commit a" in page
+    assert "&lt;b&gt;why" in page
+    run("b")
+    assert (tmp_path / "ran").read_text() == "x\nx\n"
