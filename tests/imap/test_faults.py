@@ -18,7 +18,7 @@ KINDS: dict = {
     "flag only": {"without": ("MOVE", "UIDPLUS")},
     "courier": None,
 }
-SEEDS = range(250) if LONG else range(2, 4)
+SEEDS = range(40) if LONG else range(2, 4)
 
 
 @pytest.fixture(scope="module")
