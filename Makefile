@@ -11,7 +11,7 @@ DEMO = .demo/model.msgpack
 HAM = --ham $(CORPUS)/ham.mbox.xz --ham $(CORPUS)/hard-ham.mbox.xz
 SPAM = --spam $(CORPUS)/spam.mbox.xz
 unexport PYTHONDONTWRITEBYTECODE  # each of some thousand starts of spamnb would compile its commands anew
-.PHONY: help install env lock demo review screenshots test test-fast test-interpreted test-pythons lint golden man bench bench-serve bench-cluster bench-imap accuracy charsets lies sorting layers ablation attacks growth soak fuzz dist dist-test release docs deb deb-test audit verify clean
+.PHONY: help install env lock demo review screenshots test test-fast test-interpreted test-pythons lint golden man bench bench-serve bench-cluster bench-imap accuracy charsets lies sorting layers ablation attacks growth soak fuzz dist dist-test release docs deb deb-test audit verify figures clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 15
@@ -162,6 +162,9 @@ audit: env  ## known vulnerabilities of what is installed
 
 verify: env  ## all of these checks, some hours, with a page build/verify.html; goes on where it was: ARGS="--again test soak"
 	$(BIN)/python bench/verify.py $(ARGS)
+
+figures: env  ## put on record what `make verify` measured, and write the figures of the pages anew
+	$(BIN)/python bench/figures.py
 
 install: $(VENV)/.installed  ## what spamnb needs to run, and the core compiled anew where its source has changed
 	@$(BIN)/python hatch_build.py

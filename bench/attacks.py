@@ -313,7 +313,8 @@ def main() -> None:
             for mail, ham_mail in zip(mails, hams, strict=False):
                 mail.head = ham_mail.head
         ham = [" ".join(mail.words[:120]) for mail in hams if len(mail.words) >= 60]
-        print(f"{len(mails)} spam of the other half, seed {chosen.seed}")
+        heads = "heads of ham" if chosen.ham_heads else "their own heads"
+        print(f"## under {heads}: {len(mails)} spam of the other half, seed {chosen.seed}")
         print("| attack | caught | unsure | missed |\n|---|---|---|---|")
         report(model, mails, attacks(model, ham))
         forgeries = Forgeries()

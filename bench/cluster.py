@@ -16,7 +16,7 @@ from clock import MEGABYTE, Weather, together
 from models import made_up
 from peers import SPAMNB, Command, Failed
 from rows import COLUMNS, Row, machine
-from tables import put_into, save, table
+from tables import save, table
 
 from corpora import LABELS, Corpus, resampled, write_mbox
 from spamnb.reading.settings import Settings
@@ -47,9 +47,7 @@ def main() -> int:
         rows = [*trained(folder, asked.messages), *held(folder, asked.tokens)]
     weather.look()
     notes = [machine(), *weather.lines()]
-    text = "\n".join((table(COLUMNS, [row.cells() for row in rows]), "", *notes))
-    print(text)
-    put_into(asked.page, text)
+    print("\n".join((table(COLUMNS, [row.cells() for row in rows]), "", *notes)))
     save(asked.json, {"rows": [row.cells() for row in rows], "notes": notes})
     return 0
 
@@ -139,7 +137,6 @@ def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--messages", type=int, default=MESSAGES, help="to train on")
     parser.add_argument("--tokens", type=int, default=TOKENS, help="to sum")
-    parser.add_argument("--page", help="a page whose figures are to be replaced")
     parser.add_argument("--json", help="a file for the figures")
     parser.add_argument("--reduce", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--folder", help=argparse.SUPPRESS)

@@ -13,7 +13,7 @@ from typing import Any
 from clock import Weather, elapsed, race
 from peers import ENVIRONMENT, SPAMNB, Command
 from rows import COLUMNS, Row, machine, seconds
-from tables import put_into, save, table
+from tables import save, table
 
 from corpora import Corpus
 
@@ -46,9 +46,7 @@ def main() -> int:
         row = measured(folder, server, asked.messages)
     weather.look()
     notes = [machine(), *weather.lines()]
-    text = "\n".join((table(COLUMNS, [row.cells()]), "", *notes))
-    print(text)
-    put_into(asked.page, text)
+    print("\n".join((table(COLUMNS, [row.cells()]), "", *notes)))
     save(asked.json, {"rows": [row.cells()], "notes": notes})
     return 0
 
@@ -77,7 +75,6 @@ def measured(folder: str, server: Any, messages: int) -> Row:
 def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--messages", type=int, default=MESSAGES, help="to train on")
-    parser.add_argument("--page", help="a page whose figures are to be replaced")
     parser.add_argument("--json", help="a file for the figures")
     return parser.parse_args()
 

@@ -230,7 +230,7 @@ def main() -> None:
     for own, base in trials:
         with tempfile.TemporaryDirectory() as folder:
             print(
-                f"\n{own.name} ({len(own.ham)} ham, {len(own.spam)} spam) on {base.name} ({len(base)})\n",
+                f"\n## {own.name} ({len(own.ham)} ham, {len(own.spam)} spam) on {base.name} ({len(base)})\n",
                 flush=True,
             )
             rows = measure(Trial(own, base, folder), given.draws, has_bogofilter)

@@ -19,7 +19,7 @@ from peers import SPAMNB, Bogofilter, Command, Failed, Ifile, Interpreted, Multi
 from rows import COLUMNS, Row, machine, milliseconds, rate, seconds
 from serve import ours as serving
 from stages import classification_stages, reading_rates, training_stages
-from tables import put_into, save, table
+from tables import save, table
 
 import spamnb
 from corpora import LABELS, Corpus, hostile, lay_out, resampled, write, write_mbox
@@ -506,7 +506,6 @@ def options() -> argparse.Namespace:
     parser.add_argument("--only", action="append", choices=GROUPS, help="this group; again for more")
     parser.add_argument("--today", metavar="HAM,SPAM", help="mail of these years, for the group `today`")
     parser.add_argument("--json", metavar="FILE", help="every figure")
-    parser.add_argument("--page", metavar="FILE", help="put the tables into this page")
     return parser.parse_args()
 
 
@@ -515,7 +514,6 @@ def main() -> None:
     names = asked.only or [name for name in GROUPS if asked.all or name not in LONG]
     start = time.monotonic()
     rows: list[Row] = []
-    tables: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(folder, asked)
         weather = Weather()
@@ -527,14 +525,11 @@ def main() -> None:
             except Failed as error:
                 bench.gone.append(f"{name}: {error}")
             if found:
-                tables.append(table(COLUMNS, [row.cells() for row in found]))
-                print(tables[-1], end="\n\n", flush=True)
+                print(table(COLUMNS, [row.cells() for row in found]), end="\n\n", flush=True)
             rows += found
         weather.look()
     notes = [*bench.gone, machine(), *weather.lines(), f"{time.monotonic() - start:.0f} s"]
     print("\n".join(notes))
-    how = f"`make bench ARGS='{' '.join(sys.argv[1:])}'`: {'; '.join(notes)}."
-    put_into(asked.page, "\n\n".join((*tables, how)))
     save(asked.json, {"rows": [asdict(row) | {"reached": row.reached} for row in rows], "notes": notes})
 
 

@@ -1,4 +1,4 @@
-"""Tables as Markdown, to be pasted into the documents."""
+"""Tables as Markdown, as figures.py puts them into the documents."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-
-BEGIN, END = "<!-- figures -->", "<!-- end of figures -->"
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -29,15 +26,6 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def figure(value: float | None, digits: int = 2) -> str:
     return "–" if value is None else f"{value:,.{digits}f}"
-
-
-def put_into(page: str | None, text: str) -> None:
-    """Replace what stands between two comments of a Markdown page."""
-    if page:
-        with open(page, encoding="utf-8") as file:
-            before, _, rest = file.read().partition(BEGIN)
-        with open(page, "w", encoding="utf-8") as file:
-            file.write(f"{before}{BEGIN}\n{text}\n{END}{rest.partition(END)[2]}")
 
 
 def save(path: str | None, value: Any) -> None:

@@ -290,6 +290,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--corpus", action="append", default=[], metavar="NAME=HAM,SPAM")
     options.add_argument("--bodies", action="append", default=[], metavar="NAME=HAM,SPAM")
+    options.add_argument("--seeds", help="for ablation.py")
     options.add_argument("--most", type=int, default=150, help="spam attacked")
     options.add_argument("--only", default="", help="rules whose name contains this")
     options.add_argument("--laid-out", help=argparse.SUPPRESS)

@@ -17,7 +17,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -27,23 +26,28 @@ from rich.console import Console
 from rich.text import Text
 from rows import machine
 
-from spamnb.pages.elements import Child, Markup, element
-from spamnb.pages.parts import SHEETS, document, scrolling, section, table
+from spamnb.pages.elements import Markup, element
+from spamnb.pages.parts import SHEETS, document, scrolling, section, small, table
 
 ROOT = Path(__file__).parent.parent
 PASSED, FAILED, VOID, NOT_RUN = "passed", "failed", "void", "not run"
 STYLES = {PASSED: "green", FAILED: "red"}
-LOGGED = 80  # last lines of a log that are on the page
+LOGGED, ENOUGH = 80, 5  # last lines of a log on the page; and those that tell why a step failed
 TESTS = r"\d (passed|failed)|^coverage|^Python 3"
-GOALS = r"\bNO \||^WARNING"
+# Goals that are missed, and rows of spamnb's defaults.
+FIGURES = r"\bNO \||^WARNING|^\| (spamnb|the default|none|all|20) "
 NOISY = "^WARNING: the machine was too noisy"
 # What the outer make was told is not meant for those of the steps.
 OUTER = ("ARGS", "MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS")
+Source = Callable[[bool], tuple[str, bool]]
 
 
 @dataclass(frozen=True)
 class Step:
-    """A command and what it proves, with patterns for the lines that tell its result or make it void."""
+    """A command and what it proves, with patterns for the lines that tell its result or make it void.
+
+    A measurement is not run again where only pages and records have changed: these are written after it.
+    """
 
     name: str
     proves: str
@@ -51,14 +55,24 @@ class Step:
     tells: str = ""
     void: str = ""
     command: str = ""
+    measures: bool = False  # what it prints goes on record, for the pages
 
     @property
     def run(self) -> str:
         return self.command or f"make {self.name}"
 
 
+def measured(name: str, proves: str, command: str = "", needs: Sequence[str] = ()) -> Step:
+    return Step(name, proves, needs, FIGURES, NOISY, command, measures=True)
+
+
 PYTHONS = ("python3.11", "python3.12", "python3.13")
-PEERS = ("bogofilter", "ifile")
+PEERS, SERVERS = ("bogofilter", "ifile"), ("bogofilter", "spamc", "spamd")
+# Mail that is not in the repository, each as HAM,SPAM.
+OTHER = " --corpus csdmc2010=$CSDMC2010" if "CSDMC2010" in os.environ else ""
+TODAY = " --today $TODAY" if "TODAY" in os.environ else ""
+ACCURACY = f"--seeds 10 --peers spamnb,bogofilter{OTHER and ' --crossed' + OTHER}"
+QUICK = "--quick --peers all --first-days 0 --misfiled 0"
 STEPS = (
     Step("lint", "style, types, and which module may import which"),
     Step(
@@ -73,25 +87,22 @@ STEPS = (
     Step("test-pythons", "the fast tests on Python 3.11, 3.12 and 3.13", PYTHONS, TESTS),
     Step("dist", "wheels and source, built twice, are the same to the byte"),
     Step("dist-test", "they install and work on each Python, with and without a compiler", PYTHONS, TESTS),
-    Step(
-        "deb-test",
-        "the Debian package works in a fresh Debian",
-        ("debootstrap", "dpkg-buildpackage", "lintian"),
-    ),
+    Step("deb-test", "the Debian package works in a fresh Debian", ("debootstrap", "lintian")),
     Step("image", "the image is built"),
     Step("growth", "hostile mail of every kind is read in linear time", tells="^[0-9]+ families"),
     Step("fuzz", "no bytes break anything, with sanitizers", ("clang",), tells="^all "),
-    Step("charsets", "undeclared text is read rightly", tells=r"^\|"),
-    Step("lies", "accuracy on mail that is not as it says", tells=r"^\|"),
-    Step("sorting", "mailing lists are filed into their folders", tells=r"^\|"),
-    Step("layers", "what a base is worth to a model with little mail", PEERS[:1], r"^\|"),
-    Step("attacks", "what known attacks gain", tells=r"^\|"),
-    Step("ablation", "what each setting and each rule of the tokenizer is worth", tells=r"^\|"),
-    Step("accuracy", "accuracy beside other filters", PEERS, r"^\|"),
-    Step("bench", "speed and memory beside other filters", PEERS, GOALS, NOISY, "make bench ARGS=--all"),
-    Step("bench-serve", "the server's speed beside spamd", ("bogofilter", "spamc", "spamd"), GOALS, NOISY),
-    Step("bench-cluster", "workers of a cluster beside processes", tells=r"^\|"),
-    Step("bench-imap", "training from IMAP beside a Maildir", ("dovecot",), r"^\|"),
+    measured("charsets", "undeclared text is read rightly"),
+    measured("lies", "accuracy on mail that is not as it says"),
+    measured("sorting", "mailing lists are filed into their folders"),
+    measured("layers", "what a base is worth to a model with little mail", needs=PEERS[:1]),
+    measured("attacks", "what known attacks gain", "make attacks && make attacks ARGS=--ham-heads"),
+    measured("ablation", "what each setting and rule is worth", f'make ablation ARGS="--seeds 10{OTHER}"'),
+    measured("accuracy", "accuracy beside bogofilter", f'make accuracy ARGS="{ACCURACY}"', PEERS[:1]),
+    measured("accuracy-peers", "accuracy beside other filters", f'make accuracy ARGS="{QUICK}"', PEERS),
+    measured("bench", "speed and memory beside other filters", f'make bench ARGS="--all{TODAY}"', PEERS),
+    measured("bench-serve", "the server's speed beside spamd", needs=SERVERS),
+    measured("bench-cluster", "a cluster beside processes", 'make bench-cluster ARGS="--messages 12000"'),
+    measured("bench-imap", "training from IMAP beside a Maildir", needs=("dovecot",)),
     Step(
         "soak",
         "kills, crowds, failing disks, ten minutes of hostile clients, long forms of tests: nothing is lost",
@@ -113,6 +124,7 @@ class Outcome:
     clean: bool  # no file differed from the commit, before and after
     machine: str
     began: str
+    command: str = ""
     seconds: float = 0.0
     code: int | None = None
     log: list[str] = field(default_factory=list)
@@ -124,25 +136,29 @@ class Outcome:
 class Results:
     """The outcomes so far, in a file that several processes write, and on a page."""
 
-    def __init__(self, folder: Path, steps: Sequence[Step]) -> None:
+    def __init__(self, folder: Path, steps: Sequence[Step], source: Source | None = None) -> None:
         self.logs = folder / "verify"
         self.logs.mkdir(parents=True, exist_ok=True)
         self.file, self.page = folder / "verify.json", folder / "verify.html"
         self.steps = steps
+        self.source = source or checked_out
 
     def outcomes(self) -> dict[str, Outcome]:
         if not self.file.exists():
             return {}
         return {name: Outcome(**one) for name, one in json.loads(self.file.read_text())["steps"].items()}
 
+    def log(self, name: str) -> Path:
+        return self.logs / f"{name}.log"
+
     def add(self, name: str, outcome: Outcome) -> None:
         with open(self.logs / "lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             outcomes = self.outcomes() | {name: outcome}
             kept = {step.name: asdict(outcomes[step.name]) for step in self.steps if step.name in outcomes}
-            whole = {"commit": outcome.commit, "steps": kept}
-            replace(self.file, json.dumps(whole, indent=1) + "\n")
-            replace(self.page, page(self.steps, outcomes, outcome.commit))
+            commits = [self.source(measures)[0] for measures in (False, True)]
+            replace(self.file, json.dumps({"commit": commits[0], "steps": kept}, indent=1) + "\n")
+            replace(self.page, page(self.steps, outcomes, commits))
 
 
 def replace(path: Path, text: str) -> None:
@@ -152,31 +168,30 @@ def replace(path: Path, text: str) -> None:
     new.replace(path)
 
 
-def source() -> tuple[str, bool]:
-    """Return the commit that is checked out, and whether all files are as it has them."""
+def checked_out(measures: bool) -> tuple[str, bool]:
+    """Return the last commit (for a measurement, of more than pages), and whether all files are as in it."""
 
     def git(*command: str) -> str:
-        return subprocess.run(("git", *command), cwd=ROOT, stdout=subprocess.PIPE, text=True).stdout.strip()
+        done = subprocess.run(
+            ("git", *command, "--", ".", *aside), cwd=ROOT, stdout=subprocess.PIPE, text=True
+        )
+        return done.stdout.strip()
 
-    commit = git("rev-parse", "HEAD")
+    aside = (":!*.md", ":!bench/records") if measures else ()
+    commit = git("log", "-1", "--format=%H")
     return commit, bool(commit) and not git("status", "--porcelain")
 
 
-def verify(
-    results: Results,
-    steps: Sequence[Step],
-    again: bool = False,
-    source: Callable[[], tuple[str, bool]] = source,
-) -> int:
+def verify(results: Results, steps: Sequence[Step], again: bool = False) -> int:
     """Run the steps one after the other; return 1 unless all of them passed, now or before."""
     console = Console(width=None if sys.stdout.isatty() else 160, highlight=False)
     green = 0
     for step in steps:
-        commit, clean = source()
+        commit, clean = results.source(step.measures)
         outcome = results.outcomes().get(step.name)
         if again or not outcome or not (clean and outcome.holds(commit)):
             with console.status(f"{step.name}: {step.proves}"):
-                outcome = tried(step, results.logs / f"{step.name}.log", source)
+                outcome = tried(step, results)
             results.add(step.name, outcome)
         green += outcome.result == PASSED
         name = Text(f"{step.name:17}")
@@ -188,25 +203,26 @@ def verify(
     return 0 if green == len(steps) else 1
 
 
-def tried(step: Step, log: Path, source: Callable[[], tuple[str, bool]]) -> Outcome:
+def tried(step: Step, results: Results) -> Outcome:
     """Run a step, unless a program that it needs is missing."""
     began, start = datetime.now(UTC).isoformat(" ", "seconds"), time.monotonic()
-    commit, clean = source()
-    outcome = Outcome(NOT_RUN, [], commit, clean, machine(), began)
+    commit, clean = results.source(step.measures)
+    outcome = Outcome(NOT_RUN, [], commit, clean, machine(), began, step.run)
     if missing := [program for program in step.needs if not shutil.which(program)]:
         outcome.told = [f"needs {', '.join(missing)}"]
         return outcome
+    log = results.log(step.name)
     with open(log, "w") as output:
         outcome.code = code_of(step.run, output.fileno())
     lines = [line.rstrip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
     outcome.seconds = time.monotonic() - start
-    outcome.clean = clean and source() == (commit, True)
+    outcome.clean = clean and results.source(step.measures) == (commit, True)
     outcome.log = lines[-LOGGED:]
     void = [line for line in lines if step.void and re.search(step.void, line)]
     telling = [line for line in lines if step.tells and re.search(step.tells, line)]
     outcome.result = FAILED if outcome.code else VOID if void else PASSED
-    told = void or telling or lines[-1:] or ["nothing was said"]
-    outcome.told = [re.sub("  +", "  ", line) for line in told]
+    told = lines[-ENOUGH:] if outcome.code else void or telling or lines[-1:]
+    outcome.told = [re.sub("  +", "  ", line) for line in told] or ["nothing was said"]
     return outcome
 
 
@@ -235,57 +251,45 @@ def clock(seconds: float) -> str:
     return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
 
 
-def page(steps: Sequence[Step], outcomes: dict[str, Outcome], commit: str) -> str:
-    """Make the page: a line that sums it up, and a table of all steps."""
-    count = Counter(outcomes[step.name].holds(commit) for step in steps if step.name in outcomes)
-    seconds = sum(outcomes[step.name].seconds for step in steps if step.name in outcomes)
-    summary = f"{count[True]} of {len(steps)} steps passed on commit {commit[:10]}, in {clock(seconds)}"
-    others = [
-        f"{step.name} {outcomes[step.name].result if step.name in outcomes else NOT_RUN}"
-        for step in steps
-        if step.name not in outcomes or not outcomes[step.name].holds(commit)
-    ]
+def page(steps: Sequence[Step], outcomes: dict[str, Outcome], commits: Sequence[str]) -> str:
+    """Make the page: a line that sums it up, what did not pass, and a table of all steps."""
+    others: dict[str, list[str]] = {}
+    for step in steps:
+        outcome = outcomes.get(step.name)
+        if not outcome or not outcome.holds(commits[step.measures]):
+            why = outcome.result if outcome and outcome.result != PASSED else "not passed on this commit"
+            others.setdefault(why, []).append(step.name)
+    green = len(steps) - sum(map(len, others.values()))
+    spent = clock(sum(outcome.seconds for outcome in outcomes.values()))
+    summary = f"{green} of {len(steps)} steps passed on commit {commits[0][:10]}, in {spent}"
     machines = sorted({outcome.machine for outcome in outcomes.values()})
-    rows = [line(step, outcomes.get(step.name), commit) for step in steps]
+    notes = [*machines, *(f"{why}: {', '.join(names)}" for why, names in others.items())]
+    rows = [line(step, outcomes.get(step.name), commits) for step in steps]
     columns = ("step", "result", "time", "what it proves, and what it says")
-    masthead = element("header", element("h1", "spamnb verified"), element("p", summary, class_="intro"))
     return document(
         "spamnb verified",
-        masthead,
-        element("section", [element("p", text) for text in machines], element("p", ", ".join(others))),
+        element("header", element("h1", "spamnb verified"), element("p", summary, class_="intro")),
+        element("section", [element("p", text) for text in notes]),
         section("Steps", None, scrolling("Steps", table(columns, rows))),
         sheets=SHEETS,
     )
 
 
-def line(step: Step, outcome: Outcome | None, commit: str) -> Markup:
+def line(step: Step, outcome: Outcome | None, commits: Sequence[str]) -> Markup:
+    name, proves = element("th", step.name, scope="row"), element("p", step.proves)
     left = "text-align: left; white-space: normal"
-    name = element("th", step.name, scope="row")
-    proves = element("p", step.proves)
     if outcome is None:
-        cells: list[Child] = [
-            element("td", NOT_RUN, class_="quiet"),
-            element("td"),
-            element("td", proves, style=left),
-        ]
-        return element("tr", name, cells)
+        return element("tr", name, element("td", NOT_RUN), element("td"), element("td", proves, style=left))
     colour = {PASSED: "ham", FAILED: "spam"}.get(outcome.result, "quiet")
-    doubt = [] if outcome.commit == commit else [f"on commit {outcome.commit[:10]}"]
-    doubt += [] if outcome.clean else ["files had been changed"]
+    doubts = [] if outcome.commit == commits[0] else [f"on commit {outcome.commit[:10]}"]
+    doubts += [] if outcome.clean else ["files had been changed"]
     told = [element("div", text, class_="path") for text in outcome.told]
-    how = f"{step.run} · {outcome.began} · exit code {outcome.code}"
+    how = f"{outcome.command} · {outcome.began} · exit code {outcome.code}"
     log = element("div", [(text, Markup("\n")) for text in outcome.log], class_="path text")
-    return element(
-        "tr",
-        name,
-        element(
-            "td",
-            element("b", outcome.result, class_=colour),
-            [element("span", text, class_="span") for text in doubt],
-        ),
-        element("td", clock(outcome.seconds)),
-        element("td", proves, told, element("details", element("summary", how), log), style=left),
-    )
+    result = element("b", outcome.result, class_=colour), [small(doubt) for doubt in doubts]
+    said = proves, told, element("details", element("summary", how), log)
+    took = element("td", clock(outcome.seconds))
+    return element("tr", name, element("td", result), took, element("td", said, style=left))
 
 
 def main() -> int:

@@ -79,17 +79,15 @@ def test_verify_goes_on_after_a_kill_and_tells_what_is_not_proven(tmp_path, monk
         verify.Step("fourth", "lacks a program", ["no-such-program"]),
         verify.Step("fifth", "says so itself", void="nothing was", command="echo nothing was done"),
     ]
-    results = verify.Results(tmp_path, steps)
-
-    def run(commit):
-        return verify.verify(results, steps, source=lambda: (commit, True))
+    commit = "a"
+    results = verify.Results(tmp_path, steps, lambda _: (commit, True))
 
     child = os.fork()
     if not child:
-        os._exit(run("a"))
+        os._exit(verify.verify(results, steps))
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
     assert list(results.outcomes()) == ["first"]
-    assert run("a") == 1
+    assert verify.verify(results, steps) == 1
     assert "2 of 5 passed" in capsys.readouterr().out
     assert {name: (one.result, one.code, one.told) for name, one in results.outcomes().items()} == {
         "first": ("passed", 0, ["3 passed"]),
@@ -102,5 +100,6 @@ def test_verify_goes_on_after_a_kill_and_tells_what_is_not_proven(tmp_path, monk
     page = results.page.read_text()
     assert "2 of 5 steps passed on commit a" in page
     assert "&lt;b&gt;why" in page
-    run("b")
+    commit = "b"
+    verify.verify(results, steps)
     assert (tmp_path / "ran").read_text() == "x\nx\n"

@@ -1,0 +1,150 @@
+"""`make figures`: write the figures of the pages anew, from the runs on record.
+
+First the tables of what `make verify` has measured, if it passed and no file was changed, are put on
+record: bench/records/STEP.json, each with its run (command, commit, date, machine). A page says which it has:
+
+    <!-- figures: STEP -->            all tables of a step
+    <!-- figures: STEP: TITLE -->     one of them; its title is the heading above it, or its first cell
+    <!-- figures: summary -->         the rows of SUMMARY
+    <!-- end of figures -->
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tables import table
+from verify import PASSED, STEPS, Results
+
+ROOT = Path(__file__).parent.parent
+RECORDS = ROOT / "bench" / "records"
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("bench/*.md"), *ROOT.glob("docs/**/*.md")]
+BLOCK = re.compile(r"(<!-- figures: (?P<what>.+?) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
+Table = dict[str, Any]  # run, columns, rows
+
+HALF = "accuracy: spamassassin, half"
+DAYS = "accuracy: spamassassin, the first days"
+OURS, THEIRS = "spamnb", "bogofilter"
+LOST, CAUGHT = "ham lost %", "spam caught %"
+ONE = "one message, against bogofilter"
+TRAIN = "train 6,046 messages, all cores, against bogofilter"
+CLASSIFY = "classify 6,046 messages in bulk, against bogofilter"
+# What is measured; the table; of spamnb and of bogofilter, how the row begins, and the column.
+SUMMARY = (
+    ("ham and spam ranked the wrong way round, % of pairs", HALF, (OURS, "(1-AUC)%"), (THEIRS, "(1-AUC)%")),
+    ("spam missed where 0.1 % of the ham is lost, %", HALF, (OURS, "FN@0.1 %"), (THEIRS, "FN@0.1 %")),
+    ("at the defaults: F1 of spam", HALF, (OURS, "F1"), (THEIRS, "F1")),
+    ("… ham lost, %", HALF, (OURS, "ham lost %"), (THEIRS, "ham lost %")),
+    ("… of all mail unsure, %", HALF, (OURS, "unsure %"), (THEIRS, "unsure %")),
+    ("100 ham and 100 spam learned: ham lost, %", DAYS, (f"100 {OURS}", LOST), (f"100 {THEIRS}", LOST)),
+    ("… spam caught, %", DAYS, (f"100 {OURS}", CAUGHT), (f"100 {THEIRS}", CAUGHT)),
+    ("one message, a process each", "bench", (ONE, OURS), (ONE, "beside")),
+    (
+        "… its memory",
+        "bench",
+        ("peak memory of one message, 50,000", OURS),
+        ("… of one message, bogofilter", OURS),
+    ),
+    ("training, all cores (bogofilter: one)", "bench", (TRAIN, OURS), (TRAIN, "beside")),
+    ("classification in bulk, all cores", "bench", (CLASSIFY, OURS), (CLASSIFY, "beside")),
+)
+
+
+def tables_of(log: str) -> Iterator[tuple[str, list[str], list[list[str]]]]:
+    """Yield title, columns and rows of each Markdown table in what a program printed."""
+    heading, used = "", set()
+    for block in re.findall(r"^## .*$|(?:^\|.*\n?)+", log, re.MULTILINE):
+        if block.startswith("## "):
+            heading = re.split(r": |,? \(", block[3:])[0].strip()
+            continue
+        columns, _, *rows = (
+            [cell.strip() for cell in line.strip("|").split("|")] for line in block.splitlines()
+        )
+        title = heading or rows[0][0]
+        title = f"{title}, {columns[0]}" if title in used else title
+        used.add(title)
+        yield title, columns, [row for row in rows if len(row) == len(columns)]
+
+
+def take(step: str, log: str, run: dict[str, str]) -> None:
+    """Put the tables of a run on record, but none that is older than the one there."""
+    notes = [
+        line for line in log[log.rfind("\n|") :].splitlines()[2:] if line.strip() not in ("", run["machine"])
+    ]
+    run = run | {"notes": "; ".join(notes)}
+    tables = recorded(step)
+    for title, columns, rows in tables_of(log):
+        if title not in tables or tables[title]["run"]["date"] < run["date"]:
+            tables[title] = {"run": run, "columns": columns, "rows": rows}
+    (RECORDS / f"{step}.json").write_text(json.dumps(tables, indent=1, ensure_ascii=False) + "\n")
+
+
+def recorded(step: str) -> dict[str, Table]:
+    path = RECORDS / f"{step}.json"
+    return json.loads(path.read_text()) if path.exists() else {}
+
+
+def chosen(what: str) -> list[Table]:
+    """Find the tables that a page names; KeyError if no run on record has them."""
+    step, _, title = what.partition(": ")
+    tables = recorded(step)
+    if not tables or (title and title not in tables):
+        raise KeyError(f"no run on record has `{what}`: make verify ARGS={step}")
+    return [tables[title]] if title else list(tables.values())
+
+
+def cell(what: str, begins: str, column: str) -> tuple[str, Table]:
+    """Find a figure, without its spread, and the table that has it."""
+    for one in chosen(what):
+        for row in one["rows"] if column in one["columns"] else ():
+            if " ".join(row).startswith(begins):
+                return row[one["columns"].index(column)].partition(" ±")[0], one
+    raise KeyError(f"no run on record has `{what}`, {begins}, {column}")
+
+
+def block(what: str) -> str:
+    """Write what stands between two comments: tables, and the runs that they are of."""
+    if what == "summary":
+        found = [(name, cell(place, *ours), cell(place, *theirs)) for name, place, ours, theirs in SUMMARY]
+        texts = [table(["", OURS, THEIRS], [[name, ours[0], theirs[0]] for name, ours, theirs in found])]
+        shown = [one for _, *both in found for _, one in both]
+    else:
+        shown = chosen(what)
+        texts = [table(one["columns"], one["rows"]) for one in shown]
+    runs = dict.fromkeys(told(one["run"]) for one in shown)
+    return "\n\n".join((*texts, *runs)) + "\n"
+
+
+def told(run: dict[str, str]) -> str:
+    """Say how a run was made."""
+    where = "; ".join(filter(None, (run["machine"], run["notes"])))
+    return f"`{run['command']}`, {run['date'][:10]}, commit {run['commit'][:10]}: {where}."
+
+
+def written(text: str) -> str:
+    """Return a page with its figures as the records have them."""
+    return BLOCK.sub(lambda found: found[1] + block(found["what"]) + found[3], text)
+
+
+def main() -> None:
+    results = Results(ROOT / "build", STEPS)
+    outcomes = results.outcomes()
+    for step in STEPS:
+        outcome = outcomes.get(step.name)
+        if step.measures and outcome and outcome.result == PASSED and outcome.clean:
+            run = {"command": outcome.command, "commit": outcome.commit, "date": outcome.began}
+            take(step.name, results.log(step.name).read_text(), run | {"machine": outcome.machine})
+    for page in PAGES:
+        before = page.read_text()
+        after = written(before)
+        if after != before:
+            page.write_text(after)
+            print(f"{page.relative_to(ROOT)}: new figures")
+
+
+if __name__ == "__main__":
+    main()
