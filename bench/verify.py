@@ -39,14 +39,19 @@ FIGURES = r"\bNO \||^WARNING|^\| (spamnb|the default|none|all|20) "
 NOISY = "^WARNING: the machine was too noisy"
 # What the outer make was told is not meant for those of the steps.
 OUTER = ("ARGS", "MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS")
-Source = Callable[[bool], tuple[str, bool]]
+# What decides about a step, as git names it: all, all but pages, or only what is measured.
+ALL, BUT_PAGES = (".",), (".", ":!*.md", ":!man", ":!bench/records")
+MEASURED = tuple(
+    "spamnb bench corpora pyproject.toml requirements.txt hatch_build.py :!*.md :!bench/records".split()
+)
+Source = Callable[[Sequence[str]], tuple[str, bool]]
 
 
 @dataclass(frozen=True)
 class Step:
     """A command and what it proves, with patterns for the lines that tell its result or make it void.
 
-    A measurement is not run again where only pages and records have changed: these are written after it.
+    It is not run again where nothing has changed that decides about it: pages are written after measurements.
     """
 
     name: str
@@ -55,15 +60,20 @@ class Step:
     tells: str = ""
     void: str = ""
     command: str = ""
-    measures: bool = False  # what it prints goes on record, for the pages
+    decides: Sequence[str] = BUT_PAGES
 
     @property
     def run(self) -> str:
         return self.command or f"make {self.name}"
 
+    @property
+    def measures(self) -> bool:
+        """Whether what it prints goes on record, for the pages."""
+        return self.decides is MEASURED
+
 
 def measured(name: str, proves: str, command: str = "", needs: Sequence[str] = ()) -> Step:
-    return Step(name, proves, needs, FIGURES, NOISY, command, measures=True)
+    return Step(name, proves, needs, FIGURES, NOISY, command, MEASURED)
 
 
 PYTHONS = ("python3.11", "python3.12", "python3.13")
@@ -74,15 +84,16 @@ TODAY = " --today $TODAY" if "TODAY" in os.environ else ""
 ACCURACY = f"--seeds 10 --peers spamnb,bogofilter{OTHER and ' --crossed' + OTHER}"
 QUICK = "--quick --peers all --first-days 0 --misfiled 0"
 STEPS = (
-    Step("lint", "style, types, and which module may import which"),
+    Step("lint", "style, types, and which module may import which", decides=ALL),
     Step(
         "docs",
         "the pages make a site; links, anchors, commands and options on them exist",
         tells=TESTS,
         command="make docs && .venv/bin/python -m pytest tests/test_docs.py tests/test_man.py",
+        decides=ALL,
     ),
     Step("audit", "no known vulnerability in what is installed", void="nothing was audited"),
-    Step("test", "all tests, with the real mail programs that are installed", tells=TESTS),
+    Step("test", "all tests, with the real mail programs that are installed", tells=TESTS, decides=ALL),
     Step("test-interpreted", "the core as plain Python gives the same", tells=TESTS),
     Step("test-pythons", "the fast tests on Python 3.11, 3.12 and 3.13", PYTHONS, TESTS),
     Step("dist", "wheels and source, built twice, are the same to the byte"),
@@ -156,9 +167,10 @@ class Results:
             fcntl.flock(lock, fcntl.LOCK_EX)
             outcomes = self.outcomes() | {name: outcome}
             kept = {step.name: asdict(outcomes[step.name]) for step in self.steps if step.name in outcomes}
-            commits = [self.source(measures)[0] for measures in (False, True)]
-            replace(self.file, json.dumps({"commit": commits[0], "steps": kept}, indent=1) + "\n")
-            replace(self.page, page(self.steps, outcomes, commits))
+            commit = self.source(ALL)[0]
+            replace(self.file, json.dumps({"commit": commit, "steps": kept}, indent=1) + "\n")
+            needed = {step.name: self.source(step.decides)[0] for step in self.steps}
+            replace(self.page, page(self.steps, outcomes, commit, needed))
 
 
 def replace(path: Path, text: str) -> None:
@@ -168,16 +180,13 @@ def replace(path: Path, text: str) -> None:
     new.replace(path)
 
 
-def checked_out(measures: bool) -> tuple[str, bool]:
-    """Return the last commit (for a measurement, of more than pages), and whether all files are as in it."""
+def checked_out(paths: Sequence[str]) -> tuple[str, bool]:
+    """Return the last commit that changed one of the paths, and whether all of them are as in it."""
 
     def git(*command: str) -> str:
-        done = subprocess.run(
-            ("git", *command, "--", ".", *aside), cwd=ROOT, stdout=subprocess.PIPE, text=True
-        )
+        done = subprocess.run(("git", *command, "--", *paths), cwd=ROOT, stdout=subprocess.PIPE, text=True)
         return done.stdout.strip()
 
-    aside = (":!*.md", ":!bench/records") if measures else ()
     commit = git("log", "-1", "--format=%H")
     return commit, bool(commit) and not git("status", "--porcelain")
 
@@ -187,7 +196,7 @@ def verify(results: Results, steps: Sequence[Step], again: bool = False) -> int:
     console = Console(width=None if sys.stdout.isatty() else 160, highlight=False)
     green = 0
     for step in steps:
-        commit, clean = results.source(step.measures)
+        commit, clean = results.source(step.decides)
         outcome = results.outcomes().get(step.name)
         if again or not outcome or not (clean and outcome.holds(commit)):
             with console.status(f"{step.name}: {step.proves}"):
@@ -206,7 +215,7 @@ def verify(results: Results, steps: Sequence[Step], again: bool = False) -> int:
 def tried(step: Step, results: Results) -> Outcome:
     """Run a step, unless a program that it needs is missing."""
     began, start = datetime.now(UTC).isoformat(" ", "seconds"), time.monotonic()
-    commit, clean = results.source(step.measures)
+    commit, clean = results.source(step.decides)
     outcome = Outcome(NOT_RUN, [], commit, clean, machine(), began, step.run)
     if missing := [program for program in step.needs if not shutil.which(program)]:
         outcome.told = [f"needs {', '.join(missing)}"]
@@ -216,7 +225,7 @@ def tried(step: Step, results: Results) -> Outcome:
         outcome.code = code_of(step.run, output.fileno())
     lines = [line.rstrip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
     outcome.seconds = time.monotonic() - start
-    outcome.clean = clean and results.source(step.measures) == (commit, True)
+    outcome.clean = clean and results.source(step.decides) == (commit, True)
     outcome.log = lines[-LOGGED:]
     void = [line for line in lines if step.void and re.search(step.void, line)]
     telling = [line for line in lines if step.tells and re.search(step.tells, line)]
@@ -251,20 +260,20 @@ def clock(seconds: float) -> str:
     return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
 
 
-def page(steps: Sequence[Step], outcomes: dict[str, Outcome], commits: Sequence[str]) -> str:
+def page(steps: Sequence[Step], outcomes: dict[str, Outcome], commit: str, needed: dict[str, str]) -> str:
     """Make the page: a line that sums it up, what did not pass, and a table of all steps."""
     others: dict[str, list[str]] = {}
     for step in steps:
         outcome = outcomes.get(step.name)
-        if not outcome or not outcome.holds(commits[step.measures]):
+        if not outcome or not outcome.holds(needed[step.name]):
             why = outcome.result if outcome and outcome.result != PASSED else "not passed on this commit"
             others.setdefault(why, []).append(step.name)
     green = len(steps) - sum(map(len, others.values()))
     spent = clock(sum(outcome.seconds for outcome in outcomes.values()))
-    summary = f"{green} of {len(steps)} steps passed on commit {commits[0][:10]}, in {spent}"
+    summary = f"{green} of {len(steps)} steps passed on commit {commit[:10]}, in {spent}"
     machines = sorted({outcome.machine for outcome in outcomes.values()})
     notes = [*machines, *(f"{why}: {', '.join(names)}" for why, names in others.items())]
-    rows = [line(step, outcomes.get(step.name), commits) for step in steps]
+    rows = [line(step, outcomes.get(step.name), commit) for step in steps]
     columns = ("step", "result", "time", "what it proves, and what it says")
     return document(
         "spamnb verified",
@@ -275,13 +284,13 @@ def page(steps: Sequence[Step], outcomes: dict[str, Outcome], commits: Sequence[
     )
 
 
-def line(step: Step, outcome: Outcome | None, commits: Sequence[str]) -> Markup:
+def line(step: Step, outcome: Outcome | None, commit: str) -> Markup:
     name, proves = element("th", step.name, scope="row"), element("p", step.proves)
     left = "text-align: left; white-space: normal"
     if outcome is None:
         return element("tr", name, element("td", NOT_RUN), element("td"), element("td", proves, style=left))
     colour = {PASSED: "ham", FAILED: "spam"}.get(outcome.result, "quiet")
-    doubts = [] if outcome.commit == commits[0] else [f"on commit {outcome.commit[:10]}"]
+    doubts = [] if outcome.commit == commit else [f"on commit {outcome.commit[:10]}"]
     doubts += [] if outcome.clean else ["files had been changed"]
     told = [element("div", text, class_="path") for text in outcome.told]
     how = f"{outcome.command} · {outcome.began} · exit code {outcome.code}"
