@@ -122,6 +122,16 @@ def history(
         show("nothing found" if words or verdict or since or user else EMPTY)
 
 
+SUMMARY = {  # what each figure is of
+    "judged": "messages judged",
+    "spam_caught": "judged spam, and not put right",
+    "unsure": "unsure",
+    "corrected": "put right by a person",
+    "ham_lost": "judged spam, but is not",
+    "spam_missed": "judged ham, but is spam",
+}
+
+
 def print_summary(start: float, counts: dict[tuple[str, str | None], int], as_json: bool) -> None:
     """Print what was judged since a time, and what that cost: mail that a person had to put right."""
 
@@ -141,8 +151,10 @@ def print_summary(start: float, counts: dict[tuple[str, str | None], int], as_js
         return
     show(f"since {datetime.fromtimestamp(start).astimezone():%Y-%m-%d %H:%M}")
     for name, number in figures.items():
-        share = f" ({100 * number / figures['judged']:.1f} %)" if name != "judged" and number else ""
-        show(f"{name.replace('_', ' ')}: {number:,}{share}")
+        share = (
+            f", {100 * number / figures['judged']:.1f} % of all mail" if name != "judged" and number else ""
+        )
+        show(f"{SUMMARY[name]}: {number:,}{share}")
 
 
 def cells(entry: Entry, time_format: str) -> list[str]:

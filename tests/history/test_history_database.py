@@ -262,8 +262,8 @@ def test_of_a_user_and_in_sum(spamnb, history, folder):
         "ham_lost": 1,
         "spam_missed": 1,
     }
-    assert "corrected: 3 (33.3 %)" in spamnb(*asked).succeeds().lines
-    assert "judged: 0" in spamnb(*asked, "--user", "ann").succeeds().lines
+    assert "put right by a person: 3, 33.3 % of all mail" in spamnb(*asked).succeeds().lines
+    assert "messages judged: 0" in spamnb(*asked, "--user", "ann").succeeds().lines
     spamnb(*asked, "--limit", "3").fails(64, "--limit has no effect")
     listed = spamnb("history", "--history-folder", folder, "--user", "joe", "--limit", "99").succeeds()
     assert len(listed.lines) == 9
