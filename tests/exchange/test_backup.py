@@ -1,11 +1,15 @@
 """A model as text: everything is in it, and comes back byte for byte."""
 
 import gzip
+import os
 from hashlib import sha256
 from pathlib import Path
+from pwd import getpwuid
 
 import pytest
 from fuzz.sealing import sealed_backup
+from helpers.paths import ROOT
+from helpers.recipes import recipes
 
 from spamnb.store.stored_model import StoredModel
 from spamnb.training import train as training
@@ -105,3 +109,27 @@ DAMAGE = {
 def test_damage_is_told_and_changes_nothing(spamnb, own, damage):
     lines = spamnb("export").succeeds().out.splitlines()
     assert refused(spamnb, own, sealed_backup(b"\n".join(DAMAGE[damage](lines))), "line", "damaged")
+
+
+@pytest.mark.slow
+def test_backup_and_restore_by_the_page(spamnb, own, tmp_path):
+    """As docs/operation.md has the commands: model and journal are as they were, and so is what it knows."""
+    page, copies = ROOT / "docs" / "operation.md", tmp_path / "backup"
+    copies.mkdir()
+
+    def run(heading):
+        text = recipes(page, heading, "sh")[0].replace("/backup/", f"{copies}/")
+        text = text.replace("/var/lib/spamnb", str(tmp_path)).replace(
+            "chown spamnb:", f"chown {getpwuid(os.getuid()).pw_name}:"
+        )
+        path = f"{os.path.dirname(spamnb.program)}:{os.environ['PATH']}"
+        return spamnb.run(["sh", "-e", "-c", text], env={**os.environ, "PATH": path})
+
+    learn(own, b"Subject: tea\n\nat five\n", "ham")
+    before = content(own), content(own + ".journal")
+    run("Backup").succeeds()
+    learn(own, b"Subject: coffee\n\nat six\n", "spam")
+    Path(own).write_bytes(b"")
+    run("Restore").succeeds()
+    assert (content(own), content(own + ".journal")) == before
+    assert StoredModel.open(own).messages == [15, 14]

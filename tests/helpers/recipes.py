@@ -33,5 +33,10 @@ def blocks(page: Path) -> list[Block]:
 
 def recipe(page: str, heading: str, language: str) -> str:
     """The one block of a language under a heading of docs/integrations/PAGE.md."""
-    (code,) = (b.code for b in blocks(PAGES / f"{page}.md") if (b.heading, b.language) == (heading, language))
+    (code,) = recipes(PAGES / f"{page}.md", heading, language)
     return code
+
+
+def recipes(page: Path, heading: str, language: str) -> list[str]:
+    """All blocks of a language under a heading."""
+    return [block.code for block in blocks(page) if (block.heading, block.language) == (heading, language)]
