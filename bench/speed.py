@@ -39,6 +39,7 @@ ONCE: tuple[type[Peer], ...] = (Spamprobe, MultinomialNB)  # half a minute each,
 LARGE, LARGE_REPEATS = 30_000, 3  # messages, over 150 MB
 TODAY = 10_000  # messages of today, over 150 MB
 SERVED = 3_000  # messages
+LAYERED = 50  # messages of each label in a model on top of another
 # The state before anything was compiled, in one process: 1,007 messages a second where bogofilter had 2,873.
 BEFORE_COMPILING = 0.35
 GROWTH: dict[int, float | None] = {20_000: None, 200_000: 300}  # messages; the most megabytes
@@ -96,6 +97,16 @@ class Bench:
             self.ready(self.spamnb)
             models.make(sized.model, self.spamnb.model, tokens)
         return sized
+
+    def layered(self) -> str:
+        """The path of a model of a few messages, on top of that of all."""
+        some = [
+            write_mbox(self.at(f"some-{n}"), mail[:LAYERED])
+            for n, mail in enumerate((self.corpus.ham, self.corpus.spam))
+        ]
+        base, model = self.ready(self.spamnb).at("model.msgpack"), self.at("layered.msgpack")
+        Command([SPAMNB, "train", "--fresh", "--base", base, "--model", model, *some]).run()
+        return model
 
 
 def train(bench: Bench) -> Iterator[Row]:
@@ -162,12 +173,15 @@ def one(bench: Bench) -> Iterator[Row]:
     """One message as procmail runs it; learning one; the size of the model; the import."""
     small, large = bench.sized(models.SMALL), bench.sized(models.LARGE)
     mbox = write_mbox(bench.at("mbox"), [bench.middling])
+    on_base = bench.layered()
     runners: dict[str, Command] = {
         "bare": BARE,
         "import": Command([sys.executable, "-c", "import spamnb"]),
         "spamnb": bench.ready(bench.spamnb).one(bench.message),
         "small": small.one(bench.message),
         "large": large.one(bench.message),
+        "layered": Command([SPAMNB, "classify", "--model", on_base], bench.message),
+        "without base": Command([SPAMNB, "classify", "--model", on_base, "--no-base"], bench.message),
         "path": Command([SPAMNB, "classify", "--model", bench.spamnb.model, bench.message]),
         "mbox": Command([SPAMNB, "classify", "--model", bench.spamnb.model, mbox]),
     }
@@ -180,6 +194,11 @@ def one(bench: Bench) -> Iterator[Row]:
         ratio = times[ours].median / times[other].median
         return Row(what, milliseconds(times[ours]), milliseconds(times[other]), ratio, at_most=limit)
 
+    def over(what: str, ours: str, other: str, limit: float, digits: int) -> Row:
+        more = 1000 * (times[ours].median - times[other].median)
+        shown = milliseconds(times[ours]), milliseconds(times[other])
+        return Row(what, *shown, more, at_most=limit, unit="ms", digits=digits)
+
     size = f"{len(bench.middling):,} bytes"
     yield row(f"one message ({size}), against python -c pass", "spamnb", "bare", 1.25)
     yield row("classify FILE, one path, against python -c pass", "path", "bare", 1.25)
@@ -190,16 +209,8 @@ def one(bench: Bench) -> Iterator[Row]:
     yield row("learning one message, 5 million tokens against 50 thousand", "learn large", "learn small", 1.2)
     yield row("learning one message, 50 thousand tokens, against python -c pass", "learn small", "bare", 1.5)
     yield row("learning one message, 5 million tokens, against python -c pass", "learn large", "bare", 1.6)
-    over = 1000 * (times["import"].median - times["bare"].median)
-    yield Row(
-        "import spamnb, over the bare interpreter",
-        milliseconds(times["import"]),
-        milliseconds(times["bare"]),
-        over,
-        at_most=25,
-        unit="ms",
-        digits=1,
-    )
+    yield over("one message on a base, over --no-base", "layered", "without base", 0.5, 2)
+    yield over("import spamnb, over the bare interpreter", "import", "bare", 25, 1)
 
 
 def learning_times(bench: Bench, small: Spamnb, large: Spamnb) -> dict[str, Times]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from spamnb.key import Key
     from spamnb.reading.features import Features
     from spamnb.reading.message import Message
-    from spamnb.store.counts import Counts
+    from spamnb.store.counts import StoredCounts
 
     class FeatureScorer(Protocol):
         def score(self, features: Features) -> Score: ...
@@ -71,7 +71,7 @@ class Model:
         stored = self.stored
         self.base = base
         self.scorer: FeatureScorer | None = None  # of a model that is held in memory
-        self.counts: Counts = stored
+        self.counts: StoredCounts = stored
         about, unit = stored.head, 1
         if base:
             from spamnb.bayes.layers import LayeredCounts, unit_of

@@ -60,7 +60,7 @@ class Classifier(Likelihood):
         if scorer.grams:
             found = GramSet()
             found.take(list(grams))
-            scorer.grams.add_grams(found, self.counts.gram_layers(grams))
+            scorer.grams.add_grams(found, self.counts.counts_of_grams(found))
         return scorer.score(evidence, others, numbers if view.numbers else None)
 
     def add(

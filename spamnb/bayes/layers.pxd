@@ -1,13 +1,18 @@
 cimport cython
-from libc.stdint cimport int64_t
+from libc.stdint cimport uint64_t
 
-cdef int64_t LARGEST_UNIT, LARGEST_COUNT
+cimport spamnb.store.direct as direct
+
+cdef uint64_t LARGEST_UNIT, LARGEST_COUNT
 
 cdef class LayeredTotals:
     cdef dict __dict__
 
-@cython.locals(counts=list, k=Py_ssize_t, count=int64_t, other=int64_t)
-cpdef list added(own, base, int64_t unit)
+@cython.locals(counts=list, k=Py_ssize_t, count=uint64_t, other=uint64_t)
+cpdef list added(own, base, uint64_t unit)
 
-@cython.locals(row=tuple, other=tuple, counts=list, k=Py_ssize_t, count=int64_t, beneath=int64_t)
-cpdef dict added_rows(dict own, dict base, int64_t unit)
+@cython.locals(place=Py_ssize_t, count=uint64_t, other=uint64_t)
+cpdef added_grams(bytearray own, bytearray base, uint64_t unit)
+
+@cython.locals(row=tuple, other=tuple, counts=list, k=Py_ssize_t, count=uint64_t, beneath=uint64_t)
+cpdef dict added_rows(dict own, dict base, uint64_t unit)

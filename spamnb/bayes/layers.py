@@ -6,11 +6,15 @@ the same probabilities as own + base / unit would, and all counts stay whole num
 
 from __future__ import annotations
 
+if __file__.endswith(".py"):
+    from spamnb.store import plain_direct as direct  # compiled: direct.pxd
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from spamnb.store.counts import Counts, GramLayer, Row, Sums, TotalCounts
+    from spamnb.grams import GramSet
+    from spamnb.store.counts import GramCounts, GramLayer, Row, StoredCounts, Sums, TotalCounts
 
 LARGEST_UNIT = 1 << 16
 LARGEST_COUNT = 1 << 46  # higher ones are taken for it: so the sum of two layers has less than 63 bits
@@ -42,7 +46,7 @@ class LayeredTotals:
 class LayeredCounts(LayeredTotals):
     """Two tables to look tokens up in."""
 
-    def __init__(self, own: Counts, base: Counts, unit: int) -> None:
+    def __init__(self, own: StoredCounts, base: StoredCounts, unit: int) -> None:
         super().__init__(own, base, unit)
         self.own, self.base = own, base
 
@@ -52,17 +56,20 @@ class LayeredCounts(LayeredTotals):
     def pair_rows(self, fingerprints: Sequence[int]) -> dict[int, Row]:
         return added_rows(self.own.pair_rows(fingerprints), self.base.pair_rows(fingerprints), self.unit)
 
-    def gram_layers(self, counters: Sequence[int] | None = None) -> list[GramLayer]:
-        ((_, data, changes),) = self.own.gram_layers(counters)
-        return [(self.unit, data, changes), *self.base.gram_layers(counters)]
+    def counts_of_grams(self, found: GramSet) -> GramCounts:
+        return added_grams(self.own.counts_of_grams(found), self.base.counts_of_grams(found), self.unit)
+
+    def gram_layers(self) -> list[GramLayer]:
+        ((_, data, changes),) = self.own.gram_layers()
+        return [(self.unit, data, changes), *self.base.gram_layers()]
 
 
 def added(own: Sequence[int], base: Sequence[int], unit: int) -> list[int]:
     """Add the counts of a base to those of a model, which count `unit` times."""
     counts = []
     for k in range(len(own)):
-        count, other = min(own[k], LARGEST_COUNT), min(base[k], LARGEST_COUNT)
-        counts.append(unit * count + other)
+        count, other = own[k], base[k]
+        counts.append(unit * min(count, LARGEST_COUNT) + min(other, LARGEST_COUNT))
     return counts
 
 
@@ -72,7 +79,15 @@ def added_rows(own: dict[int, Row], base: dict[int, Row], unit: int) -> dict[int
         other = base.get(fingerprint)
         counts = []
         for k in range(len(row)):
-            count, beneath = min(row[k], LARGEST_COUNT), min(other[k], LARGEST_COUNT) if other else 0
-            counts.append(unit * count + beneath)
+            count, beneath = row[k], other[k] if other else 0
+            counts.append(unit * min(count, LARGEST_COUNT) + min(beneath, LARGEST_COUNT))
         base[fingerprint] = tuple(counts)
     return base
+
+
+def added_grams(own: GramCounts, base: GramCounts, unit: int) -> GramCounts:
+    """Add the counts of a message's grams in a base to those in a model, which count `unit` times."""
+    for place in range(min(len(own), len(base)) // 8):
+        count, other = direct.count_at(own, place), direct.count_at(base, place)
+        direct.put_count(own, place, unit * min(count, LARGEST_COUNT) + min(other, LARGEST_COUNT))
+    return own

@@ -1,6 +1,7 @@
 cimport cython
 from libc.stdint cimport int64_t, uint64_t
 
+cimport spamnb.store.direct as direct
 from spamnb.bayes.likelihood cimport Likelihood
 from spamnb.bayes.verdict cimport Evidence
 from spamnb.grams cimport GramSet, part_of
@@ -56,8 +57,8 @@ cdef class Scorer:
     @cython.locals(k=int, joint=list, rest=double, best=double)
     cpdef list joint(self)
     cdef double summed(self, int label_index) except? -1
-    @cython.locals(size=int, entry=int, counter=size_t)
-    cdef int add_grams(self, GramSet found, list layers) except -1
+    @cython.locals(size=int, entry=int, part=int, k=int, count=uint64_t)
+    cdef int add_grams(self, GramSet found, bytearray counts) except -1
     @cython.locals(k=int, layer=tuple)
     cdef int take_gram(self, size_t counter, list layers) except -1
     @cython.locals(width=size_t, at=size_t, k=int, count=uint64_t, byte=Py_ssize_t)

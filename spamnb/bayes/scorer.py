@@ -20,13 +20,16 @@ from spamnb.bayes.view import (
 )
 from spamnb.grams import COUNTERS, part_of
 
+if __file__.endswith(".py"):
+    from spamnb.store import plain_direct as direct  # compiled: direct.pxd
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from spamnb.bayes.likelihood import Likelihood
     from spamnb.grams import GramSet
-    from spamnb.store.counts import GramLayer, Row
+    from spamnb.store.counts import GramCounts, GramLayer, Row
 
 # Arrays below have 101 places: for MOST_LABELS labels and, where spam is apart, all others together; or twice
 # as many, for body and head; or AT_ONCE. Written out, so that they are arrays of C.
@@ -95,16 +98,20 @@ class Scorer:
         strong = self.compare(self.row[self.spam_apart], rest, part)
         return strong | (STRONG_AMONG_OTHERS if self.add_all(1.0, part) else 0)
 
-    def add_grams(self, found: GramSet, layers: Sequence[GramLayer]) -> None:
-        """Add grams by the counts of all counters, and changes to some of them."""
+    def add_grams(self, found: GramSet, counts: GramCounts) -> None:
+        """Add the grams of a message, by the counts of each."""
+        if len(counts) < 8 * found.used * self.label_count:
+            raise IndexError("too few counts")
         size = 0
         for entry in range(found.used):
-            counter = found.counters[entry]
-            self.take_gram(counter, layers)
+            part = part_of(found.counters[entry])
+            for k in range(self.label_count):
+                count = direct.count_at(counts, entry * self.label_count + k)
+                self.row[k] = min(count, LARGEST_COUNT)
             if not self.is_of_two:
-                self.add(1.0, part_of(counter))
+                self.add(1.0, part)
             elif self.row[0] | self.row[1]:
-                size = self.put(size, self.row[0], self.row[1], part_of(counter))
+                size = self.put(size, self.row[0], self.row[1], part)
         self.compare_all(size)
 
     def take_gram(self, counter: int, layers: Sequence[GramLayer]) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from spamnb.bayes.verdict import Score
     from spamnb.bayes.view import View
     from spamnb.evaluation.corpus import Corpus
-    from spamnb.store.counts import GramLayer
+    from spamnb.grams import GramSet
     from spamnb.store.stored_model import StoredModel
     from spamnb.tables.count_table import NumberSums
 
@@ -144,9 +144,10 @@ class RunningCounts:
         """Look up the counts of pairs of neighbours."""
         return self.rows(fingerprints)
 
-    def gram_layers(self, _counters: Sequence[int] | None = None) -> list[GramLayer]:
-        """Return the counts of all grams, by counter and label, without changes."""
-        return [(1, np.asarray(self.gram_counts).tobytes(), {})]
+    def counts_of_grams(self, found: GramSet) -> bytearray:
+        """Look up the counts of a message's grams, label by label."""
+        counts = np.asarray(self.gram_counts).reshape(COUNTERS, -1)
+        return bytearray(counts[found.as_list()].astype(np.uint64).tobytes())
 
     def score(self, message: int) -> Score:
         """Score a message by what is learned."""

@@ -7,6 +7,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Protocol
 
+    from spamnb.grams import GramSet
+
     class TotalCounts(Protocol):
         """Sums over a whole table: all of it that the probability of a token needs beside its own counts."""
 
@@ -33,8 +35,14 @@ if TYPE_CHECKING:
 
         def rows(self, fingerprints: Sequence[int]) -> dict[int, Row]: ...
         def pair_rows(self, fingerprints: Sequence[int]) -> dict[int, Row]: ...
-        def gram_layers(self, counters: Sequence[int] | None = None) -> list[GramLayer]: ...
+        def counts_of_grams(self, found: GramSet) -> GramCounts: ...
 
+    class StoredCounts(Counts, Protocol):
+        """A table that can be held in memory, with the grams of all messages."""
+
+        def gram_layers(self) -> list[GramLayer]: ...
+
+    GramCounts = bytearray  # by gram of a message and label, 64 bits each: messages that have it
     # How often it counts; the counts of all grams, by counter and label, of equal width; changes not made in
     # these yet.
     GramLayer = tuple[int, bytes, Mapping[int, Sequence[int]]]

@@ -18,6 +18,9 @@ from spamnb.store.records import (
     Column,
     CountRecords,
     File,
+    change_grams,
+    grams_in_memory,
+    grams_on_disk,
     offset_of,
     rows_at,
     spread,
@@ -28,7 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Self
 
-    from spamnb.store.counts import GramLayer, Row
+    from spamnb.grams import GramSet
+    from spamnb.store.counts import GramCounts, GramLayer, Row
     from spamnb.store.journal import Journal
 
 # Columns of the same length, with their types: * is any of WHOLE. Those of each label come to these.
@@ -65,7 +69,8 @@ class StoredModel:
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ModelError(path, f"its head is damaged; {WHAT_TO_DO}") from error
         self._learned: tuple[bytes, bytes] | None = None  # digests and their label indices
-        self._grams: bytes | None = None  # all counts of grams, once they were asked for
+        self._grams: bytes | None = None  # all counts of grams, once they were asked for twice
+        self._has_read_grams = False
         self.lost_lessons = 0  # in a journal that belongs to another model file
         self._journal: Journal | None = None
         if _has_journal(path):
@@ -130,15 +135,28 @@ class StoredModel:
         """Return what the journal adds to the counts of grams."""
         return self._journal.rows(counters, GRAMS) if self._journal else {}
 
-    def gram_layers(self, counters: Sequence[int] | None = None) -> list[GramLayer]:
-        """Return what scores of grams ask for: all counts, and what the journal adds to some."""
-        return [(1, self.gram_data(), self.gram_changes(counters))]
+    def gram_layers(self) -> list[GramLayer]:
+        """Return the counts of all grams, and what the journal adds to some."""
+        return [(1, self.gram_data(), self.gram_changes())]
+
+    def counts_of_grams(self, found: GramSet) -> GramCounts:
+        """Return the counts of a message's grams, the journal's included.
+
+        All are read, for a message has some in every page of the file, and are kept if another one follows.
+        """
+        label_count = len(self.labels)
+        if self._grams is None and not self._has_read_grams and "grams" in self.columns:
+            self._has_read_grams = True
+            counters = self.columns["gram_counters"].read()
+            counts = grams_on_disk(self.columns["grams"], counters, found, label_count)
+        else:
+            counts = grams_in_memory(self.gram_data(), found, label_count)
+        if self._journal:
+            change_grams(counts, found, self.gram_changes(found.as_list()), label_count)
+        return counts
 
     def gram_data(self) -> bytes:
-        """Read the counts of all grams, once, and verify them; b"" if the model has none.
-
-        A message has some in every page of the file, so that to look up each by itself is no faster.
-        """
+        """Read the counts of all grams, once, and verify them; b"" if the model has none."""
         if self._grams is None:
             self._grams = b""
             if "grams" in self.columns:

@@ -21,7 +21,8 @@ from spamnb.key import Key
 from spamnb.tables.learned import NOT_LEARNED, NOTHING_LEARNED, LearnedMessages, merge_learned
 
 if TYPE_CHECKING:
-    from spamnb.store.counts import GramLayer, Row
+    from spamnb.grams import GramSet
+    from spamnb.store.counts import Row
 
 NumberSums = dict[str, list[list[int | float]]]  # of each numeric feature and label: n, Σx, Σx²
 
@@ -145,9 +146,9 @@ class CountTable:
             if not self.occurrence_counts[:, at].any()
         }
 
-    def gram_layers(self, _counters: Sequence[int] | None = None) -> list[GramLayer]:
-        """Return the counts of all grams, by counter and label, without changes."""
-        return [(1, self.grams.T.tobytes(), {})]
+    def counts_of_grams(self, found: GramSet) -> bytearray:
+        """Look up the counts of a message's grams, label by label."""
+        return bytearray(self.grams[:, found.as_list()].T.astype(np.uint64).tobytes())
 
     def _known(self, fingerprints: Sequence[int]) -> Iterator[tuple[int, int]]:
         places = self.places(np.array(fingerprints, np.uint64)).tolist()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from spamnb.grams import GramSet
     from spamnb.store.counts import GramLayer, Row
 
 
@@ -79,7 +81,12 @@ class SimpleTable:
     def pair_rows(self, fingerprints: Iterable[int]) -> dict[int, Row]:
         return {pair: tuple(self.pairs[pair]) for pair in fingerprints if pair in self.pairs}
 
-    def gram_layers(self, _counters: Iterable[int] | None = None) -> list[GramLayer]:
+    def counts_of_grams(self, found: GramSet) -> bytearray:
+        zeros = [0] * len(self.labels)
+        counts = [count for gram in found.as_list() for count in self.grams.get(gram, zeros)]
+        return bytearray(array("Q", counts))
+
+    def gram_layers(self) -> list[GramLayer]:
         return [(1, b"", self.grams)]  # all are changes
 
     def histogram(self) -> dict[tuple[int, ...], int]:
