@@ -4,7 +4,7 @@ First the tables of what `make verify` has measured, if it passed and no file wa
 record: bench/records/STEP.json, each with its run (command, commit, date, machine). A page says which it has:
 
     <!-- figures: STEP -->            all tables of a step
-    <!-- figures: STEP: TITLE -->     one of them; its title is the heading above it, or its first cell
+    <!-- figures: STEP: A; B -->      those of these titles (above a table, or first in it); * is any text
     <!-- figures: summary -->         the rows of SUMMARY
     <!-- end of figures -->
 """
@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +76,7 @@ def take(step: str, log: str, run: dict[str, str]) -> None:
     notes = [
         line for line in log[log.rfind("\n|") :].splitlines()[2:] if line.strip() not in ("", run["machine"])
     ]
-    run = run | {"notes": "; ".join(notes)}
+    run = run | {"notes": "; ".join(note.rstrip(".") for note in notes)}
     tables = recorded(step)
     for title, columns, rows in tables_of(log):
         if title not in tables or tables[title]["run"]["date"] < run["date"]:
@@ -88,18 +89,22 @@ def recorded(step: str) -> dict[str, Table]:
     return json.loads(path.read_text()) if path.exists() else {}
 
 
-def chosen(what: str) -> list[Table]:
-    """Find the tables that a page names; KeyError if no run on record has them."""
-    step, _, title = what.partition(": ")
+def chosen(what: str) -> dict[str, Table]:
+    """Find the tables that a page names, by title; KeyError if no run on record has them."""
+    step, _, patterns = what.partition(": ")
     tables = recorded(step)
-    if not tables or (title and title not in tables):
-        raise KeyError(f"no run on record has `{what}`: make verify ARGS={step}")
-    return [tables[title]] if title else list(tables.values())
+    found: dict[str, Table] = {}
+    for pattern in (patterns or "*").split("; "):
+        matching = {title: one for title, one in tables.items() if fnmatchcase(title, pattern)}
+        if not matching:
+            raise KeyError(f"no run on record has {what}: make verify ARGS={step}")
+        found |= matching
+    return found
 
 
 def cell(what: str, begins: str, column: str) -> tuple[str, Table]:
     """Find a figure, without its spread, and the table that has it."""
-    for one in chosen(what):
+    for one in chosen(what).values():
         for row in one["rows"] if column in one["columns"] else ():
             if " ".join(row).startswith(begins):
                 return row[one["columns"].index(column)].partition(" ±")[0], one
@@ -113,8 +118,12 @@ def block(what: str) -> str:
         texts = [table(["", OURS, THEIRS], [[name, ours[0], theirs[0]] for name, ours, theirs in found])]
         shown = [one for _, *both in found for _, one in both]
     else:
-        shown = chosen(what)
-        texts = [table(one["columns"], one["rows"]) for one in shown]
+        tables = chosen(what)
+        titled = len(tables) > 1 and ": " in what
+        texts = [
+            f"{title}:\n\n" * titled + table(one["columns"], one["rows"]) for title, one in tables.items()
+        ]
+        shown = list(tables.values())
     runs = dict.fromkeys(told(one["run"]) for one in shown)
     return "\n\n".join((*texts, *runs)) + "\n"
 

@@ -36,7 +36,7 @@ LOGGED, ENOUGH = 80, 5  # last lines of a log on the page; and those that tell w
 TESTS = r"\d (passed|failed)|^coverage|^Python 3"
 # Goals that are missed, and rows of spamnb's defaults.
 FIGURES = r"\bNO \||^WARNING|^\| (spamnb|the default|none|all|20) "
-NOISY = "^WARNING: the machine was too noisy"
+DOUBTFUL = "^WARNING: the machine was too noisy|not installed"
 # What the outer make was told is not meant for those of the steps.
 OUTER = ("ARGS", "MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS")
 # What decides about a step, as git names it: all, all but pages, or only what is measured.
@@ -73,12 +73,12 @@ class Step:
 
 
 def measured(name: str, proves: str, command: str = "", needs: Sequence[str] = ()) -> Step:
-    return Step(name, proves, needs, FIGURES, NOISY, command, MEASURED)
+    return Step(name, proves, needs, FIGURES, DOUBTFUL, command, MEASURED)
 
 
 PYTHONS = ("python3.11", "python3.12", "python3.13")
 PEERS, SERVERS = ("bogofilter", "ifile"), ("bogofilter", "spamc", "spamd")
-# Mail that is not in the repository, each as HAM,SPAM.
+# Mail that is not in the repository, each variable as HAM,SPAM.
 OTHER = " --corpus csdmc2010=$CSDMC2010" if "CSDMC2010" in os.environ else ""
 TODAY = " --today $TODAY" if "TODAY" in os.environ else ""
 ACCURACY = f"--seeds 10 --peers spamnb,bogofilter{OTHER and ' --crossed' + OTHER}"

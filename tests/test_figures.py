@@ -1,0 +1,95 @@
+"""Figures on the pages are those of runs on record, and no other figure stands there."""
+
+import re
+from importlib import import_module
+
+import pytest
+from helpers.paths import ROOT
+
+# All other pages may still name a figure in a sentence.
+STRICT = ("README.md", "docs/performance.md", "docs/accuracy.md")
+NUMBER = r"(?<![\w.,])\d[\d.,]*"
+UNIT = (
+    r"ms|µs|MB(?:/s)?|GB|msg/s|×|messages?\s+a\s+second|s\s+of\s+CPU|times\s+(?:as|what)"
+    r"|%\s+(?:of\s+(?:the|all|its)\s+(?:\w+\s+)?(?:spam|ham|mail)|of\s+(?:spam|ham|mail)|caught|unsure|missed|lost|better|more)"
+)
+MEASURED = re.compile(rf"{NUMBER}\s?(?:{UNIT})(?!\w)")
+CODE = re.compile(r"^```.*?^```|^(?: {4}|\t).*?$", re.DOTALL | re.MULTILINE)
+GOALS = {
+    "0.1 % of the ham",  # what is asked for by default
+}
+
+
+@pytest.fixture
+def figures(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "bench")
+    return import_module("figures")
+
+
+def test_pages_show_what_is_on_record(figures):
+    pages = {page: page.read_text() for page in figures.PAGES}
+    differ = [str(page.relative_to(ROOT)) for page, text in pages.items() if figures.written(text) != text]
+    assert differ == [], "make figures"
+
+
+@pytest.mark.parametrize("name", STRICT)
+def test_no_figure_stands_outside(name, figures):
+    text = CODE.sub("", figures.BLOCK.sub("", (ROOT / name).read_text()))
+    found = {" ".join(each[0].split()) for each in MEASURED.finditer(text)}
+    assert found - GOALS == set(), "say it in a table of a run on record: bench/figures.py"
+
+
+def test_what_no_run_has_cannot_be_shown(figures):
+    for what in ("nothing", "accuracy: nothing", "accuracy: spamassassin, half; nothing"):
+        with pytest.raises(KeyError, match="no run on record"):
+            figures.written(f"<!-- figures: {what} -->\n<!-- end of figures -->")
+    assert not MEASURED.search("in 10 folds of 6,046 messages, 16 bytes at a time")
+    for text in (
+        "takes 21 ms",
+        "1.14 × bogofilter",
+        "3,200 messages a\nsecond",
+        "61 % of the spam",
+        "2.4 % missed",
+    ):
+        assert MEASURED.search(text), text
+
+
+def test_a_run_goes_on_record_and_onto_a_page(figures, monkeypatch, tmp_path):
+    monkeypatch.setattr(figures, "RECORDS", tmp_path)
+    log = """make: said
+## mail, half: trained 2; mean of 1
+
+| filter | F1 |
+|---|--:|
+| spamnb | 0.9 ±1 % |
+| gone: not installed |
+
+| ratio | F1 |
+|---|---|
+| spamnb | 2 |
+
+a machine
+12 s
+"""
+    run = {
+        "command": "make it",
+        "commit": "0123456789abcdef",
+        "date": "2026-01-02 03:04",
+        "machine": "a machine",
+    }
+    figures.take("step", log, run)
+    page = figures.written("<!-- figures: step: mail, half -->\nold\n<!-- end of figures -->\nrest")
+    assert page.splitlines() == [
+        "<!-- figures: step: mail, half -->",
+        "| filter |       F1 |",
+        "|--------|---------:|",
+        "| spamnb | 0.9 ±1 % |",
+        "",
+        "`make it`, 2026-01-02, commit 0123456789: a machine; 12 s.",
+        "<!-- end of figures -->",
+        "rest",
+    ]
+    assert list(figures.chosen("step")) == ["mail, half", "mail, half, ratio"]
+    assert figures.cell("step: mail, half", "spamnb", "F1")[0] == "0.9"
+    figures.take("step", log.replace("0.9", "0.8"), run | {"date": "2026-01-01"})
+    assert figures.cell("step", "spamnb", "F1")[0] == "0.9"
