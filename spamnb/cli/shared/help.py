@@ -88,7 +88,7 @@ class Group(_WithHelpAll, click.Group):
     command_class = Command
 
 
-class Number(click.ParamType[float]):
+class Number(click.ParamType):  # type: ignore[type-arg]  # Debian 12 has click 8.1, not generic
     """A number within a range; a wrong one is told in words."""
 
     name = "n"
