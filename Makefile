@@ -11,7 +11,7 @@ DEMO = .demo/model.msgpack
 HAM = --ham $(CORPUS)/ham.mbox.xz --ham $(CORPUS)/hard-ham.mbox.xz
 SPAM = --spam $(CORPUS)/spam.mbox.xz
 unexport PYTHONDONTWRITEBYTECODE  # each of some thousand starts of spamnb would compile its commands anew
-.PHONY: help install env lock demo review screenshots test test-fast test-interpreted test-pythons lint golden man bench bench-serve bench-cluster bench-imap accuracy charsets lies sorting layers ablation attacks growth soak fuzz dist dist-test release docs deb deb-test audit verify figures clean
+.PHONY: help install env lock demo review screenshots test test-fast test-interpreted test-pythons lint golden man bench bench-serve bench-cluster bench-imap accuracy charsets lies sorting layers ablation attacks growth soak fuzz dist dist-test release docs deb deb-test image image-test audit verify figures clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 15
@@ -141,7 +141,7 @@ docs: env  ## the documentation as one site: python3 -m http.server -d build/sit
 
 # Debian's Cython is too old (0.29 in Debian 12, 3.0 in 13): the source that is built has the core in C already.
 DEB = build/deb/spamnb
-deb: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 1580601600)
+deb image: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 1580601600)
 deb: env  ## the Debian package in build/deb, and what lintian says of it
 	rm -rf build/deb && mkdir -p $(DEB)
 	cp -R pyproject.toml hatch_build.py README.md SECURITY.md CHANGELOG.md LICENSE debian docs man spamnb systemd $(DEB)
@@ -156,6 +156,14 @@ deb: env  ## the Debian package in build/deb, and what lintian says of it
 
 deb-test: deb  ## the package in a fresh root of Debian (debootstrap, as root, some minutes)
 	$(BIN)/python tests/debian/fresh_root.py build/deb/spamnb_*.deb
+
+image: deb  ## the OCI image in build/image, of that package and Debian's (mmdebstrap, as root): podman load -i build/image/*.tar
+	rm -rf build/image && mkdir build/image
+	for deb in build/deb/spamnb_*.deb; do /usr/bin/python3 debian/image.py $$deb build/image/$$(basename $$deb .deb).tar; done
+
+image-test: image  ## the image used by podman, with the services of compose.yaml (as root, some minutes)
+	$(BIN)/python -m pip install -q --group image
+	PYTHONPATH=tests $(BIN)/python tests/debian/image.py build/image/spamnb_*.tar
 
 audit: env  ## known vulnerabilities of what is installed
 	.ci/audit

@@ -99,7 +99,7 @@ STEPS = (
     Step("dist", "wheels and source, built twice, are the same to the byte"),
     Step("dist-test", "they install and work on each Python, with and without a compiler", PYTHONS, TESTS),
     Step("deb-test", "the Debian package works in a fresh Debian", ("debootstrap", "lintian")),
-    Step("image", "the image is built"),
+    Step("image-test", "the image runs its services, and is upgraded", ("mmdebstrap", "podman", "lintian")),
     Step("growth", "hostile mail of every kind is read in linear time", tells="^[0-9]+ families"),
     Step("fuzz", "no bytes break anything, with sanitizers", ("clang",), tells="^all "),
     measured("charsets", "undeclared text is read rightly"),
