@@ -167,7 +167,9 @@ def base_of(stored: StoredModel, only: StoredModel | str | None = None) -> Store
         if only is not None and about["path"] != (only if isinstance(only, str) else only.path):
             raise DataError(f"{stored.path}: its base is not the shared model")
         base = only if isinstance(only, StoredModel) else StoredModel.open(about["path"])
-        check_base(stored.path, stored.labels, settings_of(stored), base)
+        settings = settings_of(stored)
+        settings.revision = revision_of(stored)  # that its counts have, not the one of today
+        check_base(stored.path, stored.labels, settings, base)
     except SpamnbError as error:
         tell_no_base(error)
         return None
@@ -178,10 +180,13 @@ def tell_no_base(error: SpamnbError) -> None:
     complain(f"{error} (judging without this base)")
 
 
+NAMES = {"revision": "revision of the tokenizer", "keyed": "key"}  # of settings, where the user reads them
+
+
 def check_base(path: str, labels: "Sequence[str]", settings: Settings, base: StoredModel) -> None:
     """Raise an error if a model, of these labels and settings, cannot stand on another one."""
-    own, other = settings.as_map(), settings_of(base).as_map()
-    differing = [name for name in own if own[name] != other[name]]
+    own, other = settings.as_map(), {**settings_of(base).as_map(), "revision": revision_of(base)}
+    differing = [NAMES.get(name, name) for name in own if own[name] != other[name]]
     differing += ["labels"] if list(labels) != base.labels else []
     if differing:
         raise DataError(f"{base.path}: no base for {path}, made with other {', '.join(differing)}")
