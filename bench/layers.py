@@ -34,7 +34,7 @@ from spamnb.reading.settings import Settings
 from spamnb.tables.lookup import added_counts
 from spamnb.tables.totals import Totals
 from spamnb.training.batches import MailToRead
-from spamnb.training.limits import USUAL_WEIGHT, WEIGHTS
+from spamnb.training.limits import WEIGHTS
 from spamnb.workers.local import LocalPool
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ LEARNED = (5, 15, 30, 100, 300, 500)  # messages of each label
 JUDGED, FEWEST_JUDGED = 500, 200  # of each label, which are never learned
 LABELS = "ham", "spam"
 LIST_ID = re.compile(rb"^list-id:[^<\n]*(?:\n[ \t][^<\n]*)*<fork\.xent\.com>", re.I | re.M)
-ALONE, CHOSEN, USUAL = "by itself", "on the base", f"weight {USUAL_WEIGHT}"
+ALONE, CHOSEN = "by itself", "on the base"
 BOGOFILTER, BOGOFILTER_ON_BASE = "bogofilter", "bogofilter, two lists"
 
 
@@ -136,7 +136,7 @@ class Trial:
             of_judged = spam_scores(LABELS, classifier.joints(judged_rows))
             found[weight] = Figures.of(truth[judged] == 1, of_judged, limits.ham, limits.spam)
         chosen = max(WEIGHTS, key=lambda weight: likely[weight])
-        return {ALONE: found[0], CHOSEN: found[chosen], USUAL: found[USUAL_WEIGHT]}
+        return {ALONE: found[0], CHOSEN: found[chosen]}
 
     def path_of(self, message: int) -> str:
         path, _ = self.corpus.names[message]

@@ -16,7 +16,7 @@ from spamnb.store.changes import KNOWN, LEARNED, UNKNOWN, change, outcome
 from spamnb.store.stored_model import StoredModel
 
 # The program of a process that folds: it looks for modules where this one does, in no other folder.
-FOLD = "import sys; sys.path[:] = sys.argv[2:]; from spamnb.training.train import fold; fold(sys.argv[1])"
+FOLD = "import sys; sys.path[:] = sys.argv[3:]; from spamnb.training.train import fold; fold(*sys.argv[1:3])"
 # Messages of a label from which on the scores of corrections are left out. With 500 or 1,000 learned, and the
 # mistakes among 2,000 more corrected, 93 % of the spam was caught then, and 83 % with their scores; with 100
 # learned, such scores are better than none (83 % instead of 73 %).
@@ -58,21 +58,23 @@ def learn(
                 in_layers = Model(stored, key=key, base=base)
                 base_score = in_layers.classify_features(features).score
         texts = {} if stored.keyed else features.texts
-        tokens = sorted([(token, times, texts.get(token, "")) for token, times, _ in features.tokens])
-        pairs, grams = sorted([pair for pair, _ in features.pairs]), sorted(features.grams)
+        tokens, pairs = sorted(features.tokens), sorted(features.pairs)
+        about = stored.head.get("base")
+        base_path = about["path"] if about and only_base in (None, about["path"]) else ""
         record = change(
             stored,
             identity,
             before,
             label,
             today(),
-            tokens,
-            pairs,
-            grams,
+            [(token, times, texts.get(token, "")) for token, times, _ in tokens],
+            [pair for pair, _ in pairs],
+            sorted(features.grams),
             features.numbers,
             score,
             lead,
             base_score,
+            bytes([token[2] for token in tokens] + [part for _, part in pairs]) if base_path else b"",
         )
         try:
             size = stored.journal.append(path + ".journal", stored.generation, [record])
@@ -83,10 +85,10 @@ def learn(
     is_last = before is not None and stored.messages[stored.labels.index(before)] == 1
     is_last = is_last and not set(stored.labels) <= {HAM, SPAM}
     in_file, now = sum(stored.head["messages"]), sum(stored.messages) + 1
-    has_doubled = result == LEARNED and bool(base) and in_file < YOUNG and now >= 2 * max(in_file, 2)
+    has_doubled = result == LEARNED and bool(base_path) and in_file < YOUNG and now >= 2 * max(in_file, 2)
     at_once = is_last or has_doubled
     if size > limit or at_once:
-        fold_in_background(path, 0 if at_once else limit, 0 if at_once else TOO_LONG)
+        fold_in_background(path, 0 if at_once else limit, 0 if at_once else TOO_LONG, base_path)
     return result
 
 
@@ -96,10 +98,10 @@ def learned_label(path: str, raw: bytes) -> str | None:
     return stored.label_of(digest(read(raw), key_of(stored)))
 
 
-def fold_in_background(path: str, limit: int, most: int = TOO_LONG) -> None:
+def fold_in_background(path: str, limit: int, most: int = TOO_LONG, base: str = "") -> None:
     """Fold a journal that is larger than a limit in a process of its own: the mail does not wait for it.
 
-    One that is larger than `most` is folded at once.
+    One that is larger than `most` is folded at once. `base`: as `fold` takes it.
     """
     lock = Lock(path, patience=0, kind=TRAINING)
     size = 0
@@ -109,20 +111,20 @@ def fold_in_background(path: str, limit: int, most: int = TOO_LONG) -> None:
             if size > most:
                 from spamnb.training.train import fold
 
-                fold(path)
+                fold(path, base)
             elif size > limit:
-                start_folding(path, lock.handle)
+                start_folding(path, lock.handle, base)
     except (SpamnbError, OSError) as error:  # another process is folding, or just did
         if size > TOO_LONG:
             write_stderr(f"spamnb: {error}; the message was learned\n")
 
 
-def start_folding(path: str, lock: int) -> None:
+def start_folding(path: str, lock: int, base: str = "") -> None:
     """Start a process that folds the journal, by a shell that ends at once, so that nobody waits for it.
 
     The lock goes with it, as its standard output: until it ends, no other is started.
     """
-    command = ["sh", "-c", '"$@" &', "sh", sys.executable, "-c", FOLD, path, *sys.path]
+    command = ["sh", "-c", '"$@" &', "sh", sys.executable, "-c", FOLD, path, base, *sys.path]
     streams = [
         (os.POSIX_SPAWN_DUP2, lock, STDOUT),
         (os.POSIX_SPAWN_OPEN, STDIN, os.devnull, os.O_RDONLY, 0),

@@ -29,11 +29,10 @@ if TYPE_CHECKING:
     from spamnb.tables.totals import Totals
     from spamnb.training.sample import Sample
 
-# Messages that a base may count as, all together. What a model learned message by message, whose mail is not
-# there to choose by, takes the usual one: with five messages of a list and five spam, on top of the other
-# lists' mail, it catches 57 % of the spam, and without a base 8 %; 300 of each need none.
+# Messages that a base may count as, all together; the usual one while there is too little mail to choose by.
 WEIGHTS = (0, 10, 30, 100, 300, 1000)
 USUAL_WEIGHT = 300
+ENOUGH = 8  # messages of each label in less than half of the mail: by fewer a base is not given up
 
 
 class LimitFinder:
@@ -60,24 +59,41 @@ class LimitFinder:
         return self._settled(learned, "scores", scorer)
 
     def on_base(
-        self, learned: LearnedMessages, path: str, weight: int
+        self, learned: LearnedMessages, path: str, weight: int, cutoff: float
     ) -> tuple[LearnedMessages, dict[str, Any]]:
         """Find the limits of the model on top of a base, and how much that counts.
 
         If there is a sample of half of the mail or more, that chooses the weight which catches most of its
-        spam, each message left out; else the weight stays.
+        spam, each message left out. A smaller one only finds out whether the model does better by itself,
+        with its own cutoff of spam.
         """
         base = self._open(path)
         if not base or not self.sample:
             return self._about(learned, path, weight, None)
         labels = np.concatenate([piece.labels for piece in self.sample.load()])
-        is_enough = np.bincount(labels, minlength=len(self.labels)).min() >= FEWEST
-        weights: Sequence[int] = (weight,)
-        if is_enough and 2 * len(labels) >= np.count_nonzero(~np.isnan(learned.scores)):
-            weights = WEIGHTS
-            learned = learned.scored(learned.digests, base_scores=np.full(len(learned), np.nan))
-        tried = [self._about(learned, path, each, base) for each in weights]
-        return max(tried, key=self._caught)  # of equals the first, which has the least weight
+        fewest = np.bincount(labels, minlength=len(self.labels)).min()
+        is_half = 2 * len(labels) >= np.count_nonzero(~np.isnan(learned.scores))
+        if fewest >= (FEWEST if is_half else ENOUGH):
+            weight = self._chosen(learned, path, WEIGHTS if is_half else (0, weight), base, cutoff)
+        return self._about(learned, path, weight, base)
+
+    def _chosen(
+        self, learned: LearnedMessages, path: str, weights: Sequence[int], base: Base, cutoff: float
+    ) -> int:
+        """Choose the weight that catches most of the sample's spam; of equals the first, which is the least.
+
+        0 if the model by itself, with its own cutoff, does as well.
+        """
+        unscored = learned.scored(learned.digests, base_scores=np.full(len(learned), np.nan))
+        scored = {each: self._about(unscored, path, each, base) for each in weights}
+
+        def caught(weight: int, cutoff: float) -> float:
+            spam = scored[weight][0].base_scores[learned.labels == self.labels.index(SPAM)]
+            return is_caught_likely(spam[~np.isnan(spam)], cutoff)
+
+        best = max(weights, key=lambda each: caught(each, scored[each][1]["cutoffs"][1]))
+        _, found = self._about(learned, path, best, base)
+        return best if caught(best, found["cutoffs"][1]) > caught(0, cutoff) else 0
 
     def _open(self, path: str) -> Base | None:
         if not self.sample:
@@ -121,8 +137,3 @@ class LimitFinder:
             "misfiled": list(shares),
             **({"margin": limits.margin} if has_spam(self.labels) and len(self.labels) > 2 else {}),
         }
-
-    def _caught(self, tried: tuple[LearnedMessages, dict[str, Any]]) -> float:
-        learned, about = tried
-        spam = learned.base_scores[learned.labels == self.labels.index(SPAM)]
-        return is_caught_likely(spam[~np.isnan(spam)], about["cutoffs"][1])

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from spamnb.arrays import Array
     from spamnb.bayes.view import View
+    from spamnb.store.journal import JournalRecord
     from spamnb.store.stored_model import StoredModel
     from spamnb.tables.count_table import CountTable
     from spamnb.tables.spilling import SpilledArray, SpillFile
@@ -46,6 +47,28 @@ class Sample:
         self.pieces: list[SpilledMessages] = []
         self.largest = 0  # no label has more messages in `pieces` since limits were set
         self.limits: dict[int, int] = {}  # label index → highest digest that may still be sampled
+
+    @classmethod
+    def of_records(cls, records: Sequence[JournalRecord], labels: Sequence[str], file: SpillFile) -> Sample:
+        """Take messages of a journal: those learned now, of whose tokens it says where each stands."""
+        sample = cls(file)
+        latest = {record.digest: record for record in records}
+        chosen = [record for record in latest.values() if record.after is not None and record.parts]
+        if chosen:
+            tokens = [np.array([*record.fingerprints, *record.pairs], np.uint64) for record in chosen]
+            fingerprints = sorted_distinct(np.concatenate(tokens))
+            columns = (
+                np.cumsum([0, *map(len, tokens)]),
+                np.searchsorted(fingerprints, np.concatenate(tokens)).astype(np.int32),
+                np.frombuffer(b"".join([record.parts for record in chosen]), np.uint8),
+                fingerprints,
+                np.cumsum([0, *(len(record.grams) for record in chosen)]),
+                np.concatenate([np.array(record.grams, np.uint32) for record in chosen]),
+            )
+            digests = np.array([record.digest for record in chosen], np.uint64)
+            label_indices = np.array([labels.index(record.after or "") for record in chosen])
+            sample.pieces.append(SpilledMessages(digests, label_indices, [*map(file.put, columns)]))
+        return sample
 
     def add(self, batch: Counted, steps: Array) -> None:
         """Add the messages of a batch that `steps` learn: rows of message, label index, and 1 or -1."""

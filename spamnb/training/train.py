@@ -234,19 +234,22 @@ def write_shards(
     sample: Sample | None = None,
     map_shards: MapShards = map,
     in_background: Callable[..., AbstractContextManager[Callable[[], Any]]] = nullcontext,
+    base_sample: Sample | None = None,
 ) -> None:
     """Write a model, with the cutoffs and the calibration that its scores ask for, taken in the background.
 
     What was learned since `before` was opened is carried over. `base` has the path of a base, and how much it
-    counts. The caller holds the lock on training.
+    counts; a sample for the base alone leaves the scores without it as they are. The caller holds the lock on
+    training.
     """
     totals = list(map_shards(Totals.of, shards))
     kept = with_mail(labels, sum_totals(totals).messages)
     if kept != list(labels):  # a label without messages is none
         indices = [kept.index(label) if label in kept else NOT_LEARNED for label in labels]
         learned = learned.relabelled(indices).remaining()
-        if sample:
-            sample.relabel(indices)
+        for each in (sample, base_sample):
+            if each:
+                each.relabel(indices)
         labels, map_shards = kept, partial(map_relabelled, map_shards, kept)
         totals = list(map_shards(Totals.of, shards))
 
@@ -261,7 +264,11 @@ def write_shards(
         finder = LimitFinder(sum_totals(totals), view, ham_loss, sample, counts)
         messages, found = finder.own(learned)
         if base:
-            messages, found["base"] = finder.on_base(messages, base["path"], base["weight"])
+            if base_sample:
+                finder = LimitFinder(sum_totals(totals), view, ham_loss, base_sample, counts)
+            messages, found["base"] = finder.on_base(
+                messages, base["path"], base["weight"], found["cutoffs"][1]
+            )
         return messages, found
 
     about: dict[str, Any] = {
@@ -302,22 +309,30 @@ def write(
     ham_loss: float = HAM_LOSS,
     before: StoredModel | None = None,
     base: Mapping[str, Any] | None = None,
+    base_sample: Sample | None = None,
 ) -> None:
     """Write a model of one table, as `write_shards` does of many."""
-    write_shards(path, table.labels, [table], table.learned, settings, view, ham_loss, before, base)
+    about = settings, view, ham_loss, before, base
+    write_shards(path, table.labels, [table], table.learned, *about, base_sample=base_sample)
 
 
-def rewrite(stored: StoredModel, table: CountTable) -> None:
+def rewrite(stored: StoredModel, table: CountTable, base_sample: Sample | None = None) -> None:
     """Write a model anew with another table. The caller holds the lock on training."""
-    about = stored.head["ham_loss"], stored, stored.head.get("base")
+    about = stored.head["ham_loss"], stored, stored.head.get("base"), base_sample
     write(stored.path, table, settings_of(stored), view_of(stored), *about)
 
 
-def fold(path: str, always: bool = False) -> None:
-    """Fold the journal into the model, if there is one. The caller holds the lock on training."""
+def fold(path: str, base: str = "", always: bool = False) -> None:
+    """Fold the journal into the model, if there is one. The caller holds the lock on training.
+
+    If `base` is that of the model, the messages of the journal choose how much it counts.
+    """
     stored = StoredModel.open(path)
     if stored.journal.records or always:
-        rewrite(stored, load_table(stored).clipped())
+        with SpillFile(os.path.dirname(path) or ".") as file:
+            is_layered = base and stored.head.get("base", {}).get("path") == base
+            sample = Sample.of_records(stored.journal.records, stored.labels, file) if is_layered else None
+            rewrite(stored, load_table(stored).clipped(), sample)
 
 
 def create(path: str, *labels: str, ham_loss: float | None = None, base: str | None = None) -> None:

@@ -26,6 +26,7 @@ from spamnb.reading.message import read
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.learned import LearnedMessages
 from spamnb.tables.loading import load_table
+from spamnb.training import learn as learning
 from spamnb.training import train as training
 from spamnb.training.learn import learn
 from spamnb.training.limits import USUAL_WEIGHT, WEIGHTS
@@ -143,6 +144,65 @@ def test_without_its_base(layered, base, capfd):
     Path(base).write_bytes(Path(base + ".moved").read_bytes()[:-100])
     assert Model.open(layered).base is None
     assert "cut short" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("places", "value", "words"),
+    [
+        (("settings", "revision"), 3, "revision of the tokenizer"),
+        (("settings", "ngrams"), 2, "ngrams"),
+        (("settings", "keyed"), "0123456789abcdef", "key"),
+        (("labels", 0), "good", "labels"),
+    ],
+)
+def test_a_base_that_does_not_fit_any_more(layered, base, capfd, places, value, words):
+    """Told in a line, and the model judges alone."""
+    alone = [Model.open(layered, layered=False).classify(raw).as_map() for raw in LATER]
+    Path(base).write_bytes(forged_model(Path(base).read_bytes(), places, value))
+    judge = Model.open(layered)
+    told = capfd.readouterr().err
+    assert told.count("\n") == 1
+    assert f"made with other {words} (judging without this base)" in told
+    assert [judge.classify(raw).as_map() for raw in LATER] == alone
+
+
+def one_by_one(path, mail, monkeypatch):
+    """Learn messages one after the other, and fold the journal when all are in it."""
+    monkeypatch.setattr(learning, "YOUNG", 0)
+    for raw, label in mail:
+        learn(path, raw, label)
+    with Lock(path, kind=TRAINING):
+        training.fold(path, StoredModel.open(path).head["base"]["path"])
+    return StoredModel.open(path).head
+
+
+def test_learned_one_by_one_it_counts_as_if_learned_at_once(tmp_path, base, monkeypatch):
+    """How much the base counts is chosen by the messages of the journal, each left out, as training does."""
+    at_once = StoredModel.open(train_bulk(tmp_path, OWN, "at once", base=base)).head
+    path = str(tmp_path / "model")
+    training.create(path, "ham", "spam", base=base)
+    assert one_by_one(path, OWN, monkeypatch)["base"] == at_once["base"]
+    alone = str(tmp_path / "alone")
+    training.create(alone, "ham", "spam")
+    for raw, label in OWN:
+        learn(alone, raw, label)
+    fold(alone)
+    head = StoredModel.open(path).head
+    assert [head[name] for name in ("cutoffs", "calibration", "misfiled")] == [
+        StoredModel.open(alone).head[name] for name in ("cutoffs", "calibration", "misfiled")
+    ]
+
+
+def test_a_base_that_misleads_is_given_up(tmp_path, monkeypatch):
+    """By half of the mail, and by less."""
+    other = {"ham": "spam", "spam": "ham"}
+    base = train_bulk(tmp_path, [(raw, other[label]) for raw, label in OTHERS + OWN], "base")
+    mail = [(ham(n), "ham") for n in range(20, 50)] + [(spam(n), "spam") for n in range(120, 150)]
+    path = str(tmp_path / "model")
+    training.create(path, "ham", "spam", base=base)
+    assert one_by_one(path, mail[:4] + mail[30:34], monkeypatch)["base"]["weight"] == 0
+    path = counting(train_bulk(tmp_path, mail[:20] + mail[30:50], "bulk", base=base))
+    assert one_by_one(path, mail[20:30] + mail[50:], monkeypatch)["base"]["weight"] == 0
 
 
 @pytest.mark.parametrize("column", ["tokens", "pairs", "grams"])
