@@ -23,6 +23,7 @@ FOLD = "import sys; sys.path[:] = sys.argv[3:]; from spamnb.training.train impor
 ENOUGH_FAIR = 100
 # Messages: a model of fewer, on a base, is folded whenever it has doubled, as that sets its cutoffs.
 YOUNG = 400
+FIRST = (4, 8, 16)  # messages with which cutoffs are set while all are in the journal, where they stay
 TOO_LONG = 8 * journal.FOLD_LIMIT  # bytes: no process came to fold it, so this one does
 
 
@@ -85,7 +86,8 @@ def learn(
     is_last = before is not None and stored.messages[stored.labels.index(before)] == 1
     is_last = is_last and not set(stored.labels) <= {HAM, SPAM}
     in_file, now = sum(stored.head["messages"]), sum(stored.messages) + 1
-    has_doubled = result == LEARNED and bool(base_path) and in_file < YOUNG and now >= 2 * max(in_file, 2)
+    has_doubled = now >= 2 * max(in_file, 2) if in_file else now in FIRST
+    has_doubled = result == LEARNED and bool(base_path) and in_file < YOUNG and has_doubled
     at_once = is_last or has_doubled
     if size > limit or at_once:
         fold_in_background(path, 0 if at_once else limit, 0 if at_once else TOO_LONG, base_path)

@@ -22,6 +22,7 @@ from spamnb.mailboxes.skipped import failures, passed_over
 from spamnb.model import DEFAULT_VIEW, check_base, key_of, settings_of, view_of
 from spamnb.reading.settings import Settings
 from spamnb.store.changes import KNOWN, LEARNED, MOVED
+from spamnb.store.journal import FOLD_LIMIT
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable
 from spamnb.tables.learned import NOT_LEARNED, NOTHING_LEARNED, LearnedMessages
@@ -235,12 +236,13 @@ def write_shards(
     map_shards: MapShards = map,
     in_background: Callable[..., AbstractContextManager[Callable[[], Any]]] = nullcontext,
     base_sample: Sample | None = None,
+    stays_in_journal: bool = False,
 ) -> None:
     """Write a model, with the cutoffs and the calibration that its scores ask for, taken in the background.
 
     What was learned since `before` was opened is carried over. `base` has the path of a base, and how much it
-    counts; a sample for the base alone leaves the scores without it as they are. The caller holds the lock on
-    training.
+    counts; a sample for the base alone leaves the scores without it as they are. Of a model with a base all
+    mail may stay in the journal: then only its cutoffs are new. The caller holds the lock on training.
     """
     totals = list(map_shards(Totals.of, shards))
     kept = with_mail(labels, sum_totals(totals).messages)
@@ -283,6 +285,9 @@ def write_shards(
     }
     if base:  # which is of no known size before
         learned, found = scored()
+        if stays_in_journal and before:
+            shards, totals, before.journal.size = [CountTable.empty(labels)], [], 0
+            learned = shards[0].learned
         new = save(path, shards, learned, about | found, totals, map_shards)
     else:
         with in_background(scored) as result:
@@ -309,30 +314,33 @@ def write(
     ham_loss: float = HAM_LOSS,
     before: StoredModel | None = None,
     base: Mapping[str, Any] | None = None,
-    base_sample: Sample | None = None,
+    **more: Any,
 ) -> None:
     """Write a model of one table, as `write_shards` does of many."""
     about = settings, view, ham_loss, before, base
-    write_shards(path, table.labels, [table], table.learned, *about, base_sample=base_sample)
+    write_shards(path, table.labels, [table], table.learned, *about, **more)
 
 
-def rewrite(stored: StoredModel, table: CountTable, base_sample: Sample | None = None) -> None:
+def rewrite(stored: StoredModel, table: CountTable, **more: Any) -> None:
     """Write a model anew with another table. The caller holds the lock on training."""
-    about = stored.head["ham_loss"], stored, stored.head.get("base"), base_sample
-    write(stored.path, table, settings_of(stored), view_of(stored), *about)
+    about = stored.head["ham_loss"], stored, stored.head.get("base")
+    write(stored.path, table, settings_of(stored), view_of(stored), *about, **more)
 
 
 def fold(path: str, base: str = "", always: bool = False) -> None:
     """Fold the journal into the model, if there is one. The caller holds the lock on training.
 
-    If `base` is that of the model, the messages of the journal choose how much it counts.
+    If `base` is that of the model, the messages of the journal choose how much it counts. While a short
+    journal has all of them, they stay there, for the next choice.
     """
     stored = StoredModel.open(path)
     if stored.journal.records or always:
         with SpillFile(os.path.dirname(path) or ".") as file:
             is_layered = base and stored.head.get("base", {}).get("path") == base
             sample = Sample.of_records(stored.journal.records, stored.labels, file) if is_layered else None
-            rewrite(stored, load_table(stored).clipped(), sample)
+            is_short = not any(stored.head["messages"]) and stored.journal.size <= FOLD_LIMIT
+            stays = bool(sample and sample.pieces) and is_short
+            rewrite(stored, load_table(stored).clipped(), base_sample=sample, stays_in_journal=stays)
 
 
 def create(path: str, *labels: str, ham_loss: float | None = None, base: str | None = None) -> None:

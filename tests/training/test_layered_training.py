@@ -181,13 +181,18 @@ def test_learned_one_by_one_it_counts_as_if_learned_at_once(tmp_path, base, monk
     at_once = StoredModel.open(train_bulk(tmp_path, OWN, "at once", base=base)).head
     path = str(tmp_path / "model")
     training.create(path, "ham", "spam", base=base)
-    assert one_by_one(path, OWN, monkeypatch)["base"] == at_once["base"]
+    head = one_by_one(path, OWN, monkeypatch)
+    assert head["base"] == at_once["base"]
+    assert (head["messages"], len(StoredModel.open(path).journal.records)) == ([0, 0], len(OWN))
+    monkeypatch.setattr(training, "FOLD_LIMIT", 0)
+    head = one_by_one(path, [], monkeypatch)
+    assert head["base"] == at_once["base"]
+    assert (head["messages"], StoredModel.open(path).journal.records) == ([6, 6], [])
     alone = str(tmp_path / "alone")
     training.create(alone, "ham", "spam")
     for raw, label in OWN:
         learn(alone, raw, label)
     fold(alone)
-    head = StoredModel.open(path).head
     assert [head[name] for name in ("cutoffs", "calibration", "misfiled")] == [
         StoredModel.open(alone).head[name] for name in ("cutoffs", "calibration", "misfiled")
     ]
