@@ -17,6 +17,8 @@ import os
 import random
 import tempfile
 from collections.abc import Callable
+from itertools import groupby
+from operator import itemgetter
 
 from documents import docx, invitation, pdf, qr_code, rtf, smuggling_page, svg
 
@@ -156,10 +158,10 @@ def attacks(model: Model, ham: list[str]) -> dict[str, Callable[[Mail], bytes]]:
         "50 good words": with_words(50, "<p>{}</p>"),
         "500 good words": with_words(500, "<p>{}</p>"),
         "50 good words, not displayed": with_words(50, '<div style="display:none">{}</div>'),
-        "500 good words, not displayed": with_words(500, '<div style="display:none">{}</div>'),
-        "500 good words, white on white": with_words(500, '<font color="#ffffff">{}</font>'),
-        **{f"500 good words, {name}": with_words(500, wrap) for name, wrap in HIDING.items()},
-        **{f"text {name}": in_a(wrap) for name, wrap in SHOWING.items()},
+        "500 good words, hidden: not displayed": with_words(500, '<div style="display:none">{}</div>'),
+        "500 good words, hidden: white on white": with_words(500, '<font color="#ffffff">{}</font>'),
+        **{f"500 good words, hidden: {name}": with_words(500, wrap) for name, wrap in HIDING.items()},
+        **{f"text that only looks hidden: {name}": in_a(wrap) for name, wrap in SHOWING.items()},
         "text in pictures' texts": lambda mail: mail.written(
             "".join([f'<img src=a.gif alt="{word}">' for word in mail.text.split()])
         ),
@@ -326,10 +328,18 @@ def main() -> None:
 
 
 def report(model: Model, mails: list[Mail], attacks: dict[str, Callable[[Mail], bytes]]) -> None:
-    for name, attack in attacks.items():
+    """Print a row an attack; those of one kind, named before a colon, that gain the same are one row."""
+
+    def cells(attack: Callable[[Mail], bytes]) -> str:
         verdicts = [model.classify(attack(mail)).label for mail in mails]
         shares = [100 * verdicts.count(label) / len(mails) for label in ("spam", "unsure", "ham")]
-        print(f"| {name} | {shares[0]:.1f} % | {shares[1]:.1f} % | {shares[2]:.1f} % |", flush=True)
+        return "".join(f" {share:.1f} % |" for share in shares)
+
+    found = ((name.partition(": ")[0], cells(attack), name) for name, attack in attacks.items())
+    for (kind, gained), same in groupby(found, itemgetter(0, 1)):
+        names = [name for *_, name in same]
+        name = names[0] if len(names) == 1 else f"{kind} in {len(names)} ways"
+        print(f"| {name} |{gained}", flush=True)
 
 
 if __name__ == "__main__":

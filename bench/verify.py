@@ -100,7 +100,7 @@ STEPS = (
     Step("dist-test", "they install and work on each Python, with and without a compiler", PYTHONS, TESTS),
     Step("deb-test", "the Debian package works in a fresh Debian", ("debootstrap", "lintian")),
     Step("image-test", "the image runs its services, and is upgraded", ("mmdebstrap", "podman", "lintian")),
-    Step("growth", "hostile mail of every kind is read in linear time", tells="^[0-9]+ families"),
+    Step("growth", "hostile mail of every kind is read in linear time", tells="[0-9] families"),
     Step("fuzz", "no bytes break anything, with sanitizers", ("clang",), tells="^all "),
     measured("charsets", "undeclared text is read rightly"),
     measured("lies", "accuracy on mail that is not as it says"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable
 from itertools import pairwise
 from time import process_time
@@ -19,6 +20,8 @@ from spamnb.reading.message import read
 from spamnb.training.batches import batch_of
 
 STEP = 4  # times larger
+MOST = 1.5 * STEP  # times as long; quadratic would be 16
+FREE = 0.01  # seconds that no size accounts for
 # Bytes to begin with: four times as much is still below what is read of a message.
 SIZES = {HEADERS: 32 << 10, BODY: 32 << 10, BOX: 128 << 10}
 
@@ -56,7 +59,7 @@ def _once(work: Callable[[bytes], None], raw: bytes) -> float:
     return process_time() - start
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--slowest", type=int, default=20, help="families to show (20)")
     options = parser.parse_args()
@@ -72,7 +75,14 @@ def main() -> None:
     print(f"{'':10}{'family':34}" + "".join(f"{title:>12}" for title in ("once", "twice", "four times")))
     for kind, name, took in rows[: options.slowest]:
         print(f"{kind:10}{name:34}" + "".join(f"{1000 * time:>9.1f} ms" for time in took))
+    slow = [name for _, name, took in rows if took[-1] > MOST * took[0] + FREE]
+    print(
+        f"{len(slow)} of {len(rows)} families take more than {MOST:g} times as long for {STEP} times the size"
+    )
+    for name in slow:
+        print(name)
+    return 1 if slow else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -2,11 +2,8 @@
 
 import pytest
 from fuzz.families import FAMILIES
-from fuzz.growth import SIZES, STEP, WORK, seconds
+from fuzz.growth import FREE, MOST, SIZES, STEP, WORK, seconds
 from helpers.tiers import only_long
-
-MOST = 1.5 * STEP  # quadratic would be 16
-FREE = 0.01  # seconds that no size accounts for
 
 
 @only_long  # times are compared, which a busy machine may spoil; `make growth` has them, too
