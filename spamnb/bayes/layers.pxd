@@ -8,6 +8,9 @@ cdef uint64_t LARGEST_UNIT, LARGEST_COUNT
 cdef class LayeredTotals:
     cdef dict __dict__
 
+cdef class LayeredCounts(LayeredTotals):
+    pass
+
 @cython.locals(counts=list, k=Py_ssize_t, count=uint64_t, other=uint64_t)
 cpdef list added(own, base, uint64_t unit)
 
