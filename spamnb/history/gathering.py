@@ -55,7 +55,9 @@ def gather_file(
     while end and log.size_and_time(folder, name)[0] != done(database, folder, name):
         with transaction(database):
             first = done(database, folder, name)
-            records, end = log.unpacked_records(log.read_piece(folder, name, first, READ_AT_ONCE))
+            # Were the file shorter after a loss of power, what comes then would be taken for gathered.
+            data = log.read_piece(folder, name, first, READ_AT_ONCE, to_keep=True)
+            records, end = log.unpacked_records(data)
             if len(records) > AT_ONCE:
                 records, end = records[:AT_ONCE], records[AT_ONCE][0]
             for start, stop, fields in records:

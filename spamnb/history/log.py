@@ -14,7 +14,7 @@ import zlib
 from spamnb.bayes.verdict import LARGEST
 from spamnb.configuration.quantities import parse_days, parse_size
 from spamnb.errors import NoInput
-from spamnb.files import complain, make_folder, open_own, state_folder, write_all
+from spamnb.files import complain, make_folder, open_own, state_folder, sync_folder, write_all
 from spamnb.labels import UNSURE, is_label
 from spamnb.store import msgpack_codec
 from spamnb.store.msgpack_codec import is_integer, is_number
@@ -177,13 +177,17 @@ def digest_of(raw: bytes) -> int:
     return digest(read(raw))
 
 
-def read_piece(folder: str, name: str, start: int, size: int) -> bytes:
-    """Read a piece of a file; nothing if the file is gone."""
+def read_piece(folder: str, name: str, start: int, size: int, to_keep: bool = False) -> bytes:
+    """Read a piece of a file; nothing if it is gone. What is read `to_keep` survives a loss of power then."""
     path = os.path.join(folder, name)
     try:
         with open(open_own(path, os.O_RDONLY), "rb", buffering=0) as file:
             file.seek(start)
-            return file.read(size)
+            data = file.read(size)
+            if to_keep:
+                os.fsync(file.fileno())
+                sync_folder(path)
+            return data
     except FileNotFoundError:
         return b""
     except OSError as error:

@@ -217,9 +217,14 @@ class History:
         return self._select(conditions, values, "corrected", limit=-1)
 
     def correct(self, ids: Iterable[int], label: str | None, now: float | None = None) -> None:
-        """Note the label that a person gave to messages; None takes it back. Learning is up to the caller."""
-        ids, when = list(ids), time.time() if now is None else now
+        """Note the label that a person gave to messages; None takes it back. Learning is up to the caller.
+
+        It is later than all before, also if the clock was put back: who asks what came since must be told.
+        """
+        ids = list(ids)
         with transaction(self.database) as database:
+            last = "SELECT max(corrected) + 1e-6 FROM entries WHERE corrected IS NOT NULL"
+            when = max(time.time() if now is None else now, database.execute(last).fetchone()[0] or 0.0)
             database.executemany(
                 "UPDATE entries SET correction = ?, corrected = ?, is_corrected = ? WHERE id = ?",
                 [(label, when, label is not None, one) for one in ids],

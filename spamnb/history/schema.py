@@ -81,6 +81,7 @@ CREATE INDEX IF NOT EXISTS by_model_and_source ON entries (
 CREATE INDEX IF NOT EXISTS by_time ON entries (time, verdict, correction, score);
 CREATE INDEX IF NOT EXISTS by_model_and_time ON entries (model, time, verdict, correction, score);
 CREATE INDEX IF NOT EXISTS by_week ON entries (model, week, verdict, correction);
+CREATE INDEX IF NOT EXISTS by_correction ON entries (corrected) WHERE corrected IS NOT NULL;
 CREATE INDEX IF NOT EXISTS by_digest ON entries (digest);
 CREATE INDEX IF NOT EXISTS by_verdict ON entries (verdict, time);
 """

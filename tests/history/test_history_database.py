@@ -173,6 +173,27 @@ def test_gathered_once_and_what_comes_later(folder, history):
     assert len(history.entries()) == 11
 
 
+def test_what_is_gathered_outlives_a_loss_of_power(folder, monkeypatch):
+    """The file is then as it was when it was last synced."""
+    synced: dict[int, int] = {}
+    sync = os.fsync
+
+    def noted(handle):
+        synced[os.fstat(handle).st_ino] = os.fstat(handle).st_size
+        sync(handle)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    for verdicts in ([("spam", 9)], [("ham", -9), ("ham", -8)]):
+        append(folder, *verdicts)
+        with History.open(folder) as history:
+            history.gather()
+        path = os.path.join(folder, *file_names(folder))
+        os.truncate(path, synced.get(os.stat(path).st_ino, 0))
+    with History.open(folder) as history:
+        history.gather()
+        assert sorted(scores(history.entries())) == [-9, -8, 9]
+
+
 def test_a_record_on_its_way_is_gathered_when_it_is_there(folder, history):
     append(folder, ("spam", 3))
     path = os.path.join(folder, file_names(folder)[0])
@@ -226,6 +247,16 @@ def test_a_message_is_never_another_one(folder, history):
     append(folder, ("spam", 9), ("ham", -9), start=NOW + 60)
     assert [history.message(entry.id) for entry in entries] == [None] * 9
     assert history.gather() == 2
+
+
+def test_what_was_corrected_since_when_the_clock_was_put_back(history):
+    history.correct([1], "ham", NOW)
+    for id_, now in ((2, NOW - 3600), (3, NOW - 3000)):
+        since = max(entry.corrected for entry in history.entries() if entry.corrected)
+        history.correct([id_], "ham", now)
+        assert [entry.id for entry in history.corrected_since(since, "classify")] == [id_]
+    plan = history.database.execute("EXPLAIN QUERY PLAN SELECT * FROM entries WHERE corrected > 1").fetchall()
+    assert "by_correction" in plan[0][-1]
 
 
 def test_a_column_that_a_database_lacks_is_added(folder, history):
