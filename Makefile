@@ -103,7 +103,7 @@ attacks: env  ## known attacks, and what they gain
 growth: env  ## time against size, for hostile mail of every kind
 	PYTHONPATH=tests $(BIN)/python -m fuzz.growth $(ARGS)
 
-soak: env  ## kills, crowds, failing disks, new examples, long forms of tests: ARGS="--kills 500 --minutes 60"
+soak: env  ## kills, crowds, failing disks, weeks of use, new examples, long forms of tests: ARGS="--kills 500 --minutes 60"
 	PYTHONPATH=tests $(BIN)/python -m faults.soak $(ARGS)
 
 fuzz: env  ## search for bytes that break something: ARGS="--seconds 600 words markup"

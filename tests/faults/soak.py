@@ -1,4 +1,4 @@
-"""`make soak`: kills, crowds, failing disks, hostile clients and new examples in great number.
+"""`make soak`: kills, crowds, failing disks, weeks of use, hostile clients and new examples in great number.
 
 Whatever goes wrong is told, and makes this fail; all else goes on.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,11 +18,12 @@ from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from itertools import count
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
-from faults import crowds, disks, failures, kills
+from faults import crowds, disks, failures, kills, weeks
 from faults.lives import Life
 from faults.operations import LESSONS, READING, WRITING, Operation
 from faults.worlds import World
@@ -127,6 +129,19 @@ class Soak:
             for name, operation in WRITING.items():
                 codes = self.tried(name, filled, self.world, operation, disk) or []
                 row(name, (len(codes) - codes.count(0), codes.count(0)))
+
+    def live(self) -> None:
+        """Weeks of one user, with all that happens. What goes wrong leaves its folder."""
+        if os.getuid():
+            row("weeks", ("not run: only root can mount disks",))
+            return
+        seed, folder = self.options.seed, Path(tempfile.mkdtemp(prefix="spamnb-weeks-"))
+        folder.chmod(0o755)
+        before = self.wrong
+        row(f"weeks, seed {seed}", ("messages", "took", ""))
+        self.tried(f"weeks, --seed {seed}, {folder}", weeks.lived, folder, self.options.days, seed, row)
+        if self.wrong == before:
+            shutil.rmtree(folder)
 
     def search(self) -> None:
         """Generated tests with examples that no run had before. What fails is to be made an @example."""
@@ -241,6 +256,7 @@ def main() -> int:
         "crowds": Soak.crowd,
         "calls": Soak.fail,
         "full": Soak.fill,
+        "weeks": Soak.live,
         "load": Soak.load,
         "examples": Soak.search,
         "longer": Soak.lengthen,
@@ -251,6 +267,7 @@ def main() -> int:
     parser.add_argument(
         "--crowds", type=int, default=10, help=f"of {CROWD} that learn and {CROWD} that judge (10)"
     )
+    parser.add_argument("--days", type=int, default=21, help="of the weeks of one user (21)")
     parser.add_argument("--load-minutes", type=float, default=10, help="of random clients at the server (10)")
     parser.add_argument("--workers", type=int, default=2, help="of each server (2)")
     parser.add_argument("--requests", type=int, default=200_000, help="at the server, then (200,000)")

@@ -38,11 +38,21 @@ def run(
     `when`: 3 for the third, 3+ for that and all that follow. Unless told otherwise the calls are those on
     the files of the model, their folder, and standard input and output. Returns also how often it came.
     """
-    words = ["-e", f"trace={CALLS[call]}", "-e", f"inject={CALLS[call]}:{fault}:when={when}"]
+    words = faulty(call, fault, when)
     if "error" in fault:
         words.append("--seccomp-bpf")  # stops at no other call: thrice as fast, but it brings no signal
     done, log = traced(world, operation, model, words, paths)
     return done, log.count("(INJECTED)") if "error" in fault else log.count(" = ?\n")  # a call without an end
+
+
+def faulty(call: str, fault: str, when: str) -> list[str]:
+    """Options of strace that make a call fail, or kill who makes it."""
+    return ["-e", f"trace={CALLS[call]}", "-e", f"inject={CALLS[call]}:{fault}:when={when}"]
+
+
+def tracer(log: str, paths: list[str], words: list[str]) -> list[str]:
+    """The command that runs another one, and looks at its calls on some paths."""
+    return ["strace", "-f", "-qq", "-o", log, *(word for path in paths for word in ("-P", path)), *words]
 
 
 def traced(
@@ -54,8 +64,7 @@ def traced(
         streams = [os.path.join(folder, name) for name in ("in", "out")]
         paths = [folder, *streams, *(model + ending for ending in ENDINGS)]
     log = os.path.join(folder, "trace")
-    tracer = ["strace", "-f", "-qq", "-o", log, *(word for path in paths for word in ("-P", path)), *words]
-    command = [*tracer, *world.command(operation, model)]
+    command = [*tracer(log, paths, words), *world.command(operation, model)]
     done = ended(command, operation.stdin, folder, env=world.environment, cwd=folder)
     told = Path(log).read_text(errors="replace")
     os.unlink(log)

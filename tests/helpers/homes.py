@@ -31,6 +31,11 @@ def hand_over(folder):
                 os.chown(name, NOBODY, NOBODY, follow_symlinks=False)
 
 
+def procmail(home, rules):
+    """The command that delivers a message by a file of rules, to a home that is not the tests' user's."""
+    return ["procmail", "-tm", f"HOME={home}", f"ORGMAIL={home}/Maildir/", str(rules)]
+
+
 @contextmanager
 def a_home(spamnb):
     """With spamnb in ~/.local/bin, and a model where it is looked for.

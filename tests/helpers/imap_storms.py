@@ -22,6 +22,7 @@ from helpers.imap_mailbox import as_on_the_wire, digest
 from helpers.samples import ham, spam, work
 from helpers.waiting import PATIENCE, until
 from spamnb.history.queries import History
+from spamnb.imap.fetch import head_of
 from spamnb.imap.state import Known, key_of
 from spamnb.training.learn import learn
 
@@ -102,7 +103,7 @@ FIRST = [ham(99), ham(98), *(spam(n) for n in range(90, 96))]
 THEN = [ham(97), *(offer(n) for n in range(1, 5)), unknown(b"uvw"), FRIEND, work(96)]
 RAW = [*FIRST, unknown(b"xyz"), *THEN]
 BY_DIGEST = {digest(raw): raw for raw in RAW}
-KEYS = {digest(raw): key_of(as_on_the_wire(raw).partition(b"\r\n\r\n")[0] + b"\r\n\r\n") for raw in RAW}
+KEYS = {digest(raw): key_of(head_of(as_on_the_wire(raw))) for raw in RAW}
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,10 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
+from urllib.request import HTTPCookieProcessor, Request, build_opener
+
+from selectolax.lexbor import LexborHTMLParser
 
 from helpers.browser import BROWSER
 from helpers.program import Spamnb
@@ -40,6 +44,35 @@ class Page:
     def kill(self) -> None:
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait(PATIENCE)
+
+
+class Forms:
+    """A page as it works without script: what is read there, and what its forms send."""
+
+    def __init__(self, page: Page) -> None:
+        self.base = page.base
+        self.opener = build_opener(HTTPCookieProcessor())
+        self.opener.open(page.address, timeout=PATIENCE)
+
+    def read(self, **asked: str) -> LexborHTMLParser:
+        with self.opener.open(f"{self.base}/?{urlencode(asked)}", timeout=PATIENCE) as answer:
+            return LexborHTMLParser(answer.read())
+
+    def mark(self, subject: str, label: str | None) -> bool:
+        """Say what a message is, or without a label undo that; False if it is not there."""
+        page = self.read(text=subject, order="time")
+        rows = [row for row in page.css(".rows > li") if subject in row.text()]
+        if not rows:
+            return False
+        secret, id_ = page.css_first("input[name=secret]"), str(rows[0].id)[1:]
+        assert secret
+        fields = {"secret": secret.attributes["value"] or ""}
+        fields |= {"one": f"{id_}:{label}"} if label else {"undo": id_}
+        self.opener.open(
+            Request(f"{self.base}/correct", urlencode(fields).encode(), {"Origin": self.base}),
+            timeout=PATIENCE,
+        ).close()
+        return True
 
 
 @contextmanager

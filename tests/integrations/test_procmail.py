@@ -2,7 +2,7 @@
 
 import pytest
 from helpers.contract import INBOX, JUNK, Asking, Filtering, Waiting
-from helpers.homes import ON_A_FULL_DISK
+from helpers.homes import ON_A_FULL_DISK, procmail
 from helpers.letters import BIG
 from helpers.paths import ROOT
 from helpers.programs import needs
@@ -22,9 +22,8 @@ class Procmail:
         home.maildir.mkdir(exist_ok=True)
 
     def deliver(self, rules, raw, code=0, on=()):
-        settings = (f"HOME={self.home.path}", f"ORGMAIL={self.home.maildir}/")  # not those of the tests' user
-        path = self.home.write(".procmailrc", rules)
-        self.home.run(*on, "procmail", "-tm", *settings, path, stdin=raw, code=code)
+        command = procmail(self.home.path, self.home.write(".procmailrc", rules))
+        self.home.run(*on, *command, stdin=raw, code=code)
         return self.home.taken()
 
 
