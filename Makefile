@@ -159,7 +159,7 @@ deb-test: deb  ## the package in a fresh root of Debian (debootstrap, as root, s
 
 image: deb  ## the OCI image in build/image, of that package and Debian's (mmdebstrap, as root): podman load -i build/image/*.tar
 	rm -rf build/image && mkdir build/image
-	for deb in build/deb/spamnb_*.deb; do /usr/bin/python3 debian/image.py $$deb build/image/$$(basename $$deb .deb).tar; done
+	/usr/bin/python3 debian/image.py build/deb/spamnb_*.deb build/image
 
 image-test: image  ## the image used by podman, with the services of compose.yaml (as root, some minutes)
 	$(BIN)/python -m pip install -q --group image

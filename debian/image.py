@@ -29,7 +29,7 @@ CONFIG = {
         f"XDG_STATE_HOME={STATE}",
         f"SPAMNB_MODEL={MODELS}/model.msgpack",
     ],
-    "Entrypoint": ["spamnb"],
+    "Entrypoint": ["tini", "--", "spamnb"],  # reaps folds, which no server waits for
     "Cmd": ["serve", "--listen", "0.0.0.0:7830", "--allow-network"],
     "ExposedPorts": {"7830/tcp": {}},
     "Volumes": {MODELS: {}, STATE: {}},
@@ -38,9 +38,10 @@ CONFIG = {
     # No field of OCI: Docker takes it, in nanoseconds; podman does not, so compose.yaml says it once more.
     "Healthcheck": {"Test": ["CMD", "spamc", "-K", "-p", "7830"], "Interval": 30 * 10**9},
 }
-WANTED = {"ca-certificates", "python3-stemmer", "spamc", "tzdata"}  # beside what the package depends on
+# Beside what the package depends on.
+WANTED = {"ca-certificates", "dash", "python3-stemmer", "spamc", "tini", "tzdata"}
 INSTALLERS = {"init-system-helpers", "python3:any", "systemd"}  # Perl and systemd would be 22 MB
-PROGRAMS = {"python3", "spamc", "spamnb"}
+PROGRAMS = {"python3", "sh", "spamc", "spamnb", "tini"}  # a journal is folded by way of a shell
 # C's character sets are 20 MB, which Python does without. What is below `bin` is chosen by name.
 NEEDLESS = """
     bin sbin dev/* tmp/* var/* usr/sbin usr/games usr/include usr/libexec lib/systemd usr/lib/systemd
@@ -53,7 +54,8 @@ NEEDLESS = """
 """.split()
 
 
-def main(package: str, archive: str) -> None:
+def main(package: str, images: str) -> None:
+    archive = str(Path(images, Path(package).stem + ".tar"))
     release = platform.freedesktop_os_release()["VERSION_CODENAME"]
     needed = {one.split()[0] for one in field(package, "Depends").split(",")} - INSTALLERS
     with tempfile.TemporaryDirectory(prefix="spamnb-image-") as folder:
@@ -73,6 +75,8 @@ def field(package: str, name: str) -> str:
 
 def trim(root: Path) -> None:
     """Leave what spamnb needs, compiled; do what packages do when they are installed."""
+    (shell,) = {path.resolve() for path in (root / "bin/dash", root / "usr/bin/dash") if path.exists()}
+    shell.rename(root / "usr/bin/sh")
     for pattern in NEEDLESS:
         for path in sorted(root.glob(pattern)):
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
@@ -80,6 +84,7 @@ def trim(root: Path) -> None:
     for path in (root / "usr/bin").iterdir():
         if path.name not in wanted:
             path.unlink()
+    (root / "bin").symlink_to("usr/bin")
     for library in ("blas", "lapack"):
         (found,) = root.glob(f"usr/lib/*/{library}/lib{library}.so.3")
         (found.parent.parent / found.name).symlink_to(f"{library}/{found.name}")

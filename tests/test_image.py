@@ -96,7 +96,7 @@ def test_its_server_runs_and_is_healthy(spamnb, models):
         return started(CONFIG["Healthcheck"]["Test"][1:]).wait(PATIENCE) == 0
 
     assert not healthy()
-    server = started(CONFIG["Entrypoint"] + CONFIG["Cmd"])
+    server = started(CONFIG["Entrypoint"][-1:] + CONFIG["Cmd"])
     try:
         until(lambda: healthy() or server.poll() is not None)
         assert server.poll() is None
