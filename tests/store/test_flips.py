@@ -5,11 +5,12 @@ from pathlib import Path
 
 import msgpack
 import pytest
+from helpers.interpreted import interpreted
 from helpers.tiers import LONG
 
 from spamnb.errors import WHAT_TO_DO, ModelError
 from spamnb.model import Model
-from spamnb.store import records
+from spamnb.reading.message import read
 from spamnb.store.stored_model import StoredModel
 from spamnb.training.learn import learn
 
@@ -40,20 +41,22 @@ def learned(path, raw):
     return msgpack.unpackb(packed) | {"day": 0}
 
 
-def read_by(act, path, raw):
-    """Which bytes of the file are looked at, and what comes of it."""
-    read: set[int] = set()
-    pread = os.pread
+def read_by(path, raw):
+    """Which bytes of the columns are looked at: in the interpreted form, whose reads can be watched."""
+    found: set[int] = set()
 
     def watched(handle, size, at):
-        data = pread(handle, size, at)
-        read.update(range(at, at + len(data)) if at else ())  # the head comes with what follows it
-        return data
+        found.update(range(at, at + size))
+        return os.pread(handle, size, at)
 
+    plain, model = interpreted("spamnb.store.records"), Model.open(path)
+    features, column = model.features(read(raw)), model.stored.column
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(os, "pread", watched)
-        patch.setattr(records, "WORTH_A_READ", 0)  # no entries of a directory that nobody looks at
-        return read, repr(act(path, raw))  # NaN as itself
+        patch.setattr(plain.direct, "pread", watched)
+        patch.setattr(plain, "WORTH_A_READ", 0)  # no entries of a directory that nobody looks at
+        plain.CountRecords(column("tokens"), column("starts")).rows([token[0] for token in features.tokens])
+        plain.CountRecords(column("pairs"), column("pair_starts")).rows([pair[0] for pair in features.pairs])
+    return found
 
 
 def spans(path):
@@ -71,7 +74,7 @@ class Attacked:
         self.content = Path(path).read_bytes()
         self.damage = SAID[name]
         self.span = spans(path)[name]
-        self.read, self.answer = read_by(act, path, raw)
+        self.read, self.answer = read_by(path, raw), repr(act(path, raw))  # NaN as itself
         self.told = self.passed = 0
 
     def meets(self, at, data):
