@@ -35,8 +35,8 @@ STYLES = {PASSED: "green", FAILED: "red"}
 LOGGED, ENOUGH = 80, 5  # last lines of a log on the page; and those that tell why a step failed
 TESTS = r"\d (passed|failed)|^coverage|^Python 3"
 # Goals that are missed, and rows of spamnb's defaults.
-FIGURES = r"\bNO \||^WARNING|^\| (spamnb|the default|none|all|20) "
-DOUBTFUL = "^WARNING: the machine was too noisy|not installed"
+FIGURES = r"\bNO \||^WARNING: the machine|^\| (spamnb|the default|none|all|20) "
+DOUBTFUL = "^WARNING: the machine was too noisy|: not installed"
 # What the outer make was told is not meant for those of the steps.
 OUTER = ("ARGS", "MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS")
 # What decides about a step, as git names it: all, all but pages, or only what is measured.
