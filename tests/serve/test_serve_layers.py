@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from helpers.learning import fold
+from helpers.learning import counting
 from helpers.samples import ham, spam, work
 
 from spamnb.delivery.commands import LearnCommand
@@ -50,7 +50,7 @@ def test_a_model_is_begun_on_top_of_the_shared_one(shared, homes, judge):
     for n in range(2, 9):
         lesson(shared, homes, work(n), "ham")
         lesson(shared, homes, spam(60 + n), "spam")
-    fold(path)
+    counting(path)
     judged = judge.classify(spam(99), "ann")
     assert judged.model == path
     assert judged.verdict.as_map() == Model.open(path).classify(spam(99)).as_map()
@@ -68,7 +68,7 @@ def test_no_other_base_than_the_shared_model(shared, homes, judge, tmp_path, cap
     for n in range(8):
         LearnCommand("ham", path, base=str(others)).learn(work(n))
         LearnCommand("spam", path, base=str(others)).learn(spam(60 + n))
-    fold(path)
+    counting(path)
     assert Model.open(path).base
     alone = Model.open(path, layered=False)
     judged = judge.classify(spam(99), "ann")

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.forging import forged_model
-from helpers.learning import fold, train_bulk
+from helpers.learning import counting, fold, train_bulk
 from helpers.samples import ham, spam, work
 
 from spamnb.bayes.view import View
@@ -25,7 +25,6 @@ from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.learned import LearnedMessages
-from spamnb.tables.loading import load_table
 from spamnb.training import learn as learning
 from spamnb.training import train as training
 from spamnb.training.learn import learn
@@ -48,15 +47,6 @@ def layered(tmp_path, base):
     for raw, label in OWN[3:6] + OWN[9:]:
         learn(path, raw, label)
     return counting(path)
-
-
-def counting(path, weight=30):
-    """Have the base of a model count as so many messages."""
-    with Lock(path, kind=TRAINING):
-        stored = StoredModel.open(path)
-        stored.head["base"]["weight"] = weight
-        training.rewrite(stored, load_table(stored).clipped())
-    return path
 
 
 def test_the_own_part_is_as_without_a_base(tmp_path, base):
