@@ -46,7 +46,7 @@ class Machine:
         self.own = Drive(self.home / ".local", folder / "own.image", 32)
         self.mail = Drive(self.home / "Maildir", folder / "mail.image", 16, "noatime,sync")
         self.drives = (self.own, self.mail)
-        self.is_off = self.may_fail = False
+        self.is_off = self.is_full = self.may_fail = False
         self.model = str(self.home / ".local/share/spamnb/model.msgpack")
         self.state = self.home / ".local/state/spamnb/imap/home.sqlite"
         self.history = self.home / ".local/state/spamnb/history"
@@ -208,14 +208,14 @@ class Machine:
             drive.lose_power()
 
     def fill(self, room: int) -> None:
-        self.may_fail = True
+        self.is_full = self.may_fail = True
         for drive in self.drives:
             drive.fill(room)
 
     def empty(self) -> None:
         for drive in self.drives:
             drive.empty()
-        self.may_fail = False
+        self.is_full = self.may_fail = False
 
     def set_up(self, server: DovecotImap) -> None:
         """As the page of IMAP says, with a folder for what is unsure."""

@@ -11,6 +11,7 @@ import sqlite3
 import subprocess
 import time
 import urllib.error
+from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing
@@ -51,6 +52,7 @@ BY_NIGHT = "power fails by night"
 FULL, FORWARD, BACK = "disk full", "an hour forward", "an hour back"
 MISHAPS = (*POWER, BY_NIGHT, FULL, FORWARD, BACK)
 UPGRADE = "upgrade"
+MOST_CALLS = {"open": 20, "write": 20, "sync": 8}  # before which a program is killed; 2 of other kinds
 
 
 class Weeks:
@@ -60,6 +62,7 @@ class Weeks:
         self.machine, self.server, self.days = Machine(folder), server, days
         self.chance = Random(f"weeks {seed}")
         self.letters: list[Letter] = []
+        self.struck: Counter[str] = Counter()  # how often a program was killed as it wrote
         self.versions = self.made_versions()
         mishaps = [*self.chance.sample(MISHAPS, len(MISHAPS)), *self.chance.choices(MISHAPS, k=days)]
         upgrades = {1 + days // 7: UPGRADE, 1 + 2 * days // 7: UPGRADE} if len(self.versions) > 1 else {}
@@ -137,12 +140,9 @@ class Weeks:
         machine.set_clock(DAY * (day - self.days - 1) + DAY // 2)
         late = [self.write(self.chance.choice(LABELS), is_here=True)]
         if event == BY_NIGHT:
-            killing = machine.killing(self.chance.choice(CHANGING), self.chance.randint(1, 6))
-            machine.may_fail = True
-            self.at_once(self.post(late), lambda: machine.by_night(*killing))
-            machine.kill_all()
-            self.lose_power()
-            machine.start_all()
+            killing, machine.may_fail = self.killing(), True
+            self.at_once(self.post(late), lambda: self.struck.update({event: not machine.by_night(*killing)}))
+            self.fail()
         self.at_once(self.post(late), self.sleep)
         machine.date_files()
 
@@ -154,7 +154,7 @@ class Weeks:
     def cut_short(self, event: str, jobs: Iterable[Callable[[], None]]) -> None:
         """The power fails while jobs are being done, at any moment or as a program writes."""
         machine, self.machine.may_fail = self.machine, True
-        killing = machine.killing(self.chance.choice(CHANGING), self.chance.randint(1, 12))
+        killing = self.killing()
         if event != POWER[0]:
             machine.stop_all()
             below = [killing if event.endswith(name) else [] for name in ("watch", "review")]
@@ -165,20 +165,30 @@ class Weeks:
             if event == POWER[0]:
                 wait(running, moment)
             else:
-                until(lambda: machine.one_ended or all(job.done() for job in running))
+                until(
+                    lambda: machine.one_ended or (all(job.done() for job in running) and not self.unsettled())
+                )
+                self.struck[event] += machine.one_ended
             machine.kill_all()
         for job in running:
             job.result()
-        self.lose_power()
-        machine.start_all()
+        self.fail()
 
-    def lose_power(self) -> None:
-        """Whatever was acknowledged must still be there."""
-        self.machine.lose_power()
+    def killing(self) -> list[str]:
+        """At any of the calls that a program makes."""
+        call = self.chance.choice(CHANGING)
+        return self.machine.killing(call, self.chance.randint(1, MOST_CALLS.get(call, 2)))
+
+    def fail(self) -> None:
+        """All is killed, often with what the disk has not written. What was acknowledged must be there."""
+        self.machine.kill_all()
+        if is_lost := self.chance.random() < 0.6:
+            self.machine.lose_power()
         learned = state(self.machine.model).learned
         for letter in self.letters:
             assert letter.marked in (None, learned.get(named(letter.raw))), letter
-            letter.is_missed |= letter.came and not letter.is_kept
+            letter.is_missed |= is_lost and letter.came and not letter.is_kept
+        self.machine.start_all()
 
     def sleep(self) -> None:
         assert self.machine.by_night(), self.machine.log.read_text()
@@ -197,7 +207,7 @@ class Weeks:
             if self.machine.is_off:
                 return
             letter.tries += 1
-            letter.is_missed |= self.machine.may_fail
+            letter.is_missed |= self.machine.is_full
             letter.came = self.machine.deliver(letter.raw)
             assert letter.came or self.machine.may_fail, self.machine.log.read_text()
 
@@ -213,7 +223,7 @@ class Weeks:
         def work() -> None:
             for letter in letters:
                 if not letter.is_here and not letter.came:
-                    letter.is_missed |= self.machine.may_fail
+                    letter.is_missed |= self.machine.is_full
                     self.server.append("INBOX", letter.raw, when=WHEN + letter.number)
                     letter.came = True
 
@@ -225,8 +235,11 @@ class Weeks:
         """Look at the mail of the days before, and plan what to do about it."""
         here, there = found_here(self.machine.mail.folder), found_there(self.server, self.letters)
         for letter in self.letters:
-            for _, extra in here.get(letter.number, [])[1:] if letter.is_here else ():
-                extra.unlink()  # it came twice, as power failed
+            if letter.is_here and letter.tries:
+                copies = here.get(letter.number, [])
+                assert len(copies) <= letter.tries
+                for _, extra in copies[1:]:
+                    extra.unlink()  # it came twice, as power failed
             if letter.is_seen or not letter.came:
                 continue
             letter.is_seen = True
@@ -318,5 +331,6 @@ def lived(folder: Path, days: int, seed: int, tell: Callable[[str, tuple[object,
                 took = f"{time.monotonic() - begun:.1f} s"
                 tell(f"day {day}", (len(weeks.letters), took, f"  {weeks.plan.get(day, '')}"))
             weeks.end()
+            tell("struck", tuple(f"  {event}: {times}" for event, times in weeks.struck.items()))
         finally:
             weeks.machine.end()
