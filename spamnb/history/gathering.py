@@ -63,6 +63,8 @@ def gather_file(
             for start, stop, fields in records:
                 place = {"file": name, "start": first + start, "length": stop - start}
                 row = row_of(fields, models) | place
+                if is_repeated(database, folder, row, fields):
+                    continue
                 names = ", ".join(row)
                 database.execute(f"INSERT INTO entries ({names}) VALUES (:{', :'.join(row)})", row)
             if end:
@@ -72,6 +74,21 @@ def gather_file(
         gathered += len(records)
         step(end, len(records))
     return gathered
+
+
+def is_repeated(database: Connection, folder: str, row: dict[str, Any], fields: dict[str, Any]) -> bool:
+    """Whether `spamnb imap` said this of a message before: it was killed before it had noted that it did."""
+    if not row["source"].startswith("imap "):
+        return False
+    found = database.execute(
+        "SELECT verdict, file, start, length FROM entries WHERE digest = ? AND source = ? AND model = ?"
+        " ORDER BY id DESC LIMIT 1",
+        (row["digest"], row["source"], row["model"]),
+    ).fetchone()
+    if not found or found[0] != row["verdict"]:
+        return False
+    before = log.sound_fields(log.read_piece(folder, *found[1:]))
+    return before is not None and log.message_of(before) == log.message_of(fields)
 
 
 def done(database: Connection, folder: str, name: str) -> int:

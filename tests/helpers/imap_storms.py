@@ -115,7 +115,7 @@ class Outcome:
     learned: dict
     counts: object
     rows: dict  # digest: what the state says
-    corrections: dict  # digest: what the history says
+    corrections: dict  # digest: what the history says, each time that it was judged
 
 
 class Sea:
@@ -217,7 +217,9 @@ class Sea:
                 rows[known.key] = (key == known.key, known._replace(uid=0, validity=0, time=0, ours=ours))
         with History.open(str(self.home.history_path)) as history:
             history.gather()
-            corrections = {entry.digest: entry.correction for entry in history.entries(limit=1000)}
+            corrections: dict = {}
+            for entry in history.entries("time", limit=1000):
+                corrections.setdefault(entry.digest, []).append((entry.verdict, entry.correction))
         return Outcome(places, deleted, model.learned, model.counts, rows, corrections)
 
     def storm(self, command, weather, kill):

@@ -3,6 +3,7 @@
 import os
 import stat
 import time
+from collections import Counter
 
 import pytest
 
@@ -20,13 +21,13 @@ def folder(tmp_path):
     return str(tmp_path / "history")
 
 
-def append(folder, *verdicts, model="/nosuch", raw=None, start=NOW):
+def append(folder, *verdicts, model="/nosuch", raw=None, start=NOW, source="classify"):
     """Verdicts by label and score, a second apart."""
     log = HistoryLog(folder=folder)
     for number, (label, score) in enumerate(verdicts):
         message = raw or b"From: Ann <ann@example.org>\nSubject: %s %d\n\n" % (label.encode(), number)
         verdict = Verdict(label, score, 0.5, {}, (), Cutoffs(-1.0, 1.0))
-        log.append(message, verdict, model, "classify", "joe", now=start + number)
+        log.append(message, verdict, model, source, "joe", now=start + number)
 
 
 @pytest.fixture
@@ -171,6 +172,23 @@ def test_gathered_once_and_what_comes_later(folder, history):
         assert history.waiting() > 0
         assert (another.gather(), history.gather()) == (2, 0)
     assert len(history.entries()) == 11
+
+
+def test_what_a_killed_visit_says_again_is_there_once(folder):
+    """A delivery that is repeated is another one; so is a mailbox's other verdict, and another message."""
+    for source in ("imap home/INBOX", "classify"):
+        append(folder, ("spam", 9), ("spam", 9), ("ham", -9), ("spam", 9), raw=b"A: b\n\n", source=source)
+    append(folder, ("spam", 8), raw=b"A: b\n\nc", source="imap home/INBOX")
+    with History.open(folder) as history:
+        history.gather()
+        told = [(entry.source[:4], entry.score) for entry in history.entries("time")]
+    assert Counter(told) == {
+        ("imap", 9): 2,
+        ("imap", -9): 1,
+        ("clas", 9): 3,
+        ("clas", -9): 1,
+        ("imap", 8): 1,
+    }
 
 
 def test_what_is_gathered_outlives_a_loss_of_power(folder, monkeypatch):
