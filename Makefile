@@ -168,7 +168,7 @@ image-test: image  ## the image used by podman, with the services of compose.yam
 audit: env  ## known vulnerabilities of what is installed
 	.ci/audit
 
-verify: env  ## all of these checks, some hours, with a page build/verify.html; goes on where it was: ARGS="--again test soak"
+verify: env  ## all of these checks, some hours, with a page build/verify.html; goes on where it was: ARGS="--again test soak-kills"
 	$(BIN)/python bench/verify.py $(ARGS)
 
 figures: env  ## put on record what `make verify` measured, and write the figures of the pages anew

@@ -76,6 +76,16 @@ def measured(name: str, proves: str, command: str = "", needs: Sequence[str] = (
     return Step(name, proves, needs, FIGURES, DOUBTFUL, command, MEASURED)
 
 
+SOAKED = {
+    "kills": "killed at any moment, and before each call that changes the disk, it loses nothing",
+    "crowds": "many learn and judge at once, some are killed: the counts are exact",
+    "calls": "each call that fails is told, and nothing is lost",
+    "full": "a full disk is told, and nothing is lost",
+    "load": "ten minutes of hostile clients: the good ones hardly wait, and memory does not grow",
+    "examples": "the tests that are given random examples, with new ones",
+    "longer": "tests in their long forms",
+    "weeks": "three weeks of one user: mailbox, history and model agree to the last message",
+}
 PYTHONS = ("python3.11", "python3.12", "python3.13")
 PEERS, SERVERS = ("bogofilter", "ifile"), ("bogofilter", "spamc", "spamd")
 # Mail that is not in the repository, each variable as HAM,SPAM.
@@ -114,13 +124,10 @@ STEPS = (
     measured("bench-serve", "the server's speed beside spamd", needs=SERVERS),
     measured("bench-cluster", "a cluster beside processes", 'make bench-cluster ARGS="--messages 12000"'),
     measured("bench-imap", "training from IMAP beside a Maildir", needs=("dovecot",)),
-    Step(
-        "soak",
-        "kills, crowds, failing disks, ten minutes of hostile clients, long forms of tests: nothing is lost",
-        ("strace",),
-        "together|counts exact|went wrong",
-        "cut short",
-        "make soak ARGS='--minutes 600'",
+    *(
+        Step(f"soak-{part}", proves, ("strace",), "together|counts exact|went wrong", "cut short", command)
+        for part, proves in SOAKED.items()
+        for command in [f"make soak ARGS='{part} --minutes 600'"]
     ),
 )
 
