@@ -24,8 +24,8 @@ from spamnb.mailboxes.sources import messages
 from spamnb.tables.count_table import CountTable
 
 FORMS = (import_module, interpreted)
-HOSTILE = 2 << 10  # bytes of a message that is made to cost as much as it can
-SAMPLE = 40  # of the messages of a mailbox, every how many are in the fast tests
+HOSTILE = 1 << 10  # bytes of a message that is made to cost as much as it can
+SAMPLE = 100  # of the messages of a mailbox, every how many are in the fast tests
 MAILBOXES = sorted(SPAMASSASSIN.glob("*.mbox.xz"))
 pytestmark = pytest.mark.skipif(form_of_core() == "interpreted", reason="the core is not compiled")
 
