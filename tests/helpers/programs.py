@@ -7,6 +7,7 @@ instead, unless the program is named there, or is one that the machine may forbi
 import os
 import shlex
 import subprocess
+import sys
 import sysconfig
 import tempfile
 from collections.abc import Callable, Iterator
@@ -168,3 +169,10 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     for marker in item.iter_markers("needs"):
         for name in marker.args:
             require(name)
+
+
+def pytest_unconfigure() -> None:
+    """End the browser that a test, or `require`, has started."""
+    reviewing = sys.modules.get("helpers.reviewing")
+    if reviewing and reviewing.shared_browser.cache_info().currsize:
+        reviewing.shared_browser().quit()

@@ -177,5 +177,5 @@ def new_browser() -> Any:
 
 @cache
 def shared_browser() -> Any:
-    """The browser of all tests in this process."""
+    """The browser of all tests in this process, and of `require`; helpers/programs.py ends it with them."""
     return new_browser()

@@ -27,10 +27,9 @@ class SharedPage(NamedTuple):
 
 
 @pytest.fixture(scope="session")
-def driver() -> Iterator[Any]:
+def driver() -> Any:
     require("chromedriver")
-    yield shared_browser()
-    shared_browser().quit()
+    return shared_browser()
 
 
 @pytest.fixture(scope="session")
