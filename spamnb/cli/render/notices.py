@@ -21,7 +21,7 @@ from spamnb.store.stored_model import StoredModel
 
 MOST_NAMED = 10  # paths named in a line
 MANY = 3000  # messages: interpreted code takes a minute to read them
-INTERPRETED = "not compiled, so training takes 44 times as long; docs/installation.md says how to change that"
+INTERPRETED = "not compiled, so training takes over 30 times as long; docs/installation.md has the remedy"
 
 
 def print_unreadable(found: Iterable[Unreadable], skip: bool = False) -> int:
