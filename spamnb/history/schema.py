@@ -117,8 +117,10 @@ def open_database(folder: str) -> sqlite3.Connection:
 
 
 def failure(folder: str, error: sqlite3.Error) -> InputOutputError:
-    path = os.path.join(folder, NAME)
-    return InputOutputError(f"{path}: {error}; if it is damaged, remove it; it will be rebuilt")
+    """Say what failed; and what to do, unless it is a full disk, a lock or the like, with nothing damaged."""
+    is_passing = isinstance(error, sqlite3.OperationalError)
+    remedy = "" if is_passing else "; remove it: it will be rebuilt"
+    return InputOutputError(f"{os.path.join(folder, NAME)}: {error}{remedy}")
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """The database of the history: gathered once, listed in order of doubt or time, searched, put right."""
 
 import os
+import sqlite3
 import stat
 import time
 from collections import Counter
@@ -8,9 +9,10 @@ from collections import Counter
 import pytest
 
 from spamnb.bayes.verdict import Cutoffs, Verdict
+from spamnb.errors import InputOutputError
 from spamnb.history.log import DAY, HistoryLog, digest_of, file_names
 from spamnb.history.queries import History, Week
-from spamnb.history.schema import NAME
+from spamnb.history.schema import NAME, failure, open_database
 from spamnb.model import Model
 
 NOW = 1_794_790_000.0  # a Monday, at two
@@ -316,3 +318,12 @@ def test_of_a_user_and_in_sum(spamnb, history, folder):
     spamnb(*asked, "--limit", "3").fails(64, "--limit has no effect")
     listed = spamnb("history", "--history-folder", folder, "--user", "joe", "--limit", "99").succeeds()
     assert len(listed.lines) == 9
+
+
+def test_only_a_damaged_database_is_to_be_removed(folder):
+    os.mkdir(folder)
+    with open(os.path.join(folder, NAME), "wb") as file:
+        file.write(b"no database" * 100)
+    with pytest.raises(InputOutputError, match="remove it"):
+        open_database(folder)
+    assert "remove" not in str(failure(folder, sqlite3.OperationalError("database or disk is full")))
