@@ -22,7 +22,8 @@ from corpora import LABELS, Corpus, resampled, write_mbox
 from spamnb.reading.settings import Settings
 from spamnb.tables.count_table import CountTable
 from spamnb.tables.learned import NOTHING_LEARNED
-from spamnb.training.train import Cleanup, write_shards
+from spamnb.training.train import Cleanup
+from spamnb.training.writing import write_shards
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

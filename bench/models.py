@@ -13,7 +13,7 @@ from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable, sum_tables
 from spamnb.tables.learned import LearnedMessages
 from spamnb.tables.loading import load_table
-from spamnb.training.train import write
+from spamnb.training.writing import write
 
 if TYPE_CHECKING:
     from peers import Array

@@ -27,7 +27,8 @@ from spamnb.tables.spilling import SpillFile
 from spamnb.training.batches import Batch
 from spamnb.training.known_messages import KnownMessages, Summary
 from spamnb.training.sample import Sample
-from spamnb.training.train import Cleanup, write_shards
+from spamnb.training.train import Cleanup
+from spamnb.training.writing import write_shards
 from spamnb.workers.local import LocalTableSum, map_shards
 
 if TYPE_CHECKING:

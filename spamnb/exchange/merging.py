@@ -23,7 +23,8 @@ from spamnb.tables.learned import NOT_LEARNED, NOTHING_LEARNED, LearnedMessages,
 from spamnb.tables.loading import load_shard
 from spamnb.tables.vocabulary import column_blocks
 from spamnb.training.new_key import key_for
-from spamnb.training.train import existing, replaceable, write_shards
+from spamnb.training.train import existing, replaceable
+from spamnb.training.writing import write_shards
 
 SHARD_SIZE = 32 << 20  # bytes of model files that are summed at once: some ten times that in memory
 

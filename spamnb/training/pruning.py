@@ -24,7 +24,7 @@ class Pruned:
 def prune(path: str, days: int = OLD_DAYS, rare: int = RARE_MESSAGES, *, try_only: bool = False) -> Pruned:
     """Drop tokens that were not seen for so many days, and are in no more messages than `rare`."""
     from spamnb.tables.loading import load_table
-    from spamnb.training.train import rewrite
+    from spamnb.training.writing import rewrite
 
     with Lock(path, kind=TRAINING):
         stored = StoredModel.open(path)

@@ -11,7 +11,7 @@ from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable
 from spamnb.tables.learned import SCORES
 from spamnb.tables.loading import load_table
-from spamnb.training.train import rewrite
+from spamnb.training.writing import rewrite
 
 
 def relabel(path: str, old: str, new: str | None = None) -> int:

@@ -1,17 +1,15 @@
 """Training: batches of mail summed into a model file."""
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from spamnb.arrays import Array, split_by_shard
+from spamnb.arrays import Array
 from spamnb.bayes.cutoffs import HAM_LOSS, has_spam
-from spamnb.bayes.verdict import IMPORTED
 from spamnb.bayes.view import View
 from spamnb.clock import today
 from spamnb.errors import DataError, NoModel, SpamnbError, UsageError
@@ -25,24 +23,16 @@ from spamnb.store.changes import KNOWN, LEARNED, MOVED
 from spamnb.store.journal import FOLD_LIMIT
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable
-from spamnb.tables.learned import NOT_LEARNED, NOTHING_LEARNED, LearnedMessages
+from spamnb.tables.learned import NOTHING_LEARNED, LearnedMessages
 from spamnb.tables.loading import load_table
-from spamnb.tables.saving import MapShards, save
 from spamnb.tables.spilling import SpillFile
-from spamnb.tables.totals import Totals, sum_totals
 from spamnb.training.batches import Counted, MailToRead, Pool
 from spamnb.training.known_messages import KnownMessages, Summary, refuse_swapped_labels
-from spamnb.training.labels import mail_option, refuse_new_labels, with_mail
-from spamnb.training.limits import USUAL_WEIGHT, LimitFinder
+from spamnb.training.labels import mail_option, refuse_new_labels
+from spamnb.training.limits import USUAL_WEIGHT
 from spamnb.training.new_key import key_for
-from spamnb.training.replacing import replace_model
-from spamnb.training.sample import SAMPLE_SIZE, Sample, counts_in
-
-IMPORTED_LIMITS = {
-    "cutoffs": [IMPORTED.ham, IMPORTED.spam],
-    "calibration": [1.0, 0.0],
-    "misfiled": [0.0, 0.0],
-}
+from spamnb.training.sample import SAMPLE_SIZE, Sample
+from spamnb.training.writing import rewrite, write, write_shards
 
 
 def train(
@@ -220,111 +210,6 @@ def same_settings(stored: StoredModel, wanted: Mapping[str, Any], keyed: bool = 
             f"{stored.path}: trained with other settings ({', '.join(other)}); leave them out, or use --fresh"
         )
     return settings
-
-
-def write_shards(
-    path: str,
-    labels: Sequence[str],
-    shards: Sequence[Any],
-    learned: LearnedMessages,
-    settings: Settings,
-    view: View = DEFAULT_VIEW,
-    ham_loss: float = HAM_LOSS,
-    before: StoredModel | None = None,
-    base: Mapping[str, Any] | None = None,
-    sample: Sample | None = None,
-    map_shards: MapShards = map,
-    in_background: Callable[..., AbstractContextManager[Callable[[], Any]]] = nullcontext,
-    base_sample: Sample | None = None,
-    stays_in_journal: bool = False,
-) -> None:
-    """Write a model, with the cutoffs and the calibration that its scores ask for, taken in the background.
-
-    What was learned since `before` was opened is carried over. `base` has the path of a base, and how much it
-    counts; a sample for the base alone leaves the scores without it as they are. Of a model with a base all
-    mail may stay in the journal: then only its cutoffs are new. The caller holds the lock on training.
-    """
-    totals = list(map_shards(Totals.of, shards))
-    kept = with_mail(labels, sum_totals(totals).messages)
-    if kept != list(labels):  # a label without messages is none
-        indices = [kept.index(label) if label in kept else NOT_LEARNED for label in labels]
-        learned = learned.relabelled(indices).remaining()
-        for each in (sample, base_sample):
-            if each:
-                each.relabel(indices)
-        labels, map_shards = kept, partial(map_relabelled, map_shards, kept)
-        totals = list(map_shards(Totals.of, shards))
-
-    def counts(vocabularies: Sequence[Array]) -> list[Array]:
-        by_shard = zip(*(split_by_shard(own, len(shards)) for own in vocabularies), strict=True)
-        found = map_shards(counts_in, shards, [view] * len(shards), by_shard)
-        return [np.concatenate(counts) for counts in zip(*found, strict=True)]
-
-    def scored() -> tuple[LearnedMessages, dict[str, Any]]:
-        if settings.closed:  # imported counts, whose messages have no scores
-            return learned, {**IMPORTED_LIMITS, **({"margin": IMPORTED.margin} if "margin" in about else {})}
-        finder = LimitFinder(sum_totals(totals), view, ham_loss, sample, counts)
-        messages, found = finder.own(learned)
-        if base:
-            if base_sample:
-                finder = LimitFinder(sum_totals(totals), view, ham_loss, base_sample, counts)
-            messages, found["base"] = finder.on_base(
-                messages, base["path"], base["weight"], found["cutoffs"][1]
-            )
-        return messages, found
-
-    about: dict[str, Any] = {
-        "labels": list(labels),
-        "settings": settings.as_map(),
-        "view": view.as_map(),
-        "ham_loss": ham_loss,
-        "cutoffs": [0.0, 0.0],  # until they are known
-        "calibration": [0.0, 0.0],
-        "misfiled": [0.0, 0.0],
-        **({"margin": 0.0} if has_spam(labels) and len(labels) > 2 else {}),
-    }
-    if base:  # which is of no known size before
-        learned, found = scored()
-        if stays_in_journal and before:
-            shards, totals, before.journal.size = [CountTable.empty(labels)], [], 0
-            learned = shards[0].learned
-        new = save(path, shards, learned, about | found, totals, map_shards)
-    else:
-        with in_background(scored) as result:
-            new = save(path, shards, learned, about, totals, map_shards, result)
-    replace_model(path, new, before)
-
-
-def map_relabelled(
-    map_shards: MapShards, labels: Sequence[str], task: Callable[..., Any], *shards: Iterable[Any]
-) -> Iterable[Any]:
-    """Call a function for each shard as `map_shards` does, but with these labels."""
-    return map_shards(partial(_with_labels, task, labels), *shards)
-
-
-def _with_labels(task: Callable[..., Any], labels: Sequence[str], table: CountTable, *more: Any) -> Any:
-    return task(table.relabelled(labels), *more)
-
-
-def write(
-    path: str,
-    table: CountTable,
-    settings: Settings,
-    view: View = DEFAULT_VIEW,
-    ham_loss: float = HAM_LOSS,
-    before: StoredModel | None = None,
-    base: Mapping[str, Any] | None = None,
-    **more: Any,
-) -> None:
-    """Write a model of one table, as `write_shards` does of many."""
-    about = settings, view, ham_loss, before, base
-    write_shards(path, table.labels, [table], table.learned, *about, **more)
-
-
-def rewrite(stored: StoredModel, table: CountTable, **more: Any) -> None:
-    """Write a model anew with another table. The caller holds the lock on training."""
-    about = stored.head["ham_loss"], stored, stored.head.get("base")
-    write(stored.path, table, settings_of(stored), view_of(stored), *about, **more)
 
 
 def fold(path: str, base: str = "", always: bool = False) -> None:

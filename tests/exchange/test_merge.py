@@ -25,7 +25,7 @@ from spamnb.inspection.check import check
 from spamnb.model import Model
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.loading import load_table
-from spamnb.training import replacing
+from spamnb.training import replacing, writing
 from spamnb.training import train as training
 from spamnb.training.learn import learn
 from spamnb.workers.local import LocalPool
@@ -209,7 +209,7 @@ def test_what_is_learned_while_models_are_merged_is_carried_over(base, tmp_path,
         return original(*arguments)
 
     original = replacing.replace_model
-    monkeypatch.setattr(training, "replace_model", meanwhile)
+    monkeypatch.setattr(writing, "replace_model", meanwhile)
     merge(one, [two, one], base)
     assert StoredModel.open(one).head["ham_loss"] == 0.05
     expected = model(tmp_path / "expected", {3: "ham", 6: "spam", 4: "ham", 7: "ham", 8: "spam"})

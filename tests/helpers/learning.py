@@ -13,6 +13,7 @@ from spamnb.reading.tokenizer import Tokenizer
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.loading import load_table
 from spamnb.training import train as training
+from spamnb.training import writing
 from spamnb.workers.local import LocalPool
 
 MAIL = [
@@ -46,7 +47,7 @@ def counting(path, weight=30):
     with Lock(path, kind=TRAINING):
         stored = StoredModel.open(path)
         stored.head["base"]["weight"] = weight
-        training.rewrite(stored, load_table(stored).clipped())
+        writing.rewrite(stored, load_table(stored).clipped())
     return path
 
 

@@ -27,6 +27,7 @@ from spamnb.store import journal
 from spamnb.store.journal import Journal, sealed
 from spamnb.store.stored_model import StoredModel
 from spamnb.training import train as training
+from spamnb.training import writing
 from spamnb.training.learn import learn
 
 LABELS = ["ham", "spam"]
@@ -368,7 +369,7 @@ def test_what_is_learned_while_it_is_folded_comes_along(start, model):
     damage_a_record(model, start[1][2])
     assert learn(model, MORE, "spam") == "learned"
     with Lock(model, kind=TRAINING):
-        training.rewrite(before, table)
+        writing.rewrite(before, table)
     after = StoredModel.open(model)
     assert after.label_of(digest(read(MORE))) == "spam"
     assert after.label_of(digest(read(MAIL["bob"]))) == "spam"

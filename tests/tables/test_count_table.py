@@ -18,7 +18,7 @@ from spamnb.reading.settings import Settings
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable, sum_tables
 from spamnb.tables.learned import NOT_LEARNED, LearnedMessages, merge_learned
-from spamnb.training.train import write
+from spamnb.training.writing import write
 
 
 def as_table(columns):

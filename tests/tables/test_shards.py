@@ -24,7 +24,7 @@ from spamnb.tables.learned import LearnedMessages, merge_learned
 from spamnb.tables.loading import load_shard, load_table
 from spamnb.tables.saving import save
 from spamnb.tables.totals import Totals, sum_totals
-from spamnb.training import train as training
+from spamnb.training import writing
 from spamnb.training.learn import learn
 
 PARTS = (1, 2, 8, 64)
@@ -126,7 +126,7 @@ def test_models_merged_in_many_parts_are_the_same_file(tmp_path, monkeypatch):
     models = []
     for seed in (1, 2):
         models.append(str(tmp_path / str(seed)))
-        training.write(
+        writing.write(
             models[-1], replace(drawn(1000, seed), learned=LearnedMessages.of([seed], [0], [1.0])), Settings()
         )
     written = []
@@ -164,7 +164,7 @@ def test_memory_is_bounded_by_the_size_of_a_part(tmp_path):
         table = CountTable(
             ("ham", "spam"), (1, 1), {}, fingerprints, Texts(ends, text), ones, ones, days, days
         )
-        training.write(path, table, Settings())
+        writing.write(path, table, Settings())
     used = []
     for part in (1 << 19, 1 << 30):
         command = [sys.executable, "-c", MEASURED, str(part), str(tmp_path / f"out{part}"), *paths]

@@ -21,6 +21,7 @@ from spamnb.reading.tokenizer import Tokenizer
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.loading import load_table
 from spamnb.training import train as training
+from spamnb.training import writing
 from spamnb.training.learn import learn
 from spamnb.workers.local import LocalPool
 
@@ -116,7 +117,7 @@ def folding(path):
     before = StoredModel.open(path)
     table = load_table(before).clipped()
     learn_meanwhile(path)
-    return lambda: training.rewrite(before, table)
+    return lambda: writing.rewrite(before, table)
 
 
 def a_run(path, folder, **options):
@@ -235,9 +236,9 @@ def test_a_model_of_the_same_generation(tmp_path):
     only_bob = expected(tmp_path / "bob", {"bob": "spam"})
     assert counts_of(path) == only_bob
     with pytest.raises(Stopped), stopped(at=0, name="replace"):
-        training.rewrite(before, table)
+        writing.rewrite(before, table)
     assert counts_of(path) == only_bob
-    training.rewrite(before, table)
+    writing.rewrite(before, table)
     assert StoredModel.open(path).generation == before.generation
     assert counts_of(path) == only_bob
     assert len(StoredModel.open(path).journal.records) == 1

@@ -25,7 +25,8 @@ from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable, sum_tables
 from spamnb.tables.loading import load_table
 from spamnb.training.new_key import key_for
-from spamnb.training.train import existing, replaceable, write
+from spamnb.training.train import existing, replaceable
+from spamnb.training.writing import write
 
 MAX_COUNT = (1 << 31) - 1  # the largest that a column of counts holds
 
