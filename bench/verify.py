@@ -39,11 +39,12 @@ FIGURES = r"\bNO \||^WARNING: the machine|^\| (spamnb|the default|none|all|20) "
 DOUBTFUL = "^WARNING: the machine was too noisy|: not installed"
 # What the outer make was told is not meant for those of the steps.
 OUTER = ("ARGS", "MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS")
-# What decides about a step, as git names it: all, all but pages, or only what is measured.
+# What decides about a step, as git names it: all, all but pages, what is measured, or what is attacked.
 ALL, BUT_PAGES = (".",), (".", ":!*.md", ":!man", ":!bench/records")
-MEASURED = tuple(
-    "spamnb bench corpora pyproject.toml requirements.txt hatch_build.py :!*.md :!bench/records".split()
-)
+PACKAGE = tuple("spamnb corpora pyproject.toml requirements.txt hatch_build.py :!*.md".split())
+MEASURED = (*PACKAGE, "bench", ":!bench/verify.py", ":!bench/records")
+FUZZED, SOAKED = (*PACKAGE, "tests/fuzz"), (*PACKAGE, "tests/faults", "tests/helpers")
+PACKED = (*PACKAGE, "debian", "systemd", "compose.yaml", "tests/debian", "tests/helpers")
 Source = Callable[[Sequence[str]], tuple[str, bool]]
 
 
@@ -76,7 +77,7 @@ def measured(name: str, proves: str, command: str = "", needs: Sequence[str] = (
     return Step(name, proves, needs, FIGURES, DOUBTFUL, command, MEASURED)
 
 
-SOAKED = {
+SOAK = {
     "kills": "killed at any moment, and before each call that changes the disk, it loses nothing",
     "crowds": "many learn and judge at once, some are killed: the counts are exact",
     "calls": "each call that fails is told, and nothing is lost",
@@ -86,12 +87,16 @@ SOAKED = {
     "longer": "tests in their long forms",
     "weeks": "three weeks of one user: mailbox, history and model agree to the last message",
 }
+SOAK_TELLS = "together|counts exact|went wrong"
 PYTHONS = ("python3.11", "python3.12", "python3.13")
 PEERS, SERVERS = ("bogofilter", "ifile"), ("bogofilter", "spamc", "spamd")
 # Mail that is not in the repository, each variable as HAM,SPAM.
 OTHER = " --corpus csdmc2010=$CSDMC2010" if "CSDMC2010" in os.environ else ""
 TODAY = " --today $TODAY" if "TODAY" in os.environ else ""
 ACCURACY = f"--seeds 10 --peers spamnb,bogofilter{OTHER and ' --crossed' + OTHER}"
+# Some seconds of each target, and millions of runs of those that read what anyone may send.
+LONG = "--seconds 0 --runs 2500000 mbox decoding words markup"
+FUZZ = f"make fuzz ARGS='--seconds 30' && make fuzz ARGS='{LONG}'"
 QUICK = "--quick --peers all --first-days 0 --misfiled 0"
 STEPS = (
     Step("lint", "style, types, and which module may import which", decides=ALL),
@@ -108,16 +113,25 @@ STEPS = (
     Step("test-pythons", "the fast tests on Python 3.11, 3.12 and 3.13", PYTHONS, TESTS),
     Step("dist", "wheels and source, built twice, are the same to the byte"),
     Step("dist-test", "they install and work on each Python, with and without a compiler", PYTHONS, TESTS),
-    Step("deb-test", "the Debian package works in a fresh Debian", ("debootstrap", "lintian")),
-    Step("image-test", "the image runs its services, and is upgraded", ("mmdebstrap", "podman", "lintian")),
-    Step("growth", "hostile mail of every kind is read in linear time", tells="[0-9] families"),
-    Step("fuzz", "no bytes break anything, with sanitizers", ("clang",), tells="^all "),
+    Step(
+        "deb-test", "the Debian package works in a fresh Debian", ("debootstrap", "lintian"), decides=PACKED
+    ),
+    Step(
+        "image-test",
+        "the image runs its services, and is upgraded",
+        ("mmdebstrap", "podman", "lintian"),
+        decides=PACKED,
+    ),
+    Step("growth", "hostile mail is read in linear time", tells="[0-9] families", decides=FUZZED),
+    Step(
+        "fuzz", "no bytes break anything, with sanitizers", ("clang",), "^all ", command=FUZZ, decides=FUZZED
+    ),
     measured("charsets", "undeclared text is read rightly"),
     measured("lies", "accuracy on mail that is not as it says"),
     measured("sorting", "mailing lists are filed into their folders"),
     measured("layers", "what a base is worth to a model with little mail", needs=PEERS[:1]),
     measured("attacks", "what known attacks gain", "make attacks && make attacks ARGS=--ham-heads"),
-    measured("ablation", "what each setting and rule is worth", f'make ablation ARGS="--seeds 10{OTHER}"'),
+    measured("ablation", "what each setting and rule is worth", f'make ablation ARGS="--seeds 5{OTHER}"'),
     measured("accuracy", "accuracy beside bogofilter", f'make accuracy ARGS="{ACCURACY}"', PEERS[:1]),
     measured("accuracy-peers", "accuracy beside other filters", f'make accuracy ARGS="{QUICK}"', PEERS),
     measured("bench", "speed and memory beside other filters", f'make bench ARGS="--all{TODAY}"', PEERS),
@@ -125,8 +139,9 @@ STEPS = (
     measured("bench-cluster", "a cluster beside processes", 'make bench-cluster ARGS="--messages 12000"'),
     measured("bench-imap", "training from IMAP beside a Maildir", needs=("dovecot",)),
     *(
-        Step(f"soak-{part}", proves, ("strace",), "together|counts exact|went wrong", "cut short", command)
-        for part, proves in SOAKED.items()
+        Step(f"soak-{part}", proves, ("strace",), SOAK_TELLS, "cut short", command, decides)
+        for part, proves in SOAK.items()
+        for decides in [BUT_PAGES if part in ("examples", "longer") else SOAKED]
         for command in [f"make soak ARGS='{part} --minutes 600'"]
     ),
 )

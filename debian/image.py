@@ -42,12 +42,14 @@ CONFIG = {
 WANTED = {"ca-certificates", "dash", "python3-stemmer", "spamc", "tini", "tzdata"}
 INSTALLERS = {"init-system-helpers", "python3:any", "systemd"}  # Perl and systemd would be 22 MB
 PROGRAMS = {"python3", "sh", "spamc", "spamnb", "tini"}  # a journal is folded by way of a shell
-# C's character sets are 20 MB, which Python does without. What is below `bin` is chosen by name.
+# C's character sets are 20 MB, which Python does without. Below `bin` is chosen by name. Licences stay.
 NEEDLESS = """
     bin sbin dev/* tmp/* var/* usr/sbin usr/games usr/include usr/libexec lib/systemd usr/lib/systemd
     etc/alternatives etc/apt etc/ca-certificates etc/cron.* etc/debconf.conf etc/dpkg
     etc/fstab etc/hostname etc/logrotate.d etc/resolv.conf
-    usr/lib/*/gconv usr/lib/*/perl* usr/lib/valgrind usr/share/[!cpz]* usr/share/p[!y]*
+    usr/lib/*/gconv usr/lib/*/perl* usr/lib/valgrind
+    usr/share/[!cdpz]* usr/share/d[!o]* usr/share/doc-base usr/share/doc/*/[!c]* usr/share/doc/*/ch*
+    usr/share/p[!y]*
     usr/lib/python3*/lib2to3 usr/lib/python3*/pydoc_data usr/lib/python3*/test
     usr/lib/python3/dist-packages/numpy/**/tests usr/lib/python3/dist-packages/pkg_resources
     usr/lib/python3/dist-packages/pygments
@@ -79,7 +81,7 @@ def trim(root: Path) -> None:
     shell.rename(root / "usr/bin/sh")
     for pattern in NEEDLESS:
         for path in sorted(root.glob(pattern)):
-            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
     wanted = PROGRAMS | {os.readlink(root / "usr/bin/python3")}
     for path in (root / "usr/bin").iterdir():
         if path.name not in wanted:

@@ -2,7 +2,8 @@
 # No bounds are checked. plain_direct.py is the interpreted form.
 from cpython.bytearray cimport PyByteArray_AS_STRING
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from cpython.exc cimport PyErr_SetFromErrno
+from cpython.exc cimport PyErr_CheckSignals, PyErr_SetFromErrno
+from libc.errno cimport EINTR, errno
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 from posix.unistd cimport pread as read_at
@@ -10,6 +11,9 @@ from posix.unistd cimport pread as read_at
 cdef inline bytes pread(int handle, Py_ssize_t size, int64_t at):
     cdef bytes data = PyBytes_FromStringAndSize(NULL, size)
     cdef Py_ssize_t found = read_at(handle, PyBytes_AS_STRING(data), size, at)
+    while found < 0 and errno == EINTR:
+        PyErr_CheckSignals()
+        found = read_at(handle, PyBytes_AS_STRING(data), size, at)
     if found < 0:
         PyErr_SetFromErrno(OSError)
     return data if found == size else data[:found]

@@ -143,6 +143,8 @@ class Services:
         print(self.spamnb("--version").strip(), f"{about['Size'] / 1e6:.0f} MB unpacked")
         look = "import os, ssl; print(os.getuid(), len(ssl.create_default_context().get_ca_certs()) > 50)"
         assert podman("run", "--rm", "--entrypoint=python3", IMAGE, "-c", look) == "10001 True\n"
+        licences = "import glob; print(len([open(path) for path in glob.glob('/usr/share/doc/*/copyright')]))"
+        assert int(podman("run", "--rm", "--entrypoint=python3", IMAGE, "-c", licences)) > 20
 
     def make_older(self) -> None:
         """Make an image of an older version: the same, with the older source in place of the package."""
