@@ -1,5 +1,6 @@
 """Replacing a model file by a new one, with all that was learned meanwhile carried over."""
 
+import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -9,7 +10,7 @@ from spamnb.errors import CannotCreate, ModelError, NoModel
 from spamnb.files import sync_folder
 from spamnb.lock import Lock
 from spamnb.model import settings_of
-from spamnb.store.changes import carried_over
+from spamnb.store.changes import carried_over, change
 from spamnb.store.journal import Journal, JournalRecord
 from spamnb.store.stored_model import StoredModel
 
@@ -29,14 +30,14 @@ def replace_model(path: str, new: str, before: StoredModel | None) -> None:
             old, later = learned_since(path, before)
             changes = []
             for record in later if old and same_tokens(old, model) else ():
-                change = carried_over(record, model)
-                if change is not None:
-                    model.journal.add(change)
-                    changes.append(change)
+                fields = carried_over(record, model)
+                if fields is not None:
+                    model.journal.add(fields)
+                    changes.append(fields)
             try:
                 # The same generation if all that was learned was forgotten: then the journal holds for both.
-                if old and changes and old.generation != model.generation:
-                    old.journal.append(journal, model.generation, changes)
+                if old and old.generation != model.generation and (first := changes or given_up(old, model)):
+                    old.journal.append(journal, model.generation, first)
                 os.replace(new, path)
             except OSError as error:
                 raise CannotCreate(f"{path}: cannot write the model: {error.strerror}") from error
@@ -70,6 +71,16 @@ def keep_damaged_copy(journal: str) -> None:
         copy.write(file.read())
         copy.flush()
         os.fsync(copy.fileno())
+
+
+def given_up(old: StoredModel, new: StoredModel) -> list[dict[str, Any]]:
+    """Make a record without a message, if a fresh model lacks lessons of the old one.
+
+    Whoever opens the new model before the journal is removed sees by it that these lessons are not lost.
+    """
+    if all(new.label_of(lesson.digest) == lesson.after for lesson in old.journal.records):
+        return []
+    return [change(new, 0, None, None, 0, (), (), (), {}, math.nan, math.nan, math.nan)]
 
 
 def same_tokens(old: StoredModel, new: StoredModel) -> bool:

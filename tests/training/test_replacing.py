@@ -312,6 +312,23 @@ def test_a_fold_stopped_at_any_step(start, tmp_path, old, half):
     assert steps >= 8  # the model, the journal, the renaming, the tidying up
 
 
+@pytest.mark.slow
+def test_a_fresh_run_stopped_at_any_step(start, tmp_path, capfd):
+    """Lessons of the journal that it was to replace are not told to be lost."""
+    known, fresh = (expected(tmp_path / name, labels) for name, labels in (("old", KNOWN), ("new", IN_RUN)))
+
+    def check(path, step):
+        found = counts_of(path)
+        assert found in (known, fresh), step
+        assert learn(path, letter("kim"), "spam") == "learned"
+        assert capfd.readouterr().err == "", step
+
+    steps = at_every_step(
+        start, tmp_path, lambda path, folder: a_run(path, folder, meanwhile=dict, fresh=True), check
+    )
+    assert steps >= 8
+
+
 @pytest.mark.parametrize("half", [False, True])
 @pytest.mark.slow
 def test_a_run_stopped_at_any_step(start, tmp_path, old, new, half):
