@@ -88,7 +88,7 @@ class Soak:
             hits = self.tried(name, lived, self.world, self.chance) or []
             struck[name] += sum(hits)
             late[name] += len(hits) - sum(hits)
-        row("kill -9", ("at random", "too late", "before a call"))
+        header("kill -9", ("at random", "too late", "before a call"))
         calls: Counter[str] = Counter()
         for name in (*WRITING, LIFE):
             for call in kills.CHANGING if name in WRITING else ():
@@ -100,7 +100,7 @@ class Soak:
         row("together", (struck.total(), late.total(), calls.total()))
 
     def crowd(self) -> None:
-        row("a crowd", ("learn", "judge", "killed", "longest, s", "longest, s"))
+        header("a crowd", ("learn", "judge", "killed", "longest, s", "longest, s"))
         for number in range(self.options.crowds):
             killed = CROWD // 4 if number % 2 else 0
             times = self.tried("crowd", crowds.at_once, self.world, CROWD, CROWD, self.chance, killed)
@@ -111,7 +111,7 @@ class Soak:
                 row("counts exact" + ", too slow" * slow, figures)
 
     def fail(self) -> None:
-        row("calls that failed", tuple(failures.ERRORS))
+        header("calls that failed", tuple(failures.ERRORS))
         total: Counter[str] = Counter()
         for name, operation in (WRITING | READING).items():
             times = {}
@@ -124,7 +124,7 @@ class Soak:
         row("together", tuple(total[call] for call in failures.ERRORS))
 
     def fill(self) -> None:
-        row("disk full", ("refused", "done"))
+        header("disk full", ("refused", "done"))
         with disks.a_disk(8192) as disk:
             for name, operation in WRITING.items():
                 codes = self.tried(name, filled, self.world, operation, disk) or []
@@ -138,20 +138,20 @@ class Soak:
         seed, folder = self.options.seed, Path(tempfile.mkdtemp(prefix="spamnb-weeks-"))
         folder.chmod(0o755)
         before = self.wrong
-        row(f"weeks, seed {seed}", ("messages", "took", ""))
+        header(f"weeks, seed {seed}", ("messages", "took", "what happens"))
         self.tried(f"weeks, --seed {seed}, {folder}", weeks.lived, folder, self.options.days, seed, row)
         if self.wrong == before:
             shutil.rmtree(folder)
 
     def search(self) -> None:
         """Generated tests with examples that no run had before. What fails is to be made an @example."""
-        row("new examples", ("tests",))
+        header("new examples", ("tests",))
         for number in range(self.options.searches):
             row(f"search {number + 1}", (self.tested(["-m", "hypothesis"], SPAMNB_EXAMPLES="search"),))
 
     def lengthen(self) -> None:
         """Tests in their longer forms."""
-        row("longer forms", ("tests",))
+        header("longer forms", ("tests",))
         paths = [*LONGER, os.path.join(TESTS, "integrations")]
         row("all of them", (self.tested([*paths, "-k", "not integrations or every_byte"], SPAMNB_LONG="1"),))
 
@@ -178,7 +178,7 @@ class Soak:
         load = self._started_load()
         try:
             alone = load.quiet_latency()
-            row("random clients", ("clients", "good asked", "99 %, ms", "longest, ms", "memory, MB"))
+            header("random clients", ("clients", "good asked", "99 %, ms", "longest, ms", "memory, MB"))
             end = time.monotonic() + 60 * self.options.load_minutes
             for seed in count(self.options.seed):
                 if time.monotonic() >= end or not self.goes_on:
@@ -210,7 +210,8 @@ class Soak:
         load.ask_often(self.options.requests - tenth)
         grown = (load.resident() - before) / MEGABYTE
         load.assert_unhurt()
-        row("many requests", (self.options.requests, f"grown by {grown:.1f} MB"))
+        header("many requests", ("memory then grew by",))
+        row(f"{self.options.requests:,}", (f"{grown:.1f} MB",))
         assert grown < MOST_GROWN
 
 
@@ -243,11 +244,14 @@ def filled(world: World, operation: Operation, disk: disks.Disk) -> list[int]:
     return codes
 
 
+def header(name: str, columns: tuple[str, ...]) -> None:
+    """Begin a table, in Markdown."""
+    row(name, columns)
+    row("---", ("--:",) * len(columns))
+
+
 def row(name: str, cells: tuple[Any, ...]) -> None:
-    print(
-        f"{name:22}" + "".join(f"{cell:>14}" if len(cells) < 6 else f"{cell:>10}" for cell in cells),
-        flush=True,
-    )
+    print("|", " | ".join(map(str, (name, *cells))), "|", flush=True)
 
 
 def main() -> int:

@@ -329,8 +329,9 @@ def lived(folder: Path, days: int, seed: int, tell: Callable[[str, tuple[object,
                 begun = time.monotonic()
                 weeks.live(day)
                 took = f"{time.monotonic() - begun:.1f} s"
-                tell(f"day {day}", (len(weeks.letters), took, f"  {weeks.plan.get(day, '')}"))
+                tell(f"day {day}", (len(weeks.letters), took, weeks.plan.get(day, "")))
             weeks.end()
-            tell("struck", tuple(f"  {event}: {times}" for event, times in weeks.struck.items()))
+            struck = ", ".join(f"{event}: {times}" for event, times in weeks.struck.items())
+            tell("struck", ("", "", struck))
         finally:
             weeks.machine.end()

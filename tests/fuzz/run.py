@@ -44,13 +44,15 @@ def main() -> int:
     names = options.targets or list(TARGETS)
     if options.minimize:
         return 0 if all(minimized(name, made) for name in names) else 1
-    print(f"{'target':14}{'runs':>12}{'seconds':>9}{'a second':>10}{'edges':>8}{'corpus':>8}{'MB':>6}  found")
+    print(f"## {' '.join(sys.argv[1:]) or 'all targets'}\n")
+    columns = "target | runs | seconds | a second | edges | corpus | MB | found"
+    print(f"| {columns} |\n|---|" + "--:|" * 6 + "---|")
     limits = [f"-max_total_time={options.seconds}", f"-runs={options.runs}"]
     factor = LARGER if options.larger else 1
     with ThreadPoolExecutor(options.jobs) as threads:
         sizes = {name: f"-max_len={factor * TARGETS[name].largest}" for name in names}
         figures = list(threads.map(lambda name: searched(name, [*limits, sizes[name]], made), names))
-    print(f"{'all':14}{sum(runs for runs, _ in figures):>12,}")
+    print(f"all: {sum(runs for runs, _ in figures):,} runs")
     return 0 if all(sound for _, sound in figures) else 1
 
 
@@ -65,8 +67,8 @@ def searched(name: str, limits: list[str], made: dict[str, str]) -> tuple[int, b
     edges, units = last(r" cov: (\d+)", said), last(r" corp: (\d+)/", said)
     memory = last(r"stat::peak_rss_mb:\s*(\d+)", said)
     found = f"see {KEPT}/{name}-*" if status else "nothing"
-    figures = f"{done:>12,}{took:>9.0f}{done / took:>10,.0f}{edges:>8,}{units:>8,}{memory:>6}"
-    print(f"{name:14}{figures}  {found}", flush=True)
+    figures = f"{done:,} | {took:.0f} | {done / took:,.0f} | {edges:,} | {units:,} | {memory}"
+    print(f"| {name} | {figures} | {found} |", flush=True)
     if status:
         signs = ("Traceback", "ERROR: libFuzzer", "ERROR: AddressSanitizer", "runtime error:")
         print(said[max(0, *map(said.find, signs)) :], file=sys.stderr)
