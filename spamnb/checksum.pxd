@@ -6,7 +6,8 @@ cdef int BLOCK, REST
 cdef bint COMPILED
 cdef uint32_t[2048] remainders
 
-@cython.locals(source="const unsigned char *", at=Py_ssize_t, size=Py_ssize_t, found=uint32_t, later=uint32_t)
+@cython.locals(source="const unsigned char *", at=Py_ssize_t, size=Py_ssize_t, found=uint32_t, later=uint32_t,
+               fourth=uint32_t)
 cpdef uint32_t crc32(bytes data, uint32_t before=*) except? 0xFFFFFFFF
 
 @cython.locals(work=bytearray, window="unsigned char *", source="const unsigned char *", at=Py_ssize_t, size=Py_ssize_t, place=Py_ssize_t, step=Py_ssize_t,
