@@ -123,7 +123,7 @@ dist: env  ## in dist/ the compiled wheel, the pure one and the source, built ag
 	diff -r build/made build/again
 	PATH=$(CURDIR)/$(BIN):$$PATH auditwheel repair --strip -w dist build/made/*-linux_*.whl
 	cp build/made/*-none-any.whl build/made/*.tar.gz dist
-	test -z "$$(find dist -size +3M)"
+	test -z "$$(find dist -size +4M)"
 	@cd dist && sha256sum *.whl *.tar.gz
 
 dist-test: env  ## what is in dist/ installed, on every Python from 3.11 on, with and without a compiler: ARGS=--quick

@@ -103,7 +103,7 @@ def open_database(folder: str) -> sqlite3.Connection:
     try:
         make_folder(folder)
         prepare_database(path)
-        database = sqlite3.connect(path, PATIENCE, isolation_level=None, check_same_thread=False)
+        database = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
         database.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;" + SCHEMA)
         for name in COLUMNS.keys() - {row[1] for row in database.execute("PRAGMA table_info(entries)")}:
             database.execute(f"ALTER TABLE entries ADD COLUMN {name} {COLUMNS[name]}")
