@@ -28,7 +28,7 @@ BLOCK = re.compile(r"(<!-- figures: (?P<what>.+?) -->\n).*?(<!-- end of figures 
 Table = dict[str, Any]  # run, columns, rows
 
 HALF = "accuracy: spamassassin, half"
-DAYS = "accuracy: spamassassin, the first days"
+DAYS = "first-days"
 OURS, THEIRS = "spamnb", "bogofilter"
 LOST, CAUGHT = "ham lost %", "spam caught %"
 ONE = "one message, against bogofilter"

@@ -97,10 +97,13 @@ OF_TODAY = " --corpus today=$TODAY" if "TODAY" in os.environ else ""
 LAYERS = "make layers ARGS='--draws 10'"
 if OTHER + OF_TODAY:
     LAYERS += f' && make layers ARGS="--draws 10{OTHER}{OF_TODAY}"'
-ACCURACY = f"--seeds 10 --peers spamnb,bogofilter{OTHER and ' --crossed' + OTHER}"
+BESIDE = "--peers spamnb,bogofilter"
+ACCURACY = f"--seeds 10 {BESIDE} --first-days 0 --misfiled 0{OTHER and ' --crossed' + OTHER}"
 # Some seconds of each target, and millions of runs of those that read what anyone may send.
 LONG = "--seconds 0 --runs 2500000 mbox decoding words markup"
 FUZZ = f"make fuzz ARGS='--seconds 30' && make fuzz ARGS='{LONG}'"
+DAYS = f"--seeds 0 --misfiled 0 {BESIDE}"
+MISFILED = f"--seeds 0 --first-days 0 {BESIDE}"
 QUICK = "--quick --peers all --first-days 0 --misfiled 0"
 STEPS = (
     Step("lint", "style, types, and which module may import which", decides=ALL),
@@ -137,6 +140,8 @@ STEPS = (
     measured("attacks", "what known attacks gain", "make attacks && make attacks ARGS=--ham-heads"),
     measured("ablation", "what each setting and rule is worth", f'make ablation ARGS="--seeds 5{OTHER}"'),
     measured("accuracy", "accuracy beside bogofilter", f'make accuracy ARGS="{ACCURACY}"', PEERS[:1]),
+    measured("first-days", "accuracy with little mail", f'make accuracy ARGS="{DAYS}"', PEERS[:1]),
+    measured("misfiled", "accuracy with mail misfiled", f'make accuracy ARGS="{MISFILED}"', PEERS[:1]),
     measured("accuracy-peers", "accuracy beside other filters", f'make accuracy ARGS="{QUICK}"', PEERS),
     measured("bench", "speed and memory beside other filters", f'make bench ARGS="--all{TODAY}"', PEERS),
     measured("bench-serve", "the server's speed beside spamd", needs=SERVERS),
