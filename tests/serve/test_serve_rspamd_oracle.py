@@ -21,6 +21,7 @@ SETTINGS = """
 options {{
   pidfile = "{folder}/pid"; filters = ""; cache_file = "{folder}/cache"; stats_file = "{folder}/stats";
   control_socket = "{folder}/control"; history_file = "{folder}/history";
+  url_tld = "{folder}/domains";  # to prepare its own of 9,628 takes it 16 s at its first start
   dns {{ nameserver = ["127.0.0.1:9"]; }}
 }}
 logging {{ type = "console"; level = "warning"; }}
@@ -45,6 +46,7 @@ def rspamd():
     with tempfile.TemporaryDirectory(prefix="spamnb-") as folder:
         settings, log = Path(folder, "rspamd.conf"), Path(folder, "log")
         settings.write_text(SETTINGS.format(folder=folder, port=port))
+        Path(folder, "domains").write_text("com\n")
         with log.open("wb") as file:
             command = ["rspamd", "--no-fork", "--insecure", "-c", str(settings)]
             process = subprocess.Popen(command, stdout=file, stderr=file, start_new_session=True)
