@@ -79,7 +79,7 @@ class Life:
         if self.chance.random() < 0.4:
             return Operation(f"train --forget --jobs 2 --{label} {{mail}}/{name}"), without(self.known, mail)
         learned = {named(raw): label for raw in mail}
-        return Operation(f"train --jobs 2 --{label} {{mail}}/{name}"), {**self.known, **learned}
+        return Operation(f"train --yes --jobs 2 --{label} {{mail}}/{name}"), {**self.known, **learned}
 
     def end(self) -> State:
         settle(self.model)
