@@ -37,8 +37,6 @@ def in_parallel(task: Task, work: Iterable[tuple[Any, ...]], jobs: int) -> Itera
     workers = WorkerProcesses(task, jobs)
     try:
         yield from workers.results(work)
-    except (EOFError, ConnectionError) as error:
-        raise SpamnbError(KILLED) from error
     finally:
         workers.kill()
 
@@ -51,16 +49,10 @@ def in_background(task: Task, jobs: int) -> Iterator[Task]:
         return
     workers = WorkerProcesses(task, 1)
 
-    def result() -> Any:
-        try:
-            return received(pipe)
-        except (EOFError, ConnectionError) as error:
-            raise SpamnbError(KILLED) from error
-
     try:
         pipe = workers.start_one()
-        pipe.send(())
-        yield result
+        send(pipe, ())
+        yield lambda: received(pipe)
     finally:
         workers.kill()
 
@@ -119,7 +111,7 @@ class WorkerProcesses:
             ):
                 index, arguments = item
                 pipe = idle.pop() if idle else self.start_one()
-                pipe.send(arguments)
+                send(pipe, arguments)
                 busy[pipe] = index
             if next_index in done:
                 yield done.pop(next_index)
@@ -141,8 +133,23 @@ class WorkerProcesses:
             pipe.close()
 
 
+@contextmanager
+def telling_of_kills() -> Iterator[None]:
+    """Say that a process was killed, where its pipe has no other end, or ends in the middle of a result."""
+    try:
+        yield
+    except (EOFError, OSError) as error:
+        raise SpamnbError(KILLED) from error
+
+
+def send(pipe: Connection, arguments: tuple[Any, ...]) -> None:
+    with telling_of_kills():
+        pipe.send(arguments)
+
+
 def received(pipe: Any) -> Any:
-    error, result = pipe.recv()
+    with telling_of_kills():
+        error, result = pipe.recv()
     if error is not None:
         raise error
     return result
