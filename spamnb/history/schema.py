@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, NamedTuple, get_type_hints
 
 from spamnb.errors import InputOutputError, NoInput
@@ -103,13 +103,16 @@ def open_database(folder: str) -> sqlite3.Connection:
     try:
         make_folder(folder)
         prepare_database(path)
-        database = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
-        database.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;" + SCHEMA)
-        for name in COLUMNS.keys() - {row[1] for row in database.execute("PRAGMA table_info(entries)")}:
-            database.execute(f"ALTER TABLE entries ADD COLUMN {name} {COLUMNS[name]}")
-        with suppress(sqlite3.OperationalError):  # no such module: fts5
-            database.executescript(SEARCH_SCHEMA)
-        return database
+        with ExitStack() as closing:
+            database = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+            closing.callback(database.close)
+            database.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;" + SCHEMA)
+            for name in COLUMNS.keys() - {row[1] for row in database.execute("PRAGMA table_info(entries)")}:
+                database.execute(f"ALTER TABLE entries ADD COLUMN {name} {COLUMNS[name]}")
+            with suppress(sqlite3.OperationalError):  # no such module: fts5
+                database.executescript(SEARCH_SCHEMA)
+            closing.pop_all()
+            return database
     except OSError as error:
         raise NoInput(f"{path}: {error.strerror}; name another folder with --history-folder") from error
     except sqlite3.Error as error:
