@@ -114,16 +114,24 @@ def packed(root: Path) -> bytes:
 
 
 def write(archive: str, layer: bytes, version: str) -> None:
-    """Write an image of one layer, as OCI has it: each piece by its digest, and an index."""
+    """Write an image of one layer, as OCI has it: each piece by its digest, and an index.
+
+    Docker has its own list of the pieces, which it wants before its version 25.
+    """
     created = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(MADE))
     pieces: dict[str, bytes] = {"oci-layout": b'{"imageLayoutVersion": "1.0.0"}'}
 
+    def digest(data: bytes) -> str:
+        return f"sha256:{hashlib.sha256(data).hexdigest()}"
+
+    def place(data: bytes) -> str:
+        return f"blobs/{digest(data).replace(':', '/')}"
+
     def add(kind: str, data: bytes) -> dict[str, object]:
-        digest = hashlib.sha256(data).hexdigest()
-        pieces[f"blobs/sha256/{digest}"] = data
+        pieces[place(data)] = data
         return {
             "mediaType": f"application/vnd.oci.image.{kind}",
-            "digest": f"sha256:{digest}",
+            "digest": digest(data),
             "size": len(data),
         }
 
@@ -132,17 +140,20 @@ def write(archive: str, layer: bytes, version: str) -> None:
         "architecture": {"aarch64": "arm64", "x86_64": "amd64"}.get(platform.machine(), platform.machine()),
         "os": "linux",
         "config": CONFIG | {"Labels": {"org.opencontainers.image.version": version}},
-        "rootfs": {"type": "layers", "diff_ids": [f"sha256:{hashlib.sha256(layer).hexdigest()}"]},
+        "rootfs": {"type": "layers", "diff_ids": [digest(layer)]},
     }
+    configured, compressed = json.dumps(config).encode(), gzip.compress(layer, 6, mtime=0)
     manifest = {
         "schemaVersion": 2,
         "mediaType": "application/vnd.oci.image.manifest.v1+json",
-        "config": add("config.v1+json", json.dumps(config).encode()),
-        "layers": [add("layer.v1.tar+gzip", gzip.compress(layer, 6, mtime=0))],
+        "config": add("config.v1+json", configured),
+        "layers": [add("layer.v1.tar+gzip", compressed)],
     }
     named = {"org.opencontainers.image.ref.name": NAME, "io.containerd.image.name": NAME}
     index = add("manifest.v1+json", json.dumps(manifest).encode()) | {"annotations": named}
     pieces["index.json"] = json.dumps({"schemaVersion": 2, "manifests": [index]}).encode()
+    old = {"Config": place(configured), "RepoTags": [NAME], "Layers": [place(compressed)]}
+    pieces["manifest.json"] = json.dumps([old]).encode()
     with tarfile.open(archive, "w") as file:
         for name, data in sorted(pieces.items()):
             entry = tarfile.TarInfo(name)

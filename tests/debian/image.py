@@ -1,6 +1,7 @@
 """Use the image as compose.yaml does, kill its server, upgrade it and go back: make image-test.
 
-Needs root, podman, Dovecot, spamc and some minutes. All that podman keeps is in a folder of the test.
+Needs root, podman, Dovecot, spamc and some minutes; Docker is tried, too, where it is installed. All that
+these keep is in a folder of the test.
 """
 
 import html
@@ -58,6 +59,8 @@ history = true
 
 
 def main(archive: str) -> None:
+    if shutil.which("dockerd"):
+        try_docker(archive)
     with services(archive) as there:
         there.check_image()
         there.make_older()
@@ -68,6 +71,28 @@ def main(archive: str) -> None:
         there.watch_imap()
         there.go_back()
     print("all is well")
+
+
+def try_docker(archive: str) -> None:
+    """Load the image by Docker, which is older in Debian than the form of images that podman reads."""
+    with tempfile.TemporaryDirectory(prefix="spamnb-docker-") as folder:
+        address = f"unix://{folder}/socket"
+        kept = [f"--data-root={folder}/data", f"--exec-root={folder}/run", f"--pidfile={folder}/pid"]
+        alone = ["--bridge=none", "--iptables=false"]
+        docker = ["docker", "--host", address]
+        with open(f"{folder}/log", "wb") as log:
+            server = subprocess.Popen(["dockerd", "--host", address, *kept, *alone], stdout=log, stderr=log)
+        try:
+            until(
+                lambda: not subprocess.run([*docker, "version"], capture_output=True).returncode,
+                lambda: Path(folder, "log").read_text(),
+            )
+            print("Docker:", run([*docker, "load", "--input", archive]).strip())
+            said = run([*docker, "run", "--rm", "--network=none", "--read-only", IMAGE, "--version"])
+            print("Docker:", said.strip())
+        finally:
+            server.terminate()
+            server.wait()
 
 
 @contextmanager
