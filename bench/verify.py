@@ -1,8 +1,8 @@
 """`make verify`: all that this project promises, checked step by step, with a page of results.
 
-What passed on this very commit is not run again: a run that was interrupted goes on. Each step has its log in
-build/verify/, and build/verify.json and build/verify.html are written anew after each. Several processes may
-work side by side, on steps that are named to each.
+What passed is not run again while nothing changes that decides about it: a run that was interrupted goes on.
+Each step has its log in build/verify/; build/verify.json and build/verify.html are written anew after each.
+Several processes may work side by side, on steps that are named to each.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ ALL, BUT_PAGES = (".",), (".", ":!*.md", ":!man", ":!bench/records")
 PACKAGE = tuple("spamnb corpora pyproject.toml requirements.txt hatch_build.py :!*.md".split())
 MEASURED = (*PACKAGE, "bench", ":!bench/verify.py", ":!bench/figures.py", ":!bench/records")
 FUZZED, SOAKED = (*PACKAGE, "tests/fuzz"), (*PACKAGE, "tests/faults", "tests/helpers")
+TESTED = (*BUT_PAGES, *":!bench/verify.py :!debian :!compose.yaml :!tests/debian :!tests/dists.py".split())
 PACKED = (*PACKAGE, "debian", "systemd", "compose.yaml", "tests/debian", "tests/helpers")
 Source = Callable[[Sequence[str]], tuple[str, bool]]
 
@@ -116,8 +117,8 @@ STEPS = (
     ),
     Step("audit", "no known vulnerability in what is installed", void="nothing was audited"),
     Step("test", "all tests, with the real mail programs that are installed", tells=TESTS, decides=ALL),
-    Step("test-interpreted", "the core as plain Python gives the same", tells=TESTS),
-    Step("test-pythons", "the fast tests on Python 3.11, 3.12 and 3.13", PYTHONS, TESTS),
+    Step("test-interpreted", "the core as plain Python gives the same", tells=TESTS, decides=TESTED),
+    Step("test-pythons", "the fast tests on Python 3.11, 3.12 and 3.13", PYTHONS, TESTS, decides=TESTED),
     Step("dist", "wheels and source, built twice, are the same to the byte"),
     Step("dist-test", "they install and work on each Python, with and without a compiler", PYTHONS, TESTS),
     Step(
@@ -150,7 +151,7 @@ STEPS = (
     *(
         Step(f"soak-{part}", proves, ("strace",), SOAK_TELLS, "cut short", command, decides)
         for part, proves in SOAK.items()
-        for decides in [BUT_PAGES if part in ("examples", "longer") else SOAKED]
+        for decides in [TESTED if part in ("examples", "longer") else SOAKED]
         for command in [f"make soak ARGS='{part} --minutes 600'"]
     ),
 )
@@ -171,8 +172,12 @@ class Outcome:
     code: int | None = None
     log: list[str] = field(default_factory=list)
 
-    def holds(self, commit: str) -> bool:
-        return self.result == PASSED and self.clean and self.commit == commit
+    def holds(self, commit: str, paths: Sequence[str]) -> bool:
+        """Tell whether it passed, and the paths are the same in a later commit."""
+        if self.result != PASSED or not self.clean:
+            return False
+        compared = "git", "diff", "--quiet", self.commit, commit, "--", *paths
+        return self.commit == commit or not subprocess.run(compared, cwd=ROOT, capture_output=True).returncode
 
 
 class Results:
@@ -229,7 +234,7 @@ def verify(results: Results, steps: Sequence[Step], again: bool = False) -> int:
     for step in steps:
         commit, clean = results.source(step.decides)
         outcome = results.outcomes().get(step.name)
-        if again or not outcome or not (clean and outcome.holds(commit)):
+        if again or not outcome or not (clean and outcome.holds(commit, step.decides)):
             with console.status(f"{step.name}: {step.proves}"):
                 outcome = tried(step, results)
             results.add(step.name, outcome)
@@ -296,8 +301,8 @@ def page(steps: Sequence[Step], outcomes: dict[str, Outcome], commit: str, neede
     others: dict[str, list[str]] = {}
     for step in steps:
         outcome = outcomes.get(step.name)
-        if not outcome or not outcome.holds(needed[step.name]):
-            why = outcome.result if outcome and outcome.result != PASSED else "not passed on this commit"
+        if not outcome or not outcome.holds(needed[step.name], step.decides):
+            why = outcome.result if outcome and outcome.result != PASSED else "changed since"
             others.setdefault(why, []).append(step.name)
     green = len(steps) - sum(map(len, others.values()))
     spent = clock(sum(outcome.seconds for outcome in outcomes.values()))
@@ -336,7 +341,7 @@ def main() -> int:
     names = [step.name for step in STEPS]
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("steps", nargs="*", metavar="STEP", help=f"all, or some of: {', '.join(names)}")
-    parser.add_argument("--again", action="store_true", help="also what passed on this commit")
+    parser.add_argument("--again", action="store_true", help="also what has passed")
     options = parser.parse_args()
     if unknown := set(options.steps) - set(names):
         parser.error(f"no such step: {', '.join(sorted(unknown))}")

@@ -16,7 +16,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
-LOCK = ROOT / "requirements-dev.txt"
+LOCKS = [
+    ROOT / "requirements.txt",
+    ROOT / "requirements-dev.txt",
+]  # the first has pip: a venv's may be too old
 QUICK = [
     "tests/test_library.py",
     "tests/test_core.py",
@@ -119,10 +122,11 @@ def tools(python: str, minor: str) -> Path:
         return Path(sysconfig.get_path("purelib"))
     home = ROOT / "build" / f"tools-{minor}"
     ready = home / ".ready"
-    if not ready.exists() or ready.stat().st_mtime < LOCK.stat().st_mtime:
+    if not ready.exists() or ready.stat().st_mtime < max(lock.stat().st_mtime for lock in LOCKS):
         subprocess.run([python, "-m", "venv", "--clear", home], check=True)
         pip = [str(home / "bin" / "python"), "-m", "pip", "install", "-q"]
-        subprocess.run([*pip, "--require-hashes", "-r", str(LOCK)], check=True)
+        for lock in LOCKS:
+            subprocess.run([*pip, "--require-hashes", "-r", str(lock)], check=True)
         ready.touch()
     (packages,) = home.glob("lib/python*/site-packages")
     return packages
