@@ -16,10 +16,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
-LOCKS = [
-    ROOT / "requirements.txt",
-    ROOT / "requirements-dev.txt",
-]  # the first has pip: a venv's may be too old
+# The first has pip: that of a new environment may be too old for the second.
+LOCKS = [ROOT / "requirements.txt", ROOT / "requirements-dev.txt"]
 QUICK = [
     "tests/test_library.py",
     "tests/test_core.py",
