@@ -19,6 +19,9 @@ cdef class Tag:
     cdef uint64_t state, eight
     cdef size_t shift
 
+    @cython.locals(source="const unsigned char *", at=size_t, byte=uint64_t)
+    cdef void take(self, bytes text) except *
+
 @cython.locals(whole=Tag)
 cpdef uint64_t fingerprint_of(bytes token) except? 0xFFFFFFFFFFFFFFFF
 

@@ -54,7 +54,13 @@ class Tag:
         self.text, self.size = text, len(text)
         self.state = self.eight = 0
         self.shift = 0  # bits of `eight` that are filled
-        for byte in text:
+        self.take(text)
+
+    def take(self, text: bytes) -> None:
+        """Take a text into the fingerprint."""
+        source = text
+        for at in range(self.size):
+            byte = source[at]
             self.eight |= byte << self.shift
             self.shift = self.shift + 8 & 63
             if not self.shift:

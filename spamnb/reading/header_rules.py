@@ -59,14 +59,11 @@ RULES = {
 }
 
 
-def _separators(chars: str) -> bytes:
-    """Return a table that lowers ASCII letters, and makes spaces of `chars` and what is not printable."""
-    return bytes(32 if c < 33 or c == 127 or chr(c) in chars else c for c in range(256)).lower()
-
-
-ADDRESS_SEPARATORS = _separators("<>,;:\"'()[]")
-HOST_SEPARATORS = _separators("()[]<>,;=\"'@/")
-IDENTIFIER_SEPARATORS = _separators('<>()"')
+# Translation tables that lower ASCII letters, and make spaces of separators and what is not printable.
+_LOWERED = (33 * b" " + bytes(range(33, 127)) + b" " + bytes(range(128, 256))).lower()
+ADDRESS_SEPARATORS = _LOWERED.translate(bytes.maketrans(b"<>,;:\"'()[]", 11 * b" "))
+HOST_SEPARATORS = _LOWERED.translate(bytes.maketrans(b"()[]<>,;=\"'@/", 13 * b" "))
+IDENTIFIER_SEPARATORS = _LOWERED.translate(bytes.maketrans(b'<>()"', 5 * b" "))
 SPACE, AT, COLON, DOT, ZERO, NINE, A, F = b" @:.09af"
 
 

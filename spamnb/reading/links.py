@@ -22,15 +22,26 @@ URL, PATH = Tag(b"url:"), Tag(b"url:/")
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _NOT_FIRST = "0123456789+-."  # may stand in a scheme, but not at its start
 _SCHEME_LETTERS = _LETTERS + _NOT_FIRST
-_HEX = bytes(int(chr(c), 16) if chr(c) in "0123456789abcdefABCDEF" else 16 for c in range(256))
 _WWW = ("www.", "WWW.", "Www.")
 _NOT_BEFORE_WWW = frozenset(_LETTERS + "0123456789/.@-_%&")
 DOT, PERCENT = b".%"
 # What stands before the country in domains that anybody can register below, such as co.uk.
 _SECOND_LEVELS = frozenset("ac co com edu go gob gov gv ltd ne net nom or org".split())
+
+
+def _table(size: int, other: int, values: dict[int, int]) -> bytes:
+    """Return a table by character; it has the other value for those without one."""
+    table = bytearray([other]) * size
+    for char, value in values.items():
+        table[char] = value
+    return bytes(table)
+
+
 # By ASCII character, whether it ends a link in a text, and whether a host has it in its usual form.
-_ENDS = bytes(chr(c).isspace() or chr(c) in "<>\"'`{}|^," for c in range(128))
-_USUAL = bytes(chr(c) in "abcdefghijklmnopqrstuvwxyz0123456789-." for c in range(128))
+_ENDS = _table(128, 0, dict.fromkeys(b"\t\n\v\f\r\x1c\x1d\x1e\x1f <>\"'`{}|^,", 1))
+_USUAL = _table(128, 0, dict.fromkeys(b"abcdefghijklmnopqrstuvwxyz0123456789-.", 1))
+# By byte, what it is worth as a hexadecimal digit; 16 if it is none.
+_HEX = _table(256, 16, dict(zip(b"0123456789abcdefABCDEF", (*range(16), *range(10, 16)), strict=True)))
 
 
 def links_in(text: str) -> list[str]:

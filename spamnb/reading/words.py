@@ -15,8 +15,16 @@ SPACE = 32
 MOST_STEMS = 20_000  # remembered; then all are forgotten, and soon there is what is common
 MOST_RUNS, LONGEST_RUN = 5000, 60  # likewise, of characters that are not all ASCII; bytes of each
 
-# Translation tables that make spaces of separators. What is not ASCII stays for a closer look.
-_SPACED = bytes(c if c > 127 or chr(c).isalnum() or chr(c) in JOINERS else 32 for c in range(256))
+
+def _spaced_table() -> bytes:
+    """Return a translation table that makes spaces of separators; what is not ASCII is looked at later."""
+    table = bytearray(128 * b" " + bytes(range(128, 256)))
+    for letter in ("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" + JOINERS).encode():
+        table[letter] = letter
+    return bytes(table)
+
+
+_SPACED = _spaced_table()
 _FOLDED = _SPACED.lower()
 
 
