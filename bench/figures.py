@@ -81,7 +81,8 @@ def take(step: str, log: str, run: dict[str, str]) -> None:
     for title, columns, rows in tables_of(log):
         if title not in tables or tables[title]["run"]["date"] < run["date"]:
             tables[title] = {"run": run, "columns": columns, "rows": rows}
-    (RECORDS / f"{step}.json").write_text(json.dumps(tables, indent=1, ensure_ascii=False) + "\n")
+    if tables:
+        (RECORDS / f"{step}.json").write_text(json.dumps(tables, indent=1, ensure_ascii=False) + "\n")
 
 
 def recorded(step: str) -> dict[str, Table]:

@@ -257,8 +257,10 @@ def tried(step: Step, results: Results) -> Outcome:
         outcome.told = [f"needs {', '.join(missing)}"]
         return outcome
     log = results.log(step.name)
-    with open(log, "w") as output:
+    running = log.with_suffix(".running")  # until it ends, the log is that of the outcome on record
+    with open(running, "w") as output:
         outcome.code = code_of(step.run, output.fileno())
+    running.replace(log)
     lines = [line.rstrip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
     outcome.seconds = time.monotonic() - start
     outcome.clean = clean and results.source(step.decides) == (commit, True)

@@ -11,7 +11,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -107,15 +107,17 @@ class State:
             prepare_database(self.path)
         except OSError as error:
             raise CannotCreate(f"{self.path}: {error.strerror}") from error
-        with self._damage_named():
+        with self._damage_named(), ExitStack() as closing:
             self.database = sqlite3.connect(
                 self.path, timeout=30, isolation_level=None, check_same_thread=False
             )
+            closing.callback(self.database.close)
             self.database.execute("PRAGMA journal_mode = WAL")
             self.database.execute("PRAGMA synchronous = FULL")
             if not self.database.execute("PRAGMA user_version").fetchone()[0]:
                 self.database.executescript(SCHEMA)
             self._belong_to(account)
+            closing.pop_all()
 
     def _belong_to(self, account: Account) -> None:
         """Begin anew if the account of this name was another mailbox before."""

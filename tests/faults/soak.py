@@ -246,6 +246,7 @@ def filled(world: World, operation: Operation, disk: disks.Disk) -> list[int]:
 
 def header(name: str, columns: tuple[str, ...]) -> None:
     """Begin a table, in Markdown."""
+    print(flush=True)
     row(name, columns)
     row("---", ("--:",) * len(columns))
 

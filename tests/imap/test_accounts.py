@@ -1,12 +1,15 @@
 """`imap.toml`, and where passwords come from: what is wrong is said in one line, without the password."""
 
+import os
+
 import keyring
 import pytest
 from keyring.backend import KeyringBackend
 
-from spamnb.errors import SpamnbError
-from spamnb.imap.accounts import read_accounts
+from spamnb.errors import DataError, SpamnbError
+from spamnb.imap.accounts import Account, read_accounts
 from spamnb.imap.secrets import secret_of, to_keyring
+from spamnb.imap.state import State
 
 GOOD = 'host = "imap.example.org"\nuser = "me@example.org"\n'
 PASSWORD = "Tr0ub4dor&3"
@@ -203,3 +206,15 @@ def test_keyring(config):
         assert "\n" not in str(caught.value)
     finally:
         keyring.set_keyring(before)
+
+
+def test_a_damaged_state_is_told_of_and_left_closed(tmp_path):
+    (tmp_path / "home.sqlite").write_bytes(b"no database\n" * 1000)
+    with pytest.raises(DataError, match=r"home\.sqlite: damaged \(.*\); remove it"):
+        State(Account("home", "imap.example.org", "me", keyring=True), str(tmp_path))
+    assert not [path for path in open_files() if "home.sqlite" in path]
+
+
+def open_files():
+    links = [f"/proc/self/fd/{handle}" for handle in os.listdir("/proc/self/fd")]
+    return [os.readlink(link) for link in links if os.path.lexists(link)]
