@@ -40,6 +40,20 @@ def misfiled(spamnb, tmp_path):
     return model, boxes
 
 
+def test_of_little_mail_nothing_is_said(spamnb, tmp_path):
+    """Two of ten spam that are like ham are no news: so is much mail of the first days."""
+    boxes = []
+    for label, odd in (("ham", 0), ("spam", 2)):
+        mail = [made_up(label, number) for number in range(10 - odd)]
+        box = tmp_path / f"{label}.mbox"
+        box.write_bytes(written(mail + [made_up("ham", 100 + number) for number in range(odd)]))
+        boxes.append(str(box))
+    model = str(tmp_path / "model")
+    said = spamnb("train", *boxes, "--model", model).succeeds().out.decode()
+    assert len(suspects_of(StoredModel.open(model))) == 2
+    assert "look like" not in said
+
+
 def test_they_are_listed(spamnb, misfiled):
     model, boxes = misfiled
     lines = spamnb("inspect", "--suspects", *boxes, "--model", model).succeeds().out.decode().splitlines()
