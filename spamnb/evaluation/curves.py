@@ -50,6 +50,13 @@ def calibration_bins(labels: Sequence[str], truth: Array, probability: Array) ->
     ]
 
 
+def calibration_error(labels: Sequence[str], truth: Array, probability: Array) -> float:
+    """The expected calibration error: how far off each bin is on average, by its share of the messages."""
+    forecast, came_true = forecasts(labels, truth, probability)
+    off = np.bincount(bin_numbers(forecast), forecast - came_true, BIN_COUNT)
+    return float(np.abs(off).sum() / len(truth))
+
+
 def roc(is_spam: Array, score: Array) -> tuple[Array, Array]:
     """Ham lost and spam missed in percent as the cutoff falls from above all scores to below them.
 

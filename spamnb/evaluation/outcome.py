@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from spamnb.arrays import Array
-from spamnb.evaluation.curves import BIN_COUNT, bin_numbers, forecasts
+from spamnb.evaluation.curves import calibration_error
 from spamnb.evaluation.intervals import (
     Estimate,
     at_cutoff,
@@ -21,7 +21,7 @@ from spamnb.labels import SPAM, sorted_into
 
 HAM_LOSSES = {"0.1": 1, "0.5": 5, "1.0": 10}  # percent: ham in a thousand, a whole number to divide exactly
 LEAST_PROBABILITY = np.finfo(float).eps  # 2.2e-16: the log loss takes none for less
-RESAMPLED = ("log_loss", "brier", "calibration_error", *HAM_LOSSES)
+RESAMPLED = ("log_loss", "brier", *HAM_LOSSES)
 
 
 class Outcome:
@@ -56,7 +56,9 @@ class Outcome:
             self.sorts = bool(into)
             self.wrongly_sorted = int(others[:, into].sum() - self.counts[into, into].sum())
         values, drawn = np.full(len(RESAMPLED), np.nan), np.empty((0, len(RESAMPLED)))
+        self.off = np.nan  # how far probabilities are from what came true
         if self.messages:
+            self.off = calibration_error(labels, truth, probability)
             each = EachMessage(labels, truth, self.is_spam, score, probability)
             values = each.figures(np.ones(self.messages, int))
             drawn = resampled(each.figures, self.messages, resamples).reshape(resamples, len(RESAMPLED))
@@ -97,7 +99,7 @@ class Outcome:
         return percentiles(self.values["brier"], self.drawn["brier"])
 
     def calibration_error(self) -> Estimate | None:
-        return percentiles(self.values["calibration_error"], np.empty(0))
+        return percentiles(self.off, np.empty(0))
 
 
 class EachMessage:
@@ -115,8 +117,6 @@ class EachMessage:
                 squares[:, spam] if len(labels) == 2 else squares.sum(axis=1),
             ]
         )
-        forecast, came_true = forecasts(labels, truth, probability)
-        self.bins, self.excess = bin_numbers(forecast), forecast - came_true
         # The indices of ham and of spam, highest score first, and the spam above each ham.
         self.ham = self.spam = self.spam_above = np.empty(0, int)
         if score is not None:
@@ -127,9 +127,8 @@ class EachMessage:
 
     def figures(self, times: Array) -> Array:
         """The figures named in RESAMPLED."""
-        off = np.abs(np.bincount(self.bins, times * self.excess, BIN_COUNT)).sum()
         means = self.losses @ times.astype(float)
-        return np.concatenate((means / len(times), [off / len(times)], self.missed(times)))
+        return np.concatenate((means / len(times), self.missed(times)))
 
     def missed(self, times: Array) -> Array:
         """The share of spam missed at each ham loss; NaN without ham or spam."""
