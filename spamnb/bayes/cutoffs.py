@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from spamnb.arrays import quantile
 from spamnb.bayes.likelihood import NONE_MISFILED
 from spamnb.bayes.verdict import IMPORTED, LEAST_SCORE, Calibration, Cutoffs
 from spamnb.bayes.view import SHARE_OF_GRAMS
@@ -151,7 +152,7 @@ def score_scale(view: View) -> float:
 
 
 def _spam_cutoff(ham: Array, spam: Array, ham_loss: float, more: int, scale: float) -> float:
-    unlike_spam = float(np.quantile(spam, UNLIKE_SPAM))
+    unlike_spam = quantile(np.sort(spam), UNLIKE_SPAM)
     return max(Tail(ham, spam, scale).cutoff(ham_loss, more), unlike_spam, LEAST_SCORE)
 
 
@@ -224,10 +225,10 @@ def _highest_of_label(scores: Array, others: Array, deviations: float) -> float:
     more by some standard `deviations`. The score is the one with the fewest mistakes: misfiled messages at
     or below it, and own ones above it.
     """
-    if not (scores > np.median(others)).any():
-        return inf
     scores, others = np.sort(scores), np.sort(others)
-    quarter = float(np.quantile(others, 0.25))
+    if not scores[-1] > quantile(others, 0.5):
+        return inf
+    quarter = quantile(others, 0.25)
     found = np.count_nonzero(scores > quarter)
     misfiled = (found + deviations * sqrt(found)) / 0.75
     choices = np.append(scores[scores <= quarter], quarter)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spamnb.arrays import Array
+from spamnb.arrays import Array, quantile
 
 Z = 1.959963984540054  # the normal distribution has 95 % within this many deviations
 TAILS = (0.025, 0.975)
@@ -140,10 +140,10 @@ def percentiles(value: float, drawn: Array) -> Estimate | None:
     """The middle 95 % of resampled figures, NaN left out; no interval where there are none."""
     if isnan(value):
         return None
-    drawn = drawn[~np.isnan(drawn)]
+    drawn = np.sort(drawn[~np.isnan(drawn)])
     if not len(drawn):
         return Estimate(value, nan, nan)
-    low, high = np.quantile(drawn, TAILS).tolist()
+    low, high = (quantile(drawn, tail) for tail in TAILS)
     return Estimate(value, min(low, value), max(high, value))
 
 

@@ -9,7 +9,7 @@ from helpers.paths import GOLDEN, SPAMASSASSIN
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from spamnb.arrays import MISSING, run_starts, stable_order
+from spamnb.arrays import MISSING, quantile, run_starts, stable_order
 from spamnb.key import Key
 from spamnb.mailboxes.chunks import RawMessage, ReadMessages
 from spamnb.mailboxes.sources import messages
@@ -177,3 +177,8 @@ def test_the_order_of_numbers_is_stable(numbers):
 def test_changes():
     assert run_starts(np.array([], np.uint64)).tolist() == []
     assert run_starts(np.array([7, 7, 3, 7], np.uint64)).tolist() == [True, False, True, True]
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1), st.floats(0, 1))
+def test_quantiles_are_those_of_numpy(values, share):
+    assert quantile(np.sort(values), share) == pytest.approx(np.quantile(values, share), abs=1e-9)
