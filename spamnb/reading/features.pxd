@@ -20,7 +20,7 @@ cdef class Tag:
     cdef size_t shift
 
     @cython.locals(source="const unsigned char *", at=size_t, byte=uint64_t)
-    cdef void take(self, bytes text) except *
+    cdef void take_text(self) except *
 
 @cython.locals(whole=Tag)
 cpdef uint64_t fingerprint_of(bytes token) except? 0xFFFFFFFFFFFFFFFF

@@ -54,11 +54,11 @@ class Tag:
         self.text, self.size = text, len(text)
         self.state = self.eight = 0
         self.shift = 0  # bits of `eight` that are filled
-        self.take(text)
+        self.take_text()
 
-    def take(self, text: bytes) -> None:
-        """Take a text into the fingerprint."""
-        source = text
+    def take_text(self) -> None:
+        """Take the text into the fingerprint."""
+        source = self.text
         for at in range(self.size):
             byte = source[at]
             self.eight |= byte << self.shift
