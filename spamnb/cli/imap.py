@@ -217,8 +217,11 @@ def watch(account: str | None, config: str | None, model: str | None, as_json: b
     from spamnb.imap.accounts import default_config, read_accounts
     from spamnb.imap.watch import watch as watch_all
 
-    def read() -> list[tuple[Account, str]]:
-        return [(one, model_of(one, model)) for one in read_accounts(config or default_config(), account)]
+    def read() -> list[tuple[Account, str, str]]:
+        return [
+            (one, model_of(one, model), train_command(config, one.name, model))
+            for one in read_accounts(config or default_config(), account)
+        ]
 
     printer = EventPrinter(as_json, private=True, quiet=is_quiet())
     watch_all(read, printer, lambda name: printer.end_visit(name, always=False), poll)
@@ -265,7 +268,8 @@ def for_each(wanted: str | None, config: str | None, model: str | None, do: Call
         try:
             do(account)
         except NoModel:
-            complain(f"{account.name}: no model yet; run: {train_command(config, wanted, model)}")
+            command = train_command(config, account.name, model)
+            complain(f"{account.name}: not trained yet; run: {command}")
             code = code or NoModel.exit_code
         except SpamnbError as error:
             complain(f"{account.name}: {error}")

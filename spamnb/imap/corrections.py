@@ -35,8 +35,8 @@ class Corrections:
         """Look through what is new in a folder that we move to: what we did not put there is of its label."""
         label = self.mailbox.roles.labels.get(name, "")
         folder, before, uids = look_into(self.connection, self.state, name, "moved")
-        if label not in ("", SPAM) and not before.validity:
-            uids = []  # `train` learns what was sorted before
+        if not before.validity:
+            uids = []  # `train` learns what was there before
         for some in cut(uids, FETCHED):
             notes, unknown = [], []
             for uid, key in self.mailbox.keys(folder, some).items():

@@ -178,6 +178,10 @@ class State:
         found = self._ask(question, purpose, folder)
         return Progress(*found[0]) if found else Progress()
 
+    def is_trained(self) -> bool:
+        """Whether `train` has read the folders of the account."""
+        return bool(self._ask("SELECT 1 FROM folder WHERE purpose = 'trained'"))
+
     def advance(self, purpose: str, folder: str, progress: Progress) -> None:
         self.database.execute(
             "INSERT OR REPLACE INTO folder VALUES (?, ?, ?, ?, ?)", (purpose, folder, *progress)

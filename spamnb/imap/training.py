@@ -14,7 +14,7 @@ from spamnb.imap.fetch import FETCHED, cut, heads, messages
 from spamnb.imap.folders import roles_in
 from spamnb.imap.mailbox import look_into
 from spamnb.imap.state import Progress, key_of
-from spamnb.labels import HAM, LABELS
+from spamnb.labels import HAM, LABELS, SPAM
 from spamnb.mailboxes.chunks import RawMessage, ReadMessages
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.training.batches import ChunkReader
@@ -60,6 +60,10 @@ class MailboxTraining:
         named = [(HAM, name) for name in self.roles.ham]
         named += [(label, name) for name, label in self.roles.labels.items()]
         self.wanted: Wanted = [(label, *self._new(name)) for label, name in named]
+        if not state.is_trained() and {label for label, _, uids in self.wanted if uids} == {SPAM}:
+            where = "".join(f" in {name}" for name in self.roles.ham)
+            why = f"no ham{where}: by its spam alone, all mail of this account would look like spam"
+            raise DataError(f'{why}; name a folder of ham in imap.toml, e.g. ham = ["INBOX"]')
 
     def _new(self, name: str) -> tuple[Folder, list[int]]:
         """Find what is new in a folder; of what we put there ourselves, nobody said what it is."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from spamnb.errors import NoModel
 from spamnb.history.queries import History
 from spamnb.imap.accounts import FLAG, MOVE, NOTHING
 from spamnb.imap.corrections import Corrections
@@ -27,7 +28,15 @@ if TYPE_CHECKING:
     from spamnb.imap.connection import Folder
     from spamnb.imap.fetch import Fetched
     from spamnb.imap.mailbox import VisitedMailbox
+    from spamnb.imap.state import State
     from spamnb.reading.envelope import Envelope
+
+
+def check_trained(state: State, model: str) -> None:
+    """Raise NoModel for an account that was not trained: the model may know only the mail of others."""
+    Model.open(model)
+    if not state.is_trained():
+        raise NoModel("nothing was learned from this account yet")
 
 
 class Visit:
@@ -45,7 +54,7 @@ class Visit:
         self.untold: dict[bytes, Event] = {}  # about messages that are to be moved or flagged
 
     def run(self) -> None:
-        Model.open(self.mailbox.model)  # raises an error that says what to do
+        check_trained(self.state, self.mailbox.model)
         roles, attempt = self.mailbox.roles, self.mailbox.attempt
         # The server must tell where a message went.
         is_moved = self.account.action == MOVE and self.connection.has("UIDPLUS")

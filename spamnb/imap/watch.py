@@ -12,21 +12,22 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from spamnb.errors import SpamnbError
+from spamnb.errors import NoModel, SpamnbError
 from spamnb.files import complain
 from spamnb.history.queries import last_corrected
 from spamnb.imap.connection import ImapConnection
 from spamnb.imap.digest import digest_is_due, send_digest
 from spamnb.imap.mailbox import VisitedMailbox
 from spamnb.imap.state import State
-from spamnb.imap.visit import Visit
+from spamnb.imap.visit import Visit, check_trained
 from spamnb.systemd import notify
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
     from spamnb.imap.mailbox import Report
 
-    Read = Callable[[], Sequence[tuple[Account, str]]]
+    Watched = tuple[Account, str, str]  # with the path of its model, and the command that trains it
+    Read = Callable[[], Sequence[Watched]]
     Visited = Callable[[str], None]
 
 POLL = 240.0  # seconds between two visits, if the server tells of no mail; it may forget to
@@ -40,12 +41,9 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 class Watcher(threading.Thread):
     """Visits the mailbox of one account until it is stopped, whatever goes wrong."""
 
-    def __init__(
-        self, account: Account, model: str, report: Report, visited: Visited, poll: float = POLL
-    ) -> None:
-        super().__init__(name=account.name, daemon=True)
-        self.account = account
-        self.model = model
+    def __init__(self, watched: Watched, report: Report, visited: Visited, poll: float = POLL) -> None:
+        self.account, self.model, self.train_command = watched
+        super().__init__(name=self.account.name, daemon=True)
         self.report = report
         self.visited = visited
         self.poll = poll
@@ -73,6 +71,9 @@ class Watcher(threading.Thread):
             try:
                 with State(self.account) as state, state.lock():
                     self._visit_until_stopped(state)
+            except NoModel:  # no server was asked: it may look again soon
+                self._complain(f"not trained yet; run: {self.train_command}")
+                self.pause = FIRST_PAUSE
             except SpamnbError as error:
                 self._complain(str(error))
             except Exception as error:
@@ -83,6 +84,7 @@ class Watcher(threading.Thread):
                 self.pause = min(2 * self.pause, LONGEST_PAUSE)
 
     def _visit_until_stopped(self, state: State) -> None:
+        check_trained(state, self.model)
         connection = self.connection = ImapConnection(self.account)
         try:
             while not self.stopped:
@@ -114,7 +116,7 @@ class Watcher(threading.Thread):
 
 
 def watch(read: Read, report: Report, visited: Visited, poll: float = POLL) -> None:
-    """Watch accounts until SIGTERM or SIGINT; at SIGHUP they are read anew, with the models of each.
+    """Watch accounts until SIGTERM or SIGINT; at SIGHUP they are read again.
 
     `visited` is called with the name of an account after each visit.
     """
@@ -149,10 +151,10 @@ def watch(read: Read, report: Report, visited: Visited, poll: float = POLL) -> N
 
 
 def start(
-    accounts: Sequence[tuple[Account, str]], report: Report, visited: Visited, poll: float, signals: int
+    accounts: Sequence[Watched], report: Report, visited: Visited, poll: float, signals: int
 ) -> list[Watcher]:
     """Start watching, and wait until each mailbox was visited once, or could not be; or for a signal."""
-    watchers = [Watcher(account, model, report, visited, poll) for account, model in accounts]
+    watchers = [Watcher(watched, report, visited, poll) for watched in accounts]
     for watcher in watchers:
         watcher.start()
     deadline = time.monotonic() + PATIENCE

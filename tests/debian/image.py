@@ -242,6 +242,7 @@ class Services:
             os.chown(secret, 10001, 10001)
             raw = self.mail["spam"][0].partition(b"\n")[2]  # learned: it is spam for sure
             server.append("INBOX", raw)
+            self.compose("--profile", "imap", "run", "--rm", "imap", "imap", "train")
             self.compose("--profile", "imap", "up", "--detach")
             until(
                 lambda: digest(raw) in [found.digest for found in server.contents()["Junk"]],

@@ -11,7 +11,9 @@ import pytest
 from helpers.imap_mailbox import HOST
 from helpers.imap_mailbox import digest as digest_of
 from spamnb.history.queries import History
+from spamnb.imap.accounts import Account
 from spamnb.imap.places import places as places_of
+from spamnb.imap.state import Progress, State
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.review.corrections import correct, undo
@@ -36,8 +38,8 @@ class ImapHome:
     def environment(self):
         return self.spamnb.environment | {"HOME": str(self.path), "SPAMNB_MODEL": self.model}
 
-    def add(self, server, name="home", port=None, **values):
-        """Write an account into the file; the others stay."""
+    def add(self, server, name="home", port=None, is_trained=True, **values):
+        """Write an account into the file; the others stay. The model knows its mail already."""
         self.password_file.write_text(f"{server.password}\n")
         facts = {"host": HOST, "port": port or server.port, "tls": "none", "user": server.user}
         facts |= {"password_file": str(self.password_file), "action": "move"} | values
@@ -49,6 +51,10 @@ class ImapHome:
             lines.append(f"[account.{name}.sort]")
             lines += [f"{label} = {json.dumps(folder)}" for label, folder in sort.items()]
         self.config.write_text(f"{old}[account.{name}]\n" + "\n".join(lines) + "\n")
+        if is_trained:
+            account = Account(name, values.get("host", HOST), server.user, password=server.password)
+            with State(account, str(self.state_path().parent)) as state, state.change():
+                state.advance("trained", "", Progress(1))
 
     def change(self, server, **values):
         """Write the one account anew."""

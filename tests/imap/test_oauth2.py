@@ -122,6 +122,7 @@ def test_from_nothing_to_a_filtered_mailbox(dovecot_with, provider, home):
     assert (process.returncode, err) == (0, "")
     server.append("INBOX", spam(99))
     home.config.write_text(home.config.read_text().replace('action = "nothing"', 'action = "move"'))
+    home("train").succeeds()
     assert home.outcomes() == [("spam", "moved to Junk")]
     assert [*folders(server)] == ["Junk"]
     assert grants(provider) == ["device_code"]

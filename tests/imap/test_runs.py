@@ -4,6 +4,7 @@ import base64
 import email.policy
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 from helpers.imap_accounts import folders, move, near, only, places, train, uid_of
@@ -53,6 +54,28 @@ def test_setup_asks_again_for_what_does_not_work(dovecot, home):
         assert said in seen
     assert home.outcomes() == []
     assert "history = true" in home.config.read_text()
+
+
+def test_an_account_that_was_never_trained_judges_nothing(dovecot, home):
+    """Nor is it trained by its spam alone: all its mail would look like that."""
+    junk, archive = dovecot.name("Junk"), dovecot.name("Archive")
+    home.add(dovecot, ham=[archive], is_trained=False)
+    dovecot.fill(junk, [near(n) for n in range(ENOUGH)])
+    dovecot.append("INBOX", spam(99))
+    before = dovecot.contents(), Path(home.model).read_bytes()
+    home("run").fails(75, "home: not trained yet; run: spamnb imap train --account home")
+    home("train").fails(65, f"no ham in {archive}")
+    assert (dovecot.contents(), Path(home.model).read_bytes()) == before
+    dovecot.append(archive, ham(99))
+    assert train(home) == {"ham": 1, "spam": ENOUGH}
+    assert home.outcomes() == [("spam", MOVED.format(junk))]
+
+
+def test_what_lies_in_junk_at_the_first_visit_is_for_train(dovecot, home):
+    home.add(dovecot)
+    dovecot.append(dovecot.name("Junk"), near(1))
+    assert (home.outcomes(), home.label_of(near(1))) == ([], None)
+    assert train(home)["spam"] == 1
 
 
 def test_mail_is_judged_once_and_stays_as_it_was(server, home):

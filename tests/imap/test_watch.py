@@ -8,7 +8,7 @@ from contextlib import closing
 
 import pytest
 from helpers.bad_network import BadNetwork, Weather
-from helpers.imap_accounts import folders
+from helpers.imap_accounts import folders, train
 from helpers.imap_watching import Watching, ready
 from helpers.samples import ham, spam
 from helpers.waiting import PATIENCE, until
@@ -78,6 +78,20 @@ def test_the_file_is_read_anew(dovecot, home):
         watching.process.send_signal(signal.SIGHUP)
         assert (watching.told(), watching.told()) == ("RELOADING=1", "READY=1")
         judge_spam(dovecot, watching)
+
+
+def test_an_account_that_is_added_waits_until_it_is_trained(dovecot, home):
+    home.add(dovecot, action="nothing")
+    with ready(home) as watching:
+        home.add(dovecot, "new", is_trained=False)
+        dovecot.append("INBOX", spam(98))
+        watching.process.send_signal(signal.SIGHUP)
+        watching.wait_for("new: not trained yet; run: spamnb imap train --account new")
+        watching.wait_for("would be moved to Junk")  # by the other
+        assert [*folders(dovecot)] == ["INBOX"]
+        train(home, "--account", "new")
+        until(lambda: [*folders(dovecot)] == [dovecot.name("Junk")], lambda: watching.log)
+        assert watching.log.count("not trained yet") == 1
 
 
 def test_a_connection_is_cut(dovecot, home):
