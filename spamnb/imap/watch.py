@@ -17,6 +17,7 @@ from spamnb.files import complain
 from spamnb.history.queries import last_corrected
 from spamnb.imap.connection import ImapConnection
 from spamnb.imap.digest import digest_is_due, send_digest
+from spamnb.imap.errors import Broken
 from spamnb.imap.mailbox import VisitedMailbox
 from spamnb.imap.state import State
 from spamnb.imap.visit import Visit, check_trained
@@ -90,9 +91,9 @@ class Watcher(threading.Thread):
             while not self.stopped:
                 Visit(VisitedMailbox(self.account, connection, state, self.model, self.report)).run()
                 self.visited(self.account.name)
-                if self.account.digest and digest_is_due(self.account, state):
-                    send_digest(self.account, connection, state, self.model)
-                self._succeeded()
+                self.pause = FIRST_PAUSE
+                self._complain(self._digest_failure(connection, state))
+                self.tried.set()
                 folder = connection.open(self.account.inbox[0], read_only=True)
                 judged = state.progress("judged", folder.name)
                 if folder.next_uid <= judged.next_uid:  # nothing came meanwhile
@@ -102,16 +103,21 @@ class Watcher(threading.Thread):
         finally:
             connection.close()
 
-    def _succeeded(self) -> None:
-        if self.last_error:
-            complain(f"{self.account.name}: works again")
-        self.last_error, self.pause = "", FIRST_PAUSE
-        self.tried.set()
+    def _digest_failure(self, connection: ImapConnection, state: State) -> str:
+        """Send the digest if it is due; say why it was not sent, which does not stop the visits."""
+        try:
+            if self.account.digest and digest_is_due(self.account, state):
+                send_digest(self.account, connection, state, self.model)
+        except Broken:
+            raise
+        except SpamnbError as error:
+            return f"the list of what went to Junk is sent later: {error}"
+        return ""
 
     def _complain(self, why: str) -> None:
-        """Say what is wrong, once."""
+        """Say what is wrong, or that nothing is any more; once."""
         if why != self.last_error and not self.stopped:
-            complain(f"{self.account.name}: {why}")
+            complain(f"{self.account.name}: {why or 'works again'}")
         self.last_error = why
 
 

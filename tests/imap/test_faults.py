@@ -67,6 +67,20 @@ def test_the_user_moves_what_we_are_about_to_move(dovecot_with, home, without, t
     assert home.label_of(spam(99)) is None
 
 
+@pytest.mark.parametrize(("cut_when", "listed"), [("lost", 1), ("half", 0)])
+def test_a_digest_is_sent_once_wherever_the_connection_breaks(dovecot, home, cut_when, listed):
+    """It is lost on the way to the server, or the server takes it and its answer is lost."""
+    home.add(dovecot)
+    dovecot.append("INBOX", spam(99))
+    home.run()
+    with BadNetwork(dovecot.port, Weather(cut_at=b"APPEND", cut_when=cut_when)) as network:
+        home.change(dovecot, port=network.port)
+        home("digest").fails(75, "connection lost")
+        network.weather = Weather()
+        assert home("digest", "--json").succeeds().json["listed"] == listed
+    assert len(folders(dovecot)["INBOX"]) == 1
+
+
 def test_two_clients_at_once(dovecot, home):
     """The other moves all it finds to Archive, as we move it to Junk."""
     home.add(dovecot)

@@ -123,15 +123,22 @@ def test_a_connection_that_stalls_while_it_waits(dovecot, home):
             network.freeze()
 
 
-def test_a_digest_each_day(dovecot, home):
-    """At midnight, which is over; one was sent by hand yesterday."""
+@pytest.mark.parametrize("days", [-1, 500])
+def test_a_digest_each_day(dovecot, home, days):
+    """At midnight, which is over; one was sent by hand yesterday, or when the clock was wrong."""
     home.add(dovecot, digest="00:00")
     dovecot.append("INBOX", spam(99))
     home.run()
     with closing(sqlite3.connect(home.state_path())) as database, database:
-        database.execute("INSERT INTO folder VALUES ('digest time', '', 0, 0, ?)", (time.time() - 86400,))
-    with ready(home):
+        database.execute(
+            "INSERT INTO folder VALUES ('digest time', '', 0, 0, ?)", (time.time() + days * 86400,)
+        )
+    dovecot.read_only("INBOX")
+    with ready(home, "--poll", "1") as watching:
+        watching.wait_for("the list of what went to Junk is sent later: cannot write to INBOX")
+        dovecot.writable("INBOX")
         (found,) = until(lambda: folders(dovecot).get("INBOX"))
+        watching.wait_for("works again")
     with ready(home):
         pass  # none is sent again
     assert folders(dovecot)["INBOX"] == [found]
