@@ -27,6 +27,7 @@ from spamnb.inspection.sums import (
     difference,
     evidence_between,
     numeric_reasons,
+    present_and_absent,
     sum_evidence,
 )
 from spamnb.inspection.text_reading import text_readings
@@ -239,13 +240,16 @@ def explain(model: Model, raw: bytes, configuration: Configuration | None = None
     toward, against = compared_labels(score, verdict.label)
     lead = difference(score.joint, toward, against)
     prior = difference(classifier.log_prior, toward, against) if view.damping is None else 0.0
-    background = difference(classifier.score([]).joint, toward, against)
+    absent = 0.0
     words = evidence_between(score, toward, against)
     tell_layers_apart(model, words)
     numbers = words[:0]
     if view.numbers:
         measured = len(classifier.numeric_evidence(features.numbers))
         words, numbers = words[: len(words) - measured], words[len(words) - measured :]
+    if view.event == "bernoulli":
+        words, logs = present_and_absent(classifier, words)
+        absent = difference(logs, toward, against)
     reasons, part_sums = sum_evidence(view, words, features, toward, against)
     if numbers:
         reasons += numeric_reasons(numbers, toward, against)
@@ -270,7 +274,7 @@ def explain(model: Model, raw: bytes, configuration: Configuration | None = None
         score.joint,
         lead,
         prior,
-        background - prior,
+        absent,
         part_sums,
         sorted(reasons, key=lambda reason: -abs(reason.adds)),
         [features.texts[fingerprint] for fingerprint in others if fingerprint not in weak],

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf, log, log1p
 from typing import NamedTuple
 
+from spamnb.bayes.classifier import Classifier
 from spamnb.bayes.verdict import Evidence, Score
 from spamnb.bayes.view import View
 from spamnb.inspection.reason import Reason
@@ -71,6 +73,24 @@ def sum_evidence(
         for part in parts
     ]
     return reasons, part_sums
+
+
+def present_and_absent(
+    classifier: Classifier, words: Sequence[Evidence]
+) -> tuple[Sequence[Evidence], Sequence[float]]:
+    """Return Bernoulli's words of a message, weighed by log P, and per label Σ log(1 − P) of all others."""
+    absent = [all_ - own for all_, own in zip(classifier.background, classifier.log_prior, strict=True)]
+    certain, present = list(classifier.certain_words), []  # certain: P = 1
+    for item in words:
+        shares = classifier.probabilities(item.row)
+        for k, share in enumerate(shares):
+            if share < 1:
+                absent[k] -= log1p(-share)
+            else:
+                certain[k] -= 1
+        weights = [log(share) if share else -inf for share in shares]
+        present.append(Evidence(item.feature, item.row, item.times, weights, item.part))
+    return present, [-inf if left else sum_ for left, sum_ in zip(certain, absent, strict=True)]
 
 
 def part_name(view: View, part: int) -> str:

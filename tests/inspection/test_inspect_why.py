@@ -1,8 +1,9 @@
 """Why a message is judged as it is: a sum, and what was left out of it."""
 
-from math import inf
+from math import inf, log
 
 import pytest
+from helpers.learning import train_bulk
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -69,6 +70,16 @@ class TestSum:
             assert part.weight / part.divisor == pytest.approx(part.adds)
         counted = sum(one.evidence.times if one.is_gram else 1 for one in why.reasons)
         assert sum(part.tokens for part in why.part_sums) == counted
+
+
+def test_bernoulli_by_hand(tmp_path):
+    """`noon` and `room` are absent, with the factor 1 - P; P is (messages with it + 1) / (messages + 2)."""
+    mail = [(b"noon room", "ham"), (b"noon pills", "ham"), (b"pills", "spam")]
+    why = explain(Model.open(train_bulk(tmp_path, mail), View("bernoulli")), b"pills")
+    (pills,) = why.reasons
+    assert pills.weight == pytest.approx(log(2 / 3) - log(2 / 4))
+    assert why.prior == pytest.approx(log(1 / 2))
+    assert why.absent == pytest.approx(2 * log(1 - 1 / 3) - log(1 - 3 / 4) - log(1 - 2 / 4))
 
 
 @pytest.mark.parametrize(
