@@ -1,6 +1,6 @@
 """Messages passed through: a header added, in our style or another filter's, all other bytes as they were."""
 
-from spamnb.bayes.verdict import REQUIRED
+from spamnb.bayes.verdict import REQUIRED, score_text
 from spamnb.labels import HAM, SPAM, sorted_into
 from spamnb.reading.headers import header_start
 
@@ -48,7 +48,7 @@ def spamnb_fields(verdict: "Verdict") -> list[str]:
     word, labels = verdict.label, sorted_into(verdict.probabilities)
     if labels and verdict.is_spam is False:
         word = f"{HAM}; label={header_value(word)}" if word in labels else HAM
-    fields = f"{word}; score={verdict.score:.4f}; probability={verdict.probability:.4f}"
+    fields = f"{word}; score={score_text(verdict.score)}; probability={verdict.probability:.4f}"
     return [f"{HEADER}: {fields}{f'; {verdict.reason}' if verdict.reason else ''}"]
 
 

@@ -198,6 +198,11 @@ class Verdict:
         }
 
 
+def score_text(score: float, digits: int = 4) -> str:
+    """Write a score in decimals, or as inf or -inf what stands for these."""
+    return f"{score:.{digits}f}" if abs(score) < LARGEST else "inf" if score > 0 else "-inf"
+
+
 def spamassassin_score(score: float, cutoffs: Cutoffs | None) -> float:
     """Return a score on SpamAssassin's scale: 5.0 at the spam cutoff, and one point a nat.
 

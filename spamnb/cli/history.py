@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from spamnb.bayes.verdict import score_text
 from spamnb.cli.render.terminal import cut_text, print_json, print_json_lines, show, table
 from spamnb.cli.shared.help import Number, is_quiet
 from spamnb.cli.shared.options import (
@@ -159,7 +160,7 @@ def print_summary(start: float, counts: dict[tuple[str, str | None], int], as_js
 
 def cells(entry: Entry, time_format: str) -> list[str]:
     judged = datetime.fromtimestamp(entry.time).astimezone().strftime(time_format)
-    return [judged, entry.verdict, f"{entry.score:.4f}", entry.sender, entry.subject]
+    return [judged, entry.verdict, score_text(entry.score), entry.sender, entry.subject]
 
 
 def parse_since(text: str) -> float:

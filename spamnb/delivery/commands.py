@@ -163,8 +163,10 @@ class ClassifyCommand:
             import json
 
             return json.dumps({"path": path, "index": index, **verdict.as_map()}).encode() + b"\n"
+        from spamnb.bayes.verdict import score_text
+
         name = printable(path) if index is None else f"{printable(path)}:{index}"
-        return f"{verdict.label}\t{verdict.score:.4f}\t{name}\n".encode()
+        return f"{verdict.label}\t{score_text(verdict.score)}\t{name}\n".encode()
 
 
 def open_history(

@@ -1,5 +1,7 @@
 """Lines about verdicts in a log, in which text from mail is escaped."""
 
+from spamnb.bayes.verdict import score_text
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from spamnb.bayes.verdict import Verdict
@@ -13,7 +15,7 @@ def write_syslog(verdict: "Verdict", size: int, envelope: "Envelope") -> None:
     import syslog
 
     listed = f" {escaped(verdict.reason)}" if verdict.reason else ""
-    score = f"{escaped(verdict.label)} score={verdict.score:.4f}{listed}"
+    score = f"{escaped(verdict.label)} score={score_text(verdict.score)}{listed}"
     line = f"{score} size={size} id={escaped(envelope.message_id)}"
     syslog.openlog("spamnb", syslog.LOG_PID, syslog.LOG_MAIL)
     syslog.syslog(syslog.LOG_INFO, line)

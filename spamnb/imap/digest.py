@@ -8,6 +8,7 @@ from email.utils import formatdate
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
+from spamnb.bayes.verdict import score_text
 from spamnb.errors import DataError
 from spamnb.files import counted, printable
 from spamnb.imap.fetch import head_of, heads, messages
@@ -112,10 +113,13 @@ def digest_of(account: Account, found: list[Listed], id_end: str) -> bytes:
     message["Auto-Submitted"] = "auto-generated"
     shown = found[:MOST_LISTED]
     more = f"and {len(found) - len(shown)} more, of which it is surer\n" if len(found) > len(shown) else ""
-    lines = [f"{one.score:6.1f}  {one.sender}\n        {one.subject}\n        {one.words}\n" for one in shown]
+    lines = [
+        f"{score_text(one.score, 1):>6}  {one.sender}\n        {one.subject}\n        {one.words}\n"
+        for one in shown
+    ]
     message.set_content(f"{HOW}\n\n" + "\n".join(lines) + more)
     rows = "".join(
-        f"<tr><td>{one.score:.1f}</td><td>{escape(one.sender)}</td><td>{escape(one.subject)}</td>"
+        f"<tr><td>{score_text(one.score, 1)}</td><td>{escape(one.sender)}</td><td>{escape(one.subject)}</td>"
         f"<td>{escape(one.words)}</td></tr>"
         for one in shown
     )

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
+from spamnb.bayes.verdict import LARGEST
+
 UNKNOWN = "–"
 HUGE = 1e6  # from here on a score is written as a power of ten
 
@@ -31,6 +33,8 @@ def interval_text(interval: Sequence[float] | None, form: Callable[[float | None
 
 def signed(value: float, decimals: int = 2) -> str:
     """Write a score or a weight, with a minus as wide as the plus."""
+    if abs(value) >= LARGEST:
+        return "+∞" if value > 0 else "−∞"
     text = f"{value:+.{decimals}f}" if abs(value) < HUGE else f"{value:+.1e}"
     return text.replace("-", "−")
 

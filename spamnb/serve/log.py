@@ -3,7 +3,7 @@
 import time
 import traceback
 
-from spamnb.bayes.verdict import Verdict
+from spamnb.bayes.verdict import Verdict, score_text
 from spamnb.delivery.log_line import escaped
 from spamnb.files import printable, write_stderr
 from spamnb.reading.envelope import Envelope, envelope_of, read_envelope
@@ -30,7 +30,9 @@ class Log:
         """Log a verdict, and more by name: the model, the user, what a mail server calls the message …"""
         if not self.quiet:
             listed = f" {escaped(verdict.reason)}" if verdict.reason else ""
-            points = f"{escaped(verdict.label)} {verdict.points:.1f} score={verdict.score:.4f}{listed}"
+            points = (
+                f"{escaped(verdict.label)} {verdict.points:.1f} score={score_text(verdict.score)}{listed}"
+            )
             self._write(points, size, envelope_of(message), seconds, asked, more)
 
     def learned(self, outcome: str, label: str | None, raw: bytes, seconds: float, **more: str) -> None:

@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import Any
 
 from spamnb import __version__
-from spamnb.bayes.verdict import REQUIRED, Verdict
+from spamnb.bayes.verdict import REQUIRED, Verdict, score_text
 from spamnb.delivery.log_line import escaped
 from spamnb.errors import NoInput, SpamnbError, UsageError
 from spamnb.files import printable
@@ -180,7 +180,7 @@ def decompressed_message(packed: bytes, most: int) -> bytes:
 
 def description(verdict: Verdict) -> str:
     decided = f", {printable(verdict.reason)}" if verdict.reason else ""
-    return f"score {verdict.score:.4f}, probability {verdict.probability:.4f}{decided}"
+    return f"score {score_text(verdict.score)}, probability {verdict.probability:.4f}{decided}"
 
 
 def milter_block(verdict: Verdict, style: str, header: str) -> dict[str, Any]:

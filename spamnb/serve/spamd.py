@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Generator
 from time import perf_counter
 
-from spamnb.bayes.verdict import REQUIRED, Verdict
+from spamnb.bayes.verdict import REQUIRED, Verdict, score_text
 from spamnb.delivery.log_line import escaped
 from spamnb.files import printable
 from spamnb.labels import HAM, SPAM
@@ -76,7 +76,7 @@ def report(verdict: Verdict, features: Features) -> str:
     """Text of the verdict and its strongest evidence, for people to read."""
     lines = [
         f"spamnb says {verdict.label}: {verdict.points:.1f} points, {REQUIRED:.1f} required",
-        f"(score {verdict.score:.4f}, probability {verdict.probability:.4f})",
+        f"(score {score_text(verdict.score)}, probability {verdict.probability:.4f})",
         *([f"(the list of senders decided: {printable(verdict.reason)})"] if verdict.reason else []),
         "",
         *(f"{strength:6.2f}  {token}" for strength, token in strongest_evidence(verdict, features)),

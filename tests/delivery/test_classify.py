@@ -25,6 +25,18 @@ def test_verdict_score_and_path_on_a_line(spamnb, mail):
         assert score == f"{float(score):.4f}"
 
 
+def test_a_score_without_an_end_is_written_as_inf(spamnb, mail):
+    view = ("--event", "multinomial", "--smoothing", "0")
+    for name, score in (("ham", "-inf"), ("spam", "inf")):
+        raw = mail.messages[name]
+        assert spamnb("classify", *view, stdin=raw).succeeds().lines == [f"{name}\t{score}\t-"]
+        passed = spamnb("classify", "-p", *view, stdin=raw).succeeds().out
+        assert passed.startswith(f"X-Spamnb: {name}; score={score}; probability=".encode())
+        assert (
+            spamnb("inspect", "-", *view, stdin=raw).succeeds().lines[0].startswith(f"{name}: score {score},")
+        )
+
+
 def test_files_folders_and_mailboxes(spamnb, mail, tmp_path):
     box = tmp_path / "box.mbox"
     box.write_bytes(b"".join(ENVELOPE + mail.messages[name] + b"\n" for name in ("spam", "ham")))
@@ -187,6 +199,7 @@ BAD_USAGE = {
     "--prior foo": "--prior",
     "--prior ham=-1,spam=1": "--prior",
     "--prior ham=0.5,eggs=0.5 --event binary": "eggs",
+    "--prior ham=0.8,spam=0.3 --event binary": "more than 1",
     "--cutoff x": "--cutoff",
     "--cutoff 2,1": "--cutoff",
     "--cutoff 1,2,3": "--cutoff",

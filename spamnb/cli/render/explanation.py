@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from math import inf, isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
+from spamnb.bayes.verdict import score_text
 from spamnb.cli.render.terminal import (
     bar,
     bar_heading,
@@ -123,7 +124,7 @@ def show_explanation(why: Explanation, top: int, everything: bool) -> None:
 
 def headline(why: Explanation) -> str:
     verdict = why.verdict
-    score, probability = number(verdict.score), number(verdict.probability)
+    score, probability = score_text(verdict.score), number(verdict.probability)
     return f"{verdict.label}: score {score}, probability of {why.ranked_label} {probability}"
 
 

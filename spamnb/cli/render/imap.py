@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from spamnb.bayes.verdict import score_text
 from spamnb.cli.render.terminal import print_json_lines
 from spamnb.files import complain, counted, printable
 from spamnb.labels import UNSURE
@@ -55,7 +56,7 @@ class EventPrinter:
         if self.quiet:
             return
         found = event.learned or event.verdict
-        score = "" if event.score is None else f"{event.score:.4f}"
+        score = "" if event.score is None else score_text(event.score)
         texts = [] if self.private else [event.sender[:WIDEST], event.subject[:WIDEST]]
         self._print_row([printable(text) for text in (found, score, place, event.what, *texts)])
 

@@ -7,7 +7,7 @@ from collections import Counter
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
-from spamnb.bayes.verdict import Verdict
+from spamnb.bayes.verdict import Verdict, score_text
 from spamnb.cli.render.terminal import console
 from spamnb.cli.shared.streams import drawable
 from spamnb.files import counted, printable
@@ -37,7 +37,7 @@ class VerdictTable:
             self._print("bold", "verdict", "score", "from", "subject", "path")
         self.totals[verdict.label] += 1
         name = message_name(path, index)
-        label, score = verdict.label, f"{verdict.score:.4f}"
+        label, score = verdict.label, score_text(verdict.score)
         self._print(COLOURS.get(label, ""), label, score, sender, subject or "-", name)
 
     def print_totals(self) -> None:
