@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from spamnb.bayes.likelihood import NONE_MISFILED, Likelihood
 from spamnb.bayes.scorer import Scorer, numeric_evidence
-from spamnb.bayes.verdict import Evidence
+from spamnb.bayes.verdict import Evidence, lead_of
 from spamnb.bayes.view import STRONG, STRONG_AMONG_OTHERS
 from spamnb.grams import GramSet
+from spamnb.labels import SPAM
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,6 +82,24 @@ class Classifier(Likelihood):
             evidence.append(Evidence(fingerprint, row, times, scorer.evidence_weights(), part))
         if strong & STRONG_AMONG_OTHERS:
             others.append(Evidence(fingerprint, row, times, self.weights(row), part))
+
+    @property
+    def bias(self) -> float:
+        """The log-odds of spam, or of the second label, before any token is seen.
+
+        By a textbook's view of two labels, those of a message are bias + Σ times · weight(row of the token).
+        """
+        return self.log_odds(self.score([]).joint)
+
+    def weight(self, row: Row) -> float:
+        """Return what a token adds to the log-odds each time that it counts."""
+        return self.log_odds(self.weights(row))
+
+    def log_odds(self, values: list[float]) -> float:
+        """Return how far spam, or the second label, is ahead of the other one."""
+        if self.label_count != 2 or self.view.damping is not None:
+            raise ValueError("only a textbook's view of two labels is linear")
+        return lead_of(values, self.labels.index(SPAM) if SPAM in self.labels else 1)
 
     def is_evidence(self, row: Row) -> bool:
         """Tell whether a row of counts is strong enough to count, for spam or between other labels."""

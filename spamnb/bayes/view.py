@@ -107,10 +107,16 @@ class View:
 
 
 def prior(labels: Sequence[str], messages: Sequence[float], chosen: str | Mapping[str, float]) -> list[float]:
-    """Return P(label): from the messages counted, uniform, or as given."""
+    """Return P(label): from the messages counted, uniform, or as given.
+
+    Labels that are not named share what the named ones leave, by their messages.
+    """
     if not isinstance(chosen, str):
-        total = sum(chosen.values())
-        return [chosen.get(label, 0.0) / total for label in labels]
+        others = {label: m for label, m in zip(labels, messages, strict=True) if label not in chosen}
+        rest = max(0.0, 1 - sum(chosen.values()))
+        rests = prior(list(others), list(others.values()), "counts")
+        shares = {**chosen, **{label: rest * share for label, share in zip(others, rests, strict=True)}}
+        return [shares[label] / sum(shares.values()) for label in labels]
     total = sum(messages)
     if chosen == "uniform" or not total:
         return [1 / len(labels) for _ in labels]

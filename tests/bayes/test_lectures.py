@@ -11,7 +11,8 @@ from helpers.textbook import bag, grams_of, rows_of
 from spamnb.bayes.classifier import Classifier
 from spamnb.bayes.gaussian import log_densities
 from spamnb.bayes.verdict import posterior_of
-from spamnb.bayes.view import GLOBAL, View
+from spamnb.bayes.view import GLOBAL, View, prior
+from spamnb.model import DEFAULT_VIEW
 from spamnb.reading.features import fingerprints_of
 from spamnb.reading.settings import Settings
 from spamnb.tables.count_table import CountTable, sum_tables
@@ -305,16 +306,32 @@ class TestLinearForm:
     def test_bias_and_weights_give_the_log_odds(self, six, event, text):
         classifier = Classifier(six, View(event, 1))
         rows = rows_of(six, text.split())
-        weights = [classifier.weights(row) for row in rows.values()]
-        linear = classifier.score([]).of("spam") + sum(second - first for first, second in weights)
+        linear = classifier.bias + sum(map(classifier.weight, rows.values()))
         score = classifier.score(words(text))
         assert linear == pytest.approx(score.joint[1] - score.joint[0])
         assert (linear > 0) == (score.best == "spam")
 
-    def test_the_bias_is_the_prior(self, six):
-        assert Classifier(six, View()).score([]).of("spam") == pytest.approx(
-            math.log(4 / 6) - math.log(2 / 6)
-        )
+    def test_bias_and_weights_by_hand(self, six):
+        """4 spam of 13 words, 2 ham of 7, 6 different; `review` is there 1 and 2 times, `us` 3 and 1."""
+        classifier = Classifier(six, View("multinomial", 1))
+        review, us = (classifier.weight(row) for row in rows_of(six, ["review", "us"]).values())
+        assert classifier.bias == pytest.approx(math.log(4 / 2))
+        assert review == pytest.approx(math.log(2 / 19) - math.log(3 / 13))
+        assert us == pytest.approx(math.log(4 / 19) - math.log(2 / 13))
+        score = classifier.score(words("review us us now"))
+        assert score.of("spam") == pytest.approx(classifier.bias + review + 2 * us)
+
+    @pytest.mark.parametrize("labels", [("spam", "ham"), ("one", "two")])
+    def test_the_log_odds_are_those_of_spam_or_of_the_second_label(self, labels):
+        classifier = Classifier(table([(labels[0], "pills"), (labels[1], "noon")], labels), View())
+        row = rows_of(classifier.counts, ["pills"])
+        (weight,) = map(classifier.weight, row.values())
+        assert (weight > 0) == ("spam" in labels)
+
+    def test_a_mean_is_not_linear(self, six):
+        for view, counts in ((DEFAULT_VIEW, six), (View(), table(SIX, ("ham", "spam", "work")))):
+            with pytest.raises(ValueError, match="linear"):
+                _ = Classifier(counts, view).bias
 
 
 class TestPriors:
@@ -324,6 +341,12 @@ class TestPriors:
     def test_given(self, six):
         chosen = Classifier(six, View(prior={"ham": 3, "spam": 1})).log_prior
         assert chosen == [math.log(3 / 4), math.log(1 / 4)]
+
+    @pytest.mark.parametrize(
+        ("messages", "ham", "work"), [((2, 4, 6), 0.7 / 4, 0.7 * 3 / 4), ((0, 4, 0), 0.35, 0.35)]
+    )
+    def test_labels_not_named_share_the_rest_by_their_messages(self, messages, ham, work):
+        assert prior(("ham", "spam", "work"), messages, {"spam": 0.3}) == pytest.approx([ham, 0.3, work])
 
 
 class TestMoreThanTwoLabels:

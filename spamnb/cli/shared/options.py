@@ -63,6 +63,8 @@ def _parse_prior(text: str) -> str | dict[str, float]:
         shares = {}
     if not shares or min(shares.values()) < 0 or not 0 < sum(shares.values()) < inf:
         raise UsageError(f"--prior takes counts, uniform, or shares such as ham=0.7,spam=0.3, not {text!r}")
+    if sum(shares.values()) > 1 + 1e-9:
+        raise UsageError(f"--prior: the shares of {text!r} add up to more than 1")
     return shares
 
 
