@@ -274,11 +274,11 @@ def compare_settings(
     """Compare settings on the same folds."""
     from spamnb.cli.render.evaluation import show_comparison
     from spamnb.evaluation.candidates import STANDARD, parse_candidate
-    from spamnb.evaluation.compare import compare_candidates
+    from spamnb.evaluation.compare import compare_candidates, corrected
 
     names = [name for spec in specs for name in (STANDARD if spec == "standard" else (spec,))]
     candidates = [parse_candidate(name) for name in dict.fromkeys(names)]
-    found = list(announce_tried(compare_candidates(candidates, mail.corpus, folds, jobs)))
+    found = corrected(list(announce_tried(compare_candidates(candidates, mail.corpus, folds, jobs))))
     if as_json:
         print_json_lines(result.as_map() for result in found)
     else:

@@ -22,7 +22,7 @@ from spamnb.cli.shared.options import (
 )
 from spamnb.cli.shared.outputs import check_replaceable, check_writable
 from spamnb.cli.shared.progress import announce_tried
-from spamnb.errors import CannotCreate, command_to_run
+from spamnb.errors import CannotCreate, SpamnbError, command_to_run
 from spamnb.evaluation.candidates import VIEW_NAMES, Candidate, parse_candidate
 from spamnb.files import make_folder, printable
 from spamnb.lock import NAME_ANOTHER_FILE
@@ -86,7 +86,7 @@ def tune(
 
     written = False
     try:
-        tried, winner = search(judge, language)
+        tried, winner, why = search(judge, language)
         chosen = winner.candidate
         try:
             if is_to_be_written(model, fresh, dry_run):
@@ -106,6 +106,7 @@ def tune(
                 print_json(
                     {
                         "winner": chosen.name,
+                        "reason": why,
                         "options": options_for(chosen),
                         "model": model if written else None,
                         "tried": [setting.as_map() for setting in tried],
@@ -118,7 +119,7 @@ def tune(
 
                 show_comparison(tried, f"{folds} folds")
                 found = model_location(model) if written else advice(model, chosen)
-                show(f"chosen: {chosen.name}", *found)
+                show(f"chosen: {chosen.name}; {why}", *found)
     finally:
         code = print_unreadable(mail.unreadable.values(), mail.skip_unreadable)
     return code
@@ -138,17 +139,35 @@ def check_creatable(model: str) -> None:
 
 
 def advice(model: str, chosen: Candidate) -> list[str]:
-    """Say that no model was written, and how to make one with these settings."""
+    """Say that no model was written, and how to make one with these settings, if there is none."""
     is_there, options = os.path.lexists(model), options_for(chosen)
+    if is_there and has_settings(model, chosen):
+        return [f"nothing to change: {printable(model)} has these settings"]
     kept = f": {printable(model)} is kept; --fresh replaces it" if is_there else ""
     rest = ["--model", model, *options, "HAM", "SPAM"]
+    fresh = ["--fresh"] if is_there else []
     lines = [
         f"nothing written{kept}",
-        f"to train with these settings: {command_to_run('train', '--fresh', *rest)}",
+        f"to train with these settings: {command_to_run('train', *fresh, *rest)}",
     ]
     if is_there and options[:1] == ["--view"]:  # which changes no counts
         lines.append(f"to keep what the model has learned: {command_to_run('train', *rest)}")
     return lines
+
+
+def has_settings(model: str, chosen: Candidate) -> bool:
+    """Tell whether a model reads and judges mail by these settings."""
+    from spamnb.model import settings_of, view_of
+    from spamnb.reading.settings import Settings
+    from spamnb.store.stored_model import StoredModel
+
+    try:
+        stored = StoredModel.open(model)
+        own, view = settings_of(stored), view_of(stored)
+    except SpamnbError:
+        return False
+    wanted = Settings(**chosen.settings, keyed=own.keyed, closed=own.closed)
+    return own == wanted and view.as_map() == chosen.view.as_map()
 
 
 def options_for(chosen: Candidate) -> list[str]:

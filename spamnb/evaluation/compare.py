@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from spamnb.evaluation.candidates import Candidate, parse_candidate, with_change
 from spamnb.evaluation.corpus import Corpus
 from spamnb.evaluation.folds import CrossValidation, Folds, cross_validate
-from spamnb.evaluation.intervals import compare_auc, compare_verdicts
+from spamnb.evaluation.intervals import compare_auc, compare_verdicts, holm
 from spamnb.evaluation.metrics import measure
 from spamnb.evaluation.results import JudgedMessages
 from spamnb.labels import SPAM
@@ -20,8 +20,8 @@ TEXTBOOKS = ("event=multinomial", "event=binary", "event=bernoulli")
 
 def search(
     judge: Callable[[list[Candidate]], list[ComparedCandidate]], language: str | None
-) -> tuple[list[ComparedCandidate], ComparedCandidate]:
-    """Try candidates; returns the results of all, the default's and the textbooks' first, and the winner.
+) -> tuple[list[ComparedCandidate], ComparedCandidate, str]:
+    """Try candidates; returns the results of all, the default's and the textbooks' first, winner and reason.
 
     `judge` returns the result of the default first, then of the candidates. `language` is that of the mail.
     """
@@ -43,7 +43,25 @@ def search(
         tried[result.candidate.name] = result
         if is_better(result, best):
             best = result
-    return list(tried.values()), best if beats_first(best) else default
+    results = corrected(list(tried.values()))
+    best = next(result for result in results if result.candidate.name == best.candidate.name)
+    winner = best if beats_first(best) else results[0]
+    return results, winner, reason(best, len(results) - 1)
+
+
+def reason(best: ComparedCandidate, others: int) -> str:
+    """Say why the best of the candidates is chosen, or the default in its place."""
+    name = best.candidate.name
+    if best.ranking_p is None:
+        return f"none of {others} others ranks this mail better"
+    chance = f"(p {best.ranking_p:.2g}, corrected for all that was tried)"
+    if beats_first(best):
+        return f"it ranks this mail better than the default, beyond chance {chance}"
+    if best.ranking_p > CHANCE:
+        return f"of {others} others {name} ranks this mail best, but that may be chance {chance}"
+    return (
+        f"{name} ranks this mail better {chance}, but judges {best.lost} messages worse and {best.won} better"
+    )
 
 
 def steps_from(best: Candidate) -> list[Candidate]:
@@ -89,13 +107,24 @@ class ComparedCandidate:
     won: int  # messages judged right by this candidate and not by the first
     tied: int
     lost: int
-    verdicts_p: float | None  # how likely such a difference of the verdicts is by chance
-    ranking_p: float | None  # how likely such a difference of (1-AUC) is by chance
+    # How likely such a difference of the verdicts, and of (1-AUC), is by chance.
+    verdicts_p: float | None
+    ranking_p: float | None
 
     def as_map(self) -> dict[str, Any]:
         against = {"won": self.won, "tied": self.tied, "lost": self.lost}
         chances = {"verdicts_p": self.verdicts_p, "ranking_p": self.ranking_p}
         return {"name": self.candidate.name, **self.metrics, "against_first": {**against, **chances}}
+
+
+def corrected(results: Sequence[ComparedCandidate]) -> list[ComparedCandidate]:
+    """Correct the chances for the number of tests: of many tried, some differ by chance alone."""
+    found = [p for result in results for p in (result.verdicts_p, result.ranking_p) if p is not None]
+    chances: dict[float | None, float | None] = {None: None, **dict(zip(found, holm(found), strict=True))}
+    return [
+        replace(result, verdicts_p=chances[result.verdicts_p], ranking_p=chances[result.ranking_p])
+        for result in results
+    ]
 
 
 def compare_candidates(

@@ -183,6 +183,15 @@ def mcnemar_exact_p(won: int, lost: int) -> float:
     return min(1.0, 2 * tail)
 
 
+def holm(chances: Sequence[float]) -> list[float]:
+    """Correct the chances of several tests by Holm's method, so that all together err as rarely as one."""
+    corrected, highest = [0.0] * len(chances), 0.0
+    for rank, at in enumerate(np.argsort(chances, kind="stable").tolist()):
+        highest = max(highest, min(1.0, (len(chances) - rank) * chances[at]))
+        corrected[at] = highest
+    return corrected
+
+
 def compare_auc(is_spam: Array, score_a: Array, score_b: Array) -> float | None:
     """Compare the ranking of A and B by DeLong's paired test: how likely such a difference is by chance.
 

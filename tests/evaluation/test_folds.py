@@ -10,7 +10,7 @@ from spamnb.arrays import Rows, Sets
 from spamnb.bayes.view import View
 from spamnb.errors import DataError, UsageError
 from spamnb.evaluation.candidates import STANDARD, parse_candidate, with_change
-from spamnb.evaluation.compare import ComparedCandidate, beats_first, steps_from
+from spamnb.evaluation.compare import ComparedCandidate, beats_first, corrected, reason, steps_from
 from spamnb.evaluation.corpus import Corpus
 from spamnb.evaluation.folds import CrossValidation, Folds, cross_validate
 from spamnb.evaluation.mistakes import by_folds, worst_mistakes
@@ -167,6 +167,36 @@ class TestCandidates:
 def test_the_first_is_beaten_beyond_chance(won, lost, verdicts_p, ranking_p, beats):
     candidate = parse_candidate("damping=8")
     assert beats_first(ComparedCandidate(candidate, {}, won, 0, lost, verdicts_p, ranking_p)) == beats
+
+
+def test_chances_are_corrected_for_how_many_were_tried():
+    """By Holm's method, all of both kinds: the least of four counts fourfold, the next threefold …"""
+    chances = [(None, None), (0.01, 0.04), (0.03, 0.005)]
+    tried = [ComparedCandidate(parse_candidate("damping=8"), {}, 9, 0, 3, *each) for each in chances]
+    found = [(result.verdicts_p, result.ranking_p) for result in corrected(tried)]
+    assert found[0] == (None, None)
+    assert found[1:] == [pytest.approx((0.03, 0.06)), pytest.approx((0.06, 0.02))]
+
+
+@pytest.mark.parametrize(
+    ("name", "won", "lost", "verdicts_p", "ranking_p", "words"),
+    [
+        ("default", 0, 0, None, None, "none of 7 others ranks this mail better"),
+        (
+            "damping=8",
+            9,
+            3,
+            0.1,
+            0.2,
+            "of 7 others damping=8 ranks this mail best, but that may be chance (p 0.2,",
+        ),
+        ("damping=8", 9, 3, 0.1, 0.04, "better than the default, beyond chance (p 0.04,"),
+        ("damping=8", 3, 40, 0.001, 0.04, "but judges 40 messages worse and 3 better"),
+    ],
+)
+def test_why_settings_are_chosen(name, won, lost, verdicts_p, ranking_p, words):
+    best = ComparedCandidate(parse_candidate(name), {}, won, 0, lost, verdicts_p, ranking_p)
+    assert words in reason(best, 7)
 
 
 def test_a_word_too_often_to_be_counted():

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from spamnb.bayes.cutoffs import not_spam
+from spamnb.bayes.verdict import score_text
 from spamnb.cli.render.terminal import number, percent, show, table
 from spamnb.evaluation.compare import CHANCE, ComparedCandidate
 from spamnb.evaluation.metrics import FILING_COLUMNS, LABEL_METRICS, filing_rows, script_table, shown_metrics
@@ -75,7 +76,7 @@ def show_mistakes(mistakes: Sequence[Mistake]) -> None:
                     mistake.subject[:60],
                     mistake.truth,
                     mistake.verdict,
-                    f"{mistake.score:.2f}",
+                    score_text(mistake.score, 2),
                     ", ".join(f"{token} {weight:+.1f}" for token, weight in mistake.evidence[:5]),
                 )
                 for mistake in mistakes
@@ -110,7 +111,8 @@ def show_curve(evaluation: Evaluation) -> None:
 def show_comparison(compared: Sequence[ComparedCandidate], how: str) -> None:
     show(
         table(
-            f"compared in {how}; won, tied and lost against the first, message by message",
+            f"compared in {how}; won, tied and lost against the first, message by message; "
+            f"p: the chance of such a difference, corrected for all tests here: up to {CHANCE:g} it counts",
             (
                 "settings",
                 "F1",
@@ -119,10 +121,10 @@ def show_comparison(compared: Sequence[ComparedCandidate], how: str) -> None:
                 "unsure\n%",
                 "1 - AUC\n%",
                 "won:tied:lost",
-                "chance?",
+                "verdicts\np",
+                "ranking\np",
             ),
             [comparison_row(result) for result in compared],
-            texts=("chance?",),
         )
     )
 
@@ -138,16 +140,8 @@ def comparison_row(result: ComparedCandidate) -> Sequence[str]:
         number(metrics["unsure_percent"], 2),
         number(metrics["one_minus_auc_percent"]),
         f"{result.won}:{result.tied}:{result.lost}",
-        chance(result),
+        *("" if p is None else f"{p:.2g}" for p in (result.verdicts_p, result.ranking_p)),
     )
-
-
-def chance(result: ComparedCandidate) -> str:
-    """Say whether the difference to the first could be chance, in verdicts and in ranking."""
-    if result.verdicts_p is None:
-        return ""
-    low = min(p for p in (result.verdicts_p, result.ranking_p) if p is not None)
-    return f"yes, p {low:.2f}" if low > CHANCE else f"no, p {low:.1g}"
 
 
 def as_tsv(judged: JudgedMessages) -> str:
