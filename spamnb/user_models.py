@@ -8,6 +8,7 @@ import string
 from glob import escape, glob
 
 from spamnb.errors import ModelError, NoInput
+from spamnb.rights import Rights, owner_of
 
 MODEL_NAME = "model.msgpack"
 USER = "%u"
@@ -50,6 +51,14 @@ class UserModels:
             raise NoInput(f"{path}: {error.strerror}") from error
         return found
 
+    def owner(self, user: str) -> Rights:
+        """Whose the folder of a user's model is, or the one where it would be: who could put links there."""
+        own, path = own_part(self.before + USER + self.behind, user)
+        folder = os.path.dirname(path)
+        while not (folder.startswith(own) and os.path.lexists(own)):
+            own = folder = os.path.dirname(own) or "."
+        return owner_of(own, folder)
+
     def users(self) -> list[str]:
         """List the users who have a model, or something in its place."""
         paths = sorted(glob(f"{escape(self.before)}*{escape(self.behind)}"))
@@ -58,9 +67,16 @@ class UserModels:
 
     def _is_own(self, user: str, found: str) -> bool:
         """Whether a path is within what the pattern has for this user alone."""
-        folder, name = os.path.split(f"{self.before}{user}{self.behind.partition('/')[0]}")
+        folder, name = os.path.split(own_part(self.before + USER + self.behind, user)[0])
         own = os.path.join(os.path.realpath(folder), name)
         return found == own or found.startswith(own + "/")
+
+
+def own_part(path: str, user: str) -> tuple[str, str]:
+    """Put a user's name in place of %u; return the path up to the end of that part, and the whole."""
+    before, _, behind = path.partition(USER)
+    whole = path.replace(USER, user)
+    return (before + user + behind.partition("/")[0] if USER in path else whole), whole
 
 
 def users_of(address: str) -> list[str]:

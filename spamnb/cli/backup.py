@@ -11,6 +11,7 @@ from spamnb.cli.shared.outputs import check_replaceable
 from spamnb.cli.shared.user_models import for_every_model
 from spamnb.errors import DataError, UsageError
 from spamnb.files import counted, printable
+from spamnb.rights import others
 
 EXAMPLES = """
 spamnb backup /backup/model.msgpack
@@ -35,7 +36,8 @@ def backup(file: str, model: str, as_json: bool) -> None:
 
     if os.path.exists(file) and os.path.exists(model) and os.path.samefile(file, model):
         raise UsageError(f"{file}: is the model itself; name another file")
-    check_replaceable(file)
+    with others():
+        check_replaceable(file)
     messages = lessons = 0
 
     def accept(copy: str) -> None:

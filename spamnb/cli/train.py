@@ -47,6 +47,7 @@ from spamnb.labels import is_label
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import messages, split_number
 from spamnb.model import settings_of
+from spamnb.rights import others
 from spamnb.store.stored_model import StoredModel
 from spamnb.training.labels import new_labels, refuse_new_labels
 
@@ -178,7 +179,8 @@ def train(
     mail.check()
     alone = None
     if len(mail.paths) == 1 and not (special or ham_loss) and message.fits_journal:
-        alone = only_message(mail.paths[0])
+        with others():
+            alone = only_message(mail.paths[0])
     if alone:
         raw, index = alone
         if not as_json and not verbose:

@@ -20,6 +20,7 @@ from spamnb.model import Model, base_of
 from spamnb.reading.envelope import envelope_of
 from spamnb.reading.features import Features
 from spamnb.reading.message import Message, read
+from spamnb.rights import ROOT, Rights, as_owner
 from spamnb.serve.log import complain
 from spamnb.serve.metrics import FALLBACK, Counters
 from spamnb.serve.options import Options
@@ -188,6 +189,10 @@ class Judge:
             return True
         return path != self.shared.path and user == login_name(peer)
 
+    def owner(self, user: str) -> Rights:
+        """Whose rights root takes to open a user's files."""
+        return self.user_models.owner(user) if self.user_models else ROOT
+
     def reload(self) -> None:
         """Have the configuration read, and every model opened anew when it is next used."""
         self.looked_at = -inf
@@ -198,7 +203,7 @@ class Judge:
         path = self.user_models.find(user) if self.user_models else None
         if path is None:
             return None
-        model = self.by_path.pop(path, None) or ReloadingModel(path, shared=False, beneath=self.shared)
+        model = self.by_path.pop(path, None) or ReloadingModel(path, False, self.shared, self.owner(user))
         self.by_path[path] = model
         if len(self.by_path) > MOST_OPEN_USER_MODELS:
             del self.by_path[next(iter(self.by_path))]
@@ -212,8 +217,11 @@ class ReloadingModel:
     are many, and in folders where users may write: they are read from the disk, and are no links any more.
     """
 
-    def __init__(self, path: str, shared: bool = True, beneath: ReloadingModel | None = None) -> None:
+    def __init__(
+        self, path: str, shared: bool = True, beneath: ReloadingModel | None = None, owner: Rights = ROOT
+    ) -> None:
         self.named_path = path
+        self.owner = owner
         self.shared = shared
         self.beneath = beneath  # the model that it may stand on
         self.stamp: Stamp | None = None
@@ -258,14 +266,16 @@ class ReloadingModel:
         if self.shared:
             return open_in_memory(self.path, self._model)
         check_sizes(self.path, stamp)
-        stored = StoredModel.open(self.path)
+        with as_owner(self.owner):
+            stored = StoredModel.open(self.path)
         if stamp[0] is None or stamp[0][0] != stored.file.inode:
             raise InputOutputError(f"{self.path}: changed while it was opened")  # it may be a link by now
         if len(stored.column("histogram.tokens")) > MOST_USER_PATTERNS:
             raise ModelError(self.path, "too large for a server: its histogram")
         has_base = self.beneath is not None and stored.head.get("base")
         beneath = self.beneath.current().stored if self.beneath and has_base else None
-        return Model(stored, base=base_of(stored, beneath) if beneath else None)
+        with as_owner(self.owner):  # for the key
+            return Model(stored, base=base_of(stored, beneath) if beneath else None)
 
     def remember_failure(self, error: ModelError) -> None:
         """Remember why a model cannot be judged by: it is not opened again until one of its files changes."""

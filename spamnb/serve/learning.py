@@ -4,10 +4,11 @@ import os
 import signal
 from collections.abc import Callable
 from select import PIPE_BUF
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from spamnb.delivery.commands import LearnCommand
 from spamnb.errors import Locked, SpamnbError
+from spamnb.rights import ROOT, Rights, take
 from spamnb.serve.log import Log
 from spamnb.systemd import name_process
 from spamnb.training.learn import learn
@@ -21,19 +22,28 @@ class LearningTask:
     """A message to learn into a model, or to forget (no label). At its end, `result_reader` can be read."""
 
     def __init__(
-        self, model: str, raw: bytes, label: str | None, may_create: bool = False, shared: str | None = None
+        self,
+        model: str,
+        raw: bytes,
+        label: str | None,
+        may_create: bool = False,
+        shared: str | None = None,
+        owner: Rights = ROOT,
     ) -> None:
         self.model = model
         self.raw = raw
         self.label = label
         self.may_create = may_create  # whether to make the model, if there is none
         self.shared = shared  # the model that users' models may stand on, if this is one
+        self.owner = owner  # whose rights root takes
         self.result_reader, self.result_writer = os.pipe()
         self.process = 0  # its process id; 0 until it is started
 
     def run(self, log: Log) -> bytes:
         """Learn the message and return its outcome, or the failure; by then, the change is on disk."""
         try:
+            if self.owner != ROOT and not os.geteuid():
+                take(self.owner, self.owner)
             if self.may_create and self.label is not None:
                 return LearnCommand(self.label, self.model, base=self.shared).learn(self.raw).encode()
             return learn(self.model, self.raw, self.label, only_base=self.shared).encode()
@@ -58,13 +68,11 @@ class LearningQueue:
         self.waiting: list[LearningTask] = []
         self.running: set[str] = set()  # models
 
-    def add(
-        self, model: str, raw: bytes, label: str | None, may_create: bool = False, shared: str | None = None
-    ) -> LearningTask:
+    def add(self, model: str, raw: bytes, label: str | None, *about: Any) -> LearningTask:
         alike = sum(task.model == model for task in self.waiting)
         if len(self.waiting) >= MOST_WAITING_TASKS or alike >= MOST_WAITING_FOR_A_MODEL:
             raise Locked("too many messages are being learned; try again later")
-        task = LearningTask(model, raw, label, may_create, shared)
+        task = LearningTask(model, raw, label, *about)
         self.waiting.append(task)
         self._start_waiting()
         return task

@@ -8,6 +8,7 @@ from spamnb.bayes.verdict import Verdict
 from spamnb.errors import SpamnbError
 from spamnb.files import printable
 from spamnb.reading.features import Features
+from spamnb.rights import ROOT
 from spamnb.serve.conversation import Conversation, Incoming
 from spamnb.serve.judge import Judge
 from spamnb.serve.learning import LearningQueue
@@ -81,8 +82,8 @@ class Service(ABC):
         if not (self.options.allow_tell_all or self.judge.may_teach(peer, user, model)):
             raise Refusal(REFUSED, "this model is another user's, see --allow-tell-all.")
         shared = self.judge.shared.path
-        base = shared if model != shared else None
-        task = self.learning.add(model, raw, label, self.options.create_user_models, base)
+        base, owner = (shared, self.judge.owner(user)) if model != shared else (None, ROOT)
+        task = self.learning.add(model, raw, label, self.options.create_user_models, base, owner)
         yield task.result_reader
         outcome = self.learning.finish(task)
         self.judge.counters.count(outcome)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 
 from spamnb.errors import DataError, NoInput
+from spamnb.rights import as_owner
 from spamnb.senders.list_file import read_list
 from spamnb.senders.lists import SenderLists
 from spamnb.user_models import UserModels
@@ -32,7 +33,8 @@ class UserLists:
         stamps = [None if path is None else stamp_of(path) for path in paths]
         kept = self.by_user.pop(user, None)
         if kept is None or kept[0] != stamps:
-            kept = stamps, SenderLists.of(*map(entries, paths))
+            with as_owner(self.models.owner(user)):
+                kept = stamps, SenderLists.of(*map(entries, paths))
         self.by_user[user] = kept
         if len(self.by_user) > MOST_USERS:
             del self.by_user[next(iter(self.by_user))]

@@ -19,6 +19,7 @@ from spamnb.lock import TRAINING, Lock
 from spamnb.mailboxes.skipped import failures, passed_over
 from spamnb.model import DEFAULT_VIEW, check_base, key_of, settings_of, view_of
 from spamnb.reading.settings import Settings
+from spamnb.rights import read_as_others
 from spamnb.store.changes import KNOWN, LEARNED, MOVED
 from spamnb.store.journal import FOLD_LIMIT
 from spamnb.store.stored_model import StoredModel
@@ -109,7 +110,8 @@ def train(
         summary, sample, known = Summary(), Sample(file), KnownMessages(known_before, labels)
         day, met = today(), np.zeros(len(labels), np.int64)
         is_known = known.is_known if len(known_before) and not (forget or is_new) else None
-        for batch in pool.batches(MailToRead(sources, settings, key, is_known, all_folders)):
+        mail = MailToRead(sources, settings, key, is_known, all_folders)
+        for batch in read_as_others(pool.batches(mail)):
             steps, outcomes = known.steps(batch, forget, summary)
             if len(steps) and not dry_run:
                 table_sum.add(batch.table(labels, steps, day))

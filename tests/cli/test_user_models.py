@@ -2,9 +2,14 @@
 
 import os
 import shutil
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
+from helpers.homes import WITH_OPEN_PYTHON
 from helpers.learning import journal_of
+from helpers.programs import needs
 
 from spamnb.store.stored_model import StoredModel
 
@@ -61,3 +66,93 @@ def test_refusals(spamnb, homes, tmp_path):
     spamnb("prune", "--user-models", tmp_path / "none").fails(66, "no models there")
     spamnb("prune", "--user-models", homes, "--model", "x").fails(64, "--model has no effect")
     assert spamnb("inspect", "--user-models", homes).code == 64
+
+
+ANN, BOB, SERVICE = 12001, 12002, 12003
+works_for_others = [
+    pytest.mark.skipif(os.getuid() != 0, reason="only root works for other users"),
+    pytest.mark.slow,
+    needs("mounts"),
+]
+
+
+class Machine:
+    """Ann and bob have mail and a model in homes that are closed to others; a service has a model for ann."""
+
+    def __init__(self, spamnb, folder):
+        self.spamnb = spamnb
+        self.home, self.service = folder / "home", folder / "service"
+        for path, owner in (
+            (self.home / "ann", ANN),
+            (self.home / "bob", BOB),
+            (self.service / "ann", SERVICE),
+        ):
+            (path / "new").mkdir(parents=True)
+            (path / "new" / "1").write_bytes(b"Subject: lunch\n\nxyzzy%d\n" % owner)
+            shutil.copy(spamnb.model, path / "model.msgpack")
+            for each in (path, *path.rglob("*")):
+                os.chown(each, owner, owner)
+            path.chmod(0o700)
+        folder.chmod(0o755)
+
+    def __call__(self, *arguments):
+        return self.spamnb.run([*WITH_OPEN_PYTHON, self.spamnb.program, *arguments])
+
+    def words(self, model):
+        return [line.rpartition("\t")[2] for line in self.spamnb("export", "--model", model).lines]
+
+
+@pytest.fixture
+def machine(spamnb):
+    with tempfile.TemporaryDirectory(prefix="spamnb-") as folder:
+        yield Machine(spamnb, Path(folder))
+
+
+class TestRootWorksForUsers:
+    pytestmark = works_for_others
+
+    @pytest.mark.parametrize(("place", "owner"), [("home", ANN), ("service", SERVICE)])
+    def test_and_reads_no_mail_that_the_user_may_not(self, machine, place, owner):
+        """Not by a link in the user's folder; and all that is written is the owner's of the model."""
+        os.symlink(machine.home / "bob/new/1", machine.home / "ann/new/2")
+        models = getattr(machine, place)
+        command = ("train", "--jobs", "2", "--user-models", models, "--ham", machine.home / "%u/new")
+        done = machine(*command)
+        assert done.err.decode() == f"spamnb: {machine.home}/ann/new/2: permission denied\n"
+        assert done.code == 66
+        words = machine.words(models / "ann/model.msgpack")
+        assert (f"xyzzy{ANN}" in words, f"xyzzy{BOB}" in words) == (True, False)
+        assert {path.stat().st_uid for path in (models / "ann").glob("model*")} == {owner}
+        (machine.home / "ann/new/2").unlink()
+        machine(*command).succeeds()
+
+    def test_and_writes_no_model_that_the_user_may_not(self, machine):
+        """Not if the user's folder becomes a link while mail is read."""
+        home = machine.home
+        os.mkfifo(home / "ann/pipe")
+        os.chown(home / "ann/pipe", ANN, ANN)
+        os.rename(home / "bob/model.msgpack", home / "bob/own")  # so that it is not bob's turn
+        before = (home / "bob/own").read_bytes()
+        with ThreadPoolExecutor() as beside:
+            command = ("train", "--jobs", "1", "--user-models", home, "--ham", home / "%u/pipe")
+            done = beside.submit(machine, *command)
+            with open(home / "ann/pipe", "wb") as pipe:  # once it is read: the model is open by then
+                os.rename(home / "bob/own", home / "bob/model.msgpack")
+                os.rename(home / "ann", home.parent / "elsewhere")
+                os.symlink(home / "bob", home / "ann")
+                pipe.write(b"Subject: x\n\nplugh\n")
+        assert (done.result().code, "user ann: " in done.result().err.decode()) == (73, True)
+        assert (home / "bob/model.msgpack").read_bytes() == before
+
+    def test_and_keeps_copies_of_models_that_only_their_owners_may_read(self, machine, tmp_path):
+        tmp_path.chmod(0o700)
+        machine("backup", "--user-models", machine.home, tmp_path / "%u.copy").succeeds()
+        model, copy = machine.home / "bob/model.msgpack", tmp_path / "bob.copy"
+        assert (copy.read_bytes(), copy.stat().st_uid) == (model.read_bytes(), 0)
+        machine("prune", "--user-models", machine.home).succeeds()
+        assert model.stat().st_uid == BOB
+
+    def test_and_says_so_where_users_cannot_run_it(self, machine):
+        if WITH_OPEN_PYTHON:
+            done = machine.spamnb("prune", "--user-models", machine.home)
+            assert (done.code, done.err.count(b"install spamnb where all users can")) == (75, 2)

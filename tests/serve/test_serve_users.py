@@ -10,12 +10,14 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from helpers.homes import AS_ANYBODY, NOBODY
+from helpers.homes import AS_ANYBODY, NOBODY, WITH_OPEN_PYTHON
 from helpers.programs import needs
 from helpers.serving import LOOPBACK, Serving, request
 from helpers.waiting import PATIENCE
 
-from spamnb.serve.judge import MOST_OPEN_USER_MODELS, Judge
+from spamnb.errors import NoInput
+from spamnb.rights import Rights
+from spamnb.serve.judge import MOST_OPEN_USER_MODELS, Judge, ReloadingModel
 from spamnb.serve.metrics import Counters
 from spamnb.serve.options import Options
 from spamnb.store.stored_model import StoredModel
@@ -232,6 +234,41 @@ def test_a_journal_that_is_a_link_is_not_read(serving, spamnb, homes, own):
     server = serving(user_models=str(homes))
     assert is_spam(server, "ann")  # by the shared model
     server.wait_for("user ann: ")
+
+
+ANN, BOB = 12001, 12002
+# Learns a message as a server of root's does, that found the model before a folder became a link.
+LEARN = """
+import sys
+from spamnb.rights import Rights
+from spamnb.serve.learning import LearningTask
+from spamnb.serve.log import Log
+owner = Rights(*map(int, sys.argv[2:]))
+print(LearningTask(sys.argv[1], b"Subject: x\\n\\ny\\n", "spam", owner=owner).run(Log()))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
+@needs("mounts")
+def test_root_opens_no_model_that_the_user_may_not(spamnb, own):
+    """Even where the user's folder becomes a link in the moment after it was looked at."""
+    with tempfile.TemporaryDirectory(prefix="spamnb-") as folder:
+        os.chmod(folder, 0o755)
+        homes = Path(folder)
+        give(homes, "bob", own)
+        for path in (homes / "bob", homes / "bob" / "model.msgpack"):
+            os.chown(path, BOB, BOB)
+            path.chmod(path.stat().st_mode & 0o700)
+        os.symlink("bob", homes / "ann")
+        model = f"{homes}/ann/model.msgpack"
+        with pytest.raises(NoInput, match="Permission denied"):
+            ReloadingModel(model, False, owner=Rights(ANN, ANN)).current()
+        assert os.geteuid() == 0
+        ReloadingModel(model, False, owner=Rights(BOB, BOB)).current()
+        command = [*WITH_OPEN_PYTHON, sys.executable, "-c", LEARN, model]
+        assert b"Permission denied" in spamnb.run([*command, str(ANN), str(ANN)]).out
+        assert spamnb.run([*command, str(BOB), str(BOB)]).out == b"b'learned'\n"
 
 
 # As somebody else, say at a socket what standard input has; answers with the first line of the answer.

@@ -16,6 +16,7 @@ from spamnb.labels import is_label
 from spamnb.mailboxes.labelled import size_of
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import check, split_number
+from spamnb.rights import others
 from spamnb.workers import open_pool
 
 if TYPE_CHECKING:
@@ -77,17 +78,20 @@ class LabelledMail:
             raise UsageError(
                 f"no mail given; for example: {click.get_current_context().command_path} {words}"
             )
-        _check_named_once(sources)
+        with others():
+            _check_named_once(sources)
 
     def check(self, need: str = "") -> None:
         """Raise an error if a path is not there, or if there are too few labels and two are needed."""
         if need and len(self.sources) < 2:
             command = click.get_current_context().command_path
             raise UsageError(f"{need} needed; for example: {command} ham/ spam/")
-        check(self.paths)
+        with others():
+            check(self.paths)
 
     def size(self) -> int:
-        return size_of(self.sources, self.all_folders)
+        with others():
+            return size_of(self.sources, self.all_folders)
 
     def pool(self) -> AbstractContextManager[LocalPool | ClusterPool]:
         """Open the workers that read it."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import sys
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
 
@@ -10,9 +12,10 @@ import click
 
 from spamnb.cli.shared.help import is_quiet
 from spamnb.cli.shared.options import path_type, refuse_without_effect
-from spamnb.errors import NoInput, SpamnbError, UsageError
+from spamnb.errors import DataError, NoInput, ReaderGone, SpamnbError, UsageError
 from spamnb.files import complain, printable
-from spamnb.user_models import USER, UserModels
+from spamnb.rights import ROOT, Rights, owner_of, take
+from spamnb.user_models import USER, UserModels, own_part
 
 user_models_option = click.option(
     "--user-models",
@@ -23,31 +26,92 @@ user_models_option = click.option(
 
 
 def for_every_model(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command --user-models: it is called for each, and one that fails does not stop the others."""
+    """Give a command --user-models: it is called for each, and one that fails does not stop the others.
+
+    Root calls it in a process that has only the rights of the owners of the user's files.
+    """
 
     @wraps(command)
     def called(user_models: str | None, **options: Any) -> int:
         if user_models is None:
             return command(**options) or 0
         refuse_without_effect("with --user-models", "model")
+        is_root = not os.geteuid()
+        if is_root:  # processes of a cluster have rights of their own
+            refuse_without_effect("with --user-models as root", "cluster")
         models, codes = UserModels(user_models), []
+
+        def run(user: str) -> int:
+            path = models.find(user)
+            if not (is_quiet() or options["as_json"]):
+                click.echo(f"{printable(str(path))}:")
+            own = {name: for_user(value, user) for name, value in options.items()}
+            return command(**own | {"model": path}) or 0
+
+        def run_as_owner(user: str) -> int:
+            rights = models.owner(user)
+            other = owner_of_files(options, user) or rights
+            return run(user) if rights == other == ROOT else in_process(run, user, rights, other)
+
         for user in models.users():
-            try:
-                path = models.find(user)
-                if not (is_quiet() or options["as_json"]):
-                    click.echo(f"{printable(str(path))}:")
-                own = {name: for_user(value, user) for name, value in options.items()}
-                codes.append(command(**own | {"model": path}) or 0)
-            except UsageError:
-                raise
-            except SpamnbError as error:
-                complain(f"user {user}: {error}")
-                codes.append(error.exit_code)
+            codes.append(exit_code(run_as_owner if is_root else run, user))
+            if codes[-1] == UsageError.exit_code:
+                break  # it would be so for each of them
         if not codes:
             raise NoInput(f"{user_models}: no models there")
         return max(codes)
 
     return user_models_option(called)
+
+
+def exit_code(run: Callable[[str], int], user: str) -> int:
+    """Run a function for a user; an error becomes a line that names the user, and an exit code."""
+    try:
+        return run(user)
+    except ReaderGone:
+        raise
+    except SpamnbError as error:
+        complain(str(error) if isinstance(error, UsageError) else f"user {user}: {error}")
+        return error.exit_code
+
+
+def in_process(run: Callable[[str], int], user: str, rights: Rights, other: Rights) -> int:
+    """Run a function for a user in a process with the rights of two users; return its exit code."""
+    sys.stdout.flush()
+    child = os.fork()
+    if not child:
+        code = SpamnbError.exit_code
+        try:
+            take(rights, other)
+            code = exit_code(run, user)
+            sys.stdout.flush()
+        except Exception as error:
+            complain(f"user {user}: unexpected {type(error).__name__}: {error}")
+        finally:
+            os._exit(code)
+    try:
+        status = os.waitpid(child, 0)[1]
+    except KeyboardInterrupt:
+        os.waitpid(child, 0)  # which was told, too, and tidies up
+        raise
+    code = os.waitstatus_to_exitcode(status)
+    if code < 0:
+        raise SpamnbError(f"ended by signal {-code}")
+    return code
+
+
+def owner_of_files(options: Mapping[str, Any], user: str) -> Rights | None:
+    """Whose the files of this machine are that options name with %u; None if they name none."""
+    owners = set()
+    for name, value in options.items():
+        for each in value if isinstance(value, tuple) else (value,):
+            if isinstance(each, str) and USER in each and "://" not in each:
+                path = each.partition("=")[2] if name == "label" else each
+                path = os.path.dirname(path) or "." if name == "file" else path  # one that is written
+                owners.add(owner_of(*own_part(path, user)))
+    if len(owners) > 1:
+        raise DataError("its files belong to several users; name those of one of them at a time")
+    return owners.pop() if owners else None
 
 
 def for_user(value: Any, user: str) -> Any:

@@ -1,0 +1,109 @@
+"""Root works for a user with that user's rights: what the user may not open stays closed to the work."""
+
+from __future__ import annotations
+
+import os
+import pwd
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import accumulate
+from typing import NamedTuple, TypeVar
+
+from spamnb.errors import NoInput, SpamnbError
+
+Item = TypeVar("Item")
+
+
+class Rights(NamedTuple):
+    """The user and the group that files are opened as."""
+
+    user: int
+    group: int
+
+
+ROOT = Rights(0, 0)
+_other: Rights | None = None  # for files that do not belong to the model's owner, once `take` was called
+
+
+def owner_of(first: str, last: str) -> Rights:
+    """Return the first owner on the way from a path down to another who is not root; else root."""
+    names = last[len(first) :].strip("/").split("/")
+    for here in accumulate((first, *names), os.path.join):
+        for look in (os.lstat, os.stat):  # a link of root's may lead to a user's folder
+            try:
+                status = look(here)
+            except OSError as error:
+                raise NoInput(f"{here}: {error.strerror}") from error
+            if status.st_uid:
+                return Rights(status.st_uid, status.st_gid)
+    return ROOT
+
+
+def take(rights: Rights, other: Rights) -> None:
+    """Give up all rights but those of two users; files are opened as the first, within `others` as the other.
+
+    Groups are those of the user, not of root, so that none of root's groups opens a file of a user's.
+    """
+    global _other
+    try:
+        entry = pwd.getpwuid(other.user or rights.user)
+        groups = os.getgrouplist(entry.pw_name, entry.pw_gid)
+    except KeyError:
+        groups = []
+    try:
+        os.setgroups(groups)
+        _switch(rights, other)
+    except OSError as error:
+        raise SpamnbError(f"cannot become user {rights.user}: {error.strerror}") from error
+    _other = other
+    for path in (os.__file__, __file__):  # of which not all that mail may need is loaded yet
+        if not os.access(path, os.R_OK):
+            raise SpamnbError(f"user {rights.user} cannot read {path}; install spamnb where all users can")
+
+
+@contextmanager
+def others() -> Iterator[None]:
+    """Open files as the second user meanwhile."""
+    before = Rights(os.geteuid(), os.getegid())
+    if _other in (None, before):
+        yield
+        return
+    _switch(_other, before)
+    try:
+        yield
+    finally:
+        _switch(before, _other)
+
+
+def read_as_others(items: Iterator[Item]) -> Iterator[Item]:
+    """Yield items that are read from files of the second user."""
+    while True:
+        with others():
+            try:
+                item = next(items)
+            except StopIteration:
+                return
+        yield item
+
+
+def _switch(rights: Rights, saved: Rights) -> None:
+    os.setresgid(rights.group, rights.group, saved.group)
+    os.setresuid(rights.user, rights.user, saved.user)
+
+
+@contextmanager
+def as_owner(rights: Rights) -> Iterator[None]:
+    """Open files as a user meanwhile, if this is root. Execute nothing: a shell would be root again."""
+    groups = os.getgroups()
+    if os.geteuid() or rights == ROOT:
+        yield
+        return
+    os.setgroups([])
+    os.setegid(rights.group)
+    os.seteuid(rights.user)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+        os.setegid(0)
+        os.setgroups(groups)
