@@ -10,7 +10,9 @@ CORPUS = corpora/spamassassin
 DEMO = .demo/model.msgpack
 HAM = --ham $(CORPUS)/ham.mbox.xz --ham $(CORPUS)/hard-ham.mbox.xz
 SPAM = --spam $(CORPUS)/spam.mbox.xz
-unexport PYTHONDONTWRITEBYTECODE  # each of some thousand starts of spamnb would compile its commands anew
+# What the caller set for other programs: with some of these neither Python nor pip works as meant.
+unexport $(filter PYTHON% PIP_PREFIX PIP_TARGET PIP_USER,$(.VARIABLES))
+export LC_ALL = C.UTF-8
 .PHONY: help install env lock demo review screenshots test test-fast test-interpreted test-pythons lint golden man bench bench-serve bench-cluster bench-imap accuracy charsets lies sorting layers ablation attacks growth soak fuzz dist dist-test release docs deb deb-test image image-test audit verify figures clean
 
 help:  ## what can be made

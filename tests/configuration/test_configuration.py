@@ -59,8 +59,6 @@ def home(spamnb, tmp_path):
 def here(home, monkeypatch):
     """The configuration of this very process is that home's."""
     monkeypatch.setattr(cache, "SYSTEM_FOLDER", str(home.system))
-    for name in [name for name in os.environ if name.startswith(("XDG_", "SPAMNB_"))]:
-        monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(home.home))
     return home
 

@@ -84,7 +84,7 @@ userdb static {{
 }
 HEAD = {"2.3": "", "2.4": "dovecot_config_version = 2.4.0\ndovecot_storage_version = 2.4.0\n"}
 # Also where a user's PATH does not lead.
-DOVECOT = shutil.which("dovecot", path=os.environ["PATH"] + ":/usr/sbin") or ""
+DOVECOT = shutil.which("dovecot") or ""
 VERSION = DOVECOT and subprocess.run([DOVECOT, "--version"], capture_output=True, text=True).stdout[:3]
 
 

@@ -8,17 +8,14 @@ import select
 import subprocess
 import sys
 import sysconfig
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import helpers.environment  # noqa: F401 (the program gets it)
 from helpers.waiting import PATIENCE
 
 PROGRAM = os.path.join(sysconfig.get_path("scripts"), "spamnb")
-
-# One day for all tests, also across midnight: models store it, and some are compared byte by byte.
-os.environ.setdefault("SOURCE_DATE_EPOCH", str(int(time.time())))
 
 
 @dataclass(frozen=True)
@@ -120,13 +117,7 @@ class Spamnb:
 
     @property
     def environment(self) -> dict[str, str]:
-        kept = {
-            name: value
-            for name, value in os.environ.items()
-            # Ours to set; and without compiled modules every start would be slow.
-            if not name.startswith(("XDG_", "SPAMNB_")) and name not in ("PYTHONDONTWRITEBYTECODE", "COLUMNS")
-        }
-        return kept | {"HOME": self.home, "SPAMNB_MODEL": self.model}
+        return os.environ | {"HOME": self.home, "SPAMNB_MODEL": self.model}
 
     def __call__(
         self, *arguments: str | bytes | Path, stdin: bytes = b"", env: dict[str, str] | None = None

@@ -95,7 +95,7 @@ def test_the_library_asks_too(own, mail):
 def test_a_question_on_a_terminal(spamnb, own, mail, tmp_path, answer):
     program = [sys.executable, "-m", "spamnb", "train", "--model", own, "--jobs", "1"]
     line = f"{shlex.join([*program, '--label', f'work={mail.work}'])}; echo ended; cat"
-    terminal = Terminal(["sh", "-c", line], os.environ | spamnb.environment, tmp_path)
+    terminal = Terminal(["sh", "-c", line], spamnb.environment, tmp_path)
     try:
         terminal.see("'work' is new; there are: ham, spam. Add it? [y/N]")
         terminal.press(f"{answer}\n")
