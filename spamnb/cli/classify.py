@@ -192,7 +192,7 @@ def only_message(paths: tuple[str, ...]) -> RawMessage:
             raise raw.error(f"{raw.path}: {raw.why}")
         if len(found) == 1:
             return raw
-    raise UsageError(ONE_AT_A_TIME)
+    raise UsageError(ONE_AT_A_TIME) if found else NoInput(f"{paths[0]}: contains no message")
 
 
 def whole_file(paths: tuple[str, ...]) -> bytes:

@@ -186,7 +186,7 @@ def evaluate(
                 found = evaluate_by_folds(corpus, tokenizer, view, split, mistakes, cores, beneath)
             code = show_and_write(found, as_json, scores, report)
     finally:
-        unreadable = print_unreadable(mail.unreadable.values(), mail.skip_unreadable)
+        unreadable = print_unreadable(mail.unreadable, mail.skip_unreadable)
     return code or unreadable
 
 

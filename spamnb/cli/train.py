@@ -18,7 +18,14 @@ from spamnb.cli.render.notices import (
     telling_slowness,
 )
 from spamnb.cli.render.terminal import print_json
-from spamnb.cli.render.training import as_map, print_outcome, print_outcomes, show_model, show_summary
+from spamnb.cli.render.training import (
+    as_map,
+    print_conflicts,
+    print_outcome,
+    print_outcomes,
+    show_model,
+    show_summary,
+)
 from spamnb.cli.shared.help import Number, is_quiet, rare_option
 from spamnb.cli.shared.labelled_mail import LabelledMail
 from spamnb.cli.shared.options import (
@@ -182,15 +189,14 @@ def train(
         with others():
             alone = only_message(mail.paths[0])
     if alone:
-        raw, index = alone
         if not as_json and not verbose:
-            return message.run(raw)
+            return message.run(alone)
         from spamnb.training.known_messages import Summary
 
-        result = message.learn(raw)
+        result = message.learn(alone)
         summary = Summary({message.label: {result: 1}})
         if verbose:
-            print_outcome(result, mail.paths[0], index)
+            print_outcome(result, mail.paths[0])
     else:
         if fresh and not dry_run:
             check_replaceable(model)
@@ -229,6 +235,7 @@ def train(
         print_json({"model": model, **({"dry_run": True} if dry_run else {}), **as_map(summary, sources)})
     elif not is_quiet():
         show_summary(summary, sources, model, dry_run)
+    print_conflicts(summary)
     code = print_unreadable([*summary.unreadable, *summary.passed_over], mail.skip_unreadable)
     for name in sources:
         if name not in summary.outcomes:
@@ -265,12 +272,12 @@ def accepted_loss(text: str | None) -> float | None:
     return parse_percentage(found) if found or text is not None else None
 
 
-def only_message(path: str) -> tuple[bytes, int | None] | None:
+def only_message(path: str) -> bytes | None:
     """Read the only message at a path, also if it is one of a mailbox, named by its number."""
     if not split_number(path)[0]:
         return read_only_message(path)
     found = next(messages([path]))
-    return (found.data, None) if isinstance(found, RawMessage) else None
+    return found.data if isinstance(found, RawMessage) else None
 
 
 def ask_for_new_labels(model: str, sources: Sources, agreed: Sequence[str]) -> tuple[str, ...]:

@@ -101,7 +101,6 @@ def tune(
                 )
                 written = True
         finally:
-            unreadable = list(mail.unreadable.values())
             if as_json:
                 print_json(
                     {
@@ -110,8 +109,8 @@ def tune(
                         "options": options_for(chosen),
                         "model": model if written else None,
                         "tried": [setting.as_map() for setting in tried],
-                        "unreadable": paths_and_reasons(failures(unreadable)),
-                        "passed_over": paths_and_reasons(passed_over(unreadable)),
+                        "unreadable": paths_and_reasons(failures(mail.unreadable)),
+                        "passed_over": paths_and_reasons(passed_over(mail.unreadable)),
                     }
                 )
             elif not is_quiet() or not written:  # what was found is the answer, if no model tells it
@@ -121,7 +120,7 @@ def tune(
                 found = model_location(model) if written else advice(model, chosen)
                 show(f"chosen: {chosen.name}; {why}", *found)
     finally:
-        code = print_unreadable(mail.unreadable.values(), mail.skip_unreadable)
+        code = print_unreadable(mail.unreadable, mail.skip_unreadable)
     return code
 
 

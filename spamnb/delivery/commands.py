@@ -84,7 +84,7 @@ class ClassifyCommand:
         self.layered = not no_base
         self.history = open_history(history, history_days, history_size, self.configuration)
 
-    def run(self, path: str = "-", raw: bytes | None = None, index: int | None = None) -> int:
+    def run(self, path: str = "-", raw: bytes | None = None) -> int:
         """Judge a message: that on standard input, or one from a file, which has been read."""
         from spamnb.model import Model
 
@@ -104,7 +104,7 @@ class ClassifyCommand:
             if verdict is None:
                 raise
             judged = verdict, envelope
-        return self.answer(*judged, raw, path, index)
+        return self.answer(*judged, raw, path)
 
     def fall_back(self, error: SpamnbError) -> None:
         """Go on with the other model after an error of the first, and say so; raise it if there is none.
@@ -292,18 +292,16 @@ def parse(arguments: "Sequence[str]") -> "Callable[[], int] | None":
         classify = ClassifyCommand(**options)
         if path is None:
             return classify.run
-        if "://" not in classify.model and (found := message_in(path, classify.passthrough)):
-            raw, index = found
-            return lambda: classify.run(path, raw, index)
+        if "://" not in classify.model and (raw := message_in(path, classify.passthrough)):
+            return lambda: classify.run(path, raw)
     elif path is not None and (label != ANY_LABEL or "forget" in options):
         learn = LearnCommand(label, **options)
-        if learn.fits_journal and (found := message_in(path)):
-            raw, _ = found
+        if learn.fits_journal and (raw := message_in(path)):
             return lambda: learn.run(raw)
     return None
 
 
-def message_in(path: str, whole: bool = False) -> tuple[bytes, int | None] | None:
+def message_in(path: str, whole: bool = False) -> bytes | None:
     """Read the only message of a file; most deliveries come on standard input, and need no such reader."""
     from spamnb.delivery.only_message import read_only_message
 

@@ -15,12 +15,12 @@ MAX_FIELD_NAME = 100  # bytes searched for the colon behind the name of the firs
 TAR_HEADER = 512  # bytes, with NULs behind the name of the first file, which may look like a header field
 
 
-def read_only_message(path: str, whole: bool = False) -> "tuple[bytes, int | None] | None":
-    """Read the only message of a file, or of standard input (`-`), and its number if that is a mailbox.
+def read_only_message(path: str, whole: bool = False) -> bytes | None:
+    """Read the only message of a file, or of standard input (`-`).
 
-    None if there are several, or it is a folder, an archive, remote, missing …: the command line looks
-    closer, and says what is wrong. Standard input can then be read again. The `whole` is all bytes of the
-    file; None if it is compressed.
+    None if there are several, or it is deleted, a folder, an archive, remote, missing …: the command line
+    looks closer, and says what is wrong. Standard input can then be read again. The `whole` is all bytes of
+    the file; None if it is compressed.
     """
     taken: list[bytes] = []
     try:
@@ -43,13 +43,11 @@ def read_only_message(path: str, whole: bool = False) -> "tuple[bytes, int | Non
         return None
 
 
-def _only_message(
-    path: str, blocks: "Iterator[bytes]", taken: list[bytes], whole: bool
-) -> "tuple[bytes, int | None] | None":
+def _only_message(path: str, blocks: "Iterator[bytes]", taken: list[bytes], whole: bool) -> bytes | None:
     head = next(blocks, b"")
     name, colon, _ = head[:MAX_FIELD_NAME].partition(b":")
     if colon and name.replace(b"-", b"").isalnum() and b"\0" not in head[:TAR_HEADER]:
-        return b"".join((head, *blocks)), None
+        return b"".join((head, *blocks))
     if head.startswith(b"From "):
         from spamnb.mailboxes.formats import FIRST_BYTES, format_of
         from spamnb.mailboxes.streams import chain
@@ -57,9 +55,9 @@ def _only_message(
         if known := format_of(path, head[:FIRST_BYTES], os.path.isdir):
             mailbox = known.messages(chain(head, blocks))
             first, _ = next(mailbox)
-            if not first or next(mailbox, None):
+            if not first or next(mailbox, None) or (path != "-" and known.is_deleted(first)):
                 return None
-            return b"".join(taken) if whole else first, 0
+            return b"".join(taken) if whole else first
     # What begins with neither is left to who knows all kinds of files: it takes 3 ms more.
     from spamnb.mailboxes.chunks import RawMessage, file_messages
     from spamnb.mailboxes.stores import LOCAL
@@ -71,7 +69,7 @@ def _only_message(
         raise NoInput(EMPTY_INPUT)
     if len(found) != 1 or not isinstance(found[0], RawMessage) or (whole and decompressor_for(head)):
         return None
-    return b"".join(taken) if whole else found[0].data, found[0].index
+    return b"".join(taken) if whole else found[0].data
 
 
 def _blocks(handle: int, taken: list[bytes]) -> "Iterator[bytes]":

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from spamnb.errors import NoInput
 from spamnb.files import without_queries
-from spamnb.mailboxes.formats import FIRST_BYTES, format_of, single
+from spamnb.mailboxes.formats import FIRST_BYTES, format_of, maildir, single
 from spamnb.mailboxes.not_mail import no_message, not_mail
-from spamnb.mailboxes.skipped import PassedOver, Unreadable
+from spamnb.mailboxes.skipped import Deleted, PassedOver, Unreadable
 from spamnb.mailboxes.streams import ByteStream, chain, decompressed, drop_incomplete, gather
 
 TYPE_CHECKING = False
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from spamnb.mailboxes.stores import Store
+
+    Record = tuple[bytes, int]  # a message, and how many bytes it takes in its file
 
 
 class RawMessage:
@@ -57,7 +59,8 @@ class NumberedMessages:
     def messages(self) -> Iterator[RawMessage | Unreadable]:
         missing = set(self.numbers)
         count = 0
-        for item in file_messages(self.store, self.path, self.store.read(self.path), named=True):
+        blocks = self.store.read(self.path)
+        for item in file_messages(self.store, self.path, blocks, named=True, deleted=True):
             if isinstance(item, Unreadable):
                 yield item
                 return
@@ -90,17 +93,27 @@ class ReadMessages:
 
 
 def file_messages(
-    store: Store, path: str, blocks: Iterator[bytes], named: bool
+    store: Store, path: str, blocks: Iterator[bytes], named: bool, deleted: bool = False
 ) -> Iterator[RawMessage | Unreadable]:
-    """Yield the messages of one file. One that was `named` is read whatever is in it, but for archives."""
+    """Yield the messages of one file. One that was `named` is read whatever is in it, but for archives.
+
+    Messages of a mailbox that are marked as deleted are counted, unless they are wanted, too (`deleted`).
+    """
     stream = ByteStream(decompressed(blocks))
     start = gather(stream, FIRST_BYTES)
     known = format_of(path, start, store.is_folder)
     if known:
         found = drop_incomplete(known.messages(chain(start, stream)), stream)
-        for index, (data, _) in enumerate(found):
-            if data:
+        skipped = 0
+        for index, (data, _) in numbered(found):
+            if not deleted and known.is_deleted(data):
+                skipped += 1
+            elif data:
                 yield RawMessage(path, index, data)
+        if skipped:
+            yield Deleted(path, skipped)
+    elif not named and maildir.is_deleted(path):
+        yield Deleted(path)
     else:
         start = single.without_envelope(start)
         if path != "-" and (reason := not_mail(path, start) or ("" if named else no_message(start))):
@@ -111,6 +124,16 @@ def file_messages(
             yield RawMessage(path, None, data)
     if stream.why:
         yield Unreadable(path, stream.why)
+
+
+def numbered(records: Iterator[Record]) -> Iterator[tuple[int | None, Record]]:
+    """Number the messages of a mailbox from 0 on; a file with a single message needs no number."""
+    first, second = next(records, None), next(records, None)
+    if first is not None:
+        yield None if second is None else 0, first
+    if second is not None:
+        yield 1, second
+        yield from enumerate(records, 2)
 
 
 def has_several(store: Store, path: str, data: bytes) -> bool:

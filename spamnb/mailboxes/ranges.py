@@ -6,9 +6,9 @@ ranges of a mailbox meet shows afterwards: a body with a Content-Length may hold
 
 from __future__ import annotations
 
-from spamnb.mailboxes.chunks import RawMessage
+from spamnb.mailboxes.chunks import RawMessage, numbered
 from spamnb.mailboxes.formats import FIRST_BYTES, FORMATS
-from spamnb.mailboxes.skipped import Unreadable
+from spamnb.mailboxes.skipped import Deleted, Unreadable
 from spamnb.mailboxes.streams import ByteStream, chain, drop_incomplete, gather
 
 TYPE_CHECKING = False
@@ -69,13 +69,19 @@ class MailboxRange:
         extent = self.extent = RangeExtent(min(at, self.stop))
         start = gather(blocks, FIRST_BYTES) if at < self.stop else b""
         if known.recognises(start):
-            for data, length in drop_incomplete(known.messages(chain(start, blocks)), stream):
-                if data:
-                    yield RawMessage(self.path, extent.records, data)
+            records = drop_incomplete(known.messages(chain(start, blocks)), stream)
+            deleted = 0
+            for index, (data, length) in enumerate(records) if self.start else numbered(records):
+                if known.is_deleted(data):
+                    deleted += 1
+                elif data:
+                    yield RawMessage(self.path, index, data)
                 extent.records += 1
                 extent.ended += length
                 if extent.ended >= self.stop:
                     break
+            if deleted:
+                yield Deleted(self.path, deleted)
         elif start:
             stream.why = stream.why or "changed while it was read"
         extent.whole = not stream.why

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from spamnb.errors import DataError, NoInput
-from spamnb.files import without_queries
+from spamnb.files import counted, without_queries
 from spamnb.mailboxes.streams import DENIED
 
 TYPE_CHECKING = False
@@ -48,6 +48,16 @@ class LeftOutFolder(PassedOver):
     """A folder or mailbox that was met in a folder, and whose name tells that its mail has another label."""
 
     __slots__ = ()
+
+
+class Deleted(PassedOver):
+    """Messages that are marked as deleted, and still in their mailbox."""
+
+    __slots__ = ("count",)
+
+    def __init__(self, path: str, count: int = 1) -> None:
+        super().__init__(path, counted(count, "deleted message"))
+        self.count = count
 
 
 def failures(found: Iterable[Unreadable]) -> list[Unreadable]:

@@ -9,11 +9,13 @@ import numpy as np
 from spamnb.arrays import Array, run_starts, sorted_distinct, stable_order
 from spamnb.errors import UsageError
 from spamnb.mailboxes.skipped import PassedOver, Unreadable
+from spamnb.mailboxes.sources import message_name
 from spamnb.store.changes import CONFLICTING, DUPLICATE, outcome
 from spamnb.tables.learned import NOT_LEARNED, NOTHING_LEARNED, LearnedMessages, merge_learned
 from spamnb.training.batches import Counted
 
 FEWEST_MOVED = 10  # messages; a label with fewer gives no cutoffs, and everything is unsure anyway
+MAX_CONFLICTS = 10  # examples that are named
 NEARLY_ALL = 0.9  # the rest are mistakes that were corrected meanwhile, or copies in several folders
 
 
@@ -50,11 +52,19 @@ class Summary:
     outcomes: dict[str, dict[str, int]] = field(default_factory=dict)  # per label: learned, known, moved …
     unreadable: list[Unreadable] = field(default_factory=list)
     passed_over: list[PassedOver] = field(default_factory=list)  # not read on purpose
+    conflicts: list[str] = field(default_factory=list)  # names of some messages left out as "conflicting"
 
     def count(self, label: str, what: str, number: int = 1) -> None:
         if number:
             counts = self.outcomes.setdefault(label, {})
             counts[what] = counts.get(what, 0) + number
+
+    def name_conflicts(self, batch: Counted, outcomes: Sequence[str]) -> None:
+        """Note the names of the first messages that are under another label, too."""
+        if CONFLICTING in outcomes and len(self.conflicts) < MAX_CONFLICTS:
+            names = zip(batch.whole().names, outcomes, strict=True)
+            self.conflicts += [message_name(*name) for name, result in names if result == CONFLICTING]
+            del self.conflicts[MAX_CONFLICTS:]
 
     def total(self, *what: str) -> int:
         return sum(counts.get(name, 0) for counts in self.outcomes.values() for name in what)

@@ -120,6 +120,7 @@ def train(
             if len(steps) and not dry_run:
                 sample.add(batch, steps)
                 met += np.bincount(steps[steps[:, 2] > 0, 1], minlength=len(labels))
+            summary.name_conflicts(batch, outcomes)
             summary.unreadable += failures(batch.unreadable)
             summary.passed_over += passed_over(batch.unreadable)
             progress(batch)

@@ -35,6 +35,8 @@ def split(data, size=1 << 20, **limit):
         b"From  Sun Nov 15 01:02:03 2026",
         b"From ann@example.org Sun Nov 15 01:02:03 2026\r\nSubject: x",
         b"From \xff\x00 Sun Nov 15 01:02:03 2026\n",
+        b"From \nX-Mozilla-Status: 0001\n",  # of Thunderbird
+        b"From \r\nReceived: by us\r\n",
     ],
 )
 def test_an_envelope_line(line):
@@ -48,6 +50,9 @@ def test_an_envelope_line(line):
         b"",
         b"From",
         b"From ",
+        b"From \n",
+        b"From \n\nSubject: x\n",
+        b"From \nme to: you\n",
         b"From: ann@example.org Sun Nov 15 01:02:03 2026",
         b">From ann@example.org Sun Nov 15 01:02:03 2026",
         b" From ann@example.org Sun Nov 15 01:02:03 2026",

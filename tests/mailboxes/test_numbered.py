@@ -98,6 +98,16 @@ def test_a_number_beyond_the_end(spamnb, own, box, command):
     assert os.stat(own).st_mtime_ns == before.st_mtime_ns
 
 
+@pytest.mark.parametrize("size", [1, 100_000])
+def test_the_only_message_of_a_file_has_no_number(spamnb, tmp_path, size):
+    """Some programs put an mbox's line before each message that they save."""
+    path = tmp_path / "one.eml"
+    path.write_bytes(written([ham(1) + b"see you at noon\n" * size]))
+    for words in (("classify", path), ("classify", "--jobs", "2", path, path)):
+        assert {line.split("\t")[2] for line in spamnb(*words).succeeds().lines} == {str(path)}
+    assert spamnb("classify", "--json", path).succeeds().json["index"] is None
+
+
 def test_what_is_no_mailbox_has_no_numbers(spamnb, tmp_path):
     one = tmp_path / "message"
     one.write_bytes(ham(1))

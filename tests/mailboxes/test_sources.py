@@ -357,7 +357,7 @@ def test_messages_that_move_are_read_once(tmp_path):
     for n in (0, 1, 2):
         os.rename(box / "new" / f"{n}.x", box / "cur" / f"{n}.x:2,S")
     assert next(found).path == str(box / "cur" / "1.x:2,S")
-    os.rename(box / "cur" / "2.x:2,S", box / "cur" / "2.x:2,ST")
+    os.rename(box / "cur" / "2.x:2,S", box / "cur" / "2.x:2,RS")
     os.rename(box / "new" / "3.x", box / "cur" / "3.x:2,")
     os.unlink(box / "new" / "4.x")
     assert [described(item)[2] for item in found] == [mail(2), mail(3), mail(5)]

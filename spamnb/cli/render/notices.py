@@ -14,7 +14,7 @@ from spamnb.errors import SpamnbError
 from spamnb.files import complain, counted, printable
 from spamnb.key import key_path
 from spamnb.mailboxes.not_mail import ARCHIVE
-from spamnb.mailboxes.skipped import LeftOutFolder, Unreadable, failures, passed_over
+from spamnb.mailboxes.skipped import Deleted, LeftOutFolder, Unreadable, failures, passed_over
 from spamnb.model import revision_of
 from spamnb.reading.settings import REVISION
 from spamnb.store.stored_model import StoredModel
@@ -25,7 +25,7 @@ INTERPRETED = "not compiled, so training takes over 30 times as long; docs/insta
 
 
 def print_unreadable(found: Iterable[Unreadable], skip: bool = False) -> int:
-    """Print a line for each failure, one for all files passed over, and one for all folders left out.
+    """Print a line for each failure, and one for each kind of what was left out: files, messages, folders.
 
     If quiet, only the failures are printed. Returns the exit code: that of the failures, the lowest if they
     differ, unless such mail is skipped.
@@ -36,11 +36,16 @@ def print_unreadable(found: Iterable[Unreadable], skip: bool = False) -> int:
         complain(f"{failure.path}: {failure.why}")
     skipped = [] if is_quiet() else passed_over(all_found)
     folders = [item.path for item in skipped if isinstance(item, LeftOutFolder)]
-    files = [item for item in skipped if not isinstance(item, LeftOutFolder)]
+    deleted = sum(item.count for item in skipped if isinstance(item, Deleted))
+    files = [item for item in skipped if not isinstance(item, LeftOutFolder | Deleted)]
     if files:
         advice = "; to read archives, unpack them" if any(ARCHIVE in file.why for file in files) else ""
         names = listed([file.path for file in files], MOST_NAMED)
         complain(f"passed over {counted(len(files), 'file')} without mail: {names}{advice}")
+    if deleted:
+        complain(
+            f"{counted(deleted, 'deleted message')} skipped (deleted or moved, but still in the mailbox)"
+        )
     if folders:
         names = listed(folders, MOST_NAMED)
         complain(f"left out because of their names: {names}; --all-folders reads them, too")

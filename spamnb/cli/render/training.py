@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spamnb.cli.render.notices import model_location
-from spamnb.cli.render.terminal import paths_and_reasons
+from spamnb.cli.render.terminal import listed, paths_and_reasons
+from spamnb.cli.shared.help import is_quiet
 from spamnb.delivery.commands import OUTCOME_TEXTS
-from spamnb.files import printable
+from spamnb.files import complain, counted, printable
+from spamnb.mailboxes.sources import message_name
 from spamnb.store.stored_model import StoredModel
 
 if TYPE_CHECKING:
@@ -39,11 +41,11 @@ def as_map(summary: Summary, sources: Sources) -> dict[str, Any]:
 def print_outcomes(batch: Counted, outcomes: Sequence[str], dry_run: bool) -> None:
     """Print the outcome and the name of each message; of a dry run, what would be done with it."""
     for (path, index), result in zip(batch.whole().names, outcomes, strict=True):
-        print_outcome(DRY_RUN_TEXTS.get(result, result) if dry_run else result, path, index)
+        print_outcome(DRY_RUN_TEXTS.get(result, result) if dry_run else result, message_name(path, index))
 
 
-def print_outcome(result: str, path: str, index: int | None) -> None:
-    click.echo(f"{result}\t{printable(path)}" + ("" if index is None else f":{index}"))
+def print_outcome(result: str, name: str) -> None:
+    click.echo(f"{result}\t{printable(name)}")
 
 
 def outcome_text(name: str, count: int, dry_run: bool) -> str:
@@ -63,6 +65,17 @@ def show_summary(summary: Summary, sources: Sources, model: str, dry_run: bool =
         click.echo("dry run: nothing was changed")
         return
     show_model(model)
+
+
+def print_conflicts(summary: Summary) -> None:
+    """Say that messages are under several labels, of which training takes the one that it met first."""
+    if summary.conflicts and not is_quiet():
+        count = summary.total("conflicting")
+        names = listed(summary.conflicts, len(summary.conflicts), count)
+        complain(
+            f"{counted(count, 'message')} under more than one label, where only the first counts: {names}; "
+            "remove the wrong copies, then train with --fresh"
+        )
 
 
 def show_model(model: str) -> None:

@@ -41,7 +41,7 @@ class LabelledMail:
     cluster: str | None = None
     skip_unreadable: bool = False
     sources: dict[str, list[str]] = field(default_factory=dict)  # paths by label
-    unreadable: dict[str, Unreadable] = field(default_factory=dict)  # by path: some mail is read twice
+    unreadable: list[Unreadable] = field(default_factory=list)  # when it was last read
 
     @property
     def labels(self) -> list[str]:
@@ -101,10 +101,10 @@ class LabelledMail:
         """Read all the mail, in order."""
         from spamnb.training.batches import MailToRead
 
-        found = 0
+        found, self.unreadable = 0, []
         with self.pool() as pool, progress("reading", self.size, note=pool.status) as step:
             for batch in pool.batches(MailToRead(self.sources, settings, key, all_folders=self.all_folders)):
-                self.unreadable |= {item.path: item for item in batch.unreadable}
+                self.unreadable += batch.unreadable
                 yield batch.whole()
                 step(batch.size, len(batch))
                 found += len(batch)

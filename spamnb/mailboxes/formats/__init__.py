@@ -2,7 +2,8 @@
 
 A module has NAME and NAME_ENDINGS (of files, as they count nothing where a name tells the role of a mailbox);
 `recognises`, which tells by the first bytes of a file; `messages`, which yields each message and how many
-bytes it takes in the file; `boundary`, which finds the first start of a message in a file from anywhere on,
+bytes it takes in the file; `is_deleted`, which tells messages that the mailbox only holds until it is
+compacted; `boundary`, which finds the first start of a message in a file from anywhere on,
 of which it sees LEAD bytes more: None, if only a file read from its start tells where its messages are.
 
 Files of no format are one message each (`single`), and so are all files of a Maildir (`maildir`).

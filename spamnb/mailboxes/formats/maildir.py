@@ -45,6 +45,16 @@ def is_in_maildir(path: str, is_folder: Callable[[str], bool]) -> bool:
     return ":2," in file or all(is_folder(os.path.join(maildir, other)) for other in WITH_MAIL)
 
 
+def is_deleted(path: str) -> bool:
+    """Whether the flags in the name of a Maildir's file say that the message is deleted, or was moved.
+
+    >>> is_deleted("Maildir/cur/1700000000.1.host:2,ST")
+    True
+    """
+    folder, name = os.path.split(path)
+    return os.path.basename(folder) in WITH_MAIL and "T" in name.partition(":2,")[2]
+
+
 def messages(listed: Iterable[Entry]) -> list[Entry]:
     """Sort the messages listed in `new`, then in `cur`; of one that is in both, take the later."""
     found = {_unique_part(entry.name): entry for entry in listed}

@@ -15,8 +15,8 @@ cdef class _Lookahead:
                    rest=bint)
     cdef Py_ssize_t from_line(self, size_t at, size_t end) except -2
 cpdef bint is_envelope(text) except -1
-@cython.locals(line=bytes, line_end=bytes, day=bint, month=bint, word=bytes)
-cdef bint _has_date(bytes text) except -1
+@cython.locals(line=bytes, line_end=bytes, rest=bytes, name=bytes, day=bint, month=bint, word=bytes)
+cdef bint _ends_well(bytes text) except -1
 @cython.locals(data=bytearray, hit=Py_ssize_t)
 cdef Py_ssize_t _end_by_line(_Lookahead ahead, Py_ssize_t at, Py_ssize_t most, last=*) except -1
 @cython.locals(data=bytearray, name=Py_ssize_t, body=Py_ssize_t, end=Py_ssize_t)

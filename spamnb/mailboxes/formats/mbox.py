@@ -1,8 +1,9 @@
 """Split an mbox stream into its messages: linear time, bounded memory, any of the mbox dialects.
 
-A message starts at a `From ` line with a date (the envelope line) that follows an empty line. Its
-Content-Length, where it leads to such a line or to the end, is believed instead (mboxcl, mboxcl2). What
-follows a boundary, the start of a message, never depends on what precedes it: streams can be cut there.
+A message starts at a `From ` line with a date (the envelope line) that follows an empty line; newer versions
+of Thunderbird write nothing after `From `. Its Content-Length, where it leads to such a line or to the end,
+is believed instead (mboxcl, mboxcl2). What follows a boundary, the start of a message, never depends on what
+precedes it: streams can be cut there.
 """
 
 from __future__ import annotations
@@ -21,25 +22,31 @@ LEAD = 3  # bytes before an envelope line that tell whether it follows an empty 
 
 _DAYS = frozenset(b"Mon Tue Wed Thu Fri Sat Sun".split())
 _MONTHS = frozenset(b"Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split())
+_THUNDERBIRDS = (b"X-Mozilla-", b"X-Account-Key:", b"X-UIDL:")
 _PLACES = bytes([b"From".find(byte) + 1 for byte in range(256)])  # in "From", from 1 on; 0: not in it
 
 
 def is_envelope(text: bytes | bytearray) -> bool:
     """Whether the first line of `text` is `From`, and in it a weekday, a month and a time, in this order.
 
+    Or `From ` alone, if the next line is a header field.
+
     >>> is_envelope(b"From ann@example.org Mon Nov 15 01:02:03 2026")
     True
     >>> is_envelope(b"From Monday on we meet at 10:30")
     False
     """
-    return text.startswith(b"From ") and _has_date(bytes(text[:MAX_ENVELOPE]))
+    return text.startswith(b"From ") and _ends_well(bytes(text[:MAX_ENVELOPE]))
 
 
-def _has_date(text: bytes) -> bool:
-    """Whether the first line has a weekday, a month and a time, and ends soon."""
-    line, line_end, _ = text.partition(b"\n")
+def _ends_well(text: bytes) -> bool:
+    """Whether a `From ` line has a weekday, a month and a time, and ends soon; or a header field below it."""
+    line, line_end, rest = text.partition(b"\n")
     if not line_end and len(line) >= MAX_ENVELOPE:
         return False
+    if not line[5:].strip():
+        name, colon, _ = rest.partition(b"\n")[0].partition(b":")
+        return bool(colon) and name.replace(b"-", b"").isalnum()
     day = month = False
     for word in line.split():
         if not day:
@@ -52,6 +59,28 @@ def _has_date(text: bytes) -> bool:
 
 
 recognises = is_envelope
+
+
+def is_deleted(message: bytes) -> bool:
+    """Whether a message is marked as deleted (or moved), and only kept until the mailbox is compacted.
+
+    Thunderbird has a bit for it, in the header fields that it puts before all others: what comes later, a
+    stranger may have written. Dovecot, Alpine and others have a letter, which they go by whoever wrote it.
+
+    >>> is_deleted(b"X-Mozilla-Status: 0009\\nSubject: hello\\n\\n"), is_deleted(b"A: b\\nX-Status: AD\\n\\n")
+    (True, True)
+    """
+    at = 0
+    while message.startswith(_THUNDERBIRDS, at):
+        end = message.find(b"\n", at) + 1 or len(message)
+        if message.startswith(b"X-Mozilla-Status:", at):
+            status = message[at + 17 : end].strip()
+            return bool(status) and status[-1] in b"89abcdefABCDEF"  # a hexadecimal number with the bit 0008
+        at = end
+    name = message.find(b"\nX-Status:", 0, MAX_HEADER)
+    if name < 0 or b"\n\n" in message[: name + 1] or b"\n\r\n" in message[: name + 1]:
+        return False
+    return b"D" in message[name + 10 : message.find(b"\n", name + 1)]
 
 
 def messages(blocks: Iterable[bytes], limit: int = MAX_MESSAGE) -> Iterator[tuple[bytes, int]]:
@@ -164,7 +193,7 @@ def _end_by_line(ahead: _Lookahead, at: int, most: int, last: int | None = None)
                 hit = ahead.skip(most, hit)
                 ahead.reach(hit + 1 + MAX_ENVELOPE)
             at = hit + 1
-            if _has_date(bytes(data[at : at + MAX_ENVELOPE])):
+            if _ends_well(bytes(data[at : at + MAX_ENVELOPE])):
                 return at
 
 
