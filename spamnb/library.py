@@ -41,10 +41,13 @@ def train(
     from spamnb.files import model_file
     from spamnb.mailboxes.sources import check
     from spamnb.training import train as training
+    from spamnb.training.labels import refuse_swapped_names
     from spamnb.workers.local import LocalPool
 
     named = {label: [os.fspath(one) for one in paths] for label, paths in sources.items()}
     check([one for paths in named.values() for one in paths])
+    if not (yes or forget):
+        refuse_swapped_names(named)
     return training.train(
         model_file(os.fspath(path)),
         named,

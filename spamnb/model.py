@@ -84,6 +84,9 @@ class Model:
         given = self.given_cutoffs or (Cutoffs(*about["cutoffs"]) if base else None)
         self.cutoffs = cutoffs_of(stored, given) if given or self.has_cutoffs else None
         self.calibration = Calibration(*about["calibration"]) if self.has_cutoffs else None
+        learned = [label for label, count in zip(self.labels, self.counts.messages, strict=True) if count]
+        # Mail of one label alone tells nothing: all of it would be like the only mail that is known.
+        self.can_judge = len(learned) > 1 and (SPAM in learned or SPAM not in self.labels)
 
     @classmethod
     def open(
@@ -139,7 +142,10 @@ class Model:
         return self.decide(self.scorer.score(features))
 
     def decide(self, score: "Score") -> "Verdict":
-        return verdict_of(score, self.cutoffs, self.calibration)
+        verdict = verdict_of(score, self.cutoffs, self.calibration)
+        if not self.can_judge:
+            verdict.decide_nothing()
+        return verdict
 
 
 def cutoffs_of(stored: StoredModel, given: Cutoffs | None = None) -> Cutoffs:

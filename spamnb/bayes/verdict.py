@@ -181,6 +181,11 @@ class Verdict:
         self.reason = ""  # why the score did not decide: "blocked=example.org", "allowed=ann@example.org"
         self.cutoffs = cutoffs  # the cutoffs that decided; None where the likeliest label won
 
+    def decide_nothing(self) -> None:
+        """Make the verdict unsure, with no label likelier than another."""
+        self.label, self.is_spam, self.score, self.probability = UNSURE, None, 0.0, 0.5
+        self.probabilities = dict.fromkeys(self.probabilities, 1 / len(self.probabilities))
+
     @property
     def points(self) -> float:
         """The score on SpamAssassin's scale: 5.0 or more for spam, and for nothing else."""

@@ -49,14 +49,14 @@ from spamnb.configuration.quantities import parse_percentage
 from spamnb.delivery.commands import ANY_LABEL, LearnCommand
 from spamnb.delivery.only_message import read_only_message
 from spamnb.errors import DataError, UsageError
-from spamnb.files import complain
+from spamnb.files import complain, printable
 from spamnb.labels import is_label
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import messages, split_number
 from spamnb.model import settings_of
 from spamnb.rights import others
 from spamnb.store.stored_model import StoredModel
-from spamnb.training.labels import new_labels, refuse_new_labels
+from spamnb.training.labels import contradicting_names, new_labels, refuse_swapped_names
 
 if TYPE_CHECKING:
     from spamnb.cli.render.training import Sources
@@ -116,7 +116,9 @@ spamnb train --user-models users --ham /home/%u/Maildir
 )
 @rare_option("--rename-label", "renaming", metavar="OLD=NEW", help="Rename a label, or add its mail to NEW.")
 @rare_option("--remove-label", "removed", metavar="NAME", help="Forget a label and all its mail.")
-@click.option("--yes", is_flag=True, help="Go on with new labels, and if nearly all mail of a label moves.")
+@click.option(
+    "--yes", is_flag=True, help="Go on without asking: folders seem swapped, a label is new or goes."
+)
 @click.option("--dry-run", is_flag=True, help="Show what would be learned; change nothing.")
 @click.option("-v", "--verbose", is_flag=True, help="Also print what happened to each message.")
 @jobs_option
@@ -150,9 +152,9 @@ def train(
     --all-folders reads them, too. A folder that you name yourself is always read.
 
     Adds to an existing model. A message learned before changes nothing; learned under another label, it
-    moves. If nearly all mail of a label would move, as when folders are swapped, nothing is changed without
-    --yes. A label that the model does not have, which may be a mistyped one, needs --new-label (on a
-    terminal you are asked); ham and spam do not.
+    moves. If nearly all mail of a label would move, or the name of a folder contradicts its label, as when
+    folders are swapped, nothing is changed without --yes. A label that the model does not have, which may
+    be a mistyped one, needs --new-label (on a terminal you are asked); ham and spam do not.
 
     Any file may be compressed (gzip, xz, bzip2, zstd), and may be on any store that fsspec reaches.
 
@@ -161,9 +163,9 @@ def train(
     """
     given = {option.name for option in given_options()} - {"model", "user_models", "as_json", "quiet"}
     if renaming is not None or removed is not None:
-        if len(given) > 1:
+        if len(given - {"yes"}) > 1:
             raise UsageError("--rename-label and --remove-label go alone: nothing is learned with them")
-        return change_label(model, renaming, removed, as_json)
+        return change_label(model, renaming, removed, yes, as_json)
     view = parse_view(view_settings)
     if base and no_base:
         raise UsageError("--base and --no-base cannot be combined")
@@ -203,6 +205,8 @@ def train(
         older = 0 if fresh or dry_run else older_revision(model)
         if forget:
             StoredModel.open(model)  # raises an error that says what to do
+        if not (forget or yes):
+            confirm_names(sources)
         if not (fresh or forget or yes):
             agreed = ask_for_new_labels(model, sources, agreed)
         from spamnb.training import train as training
@@ -282,12 +286,10 @@ def only_message(path: str) -> bytes | None:
 
 def ask_for_new_labels(model: str, sources: Sources, agreed: Sequence[str]) -> tuple[str, ...]:
     """Return the labels that may be added to a model: those agreed to, here or on a terminal."""
-    is_asked = sys.stdin.isatty() and sys.stderr.isatty() and ["-"] not in sources.values()
-    if not is_asked or not os.path.exists(model):
+    if not can_ask(sources) or not os.path.exists(model):
         return tuple(agreed)
     stored = StoredModel.open(model)
     new = [label for label in new_labels(stored, sources) if label not in agreed]
-    refuse_new_labels(stored, new, new)
     known = ", ".join(stored.labels)
     return (
         *agreed,
@@ -295,13 +297,33 @@ def ask_for_new_labels(model: str, sources: Sources, agreed: Sequence[str]) -> t
     )
 
 
-def change_label(model: str, renaming: str | None, removed: str | None, as_json: bool) -> int:
+def confirm_names(sources: Sources) -> None:
+    """Ask about folders whose names contradict their labels; refuse them where nobody can answer."""
+    wrong = contradicting_names(sources)
+    if not (wrong and can_ask(sources) and click.confirm(f"{printable(wrong)}: swapped? Go on?", err=True)):
+        refuse_swapped_names(sources)
+
+
+def can_ask(sources: Sources) -> bool:
+    """Tell whether there is a terminal to ask on, from which no mail is read."""
+    return sys.stdin.isatty() and sys.stderr.isatty() and ["-"] not in sources.values()
+
+
+def change_label(model: str, renaming: str | None, removed: str | None, yes: bool, as_json: bool) -> int:
     """Rename a label, as OLD=NEW says, or remove one."""
     old, equals, new = (removed or "", "", "") if renaming is None else renaming.partition("=")
     if renaming is not None and not (old and equals and is_label(new) and new != old):
         raise UsageError(f"--rename-label takes OLD=NEW, not {renaming!r}")
-    from spamnb.training.relabel import relabel
+    from spamnb.training.relabel import check_relabel, relabel
 
+    stored = check_relabel(model, old, new or None)
+    if not yes and (not new or new in stored.labels):
+        count = stored.messages[stored.labels.index(old)]
+        what = (
+            f"this makes {count:,} {old} {new}" if new else f"this forgets all of {old}, {count:,} messages"
+        )
+        if not (can_ask({}) and click.confirm(f"{what}, and cannot be undone. Go on?", err=True)):
+            raise UsageError(f"{what}, and cannot be undone. Nothing was changed; if you mean it, add --yes")
     count = relabel(model, old, new or None)
     if as_json:
         print_json({"model": model, "label": old, "renamed_to": new or None, "messages": count})

@@ -27,6 +27,7 @@ from spamnb.evaluation.candidates import VIEW_NAMES, Candidate, parse_candidate
 from spamnb.files import make_folder, printable
 from spamnb.lock import NAME_ANOTHER_FILE
 from spamnb.mailboxes.skipped import failures, passed_over
+from spamnb.training.labels import refuse_swapped_names
 
 if TYPE_CHECKING:
     from spamnb.evaluation.compare import ComparedCandidate
@@ -69,6 +70,7 @@ def tune(
     """
     mail.find()
     mail.check("ham and spam are")
+    refuse_swapped_names(mail.sources)
     if not dry_run:
         check_replaceable(model)
     if is_to_be_written(model, fresh, dry_run):

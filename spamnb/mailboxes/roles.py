@@ -7,8 +7,11 @@ mail of a Maildir or an mbox. The folders' names are all there is to go by.
 from __future__ import annotations
 
 import binascii
+import os
 
+from spamnb.labels import HAM, SPAM
 from spamnb.mailboxes.formats import FORMATS
+from spamnb.mailboxes.formats.maildir import WITH_MAIL
 
 TRASH, UNSENT, JUNK, UNSURE, SENT, ARCHIVE = "trash", "unsent", "junk", "unsure", "sent", "archive"
 
@@ -62,6 +65,7 @@ _NAMES = {
     """,
     ARCHIVE: "archive archives archived archiv archivo archivio archief arquivo archiwum arkiv arkisto архив",
 }
+_HAM_NAMES = frozenset("ham inbox nonspam non-spam notspam not-spam notjunk not-junk".split())
 _IGNORED = str.maketrans("", "", " -_'’.()[]\t")
 _OF_FORMATS = [ending for known in FORMATS.values() for ending in known.NAME_ENDINGS]
 _ENDINGS = (".gz", ".xz", ".bz2", ".zst", *_OF_FORMATS, ".sbd")  # the last of sub-folders, in Thunderbird
@@ -79,17 +83,34 @@ def roles_to_leave_out(label: str) -> frozenset[str]:
     return others - {named_for}
 
 
+def speaks_against(label: str, path: str) -> bool:
+    """Whether a folder or mailbox that is given as ham has the name of one for spam, or the other way round.
+
+    >>> speaks_against("ham", "mail/spam.mbox"), speaks_against("spam", "Trash")
+    (True, False)
+    """
+    folder, name = os.path.split(os.path.abspath(path))
+    name = os.path.basename(folder) if name in WITH_MAIL else name  # Junk/cur
+    return role_of(name) == JUNK if label == HAM else label == SPAM and _bare(name).casefold() in _HAM_NAMES
+
+
 def role_of(name: str) -> str:
     """Role that a folder or a mailbox of this name has, "" if none is known.
 
     >>> role_of(".INBOX.Entw&APw-rfe"), role_of("Deleted Items.sbd"), role_of("Lists")
     ('unsent', 'trash', '')
     """
-    for ending in _ENDINGS:
-        name = name.removesuffix(ending)
+    name = _bare(name)
     # Maildir++ keeps all folders side by side: in `.Trash.2024` the levels are between the dots.
     levels = name.split(".") if name.startswith((".", "INBOX.")) else [name]
     return next((role for level in levels if (role := _role(level))), "")
+
+
+def _bare(name: str) -> str:
+    """Name of a mailbox without the endings of formats and compression."""
+    for ending in _ENDINGS:
+        name = name.removesuffix(ending)
+    return name
 
 
 def _role(name: str) -> str:

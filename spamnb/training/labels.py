@@ -1,28 +1,43 @@
 """Labels of a model: which it may get, and which it keeps."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from spamnb.errors import UsageError
 from spamnb.labels import LABELS, SPAM
+from spamnb.mailboxes.roles import speaks_against
 from spamnb.store.stored_model import StoredModel
 
 SHORTEST = 3  # letters of a name that can be mistyped
 
 
-def refuse_new_labels(stored: StoredModel, given: Iterable[str], agreed: Collection[str]) -> None:
-    """Refuse labels that a model with mail does not have, unless they are agreed to: they may be mistyped."""
+def refuse_new_labels(
+    stored: StoredModel, given: Iterable[str], agreed: Collection[str], yes: bool = False
+) -> None:
+    """Refuse labels that a model with mail does not have, unless they are agreed to: they may be mistyped.
+
+    `yes` agrees to all that differ from known labels by more than a letter.
+    """
     for label in new_labels(stored, given):
-        for known in (*stored.labels, *LABELS):
-            if differs_by_one_letter(label, known):
-                raise UsageError(
-                    f"{label!r} differs from {known!r} by one letter only. Nothing was changed; "
-                    f"if {known!r} is meant, correct it, else choose another name"
-                )
-        if label not in agreed:
-            raise UsageError(
-                f"{label!r} is a new label; there are: {', '.join(stored.labels)}. Nothing was changed; "
-                f"if it is meant, add --new-label {label}"
-            )
+        like = [known for known in (*stored.labels, *LABELS) if differs_by_one_letter(label, known)]
+        if label in agreed or (yes and not like):
+            continue
+        known = f"differs from {like[0]!r} by one letter only" if like else "is a new label"
+        raise UsageError(
+            f"{label!r} {known}; there are: {', '.join(stored.labels)}. Nothing was changed; "
+            f"if it is meant, add --new-label {label}"
+        )
+
+
+def refuse_swapped_names(sources: Mapping[str, Sequence[str]]) -> None:
+    """Refuse folders and mailboxes whose names contradict their labels: they may have been swapped."""
+    if wrong := contradicting_names(sources):
+        raise UsageError(f"{wrong}: swapped? Nothing was changed; if you mean it, train with --yes")
+
+
+def contradicting_names(sources: Mapping[str, Sequence[str]]) -> str:
+    """Name the folders and mailboxes whose names contradict their labels: "spam/ as ham and ham/ as spam"."""
+    named = [(label, path) for label, paths in sources.items() for path in paths]
+    return " and ".join(f"{path} as {label}" for label, path in named if speaks_against(label, path))
 
 
 def new_labels(stored: StoredModel, given: Iterable[str]) -> list[str]:

@@ -3,6 +3,7 @@
 import os
 import sys
 
+from spamnb.bayes.verdict import verdict_of
 from spamnb.clock import today
 from spamnb.errors import CannotCreate, DataError, SpamnbError
 from spamnb.files import STDERR, STDIN, STDOUT, write_stderr
@@ -54,7 +55,8 @@ def learn(
         score = lead = base_score = float("nan")
         if is_fair and label is not None:
             found = model.score(features)
-            score, lead = model.decide(found).score, found.lead_among_others(label)
+            score = verdict_of(found, model.cutoffs, model.calibration).score
+            lead = found.lead_among_others(label)
             if base and base.label_of(identity) is None:  # what it has learned would score too well
                 in_layers = Model(stored, key=key, base=base)
                 base_score = in_layers.classify_features(features).score

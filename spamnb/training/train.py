@@ -83,7 +83,7 @@ def train(
             known_before, is_new_view = NOTHING_LEARNED, False
         else:
             given = () if forget else sources
-            refuse_new_labels(stored, given, given if yes else new_labels)
+            refuse_new_labels(stored, given, new_labels, yes)
             labels = list(dict.fromkeys([*stored.labels, *given]))
             settings, old_view = same_settings(stored, wanted or {}, keyed), view_of(stored)
             is_new_view = view is not None and view.as_map() != old_view.as_map()

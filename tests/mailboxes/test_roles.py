@@ -120,7 +120,8 @@ def test_what_is_named_is_taken(spamnb, own, home):
     train = ("train", "--jobs", "1", "--model", own)
     done = spamnb(*train, "--ham", f"{home}/.Trash", "--ham", f"{home}/.Unsure").succeeds()
     assert done.lines[0] == "ham: 2 learned"
-    named = spamnb(*train, "--ham", home, "--ham", f"{home}/../Maildir/.Spam", "--spam", f"{home}/.Junk")
+    words = ("--ham", home, "--ham", f"{home}/../Maildir/.Spam", "--spam", f"{home}/.Junk")
+    named = spamnb(*train, "--yes", *words)
     assert named.lines[0] == "ham: 3 learned"
     assert f"{home}/.Spam" not in named.err.decode()
 
@@ -161,7 +162,7 @@ def test_evaluate_and_tune_read_what_train_reads(spamnb, mail, home, tmp_path):
 def test_elsewhere(spamnb, own, home):
     url = f"file://{home}"
     named = ("--ham", url, "--ham", f"{url}/.Spam", "--spam", f"{url}/.Junk")
-    done = spamnb("train", "--jobs", "1", "--model", own, *named)
+    done = spamnb("train", "--jobs", "1", "--yes", "--model", own, *named)
     assert done.lines[:2] == ["ham: 3 learned", "spam: 2 learned"]
     names = [name for name in OTHERS if name != ".Spam"]
     assert done.err.decode().startswith(left_out(url, (*names, ".Junk/Drafts")))

@@ -67,9 +67,11 @@ def test_it_is_added_if_it_is_meant(spamnb, own, mail, options):
     assert labels_of(own)["work"] == 2
 
 
-def test_a_name_of_one_letters_difference_is_never_added(spamnb, own, mail):
-    words = ("--label", f"spma={mail.work}", "--new-label", "spma", "--yes")
-    spamnb("train", "--model", own, "--jobs", "1", *words).fails(64, "choose another name")
+def test_a_name_of_one_letters_difference_is_added_by_its_name_only(spamnb, own, mail):
+    train = ("train", "--model", own, "--jobs", "1", "--label", f"spma={mail.work}")
+    spamnb(*train, "--yes").fails(64, "'spma' differs from 'spam' by one letter only", "--new-label spma")
+    spamnb(*train, "--new-label", "spma").succeeds()
+    assert labels_of(own) == {"ham": 14, "spam": 14, "spma": 14}
 
 
 def test_ham_and_spam_are_never_asked_for(spamnb, mail, tmp_path):
@@ -188,7 +190,9 @@ def test_a_label_is_renamed(spamnb, three, tmp_path, mail):
     assert labels_of(model) == {"ham": 14, "spam": 14, "office": 14}
     after = Model.open(model).classify(mail.messages["work"])
     assert (after.label, after.score) == ("office", before.score)
-    spamnb("train", "--model", model, "--rename-label", "office=ham").succeeds()  # added to that
+    add = ("train", "--model", model, "--rename-label", "office=ham")
+    spamnb(*add).fails(64, "this makes 14 office ham, and cannot be undone", "--yes")
+    spamnb(*add, "--yes").succeeds()
     assert labels_of(model) == {"ham": 28, "spam": 14}
 
 
@@ -196,7 +200,7 @@ def test_a_label_is_removed(spamnb, own, three, tmp_path):
     """What is left is the model that never had it."""
     model = str(tmp_path / "model-of-three")
     spamnb("merge", model, three).succeeds()
-    done = spamnb("train", "--model", model, "--remove-label", "work", "--json").succeeds()
+    done = spamnb("train", "--model", model, "--remove-label", "work", "--yes", "--json").succeeds()
     assert done.json == {"model": model, "label": "work", "renamed_to": None, "messages": 14}
     lines = [[line for line in exported(path) if line[:2] in ("t\t", "p\t")] for path in (model, own)]
     assert lines[0] == lines[1]
@@ -206,6 +210,7 @@ def test_a_label_is_removed(spamnb, own, three, tmp_path):
     ("words", "said"),
     [
         (["--remove-label", "spam"], "spam cannot be renamed or removed"),
+        (["--remove-label", "ham"], "this forgets all of ham, 14 messages, and cannot be undone"),
         (["--remove-label", "home"], "has no label 'home'; there are: ham, spam"),
         (["--rename-label", "work"], "takes OLD=NEW"),
         (["--rename-label", "ham=unsure"], "takes OLD=NEW"),
@@ -218,6 +223,25 @@ def test_what_is_refused(spamnb, own, words, said):
     before = content(own)
     spamnb("train", "--model", own, *words).fails(64, said)
     assert content(own) == before
+
+
+@pytest.mark.parametrize("words", [["--remove-label", "ham"], ["--rename-label", "ham=spam"]])
+@pytest.mark.parametrize("options", [[], ["--event", "multinomial"], ["--cutoff", "-9,-8"]])
+def test_a_model_of_spam_alone_is_unsure_of_everything(spamnb, own, mail, words, options):
+    spamnb("train", "--model", own, *words, "--yes").succeeds()
+    for raw in (*mail.messages.values(), b"\n"):
+        told = spamnb("classify", "--json", "--model", own, *options, stdin=raw).succeeds().json
+        assert (told["verdict"], told["score"], told["probability"]) == ("unsure", 0, 0.5)
+    several = spamnb("classify", "--model", own, *options, mail.ham, mail.spam).succeeds().lines
+    assert {line.split("\t")[0] for line in several} == {"unsure"}
+
+
+def test_a_model_of_one_label_is_unsure_and_keeps_it(spamnb, mail, tmp_path):
+    train = ("train", "--model", tmp_path / "model")
+    spamnb(*train, "--jobs", "1", "--label", f"work={mail.work}").succeeds()
+    spamnb(*train, "--remove-label", "work", "--yes").fails(64, "work is its only label")
+    judged = spamnb("classify", "--model", tmp_path / "model", mail.work, mail.spam).succeeds().lines
+    assert {line.split("\t")[0] for line in judged} == {"unsure"}
 
 
 # One label to six: the same properties

@@ -1,6 +1,8 @@
 """Ham and spam given under each other's label: noticed before anything is changed."""
 
+import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,15 @@ import spamnb as library
 from spamnb.errors import UsageError
 from spamnb.store.stored_model import StoredModel
 from spamnb.training.known_messages import refuse_swapped_labels
+
+
+@pytest.fixture
+def plain(mail, tmp_path):
+    """Folders of mail whose names tell nothing."""
+    folders = {name: str(tmp_path / f"folder{n}") for n, name in enumerate(("ham", "spam"))}
+    for name, folder in folders.items():
+        os.symlink(getattr(mail, name), folder)
+    return replace(mail, **folders)
 
 
 def put(folder, *messages):
@@ -27,14 +38,14 @@ def contents(model):
 
 
 @pytest.mark.parametrize("how", ["folders", "options", "json", "jobs"])
-def test_swapped_folders_change_nothing(spamnb, mail, own, how):
+def test_swapped_folders_change_nothing(spamnb, plain, own, how):
     spamnb("train", "--model", own, "--spam", "-", stdin=spam(99)).succeeds()  # one is in the journal
     before = contents(own)
     words = {
-        "folders": ("--jobs", "1", mail.spam, mail.ham),
-        "options": ("--jobs", "1", "--spam", mail.ham, "--ham", mail.spam),
-        "json": ("--jobs", "1", "--json", mail.spam, mail.ham),
-        "jobs": ("--jobs", "2", mail.spam, mail.ham),
+        "folders": ("--jobs", "1", plain.spam, plain.ham),
+        "options": ("--jobs", "1", "--spam", plain.ham, "--ham", plain.spam),
+        "json": ("--jobs", "1", "--json", plain.spam, plain.ham),
+        "jobs": ("--jobs", "2", plain.spam, plain.ham),
     }[how]
     train = ("train", "--model", own, *words)
     told = ("14 of 14 messages learned as ham to spam", "14 of 15 messages learned as spam to ham", "--yes")
@@ -46,36 +57,54 @@ def test_swapped_folders_change_nothing(spamnb, mail, own, how):
         assert StoredModel.open(own).messages == [14, 15]
 
 
-def test_one_folder_under_the_wrong_label(spamnb, mail, own):
+@pytest.mark.parametrize("options", [[], ["--dry-run"], ["--json"], ["--fresh"]])
+def test_names_that_contradict_their_labels_are_refused_from_the_first_training_on(spamnb, tmp_path, options):
+    put(tmp_path / "spam", spam(1), spam(2))
+    put(tmp_path / "Inbox", ham(1), ham(2))
+    train = ("train", "--jobs", "1", "--model", tmp_path / "model", tmp_path / "spam", tmp_path / "Inbox")
+    told = (f"{tmp_path}/spam as ham and {tmp_path}/Inbox as spam: swapped?", "Nothing was changed", "--yes")
+    spamnb(*train, *options).fails(64, *told)
+    assert not (tmp_path / "model").exists()
+    with pytest.raises(UsageError, match="swapped"):
+        library.train(tmp_path / "model", {"ham": [tmp_path / "spam"]}, jobs=1)
+    spamnb(*train, *options, "--yes").succeeds()
+
+
+def test_one_message_may_lie_in_a_folder_of_any_name(spamnb, tmp_path, own):
+    folder = put(tmp_path / "Junk", ham(99))
+    assert spamnb("train", "--model", own, "--ham", folder / "00").succeeds().lines == ["ham: 1 learned"]
+
+
+def test_one_folder_under_the_wrong_label(spamnb, plain, own):
     train = ("train", "--jobs", "1", "--model", own)
     before = contents(own)
-    spamnb(*train, "--ham", mail.spam).fails(64, "14 of 14 messages learned as spam to ham")
-    spamnb(*train, "--ham", mail.ham, "--ham", mail.spam).fails(64, "learned as spam to ham")
-    new = ("--label", f"work={mail.ham}", "--new-label", "work")
+    spamnb(*train, "--ham", plain.spam).fails(64, "14 of 14 messages learned as spam to ham")
+    spamnb(*train, "--ham", plain.ham, "--ham", plain.spam).fails(64, "learned as spam to ham")
+    new = ("--label", f"work={plain.ham}", "--new-label", "work")
     spamnb(*train, *new).fails(64, "learned as ham to work")
     assert contents(own) == before
 
 
-def test_corrections_are_moved(spamnb, mail, own, tmp_path):
+def test_corrections_are_moved(spamnb, plain, own, tmp_path):
     train = ("train", "--jobs", "1", "--model", own)
     few = put(tmp_path / "few", *map(ham, range(1, 8)))
     assert spamnb(*train, "--spam", few).succeeds().lines[0] == "spam: 7 moved here from another label"
-    assert spamnb(*train, mail.ham, mail.spam).succeeds().lines[0].startswith("ham: 7 moved here")
+    assert spamnb(*train, plain.ham, plain.spam).succeeds().lines[0].startswith("ham: 7 moved here")
     assert spamnb(*train, "--spam", "-", stdin=ham(1)).succeeds().lines == [
         "spam: 1 moved here from another label"
     ]
 
 
-def test_what_is_not_learned_again_is_free_to_move(spamnb, mail, own, tmp_path):
-    swapped = (mail.spam, mail.ham)
+def test_what_is_not_learned_again_is_free_to_move(spamnb, plain, own, tmp_path):
+    swapped = (plain.spam, plain.ham)
     train = ("train", "--jobs", "1", "--model")
     spamnb(*train, own, "--forget", *swapped).succeeds()
     spamnb(*train, own, *swapped).succeeds()
     spamnb(*train, shutil.copy(spamnb.model, tmp_path / "other"), "--fresh", *swapped).succeeds()
 
 
-def test_the_library(mail, own):
-    swapped = {"ham": [mail.spam], "spam": [mail.ham]}
+def test_the_library(plain, own):
+    swapped = {"ham": [plain.spam], "spam": [plain.ham]}
     with pytest.raises(UsageError, match="swapped"):
         library.train(own, swapped, jobs=1)
     assert library.train(own, swapped, jobs=1, yes=True).total("moved") == 28
