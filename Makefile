@@ -13,7 +13,7 @@ SPAM = --spam $(CORPUS)/spam.mbox.xz
 # What the caller set for other programs: with some of these neither Python nor pip works as meant.
 unexport $(filter PYTHON% PIP_PREFIX PIP_TARGET PIP_USER,$(.VARIABLES))
 export LC_ALL = C.UTF-8
-.PHONY: help install env lock demo review screenshots test test-fast test-interpreted test-pythons lint golden man bench bench-serve bench-cluster bench-imap accuracy charsets lies sorting layers ablation attacks growth soak fuzz dist dist-test release docs deb deb-test image image-test audit verify figures clean
+.PHONY: help install env lock demo review screenshots test test-fast test-interpreted test-pythons checks lint golden man bench bench-serve bench-cluster bench-imap accuracy charsets lies sorting layers ablation attacks growth soak fuzz dist dist-test release docs deb deb-test image image-test audit verify figures clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 15
@@ -54,6 +54,9 @@ test-pythons:  ## the fast tests on every Python from 3.11 on that is installed
 	@for minor in 3.11 3.12 3.13 3.14; do export PYENV_VERSION=$$minor; \
 		if python$$minor -c '' 2>/dev/null; then echo "Python $$minor"; \
 		$(MAKE) -s test-fast VENV=.venv-$$minor PYTHON=python$$minor || failed=1; fi; done; test -z "$$failed"
+
+checks: env  ## of how this is made: requirements, wheels, the image, types of the core, figures on the pages, the benches
+	$(BIN)/python -m pytest -n auto -o python_files='check_*.py' tests/checks
 
 lint: env  ## style, types, and which module may import which
 	$(BIN)/ruff check .

@@ -115,6 +115,12 @@ STEPS = (
         command="make docs && .venv/bin/python -m pytest tests/test_docs.py tests/test_man.py",
         decides=ALL,
     ),
+    Step(
+        "checks",
+        "requirements, wheels, image, figures and benches are as they should be",
+        tells=TESTS,
+        decides=ALL,
+    ),
     Step("audit", "no known vulnerability in what is installed", void="nothing was audited"),
     Step("test", "all tests, with the real mail programs that are installed", tells=TESTS, decides=ALL),
     Step("test-interpreted", "the core as plain Python gives the same", tells=TESTS, decides=TESTED),

@@ -8,9 +8,9 @@ import sys
 from helpers.paths import TESTS
 
 CALLERS = {
-    **dict.fromkeys(("NO_COLOR", "FORCE_COLOR", "COLUMNS", "PYTHONWARNINGS", "PIP_USER", "GIT_DIR"), "1"),
-    **dict.fromkeys(("LC_ALL", "SPAMNB_MODEL", "XDG_DATA_HOME", "http_proxy", "USER"), "other"),
-    **{"HOME": "/", "LANG": "other", "SOURCE_DATE_EPOCH": "1", "TMPDIR": "/usr", "TZ": "Asia/Kathmandu"},
+    **dict.fromkeys(("NO_COLOR", "FORCE_COLOR", "COLUMNS", "PYTHONUTF8", "PIP_USER", "GIT_DIR"), "1"),
+    **dict.fromkeys(("LC_MESSAGES", "SPAMNB_MODEL", "XDG_DATA_HOME", "http_proxy", "USER"), "other"),
+    **{"HOME": "/", "LANG": "C", "SOURCE_DATE_EPOCH": "1", "TMPDIR": "/usr", "TZ": "Asia/Kathmandu"},
 }
 SHOWN = "import helpers.environment, json, os; print(json.dumps([dict(os.environ), os.umask(0)]))"
 
@@ -18,7 +18,7 @@ SHOWN = "import helpers.environment, json, os; print(json.dumps([dict(os.environ
 def test_nothing_of_the_callers_is_left(tmp_path):
     (tmp_path := tmp_path / "ä b").mkdir()
     asked = {"PATH": "/bin", "PYTHONPATH": str(TESTS), "TMPDIR": str(tmp_path), "SPAMNB_LONG": "1"}
-    command = [sys.executable, "-W", "ignore", "-c", SHOWN]
+    command = [sys.executable, "-c", SHOWN]
     done = subprocess.run(command, env=CALLERS | asked, umask=0o077, stdout=subprocess.PIPE, check=True)
     environment, umask = json.loads(done.stdout)
     assert umask == 0o022

@@ -27,7 +27,6 @@ SLOW = {
     "serve": "servers",
     "test_cluster.py": "a cluster",
     "test_denied.py": "setpriv",
-    "test_corpora.py": "all of the corpora",
     "test_connection.py": "IMAP servers",
     "test_file_systems.py": "strace",
     "test_flips.py": "damage of every kind at many places",
@@ -47,7 +46,6 @@ SLOW = {
     "test_start.py": "shells, and what a fresh process costs",
     "test_tune.py": "an evaluation for each setting",
     "test_watch.py": "IMAP servers",
-    "test_wheel.py": "builds a wheel",
 }
 # Audit events that start a program, with the place of the command in their details …
 STARTING = {"subprocess.Popen": 1, "os.posix_spawn": 1}

@@ -2,13 +2,12 @@
 
 import re
 import tomllib
-from pathlib import Path
 
 import pytest
+from helpers.paths import ROOT
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-ROOT = next(folder for folder in Path(__file__).parents if (folder / "pyproject.toml").exists())
 RUNNING, DEVELOPING = "requirements.txt", "requirements-dev.txt"
 LOCKS = {name: (ROOT / name).read_text() for name in (RUNNING, DEVELOPING)}
 PINS = {

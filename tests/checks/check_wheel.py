@@ -1,4 +1,4 @@
-"""The wheel and the source distribution: what is in them, and that whoever builds them gets the same bytes.
+"""The wheel and the source distribution: what is in them; `make dist` builds all of it twice, and compares.
 
 They are built of a core of one module: all of it would take a minute.
 """
@@ -17,7 +17,6 @@ import pytest
 from helpers.building import hatch_build
 from helpers.paths import ROOT
 from helpers.programs import needs
-from helpers.tiers import only_long
 
 NEEDED = ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "man", "spamnb")
 CACHES = shutil.ignore_patterns("__pycache__")
@@ -56,19 +55,6 @@ def built(folder: Path, kind: str = "wheel", **environment: str) -> Path:
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
     return built(copied(tmp_path_factory.mktemp("wheel")), SPAMNB_COMPILE="require")
-
-
-@only_long  # and `make dist`
-@needs("cc")
-def test_it_is_the_same_wherever_and_whenever_it_is_built(wheel, tmp_path):
-    before = os.umask(0o077)
-    try:
-        (folder := tmp_path / "somewhere else").mkdir()
-        again = built(copied(folder), TZ="Asia/Tokyo", LC_ALL="C", PYTHONHASHSEED="7", TMPDIR=str(tmp_path))
-    finally:
-        os.umask(before)
-    assert again.name == wheel.name
-    assert again.read_bytes() == wheel.read_bytes()
 
 
 @needs("cc")

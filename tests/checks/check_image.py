@@ -1,20 +1,11 @@
-"""The image and its services: compose.yaml asks for what there is, and the server is healthy as they say."""
+"""The image and its services: compose.yaml asks for what there is."""
 
-import os
 import runpy
-import shutil
-import subprocess
-import sysconfig
-import tempfile
 
 import click
 import pytest
 import yaml
-from helpers.homes import AS_A_USER, hand_over
 from helpers.paths import ROOT
-from helpers.ports import free_ports
-from helpers.programs import needs
-from helpers.waiting import PATIENCE, until
 
 from spamnb.cli import main
 
@@ -68,40 +59,3 @@ def test_the_server_is_published_to_this_machine_only():
 
 def test_the_password_is_a_secret():
     assert SERVICES["imap"]["secrets"] == [*COMPOSE["secrets"]]
-
-
-@pytest.fixture
-def models(spamnb):
-    with tempfile.TemporaryDirectory(prefix="spamnb-") as folder:
-        shutil.copy(spamnb.model, os.path.join(folder, "model.msgpack"))
-        hand_over(folder)
-        yield folder
-
-
-@pytest.mark.slow
-@needs("setpriv", "spamc")
-def test_its_server_runs_and_is_healthy(spamnb, models):
-    """As an ordinary user, with a folder of the test for /models, and another port."""
-    path = sysconfig.get_path("scripts") + os.pathsep + os.environ["PATH"]
-    where = spamnb.environment | {"PATH": path, "SPAMNB_MODEL": f"{models}/model.msgpack"}
-    (port,) = free_ports(1)
-
-    def started(words):
-        words = [
-            word.replace("0.0.0.0:7830", f"127.0.0.1:{port}").replace("7830", str(port)) for word in words
-        ]
-        return subprocess.Popen([*AS_A_USER, *words], env=where, cwd=models, stderr=subprocess.DEVNULL)
-
-    def healthy():
-        return started(CONFIG["Healthcheck"]["Test"][1:]).wait(PATIENCE) == 0
-
-    assert not healthy()
-    server = started(CONFIG["Entrypoint"][-1:] + CONFIG["Cmd"])
-    try:
-        until(lambda: healthy() or server.poll() is not None)
-        assert server.poll() is None
-    finally:
-        server.terminate()
-        server.wait(PATIENCE)
-    assert server.returncode == 0
-    assert not healthy()
