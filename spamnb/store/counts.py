@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     # these yet.
     GramLayer = tuple[int, bytes, Mapping[int, Sequence[int]]]
     Sums = Sequence[int | float]  # n, Σx, Σx²
+    Steps = Sequence[tuple[int, int]]  # label indices, and 1 to add or -1 to subtract counts there
     Row = tuple[int, ...]  # messages with the token, label by label; then occurrences likewise
     Token = tuple[int, int, int]  # fingerprint, how often it occurs, the part of the message that has it
     Pair = tuple[int, int]  # two neighbours: fingerprint, part; only the messages with them are counted

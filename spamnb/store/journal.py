@@ -19,7 +19,10 @@ from spamnb.grams import COUNTERS
 from spamnb.labels import is_label
 from spamnb.store import msgpack_codec
 from spamnb.store.msgpack_codec import is_integer, is_number
-from spamnb.store.records import TOKENS
+from spamnb.store.records import GRAMS, TOKENS
+
+if __file__.endswith(".py"):
+    from spamnb.store import plain_direct as direct  # compiled: direct.pxd
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,6 +46,8 @@ MOST_SEARCHED = 1 << 28  # bytes whose checksums are taken in search of sound re
 PLACE_SEARCHED = 64  # bytes that a place where a record may begin counts for: so few are tried in vain
 LARGEST_NUMBER = 1 << 53  # of a numeric feature
 LAST_DAY = 65_535  # that a column of days holds
+MARK_BITS = 16
+LAST_MARK = (1 << MARK_BITS) - 1
 MOST_LISTED = 3  # damaged ranges in a warning
 
 _warned: dict[str, str] = {}  # path of a journal → what this process complained of last
@@ -69,7 +74,7 @@ class JournalRecord:
         self.lead: float = fields.get("lead", float("nan"))
         self.base_score: float = fields.get("base_score", float("nan"))
         self.parts = bytes(fields.get("parts", b""))  # of tokens and pairs, in a model with a base
-        self.length = sum(self.occurrences)  # tokens, each as often as it occurs
+        self.length = _sum(bytes(self.occurrences), 2)  # tokens, each as often as it occurs
         if not self.is_sound():
             raise ValueError("not what spamnb writes")
         self.move_from(fields["before"], labels)
@@ -83,7 +88,7 @@ class JournalRecord:
         )
         is_sound = is_sound and is_integer(self.new_tokens, -size, size)
         is_sound = is_sound and is_integer(self.new_pairs, -pairs, pairs)
-        is_sound = is_sound and max(self.grams, default=0) < COUNTERS
+        is_sound = is_sound and _highest(bytes(self.grams), 4) < COUNTERS
         is_sound = is_sound and len(self.parts) in (0, size + pairs) and not self.parts.strip(b"\0\1")
         for score in (self.score, self.lead, self.base_score):
             is_sound = is_sound and (score != score or is_number(score))
@@ -98,11 +103,11 @@ class JournalRecord:
         if before is not None:
             self.steps.append((labels.index(before), -1))
 
-    def add_to(self, rows: dict[int, list[int]], kind: str, wanted: frozenset[int] | None) -> None:
+    def add_to(self, rows: dict[int, list[int]], kind: str, wanted: "SoughtFeatures | None") -> None:
         """Add this message's counts of its tokens, pairs or grams, all or those that are wanted."""
-        features = list(getattr(self, kind))
-        occurrences = list(self.occurrences) if kind == TOKENS else []
-        _add(rows, features, occurrences, self.steps, self.label_count, wanted)
+        occurrences = bytes(self.occurrences) if kind == TOKENS else b""
+        features, width = bytes(getattr(self, kind)), 4 if kind == GRAMS else 8
+        _add(rows, features, width, occurrences, self.steps, self.label_count, wanted)
 
     def add_numbers_to(self, sums: "dict[str, list[list[int | float]]]") -> None:
         """Add this message to n, Σx and Σx² of its numeric features, by label."""
@@ -112,26 +117,51 @@ class JournalRecord:
                 by_label[label_index] = sums_with(by_label[label_index], x, sign)
 
 
+class SoughtFeatures:
+    """Features to look for; most others are told by a mark for their last bits, without becoming objects."""
+
+    def __init__(self, features: "Iterable[int]") -> None:
+        self.features = frozenset(features)
+        self.marks = bytearray(1 << MARK_BITS)
+        for feature in self.features:
+            self.marks[feature & LAST_MARK] = 1
+
+
 def _add(
     rows: dict[int, list[int]],
-    fingerprints: list[int],
-    occurrences: list[int],
+    features: bytes,
+    width: int,
+    occurrences: bytes,
     steps: list[tuple[int, int]],
     label_count: int,
-    wanted: frozenset[int] | None,
+    wanted: SoughtFeatures | None,
 ) -> None:
-    width = 2 * label_count if occurrences else label_count
-    for at in range(len(fingerprints)):
-        fingerprint = fingerprints[at]
-        if wanted is not None and fingerprint not in wanted:
+    """Add the counts of features, which have so many bytes each."""
+    for at in range(len(features) // width):
+        feature = direct.number(features, at * width, width)
+        if wanted is not None and not (wanted.marks[feature & LAST_MARK] and feature in wanted.features):
             continue
-        row = rows.get(fingerprint)
+        row = rows.get(feature)
         if row is None:
-            row = rows[fingerprint] = [0] * width
+            row = rows[feature] = [0] * (2 * label_count if occurrences else label_count)
         for label_index, sign in steps:
             row[label_index] += sign
             if occurrences:
-                row[label_count + label_index] += sign * occurrences[at]
+                row[label_count + label_index] += sign * direct.number(occurrences, 2 * at, 2)
+
+
+def _sum(numbers: bytes, width: int) -> int:
+    total = 0
+    for at in range(len(numbers) // width):
+        total += direct.number(numbers, at * width, width)
+    return total
+
+
+def _highest(numbers: bytes, width: int) -> int:
+    highest = 0
+    for at in range(len(numbers) // width):
+        highest = max(highest, direct.number(numbers, at * width, width))
+    return highest
 
 
 class Journal:
@@ -193,8 +223,9 @@ class Journal:
         asked = None if wanted is None else frozenset(wanted)
         if kind not in self._answers or self._answers[kind][0] != asked:
             rows: dict[int, list[int]] = {}
+            sought = None if asked is None else SoughtFeatures(asked)
             for record in self.records:
-                record.add_to(rows, kind, asked)
+                record.add_to(rows, kind, sought)
             self._answers[kind] = asked, rows
         return self._answers[kind][1]
 

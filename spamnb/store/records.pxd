@@ -6,6 +6,8 @@ from spamnb.checksum cimport crc32
 from spamnb.grams cimport GramSet
 
 cdef int64_t BLOCK, MOST_BLOCKS
+cdef int LAST_SLOT
+cdef uint64_t LARGEST_COUNT
 
 cpdef uint64_t checksum_of(bytes stretch, uint64_t index) except? 0xFFFFFFFFFFFFFFFF
 
@@ -19,8 +21,8 @@ cpdef grams_on_disk(column, bytes counters, GramSet found, int label_count)
 @cython.locals(counts=bytearray, width=Py_ssize_t, at=Py_ssize_t, entry=int, k=int)
 cpdef grams_in_memory(bytes data, GramSet found, int label_count)
 
-@cython.locals(entry=int, k=int, place=Py_ssize_t, change=list)
-cpdef change_grams(bytearray counts, GramSet found, dict changes, int label_count)
+@cython.locals(slots=int[8192], entry=int, at=int, place=Py_ssize_t, grams=bytes, number=Py_ssize_t, counter=uint32_t, k=int, sign=int)
+cpdef change_grams(bytearray counts, GramSet found, list changes, int label_count)
 
 @cython.locals(spread_out=bytearray, number=Py_ssize_t, to=Py_ssize_t, at=Py_ssize_t)
 cpdef bytes spread(bytes counters, bytes counts, Py_ssize_t width)

@@ -14,11 +14,11 @@ if __file__.endswith(".py"):
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
     from spamnb.grams import GramSet
-    from spamnb.store.counts import Row
+    from spamnb.store.counts import Row, Steps
 
 WIDTHS = {"B": 1, "H": 2, "I": 4, "Q": 8, "f": 4}  # letter of a type → bytes
 KEY_BYTES = 8  # a record begins with its fingerprint
@@ -33,6 +33,8 @@ WORTH_A_READ = 2560  # bytes of a directory read at once for each record looked 
 # Bytes read at once of a directory or a column of grams. Memory that a process has not used yet takes 1.5 µs
 # for each 4 KB, so that to read 1 MB at once takes 0.5 ms; that of one block serves for the next: 0.1 ms.
 BLOCK = 1 << 16
+LAST_SLOT = 8191
+LARGEST_COUNT = 1 << 53  # of a gram: higher ones are taken for it
 MOST_BLOCKS = 64  # which a column of grams is read in: if it is larger, so are they
 
 
@@ -323,17 +325,29 @@ def grams_in_memory(data: bytes, found: GramSet, label_count: int) -> bytearray:
 
 
 def change_grams(
-    counts: bytearray, found: GramSet, changes: Mapping[int, list[int]], label_count: int
+    counts: bytearray, found: GramSet, changes: Sequence[tuple[bytes, Steps]], label_count: int
 ) -> None:
-    """Add what a journal changes in the counts of a message's grams."""
+    """Add what a journal changes in the counts of a message's grams: by the grams of each of its messages."""
+    slots = [0] * 8192  # by the last bits of a counter, or behind: 1 + its place among those of the message
     for entry in range(found.used):
-        change = changes.get(found.counters[entry])
-        if change is not None:
-            for k in range(label_count):
-                place = entry * label_count + k
-                direct.put_count(
-                    counts, place, max(direct.count_at(counts, place) + change[k], 0)
-                )  # forgotten twice: no harm
+        at = found.counters[entry] & LAST_SLOT
+        while slots[at]:
+            at = at + 1 & LAST_SLOT
+        slots[at] = entry + 1
+    for place in range(found.used * label_count):
+        direct.put_count(counts, place, min(direct.count_at(counts, place), LARGEST_COUNT) + LARGEST_COUNT)
+    for grams, steps in changes:
+        for number in range(len(grams) // 4):
+            counter = direct.number(grams, 4 * number, 4)
+            at = counter & LAST_SLOT
+            while slots[at] and found.counters[slots[at] - 1] != counter:
+                at = at + 1 & LAST_SLOT
+            if slots[at]:
+                for k, sign in steps:
+                    place = (slots[at] - 1) * label_count + k
+                    direct.put_count(counts, place, direct.count_at(counts, place) + sign)
+    for place in range(found.used * label_count):  # below 0, if it was forgotten twice: no harm
+        direct.put_count(counts, place, max(direct.count_at(counts, place), LARGEST_COUNT) - LARGEST_COUNT)
 
 
 def spread(counters: bytes, counts: bytes, width: int) -> bytes:

@@ -152,7 +152,8 @@ class StoredModel:
         else:
             counts = grams_in_memory(self.gram_data(), found, label_count)
         if self._journal:
-            change_grams(counts, found, self.gram_changes(found.as_list()), label_count)
+            changes = [(bytes(record.grams), record.steps) for record in self._journal.records]
+            change_grams(counts, found, changes, label_count)
         return counts
 
     def gram_data(self) -> bytes:
