@@ -7,7 +7,8 @@ SpamnbError            75  anything unexpected: try again
 ├── NoInput            66  a path is missing or cannot be read
 ├── CannotCreate       73  the model cannot be written
 ├── InputOutputError   74  reading or writing failed half-way
-│   └── ReaderGone         nobody reads the output any more: the program ends as if by SIGPIPE
+│   ├── ReaderGone         nobody reads the output any more: the program ends as if by SIGPIPE
+│   └── SetAside           a database was damaged, and begun again: what was asked for can be tried again
 ├── NoModel            75  nothing has been trained yet
 └── Locked             75  another process holds the model
 """
@@ -60,6 +61,10 @@ class InputOutputError(SpamnbError):
 
 
 class ReaderGone(InputOutputError):
+    pass
+
+
+class SetAside(InputOutputError):
     pass
 
 

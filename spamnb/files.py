@@ -2,10 +2,13 @@
 
 import os
 import stat
+from _thread import allocate_lock
 
 from spamnb.errors import NoInput, NoModel, UsageError
 
 STDIN, STDOUT, STDERR = 0, 1, 2
+DATABASE_SUFFIXES = ("-journal", "-wal", "-shm", "")  # of all files of an SQLite database
+CREATING = allocate_lock()
 EPERM = 1  # on every system: a delivery does without `errno`, which has 130 others
 
 
@@ -110,16 +113,23 @@ def open_beside(model: str, path: str, flags: int, with_mode: bool = False) -> i
             keep_owner(handle, model, with_mode)
     except FileExistsError:
         handle = os.open(path, flags, 0o600)
-    status = os.fstat(handle)
+    try:
+        check_owner(os.fstat(handle), model, path)
+    except OSError:
+        os.close(handle)
+        raise
+    return handle
+
+
+def check_owner(status: os.stat_result, model: str, path: str) -> None:
+    """Refuse what is no regular file, or belongs to somebody who is not trusted."""
     why = ""
     if not stat.S_ISREG(status.st_mode):
         why = "not a regular file"
     elif status.st_uid not in (os.geteuid(), 0) and status.st_uid not in _owners(model):
         why = "belongs to another user; remove it if you did not put it there"
     if why:
-        os.close(handle)
         raise PermissionError(EPERM, why, path)
-    return handle
 
 
 def keep_owner(handle: int, model: str, with_mode: bool = False) -> None:
@@ -149,11 +159,26 @@ def open_own(path: str, flags: int) -> int:
 
 
 def prepare_database(path: str) -> None:
-    """Create an SQLite database if there is none; one of a stranger, or with a log of his, is an OSError."""
-    for suffix in ("", "-journal", "-wal", "-shm"):
-        if not suffix or os.path.lexists(path + suffix):
-            flags = os.O_RDWR | (0 if suffix else os.O_CREAT)
-            os.close(open_own(path + suffix, flags))
+    """Create an SQLite database if there is none; one of a stranger, or with a log of his, is an OSError.
+
+    A file that is there is not opened: to close it would drop the locks that SQLite has on it.
+    """
+    folder = os.path.join(os.path.dirname(path), "")
+    with CREATING:  # another thread must not have SQLite open the file before it is closed here
+        try:
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        except FileExistsError:
+            pass
+        else:
+            try:
+                keep_owner(handle, folder)
+            finally:
+                os.close(handle)
+    for suffix in DATABASE_SUFFIXES:
+        try:  # noqa: SIM105 (as above)
+            check_owner(os.lstat(path + suffix), folder, path + suffix)
+        except FileNotFoundError:
+            pass
 
 
 def _owners(model: str) -> list[int]:

@@ -16,7 +16,7 @@ from spamnb.cli.shared.help import Group, Number, is_quiet
 from spamnb.cli.shared.options import Decorated, jobs_option, json_option, path_type, with_options
 from spamnb.cli.shared.progress import progress
 from spamnb.configuration.current import model_path
-from spamnb.errors import DataError, NoModel, SpamnbError, UsageError
+from spamnb.errors import DataError, NoModel, SetAside, SpamnbError, UsageError
 from spamnb.files import complain, counted, model_file, printable, write_stderr
 
 if TYPE_CHECKING:
@@ -266,7 +266,10 @@ def for_each(wanted: str | None, config: str | None, model: str | None, do: Call
     code = 0
     for account in read_accounts(config or default_config(), wanted):
         try:
-            do(account)
+            try:
+                do(account)
+            except SetAside:
+                do(account)
         except NoModel:
             command = train_command(config, account.name, model)
             complain(f"{account.name}: not trained yet; run: {command}")

@@ -148,7 +148,7 @@ def read_cache(path: str, sources: "dict[str, Stamp]") -> Configuration | None:
     `sources` are the usual ones as they are now.
     """
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
             status = os.fstat(handle)
             data = os.read(handle, status.st_size)

@@ -9,10 +9,11 @@ from contextlib import suppress
 from sqlite3 import Connection
 from typing import Any
 
+from spamnb.databases import transaction
 from spamnb.errors import SpamnbError
 from spamnb.files import printable
 from spamnb.history import log
-from spamnb.history.schema import Entry, transaction
+from spamnb.history.schema import Entry
 from spamnb.inspection.explanation import deciding_words
 from spamnb.labels import HAM, SPAM, UNSURE
 from spamnb.model import Model

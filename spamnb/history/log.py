@@ -36,11 +36,13 @@ SUFFIX = ".verdicts"  # of 2026-11-16-000000.verdicts
 FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT
 
 MARK = b"\xd4spamnb\0"
+DAMAGED = ".damaged"
 STEM, ESCAPED = MARK[:-1], MARK[:-1] + b"\1"
 BEFORE_MAP = len(MARK) + 8  # bytes
 MAX_RECORD = MAX_MESSAGE + (1 << 17)
 LATEST = 1e11  # seconds since 1970: dates of the year 5138 can be written
 LONGEST_PATH = 1 << 12  # bytes
+COMPLAINTS: "dict[str, str]" = {}  # the last one of this process about each step
 
 
 class HistoryLog:
@@ -50,7 +52,6 @@ class HistoryLog:
         self.days = parse_days(days)
         self.size = parse_size(size)
         self.folder = folder
-        self.failure = ""  # the latest, told once
 
     def append(
         self,
@@ -62,16 +63,14 @@ class HistoryLog:
         now: float | None = None,
     ) -> None:
         """Append a verdict; if that fails, say so in a line."""
+        why = ""
         try:
             limits = [self.days, self.size]
             when = time.time() if now is None else now
             self._append(packed_record(raw, verdict, model, source, user, when, limits))
-            self.failure = ""
         except Exception as error:
-            why = str(error)
-            if why != self.failure:
-                self.failure = why
-                complain(f"not in the history: {why}")
+            why = f"not in the history: {error}"
+        complain_once("append", why)
 
     def _append(self, record: bytes) -> None:
         folder = self.folder or state_folder("history")
@@ -81,7 +80,7 @@ class HistoryLog:
             make_folder(folder)
             names = []
         name = self._current(folder, names)
-        handle = open_own(os.path.join(folder, name), FLAGS)
+        handle = open_file(os.path.join(folder, name), FLAGS)
         try:
             write_all(handle, record)
         finally:
@@ -99,6 +98,13 @@ class HistoryLog:
         return f"{day}-{number + full:06}{SUFFIX}"
 
 
+def complain_once(step: str, why: str) -> None:
+    """Say why a step fails, unless that was said the last time; "" where it works."""
+    if why and why != COMPLAINTS.get(step):
+        complain(why)
+    COMPLAINTS[step] = why
+
+
 def file_names(folder: str) -> list[str]:
     """Names of the files in a folder, the oldest first."""
     size = len("2026-11-16-000000")
@@ -107,6 +113,19 @@ def file_names(folder: str) -> list[str]:
         for name in os.listdir(folder)
         if name.endswith(SUFFIX) and len(name) == size + len(SUFFIX) and name[size - 6 : size].isdecimal()
     )
+
+
+def open_file(path: str, flags: int) -> int:
+    """Open a file; what cannot be one of ours, as a link, a folder or a stranger's file, is set aside."""
+    try:
+        return open_own(path, flags)
+    except OSError as error:
+        is_file = os.path.isfile(path) and not os.path.islink(path)
+        if not os.path.lexists(path) or (is_file and not isinstance(error, PermissionError)):
+            raise
+        os.rename(path, path + DAMAGED)
+        complain(f"{path}: {error.strerror}; set aside as {path}{DAMAGED}, begun again")
+        return open_own(path, flags)
 
 
 def file_limit(size: int) -> int:
@@ -181,7 +200,7 @@ def read_piece(folder: str, name: str, start: int, size: int, to_keep: bool = Fa
     """Read a piece of a file; nothing if it is gone. What is read `to_keep` survives a loss of power then."""
     path = os.path.join(folder, name)
     try:
-        with open(open_own(path, os.O_RDONLY), "rb", buffering=0) as file:
+        with open(open_file(path, os.O_RDONLY), "rb", buffering=0) as file:
             file.seek(start)
             data = file.read(size)
             if to_keep:

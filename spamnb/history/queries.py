@@ -8,14 +8,16 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from math import inf
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
 
+from spamnb.databases import Database, transaction
 from spamnb.files import printable, state_folder
 from spamnb.history import gathering, log
-from spamnb.history.schema import Entry, failure, open_database, transaction
+from spamnb.history.schema import Entry, open_database
 
 CORRECTED = "corrected"  # an empty file, as old as the last correction
 MOST_WORDS = 20  # that are searched for at once
@@ -42,7 +44,7 @@ class Week(NamedTuple):
 class History:
     """The database of a folder, and the files that are gathered into it; for one thread at a time."""
 
-    def __init__(self, folder: str, database: sqlite3.Connection) -> None:
+    def __init__(self, folder: str, database: Database) -> None:
         self.folder = folder
         self.database = database
         # Not every SQLite has full-text search.
@@ -61,9 +63,11 @@ class History:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.database.close()
-        if isinstance(error, sqlite3.Error):
-            raise failure(self.folder, error) from error
+        try:
+            if isinstance(error, sqlite3.Error):
+                raise self.database.failure(error) from error
+        finally:
+            self.database.close()
 
     def waiting(self) -> int:
         """Bytes that were appended and not yet gathered."""
@@ -231,7 +235,8 @@ class History:
             )
             if label is None:
                 database.executemany("DELETE FROM labels_before WHERE id = ?", [(one,) for one in ids])
-        Path(self.folder, CORRECTED).touch()
+        with suppress(OSError):  # then who waits for it finds out later
+            Path(self.folder, CORRECTED).touch()
 
     def remember_labels(self, labels: Mapping[int, str | None]) -> None:
         """Note the labels that messages have before they are corrected, where that is not known yet."""

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import suppress
 from typing import Any, NamedTuple, get_type_hints
 
+from spamnb import databases
+from spamnb.databases import Database
 from spamnb.errors import InputOutputError, NoInput
-from spamnb.files import make_folder, prepare_database
 
 NAME = "history.sqlite"
-PATIENCE = 30.0  # seconds to wait for another process that writes
 
 
 class Entry(NamedTuple):
@@ -97,42 +96,21 @@ END;
 """
 
 
-def open_database(folder: str) -> sqlite3.Connection:
+def open_database(folder: str) -> Database:
     """Open the database of a folder; make it, and what columns it lacks."""
     path = os.path.join(folder, NAME)
     try:
-        make_folder(folder)
-        prepare_database(path)
-        with ExitStack() as closing:
-            database = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
-            closing.callback(database.close)
-            database.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;" + SCHEMA)
-            for name in COLUMNS.keys() - {row[1] for row in database.execute("PRAGMA table_info(entries)")}:
-                database.execute(f"ALTER TABLE entries ADD COLUMN {name} {COLUMNS[name]}")
-            with suppress(sqlite3.OperationalError):  # no such module: fts5
-                database.executescript(SEARCH_SCHEMA)
-            closing.pop_all()
-            return database
+        return databases.open_database(path, prepare)
     except OSError as error:
         raise NoInput(f"{path}: {error.strerror}; name another folder with --history-folder") from error
     except sqlite3.Error as error:
-        raise failure(folder, error) from error
+        raise InputOutputError(f"{path}: {error}") from error
 
 
-def failure(folder: str, error: sqlite3.Error) -> InputOutputError:
-    """Say what failed; and what to do, unless it is a full disk, a lock or the like, with nothing damaged."""
-    is_passing = isinstance(error, sqlite3.OperationalError)
-    remedy = "" if is_passing else "; remove it: it will be rebuilt"
-    return InputOutputError(f"{os.path.join(folder, NAME)}: {error}{remedy}")
-
-
-@contextmanager
-def transaction(database: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-    """Make all changes at once, or none of them."""
-    database.execute("BEGIN IMMEDIATE")
-    try:
-        yield database
-        database.execute("COMMIT")
-    finally:
-        if database.in_transaction:
-            database.execute("ROLLBACK")
+def prepare(database: Database) -> None:
+    """Make what tables and columns are missing."""
+    database.executescript(SCHEMA)
+    for name in COLUMNS.keys() - {row[1] for row in database.execute("PRAGMA table_info(entries)")}:
+        database.execute(f"ALTER TABLE entries ADD COLUMN {name} {COLUMNS[name]}")
+    with suppress(sqlite3.OperationalError):  # no such module: fts5
+        database.executescript(SEARCH_SCHEMA)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from spamnb.configuration.current import load
 from spamnb.delivery.commands import open_history
+from spamnb.errors import SetAside, SpamnbError
+from spamnb.history.log import complain_once
 from spamnb.history.queries import History
 from spamnb.imap.accounts import NOTHING
 from spamnb.imap.errors import Broken, ImapError
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from spamnb.imap.state import State
     from spamnb.reading.envelope import Envelope
 
+Found = TypeVar("Found")
 DELETED = "\\Deleted"
 
 
@@ -126,13 +129,29 @@ class VisitedMailbox:
             notes.append(Known(key, folder.name, folder.validity, message.uid, verdict, label=label))
         return notes
 
+    def with_history(self, do: Callable[[History], Found]) -> Found | None:
+        """Do something with the history; None if it cannot be used, which is no reason to end a visit."""
+        why, found = "", None
+        try:
+            with History.open() as history:
+                history.gather()
+                found = do(history)
+        except SetAside:
+            pass  # that was said
+        except (SpamnbError, OSError) as error:
+            why = f"{error} (going on without the history)"
+        complain_once("imap", why)
+        return found
+
     def _correct_history(self, raw: bytes, label: str) -> None:
         """Note in the history that the owner says what a message is, before it is learned."""
-        with History.open() as history:
-            history.gather()
+
+        def correct(history: History) -> None:
             ids = history.with_digest(digest(read(raw)), os.path.abspath(self.model), label)
             history.remember_labels(dict.fromkeys(ids, learned_label(self.model, raw)))
             history.correct(ids, label)
+
+        self.with_history(correct)
 
     def note(self, notes: Sequence[Known], purpose: str, folder: Folder, next_uid: int) -> None:
         """Note what became of messages, and how far the folder was read; never less far than before."""

@@ -11,14 +11,14 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from hashlib import blake2b
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from spamnb.errors import CannotCreate, DataError, Locked
-from spamnb.files import make_folder, open_own, prepare_database, state_folder
-from spamnb.history.schema import transaction
+from spamnb.databases import DAMAGED, Database, connect, open_database, transaction
+from spamnb.errors import CannotCreate, Locked, NoInput
+from spamnb.files import make_folder, open_own, state_folder
 from spamnb.imap.accounts import Account
 from spamnb.labels import HAM
 
@@ -36,7 +36,6 @@ CREATE TABLE IF NOT EXISTS message (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS place ON message (folder, uid);
 CREATE TABLE IF NOT EXISTS correspondent (key BLOB PRIMARY KEY) WITHOUT ROWID;
-PRAGMA user_version = 1;
 """
 
 
@@ -97,50 +96,44 @@ def locked(path: str, busy: str = "") -> Iterator[None]:
         yield
 
 
+def prepare(database: Database, mailbox: tuple[str, str]) -> None:
+    """Make the tables that are missing; begin anew if the account of this name was another mailbox before."""
+    database.executescript(SCHEMA)
+    if database.execute("SELECT host, user FROM mailbox").fetchone() != mailbox:
+        with transaction(database):
+            for table in ("mailbox", "folder", "message", "correspondent"):
+                database.execute(f"DELETE FROM {table}")  # noqa: S608
+            database.execute("INSERT INTO mailbox VALUES (?, ?)", mailbox)
+
+
 class State:
     """The state of one account. What is written within `change()` is written as a whole or not at all."""
 
     def __init__(self, account: Account, folder: str | None = None) -> None:
         self.path = path_of(account.name, folder)
         try:
-            make_folder(os.path.dirname(self.path))
-            prepare_database(self.path)
+            self.database = open_database(self.path, partial(prepare, mailbox=(account.host, account.user)))
         except OSError as error:
             raise CannotCreate(f"{self.path}: {error.strerror}") from error
-        with self._damage_named(), ExitStack() as closing:
-            self.database = sqlite3.connect(
-                self.path, timeout=30, isolation_level=None, check_same_thread=False
-            )
-            closing.callback(self.database.close)
-            self.database.execute("PRAGMA journal_mode = WAL")
-            self.database.execute("PRAGMA synchronous = FULL")
-            if not self.database.execute("PRAGMA user_version").fetchone()[0]:
-                self.database.executescript(SCHEMA)
-            self._belong_to(account)
-            closing.pop_all()
-
-    def _belong_to(self, account: Account) -> None:
-        """Begin anew if the account of this name was another mailbox before."""
-        mailbox = (account.host, account.user)
-        if self.database.execute("SELECT host, user FROM mailbox").fetchone() != mailbox:
-            with self.change():
-                for table in ("mailbox", "folder", "message", "correspondent"):
-                    self.database.execute(f"DELETE FROM {table}")  # noqa: S608
-                self.database.execute("INSERT INTO mailbox VALUES (?, ?)", mailbox)
+        except sqlite3.Error as error:
+            raise CannotCreate(f"{self.path}: {error}") from error
 
     @classmethod
     def to_read(cls, name: str) -> State:
         """Open the state of an account to look at, while others may write."""
         state = cls.__new__(cls)
         state.path = path_of(name)
-        with state._damage_named():
-            state.database = sqlite3.connect(f"{Path(state.path).as_uri()}?mode=ro", timeout=30, uri=True)
+        try:
+            state.database = connect(state.path, read_only=True)
+        except (OSError, sqlite3.Error) as error:
+            raise NoInput(f"{state.path}: {error}") from error
         return state
 
     def forgetful(self) -> None:
         """Go on with a copy in memory: nothing that is changed from now on is kept."""
-        copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-        self.database.backup(copy)
+        copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False, factory=Database)
+        with self._failures_named():
+            self.database.backup(copy)
         self.database.close()
         self.database = copy
 
@@ -156,20 +149,18 @@ class State:
 
     @contextmanager
     def change(self) -> Iterator[None]:
-        with self._damage_named(), transaction(self.database):
+        with self._failures_named(), transaction(self.database):
             yield
 
     @contextmanager
-    def _damage_named(self) -> Iterator[None]:
+    def _failures_named(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.OperationalError as error:
-            raise CannotCreate(f"{self.path}: {error}") from error
-        except sqlite3.DatabaseError as error:
-            raise DataError(f"{self.path}: damaged ({error}); remove it, no mail is in it") from error
+        except sqlite3.Error as error:
+            raise self.database.failure(error) from error
 
     def _ask(self, question: str, *values: object) -> list[Any]:
-        with self._damage_named():
+        with self._failures_named():
             return self.database.execute(question, values).fetchall()
 
     def progress(self, purpose: str, folder: str) -> Progress:
@@ -179,8 +170,9 @@ class State:
         return Progress(*found[0]) if found else Progress()
 
     def is_trained(self) -> bool:
-        """Whether `train` has read the folders of the account."""
-        return bool(self._ask("SELECT 1 FROM folder WHERE purpose = 'trained'"))
+        """Whether `train` has read the folders of the account, or may have before the state was set aside."""
+        trained = self._ask("SELECT 1 FROM folder WHERE purpose = 'trained'")
+        return bool(trained) or os.path.exists(self.path + DAMAGED)
 
     def advance(self, purpose: str, folder: str, progress: Progress) -> None:
         self.database.execute(

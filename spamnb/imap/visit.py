@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from spamnb.errors import NoModel
-from spamnb.history.queries import History
 from spamnb.imap.accounts import FLAG, MOVE, NOTHING
 from spamnb.imap.corrections import Corrections
 from spamnb.imap.fetch import FETCHED, cut, flags, head_of, messages
@@ -81,16 +80,20 @@ class Visit:
         if not self.mailbox.history:
             return
         since = self.state.progress("marks", "").modseq
-        with History.open() as history:
-            history.gather()
-            marked = history.corrected_since(since / 1e6, f"imap {self.account.name}/")
-            found = [(entry, history.message(entry.id)) for entry in marked]
+        found = self.mailbox.with_history(
+            lambda history: [
+                (entry, history.message(entry.id))
+                for entry in history.corrected_since(since / 1e6, f"imap {self.account.name}/")
+            ]
+        )
+        if not found:
+            return
         with self.state.change():
             for entry, raw in found:
                 known = self.state.known(key_of(head_of(raw))) if raw else None
                 if known and is_news(known, entry) and not known.target:
                     self.state.note(self._marked(known, entry))
-            last = max((int((entry.corrected or 0.0) * 1e6) for entry in marked), default=since)
+            last = max(int((entry.corrected or 0.0) * 1e6) for entry, _ in found)
             self.state.advance("marks", "", Progress(modseq=last))
 
     def _marked(self, known: Known, entry: Entry) -> Known:

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlsplit
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from spamnb.errors import DataError, SpamnbError
@@ -88,11 +88,14 @@ class Pages:
     def failure(self, request: Request, error: Exception) -> Response:
         """Say in one line what went wrong; a script shows the line where it asked."""
         why = str(error) if isinstance(error, SpamnbError) else "there is no such page"
-        with History.open(self.folder) as history:
-            context = self.context(history, request, request.query_params)
-            note = context.note(element("span", why, id="failure"))
-            page = context.page("Not possible", heading("That did not work"), note)
-            return html(page, 409 if isinstance(error, SpamnbError) else 404)
+        try:
+            with History.open(self.folder) as history:
+                context = self.context(history, request, request.query_params)
+                note = context.note(element("span", why, id="failure"))
+                page = context.page("Not possible", heading("That did not work"), note)
+                return html(page, 409 if isinstance(error, SpamnbError) else 404)
+        except SpamnbError:
+            return PlainTextResponse(f"{why}\n", 500)
 
     def unexpected(self, request: Request, error: Exception) -> Response:
         complain(f"unexpected, at {request.url.path}: {error.__class__.__name__}: {error}")

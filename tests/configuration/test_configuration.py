@@ -236,6 +236,9 @@ def test_a_damaged_cache_is_made_anew(here):
             domain = f"domain{n}.example"
             assert senders.find(f"a@{domain}", False) == (n % 2 == 0, domain)
             assert senders.find(f"a@other{domain}", False) is None
+    here.cache.unlink()
+    os.mkfifo(here.cache)
+    assert load().values == expected
 
 
 def test_where_no_cache_can_be_written_it_works_without(home, mail):

@@ -53,6 +53,9 @@ class Forms:
         self.base = page.base
         self.opener = build_opener(HTTPCookieProcessor())
         self.opener.open(page.address, timeout=PATIENCE)
+        secret = self.read().css_first("input[name=secret]")
+        assert secret
+        self.secret = secret.attributes["value"] or ""
 
     def read(self, **asked: str) -> LexborHTMLParser:
         with self.opener.open(f"{self.base}/?{urlencode(asked)}", timeout=PATIENCE) as answer:
@@ -64,15 +67,16 @@ class Forms:
         rows = [row for row in page.css(".rows > li") if subject in row.text()]
         if not rows:
             return False
-        secret, id_ = page.css_first("input[name=secret]"), str(rows[0].id)[1:]
-        assert secret
-        fields = {"secret": secret.attributes["value"] or ""}
-        fields |= {"one": f"{id_}:{label}"} if label else {"undo": id_}
-        self.opener.open(
-            Request(f"{self.base}/correct", urlencode(fields).encode(), {"Origin": self.base}),
-            timeout=PATIENCE,
-        ).close()
+        id_ = str(rows[0].id)[1:]
+        self.send({"one": f"{id_}:{label}"} if label else {"undo": id_})
         return True
+
+    def send(self, fields: dict[str, str]) -> int:
+        """Send a form that corrects messages; returns the status of the answer."""
+        fields = {"secret": self.secret, "rows": "", **fields}
+        request = Request(f"{self.base}/correct", urlencode(fields).encode(), {"Origin": self.base})
+        with self.opener.open(request, timeout=PATIENCE) as answer:
+            return int(answer.status)
 
 
 @contextmanager

@@ -8,11 +8,13 @@ from collections import Counter
 
 import pytest
 
+from spamnb import databases
 from spamnb.bayes.verdict import Cutoffs, Verdict
-from spamnb.errors import InputOutputError
+from spamnb.databases import DAMAGED
+from spamnb.errors import InputOutputError, SetAside
 from spamnb.history.log import DAY, HistoryLog, digest_of, file_names
 from spamnb.history.queries import History, Week
-from spamnb.history.schema import NAME, failure, open_database
+from spamnb.history.schema import NAME, open_database
 from spamnb.model import Model
 
 NOW = 1_794_790_000.0  # a Monday, at two
@@ -288,11 +290,65 @@ def test_a_column_that_a_database_lacks_is_added(folder, history):
         assert opened.entries("time")[0].probability == 0.5
 
 
-def test_a_damaged_database_is_told_in_a_line(spamnb, folder):
-    os.mkdir(folder)
-    with open(os.path.join(folder, NAME), "wb") as file:
-        file.write(b"x" * 10_000)
-    spamnb("history", "--history-folder", folder).fails(74, NAME, "remove it")
+def spoil(path, first):
+    """Write over a database from a byte on."""
+    with open(path, "r+b") as file:
+        file.seek(first)
+        file.write(b"x" * (os.path.getsize(path) - first))
+
+
+def test_a_damaged_database_is_set_aside_and_gathered_again(spamnb, history, folder):
+    history.database.close()
+    spoil(os.path.join(folder, NAME), 0)
+    done = spamnb("history", "--history-folder", folder)
+    assert (done.code, len(done.lines)) == (0, 9)
+    assert "damaged (file is not a database); set aside" in done.err.decode()
+    assert NAME + DAMAGED in os.listdir(folder)
+    assert spamnb("history", "--history-folder", folder).succeeds().err == b""
+
+
+def test_damage_that_is_met_later_is_set_aside_for_the_next(history, folder, capfd):
+    history.database.close()
+    spoil(os.path.join(folder, NAME), os.path.getsize(os.path.join(folder, NAME)) // 2)
+    with pytest.raises(SetAside), History.open(folder) as opened:
+        opened.entries(text="ham")
+    assert capfd.readouterr().err.count("set aside") == 1
+    with History.open(folder) as opened:
+        assert opened.gather() == 9
+
+
+def test_nobody_renames_a_database_that_is_open(history, folder, monkeypatch):
+    """SQLite removes a log by its name: it would be that of the new database."""
+    monkeypatch.setattr(databases, "SETTING_ASIDE", 0.0)
+    damage = sqlite3.DatabaseError("malformed")
+    damage.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+    with History.open(folder) as other:
+        assert not other.database.set_aside(damage)
+    assert len(history.entries()) == 9
+    database = open_database(folder)
+    history.database.close()
+    assert database.set_aside(damage)
+
+
+def test_what_is_no_damage_sets_nothing_aside(history, folder):
+    with pytest.raises(InputOutputError, match="full"), History.open(folder) as opened:
+        opened.database.executescript(
+            "PRAGMA max_page_count = 1; CREATE TABLE more AS SELECT randomblob(1000000)"
+        )
+    assert len(history.entries()) == 9
+
+
+@pytest.mark.parametrize("put", [os.mkdir, os.mkfifo, lambda path: os.symlink("/dev/null", path)])
+def test_what_is_no_file_of_the_log_is_set_aside(folder, put, capfd):
+    append(folder, ("ham", -1))
+    [name] = file_names(folder)
+    path = os.path.join(folder, name)
+    os.unlink(path)
+    put(path)
+    append(folder, ("ham", -2), ("ham", -3))
+    assert capfd.readouterr().err.count("set aside") == 1
+    with History.open(folder) as history:
+        assert history.gather() == 2
 
 
 def test_of_a_user_and_in_sum(spamnb, history, folder):
@@ -318,12 +374,3 @@ def test_of_a_user_and_in_sum(spamnb, history, folder):
     spamnb(*asked, "--limit", "3").fails(64, "--limit has no effect")
     listed = spamnb("history", "--history-folder", folder, "--user", "joe", "--limit", "99").succeeds()
     assert len(listed.lines) == 9
-
-
-def test_only_a_damaged_database_is_to_be_removed(folder):
-    os.mkdir(folder)
-    with open(os.path.join(folder, NAME), "wb") as file:
-        file.write(b"no database" * 100)
-    with pytest.raises(InputOutputError, match="remove it"):
-        open_database(folder)
-    assert "remove" not in str(failure(folder, sqlite3.OperationalError("database or disk is full")))

@@ -5,22 +5,30 @@ import os
 import random
 import resource
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections import Counter
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from functools import partial
 
 import pytest
+from helpers.reviewing import Forms, remembered, served
+from helpers.samples import spam
 from helpers.serving import Serving, request
+from helpers.tiers import LONG
 from helpers.waiting import PATIENCE
 
-from spamnb.history.log import file_names
+from spamnb.databases import DAMAGED, transaction
+from spamnb.history.log import digest_of, file_names
 from spamnb.history.queries import History
+from spamnb.history.schema import NAME
 
 pytestmark = pytest.mark.slow
 
+MARKS = 50
 START = "import sys; from spamnb.start import main; sys.exit(main())"
 # Appends messages named by its number and a count, some of them large, and says so after each.
 APPENDING = """
@@ -102,6 +110,47 @@ def test_eight_processes_append_while_two_gather(folder):
             process.communicate(timeout=PATIENCE)
             assert process.returncode == 0
     assert gathered(folder) == {f"{number}-{count}": 1 for number in range(8) for count in range(50)}
+
+
+def test_opening_it_again_drops_no_lock_that_the_process_has(folder):
+    """Closing any descriptor of a file would, so none may be opened but by SQLite."""
+    other = "import sqlite3, sys; sqlite3.connect(sys.argv[1], timeout=0).execute('BEGIN IMMEDIATE')"
+    with History.open(folder) as history, transaction(history.database):
+        with History.open(folder):
+            pass
+        command = [sys.executable, "-c", other, os.path.join(folder, NAME)]
+        assert b"database is locked" in subprocess.run(command, capture_output=True, timeout=PATIENCE).stderr
+
+
+def visit_on(folder, model):
+    """Do what visits of `spamnb imap watch` do with the history: look for marks, and note what was moved."""
+    since = 0.0
+    for number in itertools.count():
+        with History.open(folder) as history:
+            history.gather()
+            for entry in history.corrected_since(since, "classify"):
+                assert history.message(entry.id)
+                since = max(since, entry.corrected or 0.0)
+        with History.open(folder) as history:
+            history.gather()
+            ids = history.with_digest(digest_of(spam(number % MARKS)), model, "spam")
+            history.remember_labels(dict.fromkeys(ids, None))
+            history.correct(ids, "spam")
+
+
+def test_marks_on_the_page_beside_visits_leave_the_history_sound(spamnb, own, folder):
+    """In each round fifty messages are marked, and that is undone; four requests at once."""
+    remembered(folder, own, map(spam, range(MARKS)))
+    rounds, numbers = 50 if LONG else 1, range(1, MARKS + 1)
+    with served(spamnb, "--model", own, "--history-folder", folder) as page:
+        forms = Forms(page)
+        for _ in range(rounds):
+            with forked(partial(visit_on, folder, own)), ThreadPoolExecutor(4) as threads:
+                assert set(threads.map(lambda id_: forms.send({"one": f"{id_}:spam"}), numbers)) == {200}
+                assert set(threads.map(lambda id_: forms.send({"undo": f"{id_}"}), numbers)) == {200}
+            with closing(sqlite3.connect(os.path.join(folder, NAME))) as database:
+                assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    assert not [name for name in os.listdir(folder) if DAMAGED in name]
 
 
 def test_what_was_appended_survives_a_kill(folder):

@@ -6,7 +6,7 @@ import keyring
 import pytest
 from keyring.backend import KeyringBackend
 
-from spamnb.errors import DataError, SpamnbError
+from spamnb.errors import SpamnbError
 from spamnb.imap.accounts import Account, read_accounts
 from spamnb.imap.secrets import secret_of, to_keyring
 from spamnb.imap.state import State
@@ -208,10 +208,12 @@ def test_keyring(config):
         keyring.set_keyring(before)
 
 
-def test_a_damaged_state_is_told_of_and_left_closed(tmp_path):
+def test_a_damaged_state_is_set_aside_and_begun_again(tmp_path, capfd):
     (tmp_path / "home.sqlite").write_bytes(b"no database\n" * 1000)
-    with pytest.raises(DataError, match=r"home\.sqlite: damaged \(.*\); remove it"):
-        State(Account("home", "imap.example.org", "me", keyring=True), str(tmp_path))
+    with State(Account("home", "imap.example.org", "me", keyring=True), str(tmp_path)) as state:
+        assert state.known(b"") is None
+    assert capfd.readouterr().err.count("set aside as") == 1
+    assert (tmp_path / "home.sqlite.damaged").read_bytes().startswith(b"no database")
     assert not [path for path in open_files() if "home.sqlite" in path]
 
 

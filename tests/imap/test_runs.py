@@ -474,6 +474,35 @@ def test_what_is_taken_back_on_the_page_moves_back(server, home):
     assert home.place(spam(99)) == f"in {junk} at home"
 
 
+@pytest.mark.parametrize("kept", [0, 1])
+@pytest.mark.parametrize("which", ["state", "history"])
+def test_a_damaged_database_stops_no_judging(dovecot, home, which, kept):
+    """It is set aside, once. What we put into Junk before is not learned as if its owner had."""
+    home.add(dovecot, history=True)
+    dovecot.append("INBOX", spam(98))
+    home.run()
+    path = home.state_path() if which == "state" else home.history_path / "history.sqlite"
+    for one in (path, *path.parent.glob(path.name + "-*")):
+        one.write_bytes(one.read_bytes()[: 4096 * kept] + b"x" * (one.stat().st_size - 4096 * kept))
+    dovecot.append("INBOX", spam(99))
+    done = home("run", "--json")
+    assert (done.code, [event["what"] for event in done.json_lines]) == (0, [MOVED.format("Junk")])
+    assert done.err.count(b"\n") == done.err.count(b"; set aside as ") == 1
+    assert home.run() == []
+    assert home.label_of(spam(98)) is None
+
+
+def test_a_history_that_cannot_be_used_stops_no_judging(dovecot, home):
+    home.add(dovecot, history=True)
+    (home.history_path / "history.sqlite").mkdir(parents=True)
+    for n in (98, 99):
+        dovecot.append("INBOX", spam(n))
+        done = home("run", "--json")
+        assert (done.code, [event["what"] for event in done.json_lines]) == (0, [MOVED.format("Junk")])
+        assert b"history.sqlite: not a regular file" in done.err
+        assert done.err.count(b"going on without the history") == 1
+
+
 def test_an_account_without_a_history(dovecot, home):
     """Whatever the configuration says."""
     (home.config.parent / "spamnb.toml").write_text("history = true\n")

@@ -1,0 +1,133 @@
+"""SQLite databases that many processes use at once. One that is damaged is set aside, and begun again.
+
+Only SQLite may open their files: closing a descriptor of a file drops all locks that the process has on it
+(POSIX), so another process would write at the same time, and the database would be damaged.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+from spamnb.errors import InputOutputError, SetAside
+from spamnb.files import DATABASE_SUFFIXES, complain, make_folder, open_own, prepare_database
+
+PATIENCE = 30.0  # seconds to wait for another process that writes
+SETTING_ASIDE = 5.0  # seconds to wait for others to close a damaged database
+DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+DAMAGED = ".damaged"  # what is added to the path of a database that was set aside
+
+
+class Database(sqlite3.Connection):
+    """An open database. It holds a shared lock, so that nobody renames its files meanwhile.
+
+    SQLite removes its log by name when it closes a database: that could be the log of a new one.
+    """
+
+    path = ""
+    inode = 0  # of the file, if it may be set aside
+    handle = -1  # of the lock file
+
+    def close(self) -> None:
+        super().close()
+        if self.handle >= 0:
+            os.close(self.handle)
+            self.handle = -1
+
+    def failure(self, error: sqlite3.Error) -> InputOutputError:
+        """Say what failed; what is damaged is set aside."""
+        kind = SetAside if self.set_aside(error) else InputOutputError
+        return kind(f"{self.path}: {error}")
+
+    def set_aside(self, error: sqlite3.Error) -> bool:
+        """Close the database and rename its files, if the error says that it is damaged; tell whether."""
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF not in DAMAGE or not self.inode:
+            return False
+        super().close()
+        deadline = time.monotonic() + SETTING_ASIDE
+        try:
+            while not try_lock(self.handle):
+                if time.monotonic() > deadline:
+                    return False
+                time.sleep(0.01)
+            if os.stat(self.path).st_ino == self.inode:  # else another process has done it
+                for suffix in DATABASE_SUFFIXES:
+                    with suppress(FileNotFoundError):
+                        os.rename(self.path + suffix, self.path + DAMAGED + suffix)
+                complain(f"{self.path}: damaged ({error}); set aside as {self.path}{DAMAGED}, begun again")
+        except FileNotFoundError:
+            pass  # another process has done it, and not yet begun again
+        except OSError:
+            return False
+        finally:
+            self.close()
+        return True
+
+
+def open_database(path: str, prepare: Callable[[Database], object], attempts: int = 2) -> Database:
+    """Open a database, which is made if there is none; a damaged one is set aside.
+
+    `prepare` makes the tables that are missing. A database that belongs to a stranger is an OSError.
+    """
+    make_folder(os.path.dirname(path))
+    with ExitStack() as closing:
+        database = connect(path)
+        closing.callback(database.close)
+        try:
+            database.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
+            prepare(database)
+        except sqlite3.Error as error:
+            if attempts > 1 and database.set_aside(error):
+                return open_database(path, prepare, attempts - 1)
+            raise
+        closing.pop_all()
+        return database
+
+
+def connect(path: str, read_only: bool = False) -> Database:
+    """Connect to a database; to read only, it must be there."""
+    handle = open_own(f"{path}.open.lock", os.O_RDWR | (0 if read_only else os.O_CREAT))
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH)
+        if not read_only:
+            prepare_database(path)
+        inode = 0 if read_only else os.stat(path).st_ino
+        database = sqlite3.connect(
+            f"{Path(path).absolute().as_uri()}?mode={'ro' if read_only else 'rw'}",
+            timeout=PATIENCE,
+            isolation_level=None,
+            check_same_thread=False,
+            factory=Database,
+            uri=True,
+        )
+        database.path, database.inode, database.handle = path, inode, handle
+        return database
+    except BaseException:
+        os.close(handle)
+        raise
+
+
+def try_lock(handle: int) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    except BlockingIOError:
+        return False
+
+
+@contextmanager
+def transaction(database: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    """Make all changes at once, or none of them."""
+    database.execute("BEGIN IMMEDIATE")
+    try:
+        yield database
+        database.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):  # it may have been set aside
+            database.execute("ROLLBACK")
+        raise
