@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from sqlite3 import Connection
 from typing import Any
@@ -98,18 +98,33 @@ def done(database: Connection, folder: str, name: str) -> int:
     return found[0] if found and found[0] <= log.size_and_time(folder, name)[0] else 0
 
 
-def prune(database: Connection, folder: str, days: int, size: int) -> int:
-    """Remove messages older than some days, and the oldest beyond a size; return of how many."""
-    removed = log.prune_files(folder, days, size)
+def prune(database: Connection, folder: str, days: int, size: int, now: float | None = None) -> int:
+    """Remove messages older than some days, and the oldest beyond a size; return of how many.
+
+    What is said of them stays for a year, or longer if they do.
+    """
+    removed = log.prune_files(folder, days, size, now)
     pruned = 0
     with transaction(database):
         for name in removed:
             count = database.execute("SELECT count(*) FROM entries WHERE file = ?", (name,))
             pruned += count.fetchone()[0]
-        database.execute("DELETE FROM entries WHERE time < ?", (time.time() - YEAR,))
+        oldest = log.confirmed_now(latest_days(database)) - max(YEAR, days * log.DAY)
+        database.execute("DELETE FROM entries WHERE time < ?", (oldest,))
         most = size // BYTES_OF_ENTRY
         database.execute("DELETE FROM entries WHERE id <= (SELECT max(id) FROM entries) - ?", (most,))
     return pruned
+
+
+def latest_days(database: Connection) -> Iterator[float]:
+    """Find a time of each of the latest days that something was judged on."""
+    before = time.time()
+    for _ in range(log.CONFIRMING):
+        found = database.execute("SELECT max(time) FROM entries WHERE time < ?", (before,)).fetchone()[0]
+        if found is None:
+            return
+        yield found
+        before = found // log.DAY * log.DAY
 
 
 def row_of(fields: dict[str, Any], models: Models) -> dict[str, Any]:

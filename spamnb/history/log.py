@@ -21,6 +21,7 @@ from spamnb.store.msgpack_codec import is_integer, is_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     from spamnb.bayes.verdict import Verdict
@@ -32,6 +33,7 @@ MAX_MESSAGE = 1 << 20  # bytes kept of a message
 MAX_TEXT = 500  # characters kept of a user's name and the like
 MAX_FILE = 32 << 20  # bytes after which another file is begun
 DAY = 86400  # seconds
+CONFIRMING = 3  # days that must have been seen before one is believed to be over
 SUFFIX = ".verdicts"  # of 2026-11-16-000000.verdicts
 FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT
 
@@ -89,13 +91,11 @@ class HistoryLog:
             prune_files(folder, self.days, self.size)
 
     def _current(self, folder: str, names: list[str]) -> str:
-        """Name the latest file, or a new one if that is full or of an earlier day."""
+        """Name the latest file of today, or a new one if that is full."""
         today = time.strftime("%Y-%m-%d", time.gmtime())
-        day, number = (names[-1][:10], int(names[-1][11:17])) if names else ("", 0)
-        if day < today:
-            return f"{today}-000000{SUFFIX}"
-        full = os.path.getsize(os.path.join(folder, names[-1])) >= file_limit(self.size)
-        return f"{day}-{number + full:06}{SUFFIX}"
+        latest = max((name for name in names if name.startswith(today)), default="")
+        is_full = latest and os.path.getsize(os.path.join(folder, latest)) >= file_limit(self.size)
+        return f"{today}-{int(latest[11:17] or 0) + bool(is_full):06}{SUFFIX}"
 
 
 def complain_once(step: str, why: str) -> None:
@@ -133,7 +133,7 @@ def file_limit(size: int) -> int:
     return min(size // 8, MAX_FILE)
 
 
-def prune_files(folder: str, days: int, size: int) -> list[str]:
+def prune_files(folder: str, days: int, size: int, now: float | None = None) -> list[str]:
     """Remove what is older than some days, and the oldest while all together would outgrow a size.
 
     The latest file stays, whatever its size. Returns the names of the files removed.
@@ -141,17 +141,29 @@ def prune_files(folder: str, days: int, size: int) -> list[str]:
     names = file_names(folder)
     others = set(os.listdir(folder)).difference(names)  # the database, of which the messages are no part
     total = file_limit(size) + sum(size_and_time(folder, name)[0] for name in others)
+    if now is None:
+        now = confirmed_now(size_and_time(folder, name)[1] for name in names)
     removed = []
     for name in reversed(names):
         taken, written = size_and_time(folder, name)
         total += taken
-        if written < time.time() - days * DAY or (total > size and name != names[-1]):
+        if written < now - days * DAY or (total > size and name != names[-1]):
             try:
                 os.unlink(os.path.join(folder, name))
                 removed.append(name)
             except FileNotFoundError:
                 pass  # by another process
     return removed
+
+
+def confirmed_now(times: "Iterable[float]") -> float:
+    """Return the time up to which ages are counted: the end of the last day but two that something was seen.
+
+    A clock that is wrong for a day or two would else have everything forgotten.
+    """
+    today = time.time() // DAY
+    seen = sorted({day for moment in times if (day := moment // DAY) <= today})
+    return (seen[-CONFIRMING] + 1) * DAY if len(seen) >= CONFIRMING else 0.0
 
 
 def size_and_time(folder: str, name: str) -> tuple[int, float]:

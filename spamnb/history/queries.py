@@ -81,12 +81,12 @@ class History:
         return gathering.gather(self.database, self.folder, step)
 
     def prune(self, days: int, size: int) -> int:
-        """Remove messages older than some days, and the oldest beyond a size; return of how many.
+        """Remove messages that are some days old by the clock, and the oldest beyond a size; return how many.
 
         What is said of them stays for a year, or while there is room.
         """
         self.gather()
-        return gathering.prune(self.database, self.folder, days, size)
+        return gathering.prune(self.database, self.folder, days, size, time.time())
 
     def entries(
         self,

@@ -1,6 +1,7 @@
 """The database of the history: gathered once, listed in order of doubt or time, searched, put right."""
 
 import os
+import shutil
 import sqlite3
 import stat
 import time
@@ -245,21 +246,38 @@ def test_messages_go_and_what_was_said_of_them_stays(folder, history):
 def test_gathering_prunes_as_the_latest_record_says(folder, history):
     log = HistoryLog("3", "1MB", folder)
     log.append(b"", Verdict("ham", -3.0, 0.5, {}, (), None), "/nosuch", "classify")
-    path = os.path.join(folder, file_names(folder)[0])
-    os.utime(path, (time.time() - 4 * DAY,) * 2)
+    [today] = file_names(folder)
+    for days in (9, 2, 1):
+        path = os.path.join(folder, f"2026-01-{10 - days:02}-000000.verdicts")
+        shutil.copy(os.path.join(folder, today), path)
+        os.utime(path, (time.time() - days * DAY,) * 2)
     history.gather()
-    assert file_names(folder) == []
+    assert [name[5:10] for name in file_names(folder)] == ["01-08", "01-09", today[5:10]]
 
 
 def test_entries_are_kept_for_a_year_or_while_there_is_room(folder, history):
-    append(folder, ("ham", -4), start=time.time() - 400 * DAY)
+    for days in (400, 3, 2, 1):
+        append(folder, ("ham", -4), start=time.time() - days * DAY)
     history.gather()
-    assert len(history.entries()) == 9
+    assert len(history.entries()) == 12
     append(folder, *[("ham", -4)] * 600, start=time.time())
     history.gather()
     history.prune(14, 10**6)  # room for 500
     assert len(history.entries(limit=1000)) == 500
     assert history.entries(text="unsure") == []
+
+
+def test_a_clock_that_is_wrong_for_a_day_forgets_nothing(folder, monkeypatch):
+    right = time.time()
+    for days in range(5):
+        append(folder, ("ham", -4), start=right - days * DAY)
+    monkeypatch.setattr(time, "time", lambda: right + 500 * DAY)
+    append(folder, ("ham", -4), start=right + 500 * DAY)
+    with History.open(folder) as history:
+        assert history.gather() == len(history.entries()) == 6
+        monkeypatch.undo()
+        history.gather()
+        assert all(history.message(entry.id) for entry in history.entries())
 
 
 def test_a_message_is_never_another_one(folder, history):

@@ -83,9 +83,11 @@ def test_a_new_file_each_day_and_when_one_is_full(tmp_path, monkeypatch):
     assert [name[11:] for name in log.file_names(str(tmp_path))] == ["000000.verdicts", "000001.verdicts"]
     monkeypatch.setattr(log.time, "gmtime", lambda: (2099, 1, 1, 0, 0, 0, 0, 1, 0))
     history.append(b"Subject: 3\n\n", VERDICT, "m", "classify")
-    monkeypatch.undo()  # a clock that was put right goes on with the file of the wrong one
+    monkeypatch.undo()  # once the clock is right, the file of the wrong day is left alone
+    written = (tmp_path / "2099-01-01-000000.verdicts").read_bytes()
     history.append(b"Subject: 4\n\n", VERDICT, "m", "classify")
     assert log.file_names(str(tmp_path))[2:] == ["2099-01-01-000000.verdicts"]
+    assert (tmp_path / "2099-01-01-000000.verdicts").read_bytes() == written
     assert (os.stat(tmp_path / "2099-01-01-000000.verdicts").st_mode & 0o777) == 0o600
 
 
@@ -103,7 +105,9 @@ def left(folder):
 @pytest.mark.parametrize(
     ("files", "stay"),
     [
-        ([(10, 30), (10, 4), (10, 2), (10, 0)], ["03", "04"]),  # what is old goes
+        ([(10, 30), (10, 8), (10, 2), (10, 1), (10, 0)], ["03", "04", "05"]),  # what is old goes
+        ([(10, 502), (10, 501), (10, 500), (10, 0)], ["01", "02", "03", "04"]),  # is it so late?
+        ([(10, 30), (10, 2), (10, -500), (10, -501)], ["01", "02", "03", "04"]),  # it was wrong
         ([*[(300_000, 0)] * 4, (10, 0)], ["03", "04", "05"]),  # the oldest first, with room for the next file
         ([(10, 0), (10**7, 0)], ["02"]),  # but never the latest
     ],
@@ -116,7 +120,7 @@ def test_what_is_old_or_too_much_goes(tmp_path, files, stay):
 
 
 def test_appending_prunes_by_itself(tmp_path):
-    fill(tmp_path, (10, 30), (10, 20))
+    fill(tmp_path, (10, 30), (10, 2), (10, 1))
     log.HistoryLog("21", "1MB", str(tmp_path)).append(b"", VERDICT, "m", "classify")
     assert left(tmp_path)[0] == "02"
 

@@ -3,6 +3,7 @@
 import os
 import shutil
 import stat
+import time
 from pathlib import Path
 
 import pytest
@@ -87,12 +88,14 @@ def test_a_key_of_a_stranger_is_not_taken(spamnb, mail, shared_folder):
 
 
 @as_root
-def test_a_history_of_a_stranger_is_neither_read_nor_written(spamnb, shared_folder):
-    log = planted(shared_folder / "9999-11-16-000000.verdicts", b"")
+def test_a_history_of_a_stranger_is_neither_read_nor_written(spamnb, shared_folder, monkeypatch):
+    monkeypatch.setattr(time, "gmtime", lambda: (2026, 11, 16, 0, 0, 0, 0, 320, 0))
+    today, another = (shared_folder / f"2026-11-{day}-000000.verdicts" for day in (16, 17))
+    planted(today, b"")
     verdict = Verdict(HAM, 0.5, 0.5, {}, [])
     HistoryLog(folder=str(shared_folder)).append(SPAM, verdict, spamnb.model, "test")
-    assert log.with_name(f"{log.name}.damaged").read_bytes() == b""
-    planted(shared_folder / "9999-11-17-000000.verdicts", log.read_bytes())
+    assert (shared_folder / f"{today.name}.damaged").read_bytes() == b""
+    planted(another, today.read_bytes())
     with History.open(str(shared_folder)) as history:
         assert history.gather() == 1
 
