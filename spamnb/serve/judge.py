@@ -224,6 +224,7 @@ class ReloadingModel:
         self.owner = owner
         self.shared = shared
         self.beneath = beneath  # the model that it may stand on
+        self.opened_on: Model | None = None  # what that was when this one was opened; None: no model
         self.stamp: Stamp | None = None
         self.last_error = ""
         self.failed_stamp: Stamp | None = None  # of files that could not be opened, and of the key
@@ -240,9 +241,22 @@ class ReloadingModel:
             self._model = self._reopen(stamp)
         return self._model
 
+    def current_base(self) -> Model | None:
+        """Return the model for others to stand on; None, which is told once, if it cannot be opened."""
+        try:
+            return self.current()
+        except SpamnbError as error:
+            if str(error) != self.last_error:
+                self.last_error = str(error)
+                complain(f"{error} (users who have a model on top of it are judged without this base)")
+            return None
+
     def _is_on_old_base(self) -> bool:
-        base = self._model.base if self._model else None
-        return self.beneath is not None and base is not None and base is not self.beneath.current().stored
+        return self._model is not None and self._base_for(self._model.stored) is not self.opened_on
+
+    def _base_for(self, stored: StoredModel) -> Model | None:
+        has_base = self.beneath is not None and stored.head.get("base")
+        return self.beneath.current_base() if self.beneath and has_base else None
 
     def _reopen(self, stamp: Stamp) -> Model:
         try:
@@ -272,10 +286,9 @@ class ReloadingModel:
             raise InputOutputError(f"{self.path}: changed while it was opened")  # it may be a link by now
         if len(stored.column("histogram.tokens")) > MOST_USER_PATTERNS:
             raise ModelError(self.path, "too large for a server: its histogram")
-        has_base = self.beneath is not None and stored.head.get("base")
-        beneath = self.beneath.current().stored if self.beneath and has_base else None
+        beneath = self.opened_on = self._base_for(stored)
         with as_owner(self.owner):  # for the key
-            return Model(stored, base=base_of(stored, beneath) if beneath else None)
+            return Model(stored, base=base_of(stored, beneath.stored) if beneath else None)
 
     def remember_failure(self, error: ModelError) -> None:
         """Remember why a model cannot be judged by: it is not opened again until one of its files changes."""

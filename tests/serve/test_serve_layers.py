@@ -79,3 +79,27 @@ def test_no_other_base_than_the_shared_model(shared, homes, judge, tmp_path, cap
     learn(path, spam(200), "spam", only_base=str(shared))
     record = StoredModel.open(path).journal.records[-1]
     assert record.base_score != record.base_score  # NaN: not asked for
+
+
+@pytest.mark.parametrize("missing", ["file", "head", "tokens"])
+def test_without_the_shared_model_users_are_judged_by_their_own(shared, homes, tmp_path, capfd, missing):
+    """As without a base; and on top of it again once it is back."""
+    for n in range(8):
+        lesson(shared, homes, work(n), "ham")
+        path = lesson(shared, homes, spam(60 + n), "spam")
+    counting(path)
+    alone = Model.open(path, layered=False).classify(spam(99)).as_map()
+    layered = Model.open(path).classify(spam(99)).as_map()
+    kept = Path(shared).rename(tmp_path / "kept")
+    if missing != "file":
+        tokens = StoredModel.open(str(kept)).column("tokens")
+        start, size = (0, 100) if missing == "head" else (tokens.at, tokens.size)
+        data = kept.read_bytes()
+        Path(shared).write_bytes(data[:start] + bytes(size) + data[start + size :])
+    judge = Judge(Options(str(shared), user_models=str(homes)), Counters(1))
+    for _ in range(2):
+        judged = judge.classify(spam(99), "ann")
+        assert (judged.model, judged.verdict.as_map()) == (path, alone)
+    assert capfd.readouterr().err.count("without this base") == 1
+    kept.rename(shared)
+    assert judge.classify(spam(99), "ann").verdict.as_map() == layered
