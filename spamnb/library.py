@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def train(
     path: Path,
-    sources: Mapping[str, Sequence[Path]],
+    sources: Mapping[str, Path | Sequence[Path]],
     settings: Mapping[str, Any] | None = None,
     *,
     view: View | None = None,
@@ -30,21 +30,28 @@ def train(
     new_labels: Collection[str] = (),
     jobs: int | None = None,
 ) -> Summary:
-    """Learn (or forget) the mail below the paths of each label. The model changes as a whole or not at all.
+    """Learn (or forget) the mail below the path, or paths, of each label, wholly or not at all.
 
     Settings (the tokenizer's), view and keyed are for a new model; keyed ones keep no words, but fingerprints
-    by a key that has a file of its own. ham_loss is the share of ham that may be lost. Without all_folders,
-    those below a path whose names speak against its label (Trash, Drafts …) are left out. Without yes, a run
-    that would move nearly all of a label to another one is refused: folders may have been swapped; so is one
-    with a label that a model with mail does not have, if it is not in new_labels: it may be mistyped.
+    by a key that has a file of its own. ham_loss is the share of ham that may be lost, from 0 to 0.5. Without
+    all_folders, those below a path whose names speak against its label (Trash, Drafts …) are left out.
+    Without yes, a run is refused that would move nearly all of a label to another one, or has a path whose
+    name contradicts its label: folders may have been swapped; so is one with a label that a model with mail
+    does not have, if it is not in new_labels: it may be mistyped.
     """
     from spamnb.files import model_file
+    from spamnb.labels import is_label
     from spamnb.mailboxes.sources import check
     from spamnb.training import train as training
     from spamnb.training.labels import refuse_swapped_names
     from spamnb.workers.local import LocalPool
 
-    named = {label: [os.fspath(one) for one in paths] for label, paths in sources.items()}
+    if ham_loss is not None and not 0 <= ham_loss <= 0.5:
+        raise ValueError(f"ham_loss is a share from 0 to 0.5, as 0.001 for 0.1 %, not {ham_loss!r}")
+    if wrong := [label for label in sources if not is_label(label)]:
+        raise ValueError(f"{wrong[0]!r} cannot be a label")
+    lists = {label: [of] if isinstance(of, str | os.PathLike) else of for label, of in sources.items()}
+    named = {label: [os.fspath(one) for one in paths] for label, paths in lists.items()}
     check([one for paths in named.values() for one in paths])
     if not (yes or forget):
         refuse_swapped_names(named)

@@ -43,6 +43,25 @@ def test_the_example_of_its_docstring(mail, tmp_path, monkeypatch, capsys):
     assert library.learn("model.msgpack", mail.messages["spam"], "spam") == "known"
 
 
+def test_a_path_needs_no_list(mail, tmp_path):
+    found = library.train(tmp_path / "model", {"ham": mail.ham, "spam": Path(mail.spam)}, jobs=1)
+    assert found.total("learned") == 28
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"ham_loss": 5}, "ham_loss is a share"),
+        ({"ham_loss": -0.1}, "a share"),
+        ({}, "'unsure' cannot be a label"),
+    ],
+)
+def test_values_that_make_no_sense(mail, tmp_path, options, said):
+    with pytest.raises(ValueError, match=said):
+        library.train(tmp_path / "model", {"ham" if options else "unsure": mail.ham}, **options)
+    assert os.listdir(tmp_path) == []
+
+
 def test_the_readme_shows_the_same_example():
     with open(ROOT / "README.md") as page:
         shown = page.read().partition("```python\n")[2].partition("```")[0]

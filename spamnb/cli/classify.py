@@ -49,7 +49,7 @@ spamnb classify -p --history < message
 spamnb classify ~/Maildir/new archive.mbox.xz
 spamnb classify --json inbox.mbox
 spamnb classify inbox.mbox:3
-find ~/Maildir -type f | spamnb classify -b
+find ~/Maildir -type f -print0 | spamnb classify -0
 spamnb classify 'sftp://host/archive/**/*.mbox'
 printf 'review us now' | spamnb classify --event bernoulli --json
 """
@@ -69,6 +69,7 @@ ONE_AT_A_TIME = "-p, -e and --history take one message at a time"
 @click.option(
     "-b", "--names", is_flag=True, help="Read the paths to judge from standard input, one per line."
 )
+@click.option("-0", "--null", is_flag=True, help="Like -b, but a NUL ends each path, as of find -print0.")
 @click.option("--syslog", is_flag=True, help="Also log each verdict to syslog (facility mail).")
 @json_option
 @model_option
@@ -89,6 +90,7 @@ def classify(
     history_days: str | None,
     history_size: str | None,
     names: bool,
+    null: bool,
     syslog: bool,
     as_json: bool,
     model: str,
@@ -106,10 +108,10 @@ def classify(
     default: the likeliest label, with its posterior. On a terminal, several messages are shown as a table.
     """
     unreadable: list[Unreadable] = []
-    if names:
+    if names := names or null:
         if paths or passthrough or exit_code or history:
-            raise UsageError("-b cannot be combined with paths, -p, -e or --history")
-        paths = names_on_stdin(unreadable)
+            raise UsageError("-b and -0 cannot be combined with paths, -p, -e or --history")
+        paths = names_on_stdin(b"\0" if null else b"\n", unreadable)
     kept = (history, history_days, history_size)
     if not names and (not paths or paths == ("-",) or passthrough or exit_code or history):
         refuse_without_effect("on one message", "cluster", "skip_unreadable")
@@ -171,10 +173,12 @@ def judgements(
             step(size, len(verdicts))
 
 
-def names_on_stdin(missing: list[Unreadable]) -> tuple[str, ...]:
-    """Read paths, a line each; what is not there, as a message filed elsewhere since, goes to `missing`."""
-    found = []
-    for name in filter(None, map(os.fsdecode, read_stdin("paths").split(b"\n"))):
+def names_on_stdin(end: bytes, missing: list[Unreadable]) -> tuple[str, ...]:
+    """Read paths; those that lead nowhere, as a message's that was filed elsewhere since, go to `missing`."""
+    found, text = [], read_stdin("paths")
+    if end != b"\0" and b"\0" in text:
+        raise UsageError("-b: a path has a NUL in it; for paths that end with one, use -0")
+    for name in filter(None, map(os.fsdecode, text.split(end))):
         try:
             check([name])
             found.append(name)

@@ -17,11 +17,16 @@ MORK = b"// <!-- <mdb:mork:z v="
 INDEX = "Thunderbird's index of a mailbox; name the mailbox beside it"
 SETTINGS = "Thunderbird's own, and no mail; name the mailboxes beside it"
 SETTINGS_STARTS = (
-    MORK,  # panacea.dat
+    MORK,  # panacea.dat, abook.mab
     b'version="',  # msgFilterRules.dat
     b"version=1",  # virtualFolders.dat
     b"# POP3 State File",  # popstate.dat
     b"\xfe\xed\xfa\xce",  # training.dat
+)
+# Texts of a profile, some beside its mailboxes; of no other program's mail, so their names tell.
+PROFILE = frozenset(
+    "filterlog.html junklog.html feeds.rdf feeditems.rdf prefs.js user.js compatibility.ini extensions.ini "
+    "blocklist.xml pkcs11.txt cert_override.txt".split()
 )
 BINARY = "a binary file"
 JSON = "JSON"
@@ -52,7 +57,9 @@ def not_mail(path: str, head: bytes) -> str:
     ending = path[-4:].lower()
     if ending == ".msf" and head.startswith(MORK):
         return INDEX
-    if ending == ".dat" and head.startswith(SETTINGS_STARTS):
+    if ending in (".dat", ".mab") and head.startswith(SETTINGS_STARTS):
+        return SETTINGS
+    if path.rpartition("/")[2].lower() in PROFILE and not _begins_with_field(head):
         return SETTINGS
     return ""
 
@@ -66,13 +73,18 @@ def no_message(head: bytes) -> str:
     head = head[:LOOK]
     if _is_json(head):
         return JSON
-    name, colon, _ = head[:MAX_FIELD_NAME].partition(b":")
-    if colon and name.isascii() and name.decode().isprintable() and b" " not in name:
+    if _begins_with_field(head):
         return ""
     no_text = len(head) - len(head.translate(None, NO_TEXT))
     if head.startswith(PDF) or b"\0" in head or no_text > max(FEW_NO_TEXT, MOST_NO_TEXT * len(head)):
         return BINARY
     return ""
+
+
+def _begins_with_field(head: bytes) -> bool:
+    """Whether it begins with a header field."""
+    name, colon, _ = head[:MAX_FIELD_NAME].partition(b":")
+    return bool(colon) and name.isascii() and name.decode().isprintable() and b" " not in name
 
 
 def _is_json(head: bytes) -> bool:

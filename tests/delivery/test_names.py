@@ -13,6 +13,16 @@ def test_names_are_judged_as_paths_are(spamnb, mail):
     assert spamnb("classify", "-b", stdin=lines).succeeds() == spamnb("classify", *names)
     assert spamnb("classify", "-b", "--json", stdin=lines) == spamnb("classify", "--json", *names)
     assert spamnb("classify", "-b").succeeds().out == b""
+    ended = lines.replace(b"\n", b"\0") + b"\0"
+    assert spamnb("classify", "-0", stdin=ended).succeeds() == spamnb("classify", *names)
+    assert spamnb("classify", "-b", "-0", stdin=ended).succeeds() == spamnb("classify", *names)
+    spamnb("classify", "-b", stdin=ended).fails(64, "a NUL in it", "-0")
+
+
+def test_a_name_of_several_lines(spamnb, mail, tmp_path):
+    path = tmp_path / "two\nlines"
+    path.write_bytes(mail.messages["spam"])
+    assert spamnb("classify", "-0", stdin=bytes(path)).succeeds().lines[0].startswith("spam")
 
 
 def test_a_name_that_leads_nowhere_does_not_stop_the_others(spamnb, mail, tmp_path):
@@ -22,7 +32,7 @@ def test_a_name_that_leads_nowhere_does_not_stop_the_others(spamnb, mail, tmp_pa
     done = spamnb("classify", "-b", stdin=b"/absent\n%s\n%s/03\n" % (odd, mail.spam.encode()))
     assert (done.code, [line.split("\t")[0] for line in done.lines]) == (66, ["ham", "spam"])
     assert done.err == b"spamnb: /absent: no such file or folder\n"
-    spamnb("classify", "-b", mail.ham).fails(64, "-b cannot be combined with")
+    spamnb("classify", "-b", mail.ham).fails(64, "-b and -0 cannot be combined with")
     spamnb("classify", "-b", "-p").fails(64, "-b")
 
 

@@ -62,6 +62,10 @@ BESIDE = {
     "popstate.dat": STATE,
     "virtualFolders.dat": VIRTUAL,
     "panacea.dat": MORK,
+    "abook.mab": MORK,
+    "filterlog.html": b'<head>\n<meta charset="UTF-8">\n<style type="text/css">body{}</style>\n</head>\n',
+    "junklog.html": b"<html>\n<body>\nDetected junk message from Win &lt;win@example.com&gt;<br>\n",
+    "prefs.js": b'// Mozilla User Preferences\n\nuser_pref("mail.root", "/home/ann");\n',
     "training.dat": b"\xfe\xed\xfa\xce\0\0\0\1",
 }
 DATA = {
@@ -96,6 +100,8 @@ MAIL = {
     "w": b'{"Hello"|"Hi"} friend',
     "x": b'[1] see: ["quoted"]',
     "y": b"<html><body>buy</body></html>",
+    "z.html": b"<html><body>buy more</body></html>",
+    "Prefs.js": ham(105),
 }
 
 
@@ -112,8 +118,8 @@ def test_met_in_a_folder_they_are_passed_over_and_told(spamnb, own, tmp_path):
     assert done.code == 0
     assert done.lines[:2] == [f"ham: {len(MAIL)} learned", "unreadable: 0"]
     line = done.err.decode()
-    assert line.startswith(f"spamnb: passed over 23 files without mail: {folder}/Inbox.msf, {folder}/a.zip, ")
-    assert line.endswith(" and 13 more; to read archives, unpack them\n")
+    assert line.startswith(f"spamnb: passed over 27 files without mail: {folder}/Inbox.msf, {folder}/a.zip, ")
+    assert line.endswith(" and 17 more; to read archives, unpack them\n")
     assert line.count("\n") == 1
     report = spamnb("train", "--json", "--model", own, "--ham", folder).json
     assert report["unreadable"] == []
