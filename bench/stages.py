@@ -78,7 +78,7 @@ def classification_stages(model: str, mail: dict[str, str]) -> dict[str, float]:
     stages = Stages()
     with stages.of("loading the model"):
         held = load_into_memory(Model.open(model))
-    spare = Features(held.key)
+    spare = Features()
     for _, _, _, messages in messages_read(stages, mail):
         for message in messages:
             with stages.of("features"):
@@ -89,7 +89,7 @@ def classification_stages(model: str, mail: dict[str, str]) -> dict[str, float]:
 
 
 def batches(stages: Stages, mail: dict[str, str], tokenizer: Tokenizer) -> Iterator[Batch]:
-    spare = Features(tokenizer.key)
+    spare = Features()
     for label, size, raws, messages in messages_read(stages, mail):
         with stages.of("digests"):
             digests = np.array([digest(message) for message in messages], np.uint64)

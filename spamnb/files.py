@@ -244,7 +244,7 @@ def default_model() -> str:
 
 
 def model_file(path: str) -> str:
-    """Path of the file that a link leads to: the journal of a model, its lock and its key lie beside that."""
+    """Path of the file that a link leads to: the journal of a model, and its lock lie beside that."""
     return os.path.realpath(path) if os.path.islink(path) else path
 
 

@@ -31,7 +31,7 @@ def load_into_memory(model: Model, before: Model | None = None) -> Model:
     """Read the counts of a model into memory, or share those of the one before, if only the journal grew."""
     layers = [model.stored] if model.base is None else [model.stored, model.base]
     columns = [stored.column(name) for stored in layers for name in ("tokens", "pairs")]
-    if not model.classifier.is_mean_of_two or model.key or not all(map(fits_hash, columns)):
+    if not model.classifier.is_mean_of_two or not all(map(fits_hash, columns)):
         model.stored.load(before.stored if before else None)
         return model
     scorer = before.scorer if before else None

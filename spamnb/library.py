@@ -24,7 +24,6 @@ def train(
     ham_loss: float | None = None,
     fresh: bool = False,
     forget: bool = False,
-    keyed: bool = False,
     all_folders: bool = False,
     yes: bool = False,
     new_labels: Collection[str] = (),
@@ -32,10 +31,9 @@ def train(
 ) -> Summary:
     """Learn (or forget) the mail below the path, or paths, of each label, wholly or not at all.
 
-    Settings (the tokenizer's), view and keyed are for a new model; keyed ones keep no words, but fingerprints
-    by a key that has a file of its own. ham_loss is the share of ham that may be lost, from 0 to 0.5. Without
-    all_folders, those below a path whose names speak against its label (Trash, Drafts …) are left out.
-    Without yes, a run is refused that would move nearly all of a label to another one, or has a path whose
+    Settings (the tokenizer's) and view are for a new model. ham_loss is the share of ham that may be lost,
+    from 0 to 0.5. Without all_folders, those below a path whose names speak against its label (Trash,
+    Drafts …) are left out. Without yes, a run is refused that would move nearly all of a label to another one, or has a path whose
     name contradicts its label: folders may have been swapped; so is one with a label that a model with mail
     does not have, if it is not in new_labels: it may be mistyped.
     """
@@ -63,7 +61,6 @@ def train(
         ham_loss=ham_loss,
         fresh=fresh,
         forget=forget,
-        keyed=keyed,
         all_folders=all_folders,
         yes=yes,
         new_labels=new_labels,

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from spamnb.bayes.verdict import Verdict
-    from spamnb.key import Key
     from spamnb.reading.features import Features
     from spamnb.reading.message import Message
     from spamnb.store.counts import StoredCounts
@@ -52,14 +51,12 @@ class Model:
         stored: StoredModel,
         view: View | None = None,
         cutoffs: Cutoffs | None = None,
-        key: "Key | None" = None,
         base: StoredModel | None = None,
     ) -> None:
         self.stored = stored
         self.labels = stored.labels
-        self.key = key or key_of(stored)
         self.settings = settings_of(stored)
-        self.tokenizer = Tokenizer(self.settings, self.key)
+        self.tokenizer = Tokenizer(self.settings)
         self.view = view or view_of(stored)
         self.given_cutoffs = cutoffs
         # Cutoffs hold for the model's own view only, and so does a base.
@@ -128,7 +125,7 @@ class Model:
 
     def alone(self) -> "Model":
         """Return the model without its base: its counts are those of its own mail."""
-        return Model(self.stored, key=self.key) if self.base else self
+        return Model(self.stored) if self.base else self
 
     def lose_base(self, error: SpamnbError) -> None:
         """Go on without a base that turns out to be damaged, and say so."""
@@ -186,7 +183,7 @@ def tell_no_base(error: SpamnbError) -> None:
     complain(f"{error} (judging without this base)")
 
 
-NAMES = {"revision": "revision of the tokenizer", "keyed": "key"}  # of settings, where the user reads them
+NAMES = {"revision": "revision of the tokenizer"}  # of settings, where the user reads them
 
 
 def check_base(path: str, labels: "Sequence[str]", settings: Settings, base: StoredModel) -> None:
@@ -198,15 +195,6 @@ def check_base(path: str, labels: "Sequence[str]", settings: Settings, base: Sto
         raise DataError(f"{base.path}: no base for {path}, made with other {', '.join(differing)}")
     if len(labels) != 2 or SPAM not in labels:
         raise DataError(f"{base.path}: no base for {path}, which needs two labels, one of them spam")
-
-
-def key_of(stored: StoredModel) -> "Key | None":
-    """Read the key of a model that keeps no words; None for any other model."""
-    if not stored.keyed:
-        return None
-    from spamnb.key import read_model_key
-
-    return read_model_key(stored.path, stored.keyed)
 
 
 def view_of(stored: StoredModel) -> View:

@@ -176,7 +176,7 @@ def evaluate(
             compare_settings(mail, compare, split, cores, as_json)
         else:
             if opened:
-                batches = mail.batches(opened.settings, opened.key)
+                batches = mail.batches(opened.settings)
                 found = evaluate_by_model(opened, mail.labels, batches, skip_learned, mistakes)
             elif is_online:
                 how = OnlineProtocol(protocol, first, margin)

@@ -12,7 +12,7 @@ import click
 from spamnb.cli.render.notices import model_location
 from spamnb.cli.render.terminal import print_json, show, table
 from spamnb.cli.shared.help import is_quiet
-from spamnb.cli.shared.options import Command, json_option, keyed_option, model_option, path_type
+from spamnb.cli.shared.options import Command, json_option, model_option, path_type
 from spamnb.cli.shared.outputs import check_replaceable
 from spamnb.errors import DataError, NoInput, UsageError, command_to_run
 from spamnb.exchange.importing import FORMATS
@@ -29,7 +29,6 @@ bogoutil -d ~/.bogofilter/wordlist.db | spamnb import -
 spamprobe export | spamnb import -
 spamnb import --fresh spambayes.csv
 spamnb import --fresh backup.txt.gz
-spamnb import --fresh --keyed backup.txt.gz
 """
 UNKNOWN = (
     "which messages were learned, so a message learned again counts twice",
@@ -43,9 +42,8 @@ UNKNOWN = (
 @click.option("--from", "written_by", type=click.Choice([*FORMATS]), help="The filter that wrote it.")
 @model_option
 @click.option("--fresh", is_flag=True, help="Replace the model instead of adding to it.")
-@keyed_option
 @json_option
-def import_(export: str, written_by: str | None, model: str, fresh: bool, keyed: bool, as_json: bool) -> None:
+def import_(export: str, written_by: str | None, model: str, fresh: bool, as_json: bool) -> None:
     """Take over what another filter has learned, from its EXPORT; - is standard input.
 
     A backup by `spamnb export` is restored as it was. Word lists of bogofilter (bogoutil -d), SpamBayes
@@ -61,18 +59,18 @@ def import_(export: str, written_by: str | None, model: str, fresh: bool, keyed:
     if is_export(lines):
         if written_by is not None:
             raise UsageError("--from has no effect on what `spamnb export` wrote")
-        restored = restore(model, lines, fresh, keyed)
+        restored = restore(model, lines, fresh)
         counts = dict(zip(restored.labels, restored.messages, strict=True))
         if as_json:
             print_json({"model": model, "from": "spamnb", "messages": counts})
         elif not is_quiet():
             show(
                 *(f"{label}: {counted(messages, 'message')}" for label, messages in counts.items()),
-                *model_location(model),
+                model_location(model),
             )
         return
     imported = read_export(lines, written_by)
-    add_to_model(model, imported, fresh, keyed)
+    add_to_model(model, imported, fresh)
     if as_json:
         print_json({"model": model, **as_map(imported)})
     elif not is_quiet():
@@ -104,7 +102,7 @@ def show_imported(imported: Imported, model: str) -> None:
     kinds = sorted(imported.kinds.items(), key=lambda kind: -kind[1].carried)
     rows = [(kind, f"{tally.carried:,}", f"{tally.dropped:,}", tally.why) for kind, tally in kinds]
     grid = table(None, ("tokens of", "carried", "dropped", "why"), rows, texts=("why",))
-    show(f"{imported.format.name}: {ham:,} ham, {spam:,} spam", grid, *model_location(model))
+    show(f"{imported.format.name}: {ham:,} ham, {spam:,} spam", grid, model_location(model))
     show("\nIt can learn more about these tokens, but no new ones. The export does not say:")
     show(*(f"- {what}" for what in (*UNKNOWN, imported.format.unknown) if what))
     train = command_to_run("train", "--fresh", "--model", model, "HAM", "SPAM")

@@ -269,7 +269,7 @@ def draw_samples(
     count = SAMPLES if count is None else count
     seed = int.from_bytes(os.urandom(4), "little") if seed is None else seed
     samples = draw_messages(model, view, label, count, seed)
-    show_samples(samples, count, seed, bool(model.stored.keyed), everything, as_json)
+    show_samples(samples, count, seed, everything, as_json)
     return 0
 
 
@@ -283,7 +283,7 @@ def compare(
     check(mail)
     top = TOP if top is None else top
     found, unreadable = compare_models(here, there, top, mail, jobs or all_cores())
-    show_difference(found, top, bool(here.stored.keyed), as_json)
+    show_difference(found, top, as_json)
     return print_unreadable(unreadable)
 
 

@@ -57,6 +57,5 @@ def merge(out: str, models: tuple[str, ...], base: str | None, fresh: bool, as_j
     if merged.conflicting:
         click.echo(f"under different labels: {merged.conflicting:,}, known as the first model has them")
     click.echo(f"messages: {merged.messages:,}")
-    for line in model_location(out):
-        click.echo(line)
+    click.echo(model_location(out))
     return 0

@@ -34,7 +34,6 @@ from spamnb.cli.shared.options import (
     given_options,
     jobs_option,
     json_option,
-    keyed_option,
     mail_options,
     model_option,
     path_type,
@@ -72,7 +71,6 @@ spamnb train --forget message archive.mbox
 spamnb train --ham-loss 0.05% ham/ spam/
 spamnb train --ham-loss 0.5%
 spamnb train s3://bucket/ham/ 's3://bucket/spam*.mbox.gz'
-spamnb train --keyed --fresh ham/ spam/
 spamnb train --base /var/lib/spamnb/model.msgpack ham/ spam/
 spamnb train --dry-run --verbose ham/ spam/
 spamnb train --user-models users --ham /home/%u/Maildir
@@ -95,7 +93,6 @@ spamnb train --user-models users --ham /home/%u/Maildir
     metavar="SETTINGS",
     help="How counts are read, NAME=VALUE,… (spamnb tune finds them).",
 )
-@keyed_option
 @rare_option(
     "--base",
     type=path_type,
@@ -131,7 +128,6 @@ def train(
     forget: bool,
     ham_loss: str | None,
     view_settings: str | None,
-    keyed: bool,
     base: str | None,
     no_base: bool,
     rare: int,
@@ -170,7 +166,7 @@ def train(
     if base and no_base:
         raise UsageError("--base and --no-base cannot be combined")
     base = os.path.realpath(base) if base else "" if no_base else None
-    special = fresh or settings or view or keyed or rare or mail.cluster or mail.skip_unreadable or dry_run
+    special = fresh or settings or view or rare or mail.cluster or mail.skip_unreadable or dry_run
     special = special or base is not None
     if given and given <= {"ham_loss", "view_settings", "no_base"}:
         return change_without_mail(model, view, ham_loss, as_json, base)
@@ -181,7 +177,7 @@ def train(
     if fresh or "label" not in given:
         refuse_without_effect("with --fresh" if fresh else "without --label", "agreed")
     if forget:
-        refuse_without_effect("with --forget", "agreed", "view_settings", "keyed", "base", "no_base", "yes")
+        refuse_without_effect("with --forget", "agreed", "view_settings", "base", "no_base", "yes")
     if verbose and (as_json or is_quiet()):
         raise UsageError("--verbose cannot be combined with --json or --quiet")
     message = LearnCommand(next(iter(sources)), model, forget, is_quiet())
@@ -222,7 +218,6 @@ def train(
                 ham_loss=accepted_loss(ham_loss),
                 fresh=fresh,
                 forget=forget,
-                keyed=keyed,
                 rare=rare,
                 all_folders=mail.all_folders,
                 yes=yes,

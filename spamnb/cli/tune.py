@@ -119,7 +119,7 @@ def tune(
                 from spamnb.cli.render.evaluation import show_comparison
 
                 show_comparison(tried, f"{folds} folds")
-                found = model_location(model) if written else advice(model, chosen)
+                found = [model_location(model)] if written else advice(model, chosen)
                 show(f"chosen: {chosen.name}; {why}", *found)
     finally:
         code = print_unreadable(mail.unreadable, mail.skip_unreadable)
@@ -167,7 +167,7 @@ def has_settings(model: str, chosen: Candidate) -> bool:
         own, view = settings_of(stored), view_of(stored)
     except SpamnbError:
         return False
-    wanted = Settings(**chosen.settings, keyed=own.keyed, closed=own.closed)
+    wanted = Settings(**chosen.settings, closed=own.closed)
     return own == wanted and view.as_map() == chosen.view.as_map()
 
 

@@ -149,7 +149,7 @@ def judge_by_model(
                 names.append(name)
         unreadable += batch.unreadable
     pair = (model.cutoffs.ham, model.cutoffs.spam) if model.cutoffs and has_spam(model.labels) else None
-    written = None if model.stored.keyed else np.array(scripts, int)
+    written = np.array(scripts, int)
     judged = JudgedMessages.of(known, np.array(truth, int), verdicts, names, unreadable, pair, written)
     return judged, learned
 

@@ -1,11 +1,10 @@
 """Backup of a model as text: every count, so that what is restored is the same file, byte for byte.
 
 The first line names the format, the second is a JSON object of all that is small. Then a line each, fields
-between tabs: `t` for a token (days first and last seen, messages and occurrences of each label, the token or,
-in a model that keeps no words, its fingerprint), `p` for a pair of neighbours (fingerprint, day, messages),
-`g` for a counter of grams (its number, messages), `m` for a message (digest, label's index, score, and of
-three labels or more its lead). The last line, `end`, holds the SHA-256 of all lines before it: a backup that
-was cut short or changed is refused.
+between tabs: `t` for a token (days first and last seen, messages and occurrences of each label, the token),
+`p` for a pair of neighbours (fingerprint, day, messages), `g` for a counter of grams (its number, messages),
+`m` for a message (digest, label's index, score, and of three labels or more its lead). The last line, `end`,
+holds the SHA-256 of all lines before it: a backup that was cut short or changed is refused.
 """
 
 import json
@@ -21,7 +20,6 @@ from spamnb.arrays import Array, Texts, stable_order
 from spamnb.errors import CannotCreate, ModelError, UsageError
 from spamnb.exchange.importing.exports import Lines
 from spamnb.grams import COUNTERS
-from spamnb.key import Key, read_model_key
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import Model
 from spamnb.reading.features import fingerprints_of
@@ -32,7 +30,6 @@ from spamnb.tables.learned import LearnedMessages
 from spamnb.tables.loading import load_table
 from spamnb.tables.saving import save
 from spamnb.training.labels import with_mail
-from spamnb.training.new_key import key_for
 from spamnb.training.replacing import removed_at_end, replace_model
 from spamnb.training.train import fold, replaceable
 
@@ -67,10 +64,7 @@ def _content(path: str) -> Iterator[str]:
     yield FIRST_LINE
     yield json.dumps(head, ensure_ascii=False)
     words = table.words
-    if stored.keyed:
-        tokens = [f"{fingerprint:016x}" for fingerprint in table.fingerprints[words].tolist()]
-    else:
-        tokens = table.tokens(np.flatnonzero(words).tolist())
+    tokens = table.tokens(np.flatnonzero(words).tolist())
     counts = np.concatenate(
         (table.first_days[None], table.last_days[None], table.message_counts, table.occurrence_counts)
     ).T
@@ -93,33 +87,26 @@ def is_export(lines: Lines) -> bool:
     return lines.first == FIRST_LINE.encode()
 
 
-def restore(path: str, lines: Lines, fresh: bool = False, keyed: bool = False) -> CountTable:
-    """Make a model from its backup; a model that is there is replaced only if asked for.
-
-    The new model keeps no words, even if the old one did, if that is asked for or there is a key for it.
-    """
+def restore(path: str, lines: Lines, fresh: bool = False) -> CountTable:
+    """Make a model from its backup; a model that is there is replaced only if asked for."""
     with Lock(path, kind=TRAINING):
         before = replaceable(path)
         if not fresh and os.path.lexists(path):
             raise CannotCreate(f"{path}: already exists; use --fresh to replace it, or another --model")
         table, about = _parse(lines)
-        key_id = about["settings"].get("keyed", "")
-        key = read_model_key(path, key_id) if key_id else key_for(path, keyed)
-        if key and not key_id:
-            table, about["settings"]["keyed"] = table.keyed(key), key.id
         with removed_at_end(f"{path}.new"):
-            replace_model(path, _save_and_try(path, table, about, lines, key), before)
+            replace_model(path, _save_and_try(path, table, about, lines), before)
         if with_mail(table.labels, table.messages) != list(table.labels):
             fold(path, always=True)
     return table
 
 
-def _save_and_try(path: str, table: CountTable, about: dict[str, Any], lines: Lines, key: Key | None) -> str:
+def _save_and_try(path: str, table: CountTable, about: dict[str, Any], lines: Lines) -> str:
     """Write the new model beside the old one, and return its path; an error if it judges no message."""
     known = table.tokens(np.flatnonzero(table.words)[:TRIED_TOKENS].tolist())
     try:
         new = save(path, [table], table.learned, {**about, "labels": list(table.labels)})
-        Model(StoredModel(new), key=key).classify(" ".join(known).encode())
+        Model(StoredModel(new)).classify(" ".join(known).encode())
     except (ModelError, UsageError, *MALFORMED) as error:
         raise lines.error(DAMAGED) from error
     return new
@@ -131,7 +118,7 @@ def _parse(lines: Lines) -> tuple[CountTable, dict[str, Any]]:
         rest = _unsealed(lines)
         next(rest)
         head = json.loads(next(rest, ""))
-        reader = _BackupReader(head["labels"], bool(head["settings"].get("keyed")))
+        reader = _BackupReader(head["labels"])
         for line in rest:
             reader.add(line)
         about = {name: head[name] for name in COPIED_FIELDS if name not in LATER_FIELDS or name in head}
@@ -160,9 +147,8 @@ def _unsealed(lines: Lines) -> Iterator[str]:
 class _BackupReader:
     """Lines of a backup, collected into a table."""
 
-    def __init__(self, labels: list[str], keyed: bool) -> None:
+    def __init__(self, labels: list[str]) -> None:
         self.labels = tuple(labels)
-        self.keyed = keyed
         self.tokens: list[str] = []
         self.counts: list[list[int]] = []
         self.pairs: list[int] = []
@@ -200,15 +186,13 @@ class _BackupReader:
         label_count = len(self.labels)
         if len(messages) != label_count:
             raise ValueError(messages)
-        of_tokens = [int(token, 16) for token in self.tokens] if self.keyed else fingerprints_of(self.tokens)
-        fingerprints = np.array(of_tokens + self.pairs, np.uint64)
+        fingerprints = np.array(fingerprints_of(self.tokens) + self.pairs, np.uint64)
         counts: Array = np.array(self.counts + self.pair_counts, np.int64).reshape(-1, 2 + 2 * label_count).T
         if counts[:2].max(initial=0) > LAST_DAY:
             raise ValueError("a day beyond all days")
         kind = np.int32 if counts[2:].max(initial=0) <= LARGEST_INT32 else np.int64
         order = stable_order(fingerprints)
-        texts = [] if self.keyed else [token.encode() for token in self.tokens]
-        texts += [b""] * (len(fingerprints) - len(texts))
+        texts = [token.encode() for token in self.tokens] + [b""] * len(self.pairs)
         grams = NO_GRAMS
         if self.grams:
             grams = np.zeros((label_count, COUNTERS), np.int64)

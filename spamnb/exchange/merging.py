@@ -22,7 +22,6 @@ from spamnb.tables.count_table import CountTable, sum_tables
 from spamnb.tables.learned import NOT_LEARNED, NOTHING_LEARNED, LearnedMessages, merge_learned
 from spamnb.tables.loading import load_shard
 from spamnb.tables.vocabulary import column_blocks
-from spamnb.training.new_key import key_for
 from spamnb.training.train import existing, replaceable
 from spamnb.training.writing import write_shards
 
@@ -72,8 +71,6 @@ def merge(
             raise CannotCreate(f"{out}: already exists; use --fresh to replace it, or merge it, too")
         check_alike(everything)
         settings = settings_of(models[0])
-        if not settings.keyed and key_for(out):
-            raise DataError(f"{out}: keeps no words, but {paths[0]} does; name another file")
         for model in everything:
             for name, *_ in model.head["columns"]:
                 for _ in column_blocks(model, name):  # verifies checksums: shards are read without

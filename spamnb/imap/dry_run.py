@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from tempfile import TemporaryDirectory
 
-from spamnb.key import key_path
 from spamnb.store.copying import copy_model
 
 
@@ -18,6 +17,4 @@ def copied_model(path: str) -> Iterator[str]:
         copy = os.path.join(folder, "model.msgpack")
         if os.path.exists(path):
             copy_model(path, copy, check=lambda _copy: None)
-        if os.path.exists(path + ".key"):
-            os.symlink(os.path.abspath(key_path(path)), copy + ".key")
         yield copy

@@ -44,7 +44,7 @@ class FetchingPool(LocalPool):
         self.chunks = chunks
 
     def batches(self, mail: MailToRead) -> Iterator[Batch]:
-        yield from in_parallel(ChunkReader(mail.settings, mail.known, mail.key), self.chunks, self.jobs)
+        yield from in_parallel(ChunkReader(mail.settings, mail.known), self.chunks, self.jobs)
 
 
 class MailboxTraining:

@@ -56,15 +56,11 @@ class ModelDifference:
 def compare_models(
     here: Model, there: Model, top: int, mail: Sequence[str], jobs: int
 ) -> tuple[ModelDifference, list[Unreadable]]:
-    """Compare two models, also on mail, if there is some; returns also the mail that could not be read.
-
-    Tokens of models with different keys cannot be compared.
-    """
+    """Compare two models, also on mail, if there is some; returns also the mail that could not be read."""
     labels = [label for label in here.labels if label in there.labels]
     if len(labels) < 2:
         raise DataError(f"{there.stored.path}: has fewer than two labels in common with {here.stored.path}")
-    comparable = here.stored.keyed == there.stored.keyed
-    moved = most_moved_tokens(here, there, labels, top) if comparable else []
+    moved = most_moved_tokens(here, there, labels, top)
     messages, changed, unreadable = changed_verdicts(here, there, mail, jobs) if mail else (0, [], [])
     paths = here.stored.path, there.stored.path
     return ModelDifference(*paths, different_settings(here, there), moved, messages, changed), unreadable

@@ -124,5 +124,4 @@ def gram_counters(features: Features, part: int) -> list[int]:
     """Return the counter of each gram of a part, in the order of its text, as the model has them."""
     text = features.gram_texts[part]
     runs = [text[at : at + GRAM_BYTES] for at in range(len(text) - GRAM_BYTES + 1)]
-    counters = [counter_of(int.from_bytes(run, "little"), part) for run in runs]
-    return features.key.counters(counters) if features.key else counters
+    return [counter_of(int.from_bytes(run, "little"), part) for run in runs]

@@ -112,9 +112,8 @@ class ModelSummary:
             tokens_by_label += np.count_nonzero(block.occurrence_counts, axis=1)
             last_day = max(last_day, int(block.last_days.max()))
             telling.add(block.start, block.message_counts, block.occurrence_counts)
-            if not stored.keyed:
-                scripts = scripts_of_words(vocabulary.texts(block))
-                words_in += np.bincount(scripts, block.message_counts.sum(axis=0), len(SCRIPTS))
+            scripts = scripts_of_words(vocabulary.texts(block))
+            words_in += np.bincount(scripts, block.message_counts.sum(axis=0), len(SCRIPTS))
         settings = model.settings.as_map()
         settings["stop_words"] = len(settings["stop_words"])
         own_mail = judge_own_mail(model)
@@ -128,7 +127,7 @@ class ModelSummary:
             list(stored.occurrences),
             stored.vocabulary,
             stored.pair_vocabulary,
-            None if stored.keyed else counts_by_name(words_in),
+            counts_by_name(words_in),
             len(stored.journal.records),
             stored.journal.size,
             FOLD_LIMIT,

@@ -82,7 +82,7 @@ def find_suspects(model: Model, paths: Iterable[str]) -> tuple[list[Suspect], in
         if not isinstance(raw, RawMessage):
             continue
         message = read(raw.data)
-        label_index, score = wanted.pop(digest(message, model.key), (None, 0.0))
+        label_index, score = wanted.pop(digest(message), (None, 0.0))
         if label_index is not None:
             label = model.labels[label_index]
             shares = model.classify_message(message).probabilities

@@ -10,7 +10,7 @@ from spamnb.inspection.model_summary import day_text, label_leads
 from spamnb.labels import SPAM
 from spamnb.model import Model
 from spamnb.reading.features import fingerprints_of, pair_fingerprint
-from spamnb.tables.vocabulary import Vocabulary, parse_fingerprint
+from spamnb.tables.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from spamnb.store.counts import Counts, Row
@@ -107,7 +107,7 @@ def rows_of(model: Model, spellings: Sequence[Words], layer: Counts | None = Non
     """The counts of those tokens and pairs that are known, in the order given: of all layers, or of one."""
     counts, found = layer or model.counts, {}
     for words in spellings:
-        fingerprint = fingerprint_of(model, words)
+        fingerprint = fingerprint_of(words)
         rows = counts.pair_rows if len(words) == 2 else counts.rows
         row = rows([fingerprint]).get(fingerprint)
         if row is not None:
@@ -115,19 +115,15 @@ def rows_of(model: Model, spellings: Sequence[Words], layer: Counts | None = Non
     return found
 
 
-def fingerprint_of(model: Model, words: Words) -> int:
-    """The fingerprint of a token or pair; where no words are kept, a token may be written as its number."""
-    shown = parse_fingerprint(words[0]) if model.stored.keyed else None
-    if shown is not None:
-        return shown
-    plain = pair_fingerprint(*words) if len(words) == 2 else fingerprints_of(words)[0]
-    return model.tokenizer.keyed([plain])[0]
+def fingerprint_of(words: Words) -> int:
+    """The fingerprint of a token or pair."""
+    return pair_fingerprint(*words) if len(words) == 2 else fingerprints_of(words)[0]
 
 
 def days_seen(model: Model, words: Words) -> tuple[str, str]:
     """The days on which a token was first and last seen."""
     vocabulary = Vocabulary(model.stored)
-    first, last = vocabulary.days(vocabulary.place(fingerprint_of(model, words)))
+    first, last = vocabulary.days(vocabulary.place(fingerprint_of(words)))
     return day_text(first), day_text(last)
 
 

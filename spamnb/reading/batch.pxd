@@ -7,7 +7,6 @@ from spamnb.reading.token_table cimport TokenTable
 
 @cython.final
 cdef class BatchBuilder:
-    cdef public object key
     cdef size_t size, entries, gram_count
     cdef uint32_t[::1] grams
     cdef uint64_t[::1] fingerprints

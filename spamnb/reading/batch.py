@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spamnb.arrays import MISSING, Rows, Sets, Texts, distinct, stable_order
+from spamnb.arrays import MISSING, Rows, Sets, Texts, distinct
 
 if TYPE_CHECKING:
     from spamnb.arrays import Array
     from spamnb.grams import GramSet
-    from spamnb.key import Key
     from spamnb.reading.features import Features
     from spamnb.reading.token_table import TokenTable
 
@@ -22,8 +21,7 @@ FIRST_SIZE = 1 << 18  # entries of rows, at first; what is not used takes no mem
 class BatchBuilder:
     """Takes the features of messages one by one, and makes rows of them."""
 
-    def __init__(self, key: Key | None = None) -> None:
-        self.key = key  # None for a model that keeps words
+    def __init__(self) -> None:
         self.entries = 0  # of all rows
         self.fingerprints = np.empty(FIRST_SIZE, np.uint64).data
         self.times = np.empty(FIRST_SIZE, np.uint16).data
@@ -82,19 +80,9 @@ class BatchBuilder:
         fingerprints = np.asarray(self.fingerprints)[: self.entries]
         firsts, places = distinct(fingerprints)
         vocabulary = fingerprints[firsts]
-        if self.key:
-            keyed = np.array(self.key.fingerprints(vocabulary.tolist()), np.uint64)
-            order = stable_order(keyed)
-            rank_of = np.empty(len(order), np.int32)
-            rank_of[order] = np.arange(len(order), dtype=np.int32)
-            vocabulary, places = keyed[order], rank_of[places]
-            texts = Texts.empty(len(order))
-        else:
-            ends = np.asarray(self.ends)[: self.entries]
-            texts = Texts(ends, np.frombuffer(self.text, np.uint8))[firsts]
+        ends = np.asarray(self.ends)[: self.entries]
+        texts = Texts(ends, np.frombuffer(self.text, np.uint8))[firsts]
         grams = np.asarray(self.grams)[: self.gram_count].copy()
-        if self.key:
-            grams = np.array(self.key.all_counters(), np.uint32)[grams]
         rows = Rows(
             np.array(self.starts),
             places,

@@ -31,7 +31,6 @@ cpdef str shortened(str word)
 
 @cython.final
 cdef class Features:
-    cdef public object key
     cdef public dict numbers
     cdef public list order
     cdef dict _texts

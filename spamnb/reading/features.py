@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from spamnb.key import Key
-
     Token = tuple[int, int, int]  # fingerprint, how often it occurs, HEAD or BODY
     Pair = tuple[int, int]  # fingerprint, HEAD or BODY
 
@@ -94,8 +92,7 @@ class Features:
     becomes a Python object unless somebody asks for its text.
     """
 
-    def __init__(self, key: Key | None = None) -> None:
-        self.key = key
+    def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
         self.text = bytearray(FIRST_SIZE)  # the texts of distinct tokens, one behind the other
         self.make_room()
@@ -297,16 +294,12 @@ class Features:
                     found.append((fingerprint, part))
                 else:
                     found.append((fingerprint, table.times[entry & LAST_ENTRY], part))
-        if self.key is None:
-            return found
-        keyed = self.key.fingerprints([fingerprint for fingerprint, *_ in found])
-        return [(fingerprint, *rest) for fingerprint, (_, *rest) in zip(keyed, found, strict=True)]
+        return found
 
     @property
     def grams(self) -> list[int]:
-        """Return the counters of the grams of the message, each once, as the model has them."""
-        counters = self.gram_set.as_list()
-        return self.key.counters(counters) if self.key else counters
+        """Return the counters of the grams of the message, each once."""
+        return self.gram_set.as_list()
 
     @property
     def texts(self) -> dict[int, str]:

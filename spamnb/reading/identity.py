@@ -8,7 +8,6 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from spamnb.key import Key
     from spamnb.reading.headers import Fields
     from spamnb.reading.message import Message
 
@@ -79,14 +78,13 @@ def is_volatile(name: str) -> bool:
     return name.find("spam") >= 0
 
 
-def digest(message: Message, key: Key | None = None) -> int:
-    """Return the digest of a message, 64 bits; keyed for a model that has a key."""
+def digest(message: Message) -> int:
+    """Return the digest of a message, 64 bits."""
     from _blake2 import blake2b  # late: only learning needs it
 
     identity = blake2b(b"" if message.fields is None else _lasting_fields(message.fields), digest_size=8)
     identity.update(memoryview(message.data)[message.body :])
-    plain = int.from_bytes(identity.digest(), "little")
-    return key.digests([plain])[0] if key else plain
+    return int.from_bytes(identity.digest(), "little")
 
 
 def _lasting_fields(fields: Fields) -> bytes:

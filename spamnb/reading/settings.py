@@ -19,7 +19,7 @@ class Settings:
     """The choices by which a model's mail is tokenized."""
 
     __slots__ = (
-        *("closed", "grams", "headers", "keep_case", "keyed", "ngrams", "revision"),
+        *("closed", "grams", "headers", "keep_case", "ngrams", "revision"),
         *("stem", "stop_language", "stop_words"),
     )
 
@@ -33,7 +33,6 @@ class Settings:
         stop_words: "Sequence[str]" = (),
         revision: int = REVISION,
         closed: bool = False,
-        keyed: str = "",
         grams: bool = True,
     ) -> None:
         if not 1 <= ngrams <= MOST_NGRAMS:
@@ -52,18 +51,17 @@ class Settings:
         self.revision = revision
         self.closed = closed  # learns no new tokens, as its counts are imported from another filter
         self.grams = grams  # counts runs of four bytes, too; older models do not
-        self.keyed = keyed  # the id of the key, in a model that keeps no words
 
     @classmethod
     def from_map(cls, stored: "Mapping[str, Any]") -> "Settings":
         """Make the settings that a model names; ValueError if they are none."""
         if not isinstance(stored["stop_words"], list):
             raise ValueError("not settings")
-        stored = {"keyed": "", "grams": False, **stored}  # which older models lack
+        stored = {"grams": False, **stored}  # which older models lack
         found = cls(**{name: stored[name] for name in cls.__slots__})
         flags = (found.headers, found.keep_case, found.closed, found.grams)
         names = (found.stem, found.stop_language)
-        fits = type(found.ngrams) is type(found.revision) is int and isinstance(found.keyed, str)
+        fits = type(found.ngrams) is type(found.revision) is int
         fits = fits and all(isinstance(flag, bool) for flag in flags)
         if not fits or not all(name is None or is_label(name) for name in names):
             raise ValueError("not settings")

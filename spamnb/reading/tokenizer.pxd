@@ -13,7 +13,7 @@ cdef Tag SUBJECT, FILE, HIDDEN, NO_TAG
 
 @cython.final
 cdef class Tokenizer:
-    cdef public object settings, key
+    cdef public object settings
     cdef public Words words
     cdef object _numbers_of
 

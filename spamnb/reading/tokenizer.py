@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from spamnb.html.page import Page
-    from spamnb.key import Key
     from spamnb.reading.message import Leaf, Message
     from spamnb.reading.settings import Settings
 
@@ -38,24 +37,19 @@ SUBJECT, FILE, HIDDEN = Tag(b"subject:"), Tag(b"file:"), Tag(b"hidden:")
 
 
 class Tokenizer:
-    """Cuts messages by the settings of a model, and fingerprints them by its key."""
+    """Cuts messages by the settings of a model."""
 
-    def __init__(self, settings: Settings, key: Key | None = None) -> None:
+    def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.words = settings.words()
-        self.key = key
         self._numbers_of: Callable[..., dict[str, int]] | None = None
-
-    def keyed(self, fingerprints: list[int]) -> list[int]:
-        """Return the fingerprints by which the model knows what has these."""
-        return self.key.fingerprints(fingerprints) if self.key else fingerprints
 
     def features(self, message: Message, numbers: bool = True, spare: Features | None = None) -> Features:
         """Return all features of a message, up to the most it may bring; its numbers if they are wanted.
 
         They are put into `spare`, if there is one that nobody uses any more.
         """
-        features = spare or Features(self.key)
+        features = spare or Features()
         features.start_anew()
         if self.settings.headers:
             self._add_head(features, message)

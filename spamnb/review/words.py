@@ -110,7 +110,7 @@ def mail(context: PageContext, facts: TokenFacts) -> Markup:
 def finder(model: Model, facts: TokenFacts) -> Callable[[bytes], bool]:
     """Make a function that tells whether a message has a token, or a pair of neighbours."""
     words = tuple(facts.token.split(" ")) if facts.is_pair else (facts.token,)
-    fingerprint = fingerprint_of(model, words)
+    fingerprint = fingerprint_of(words)
 
     def is_in(raw: bytes) -> bool:
         features = model.features(read(raw))

@@ -15,7 +15,6 @@ from spamnb.delivery.commands import open_history
 from spamnb.errors import InputOutputError, ModelError, SpamnbError
 from spamnb.files import model_file
 from spamnb.in_memory import load_into_memory
-from spamnb.key import key_path
 from spamnb.model import Model, base_of
 from spamnb.reading.envelope import envelope_of
 from spamnb.reading.features import Features
@@ -131,7 +130,6 @@ class Judge:
 
     def _by(self, kept: ReloadingModel, message: Message, with_evidence: bool) -> Judged:
         model = kept.current()
-        self.spare.key = model.key
         features = model.features(message, self.spare)
         try:
             verdict = model.classify_features(features) if with_evidence else model.verdict(features)
@@ -227,7 +225,7 @@ class ReloadingModel:
         self.opened_on: Model | None = None  # what that was when this one was opened; None: no model
         self.stamp: Stamp | None = None
         self.last_error = ""
-        self.failed_stamp: Stamp | None = None  # of files that could not be opened, and of the key
+        self.failed_stamp: Stamp | None = None  # of files that could not be opened
         self.failure: ModelError | None = None
         self._model: Model | None = None
 
@@ -260,7 +258,7 @@ class ReloadingModel:
 
     def _reopen(self, stamp: Stamp) -> Model:
         try:
-            if self.failure and self._stamp_with_key() == self.failed_stamp:
+            if self.failure and self._stamp() == self.failed_stamp:
                 raise self.failure
             self.failure = None
             model = self._open(stamp)
@@ -292,14 +290,11 @@ class ReloadingModel:
 
     def remember_failure(self, error: ModelError) -> None:
         """Remember why a model cannot be judged by: it is not opened again until one of its files changes."""
-        self.failure, self.failed_stamp = error, self._stamp_with_key()
+        self.failure, self.failed_stamp = error, self._stamp()
 
     def _stamp(self) -> Stamp:
         """Stamp that differs once the model file or its journal was replaced or has grown."""
         return self._file_stamp(self.path), self._file_stamp(self.path + ".journal")
-
-    def _stamp_with_key(self) -> Stamp:
-        return *self._stamp(), self._file_stamp(key_path(self.path))
 
     def _file_stamp(self, path: str) -> tuple[int, int, int] | None:
         try:

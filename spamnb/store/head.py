@@ -77,7 +77,6 @@ def _check_head(head: dict[str, Any]) -> None:
     fits = fits and all(isinstance(head[name], list) for name in ("labels", "columns", *TOTALS))
     fits = fits and is_integer(head["vocabulary"]) and is_integer(head["pair_vocabulary"])
     fits = fits and is_integer(head["generation"], 0, (1 << 64) - 1)
-    fits = fits and isinstance(head["settings"].get("keyed", ""), str)
     for name, by_label in numbers.items():
         fits = fits and is_label(name) and len(by_label) == len(labels)
         for count, total, squares in by_label:

@@ -54,7 +54,6 @@ class StoredModel:
             self._check_columns()
             self.labels: list[str] = list(self.head["labels"])
             self.generation: int = self.head["generation"]
-            self.keyed: str = self.head["settings"].get("keyed", "")  # the id of its key, if any
             self.messages: list[int] = list(self.head["messages"])
             self.presences: list[int] = list(self.head["presences"])
             self.occurrences: list[int] = list(self.head["occurrences"])

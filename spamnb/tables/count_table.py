@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spamnb.array_loops import add_row, count_sets, widen_days
-from spamnb.arrays import Array, Sets, Texts, counted_columns, distinct, shard_range, stable_order
+from spamnb.arrays import Array, Sets, Texts, counted_columns, distinct, shard_range
 from spamnb.grams import COUNTERS
-from spamnb.key import Key
 from spamnb.tables.learned import NOT_LEARNED, NOTHING_LEARNED, LearnedMessages, merge_learned
 
 if TYPE_CHECKING:
@@ -204,16 +203,6 @@ class CountTable:
             occurrence_counts=_narrowed(factor * self.occurrence_counts.astype(np.int64)),
             grams=_narrowed(factor * self.grams.astype(np.int64)),
         )
-
-    def keyed(self, key: Key) -> CountTable:
-        """Make the table that a model with this key has: its own fingerprints and digests, and no texts."""
-        fingerprints = np.array(key.fingerprints(self.fingerprints.tolist()), np.uint64)
-        learned, texts, grams = self.learned.keyed(key), Texts.empty(len(self)), self.grams
-        if grams.size:
-            grams = np.empty_like(self.grams)
-            grams[:, key.all_counters()] = self.grams
-        table = replace(self, fingerprints=fingerprints, texts=texts, learned=learned, grams=grams)
-        return table._entries(stable_order(fingerprints))
 
     def clipped(self) -> CountTable:
         """Raise negative counts to zero, and drop tokens that are left in no message.

@@ -10,7 +10,6 @@ import numpy as np
 
 from spamnb.arrays import Array, shard_range
 from spamnb.errors import WHAT_TO_DO, ModelError
-from spamnb.key import Key
 from spamnb.store.journal import JournalRecord
 from spamnb.store.stored_model import StoredModel
 
@@ -107,12 +106,6 @@ class LearnedMessages:
     def relabelled(self, new_indices: Sequence[int]) -> LearnedMessages:
         """Give each label, in order, another index."""
         return replace(self, labels=np.array([*new_indices, NOT_LEARNED], np.int8)[self.labels])
-
-    def keyed(self, key: Key) -> LearnedMessages:
-        """Replace digests by those that a model with this key has."""
-        digests = key.digests(self.digests.tolist())
-        scores = [each.tolist() for each in (self.scores, self.leads, self.base_scores)]
-        return LearnedMessages.of(digests, self.labels, *scores)
 
     def scored(self, digests: Array, **found: Array) -> LearnedMessages:
         """Replace `scores`, `leads` or `base_scores` of some of the messages."""

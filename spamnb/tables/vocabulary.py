@@ -15,7 +15,6 @@ from spamnb.errors import WHAT_TO_DO, ModelError
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.layout import record_type
 
-FINGERPRINT_SIGN = "#"  # begins a fingerprint that is shown
 BLOCK_SIZE = 1 << 17  # tokens read at once: the arrays made of them take some 20 MB
 
 
@@ -79,9 +78,7 @@ class Vocabulary:
             days[at] = max(days[at], change.last_day)
 
     def tokens(self, places: Iterable[int]) -> list[str]:
-        """Texts of some tokens; in a model that keeps no words, their fingerprints instead."""
-        if self.stored.keyed:
-            return [shown_fingerprint(self._key(place)) for place in places]
+        """Texts of some tokens."""
         return [self._token(place).decode("utf-8", "replace") for place in places]
 
     def texts(self, block: Block) -> Texts:
@@ -144,18 +141,6 @@ def column_blocks(stored: StoredModel, name: str) -> Iterator[Array]:
         yield np.frombuffer(data, record_type(column.kind))
     if found != expected:
         raise ModelError(stored.path, f"its column {name} is damaged; {WHAT_TO_DO}")
-
-
-def shown_fingerprint(fingerprint: int) -> str:
-    """Write a fingerprint as it is shown in place of a token, in a model that keeps no words."""
-    return f"{FINGERPRINT_SIGN}{fingerprint:016x}"
-
-
-def parse_fingerprint(shown: str) -> int | None:
-    """Read a fingerprint as `shown_fingerprint` writes it; None if it is none."""
-    digits = shown.removeprefix(FINGERPRINT_SIGN)
-    well_formed = len(shown) == 17 and len(digits) == 16 and set(digits) <= set("0123456789abcdef")
-    return int(digits, 16) if well_formed else None
 
 
 def tokens_of_journal(stored: StoredModel) -> dict[int, JournalToken]:

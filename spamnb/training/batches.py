@@ -17,7 +17,6 @@ import numpy as np
 
 from spamnb.array_loops import count_rows
 from spamnb.arrays import Array, Rows, Sets, Texts, sorted_distinct
-from spamnb.key import Key
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.labelled import Sources
 from spamnb.mailboxes.skipped import Unreadable
@@ -77,7 +76,6 @@ class MailToRead:
 
     sources: Sources
     settings: Settings
-    key: Key | None = None  # of a model that keeps no words
     known: IsKnown | None = None  # tells which messages need not be tokenized
     all_folders: bool = False  # also folders whose names speak against their label
 
@@ -200,7 +198,7 @@ def batch_of(
 
     Verdicts need no digests, which are 0 then, and most no numbers.
     """
-    builder, features = BatchBuilder(tokenizer.key), Features(tokenizer.key)
+    builder, features = BatchBuilder(), Features()
     names, found, dates, unreadable = [], [], [], []
     for raw in chunk.messages():
         if isinstance(raw, Unreadable):
@@ -208,7 +206,7 @@ def batch_of(
             continue
         message = read(raw.data)
         names.append((raw.path, raw.index))
-        found.append(digest(message, tokenizer.key) if digests else 0)
+        found.append(digest(message) if digests else 0)
         dates.append((message.get("date") or "")[:MAX_DATE])
         if known is not None and known(found[-1], label):
             builder.add(None)
@@ -220,13 +218,12 @@ def batch_of(
 class ChunkReader:
     """Makes a batch of each chunk; the tokenizer is made once in each process."""
 
-    def __init__(self, settings: Settings, known: IsKnown | None = None, key: Key | None = None) -> None:
+    def __init__(self, settings: Settings, known: IsKnown | None = None) -> None:
         self.settings = settings
         self.known = known
-        self.key = key
         self.tokenizer: Tokenizer | None = None
 
     def __call__(self, chunk: Chunk, label: str) -> Batch:
         if self.tokenizer is None:
-            self.tokenizer = Tokenizer(self.settings, self.key)
+            self.tokenizer = Tokenizer(self.settings)
         return batch_of(chunk, label, self.tokenizer, self.known)

@@ -9,7 +9,7 @@ from spamnb.errors import CannotCreate, DataError, SpamnbError
 from spamnb.files import STDERR, STDIN, STDOUT, write_stderr
 from spamnb.labels import HAM, SPAM
 from spamnb.lock import TRAINING, Lock
-from spamnb.model import Model, base_of, key_of
+from spamnb.model import Model, base_of
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.store import journal
@@ -41,13 +41,12 @@ def learn(
         stored = StoredModel(path)
         if label is not None and label not in stored.labels:
             raise DataError(f"{path}: has no label {label!r}; there are: {', '.join(stored.labels)}")
-        key = key_of(stored)
-        identity = digest(message, key)
+        identity = digest(message)
         before = stored.label_of(identity)
         result = outcome(before, label)
         if result in (KNOWN, UNKNOWN):
             return result
-        model, base = Model(stored, key=key), base_of(stored, only_base)
+        model, base = Model(stored), base_of(stored, only_base)
         features = model.tokenizer.features(message)
         # How the model judges the message before it learns it: cutoffs are set by such scores.
         count = stored.messages[stored.labels.index(label)] if label is not None else 0
@@ -58,9 +57,9 @@ def learn(
             score = verdict_of(found, model.cutoffs, model.calibration).score
             lead = found.lead_among_others(label)
             if base and base.label_of(identity) is None:  # what it has learned would score too well
-                in_layers = Model(stored, key=key, base=base)
+                in_layers = Model(stored, base=base)
                 base_score = in_layers.classify_features(features).score
-        texts = {} if stored.keyed else features.texts
+        texts = features.texts
         tokens, pairs = sorted(features.tokens), sorted(features.pairs)
         about = stored.head.get("base")
         base_path = about["path"] if about and only_base in (None, about["path"]) else ""
@@ -99,7 +98,7 @@ def learn(
 def learned_label(path: str, raw: bytes) -> str | None:
     """Look up the label that a message is learned under; None if it is not."""
     stored = StoredModel.open(path)
-    return stored.label_of(digest(read(raw), key_of(stored)))
+    return stored.label_of(digest(read(raw)))
 
 
 def fold_in_background(path: str, limit: int, most: int = TOO_LONG, base: str = "") -> None:

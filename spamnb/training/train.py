@@ -17,7 +17,7 @@ from spamnb.files import complain
 from spamnb.labels import LABELS, MOST_LABELS
 from spamnb.lock import TRAINING, Lock
 from spamnb.mailboxes.skipped import failures, passed_over
-from spamnb.model import DEFAULT_VIEW, check_base, key_of, settings_of, view_of
+from spamnb.model import DEFAULT_VIEW, check_base, settings_of, view_of
 from spamnb.reading.settings import Settings
 from spamnb.rights import read_as_others
 from spamnb.store.changes import KNOWN, LEARNED, MOVED
@@ -31,7 +31,6 @@ from spamnb.training.batches import Counted, MailToRead, Pool
 from spamnb.training.known_messages import KnownMessages, Summary, refuse_swapped_labels
 from spamnb.training.labels import mail_option, refuse_new_labels
 from spamnb.training.limits import USUAL_WEIGHT
-from spamnb.training.new_key import key_for
 from spamnb.training.sample import SAMPLE_SIZE, Sample
 from spamnb.training.writing import rewrite, write, write_shards
 
@@ -46,7 +45,6 @@ def train(
     ham_loss: float | None = None,
     fresh: bool = False,
     forget: bool = False,
-    keyed: bool = False,
     rare: int = 0,
     all_folders: bool = False,
     yes: bool = False,
@@ -58,7 +56,7 @@ def train(
 ) -> Summary:
     """Learn (or forget) all mail under each label. The model is replaced at the end, whole, or not at all.
 
-    `wanted` (the tokenizer's settings) and `keyed` are for a new model, or a `fresh` one in place of the old.
+    `wanted` (the tokenizer's settings) is for a new model, or a `fresh` one in place of the old.
     So is `view`, unless it has no cutoffs, or there is mail enough of each label whose scores set them: half
     of what was learned, or as much as a sample has.
     Tokens in no more messages than `rare` are dropped. Without `all_folders`, folders below a path are left
@@ -76,19 +74,17 @@ def train(
         stored = None if fresh else replaced  # the model to be added to
         if stored is None:
             labels = list(LABELS if set(sources) <= set(LABELS) else sources)
-            Settings(**wanted or {}).words()  # an unknown language is an error, before a key is made
-            key = key_for(path, keyed and not dry_run)
-            settings, view = Settings(**wanted or {}, keyed=key.id if key else ""), view or DEFAULT_VIEW
+            settings, view = Settings(**wanted or {}), view or DEFAULT_VIEW
+            settings.words()  # an unknown language is an error
             accepted = HAM_LOSS if ham_loss is None else ham_loss
             known_before, is_new_view = NOTHING_LEARNED, False
         else:
             given = () if forget else sources
             refuse_new_labels(stored, given, new_labels, yes)
             labels = list(dict.fromkeys([*stored.labels, *given]))
-            settings, old_view = same_settings(stored, wanted or {}, keyed), view_of(stored)
+            settings, old_view = same_settings(stored, wanted or {}), view_of(stored)
             is_new_view = view is not None and view.as_map() != old_view.as_map()
             view = view or old_view
-            key = key_of(stored)
             accepted = stored.head["ham_loss"] if ham_loss is None else ham_loss
             known_before = LearnedMessages.load(stored)
             if is_new_view:
@@ -110,7 +106,7 @@ def train(
         summary, sample, known = Summary(), Sample(file), KnownMessages(known_before, labels)
         day, met = today(), np.zeros(len(labels), np.int64)
         is_known = known.is_known if len(known_before) and not (forget or is_new) else None
-        mail = MailToRead(sources, settings, key, is_known, all_folders)
+        mail = MailToRead(sources, settings, is_known, all_folders)
         for batch in read_as_others(pool.batches(mail)):
             steps, outcomes = known.steps(batch, forget, summary)
             if len(steps) and not dry_run:
@@ -203,11 +199,10 @@ def replaceable(path: str) -> StoredModel | None:
         return None
 
 
-def same_settings(stored: StoredModel, wanted: Mapping[str, Any], keyed: bool = False) -> Settings:
+def same_settings(stored: StoredModel, wanted: Mapping[str, Any]) -> Settings:
     """Read the settings of a model; raise an error if others were asked for."""
     settings = settings_of(stored)
     other = [name for name, value in wanted.items() if getattr(settings, name) != value]
-    other += ["keyed"] if keyed and not stored.keyed else []
     if other:
         raise DataError(
             f"{stored.path}: trained with other settings ({', '.join(other)}); leave them out, or use --fresh"
@@ -236,12 +231,11 @@ def create(path: str, *labels: str, ham_loss: float | None = None, base: str | N
     with Lock(path, kind=TRAINING):
         if existing(path) is None:
             names = LABELS if set(labels) <= set(LABELS) else labels
-            key = key_for(path)
-            settings = Settings(keyed=key.id if key else "")
+            settings = Settings()
             accepted, about_base = HAM_LOSS if ham_loss is None else ham_loss, None
             if base:
                 beneath = StoredModel.open(base)
-                chosen = {**settings_of(beneath).as_map(), "keyed": settings.keyed, "closed": False}
+                chosen = {**settings_of(beneath).as_map(), "closed": False}
                 try:
                     about_base = new_base(path, beneath, names, Settings.from_map(chosen), DEFAULT_VIEW)
                     settings = Settings.from_map(chosen)

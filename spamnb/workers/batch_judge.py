@@ -39,7 +39,7 @@ class BatchJudge:
     def __init__(self, model: Model, envelopes: bool = False) -> None:
         self.model = load_into_memory(model)
         self.envelopes = envelopes
-        self.spare = Features(model.key)
+        self.spare = Features()
 
     def __call__(self, chunk: Chunk) -> Judgement:
         verdicts, unreadable = [], []

@@ -86,7 +86,7 @@ class LocalPool(LocalJudges):
 
     def batches(self, mail: MailToRead) -> Iterator[Batch]:
         """Read all mail under each label, in order."""
-        task = ChunkTask(ChunkReader(mail.settings, mail.known, mail.key))
+        task = ChunkTask(ChunkReader(mail.settings, mail.known))
         found = chunks_by_label(mail.sources, chunks, mail.all_folders)
         results = in_parallel(task, found, self.jobs)
         for batch, before in join_ranges(results, lambda chunk, batch: task(chunk, batch.label)):

@@ -438,13 +438,6 @@ class TestNoCluster:
         assert not (tmp_path / "model").exists()
 
 
-def test_the_key_of_a_model_stays_here(cluster, post, tmp_path):
-    with cluster.client() as client:
-        pool = ClusterPool(client, post.paths)
-        with pytest.raises(UsageError, match="the key stays"):
-            trained(tmp_path / "model", post.sources, pool, keyed=True)
-
-
 @pytest.mark.parametrize(
     ("size", "depth"),
     [(0, 0), (LEAF, 0), (LEAF + 1, 1), (8 * LEAF, 1), (8 * LEAF + 1, 2), (1 << 60, 4)],

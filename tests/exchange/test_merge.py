@@ -279,20 +279,3 @@ def test_models_that_do_not_fit_or_are_damaged_change_nothing(spamnb, base, own,
         Path(other).write_bytes(data)
         spamnb("merge", out, base, other).fails(65, other, f"column {column} is damaged")
     assert not [name for name in os.listdir(tmp_path) if name.startswith("out") and name != "out.training"]
-
-
-def test_keyed_models_of_one_key(spamnb, mail, tmp_path):
-    key = spamnb.environment | {"SPAMNB_KEY": str(tmp_path / "key")}
-    options = {"one": ["--ham", mail.ham], "two": ["--spam", mail.spam], "both": [mail.ham, mail.spam]}
-    one, two, both = paths = [str(tmp_path / name) for name in options]
-    for path, mailboxes in zip(paths, options.values(), strict=True):
-        spamnb("train", "--keyed", "--jobs", "1", "--model", path, *mailboxes, env=key).succeeds()
-    for path in (two, both):
-        spamnb("train", "--ham", "-", "--model", path, stdin=work(1), env=key).succeeds()
-    out = str(tmp_path / "out")
-    done = spamnb("merge", out, one, two, env=key).succeeds()
-    assert done.lines[-1].startswith(f"key: {key['SPAMNB_KEY']}")
-    assert content(out) == content(both)
-    spamnb("train", "--keyed", "--jobs", "1", "--model", tmp_path / "own", mail.ham, mail.spam).succeeds()
-    spamnb("merge", tmp_path / "none", one, tmp_path / "own").fails(65, "other settings", "keyed")
-    spamnb("merge", out, spamnb.model, "--fresh", env=key).fails(65, "keeps no words")

@@ -33,7 +33,6 @@ SLOW = {
     "test_faults.py": "IMAP servers on a bad network",
     "test_folding.py": "many processes at once",
     "test_journal_damage.py": "damage of every kind at many places",
-    "test_keyed.py": "every command again",
     "test_markup_oracle.py": "another parser of HTML",
     "test_message_oracle.py": "another parser of mail, on each message",
     "test_metrics.py": "scikit-learn, which takes seconds to import",

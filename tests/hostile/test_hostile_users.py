@@ -76,18 +76,6 @@ def test_a_journal_that_is_a_link_is_not_read(spamnb, own, tmp_path):
 
 
 @as_root
-def test_a_key_of_a_stranger_is_not_taken(spamnb, mail, shared_folder):
-    key = planted(shared_folder / "model.key", b"k" * 32)
-    command = ("train", "--keyed", "--fresh", "--model", shared_folder / "model", mail.ham, mail.spam)
-    spamnb(*command).fails(73, "model.key", "belongs to another user")
-    os.rename(key, shared_folder / "elsewhere")
-    os.symlink(shared_folder / "elsewhere", key)
-    spamnb(*command).fails(73, "model.key", "belongs to another user")
-    os.chown(key, 0, 0)
-    spamnb(*command).succeeds()
-
-
-@as_root
 def test_a_history_of_a_stranger_is_neither_read_nor_written(spamnb, shared_folder, monkeypatch):
     monkeypatch.setattr(time, "gmtime", lambda: (2026, 11, 16, 0, 0, 0, 0, 320, 0))
     today, another = (shared_folder / f"2026-11-{day}-000000.verdicts" for day in (16, 17))

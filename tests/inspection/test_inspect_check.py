@@ -76,7 +76,6 @@ def made(spamnb, mail, folder, how):
         "forgotten": [trained, ("train", "--forget", "--jobs", "1", mail.ham, mail.spam)],
         "moved": [trained, ("train", "--jobs", "1", "--yes", "--spam", mail.ham)],
         "n-grams": [("train", "--ngrams", "3", *trained[1:])],
-        "keyed": [("train", "--keyed", *trained[1:]), ("train", "--spam", "-")],
     }
     for command in commands[how]:
         spamnb(*command, "--model", path, stdin=b"Subject: meeting\n\nviagra").succeeds()
@@ -85,20 +84,13 @@ def made(spamnb, mail, folder, how):
 
 @pytest.mark.parametrize(
     "how",
-    "empty,three,one,imported,imported and trained,pruned,forgotten,moved,n-grams,keyed".split(","),
+    "empty,three,one,imported,imported and trained,pruned,forgotten,moved,n-grams".split(","),
 )
 def test_every_kind_of_model_is_sound(spamnb, mail, tmp_path, how):
     path = made(spamnb, mail, tmp_path, how)
     found = spamnb("inspect", "--check", "--json", "--model", path).succeeds().json
     assert found["damage"] == []
     assert found["tokens"] == len(StoredModel.open(path).column("tokens"))
-
-
-def test_a_keyed_model_without_its_key(spamnb, mail, tmp_path):
-    """Who only keeps a copy of it can verify that."""
-    path = made(spamnb, mail, tmp_path, "keyed")
-    os.unlink(path + ".key")
-    assert spamnb("inspect", "--check", "--json", "--model", path).succeeds().json["journal"] == 1
 
 
 def test_a_model_of_many_blocks(own, monkeypatch):

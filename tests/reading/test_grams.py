@@ -10,7 +10,6 @@ from spamnb import library
 from spamnb.bayes.view import View
 from spamnb.grams import COUNTER_BITS, COUNTERS, counter_of, part_of
 from spamnb.inspection.explanation import explain
-from spamnb.key import Key
 from spamnb.model import DEFAULT_VIEW, Model
 from spamnb.reading.features import BODY, HEAD, Features
 from spamnb.reading.message import read
@@ -92,20 +91,6 @@ def test_there_are_few_whatever_the_message(raw):
     assert len(grams(b"Subject: x\n\n" + raw)) <= 2 * GRAM_TEXT
     found = grams(b"Subject: " + b"ab12" * 2000 + raw)
     assert len(found) <= 2 * GRAM_TEXT
-
-
-@given(st.binary(min_size=32, max_size=32), st.lists(st.integers(0, COUNTERS - 1), max_size=50))
-def test_a_key_gives_each_counter_another_of_its_part(secret, some):
-    keyed = Key(secret).counters(some)
-    assert list(map(part_of, keyed)) == list(map(part_of, some))
-    assert len(set(keyed)) == len(set(some))
-
-
-def test_a_key_mixes_all_counters():
-    everyone = Key(bytes(32)).all_counters()
-    assert sorted(everyone) == list(range(COUNTERS))
-    assert sum(counter == plain for plain, counter in enumerate(everyone)) < 20
-    assert everyone != Key(bytes(31) + b"\1").all_counters()
 
 
 def test_a_small_model_is_a_small_file(spamnb):

@@ -125,19 +125,6 @@ def test_a_failure_to_look_words_up_is_remembered(home, judge, spamnb):
     assert kept.failure is None
 
 
-def test_a_key_that_comes_later_is_found(spamnb, mail, home, judge):
-    model = home / "model.msgpack"
-    spamnb("train", "--jobs", "1", "--keyed", "--model", model, mail.ham, mail.spam).succeeds()
-    key = Path(f"{model}.key")
-    key.rename(home / "elsewhere")
-    for _ in range(2):
-        assert judge.classify(SPAM, "ann").model == spamnb.model
-        assert "key is missing" in judge.told["ann"]
-    (home / "elsewhere").rename(key)
-    assert judge.classify(SPAM, "ann").model == str(model)
-    assert judge.told == {}
-
-
 def test_a_large_journal_is_not_read(home, anns, judge):
     sparse(home / "model.msgpack.journal", b"", 1 << 31)
     judge.classify(SPAM, "ann")

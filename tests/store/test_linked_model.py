@@ -37,7 +37,6 @@ CHANGES = [
     "train --forget -",
     "train --jobs 1 --ham-loss 2% HAM SPAM",
     "train --jobs 1 --fresh HAM SPAM",
-    "train --jobs 1 --keyed --fresh HAM SPAM",
     "prune --older-than 0d --rarer-than 9",
     "import --fresh BACKUP",
 ]

@@ -42,10 +42,9 @@ def test_what_root_learns_stays_the_owners(spamnb, mail, folder):
     assert rights(f"{model}.training") == (NOBODY, GROUP, 0o600)
 
 
-@pytest.mark.parametrize("keyed", [[], ["--keyed"]], ids=["", "keyed"])
-def test_a_new_model_is_the_folders_owners(spamnb, mail, folder, keyed):
+def test_a_new_model_is_the_folders_owners(spamnb, mail, folder):
     model = folder / "users" / "ann" / "model"
-    done = spamnb("train", "--jobs", "1", *keyed, "--model", model, mail.ham, mail.spam)
+    done = spamnb("train", "--jobs", "1", "--model", model, mail.ham, mail.spam)
     assert done.code == 0
     assert done.err.decode() == f"spamnb: {model}: belongs to the owner of its folder\n"
     for path in (model.parent.parent, model.parent, *model.parent.iterdir()):

@@ -141,7 +141,6 @@ def test_without_its_base(layered, base, capfd):
     [
         (("settings", "revision"), 3, "revision of the tokenizer"),
         (("settings", "ngrams"), 2, "ngrams"),
-        (("settings", "keyed"), "0123456789abcdef", "key"),
         (("labels", 0), "good", "labels"),
     ],
 )

@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 TOP = 20  # tokens and messages shown by default
 
 
-def show_difference(found: ModelDifference, top: int, keyed: bool, as_json: bool) -> None:
+def show_difference(found: ModelDifference, top: int, as_json: bool) -> None:
     if as_json:
         print_json(asdict(found))
     else:
         paths = f"here:  {printable(found.here)}", f"there: {printable(found.there)}"
-        show(*paths, *token_tables(found, top, keyed), *verdict_tables(found, top))
+        show(*paths, *token_tables(found, top), *verdict_tables(found, top))
 
 
-def token_tables(found: ModelDifference, top: int, keyed: bool) -> Iterator[Grid | str]:
+def token_tables(found: ModelDifference, top: int) -> Iterator[Grid | str]:
     if found.settings:
         rows = [(name, *map(value_text, both)) for name, both in found.settings.items()]
         yield table(None, ("", "here", "there"), rows, ("here", "there"))
@@ -46,10 +46,6 @@ def token_tables(found: ModelDifference, top: int, keyed: bool) -> Iterator[Grid
             ],
             texts=("for",),
         )
-        if keyed:
-            yield "tokens are shown as numbers: these models keep no words"
-    elif "keyed" in found.settings:
-        yield "their tokens cannot be compared: the models have different keys"
     elif top:
         yield "all tokens have the same weights"
 

@@ -9,7 +9,6 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from spamnb.bayes.cutoffs import not_spam
-from spamnb.cli.render.notices import key_location
 from spamnb.cli.render.terminal import fact_lines, left_aligned, listed, print_json, show, signed, table
 from spamnb.errors import DataError
 from spamnb.files import complain, counted, printable
@@ -26,7 +25,6 @@ TOP = 10  # tokens shown of each label by default
 WIDEST = 4  # labels up to which each has a column
 LEAST_SHARE = 0.001  # of the words, from which on a script is named
 BAR_WIDTH = 10  # characters
-NO_WORDS = "not kept: tokens are shown as numbers, #…; --token WORD looks one up"
 
 
 def show_model(known: ModelSummary) -> None:
@@ -67,9 +65,6 @@ def facts(known: ModelSummary) -> Iterator[tuple[str, str]]:
     yield "vocabulary", f"{counted(known.vocabulary, 'token')}, {counted(known.pairs, 'pair')} of neighbours"
     if len(written := scripts(known)) > 1:
         yield "scripts", f"{', '.join(written)} of the words"
-    if known.settings["keyed"]:
-        yield "words", NO_WORDS
-        yield "key", key_location(known.path)
     yield "settings", settings(known.settings)
     yield "view", view(known.view)
     if known.base:
@@ -220,15 +215,13 @@ LISTED = 25  # tokens of each place
 
 
 def show_samples(
-    samples: Iterable[SyntheticMessage], count: int, seed: int, keyed: bool, everything: bool, as_json: bool
+    samples: Iterable[SyntheticMessage], count: int, seed: int, everything: bool, as_json: bool
 ) -> None:
     if as_json:
         print_json({"seed": seed, "messages": [*map(asdict, samples)]})
         return
     for serial, sample in enumerate(samples, 1):
         show(*lines(sample, serial, count, seed, everything))
-    if keyed:
-        show("tokens are shown as numbers: this model keeps no words")
 
 
 def lines(sample: SyntheticMessage, serial: int, count: int, seed: int, everything: bool) -> Iterator[str]:

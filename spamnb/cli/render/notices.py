@@ -1,7 +1,5 @@
 """Lines that end the output of several commands: mail that was not read, and where the model is."""
 
-import os
-import stat
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
@@ -12,7 +10,6 @@ from spamnb.cli.shared.help import is_quiet
 from spamnb.cli.version import form_of_core
 from spamnb.errors import SpamnbError
 from spamnb.files import complain, counted, printable
-from spamnb.key import key_path
 from spamnb.mailboxes.not_mail import ARCHIVE
 from spamnb.mailboxes.skipped import Deleted, LeftOutFolder, Unreadable, failures, passed_over
 from spamnb.model import revision_of
@@ -67,10 +64,9 @@ def telling_slowness(step: Callable[[int, int], None]) -> Callable[[int, int], N
     return tell
 
 
-def model_location(model: str) -> list[str]:
-    """Say in a line where a model is, and in another where its key is, if it has one."""
-    key = [f"key: {key_location(model)}"] if StoredModel.open(model).keyed else []
-    return [f"model: {printable(model)}", *key]
+def model_location(model: str) -> str:
+    """Say in a line where a model is."""
+    return f"model: {printable(model)}"
 
 
 def older_revision(model: str) -> int:
@@ -92,13 +88,3 @@ def tell_revision(model: str, older: int) -> None:
         done = f"converted from tokenizer revision {older} to {REVISION}; all counts stay"
     later = "Features new in this version count only in mail learned from now on; --fresh has them in all"
     complain(f"{model}: {done}. {later}")
-
-
-def key_location(model: str) -> str:
-    """Say where the key of a model is, and what to know of it."""
-    path = key_path(model)
-    if not os.path.exists(path):
-        return f"{printable(path)} (missing: the model needs a copy of the key it was made with)"
-    everybodys = os.stat(path).st_mode & stat.S_IROTH
-    advice = "everyone can read it: chmod 600" if everybodys else "without it the model is useless"
-    return f"{printable(path)} ({advice})"

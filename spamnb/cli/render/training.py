@@ -80,8 +80,7 @@ def print_conflicts(summary: Summary) -> None:
 
 def show_model(model: str) -> None:
     """Say where a model is, and how much spam it catches."""
-    for line in model_location(model):
-        click.echo(line)
+    click.echo(model_location(model))
     from spamnb.inspection.standing import standing  # which needs numpy
 
     if where := standing(StoredModel.open(model)):

@@ -21,7 +21,6 @@ from spamnb.workers import open_pool
 
 if TYPE_CHECKING:
     from spamnb.evaluation.corpus import Corpus
-    from spamnb.key import Key
     from spamnb.reading.settings import Settings
     from spamnb.training.batches import Batch
     from spamnb.workers.cluster.pool import ClusterPool
@@ -97,13 +96,13 @@ class LabelledMail:
         """Open the workers that read it."""
         return open_pool(self.paths, self.cluster, self.jobs, self.skip_unreadable)
 
-    def batches(self, settings: Settings, key: Key | None = None) -> Iterator[Batch]:
+    def batches(self, settings: Settings) -> Iterator[Batch]:
         """Read all the mail, in order."""
         from spamnb.training.batches import MailToRead
 
         found, self.unreadable = 0, []
         with self.pool() as pool, progress("reading", self.size, note=pool.status) as step:
-            for batch in pool.batches(MailToRead(self.sources, settings, key, all_folders=self.all_folders)):
+            for batch in pool.batches(MailToRead(self.sources, settings, all_folders=self.all_folders)):
                 self.unreadable += batch.unreadable
                 yield batch.whole()
                 step(batch.size, len(batch))

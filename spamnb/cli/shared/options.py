@@ -152,11 +152,6 @@ jobs_option = rare_option(
     "--jobs", type=Number(1, 1024), help="Number of processes; by default one for each core."
 )
 no_base_option = rare_option("--no-base", is_flag=True, help="Judge without the model's base, if it has one.")
-keyed_option = rare_option(
-    "--keyed",
-    is_flag=True,
-    help="New model: store no words, only keyed hashes; the key is in $SPAMNB_KEY, else PATH.key.",
-)
 cluster_option = rare_option(
     "--cluster",
     metavar="ADDRESS",

@@ -17,14 +17,13 @@ from spamnb.exchange.importing.exports import Format, Lines, TokenCounts
 from spamnb.exchange.importing.rules import Token, rule_for
 from spamnb.labels import LABELS
 from spamnb.lock import TRAINING, Lock
-from spamnb.model import key_of, settings_of
+from spamnb.model import settings_of
 from spamnb.reading.features import fingerprints_of, pair_fingerprint
 from spamnb.reading.settings import Settings
 from spamnb.store.journal import LAST_DAY
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable, sum_tables
 from spamnb.tables.loading import load_table
-from spamnb.training.new_key import key_for
 from spamnb.training.train import existing, replaceable
 from spamnb.training.writing import write
 
@@ -128,30 +127,24 @@ def format_of(lines: Lines) -> Format:
     raise lines.error(f"not a known export ({names}); name the filter with --from")
 
 
-def check_importable(model: StoredModel, keyed: bool) -> None:
+def check_importable(model: StoredModel) -> None:
     """Raise an error if an import cannot be added to a model: it must be an import, too, of ham and spam."""
     if set(model.labels) != set(LABELS):
         why = f"its labels are {', '.join(model.labels)}"
     elif not settings_of(model).closed:
         why = "it was trained on mail, which tells more than an export"
-    elif keyed and not model.keyed:
-        why = "it was made without --keyed"
     else:
         return
     raise DataError(f"{model.path}: {why}; use --fresh to replace it, or name another file with --model")
 
 
-def add_to_model(model: str, imported: Imported, fresh: bool = False, keyed: bool = False) -> None:
+def add_to_model(model: str, imported: Imported, fresh: bool = False) -> None:
     """Make a model of an import, or add it to a model that was imported, too."""
     with Lock(model, kind=TRAINING):
         before = replaceable(model) if fresh else existing(model)
         base, more = CountTable.empty(LABELS), imported.columns()
         if before and not fresh:
-            check_importable(before, keyed)
-            base, key = load_table(before), key_of(before)
-        else:
-            key = key_for(model, keyed)
-        if key:
-            more = more.keyed(key)
-        settings = Settings(closed=True, grams=False, keyed=key.id if key else "")
+            check_importable(before)
+            base = load_table(before)
+        settings = Settings(closed=True, grams=False)
         write(model, sum_tables([base, more]), settings, before=before)

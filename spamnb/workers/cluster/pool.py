@@ -37,7 +37,6 @@ CHUNK_SIZE = 8 << 20  # bytes: half a second of tokenizing, and few requests to 
 MAX_PACKED = 4 << 20  # bytes: a larger compressed mailbox is read by this process, as it cannot be cut
 RECOUNT_AFTER = 2.0  # seconds until workers are counted again
 UNCHANGED = "nothing was changed"
-KEYED = "a model with a key, and the key stays on this machine; leave --cluster out"
 LAYERED = "a model on top of a base, which is not sent; leave --cluster out, or add --no-base"
 
 cut_mail = partial(chunks, size=CHUNK_SIZE, max_packed=MAX_PACKED)
@@ -107,8 +106,6 @@ class ClusterPool:
 
         Messages that the model has learned are tokenized, too: workers do not know which they are.
         """
-        if mail.key:
-            raise UsageError(KEYED)
 
         def begin(chunk: Chunk, label: str) -> tuple[Future, Future]:
             read = self.submit(tasks.batch, chunk, label, mail.settings)
@@ -150,8 +147,6 @@ class ClusterPool:
 
     def verdicts(self, model: Model, paths: Sequence[str], envelopes: bool = False) -> Iterator[Judgement]:
         """Have all mail below some paths judged, in order."""
-        if model.key:
-            raise UsageError(KEYED)
         if model.base:
             raise UsageError(LAYERED)
         has_own_view = model.calibration is not None
