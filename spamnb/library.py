@@ -33,9 +33,9 @@ def train(
 
     Settings (the tokenizer's) and view are for a new model. ham_loss is the share of ham that may be lost,
     from 0 to 0.5. Without all_folders, those below a path whose names speak against its label (Trash,
-    Drafts …) are left out. Without yes, a run is refused that would move nearly all of a label to another one, or has a path whose
-    name contradicts its label: folders may have been swapped; so is one with a label that a model with mail
-    does not have, if it is not in new_labels: it may be mistyped.
+    Drafts …) are left out. Without yes, a run is refused that would move nearly all of a label to another
+    one, or has a path whose name contradicts its label: folders may have been swapped; so is one with a label
+    that a model with mail does not have, if it is not in new_labels: it may be mistyped.
     """
     from spamnb.files import model_file
     from spamnb.labels import is_label

@@ -4,13 +4,13 @@ import os
 
 from spamnb.bayes.classifier import Classifier
 from spamnb.bayes.likelihood import NONE_MISFILED
-from spamnb.bayes.verdict import IMPORTED, LEAST_SCORE, Calibration, Cutoffs, Score, verdict_of
+from spamnb.bayes.verdict import LEAST_SCORE, Calibration, Cutoffs, Score, verdict_of
 from spamnb.bayes.view import View
 from spamnb.errors import WHAT_TO_DO, DataError, ModelError, NoInput, SpamnbError, UsageError
 from spamnb.files import complain, model_file
 from spamnb.labels import SPAM
 from spamnb.reading.message import read
-from spamnb.reading.settings import REVISION, Settings
+from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import Tokenizer
 from spamnb.store.stored_model import StoredModel
 
@@ -146,16 +146,9 @@ class Model:
 
 
 def cutoffs_of(stored: StoredModel, given: Cutoffs | None = None) -> Cutoffs:
-    """Return the cutoffs of a model, or those given, by its margin.
-
-    Older models of three labels or more have neither a margin nor cutoffs that were measured.
-    """
-    margin: float | None = stored.head.get("margin")
-    if given is None:
-        given = (
-            Cutoffs(*stored.head["cutoffs"]) if len(stored.labels) <= 2 or margin is not None else IMPORTED
-        )
-    return Cutoffs(given.ham, given.spam, given.contradiction, LEAST_SCORE if margin is None else margin)
+    """Return the cutoffs of a model, or those given; with its margin, if it has three labels or more."""
+    given = given or Cutoffs(*stored.head["cutoffs"])
+    return Cutoffs(given.ham, given.spam, given.contradiction, stored.head.get("margin", LEAST_SCORE))
 
 
 def base_of(stored: StoredModel, only: StoredModel | str | None = None) -> StoredModel | None:
@@ -170,9 +163,7 @@ def base_of(stored: StoredModel, only: StoredModel | str | None = None) -> Store
         if only is not None and about["path"] != (only if isinstance(only, str) else only.path):
             raise DataError(f"{stored.path}: its base is not the shared model")
         base = only if isinstance(only, StoredModel) else StoredModel.open(about["path"])
-        settings = settings_of(stored)
-        settings.revision = revision_of(stored)  # that its counts have, not the one of today
-        check_base(stored.path, stored.labels, settings, base)
+        check_base(stored.path, stored.labels, settings_of(stored), base)
     except SpamnbError as error:
         tell_no_base(error)
         return None
@@ -183,13 +174,10 @@ def tell_no_base(error: SpamnbError) -> None:
     complain(f"{error} (judging without this base)")
 
 
-NAMES = {"revision": "revision of the tokenizer"}  # of settings, where the user reads them
-
-
 def check_base(path: str, labels: "Sequence[str]", settings: Settings, base: StoredModel) -> None:
     """Raise an error if a model, of these labels and settings, cannot stand on another one."""
-    own, other = settings.as_map(), {**settings_of(base).as_map(), "revision": revision_of(base)}
-    differing = [NAMES.get(name, name) for name in own if own[name] != other[name]]
+    own, other = settings.as_map(), settings_of(base).as_map()
+    differing = [name for name in own if own[name] != other[name]]
     differing += ["labels"] if list(labels) != base.labels else []
     if differing:
         raise DataError(f"{base.path}: no base for {path}, made with other {', '.join(differing)}")
@@ -206,22 +194,8 @@ def view_of(stored: StoredModel) -> View:
 
 
 def settings_of(stored: StoredModel) -> Settings:
-    """Return the settings by which a model's mail is tokenized: those it was made with, by today's tokenizer.
-
-    Counts of an older revision are kept, and lack what that did not read; whatever is written of a model has
-    the revision of today.
-    """
-    if revision_of(stored) > REVISION:
-        raise ModelError(stored.path, "made by a newer spamnb, which reads mail differently; upgrade spamnb")
+    """Return the settings by which a model's mail is tokenized."""
     try:
-        return Settings.from_map({**stored.head["settings"], "revision": REVISION})
+        return Settings.from_map(stored.head["settings"])
     except (KeyError, TypeError, ValueError, AttributeError, UsageError) as error:
-        raise ModelError(stored.path, f"its settings are damaged; {WHAT_TO_DO}") from error
-
-
-def revision_of(stored: StoredModel) -> int:
-    """Return the revision of the tokenizer that a model was made with."""
-    try:
-        return int(stored.head["settings"]["revision"])
-    except (KeyError, TypeError, ValueError) as error:
         raise ModelError(stored.path, f"its settings are damaged; {WHAT_TO_DO}") from error

@@ -12,7 +12,7 @@ import numpy as np
 
 from spamnb.arrays import quantile
 from spamnb.bayes.likelihood import NONE_MISFILED
-from spamnb.bayes.verdict import IMPORTED, LEAST_SCORE, Calibration, Cutoffs
+from spamnb.bayes.verdict import LEAST_SCORE, Calibration, Cutoffs
 from spamnb.bayes.view import SHARE_OF_GRAMS
 from spamnb.labels import SPAM
 
@@ -136,8 +136,6 @@ def measured(
     limits = cutoffs(ham, spam, ham_loss, scale=scale)
     if len(labels) > 2 and has_spam(labels):
         is_spam = label_indices == labels.index(SPAM)
-        if min(len(ham), len(spam)) < FEWEST <= min(is_spam.sum(), (~is_spam).sum()):
-            limits = Cutoffs(IMPORTED.ham, IMPORTED.spam)  # learned when such mail was not scored
         limits.margin = margin(leads, int((~is_spam).sum()), scale)
     return limits, calibrated(ham, spam)
 

@@ -77,7 +77,6 @@ class View:
     @classmethod
     def from_map(cls, stored: Mapping[str, Any]) -> View:
         """Make the view that a model names; ValueError if it is none."""
-        stored = {"grams": False, **stored}  # older models have none
         view = cls(**{name: stored[name] for name in cls.__slots__})
         fits = view.event in EVENTS and all(isinstance(stored[name], bool) for name in FLAGS)
         fits = fits and (view.smoothing == GLOBAL or is_number(view.smoothing, 0, LARGEST_CHOICE))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from spamnb.bayes.view import View
-from spamnb.cli.render.notices import older_revision, print_unreadable, tell_revision
+from spamnb.cli.render.notices import print_unreadable
 from spamnb.cli.render.terminal import print_json
 from spamnb.cli.shared.help import Number, is_quiet, rare_option
 from spamnb.cli.shared.options import (
@@ -142,8 +142,6 @@ def inspect(
     if verify:
         return check_model(model, as_json)
     opened = open_model(model, view, layered=not no_base)
-    if older := older_revision(model):
-        tell_revision(model, older)
     if tokens:
         from spamnb.cli.render.tokens import show_tokens
         from spamnb.inspection.token_lookup import look_up

@@ -12,9 +12,7 @@ import click
 
 from spamnb.bayes.view import View
 from spamnb.cli.render.notices import (
-    older_revision,
     print_unreadable,
-    tell_revision,
     telling_slowness,
 )
 from spamnb.cli.render.terminal import print_json
@@ -198,7 +196,6 @@ def train(
     else:
         if fresh and not dry_run:
             check_replaceable(model)
-        older = 0 if fresh or dry_run else older_revision(model)
         if forget:
             StoredModel.open(model)  # raises an error that says what to do
         if not (forget or yes):
@@ -228,8 +225,6 @@ def train(
                 progress=lambda batch: counted_step(batch.size, len(batch)),
                 tell=partial(print_outcomes, dry_run=dry_run) if verbose else lambda *_: None,
             )
-        if older:
-            tell_revision(model, older)
     if as_json:
         print_json({"model": model, **({"dry_run": True} if dry_run else {}), **as_map(summary, sources)})
     elif not is_quiet():

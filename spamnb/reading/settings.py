@@ -9,9 +9,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-# Rises when the same mail gives other tokens than before. A model of a lower revision still judges: what is
-# new is unknown to it until mail that has it is learned.
-REVISION = 4
 MOST_NGRAMS = 5
 
 
@@ -19,7 +16,7 @@ class Settings:
     """The choices by which a model's mail is tokenized."""
 
     __slots__ = (
-        *("closed", "grams", "headers", "keep_case", "ngrams", "revision"),
+        *("closed", "grams", "headers", "keep_case", "ngrams"),
         *("stem", "stop_language", "stop_words"),
     )
 
@@ -31,7 +28,6 @@ class Settings:
         headers: bool = True,
         keep_case: bool = False,
         stop_words: "Sequence[str]" = (),
-        revision: int = REVISION,
         closed: bool = False,
         grams: bool = True,
     ) -> None:
@@ -48,21 +44,18 @@ class Settings:
 
             stop_words = stop_words_of(stop_language)
         self.stop_words = folded_stop_words(stop_words)
-        self.revision = revision
         self.closed = closed  # learns no new tokens, as its counts are imported from another filter
-        self.grams = grams  # counts runs of four bytes, too; older models do not
+        self.grams = grams  # counts runs of four bytes, too
 
     @classmethod
     def from_map(cls, stored: "Mapping[str, Any]") -> "Settings":
         """Make the settings that a model names; ValueError if they are none."""
         if not isinstance(stored["stop_words"], list):
             raise ValueError("not settings")
-        stored = {"grams": False, **stored}  # which older models lack
         found = cls(**{name: stored[name] for name in cls.__slots__})
         flags = (found.headers, found.keep_case, found.closed, found.grams)
         names = (found.stem, found.stop_language)
-        fits = type(found.ngrams) is type(found.revision) is int
-        fits = fits and all(isinstance(flag, bool) for flag in flags)
+        fits = type(found.ngrams) is int and all(isinstance(flag, bool) for flag in flags)
         if not fits or not all(name is None or is_label(name) for name in names):
             raise ValueError("not settings")
         return found

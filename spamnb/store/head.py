@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from spamnb.store.records import File
 
 FORMAT = "spamnb"
-VERSION = 4
+VERSION = 5  # rises when the file changes, or the tokens that are made of the same mail
 SIGNATURE = b"\xa6format\xa6spamnb"  # what a model file begins with, behind the first bytes of a map
 USUAL_HEAD = 1 << 14  # bytes read first; a head with many stop words is longer
 LONGEST_HEAD = 1 << 20  # bytes
@@ -47,11 +47,10 @@ def _parse_head(path: str, data: bytes) -> tuple[dict[str, Any], int]:
         start = at
         front[key], at = msgpack_codec.unpack(data, at)
     version, head = front.get("version"), front.get("head")
-    if type(version) is int and version > VERSION:
-        raise ModelError(path, f"made by a newer spamnb (format {version}); upgrade spamnb")
-    if type(version) is int and 0 < version < VERSION:
-        raise ModelError(path, f"made by an older spamnb (format {version}); train anew with --fresh")
-    sound = type(version) is int and version == VERSION and crc32(data[start:at]) == front.get("crc32")
+    if type(version) is int and version != VERSION:
+        age = "a newer" if version > VERSION else "an older"
+        raise ModelError(path, f"made by {age} spamnb (format {version}); train again with --fresh")
+    sound = type(version) is int and crc32(data[start:at]) == front.get("crc32")
     if not sound or not isinstance(head, dict) or entries != 4 + len(head.get("columns", ())):
         raise ModelError(path, f"its head is damaged; {WHAT_TO_DO}")
     try:

@@ -66,7 +66,7 @@ class JournalRecord:
         self.occurrences: Sequence[int] = memoryview(fields["occurrences"]).cast("H")
         self.text = memoryview(fields["text"])
         self.pairs: Sequence[int] = memoryview(fields["pairs"]).cast("Q")
-        self.grams: Sequence[int] = memoryview(fields.get("grams", b"")).cast("I")  # older ones have none
+        self.grams: Sequence[int] = memoryview(fields.get("grams", b"")).cast("I")
         self.numbers: dict[str, int | float] = fields["numbers"]
         self.new_tokens: int = fields["new_tokens"]
         self.new_pairs: int = fields["new_pairs"]

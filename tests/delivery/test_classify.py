@@ -251,7 +251,7 @@ def damaged(model):
         "cut in its head": (whole[:100], "cut short"),
         "longer": (whole + b"x", "--fresh"),
         "head changed": (whole[:at] + b"lebels" + whole[at + 6 :], "damaged"),
-        "of a newer version": (whole.replace(version, b"\xa7version\x63", 1), "upgrade"),
+        "of a newer version": (whole.replace(version, b"\xa7version\x63", 1), "newer spamnb"),
         "of an older version": (whole.replace(version, b"\xa7version\x01", 1), "--fresh"),
         "a message": (b"Subject: x\n\nbody\n", "not a spamnb model"),
         "other msgpack": (b"\x82\xa1a\x01\xa1b\x02", "not a spamnb model"),

@@ -73,7 +73,6 @@ HEADS = [
         numbers=(...,),
         settings=(...,),
         settings__ngrams=(0, 6, -1, nan, "1", 10**9, True),
-        settings__revision=(nan, [], None),
         settings__stop_words=(7, [7], None),
         view=(...,),
         view__event=(EVIL, None, 7, "gauss", []),

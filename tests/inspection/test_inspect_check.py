@@ -220,7 +220,7 @@ def test_all_of_it_is_said(spamnb, own):
 
 def test_a_damaged_head_and_the_journal(spamnb, own):
     learn(own, b"Subject: lesson\n\nwords", "spam")
-    flip(own, 400)
+    flip(own, 300)
     flip(own + ".journal", 50)
     head, journal = lines(spamnb("inspect", "--check", "--model", own))
     assert "its head is damaged" in head

@@ -14,8 +14,8 @@ MESSAGES = sorted(FOLDER.glob("*.eml"))
 def test_golden(path):
     expected = path.with_suffix(".tokens").read_bytes()
     assert described(path.read_bytes()).encode() == expected, (
-        f"{path.stem}: other features than before. If that is meant, raise REVISION in "
-        "spamnb/reading/settings.py (models must be trained anew), run `make golden` and review the diff."
+        f"{path.stem}: other features than before. If that is meant, raise VERSION in "
+        "spamnb/store/head.py (models must be trained again), run `make golden` and review the diff."
     )
 
 

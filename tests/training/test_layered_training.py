@@ -139,7 +139,6 @@ def test_without_its_base(layered, base, capfd):
 @pytest.mark.parametrize(
     ("places", "value", "words"),
     [
-        (("settings", "revision"), 3, "revision of the tokenizer"),
         (("settings", "ngrams"), 2, "ngrams"),
         (("labels", 0), "good", "labels"),
     ],

@@ -8,13 +8,9 @@ import click
 from spamnb.cli.render.terminal import listed
 from spamnb.cli.shared.help import is_quiet
 from spamnb.cli.version import form_of_core
-from spamnb.errors import SpamnbError
 from spamnb.files import complain, counted, printable
 from spamnb.mailboxes.not_mail import ARCHIVE
 from spamnb.mailboxes.skipped import Deleted, LeftOutFolder, Unreadable, failures, passed_over
-from spamnb.model import revision_of
-from spamnb.reading.settings import REVISION
-from spamnb.store.stored_model import StoredModel
 
 MOST_NAMED = 10  # paths named in a line
 MANY = 3000  # messages: interpreted code takes a minute to read them
@@ -67,24 +63,3 @@ def telling_slowness(step: Callable[[int, int], None]) -> Callable[[int, int], N
 def model_location(model: str) -> str:
     """Say in a line where a model is."""
     return f"model: {printable(model)}"
-
-
-def older_revision(model: str) -> int:
-    """Return the tokenizer's revision that a model was made with, if it is an older one; else 0."""
-    try:
-        revision = revision_of(StoredModel.open(model))
-    except SpamnbError:
-        return 0
-    return revision if revision < REVISION else 0
-
-
-def tell_revision(model: str, older: int) -> None:
-    """Say, unless quiet, that a model is of an older revision of the tokenizer, or that it was until now."""
-    if is_quiet():
-        return
-    if older_revision(model):
-        done = f"made by an older spamnb (tokenizer revision {older}, now {REVISION}); learning converts it"
-    else:
-        done = f"converted from tokenizer revision {older} to {REVISION}; all counts stay"
-    later = "Features new in this version count only in mail learned from now on; --fresh has them in all"
-    complain(f"{model}: {done}. {later}")
