@@ -43,7 +43,6 @@ REFUSED = {
     "merge new two nosuch": 66,
     "merge new two damaged": 65,
     "merge new two two": 64,
-    "merge --base nosuch new two": 66,
     "merge new/deep/er two nosuch": 66,
     "import --model notes.txt export": 73,
     "import --model notes.txt --fresh export": 73,
