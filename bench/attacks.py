@@ -20,7 +20,7 @@ from collections.abc import Callable
 from itertools import groupby
 from operator import itemgetter
 
-from documents import docx, invitation, pdf, qr_code, rtf, smuggling_page, svg
+from documents import docx, pdf, qr_code, smuggling_page
 
 from corpora import LABELS, Corpus, lay_out
 from spamnb import train
@@ -175,17 +175,12 @@ def attacks(model: Model, ham: list[str]) -> dict[str, Callable[[Mail], bytes]]:
         "body in base64": lambda mail: mail.written(mail.text, encoded=True),
         "a picture instead of text": lambda mail: mail.written('<img src="http://pictures.example/a.gif">'),
         "a PDF instead of text": lambda mail: mail.attached(pdf(mail.words), "application/pdf", "a.pdf"),
-        "an invitation instead of text": lambda mail: mail.attached(
-            invitation(mail.words), "text/calendar; method=REQUEST", "invite.ics"
-        ),
         "HTML as application/octet-stream": lambda mail: mail.attached(
             f"<html><body>{mail.text}</body></html>".encode(), "application/octet-stream", "invoice.txt"
         ),
         "a DOCX instead of text": lambda mail: mail.attached(
             docx(mail.words), "application/octet-stream", "a.docx"
         ),
-        "an SVG instead of text": lambda mail: mail.attached(svg(mail.words), "image/svg+xml", "a.svg"),
-        "an RTF instead of text": lambda mail: mail.attached(rtf(mail.words), "application/rtf", "a.rtf"),
         "a text file instead of text": lambda mail: mail.attached(
             " ".join(mail.words).encode(), "application/octet-stream", "a.txt"
         ),

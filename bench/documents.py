@@ -1,4 +1,4 @@
-"""Files that say what a spam says: PDF, Word, SVG, RTF, an invitation, a page with a file, a QR code."""
+"""Files that say what a spam says: PDF, Word, a page with a file, a QR code."""
 
 from __future__ import annotations
 
@@ -32,26 +32,6 @@ def pdf(words: list[str]) -> bytes:
     return out + b"xref\n0 6\n0000000000 65535 f \n" + table + end
 
 
-def invitation(words: list[str]) -> bytes:
-    """An invitation with the text as its description."""
-    text = " ".join(words).replace("\\", r"\\").replace(";", r"\;").replace(",", r"\,")
-    folded = "\r\n ".join([text[at : at + 70] for at in range(0, len(text), 70)])
-    lines = (
-        "BEGIN:VCALENDAR",
-        "VERSION:2.0",
-        "METHOD:REQUEST",
-        "BEGIN:VEVENT",
-        "UID:1@calendar.example",
-        "DTSTART:20300101T120000Z",
-        "ORGANIZER;CN=Events:mailto:events@calendar.example",
-        "SUMMARY:Invitation",
-        "DESCRIPTION:" + folded,
-        "END:VEVENT",
-        "END:VCALENDAR",
-    )
-    return "\r\n".join(lines).encode()
-
-
 def docx(words: list[str]) -> bytes:
     """A document of Word with the text as one paragraph."""
     text = html.escape(" ".join(words), quote=False)
@@ -61,19 +41,6 @@ def docx(words: list[str]) -> bytes:
         document = f"<w:document><w:body><w:p><w:r><w:t>{text}</w:t></w:r></w:p></w:body></w:document>"
         archive.writestr("word/document.xml", document)
     return file.getvalue()
-
-
-def svg(words: list[str]) -> bytes:
-    """A drawing with the text as lines."""
-    lines = [" ".join(words[at : at + 10]) for at in range(0, len(words), 10)]
-    shown = "".join([f"<text y='{20 * at}'>{html.escape(line)}</text>" for at, line in enumerate(lines, 1)])
-    return f"<svg xmlns='http://www.w3.org/2000/svg'>{shown}</svg>".encode()
-
-
-def rtf(words: list[str]) -> bytes:
-    """A document as old word processors write it."""
-    text = " ".join(words).replace("\\", r"\\").replace("{", r"\{").replace("}", r"\}")
-    return rf"{{\rtf1\ansi\deff0 {text}}}".encode("cp1252", "replace")
 
 
 def smuggling_page(words: list[str]) -> str:

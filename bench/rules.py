@@ -104,23 +104,12 @@ CHANGES = {
     "subjects of embedded messages": Change(TOKENIZER, "if leaf.content_type == EMBEDDED", "if False"),
     "pairs of the subject": Change(TOKENIZER, "paired and a_subject)", "False)"),
     "PDF": kind("read_pdf"),
-    "RTF": kind("read_rich_text"),
     "HTML as an attachment": kind("read_page", ", is_plain=True"),
     "text as an attachment": kind("read_text", ", is_plain=True"),
     "ZIP and Office files": Change(
         "reading/attachments/archives.py",
         "def read_zip(",
         "def read_zip(*_):\n    return Content()\n\n\ndef _(",
-    ),
-    "calendars": Change(
-        "reading/attachments/invitations.py",
-        "def read_calendar(",
-        "def read_calendar(*_):\n    return Content()\n\n\ndef _(",
-    ),
-    "SVG and XML": Change(
-        "reading/attachments/__init__.py",
-        "def read_xml(",
-        "def read_xml(*_):\n    return Content()\n\n\ndef _(",
     ),
     "QR codes": Change(
         "reading/attachments/__init__.py", "return can_read and self.pictures_left >= 0", "return False"

@@ -37,7 +37,7 @@ ASCII_CHARSETS = frozenset(("", "us-ascii", "iso-8859-1", "iso-8859-15", "utf-8"
 # A text with fewer spaces is looked at closely: it may be base64.
 MOST_BYTES_A_SPACE, SHORTEST_BASE64 = 20, 60
 # How files start that are no text to be read, though they may be declared as one.
-FILE_STARTS = ("BEGIN:VCALENDAR", "%PDF-", "PK\x03\x04", "{\\rtf")
+FILE_STARTS = ("%PDF-", "PK\x03\x04")
 LONGEST_START = 40  # characters with the white space before it
 
 

@@ -24,7 +24,7 @@ ENCODED = [
 ]
 MIME = [
     *(b"multipart/mixed; boundary=b", b'multipart/alternative; boundary="b"', b"\n--b\n", b"\n--b--\n"),
-    *(b"message/rfc822", b"text/html", b"text/plain", b"text/calendar", b"application/pdf", b"; charset="),
+    *(b"message/rfc822", b"text/html", b"text/plain", b"application/pdf", b"; charset="),
     *(
         b"\nContent-Transfer-Encoding: base64\n\n",
         b"quoted-printable",

@@ -64,23 +64,12 @@ MAPPED = pdf(
     stream(b"BT /F7 1 Tf <001000110012000300200021> Tj ET"),
 )
 PACKED = pdf(stream(b"7 0 8 27 <</URI(http://shop.example/)>>   <</JS(x)>>", b"/Type/ObjStm/First 9"))
-CALENDAR = (
-    b'BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nORGANIZER;CN="Prize: Office":mailto:Ann@shop.example\r\n'
-    b"ATTENDEE:mailto:bob@home.example\r\nSUMMARY:Cheap wat\r\n ches\r\n"
-    b'DESCRIPTION:soon\\, <a href="http://shop.example/">here</a>\\nplease\r\n'
-    b"LOCATION:Geneva\r\nURL:https://calendar.example/x\r\nUID:never-read\r\nEND:VEVENT\r\n"
-)
 DOCX = archive({
     "[Content_Types].xml": "<Types/>",
     "word/document.xml": "<w:p><w:t>Cheap wat</w:t><w:t>ches &amp; plants</w:t></w:p><w:p>more</w:p>",
     "word/_rels/document.xml.rels": '<R Target="http://shop.example/buy?a&amp;b" TargetMode="External"/>',
     "word/vbaProject.bin": "macro",
 })  # fmt: skip
-RTF = (
-    rb"{\rtf1{\fonttbl{\f0 Arial;}}{\*\generator Never;}Cheap wat\'63hes\par more \u1076?\u1072?"
-    rb'{\field{\*\fldinst HYPERLINK "http://shop.example/"}{\fldrslt here}}}'
-)
-SVG = b"<?xml version='1.0'?><svg><a xlink:href='http://shop.example/'><text>Cheap</text></a><script>x</script></svg>"
 
 
 @pytest.mark.parametrize(
@@ -93,11 +82,7 @@ SVG = b"<?xml version='1.0'?><svg><a xlink:href='http://shop.example/'><text>Che
         (PDF, "cheap watches genuine plants url:shop.example", "gen"),
         (MAPPED, "abc да", ""),
         (PACKED, "url:shop.example", "js"),
-        (CALENDAR, "cheap watches geneva soon please url:calendar.example", "uid a"),
-        (CALENDAR, "url:shop.example", "never-read bob"),
         (DOCX, "cheap watches plants more url:shop.example", "w wat file:.xml"),
-        (RTF, "cheap watches more да here url:shop.example", "arial never"),
-        (SVG, "cheap url:shop.example", "html:svg"),
         (archive({"run/Invoice.PDF.exe": "x"}), "file:run file:invoice file:.exe", "x"),
         (b"MZ\0\x01", "type:application/octet-stream", "mz"),
         (b"-----BEGIN PGP SIGNATURE-----\nabcd", "type:application/octet-stream", "abcd"),
@@ -112,7 +97,7 @@ def test_what_is_read(data, found, absent):
 @pytest.mark.parametrize(
     "declared", ["text/plain", "text/html", "image/png", "x/y", "application/pdf; name=a.txt"]
 )
-@pytest.mark.parametrize("data", [PDF, DOCX, RTF], ids=["pdf", "docx", "rtf"])
+@pytest.mark.parametrize("data", [PDF, DOCX], ids=["pdf", "docx"])
 def test_whatever_it_is_declared_as(data, declared):
     assert {"cheap", "watches", "url:shop.example"} <= tokens(data, declared)
 
@@ -132,7 +117,7 @@ def test_an_encrypted_archive():
     assert "file:.exe" in tokens(bytes(data))
 
 
-WHOLE = {"pdf": PDF, "mapped": MAPPED, "calendar": CALENDAR, "docx": DOCX, "rtf": RTF, "svg": SVG}
+WHOLE = {"pdf": PDF, "mapped": MAPPED, "docx": DOCX}
 
 
 @pytest.mark.parametrize("name", WHOLE)
@@ -186,10 +171,6 @@ HOSTILE = {
     "zip bomb": lambda size: archive(
         {"[Content_Types].xml": ""} | {f"word/document{n}.xml": "a</w:p>" * (size // 8) for n in range(9)}
     ),
-    "groups": lambda size: b"{\\rtf1" + b"{" * size,
-    "backslashes": lambda size: b"{\\rtf1" + b"\\" * size,
-    "quotes and colons": lambda size: b"BEGIN:VCALENDAR\n" + b'":' * (size // 2),
-    "attendees": lambda size: b"BEGIN:VCALENDAR\n" + b"ATTENDEE:mailto:a@b.example\n" * (size // 28),
     "open tags": lambda size: b"<?xml " + b"<" * size,
 }
 
@@ -222,11 +203,13 @@ def test_limits_are_of_a_message():
         (b"a" * 10 + bytes(range(128, 160)), ""),
         (b"Mention of %PDF-1.4 in a text", "text"),
         (b"junk \xff\n%PDF-1.4\n1 0 obj", "pdf"),
-        (b"<?xml version='1.0'?><a/>", "xml"),
         (b" \n<TABLE border=1>", "html"),
         (b"<address@example.org> wrote", "text"),
         (b"\x89PNG\r\n\x1a\n", "picture"),
         (b"%!PS-Adobe", ""),
+        (b"{\\rtf1 text}", ""),
+        (b"<?xml version='1.0'?><svg/>", "text"),
+        (b"BEGIN:VCALENDAR", "text"),
     ],
 )
 def test_kinds(data, kind):
@@ -236,7 +219,7 @@ def test_kinds(data, kind):
 
 def test_kinds_of_files_that_stand_in_a_text():
     found = [kind_of(start.encode()) for start in FILE_STARTS]
-    assert [kind.name if kind else "" for kind in found] == ["calendar", "pdf", "zip", "rtf"]
+    assert [kind.name if kind else "" for kind in found] == ["pdf", "zip"]
 
 
 class TestQrCodes:

@@ -50,10 +50,6 @@ def is_picture(start: Start) -> bool:
     return not start.is_text and (is_webp or start.data.startswith(b"BM"))
 
 
-def is_svg(start: Start) -> bool:
-    return "<svg" in start.text and start.text.startswith(("<?xml", "<svg", "<!--", "<!doctype svg"))
-
-
 def is_page(start: Start) -> bool:
     name = start.text[:20].partition(">")[0].partition(" ")[0].partition("\n")[0]
     begins = start.text.startswith(("<!doctype html", "<!--"))
@@ -61,8 +57,8 @@ def is_page(start: Start) -> bool:
 
 
 def is_words(start: Start) -> bool:
-    """Tell whether it is a text for people: not signatures and keys, nor PostScript."""
-    return start.is_text and not start.text.startswith(("-----begin ", "%!ps"))
+    """Tell whether it is a text for people: not signatures and keys, nor PostScript and RTF."""
+    return start.is_text and not start.text.startswith(("-----begin ", "%!ps", "{\\rt"))
 
 
 def read_pdf(body: bytes, _charset: str, allowance: Allowance) -> Content:
@@ -77,33 +73,10 @@ def read_archive(body: bytes, _charset: str, allowance: Allowance) -> Content:
     return read_zip(body, allowance)
 
 
-def read_rich_text(body: bytes, _charset: str, allowance: Allowance) -> Content:
-    from spamnb.reading.attachments.rich_text import read_rtf
-
-    return read_rtf(body[: allowance.text])
-
-
 def read_picture(body: bytes, *_: object) -> Content:
     from spamnb.reading.attachments.qr_codes import read_picture
 
     return read_picture(body)
-
-
-def read_invitation(body: bytes, charset: str, allowance: Allowance) -> Content:
-    from spamnb.reading.attachments.invitations import read_calendar
-
-    return read_calendar(read_text(body, charset, allowance).text or "")
-
-
-def read_xml(body: bytes, charset: str, allowance: Allowance) -> Content:
-    """Read text and links of SVG, or of another XML file."""
-    from spamnb.html.page import render
-
-    source = read_text(body, charset, allowance).text or ""
-    page = render(source.replace("xlink:href", "href"))
-    content = Content(page.text)
-    content.links = page.links + page.images
-    return content
 
 
 def read_page(body: bytes, charset: str, allowance: Allowance) -> Content:
@@ -141,14 +114,8 @@ KINDS = (
     AttachmentKind("pdf", is_pdf, read_pdf),
     AttachmentKind("zip", b"PK\x03\x04", read_archive),
     AttachmentKind("zip", b"PK\x05\x06", read_archive),  # an empty one
-    AttachmentKind("rtf", b"{\\rt", read_rich_text),
     AttachmentKind("picture", is_picture, read_picture),
-    AttachmentKind(
-        "calendar", lambda start: start.text.startswith("begin:vcalendar"), read_invitation, is_plain=True
-    ),
-    AttachmentKind("svg", is_svg, read_xml),
     AttachmentKind("html", is_page, read_page, is_plain=True),
-    AttachmentKind("xml", lambda start: start.text.startswith("<?xml"), read_xml, is_plain=True),
     AttachmentKind("text", is_words, read_text, is_plain=True),
 )
 
