@@ -79,11 +79,18 @@ def own_part(path: str, user: str) -> tuple[str, str]:
     return (before + user + behind.partition("/")[0] if USER in path else whole), whole
 
 
-def users_of(address: str) -> list[str]:
-    """Names that the user of a mail address may have, the longest first: with domain and extension."""
-    local, at, domain = address.lower().rpartition("@")
-    names = [local, local.partition("+")[0]] if at else [domain, domain.partition("+")[0]]
-    return list(dict.fromkeys([*(f"{name}@{domain}" for name in names if at), *names]))
+def users_of(name: str) -> list[str]:
+    """List the names that a user's model may have: a login name as it is; of an address four.
+
+    `ann+news@example.org`, `ann@example.org`, `ann+news`, `ann`: the second is the user's own.
+    """
+    local, at, domain = name.lower().rpartition("@")
+    if not at:
+        return [name]
+    if local.startswith('"') and local.endswith('"'):
+        local = local[1:-1].replace("\\", "")
+    short = local.partition("+")[0]
+    return [f"{local}@{domain}", f"{short}@{domain}", local, short]
 
 
 def is_user(name: str) -> bool:

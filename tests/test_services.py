@@ -11,6 +11,8 @@ from helpers.programs import needs
 from helpers.recipes import blocks, recipe
 from helpers.waiting import PATIENCE
 
+from spamnb.serve.options import DEFAULT_ADDRESS, Options
+
 UNITS = {path: path.read_text() for path in sorted((ROOT / "systemd").glob("*/*"))}
 SERVICES = [path for path in UNITS if path.suffix == ".service"]
 MOST_EXPOSED = 2.0
@@ -56,3 +58,24 @@ def test_a_service_may_do_little(path):
     level = re.search(r"exposure level for \S+: ([\d.]+)", said)
     assert level, said
     assert float(level[1]) <= MOST_EXPOSED, said
+
+
+def test_clients_of_all_pages_ask_where_the_server_listens():
+    """At one port, and with no message that is too large for the server."""
+    port = DEFAULT_ADDRESS.rpartition(":")[2]
+    unit = UNITS[ROOT / "systemd" / "system" / "spamnb.socket"]
+    assert set(re.findall(r"^ListenStream=.*:(\d+)$", unit, re.MULTILINE)) == {port}
+    pages = [path.read_text() for path in sorted((ROOT / "docs").rglob("*.md"))]
+    pages.append((ROOT / "compose.yaml").read_text())
+    asked = [found for page in pages for found in re.findall(r"spamc .*?-p[ ,\"]+(\d+)", page)]
+    sizes = [int(found) for page in pages for found in re.findall(r"spamc .*?-s (\d+)", page)]
+    assert len(asked) > 4
+    assert set(asked) == {port}
+    assert len(sizes) > 2
+    assert max(sizes) <= Options.max_size
+
+
+@pytest.mark.parametrize("name", ["spamnb", "spamnb-milter"])
+def test_a_server_sees_who_its_clients_are(name):
+    """With users of its own, every client at a Unix socket would be nobody."""
+    assert "PrivateUsers" not in UNITS[ROOT / "systemd" / "system" / f"{name}.service"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from spamnb.errors import DataError
-from spamnb.senders.lists import MOST_PARTS
+from spamnb.senders.lists import MOST_PARTS, in_ascii
 
 NEVER = frozenset(" *,;<>\N{REPLACEMENT CHARACTER}")  # in an entry of a list
 WILD = ("*@", "@", "*.")  # other ways to write "all of a domain"
@@ -30,4 +30,4 @@ def read_list(path: str) -> Iterator[str]:
                 or domain.count(".") >= MOST_PARTS
             ):
                 raise DataError(f"{path}:{number}: not an address or domain: {line.strip()[:LONGEST_LINE]!r}")
-            yield entry.rstrip(".")
+            yield local + at + in_ascii(domain.rstrip("."))

@@ -62,10 +62,19 @@ def kept_of(entry: str) -> int:
     return fingerprint_of(entry.encode("utf-8", "replace")) & ~ALLOWED
 
 
+def in_ascii(domain: str) -> str:
+    """Return a domain as it is in DNS, `xn--…`; one that cannot be there as it is."""
+    try:
+        return domain if domain.isascii() else domain.encode("idna").decode()
+    except UnicodeError:
+        return domain
+
+
 def candidates(address: str) -> list[str]:
     """List what may be listed of an address: itself, its domain, and the domains above that."""
     local, at, domain = address.rpartition("@")
     if not (local and at and domain and address.isprintable()) or " " in address:
         return []
-    parts = domain.rstrip(".").split(".")[-MOST_PARTS:]
-    return [address, *[".".join(parts[n:]) for n in range(len(parts))]]
+    domain = in_ascii(domain.rstrip("."))
+    parts = domain.split(".")[-MOST_PARTS:]
+    return [f"{local}@{domain}", *[".".join(parts[n:]) for n in range(len(parts))]]

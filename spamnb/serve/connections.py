@@ -35,15 +35,21 @@ class Limits(NamedTuple):
     seconds: float  # for a client to send its request, and again to take the answer
 
 
+OVERFLOW_ID = 65534  # of nobody; the kernel's default
+
+
 def peer_of(client: socket.socket) -> int | None:
-    """User id of who has connected to a Unix socket, by the kernel's word; -1 where it does not tell."""
+    """User id of who has connected to a Unix socket, by the kernel's word; -1 where it does not tell.
+
+    Nor does it in a user namespace (`PrivateUsers=`), where every other user has the id of nobody.
+    """
     if client.family != socket.AF_UNIX:
         return None
     if not hasattr(socket, "SO_PEERCRED"):
         return -1
     credentials = client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
     user: int = struct.unpack("iIi", credentials)[1]
-    return user
+    return -1 if user == OVERFLOW_ID else user
 
 
 class Connections:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pwd
-from collections.abc import Collection
 from math import inf, isfinite
 from time import monotonic, perf_counter
 from typing import NamedTuple
@@ -111,10 +110,14 @@ class Judge:
             if lists is not None and not judged.verdict.reason:
                 lists.decide(judged.verdict, envelope_of(judged.message))
 
-    def user_of(self, recipients: Collection[str]) -> str:
-        """Name of the user whose mail this is: who has a model, if any; nobody if there are several."""
-        names = users_of(*recipients) if self.user_models and len(recipients) == 1 else [""]
-        return next(filter(self.own_path, names), names[-1])
+    def user_of(self, name: str) -> str:
+        """Return whose mail this is, by a login name or a mail address: the first that has a model.
+
+        One rule for all protocols. Who has none yet is known by the whole address, but for its extension.
+        """
+        names = users_of(name)
+        own = names[min(1, len(names) - 1)]
+        return next(filter(self.own_path, names), own) if self.user_models else name
 
     def own_path(self, user: str) -> str | None:
         """Path of a user's own model, also of one that judging will complain of; None if there is none."""

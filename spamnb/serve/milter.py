@@ -276,7 +276,8 @@ class Session:
         start = perf_counter()
         raw = self.message.raw(self.received)
         judge = self.milter.judge
-        user = judge.user_of(self.received.addresses())
+        recipients = self.received.addresses()
+        user = judge.user_of(*recipients) if judge.user_models and len(recipients) == 1 else ""
         judged = judge.classify(raw, user)
         verdict, seconds = judged.verdict, perf_counter() - start
         is_rejected = self.options.reject and verdict.label == SPAM

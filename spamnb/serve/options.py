@@ -26,7 +26,7 @@ class Options:
     metrics: str | None = None
     http: tuple[str, ...] = ()  # addresses of rspamd's protocol
     http_password: str | None = None  # path of the file that has it
-    max_size: int = 50_000_000  # bytes of a message
+    max_size: int = 50_000_000  # bytes of a message; `spamc -s` of the recipes has the same
     timeout: float = 30.0  # seconds
     max_connections: int = 256  # for each worker
     user: str | None = None

@@ -74,8 +74,7 @@ class Rspamd(Service):
         raw = yield from read_body(request, incoming, self.options.max_size)
         if "compression" in request.headers:
             raw = decompressed_message(raw, self.options.max_size)
-        name = request.first_of("deliver-to", "rcpt", "user").strip("<>")
-        user = (self.judge.user_of([name]) if "@" in name else "") or name
+        user = self.judge.user_of(request.first_of("deliver-to", "rcpt", "user").strip("<>"))
         if path not in LESSONS:
             return self._judge(raw, user)
         if not raw:

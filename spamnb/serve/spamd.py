@@ -187,6 +187,7 @@ class Spamd(Service):
         if request.command == b"TELL":
             self.check_teaching()
         raw = yield from self._read_message(request, incoming)
+        request.user = self.judge.user_of(request.user)
         if request.command == b"TELL":
             return (yield from self._tell(request, raw, incoming.peer))
         start = perf_counter()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from helpers.homes import AS_ANYBODY, NOBODY, WITH_OPEN_PYTHON
 from helpers.programs import needs
-from helpers.serving import LOOPBACK, Serving, request
+from helpers.serving import LOOPBACK, Serving, post, request
 from helpers.waiting import PATIENCE
 
 from spamnb.errors import NoInput
@@ -23,6 +23,8 @@ from spamnb.serve.options import Options
 from spamnb.store.stored_model import StoredModel
 
 SPAM = b"Subject: cheap pills\n\nbuy viagra now, casino bonus\n"
+HAM = b"Subject: lunch\n\nsee you at noon\n"
+DAEMON = 1  # a user of every system
 
 
 @pytest.fixture
@@ -182,6 +184,20 @@ def test_a_first_lesson_makes_a_model_if_wanted(serving, own, homes):
     assert not os.path.exists(f"{own}.journal")
 
 
+def test_a_user_has_one_name_in_every_protocol(serving, own, homes):
+    """By an address, with its domain: who has the same name elsewhere is another."""
+    options = {"model": own, "user_models": str(homes), "allow_tell": True, "create_user_models": True}
+    server = serving(http=(LOOPBACK,), **options)
+    lesson = {"raw": SPAM, "Set": "local", "Message_class": "spam"}
+    assert b"DidSet: local" in server.ask(request("TELL", User="ann@a.example", **lesson))
+    for address in ("Ann+news@A.example", "ann@b.example"):
+        asked = post("/learnspam", HAM, Deliver_To=address)
+        assert b"success" in server.ask(asked, address=server.http.partition(" and ")[0])
+    assert sorted(os.listdir(homes)) == ["ann@a.example", "ann@b.example"]
+    learned = [StoredModel.open(str(homes / user / "model.msgpack")).messages for user in os.listdir(homes)]
+    assert sorted(learned) == [[0, 1], [0, 2]]
+
+
 def test_each_users_own_lists_of_senders(serving, mail, homes, spamnb):
     """With a model of their own or not; before those of the configuration; one that is wrong is told."""
     server = serving(user_models=str(homes), workers=1)
@@ -286,15 +302,15 @@ print(client.makefile().readline().strip())
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can connect as another user")
 def test_who_may_teach_at_a_unix_socket(serving, own):
-    """Whatever the client says who it is; at a port nobody can know."""
-    nobody, stranger = pwd.getpwuid(NOBODY).pw_name, 12345
+    """Whatever the client says who it is; at a port nobody can know. In a user namespace all are nobody."""
+    nobody, daemon, stranger = pwd.getpwuid(NOBODY).pw_name, pwd.getpwuid(DAEMON).pw_name, 12345
     with tempfile.TemporaryDirectory(prefix="spamnb-") as folder:
         os.chmod(folder, 0o755)
         homes = Path(folder) / "homes"
         homes.mkdir()
-        for name in (nobody, "ann", "bob"):
+        for name in (nobody, daemon, "ann", "bob"):
             give(homes, name, own)
-        os.chown(homes / "bob" / "model.msgpack", NOBODY, NOBODY)
+        os.chown(homes / "bob" / "model.msgpack", DAEMON, DAEMON)
 
         def tell(name, user_id, user):
             teach = request("TELL", SPAM, User=user, Set="local", Message_class="spam")
@@ -307,13 +323,14 @@ def test_who_may_teach_at_a_unix_socket(serving, own):
         serving(listen=(f"unix:{folder}/strict",), **options)
         serving(listen=(f"unix:{folder}/open",), allow_tell_all=True, **options)
         for user in ("ann", "carol", None):  # the last two have the shared model
-            assert not tell("strict", NOBODY, user)
+            assert not tell("strict", DAEMON, user)
             assert not tell("strict", stranger, user)
         assert not os.path.exists(f"{own}.journal")
         assert not (homes / "ann" / "model.msgpack.journal").exists()
-        assert tell("strict", NOBODY, nobody)
-        assert tell("strict", NOBODY, "bob")
-        assert not tell("strict", stranger, nobody)
+        assert tell("strict", DAEMON, daemon)
+        assert tell("strict", DAEMON, "bob")
+        assert not tell("strict", NOBODY, nobody)
+        assert not tell("strict", stranger, daemon)
         assert tell("strict", 0, "ann")
         assert tell("open", stranger, "ann")
         assert tell("open", stranger, None)
