@@ -15,7 +15,7 @@ from spamnb.rights import others
 
 EXAMPLES = """
 spamnb backup /backup/model.msgpack
-spamnb backup --user-models users /backup/users/%u.msgpack
+spamnb backup --user-models users /backup/user-%u.msgpack
 spamnb inspect --check --model /backup/model.msgpack
 """
 
