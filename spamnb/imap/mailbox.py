@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from spamnb.configuration.current import load
@@ -85,6 +85,8 @@ class VisitedMailbox:
     def __post_init__(self) -> None:
         self.roles = roles_in(self.account, self.connection.folders(), self.tell_failure)
         self.put_away = self.roles.put_away
+        self.folders = (*self.roles.inbox, *self.put_away, *self.roles.ham)
+        self.failed: set[str] = set()  # folders in which a step of this visit failed
         self.configuration = load()
         own = self.account.history
         keeps = (self.configuration["history"] if own is None else own) and not self.dry_run
@@ -98,11 +100,13 @@ class VisitedMailbox:
         except Broken:
             raise
         except ImapError as error:
+            self.failed.add(folder)
             self.tell_failure(folder, error)
 
     def reached(self, name: str) -> Progress:
-        """Say how far a folder was read that mail comes to, or that mail is put into."""
-        return self.state.progress("judged" if name in self.roles.inbox else "moved", name)
+        """Say how far a folder was read."""
+        by_put_away = "moved" if name in self.put_away else "rescued"
+        return self.state.progress("judged" if name in self.roles.inbox else by_put_away, name)
 
     def keys(self, folder: Folder, uids: Sequence[int]) -> dict[int, bytes]:
         """Return what each message of the open folder is known by; of one without headers, its place."""
@@ -164,6 +168,15 @@ class VisitedMailbox:
 
     def tell(self, folder: Folder, message: Fetched, **facts: Any) -> None:
         self.report(self.event(folder, message, **facts))
+
+    def tell_outcome(self, key: bytes, event: Event) -> None:
+        """Tell what became of a message that was to be moved or flagged."""
+        known = self.state.known(key)
+        is_waiting = known and (known.target or known.flag.startswith("+"))
+        if is_waiting and not self.changes_nothing:
+            what = f"stays for now: it could not be {event.what}"
+            event = replace(event, what=what, target="", flag="")
+        self.report(event)
 
     def event(
         self, folder: Folder, message: Fetched, envelope: Envelope | None = None, **facts: Any

@@ -34,6 +34,7 @@ class Moves:
         self.corrections = corrections
         self.connection = mailbox.connection
         self.state = mailbox.state
+        self.gone: set[tuple[bytes, str, int]] = set()  # to be moved, but not there: key, place
 
     def carry_out(self, folder: Folder) -> None:
         """Flag and move the messages of the open folder that are noted to be."""
@@ -41,18 +42,27 @@ class Moves:
         if not begun or self.mailbox.changes_nothing:
             return
         there = flags(self.connection, [known.uid for known in begun])
+        gone = [known for known in begun if DELETED in there.get(known.uid, {DELETED})]
+        self.gone.update((known.key, known.folder, known.uid) for known in gone)
         self.mailbox.attempt(lambda _: self._flag(begun, set(there)), folder.name)
         for target in dict.fromkeys(known.target for known in begun if known.target):
             to_move = [
                 known
                 for known in begun
-                if known.target == target
-                and not known.target_uid
-                and DELETED not in there.get(known.uid, {DELETED})
+                if known.target == target and not known.target_uid and known not in gone
             ]
             for some in cut(to_move, FETCHED):
                 self._put_away(folder, some, target)
         self._settle(folder)
+
+    def give_up_lost(self) -> None:
+        """Wait no longer for messages that are neither where they were nor where they were to go."""
+        for known in self.state.waiting():
+            is_gone = (known.key, known.folder, known.uid) in self.gone
+            is_there = known.folder in self.mailbox.folders and not is_gone
+            is_sure = self.mailbox.failed.isdisjoint((known.folder, known.target))
+            if is_sure and not (is_there and known.validity == self.mailbox.reached(known.folder).validity):
+                self.state.note(known._replace(uid=0, target="", target_uid=0))
 
     def _flag(self, begun: Sequence[Known], there: set[int]) -> None:
         to_flag = [known for known in begun if known.flag.startswith("+")]

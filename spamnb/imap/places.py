@@ -54,7 +54,10 @@ def places(entries: Iterable[Entry], message: Callable[[int], bytes | None]) -> 
 
 
 def place_of(known: Known, entry: Entry, account: str, homes: Mapping[str, str]) -> Place:
-    waits = bool(known.target) or (is_news(known, entry) and is_elsewhere(known, entry, homes))
+    if not known.uid:
+        return Place(f"no longer in {known.folder} at {account}")
+    is_begun = bool(homes and known.target and known.target_uid >= 0)
+    waits = is_begun or (is_news(known, entry) and is_elsewhere(known, entry, homes))
     was_moved = known.ours and entry.correction is not None and homes.get(known.folder) == entry.correction
     words = f"{'moved to' if was_moved and not waits else 'in'} {known.folder} at {account}"
     return Place(words + (", will be moved at the next run" if waits else ""), not waits)

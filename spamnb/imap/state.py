@@ -35,6 +35,7 @@ CREATE TABLE IF NOT EXISTS message (
     flag TEXT NOT NULL, label TEXT NOT NULL, time INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS place ON message (folder, uid);
+CREATE INDEX IF NOT EXISTS waiting ON message (target) WHERE target != '';
 CREATE TABLE IF NOT EXISTS correspondent (key BLOB PRIMARY KEY) WITHOUT ROWID;
 """
 
@@ -207,6 +208,10 @@ class State:
         """List the messages of a folder that were to be moved or flagged, and are not known to have been."""
         pending = "folder = ? AND validity = ? AND (target != '' OR flag LIKE '+%')"
         return self._messages(pending, folder, validity)
+
+    def waiting(self) -> list[Known]:
+        """List the messages of all folders that were to be moved, and are not known to have been."""
+        return self._messages("target != '' AND target_uid <= 0")
 
     def doubtful(self, folder: str, validity: int) -> list[Known]:
         """List the messages of a folder that are no ham to us, were left there, and not corrected."""

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from spamnb.errors import NoModel
 from spamnb.imap.accounts import FLAG, MOVE, NOTHING
 from spamnb.imap.corrections import Corrections
-from spamnb.imap.fetch import FETCHED, cut, flags, head_of, messages
-from spamnb.imap.mailbox import DELETED, Event
+from spamnb.imap.fetch import FETCHED, cut, flags, messages
+from spamnb.imap.mailbox import DELETED
+from spamnb.imap.marks import Marks
 from spamnb.imap.moves import KEYWORD, Moves
-from spamnb.imap.places import is_elsewhere, is_news
 from spamnb.imap.state import Known, Progress, key_of
-from spamnb.labels import HAM, SPAM, UNSURE
+from spamnb.labels import HAM, SPAM
 from spamnb.model import Model
 from spamnb.reading.envelope import envelope_of
 from spamnb.reading.message import read
-from spamnb.store.changes import FORGOTTEN
 from spamnb.store.stored_model import StoredModel
 
 if TYPE_CHECKING:
     from spamnb.bayes.verdict import Verdict
-    from spamnb.history.schema import Entry
     from spamnb.imap.connection import Folder
     from spamnb.imap.fetch import Fetched
-    from spamnb.imap.mailbox import VisitedMailbox
+    from spamnb.imap.mailbox import Event, VisitedMailbox
     from spamnb.imap.state import State
     from spamnb.reading.envelope import Envelope
 
@@ -57,13 +54,13 @@ class Visit:
         roles, attempt = self.mailbox.roles, self.mailbox.attempt
         # The server must tell where a message went.
         is_moved = self.account.action == MOVE and self.connection.has("UIDPLUS")
-        self.state.set_homes(roles.homes if is_moved else {})
+        self.state.set_homes(roles.homes if is_moved and self.mailbox.history else {})
         for name in self.mailbox.put_away:
             attempt(self.corrections.look_for_moved, name)
-        self._take_marks()
-        for name in (*roles.inbox, *self.mailbox.put_away):
+        for name in self.mailbox.folders:
             attempt(self._finish, name)
-        self._tell()
+        if self.mailbox.history:
+            Marks(self.mailbox, self.moves).take()
         for name in roles.ham:
             attempt(self.corrections.look_for_rescued, name)
         for name in filter(None, (*roles.inbox, roles.junk)):
@@ -73,40 +70,8 @@ class Visit:
         for name in roles.inbox:
             attempt(self._judge, name)
         with self.state.change():
+            self.moves.give_up_lost()
             self.state.forget_old()
-
-    def _take_marks(self) -> None:
-        """Take note of what was marked on the review page since the last visit: it goes where it belongs."""
-        if not self.mailbox.history:
-            return
-        since = self.state.progress("marks", "").modseq
-        found = self.mailbox.with_history(
-            lambda history: [
-                (entry, history.message(entry.id))
-                for entry in history.corrected_since(since / 1e6, f"imap {self.account.name}/")
-            ]
-        )
-        if not found:
-            return
-        with self.state.change():
-            for entry, raw in found:
-                known = self.state.known(key_of(head_of(raw))) if raw else None
-                if known and is_news(known, entry) and not known.target:
-                    self.state.note(self._marked(known, entry))
-            last = max(int((entry.corrected or 0.0) * 1e6) for entry, _ in found)
-            self.state.advance("marks", "", Progress(modseq=last))
-
-    def _marked(self, known: Known, entry: Entry) -> Known:
-        """Return the note of a message that its owner gave a label or took it back, and where it is to go."""
-        roles, target, label = self.mailbox.roles, "", entry.correction or ""
-        if is_elsewhere(known, entry, self.state.homes()):
-            places = roles.sort | {SPAM: roles.junk, UNSURE: roles.unsure}
-            target = places.get(label or known.verdict) or roles.inbox[0]
-        what = "marked by you" if label else "taken back by you"
-        what += f": moved to {target}" if target else ""
-        told = Event(self.account.name, known.folder, known.uid, learned=label or FORGOTTEN, what=what)
-        self.untold[known.key] = replace(told, sender=entry.sender, subject=entry.subject)
-        return known._replace(label=label, target=target)
 
     def _finish(self, name: str) -> None:
         """Finish what an earlier visit had begun."""
@@ -242,10 +207,5 @@ class Visit:
     def _tell(self) -> None:
         """Tell what became of the messages just judged, now that it was done."""
         for key, event in self.untold.items():
-            known = self.state.known(key)
-            is_waiting = known and (known.target or known.flag.startswith("+"))
-            if is_waiting and not self.mailbox.changes_nothing:
-                what = "stays for now: it could not be " + event.what
-                event = replace(event, what=what, target="", flag="")
-            self.mailbox.report(event)
+            self.mailbox.tell_outcome(key, event)
         self.untold = {}

@@ -64,6 +64,7 @@ def test_the_user_moves_what_we_are_about_to_move(dovecot_with, home, without, t
     assert {name: [found.digest for found in messages] for name, messages in folders(server).items()} == {
         target: [digest(spam(99))]
     }
+    assert [message[6] for message in home.state()["message"]] == [""]  # it is on its way nowhere
     assert home.label_of(spam(99)) is None
 
 

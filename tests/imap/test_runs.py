@@ -446,6 +446,46 @@ def test_what_is_marked_on_the_page_moves(server, home):
     assert (home.outcomes(), home.label_of(spam(99))) == ([], "ham")
 
 
+def test_what_went_elsewhere_before_it_was_moved_is_not_waited_for(dovecot, home):
+    junk, trash = dovecot.name("Junk"), dovecot.name("Trash")
+    home.add(dovecot, history=True)
+    dovecot.append("INBOX", spam(99))
+    home.run()
+    home.mark(spam(99), "ham")
+    move(dovecot, spam(99), junk, trash)
+    assert home.outcomes() == [("ham", "marked by you")]
+    assert home.place(spam(99)) == f"no longer in {junk} at home"
+    move(dovecot, spam(99), trash, "INBOX")  # another thought
+    assert (home.outcomes(), home.place(spam(99))) == ([], "in INBOX at home")
+
+
+def test_a_mark_overtakes_a_move_that_fails(dovecot, home):
+    junk = dovecot.name("Junk")
+    home.add(dovecot, history=True)
+    home.run()
+    dovecot.append("INBOX", spam(99))
+    dovecot.read_only(junk)
+    assert home("run").code == 75
+    home.mark(spam(99), "ham")
+    home("run")
+    dovecot.writable(junk)
+    home.run()
+    assert (places(dovecot)[digest(spam(99))], home.place(spam(99))) == ("INBOX", "in INBOX at home")
+
+
+def test_copies_of_what_is_marked_move_with_it(server, home):
+    junk = server.name("Junk")
+    home.add(server, history=True)
+    for _ in range(3):
+        server.append("INBOX", near(1))
+    home.run()
+    for label, said, folder in (("spam", "marked by you", junk), (None, "taken back by you", "INBOX")):
+        home.mark(near(1), label)
+        assert home.outcomes() == [(label or "forgotten", f"{said}: moved to {folder}")] * 3
+        assert {name: len(found) for name, found in folders(server).items()} == {folder: 3}
+        assert home.outcomes() == []
+
+
 def test_what_is_taken_back_on_the_page_moves_back(server, home):
     junk = server.name("Junk")
     home.add(server, history=True)
