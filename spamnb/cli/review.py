@@ -24,7 +24,7 @@ spamnb review --no-browser --port 8025
 spamnb review --listen unix:/run/user/1000/review
 spamnb review --listen example.org:8025 --tls-cert cert.pem --tls-key key.pem
 """
-MISSING = "the review page needs two more packages: pip install spamnb[review]"
+MISSING = "the review page needs an extra: pip install 'spamnb[review]'"
 
 
 @click.command(cls=Command, examples=EXAMPLES)

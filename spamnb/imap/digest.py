@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from spamnb.bayes.verdict import score_text
 from spamnb.errors import DataError
 from spamnb.files import counted, printable
-from spamnb.imap.fetch import head_of, heads, messages
+from spamnb.imap.fetch import heads, messages
 from spamnb.imap.folders import roles_in
 from spamnb.imap.mailbox import look_into
-from spamnb.imap.state import Known, Progress, key_of
+from spamnb.imap.state import Known, Progress, head_of, key_of
 from spamnb.inspection.explanation import deciding_words
 from spamnb.labels import HAM
 from spamnb.model import Model

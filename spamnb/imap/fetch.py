@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from spamnb.imap.errors import Broken, ImapError
+from spamnb.imap.state import LONGEST_HEAD
 
 if TYPE_CHECKING:
     from spamnb.imap.connection import ImapConnection
@@ -17,7 +18,6 @@ FETCHED = 200  # messages whose header blocks or flags are fetched at once
 FETCHED_BYTES = 4 << 20  # of messages fetched at once
 SMALL = 64 << 10  # bytes: many such are fetched at once, few larger ones
 LARGE = 1 << 20  # bytes that are fetched of a message; no more of it is read
-LONGEST_HEAD = 256 << 10  # bytes that are fetched of a header block; no more of it is read
 
 
 @dataclass(frozen=True)
@@ -50,12 +50,6 @@ def heads(connection: ImapConnection, uids: Sequence[int], *names: str) -> Itera
         for head in _fetch(connection, some, LONGEST_HEAD, f"BODY.PEEK[{section}]<0.{LONGEST_HEAD}>"):
             if not head.why:
                 yield head.uid, head.raw
-
-
-def head_of(raw: bytes) -> bytes:
-    """Cut the header block off a message, as `heads` would fetch it."""
-    head, end, _ = raw.partition(b"\r\n\r\n")
-    return (head + end)[:LONGEST_HEAD]
 
 
 def messages(connection: ImapConnection, uids: Sequence[int]) -> Iterator[Fetched]:

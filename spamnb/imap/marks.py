@@ -6,10 +6,9 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from spamnb.imap.fetch import head_of
 from spamnb.imap.mailbox import Event
 from spamnb.imap.places import is_elsewhere, is_news
-from spamnb.imap.state import Progress, key_of
+from spamnb.imap.state import Progress, head_of, key_of
 from spamnb.labels import SPAM, UNSURE
 from spamnb.store.changes import FORGOTTEN
 

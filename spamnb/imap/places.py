@@ -7,8 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from spamnb.errors import SpamnbError
-from spamnb.imap.fetch import head_of
-from spamnb.imap.state import State, key_of
+from spamnb.imap.state import State, head_of, key_of
 
 if TYPE_CHECKING:
     from spamnb.history.schema import Entry

@@ -22,6 +22,7 @@ from spamnb.files import make_folder, open_own, state_folder
 from spamnb.imap.accounts import Account
 from spamnb.labels import HAM
 
+LONGEST_HEAD = 256 << 10  # bytes that are fetched of a header block; no more of it is read
 KEPT = 400 * 86400  # seconds that a message is remembered after it was last met
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS mailbox (host TEXT NOT NULL, user TEXT NOT NULL);
@@ -74,6 +75,12 @@ class Progress(NamedTuple):
 
 def key_of(text: bytes) -> bytes:
     return blake2b(text, digest_size=16).digest()
+
+
+def head_of(raw: bytes) -> bytes:
+    """Cut the header block off a message, as `fetch.heads` would fetch it."""
+    head, end, _ = raw.partition(b"\r\n\r\n")
+    return (head + end)[:LONGEST_HEAD]
 
 
 def path_of(name: str, folder: str | None = None) -> str:

@@ -39,8 +39,7 @@ from helpers.paths import ROOT
 from helpers.reviewing import Forms
 from helpers.waiting import until
 
-from spamnb.imap.fetch import head_of
-from spamnb.imap.state import key_of
+from spamnb.imap.state import head_of, key_of
 
 OLD = "511e4712827fa7a2562a0b566461711bbb6bad47"  # the first that did all that is done here
 FIRST = 30  # messages of each label, in each mailbox, to begin with

@@ -22,8 +22,7 @@ from helpers.imap_mailbox import as_on_the_wire, digest
 from helpers.samples import ham, spam, work
 from helpers.waiting import PATIENCE, until
 from spamnb.history.queries import History
-from spamnb.imap.fetch import head_of
-from spamnb.imap.state import Known, key_of
+from spamnb.imap.state import Known, head_of, key_of
 from spamnb.training.learn import learn
 
 WHEN = 1_600_000_000

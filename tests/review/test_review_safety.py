@@ -18,7 +18,7 @@ from urllib.parse import parse_qs, unquote, urlencode, urlsplit
 import pytest
 from helpers.pages import AS_TEXT
 from helpers.programs import needs
-from helpers.reviewing import Eyes, Page, remembered, served
+from helpers.reviewing import Eyes, Forms, Page, remembered, served
 from helpers.samples import ham, spam
 from helpers.waiting import PATIENCE, until
 
@@ -276,8 +276,16 @@ def test_a_real_browser_posts_the_token(started, eyes: Eyes):
 def test_without_the_packages_of_the_page(spamnb, own):
     blocked = "import sys; sys.modules['starlette'] = None; from spamnb.start import main; sys.exit(main())"
     spamnb.run([sys.executable, "-c", blocked, "review", "--model", own]).fails(
-        64, "pip install spamnb[review]"
+        64, "pip install 'spamnb[review]'"
     )
+
+
+@pytest.mark.parametrize("dates", [["2001"], [str(year) for year in range(1996, 2026)]])
+def test_mail_of_any_age_is_shown(spamnb, own, tmp_path, dates):
+    for n, year in enumerate(dates):
+        (tmp_path / f"{n}.eml").write_bytes(spam(n).replace(b" 2026 ", f" {year} ".encode()))
+    with served(spamnb, "--model", own, tmp_path) as page:
+        assert len(Forms(page).read().css(".rows > li")) == len(dates)
 
 
 EVIL = "http://evil.example"
