@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 
 from spamnb.databases import DAMAGED, Database, connect, open_database, transaction
 from spamnb.errors import CannotCreate, Locked, NoInput
-from spamnb.files import make_folder, open_own, state_folder
+from spamnb.files import DATABASE_SUFFIXES, complain, make_folder, open_own, state_folder
 from spamnb.imap.accounts import Account
 from spamnb.labels import HAM
 
 LONGEST_HEAD = 256 << 10  # bytes that are fetched of a header block; no more of it is read
-KEPT = 400 * 86400  # seconds that a message is remembered after it was last met
+KEPT = 400  # days with a visit that a message is remembered after it was last met
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS mailbox (host TEXT NOT NULL, user TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS folder (  -- how far each was read, for each purpose
@@ -54,7 +54,7 @@ class Known(NamedTuple):
     target_uid: int = 0  # its UID there, once it was seen there
     flag: str = ""  # keyword that we gave it; with a + before it, that we are about to give
     label: str = ""  # that it was learned under
-    time: int = 0
+    time: int = 0  # when it was last met, in days with a visit
 
     def arrived(self, folder: str, validity: int, uid: int) -> Known:
         """Return the note of the same message at another place, on its way nowhere."""
@@ -88,11 +88,19 @@ def path_of(name: str, folder: str | None = None) -> str:
     return os.path.join(folder or state_folder("imap"), f"{name}.sqlite")
 
 
+def set_aside_unless_file(path: str) -> None:
+    """Rename a folder or a link that is where a file is to be: it must not stop judging."""
+    if os.path.islink(path) or (os.path.exists(path) and not os.path.isfile(path)):
+        os.rename(path, path + DAMAGED)
+        complain(f"{path}: not a regular file; set aside as {path}{DAMAGED}, begun again")
+
+
 @contextmanager
 def locked(path: str, busy: str = "") -> Iterator[None]:
     """Hold a lock; wait for whoever has it, or raise an error that it is `busy`."""
     try:
         make_folder(os.path.dirname(path))
+        set_aside_unless_file(path)
         handle = open_own(path, os.O_RDWR | os.O_CREAT)
     except OSError as error:
         raise CannotCreate(f"{path}: {error.strerror}") from error
@@ -107,11 +115,14 @@ def locked(path: str, busy: str = "") -> Iterator[None]:
 def prepare(database: Database, mailbox: tuple[str, str]) -> None:
     """Make the tables that are missing; begin anew if the account of this name was another mailbox before."""
     database.executescript(SCHEMA)
-    if database.execute("SELECT host, user FROM mailbox").fetchone() != mailbox:
+    before = database.execute("SELECT host, user FROM mailbox").fetchone()
+    if before != mailbox:
         with transaction(database):
             for table in ("mailbox", "folder", "message", "correspondent"):
                 database.execute(f"DELETE FROM {table}")  # noqa: S608
             database.execute("INSERT INTO mailbox VALUES (?, ?)", mailbox)
+            if before is None and os.path.lexists(database.path + DAMAGED):
+                database.execute("INSERT INTO folder VALUES ('trained', '', 1, 0, 0)")  # as far as is known
 
 
 class State:
@@ -120,6 +131,8 @@ class State:
     def __init__(self, account: Account, folder: str | None = None) -> None:
         self.path = path_of(account.name, folder)
         try:
+            for suffix in (*DATABASE_SUFFIXES, ".open.lock"):
+                set_aside_unless_file(self.path + suffix)
             self.database = open_database(self.path, partial(prepare, mailbox=(account.host, account.user)))
         except OSError as error:
             raise CannotCreate(f"{self.path}: {error.strerror}") from error
@@ -179,8 +192,11 @@ class State:
 
     def is_trained(self) -> bool:
         """Whether `train` has read the folders of the account, or may have before the state was set aside."""
-        trained = self._ask("SELECT 1 FROM folder WHERE purpose = 'trained'")
-        return bool(trained) or os.path.exists(self.path + DAMAGED)
+        return bool(self._ask("SELECT 1 FROM folder WHERE purpose = 'trained'"))
+
+    def was_set_aside(self) -> bool:
+        """Whether this state was begun after another was set aside."""
+        return bool(self.progress("trained", "").validity)
 
     def advance(self, purpose: str, folder: str, progress: Progress) -> None:
         self.database.execute(
@@ -231,8 +247,8 @@ class State:
         return {key for (key,) in self._ask(question, folder, folder)}
 
     def note(self, *messages: Known) -> None:
-        now = int(time.time())
-        self.database.executemany(PUT, [message._replace(time=now) for message in messages])
+        days = self.progress("days", "").next_uid
+        self.database.executemany(PUT, [message._replace(time=days) for message in messages])
 
     def add_correspondents(self, addresses: Iterable[str]) -> None:
         keys = [(key_of(address.encode("utf-8", "replace")),) for address in addresses]
@@ -243,5 +259,9 @@ class State:
         return bool(self._ask("SELECT 1 FROM correspondent WHERE key = ?", key))
 
     def forget_old(self) -> None:
-        limit = int(time.time()) - KEPT
-        self.database.execute("DELETE FROM message WHERE time < ?", (limit,))
+        """Forget messages that were not met for long. Days with a visit count: the clock may be wrong."""
+        today, before = int(time.time()) // 86400, self.progress("days", "")
+        if today != before.modseq:
+            days = before.next_uid + 1
+            self.advance("days", "", Progress(next_uid=days, modseq=today))
+            self.database.execute("DELETE FROM message WHERE time < ?", (days - KEPT,))

@@ -61,19 +61,22 @@ class MailboxTraining:
         named += [(label, name) for name, label in self.roles.labels.items()]
         self.wanted: Wanted = [(label, *self._new(name)) for label, name in named]
         if not state.is_trained() and {label for label, _, uids in self.wanted if uids} == {SPAM}:
-            where = "".join(f" in {name}" for name in self.roles.ham)
-            why = f"no ham{where}: by its spam alone, all mail of this account would look like spam"
+            where = ", ".join(self.roles.ham) or "any folder"
+            why = f"no ham in {where}: by its spam alone, all mail of this account would look like spam"
             raise DataError(f'{why}; name a folder of ham in imap.toml, e.g. ham = ["INBOX"]')
 
     def _new(self, name: str) -> tuple[Folder, list[int]]:
         """Find what is new in a folder; of what we put there ourselves, nobody said what it is."""
-        folder, _, uids = look_into(self.connection, self.state, name, "trained")
+        folder, before, uids = look_into(self.connection, self.state, name, "trained")
         if name in self.roles.sort.values():
             since = datetime.now(UTC).date() - timedelta(days=self.account.sort_days)
             recent = set(self.connection.search("SINCE", since.strftime("%d-%b-%Y")))
             uids = [uid for uid in uids if uid in recent]
-        ours = self.state.put_by_us(name)
-        if ours and name not in self.roles.ham:
+        if name in self.roles.ham:
+            return folder, uids
+        if self.state.was_set_aside() and not before.validity:
+            return folder, []  # what we put there is no longer known
+        if ours := self.state.put_by_us(name):
             uids = [uid for uid, head in heads(self.connection, uids) if key_of(head) not in ours]
         return folder, uids
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from spamnb.errors import NoModel, SpamnbError
+from spamnb.errors import NoModel, SetAside, SpamnbError
 from spamnb.files import complain
 from spamnb.history.queries import last_corrected
 from spamnb.imap.connection import ImapConnection
@@ -75,6 +75,8 @@ class Watcher(threading.Thread):
             except NoModel:  # no server was asked: it may look again soon
                 self._complain(f"not trained yet; run: {self.train_command}")
                 self.pause = FIRST_PAUSE
+            except SetAside:
+                pass  # that was said
             except SpamnbError as error:
                 self._complain(str(error))
             except Exception as error:

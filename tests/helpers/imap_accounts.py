@@ -54,7 +54,7 @@ class ImapHome:
         if is_trained:
             account = Account(name, values.get("host", HOST), server.user, password=server.password)
             with State(account, str(self.state_path().parent)) as state, state.change():
-                state.advance("trained", "", Progress(1))
+                state.advance("trained", "elsewhere", Progress(1))
 
     def change(self, server, **values):
         """Write the one account anew."""

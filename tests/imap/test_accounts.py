@@ -1,6 +1,7 @@
 """`imap.toml`, and where passwords come from: what is wrong is said in one line, without the password."""
 
 import os
+import time
 
 import keyring
 import pytest
@@ -9,7 +10,7 @@ from keyring.backend import KeyringBackend
 from spamnb.errors import SpamnbError
 from spamnb.imap.accounts import Account, read_accounts
 from spamnb.imap.secrets import secret_of, to_keyring
-from spamnb.imap.state import State
+from spamnb.imap.state import KEPT, Known, State
 
 GOOD = 'host = "imap.example.org"\nuser = "me@example.org"\n'
 PASSWORD = "Tr0ub4dor&3"
@@ -215,6 +216,35 @@ def test_a_damaged_state_is_set_aside_and_begun_again(tmp_path, capfd):
     assert capfd.readouterr().err.count("set aside as") == 1
     assert (tmp_path / "home.sqlite.damaged").read_bytes().startswith(b"no database")
     assert not [path for path in open_files() if "home.sqlite" in path]
+
+
+def test_what_is_no_file_is_set_aside(tmp_path, capfd):
+    names = ("home.sqlite", "home.sqlite-wal", "home.sqlite.open.lock", "home.sqlite.lock")
+    for name in names:
+        (tmp_path / name).mkdir()
+    with State(Account("home", "imap.example.org", "me", keyring=True), str(tmp_path)) as state, state.lock():
+        assert state.is_trained()  # as far as is known
+    assert capfd.readouterr().err.count("not a regular file; set aside as") == len(names)
+
+
+def test_a_clock_that_is_wrong_for_a_run_wipes_no_memory(tmp_path, monkeypatch):
+    day = int(time.time()) // 86400
+    with State(Account("home", "imap.example.org", "me", keyring=True), str(tmp_path)) as state:
+
+        def visit(day):
+            monkeypatch.setattr(time, "time", lambda: day * 86400)
+            with state.change():
+                state.forget_old()
+
+        visit(day)
+        with state.change():
+            state.note(Known(b"x", "INBOX", 1, 1))
+        visit(day + 500)
+        for later in range(KEPT - 1):
+            visit(day + later)
+        assert state.known(b"x")
+        visit(day + KEPT)
+        assert not state.known(b"x")
 
 
 def open_files():
