@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import subprocess
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from random import Random
@@ -26,7 +28,7 @@ def at_random(
     operation: Operation,
     chance: Random,
     whom: str = PROCESS,
-    lessons: list[bytes] | None = None,
+    lessons: Sequence[bytes] = (),
 ) -> bool:
     """Kill it at some moment; meanwhile others may learn. Whether there was anyone left to be killed."""
     _, took = world.measured(operation)
@@ -42,7 +44,7 @@ def at_random(
         else:
             begun = time.monotonic()
             if operation.only_adds:
-                learned = taught(world, model, lessons or [], begun + moment - 0.05)
+                learned = taught(world, model, lessons, begun + moment - 0.05)
             time.sleep(max(0, begun + moment - time.monotonic()))
             killed = strike(process, whom, chance)
             assert ended(process, folder) == 0 or killed
@@ -54,19 +56,20 @@ def at_random(
     return killed
 
 
-def in_the_middle(world: World, operation: Operation, whom: str) -> None:
-    """Kill all of it or its workers, when it has some of its mail and waits for the rest at a pipe."""
+def in_the_middle(world: World, operation: Operation, whom: str, lessons: Sequence[bytes] = ()) -> None:
+    """Kill all of it or its workers, when it waits for its last mail at a pipe and others have learned."""
     world.measured(operation)
     model = world.place(operation)
-    folder, box = os.path.dirname(model), world.mail / "later.spam"
+    command = world.command(operation, model)
+    folder, box = os.path.dirname(model), Path(command[-1])
     mail = box.read_bytes()
     box.unlink()
     os.mkfifo(box)
-    command = world.command(operation, model)
     process = start(command, operation.stdin, folder, env=world.environment, start_new_session=True)
     try:
         with suppress(BrokenPipeError), pipe_to_reader(box) as pipe:
             workers = until(lambda: workers_of(process))
+            assert taught(world, model, lessons) == [*lessons]
             assert strike_all([process.pid, *workers] if whom == ALL else workers)
             pipe.write(mail)
         assert ended(process, folder) == -signal.SIGKILL or whom == WORKER
@@ -76,7 +79,7 @@ def in_the_middle(world: World, operation: Operation, whom: str) -> None:
         box.unlink()
         box.write_bytes(mail)
     all_gone(process)
-    check(world, operation, model, Path(folder, "out").read_bytes(), [])
+    check(world, operation, model, Path(folder, "out").read_bytes(), lessons)
 
 
 def ended(process: subprocess.Popen[bytes], folder: str) -> int:
@@ -93,7 +96,7 @@ def all_gone(process: subprocess.Popen[bytes]) -> None:
     )
 
 
-def taught(world: World, model: str, lessons: list[bytes], until: float) -> list[bytes]:
+def taught(world: World, model: str, lessons: Sequence[bytes], until: float = math.inf) -> list[bytes]:
     """Messages that others learn one after the other; those that were acknowledged."""
     learned = []
     for raw in lessons:
@@ -146,7 +149,7 @@ def at_each_call(world: World, operation: Operation, call: str, most: int | None
     return times
 
 
-def check(world: World, operation: Operation, model: str, out: bytes, learned: list[bytes]) -> None:
+def check(world: World, operation: Operation, model: str, out: bytes, learned: Sequence[bytes]) -> None:
     """All of it or nothing, nothing acknowledged lost, nobody kept out, and it can be done once more."""
     before, after = world.before(operation), world.after(operation)
     settle(model)

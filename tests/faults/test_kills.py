@@ -22,7 +22,7 @@ def test_killed_with_its_workers_or_one_of_them_alone(world, whom):
 
 
 def test_killed_while_others_learn(world):
-    kills.at_random(world, WRITING["forget many"], Random(2), lessons=LESSONS)
+    kills.in_the_middle(world, WRITING["forget many"], kills.ALL, LESSONS[:3])
 
 
 @needs("strace")

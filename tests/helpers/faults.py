@@ -1,12 +1,24 @@
 """What goes wrong with a filter, for real: each breaks the one of a home."""
 
+import sys
+
 import pytest
 
+# Killed when it has read the beginning of a message, and waits for the rest.
 HALF_READ = """#!/bin/sh
-mkfifo {pipe}.$$
-exec 3<&0
-(head -c 20000 <&3; sleep 0.3; kill -9 $$) >{pipe}.$$ &
-exec {spamnb} "$@" <{pipe}.$$ 3<&-
+exec "{python}" -IS -c '
+import fcntl, os, signal, sys, termios, time
+reading, writing = os.pipe()
+reader = os.getpid()
+if os.fork():
+    os.dup2(reading, 0)
+    os.execv("{spamnb}", ["{spamnb}", *sys.argv[1:]])
+os.write(writing, os.read(0, 20000))
+while any(fcntl.ioctl(writing, termios.FIONREAD, bytes(4))) and os.getppid() == reader:
+    time.sleep(0.005)
+if os.getppid() == reader:
+    os.kill(reader, signal.SIGKILL)
+' "$@"
 """
 # Of a message of more than a pipe holds, so that the rest of it waits for the killer.
 HALF_WRITTEN = """#!/bin/sh
@@ -25,7 +37,8 @@ exec {spamnb} "$@" >/dev/full
 
 def put_in_its_place(home, script):
     home.program.unlink()
-    home.program.write_text(script.format(spamnb=home.spamnb.program, pipe=home.path / "pipe"))
+    names = {"python": sys.executable, "spamnb": home.spamnb.program, "pipe": home.path / "pipe"}
+    home.program.write_text(script.format(**names))
     home.program.chmod(0o755)
 
 
