@@ -52,6 +52,8 @@ class ImapConnection:
             self.capabilities = frozenset(
                 name.decode("ascii", "replace") for name in self.client.capabilities()
             )
+            if self.has("ENABLE") and self.has("CONDSTORE"):
+                self.client.enable("CONDSTORE")  # else Dovecot does not tell the number of the last change
 
     def close(self) -> None:
         with suppress(Exception):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from spamnb.imap.connection import HAM_KEYWORDS, JUNK_KEYWORDS
@@ -113,6 +114,10 @@ class Corrections:
             for label, uids in wanted.items()
             for note in self.mailbox.learn(label, folder, uids, "flagged")
         ]
+        is_learned = len(notes) == sum(map(len, wanted.values()))
+        is_judged = folder.next_uid <= self.mailbox.reached(name).next_uid
+        if not (is_learned and is_judged):
+            folder = replace(folder, modseq=0)  # look again at the next visit, even if nothing changes
         self.mailbox.note(notes, "keywords", folder, 0)
 
     def look_for_correspondents(self, name: str) -> None:

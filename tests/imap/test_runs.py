@@ -207,6 +207,20 @@ def test_keywords_of_mail_readers(server, home, junk, no_junk):
     assert home.outcomes() == [("ham", "flagged: moved")]
 
 
+def test_keywords_are_looked_for_where_something_changed(dovecot, home):
+    """Mail that has its keyword before it is judged is looked at once more."""
+    home.add(dovecot, action="nothing")
+    dovecot.append("INBOX", spam(99), "$NotJunk")
+    home.run()
+    assert home.outcomes() == [("ham", "flagged: learned")]
+    junk = dovecot.name("Junk")
+    assert home.outcomes() == []
+    asked = {"INBOX": dovecot.modseq("INBOX"), junk: dovecot.modseq(junk)}
+    assert {
+        name: modseq for purpose, name, *_, modseq in home.state()["folder"] if purpose == "keywords"
+    } == asked
+
+
 def test_no_junk_corrects_no_other_label(dovecot, home, three):
     """Mail readers flag what they think is no spam; which mail it is they do not know."""
     shutil.copy(three, home.model)
