@@ -47,6 +47,7 @@ from spamnb.delivery.commands import ANY_LABEL, LearnCommand
 from spamnb.delivery.only_message import read_only_message
 from spamnb.errors import DataError, UsageError
 from spamnb.files import complain, printable
+from spamnb.history.log import append_lessons
 from spamnb.labels import is_label
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import messages, split_number
@@ -189,7 +190,7 @@ def train(
             return message.run(alone)
         from spamnb.training.known_messages import Summary
 
-        result = message.learn(alone)
+        result = message.teach(alone)
         summary = Summary({message.label: {result: 1}})
         if verbose:
             print_outcome(result, mail.paths[0])
@@ -225,6 +226,8 @@ def train(
                 progress=lambda batch: counted_step(batch.size, len(batch)),
                 tell=partial(print_outcomes, dry_run=dry_run) if verbose else lambda *_: None,
             )
+        if not dry_run:
+            append_lessons(model, summary.lessons)
     if as_json:
         print_json({"model": model, **({"dry_run": True} if dry_run else {}), **as_map(summary, sources)})
     elif not is_quiet():

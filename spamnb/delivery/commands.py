@@ -5,16 +5,29 @@ command line's libraries; they parse calls with other options, and then come her
 `__future__` would take 0.2 ms, so hints are quoted where they need it.
 """
 
+import os
+
 from spamnb.configuration.current import Configuration, load, model_path
 from spamnb.errors import (
     CannotCreate,
     InputOutputError,
+    NoInput,
     NoModel,
     ReaderGone,
     SpamnbError,
     UsageError,
 )
-from spamnb.files import STDIN, STDOUT, announce_stdin, complain, model_file, printable, read_all, write_all
+from spamnb.files import (
+    STDIN,
+    STDOUT,
+    announce_stdin,
+    complain,
+    model_file,
+    printable,
+    read_all,
+    state_folder,
+    write_all,
+)
 from spamnb.labels import HAM, LABELS, SPAM, UNSURE
 
 TYPE_CHECKING = False
@@ -182,6 +195,14 @@ def open_history(
     return None
 
 
+def has_history() -> bool:
+    """Tell whether this user keeps a history."""
+    try:
+        return os.path.isdir(state_folder("history"))
+    except NoInput:
+        return False  # for lack of a home
+
+
 def history_limits(days: str | None, size: str | None, configuration: Configuration) -> tuple[str, str]:
     """Tell for how long messages are kept and how much of them: as asked for here, else as configured."""
     from spamnb.history.log import DAYS, SIZE
@@ -238,10 +259,27 @@ class LearnCommand:
             return True  # learning will report what is wrong
 
     def run(self, raw: bytes) -> int:
-        outcome = self.learn(raw)
+        outcome = self.teach(raw)
         if not self.quiet:
             write_stdout(f"{self.label}: 1 {OUTCOME_TEXTS[outcome]}\n".encode())
         return 0
+
+    def teach(self, raw: bytes) -> str:
+        """Learn or forget the message, and note in the history, if there is one, that a person said so."""
+        if not has_history():
+            return self.learn(raw)
+        from spamnb.history.log import append_lessons, digest_of
+        from spamnb.training.learn import learned_label
+
+        try:
+            before = learned_label(self.model, raw)
+        except SpamnbError:
+            before = None  # there is no model yet, or learning will report what is wrong
+        outcome = self.learn(raw)
+        if outcome in ("learned", "moved", "forgotten"):
+            lesson = before, None if self.forget else self.label, digest_of(raw).to_bytes(8, "little")
+            append_lessons(self.model, [lesson])
+        return outcome
 
     def learn(self, raw: bytes) -> str:
         """Learn or forget the message, in a new model if there is none; return the outcome."""

@@ -61,7 +61,12 @@ def gather_file(
             records, end = log.unpacked_records(data)
             if len(records) > AT_ONCE:
                 records, end = records[:AT_ONCE], records[AT_ONCE][0]
+            verdicts, limits = 0, None
             for start, stop, fields in records:
+                if "learned" in fields:
+                    take_lessons(database, fields)
+                    continue
+                verdicts, limits = verdicts + 1, fields["limits"]
                 place = {"file": name, "start": first + start, "length": stop - start}
                 row = row_of(fields, models) | place
                 if is_repeated(database, folder, row, fields):
@@ -70,11 +75,33 @@ def gather_file(
                 database.execute(f"INSERT INTO entries ({names}) VALUES (:{', :'.join(row)})", row)
             if end:
                 database.execute("REPLACE INTO files VALUES (?, ?)", (name, first + end))
-            if records:
-                database.execute("REPLACE INTO limits VALUES (1, ?, ?)", records[-1][2]["limits"])
-        gathered += len(records)
-        step(end, len(records))
+            if limits:
+                database.execute("REPLACE INTO limits VALUES (1, ?, ?)", limits)
+        gathered += verdicts
+        step(end, verdicts)
     return gathered
+
+
+def take_lessons(database: Connection, fields: dict[str, Any]) -> None:
+    """Note as corrections what was learned, after it was judged, under another label than the verdict's."""
+    path, label = shown_path(fields), fields["label"]
+    learned = bytes(fields["learned"])
+    for start in range(0, len(learned), 8):
+        identity = int.from_bytes(learned[start : start + 8], "little", signed=True)
+        found = database.execute(
+            "SELECT id FROM entries WHERE digest = ? AND model = ? AND time <= ? AND correction IS NOT ?"
+            " AND (verdict != ? OR correction IS NOT NULL)",
+            (identity, path, fields["time"], label, label),
+        ).fetchall()
+        for (id_,) in found:
+            if label is None:
+                database.execute("DELETE FROM labels_before WHERE id = ?", (id_,))
+            else:
+                database.execute("INSERT OR IGNORE INTO labels_before VALUES (?, ?)", (id_, fields["before"]))
+            database.execute(
+                "UPDATE entries SET correction = ?, is_corrected = ? WHERE id = ?",
+                (label, label is not None, id_),
+            )
 
 
 def is_repeated(database: Connection, folder: str, row: dict[str, Any], fields: dict[str, Any]) -> bool:
@@ -144,7 +171,7 @@ def row_of(fields: dict[str, Any], models: Models) -> dict[str, Any]:
         "message_id": shown(message.get("message-id") or ""),
         "digest": identity - (identity >> 63 << 64),
         "source": shown(str(fields["source"], "utf-8", "replace")),
-        "model": printable(path),
+        "model": shown_path(fields),
         "user": shown(str(fields["user"], "utf-8", "replace")),
         "words": words_of(message, verdict, path, models),
         "ham_cutoff": ham,
@@ -152,6 +179,11 @@ def row_of(fields: dict[str, Any], models: Models) -> dict[str, Any]:
         "rank": rank_of(verdict),
         "distance": -fields["time"] if verdict == UNSURE else abs(fields["score"] - (cutoff or 0.0)),
     }
+
+
+def shown_path(fields: dict[str, Any]) -> str:
+    """Path of the model that a record is about."""
+    return printable(os.fsdecode(bytes(fields["model"])))
 
 
 def words_of(message: Message, verdict: str, path: str, models: Models) -> str:

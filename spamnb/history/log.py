@@ -1,10 +1,10 @@
 """Verdicts appended to files as they are given, each with its message: what a delivery does for the history.
 
 A file has the verdicts of a day, or a part of them, so that old ones go by removing files. A record is MARK,
-length and CRC-32 of what follows (4 bytes each, little-endian), and a msgpack map. MARK is nowhere else, as
-what looks like it is escaped: behind a damaged record the next one is found for sure, and no message can look
-like a record. Many processes append at once: each record is one write. A record that a full disk or a kill
-cut off is passed over.
+length and CRC-32 of what follows (4 bytes each, little-endian), and a msgpack map: a verdict, or lessons,
+which are digests of messages that were learned or forgotten. MARK is nowhere else, as what looks like it is
+escaped: behind a damaged record the next one is found for sure, and no message can look like a record. Many
+processes append at once: each record is one write. One that a full disk or a kill cut off is passed over.
 """
 
 import os
@@ -34,6 +34,7 @@ MAX_TEXT = 500  # characters kept of a user's name and the like
 MAX_FILE = 32 << 20  # bytes after which another file is begun
 DAY = 86400  # seconds
 CONFIRMING = 3  # days that must have been seen before one is believed to be over
+LESSONS = 8 * 1000  # bytes of digests in a record
 SUFFIX = ".verdicts"  # of 2026-11-16-000000.verdicts
 FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT
 
@@ -76,26 +77,46 @@ class HistoryLog:
 
     def _append(self, record: bytes) -> None:
         folder = self.folder or state_folder("history")
-        try:
-            names = file_names(folder)
-        except FileNotFoundError:
-            make_folder(folder)
-            names = []
-        name = self._current(folder, names)
-        handle = open_file(os.path.join(folder, name), FLAGS)
-        try:
-            write_all(handle, record)
-        finally:
-            os.close(handle)
-        if name not in names:
+        if append_record(folder, record, self.size):
             prune_files(folder, self.days, self.size)
 
-    def _current(self, folder: str, names: list[str]) -> str:
-        """Name the latest file of today, or a new one if that is full."""
-        today = time.strftime("%Y-%m-%d", time.gmtime())
-        latest = max((name for name in names if name.startswith(today)), default="")
-        is_full = latest and os.path.getsize(os.path.join(folder, latest)) >= file_limit(self.size)
-        return f"{today}-{int(latest[11:17] or 0) + bool(is_full):06}{SUFFIX}"
+
+def append_lessons(model: str, lessons: "Iterable[tuple[str | None, str | None, bytes]]") -> None:
+    """Append what a model learned, if there is a history: labels before and now, None for none, and digests.
+
+    If that fails, say so in a line.
+    """
+    why = ""
+    try:
+        folder = state_folder("history")
+        if os.path.isdir(folder):
+            for before, label, digests in lessons:
+                for start in range(0, len(digests), LESSONS):
+                    fields = {"time": time.time(), "model": packed_path(model), "before": before}
+                    fields |= {"label": label, "learned": digests[start : start + LESSONS]}
+                    append_record(folder, packed(fields), parse_size(SIZE))
+    except Exception as error:
+        why = f"not in the history: {error}"
+    complain_once("lessons", why)
+
+
+def append_record(folder: str, record: bytes, size: int) -> bool:
+    """Append a record to the latest file of today, or to a new one if that is full; tell if it is new."""
+    try:
+        names = file_names(folder)
+    except FileNotFoundError:
+        make_folder(folder)
+        names = []
+    today = time.strftime("%Y-%m-%d", time.gmtime())
+    latest = max((name for name in names if name.startswith(today)), default="")
+    is_full = latest and os.path.getsize(os.path.join(folder, latest)) >= file_limit(size)
+    name = f"{today}-{int(latest[11:17] or 0) + bool(is_full):06}{SUFFIX}"
+    handle = open_file(os.path.join(folder, name), FLAGS)
+    try:
+        write_all(handle, record)
+    finally:
+        os.close(handle)
+    return name not in names
 
 
 def complain_once(step: str, why: str) -> None:
@@ -182,12 +203,12 @@ def packed_record(
     if len(raw) > MAX_MESSAGE:
         digest = digest_of(raw)  # while all of it is there
     cutoffs = [verdict.cutoffs.ham, verdict.cutoffs.spam] if verdict.cutoffs else None
-    fields = msgpack_codec.pack(
+    return packed(
         {
             **verdict.as_map(),
             "time": now,
             "cutoffs": cutoffs,
-            "model": os.fsencode(os.path.abspath(model)),
+            "model": packed_path(model),
             "source": source[:MAX_TEXT].encode("utf-8", "replace"),
             "user": user[:MAX_TEXT].encode("utf-8", "replace"),
             "size": len(raw),
@@ -195,9 +216,17 @@ def packed_record(
             "limits": limits,  # for who gathers it
             "message": zlib.compress(raw[:MAX_MESSAGE], 1),
         }
-    ).replace(STEM, ESCAPED)
-    checksum = zlib.crc32(fields).to_bytes(4, "little")
-    return MARK + len(fields).to_bytes(4, "little") + checksum + fields
+    )
+
+
+def packed_path(model: str) -> bytes:
+    return os.fsencode(os.path.abspath(model))
+
+
+def packed(fields: "Fields") -> bytes:
+    """Make the record of some fields."""
+    data = msgpack_codec.pack(fields).replace(STEM, ESCAPED)
+    return MARK + len(data).to_bytes(4, "little") + zlib.crc32(data).to_bytes(4, "little") + data
 
 
 def digest_of(raw: bytes) -> int:
@@ -259,7 +288,15 @@ def sound_fields(record: bytes) -> "Fields | None":
 
 
 def are_fields(fields: "Fields") -> bool:
-    """Tell whether fields are such as `packed_record` writes."""
+    """Tell whether fields are such as `packed_record` writes, or `append_lessons`."""
+    if "learned" in fields:
+        labels = fields["before"], fields["label"]
+        return (
+            is_number(fields["time"], 0, LATEST)
+            and all(label is None or is_label(label) for label in labels)
+            and all(isinstance(fields[name], memoryview) for name in ("model", "learned"))
+            and len(fields["model"]) <= LONGEST_PATH
+        )
     digest, cutoffs, probability = fields["digest"], fields["cutoffs"], fields["probability"]
     days, size = fields["limits"]
     return (
@@ -280,6 +317,6 @@ def are_fields(fields: "Fields") -> bool:
 def message_of(fields: "Fields") -> bytes:
     """Return the message in a record, or its first part; nothing if it is damaged."""
     try:
-        return zlib.decompressobj().decompress(fields["message"], MAX_MESSAGE)
+        return zlib.decompressobj().decompress(fields.get("message", b""), MAX_MESSAGE)
     except zlib.error:
         return b""

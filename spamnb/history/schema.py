@@ -41,7 +41,7 @@ class Entry(NamedTuple):
     user: str  # of a server
     words: str  # three that decided, joined by ", "
     correction: str | None = None  # the label that a person gave
-    corrected: float | None = None  # when, or when that was taken back
+    corrected: float | None = None  # when, or when that was taken back; None if `spamnb train` learned it
     ham_cutoff: float | None = None
     spam_cutoff: float | None = None
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from spamnb.errors import DataError
+from spamnb.history.log import append_lessons
 from spamnb.imap.connection import ImapConnection
 from spamnb.imap.errors import Broken, NotLoggedIn
 from spamnb.imap.fetch import FETCHED, cut, heads, messages
@@ -93,6 +94,7 @@ class MailboxTraining:
         progress = lambda batch: step(len(batch), len(batch))  # noqa: E731
         new = [*self.roles.sort]
         summary = train(model, labels, pool=pool, yes=yes, new_labels=new, progress=progress)
+        append_lessons(model, summary.lessons)
         with self.state.change():
             for _, folder, _ in self.wanted:
                 reached = Progress(folder.validity, folder.next_uid)

@@ -7,6 +7,8 @@ from time import perf_counter
 from spamnb.bayes.verdict import Verdict
 from spamnb.errors import SpamnbError
 from spamnb.files import printable
+from spamnb.history.log import append_lessons, digest_of
+from spamnb.labels import HAM, SPAM
 from spamnb.reading.features import Features
 from spamnb.rights import ROOT
 from spamnb.serve.conversation import Conversation, Incoming
@@ -15,6 +17,7 @@ from spamnb.serve.learning import LearningQueue
 from spamnb.serve.log import Log
 from spamnb.serve.metrics import FAILED, PROTOCOL, REFUSED, TIMEOUT
 from spamnb.serve.options import Options
+from spamnb.store.changes import FORGOTTEN, LEARNED, MOVED
 
 SHOWN_TOKENS = 15
 LONGEST_TOKEN = 60  # characters shown
@@ -87,6 +90,9 @@ class Service(ABC):
         yield task.result_reader
         outcome = self.learning.finish(task)
         self.judge.counters.count(outcome)
+        if self.judge.history and outcome in (LEARNED, MOVED, FORGOTTEN):
+            before = {HAM: SPAM, SPAM: HAM}.get(label or "") if outcome == MOVED else None
+            append_lessons(model, [(before, label, digest_of(raw).to_bytes(8, "little"))])
         self.log.learned(outcome, label, raw, perf_counter() - start, user=user, model=model)
         return outcome
 

@@ -53,6 +53,8 @@ class Summary:
     unreadable: list[Unreadable] = field(default_factory=list)
     passed_over: list[PassedOver] = field(default_factory=list)  # not read on purpose
     conflicts: list[str] = field(default_factory=list)  # names of some messages left out as "conflicting"
+    # Label before and now, None for none, and the digests of messages, each of 8 bytes.
+    lessons: list[tuple[str | None, str | None, bytes]] = field(default_factory=list)
 
     def count(self, label: str, what: str, number: int = 1) -> None:
         if number:
@@ -106,8 +108,11 @@ class KnownMessages:
         if target != NOT_LEARNED:
             self.moves[:, target] += np.bincount(before[before != NOT_LEARNED], minlength=len(self.labels))
         for label_index in sorted_distinct(before).tolist():
-            result = outcome(self._name(label_index), self._name(target))
-            outcomes[messages[before == label_index]] = result
+            names = self._name(label_index), self._name(target)
+            chosen = before == label_index
+            outcomes[messages[chosen]] = outcome(*names)
+            if label_index != target:
+                summary.lessons.append((*names, digests[chosen].astype("<u8").tobytes()))
         for result, number in Counter(outcomes.tolist()).items():
             summary.count(label, result, number)
         self._remember(LearnedMessages.of(digests, np.full(len(digests), target)))

@@ -16,7 +16,7 @@ from functools import partial
 
 import pytest
 from helpers.reviewing import Forms, remembered, served
-from helpers.samples import spam
+from helpers.samples import ham, spam
 from helpers.serving import Serving, request
 from helpers.tiers import LONG
 from helpers.waiting import PATIENCE
@@ -282,6 +282,50 @@ def test_a_server_without_room_for_it_answers_and_says_so_once(spamnb, mail, tmp
         for _ in range(3):
             assert b"True ; " in server.ask(request("CHECK", mail.messages["spam"]))
         assert server.log.count("not in the history") == 1
+    finally:
+        server.end()
+
+
+def figures(spamnb, env):
+    found = spamnb("history", "--summary", "--json", env=env).succeeds().json
+    return {name: found[name] for name in ("corrected", "ham_lost", "spam_missed")}
+
+
+def test_what_is_trained_under_another_label_counts_as_corrected(spamnb, mail, own, tmp_path):
+    """One message as a delivery learns it, and mailboxes; forgotten, it counts no more."""
+    env = state_of(spamnb, tmp_path) | {"SPAMNB_MODEL": own}
+    spamnb("train", "--ham", "-", stdin=ham(98), env=env).succeeds()  # nobody keeps a history
+    assert not (tmp_path / "spamnb").exists()
+    for raw in (ham(97), ham(98), ham(99), spam(99), mail.messages["unsure"]):
+        spamnb("classify", "--history", stdin=raw, env=env).succeeds()
+    spamnb.afresh("train", "--ham", "-", stdin=ham(97), env=env).succeeds()  # as it was judged
+    assert figures(spamnb, env) == {"corrected": 0, "ham_lost": 0, "spam_missed": 0}
+    spamnb.afresh("train", "--ham", "-", stdin=spam(99), env=env).succeeds()
+    assert figures(spamnb, env) == {"corrected": 1, "ham_lost": 1, "spam_missed": 0}
+    folder = tmp_path / "moved"
+    folder.mkdir()
+    for name, raw in (("1", ham(98)), ("2", ham(99)), ("3", mail.messages["unsure"])):
+        (folder / name).write_bytes(raw)
+    spamnb("train", "--spam", folder, env=env).succeeds()
+    assert figures(spamnb, env) == {"corrected": 4, "ham_lost": 1, "spam_missed": 2}
+    with History.open(str(tmp_path / "spamnb" / "history")) as history:
+        before = {entry.subject: history.label_before(entry.id) for entry in history.entries(verdict="ham")}
+    assert before == {"meeting notes 97": None, "meeting notes 98": "ham", "meeting notes 99": None}
+    spamnb("train", "--forget", folder, env=env).succeeds()
+    spamnb.afresh("train", "--forget", "-", stdin=spam(99), env=env).succeeds()
+    assert figures(spamnb, env) == {"corrected": 0, "ham_lost": 0, "spam_missed": 0}
+
+
+def test_what_a_server_is_taught_counts_as_corrected(spamnb, own, tmp_path):
+    state = {"XDG_STATE_HOME": str(tmp_path)}
+    server = Serving(spamnb, tmp_path, model=own, workers=1, history=True, allow_tell=True, env=state)
+    try:
+        server.ask(request("CHECK", spam(99)))
+        for fields in ({"Message-class": "ham", "Set": "local"}, {"Remove": "local"}):
+            assert b"EX_OK" in server.ask(request("TELL", spam(99), **fields))
+            lost = int("Set" in fields)
+            env = spamnb.environment | state
+            assert figures(spamnb, env) == {"corrected": lost, "ham_lost": lost, "spam_missed": 0}
     finally:
         server.end()
 
