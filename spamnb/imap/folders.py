@@ -105,7 +105,8 @@ def named(name: str, names: Sequence[str]) -> str:
         return "INBOX"
     last = {other.replace("/", ".").rpartition(".")[2]: other for other in names}
     near = last.get(name) or next(iter(get_close_matches(name, names, 1)), "")
-    raise DataError(f"there is no folder {name!r}" + (f"; did you mean {near!r}?" if near else ""))
+    what_to_do = f"did you mean {near!r}?" if near else "`spamnb imap check` lists the folders"
+    raise DataError(f"there is no folder {name!r}; {what_to_do}")
 
 
 def marked(role: str, listed: Listed) -> str:

@@ -56,12 +56,13 @@ class Login:
         self.account = account
         self.provider = provider
         self.host = urlsplit(provider.token_url).hostname
-        self.what_to_run = f"run: {command_to_run('imap', 'login', '--account', account.name)}"
+        self.what_to_do = f"run: {command_to_run('imap', 'login', '--account', account.name)}"
 
     def in_browser(
         self, show: Callable[[str, str], None], wait: Callable[[float], object] = time.sleep
     ) -> None:
         """Show the address of a page and a code to enter there, and wait until somebody did."""
+        self.what_to_do = "try again"  # `login` or `setup`, which has not written the account yet
         from_keyring(self.account)  # one that does not work says so before anybody is asked to log in
         begun = self._ask(self.provider.device_url, scope=self.provider.scope)
         code = self._text(begun, "device_code")
@@ -91,7 +92,7 @@ class Login:
                 kept = json.loads(from_keyring(self.account) or "")
                 token, refresh, end = kept["access_token"], str(kept["refresh_token"]), float(kept["end"])
             except (ValueError, TypeError, KeyError):
-                raise DataError(f"nobody has logged in yet; {self.what_to_run}") from None
+                raise DataError(f"nobody has logged in yet; {self.what_to_do}") from None
             if token != refused and time.time() < end - EARLY:
                 return str(token)
             form = {"grant_type": "refresh_token", "refresh_token": refresh}
@@ -130,7 +131,7 @@ class Login:
         return answer
 
     def _ended(self, code: str) -> Refused:
-        return Refused(f"{self.host}: {ENDED[code]} ({code}); {self.what_to_run}", code)
+        return Refused(f"{self.host}: {ENDED[code]} ({code}); {self.what_to_do}", code)
 
     def _text(self, answer: dict[str, Any], key: str) -> str:
         text = answer.get(key)

@@ -6,11 +6,11 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from spamnb.errors import CannotCreate, UsageError
+from spamnb.errors import CannotCreate, DataError, UsageError
 from spamnb.files import make_folder
 from spamnb.imap.accounts import FLAG, MOVE, read_accounts
 from spamnb.imap.errors import Broken, ImapError
-from spamnb.imap.folders import MARKS, marked, roles_in
+from spamnb.imap.folders import MARKS, Roles, marked, roles_in
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
@@ -58,7 +58,13 @@ def lines_of(values: dict[str, Any]) -> list[str]:
 def look_at(account: Account, connection: ImapConnection) -> dict[str, Any]:
     """Describe a mailbox, and what would be done with it, changing nothing."""
     listed, missing = connection.folders(), []
-    roles = roles_in(account, listed, lambda _, error: missing.append(str(error)))
+    try:
+        roles = roles_in(account, listed, lambda _, error: missing.append(str(error)))
+        would = what_is_done(account, roles.junk, roles.unsure)
+    except DataError as error:
+        missing.append(str(error))
+        roles = Roles((), (), junk="", unsure="", sent="", trash="", drafts="")
+        would = "nothing is done until the folders are right in imap.toml"
     by_role = {
         "inbox": roles.inbox,
         "ham": roles.ham,
@@ -78,7 +84,7 @@ def look_at(account: Account, connection: ImapConnection) -> dict[str, Any]:
         "folders": folders,
         "missing": missing,
         "action": account.action,
-        "would": what_is_done(account, roles.junk, roles.unsure),
+        "would": would,
         "labels": [],  # how well mail is sorted, which a model tells
     }
 

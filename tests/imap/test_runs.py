@@ -321,7 +321,7 @@ def test_folders_that_cannot_be_used_are_one_warning(dovecot, home):
     dovecot.read_only(team, "lr")
     done = home("run")
     assert [line.split(": ", 2)[1:] for line in done.err.decode().splitlines()] == [
-        ["home/Gone", "there is no folder 'Gone'"],
+        ["home/Gone", "there is no folder 'Gone'; `spamnb imap check` lists the folders"],
         ["home/Prehaps", "there is no folder 'Prehaps'; did you mean 'Perhaps'?"],
         ["home/Team", "cannot open the folder Team: it is read-only here"],
     ]
@@ -331,6 +331,14 @@ def test_folders_that_cannot_be_used_are_one_warning(dovecot, home):
     roles = {folder["folder"]: folder["is"] for folder in facts["folders"]}
     assert done.code == 65
     assert (roles[team], roles[perhaps], len(facts["missing"])) == ("inbox", "not used", 2)
+
+
+@pytest.mark.parametrize("wrong", [{"junk": "Gone"}, {"inbox": ["Junk"]}])
+def test_check_lists_the_folders_where_one_is_wrong(dovecot, home, wrong):
+    home.add(dovecot, **wrong)
+    done = home("check")
+    assert (done.code, "  not used: Junk, 0 messages" in done.lines) == (65, True)
+    assert "there is no folder 'Gone'" in done.err.decode() or "cannot be inbox" in done.err.decode()
 
 
 def test_folders_below_junk_are_junk(dovecot, home):
