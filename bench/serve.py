@@ -181,8 +181,11 @@ def beyond_tokenizing(server: Server, model: str, paths: list[str]) -> Iterator[
     yield Row("one message, beyond tokenizing", text, "", spent, at_most=1.5, unit="ms")
 
 
-def many_users(model: str, folder: str, paths: list[str]) -> Iterator[Row]:
-    """Each by a model of the own; one is damaged, one missing, and one locked while it is to learn."""
+def many_users(shared: str, model: str, folder: str, paths: list[str]) -> Iterator[Row]:
+    """Each by a model of the own, on top of the shared one.
+
+    One of them is damaged, one missing, and one locked while it is to learn.
+    """
     places = [os.path.join(folder, f"user{number}", "model.msgpack") for number in range(USERS)]
     for place in places:
         os.makedirs(os.path.dirname(place))
@@ -190,7 +193,7 @@ def many_users(model: str, folder: str, paths: list[str]) -> Iterator[Row]:
     damaged, missing, locked = places[:3]
     os.truncate(damaged, 1000)
     os.unlink(missing)
-    server = ours(model, "--user-models", folder, "--allow-tell")
+    server = ours(shared, "--user-models", folder, "--allow-tell")
     messages = [Path(path).read_bytes() for path in paths]
 
     def ask(number: int) -> tuple[float, bool]:
@@ -253,11 +256,12 @@ def main() -> None:
         rows = list(beyond_tokenizing(server, spamnb.model, paths))
         rows += one_by_one(server, beside | spamds, paths[:ONE_BY_ONE], repeats)
         rows += many(server, beside, paths, repeats)
-        small = Spamnb(os.path.join(folder, "small"))
-        small.train(
-            lay_out(Corpus("small", corpus.ham[:100], corpus.spam[:100]), os.path.join(folder, "little"))
-        )
-        rows += many_users(small.model, os.path.join(folder, "users"), paths)
+        little = Corpus("small", corpus.ham[:100], corpus.spam[:100])
+        boxes = lay_out(little, os.path.join(folder, "little"))
+        small = os.path.join(folder, "small.msgpack")
+        command = [SPAMNB, "train", "--quiet", "--base", spamnb.model, "--model", small]
+        subprocess.run([*command, boxes.mbox("ham"), boxes.mbox("spam")], env=ENVIRONMENT, check=True)
+        rows += many_users(spamnb.model, small, os.path.join(folder, "users"), paths)
         weather.look()
     notes += [machine(), *weather.lines()]
     print(table(COLUMNS, [row.cells() for row in rows]))

@@ -118,8 +118,6 @@ class Model:
         try:
             return self.classifier.score(features.tokens, features.numbers, pairs, grams)
         except SpamnbError as error:
-            if not self.base or not str(error).startswith(self.base.path):
-                raise
             self.lose_base(error)
         return self.classifier.score(features.tokens, features.numbers, pairs, grams)
 
@@ -128,15 +126,20 @@ class Model:
         return Model(self.stored) if self.base else self
 
     def lose_base(self, error: SpamnbError) -> None:
-        """Go on without a base that turns out to be damaged, and say so."""
+        """Go on without a base that turns out to be damaged, and say so; other errors are raised."""
+        if not self.base or not str(error).startswith(self.base.path):
+            raise error
         tell_no_base(error)
         self.stand_on(None)
 
     def verdict(self, features: "Features") -> "Verdict":
         """Judge a message as `classify_features` does, maybe without the evidence, which takes time."""
-        if self.scorer is None:
-            return self.classify_features(features)
-        return self.decide(self.scorer.score(features))
+        try:
+            if self.scorer is not None:
+                return self.decide(self.scorer.score(features))
+        except SpamnbError as error:
+            self.lose_base(error)
+        return self.classify_features(features)
 
     def decide(self, score: "Score") -> "Verdict":
         verdict = verdict_of(score, self.cutoffs, self.calibration)

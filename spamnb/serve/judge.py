@@ -1,4 +1,4 @@
-"""Judging by models that stay open in memory, and are reopened when their files change."""
+"""Judging: by which model, by which lists of senders, and who may teach."""
 
 from __future__ import annotations
 
@@ -11,36 +11,19 @@ from typing import NamedTuple
 from spamnb.bayes.verdict import Verdict
 from spamnb.configuration.current import Configuration, load
 from spamnb.delivery.commands import open_history
-from spamnb.errors import InputOutputError, ModelError, SpamnbError
-from spamnb.files import model_file
-from spamnb.in_memory import load_into_memory
-from spamnb.model import Model, base_of
+from spamnb.errors import ModelError, SpamnbError
 from spamnb.reading.envelope import envelope_of
 from spamnb.reading.features import Features
 from spamnb.reading.message import Message, read
-from spamnb.rights import ROOT, Rights, as_owner
+from spamnb.rights import ROOT, Rights
 from spamnb.serve.log import complain
 from spamnb.serve.metrics import FALLBACK, Counters
+from spamnb.serve.open_models import ReloadingModel, SharedModel, UserModel
 from spamnb.serve.options import Options
 from spamnb.serve.user_lists import UserLists
-from spamnb.store.stored_model import StoredModel
 from spamnb.user_models import UserModels, users_of
 
-MOST_COUNT_BYTES = 64 << 20  # the counts of a larger model stay on disk
-
-
-def open_in_memory(path: str, before: Model | None = None) -> Model:
-    """Open a model to judge many messages by, in place of the one opened before."""
-    model = Model.open(path)
-    return load_into_memory(model, before) if model.stored.count_bytes <= MOST_COUNT_BYTES else model
-
-
-Stamp = tuple[tuple[int, int, int] | None, ...]  # inode, time and size of model file and journal
-
 MOST_OPEN_USER_MODELS = 64
-MOST_USER_MODEL = 1 << 29  # bytes
-MOST_USER_JOURNAL = 1 << 23  # bytes; from 2 MB on, who learns folds it at once
-MOST_USER_PATTERNS = 1 << 18  # entries of a histogram, which some views read whole
 LOOK_AGAIN = 1.0  # seconds until files of the configuration are looked at again
 
 
@@ -58,11 +41,11 @@ class Judge:
 
     def __init__(self, options: Options, counters: Counters) -> None:
         self.options = options
-        self.shared = ReloadingModel(options.model)
+        self.shared = SharedModel(options.model)
         self.user_models = UserModels(options.user_models) if options.user_models else None
         self.user_lists = UserLists(self.user_models) if self.user_models else None
         self.counters = counters
-        self.by_path: dict[str, ReloadingModel] = {}  # models of users, the least recently used first
+        self.by_path: dict[str, UserModel] = {}  # models of users, the least recently used first
         self.spare = Features()
         self._configure(load())
         self.looked_at = monotonic()  # when the files of the configuration were last looked at
@@ -175,7 +158,7 @@ class Judge:
         if self.user_models is None:
             return self.shared.path
         if path := self.user_models.find(user):
-            check_sizes(path, ReloadingModel(path, shared=False)._stamp())
+            UserModel(path, self.shared).check_sizes()
             return path
         new = self.user_models.path(user) if self.options.create_user_models else None
         return new or (self.shared.path if self.options.teach_shared else None)
@@ -200,118 +183,15 @@ class Judge:
         self.by_path.clear()
         self.shared.stamp = self.shared.failed_stamp = None
 
-    def _own_model(self, user: str) -> ReloadingModel | None:
+    def _own_model(self, user: str) -> UserModel | None:
         path = self.user_models.find(user) if self.user_models else None
         if path is None:
             return None
-        model = self.by_path.pop(path, None) or ReloadingModel(path, False, self.shared, self.owner(user))
+        model = self.by_path.pop(path, None) or UserModel(path, self.shared, self.owner(user))
         self.by_path[path] = model
         if len(self.by_path) > MOST_OPEN_USER_MODELS:
             del self.by_path[next(iter(self.by_path))]
         return model
-
-
-class ReloadingModel:
-    """A model that is reopened when its file or its journal has changed; if that fails, it stays as it was.
-
-    The shared model is held in memory, and may be a link, which may lead elsewhere some day. Models of users
-    are many, and in folders where users may write: they are read from the disk, and are no links any more.
-    """
-
-    def __init__(
-        self, path: str, shared: bool = True, beneath: ReloadingModel | None = None, owner: Rights = ROOT
-    ) -> None:
-        self.named_path = path
-        self.owner = owner
-        self.shared = shared
-        self.beneath = beneath  # the model that it may stand on
-        self.opened_on: Model | None = None  # what that was when this one was opened; None: no model
-        self.stamp: Stamp | None = None
-        self.last_error = ""
-        self.failed_stamp: Stamp | None = None  # of files that could not be opened
-        self.failure: ModelError | None = None
-        self._model: Model | None = None
-
-    @property
-    def path(self) -> str:
-        return model_file(self.named_path) if self.shared else self.named_path
-
-    def current(self) -> Model:
-        stamp = self._stamp()
-        if self._model is None or stamp != self.stamp or self.failure or self._is_on_old_base():
-            self._model = self._reopen(stamp)
-        return self._model
-
-    def current_base(self) -> Model | None:
-        """Return the model for others to stand on; None, which is told once, if it cannot be opened."""
-        try:
-            return self.current()
-        except SpamnbError as error:
-            if str(error) != self.last_error:
-                self.last_error = str(error)
-                complain(f"{error} (users who have a model on top of it are judged without this base)")
-            return None
-
-    def _is_on_old_base(self) -> bool:
-        return self._model is not None and self._base_for(self._model.stored) is not self.opened_on
-
-    def _base_for(self, stored: StoredModel) -> Model | None:
-        has_base = self.beneath is not None and stored.head.get("base")
-        return self.beneath.current_base() if self.beneath and has_base else None
-
-    def _reopen(self, stamp: Stamp) -> Model:
-        try:
-            if self.failure and self._stamp() == self.failed_stamp:
-                raise self.failure
-            self.failure = None
-            model = self._open(stamp)
-        except SpamnbError as error:
-            if isinstance(error, ModelError):
-                self.remember_failure(error)
-            if self._model is None:
-                raise
-            if str(error) != self.last_error:
-                self.last_error = str(error)
-                complain(f"{error} (judging by the model as it was before)")
-            return self._model
-        self.stamp, self.last_error = stamp, ""
-        return model
-
-    def _open(self, stamp: Stamp) -> Model:
-        if self.shared:
-            return open_in_memory(self.path, self._model)
-        check_sizes(self.path, stamp)
-        with as_owner(self.owner):
-            stored = StoredModel.open(self.path)
-        if stamp[0] is None or stamp[0][0] != stored.file.inode:
-            raise InputOutputError(f"{self.path}: changed while it was opened")  # it may be a link by now
-        if len(stored.column("histogram.tokens")) > MOST_USER_PATTERNS:
-            raise ModelError(self.path, "too large for a server: its histogram")
-        beneath = self.opened_on = self._base_for(stored)
-        with as_owner(self.owner):  # for the key
-            return Model(stored, base=base_of(stored, beneath.stored) if beneath else None)
-
-    def remember_failure(self, error: ModelError) -> None:
-        """Remember why a model cannot be judged by: it is not opened again until one of its files changes."""
-        self.failure, self.failed_stamp = error, self._stamp()
-
-    def _stamp(self) -> Stamp:
-        """Stamp that differs once the model file or its journal was replaced or has grown."""
-        return self._file_stamp(self.path), self._file_stamp(self.path + ".journal")
-
-    def _file_stamp(self, path: str) -> tuple[int, int, int] | None:
-        try:
-            status = os.stat(path, follow_symlinks=self.shared)
-        except OSError:
-            return None
-        return status.st_ino, status.st_mtime_ns, status.st_size
-
-
-def check_sizes(path: str, stamp: Stamp) -> None:
-    """Refuse a user's model that would take others' time and memory, before it is read."""
-    for file, most, name in zip(stamp, (MOST_USER_MODEL, MOST_USER_JOURNAL), ("", ".journal"), strict=False):
-        if file is not None and file[2] > most:
-            raise ModelError(path + name, f"larger than the {most >> 20} MB that a server takes of a user")
 
 
 def login_name(user: int) -> str | None:

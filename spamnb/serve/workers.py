@@ -1,12 +1,14 @@
 """The processes of the server: workers at the same sockets, and one that supervises them."""
 
 import asyncio
+import contextlib
 import gc
 import os
 import resource
 import signal
 import socket
 import time
+from functools import partial
 from typing import NoReturn
 
 from spamnb.errors import SpamnbError, UsageError
@@ -26,10 +28,12 @@ from spamnb.serve.spamd import Spamd
 from spamnb.systemd import name_process, notify
 
 STOPS = (signal.SIGTERM, signal.SIGINT)
-HANDLED = (*STOPS, signal.SIGHUP, signal.SIGCHLD, signal.SIGALRM)
+NEW_MODEL = signal.SIGUSR1  # sent by a worker that finds a new file in the place of the shared model
+HANDLED = (*STOPS, signal.SIGHUP, signal.SIGCHLD, signal.SIGALRM, NEW_MODEL)
 STOP_TIMEOUT = 45  # seconds for workers to finish; learning may wait 30 of them for a lock
 OTHER_FILES = 256  # files that a worker may have open besides its connections
 GC_THRESHOLD = 100_000  # new objects until cycles are looked for; with Python's 700, that is 7 % of the time
+GENERATION_BYTES = 8
 LOOK_AGAIN = 60  # seconds until models are measured again
 SHORTEST_LIFE = 1.0  # seconds: a worker that dies earlier is not replaced at once
 
@@ -52,7 +56,10 @@ class Server:
             from spamnb.serve.milter import Milter  # needs an extra
 
             self.milter_handler = Milter(self.judge, Log(options.quiet), options).handle
-        self.life_reader, self.life_writer = os.pipe()  # workers see it end when this process does
+        self.process = os.getpid()
+        # By process id of a worker: a socket for new counts, which ends with this process.
+        self.channels: dict[int, socket.socket] = {}
+        self.sent: set[int] = set()  # generations of model files whose counts the workers have
 
     def run(self) -> int:
         name_process("spamnb-serve")
@@ -118,9 +125,15 @@ class Server:
         notify("READY=1")
 
     def _start(self, worker: int) -> None:
+        ours, theirs = socket.socketpair()
         process = os.fork()
         if not process:
-            self._work_and_exit(worker)
+            for channel in (ours, *self.channels.values()):
+                channel.close()
+            self._work_and_exit(worker, theirs)
+        theirs.close()
+        ours.setblocking(False)
+        self.channels[process] = ours
         self.workers[process] = worker, time.monotonic()
 
     def _supervise(self) -> None:
@@ -129,11 +142,25 @@ class Server:
                 self._signal_workers(signal.SIGHUP)
             if number == signal.SIGALRM:
                 self._measure_models()
+            if number == NEW_MODEL:
+                self._share_counts()
             for worker, started, cause in self._reap():
                 self.counters.count(RESTARTED)
                 complain(f"worker {worker} died of {cause}, and is replaced")
                 time.sleep(max(0.0, started + SHORTEST_LIFE - time.monotonic()))
                 self._start(worker)
+
+    def _share_counts(self) -> None:
+        """Read the counts of a new shared model, and hand them on to the workers: once for all of them."""
+        with contextlib.suppress(SpamnbError):  # the workers tell why
+            self.judge.shared.current()
+        memory = self.judge.shared.memory
+        for generation in memory.keys() - self.sent:
+            message, handles = [generation.to_bytes(GENERATION_BYTES)], [memory[generation].handle]
+            for channel in self.channels.values():
+                with contextlib.suppress(OSError):  # a worker that has just died, or does not listen
+                    socket.send_fds(channel, message, handles)
+        self.sent = set(memory)
 
     def _measure_models(self) -> None:
         """Look at all models, now and then, for the metrics: in this process, where nobody waits for it."""
@@ -161,25 +188,31 @@ class Server:
         for process in list(self.workers):
             has_ended, status = os.waitpid(process, os.WNOHANG)
             if has_ended:
+                self.channels.pop(process).close()
                 ended.append((*self.workers.pop(process), cause_of_end(status)))
         return ended
 
     def _signal_workers(self, number: int) -> None:
         for process in self.workers:
-            os.kill(process, number)
+            kill(process, number)
 
-    def _work_and_exit(self, worker: int) -> NoReturn:
+    def _work_and_exit(self, worker: int, channel: socket.socket) -> NoReturn:
         code = 1
         try:
-            os.close(self.life_writer)
             name_process(f"spamnb-worker {worker}")
             self.counters.use_row(worker)
-            Worker(self).run()
+            Worker(self, channel).run()
             code = 0
         except Exception as error:
             Log().unexpected(error)
         finally:
             os._exit(code)
+
+
+def kill(process: int, number: int) -> None:
+    """Send a signal to a process, if it still runs."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, number)
 
 
 def cause_of_end(status: int) -> str:
@@ -191,9 +224,9 @@ def cause_of_end(status: int) -> str:
 class Worker:
     """One process that serves clients."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, channel: socket.socket) -> None:
         options = server.options
-        self.server = server
+        self.channel = channel
         self.judge = server.judge
         self.loop = asyncio.new_event_loop()
         log = Log(options.quiet)
@@ -211,7 +244,9 @@ class Worker:
         ):
             for listener in listeners:
                 self.listeners.open(listener, handler)
-        self.loop.add_reader(server.life_reader, self._stop)
+        channel.setblocking(False)
+        self.loop.add_reader(channel, self._hear_supervisor)
+        self.judge.shared.ask_supervisor = partial(kill, server.process, NEW_MODEL)
 
     def run(self) -> None:
         gc.set_threshold(GC_THRESHOLD)
@@ -222,7 +257,16 @@ class Worker:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, HANDLED)
         self.loop.run_forever()
 
+    def _hear_supervisor(self) -> None:
+        """Take the counts of a new model; where the channel has ended, so has the supervisor."""
+        generation, handles, *_ = socket.recv_fds(self.channel, GENERATION_BYTES, 1)
+        if handles:
+            os.set_inheritable(handles[0], False)
+            self.judge.shared.take_memory(int.from_bytes(generation), handles[0])
+        else:
+            self._stop()
+
     def _stop(self) -> None:
         if not self.listeners.connections.stopping:
-            self.loop.remove_reader(self.server.life_reader)
+            self.loop.remove_reader(self.channel)
             self.listeners.stop()

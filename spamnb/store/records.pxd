@@ -41,20 +41,15 @@ cdef class Column:
 @cython.final
 cdef class CountRecords:
     cdef readonly object column, directory
-    cdef readonly bint in_memory
-    cdef bytes records, entries
     cdef int64_t bytes_to_verify, width, entry_width, first_count, count_width, start, directory_start
     cdef int handle
     cdef readonly int shift
     cdef dict latest
     cdef set verified
 
-    cpdef load(self)
     @cython.locals(rows=dict, looked_up=dict, latest=dict, size=int64_t, entries=bytes, reads_all=bint, step=int64_t, start=int64_t, at=int64_t)
     cpdef dict rows(self, fingerprints)
     cdef int64_t entry_of(self, uint64_t fingerprint) noexcept
-    @cython.locals(at=int64_t, first=int64_t, last=int64_t)
-    cdef row_in_memory(self, uint64_t fingerprint)
     @cython.locals(index=uint64_t, first=int64_t, last=int64_t, checksum=uint64_t, stretch=bytes,
                    size=int64_t, is_long=bint)
     cdef row_on_disk(self, uint64_t fingerprint, bytes entries, int64_t at)

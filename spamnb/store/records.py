@@ -108,6 +108,14 @@ class Column:
             raise self.damaged()
         return data
 
+    def verify(self) -> None:
+        """Verify the checksum of the column, which is not kept."""
+        checksum = 0
+        for start in range(0, self.size, BLOCK):
+            checksum = crc32(self.file.read(self.at + start, min(BLOCK, self.size - start)), checksum)
+        if checksum != self.checksum:
+            raise self.damaged()
+
     def damaged(self) -> ModelError:
         return ModelError(self.file.path, f"its column {self.name} is damaged; {WHAT_TO_DO}")
 
@@ -132,16 +140,9 @@ class CountRecords:
             raise ValueError("not a directory")
         self.first_count, self.count_width = KEY_BYTES, WIDTHS[column.kind[-1]]
         self.handle, self.start, self.directory_start = column.file.handle, column.at, directory.at
-        self.in_memory = False
-        self.records = self.entries = b""  # both columns, once they are in memory
         self.latest: dict[int, Row | None] = {}  # what was last looked up on disk
         self.verified: set[tuple[int, int]] = set()  # long stretches: index and entry in the directory
         self.bytes_to_verify = MOST_VERIFIED
-
-    def load(self) -> None:
-        """Read all records into memory, verified: look-ups read nothing from then on."""
-        self.records, self.entries = self.column.read(), self.directory.read()
-        self.in_memory = True
 
     def rows(self, fingerprints: Sequence[int]) -> dict[int, Row]:
         """Return the counts of those fingerprints that have a record.
@@ -150,12 +151,6 @@ class CountRecords:
         """
         rows: dict[int, Row] = {}
         try:
-            if self.in_memory:
-                for fingerprint in fingerprints:
-                    row = self.row_in_memory(fingerprint)
-                    if row is not None:
-                        rows[fingerprint] = row
-                return rows
             looked_up: dict[int, Row | None] = {}
             latest, size, entries = self.latest, self.directory.size - self.entry_width, b""
             reads_all = size <= WORTH_A_READ * len(fingerprints)
@@ -185,13 +180,6 @@ class CountRecords:
     def entry_of(self, fingerprint: int) -> int:
         """Return the offset in the directory of the entry of a fingerprint's stretch."""
         return (fingerprint >> 1 >> self.shift - 1) * self.entry_width  # by 64 bits at once C would not shift
-
-    def row_in_memory(self, fingerprint: int) -> Row | None:
-        """Find the counts of a fingerprint in memory."""
-        at = self.entry_of(fingerprint)
-        first, last = number_at(self.entries, at, 4), number_at(self.entries, at + self.entry_width, 4)
-        at = offset_of(self.records, fingerprint, first, last, self.width)
-        return None if at < 0 else self.row_at(self.records, at)
 
     def row_on_disk(self, fingerprint: int, entries: bytes, at: int) -> Row | None:
         """Read the counts of a fingerprint: where its stretch lies, and the stretch, verified.

@@ -1,7 +1,4 @@
-"""A model on disk: its file, searched in place or read into memory, and its journal.
-
-docs/model-file.md describes the format. Only what is read into memory takes time by the size of the model.
-"""
+"""A model on disk: its file, searched in place, and its journal. docs/model-file.md describes the format."""
 
 from __future__ import annotations
 
@@ -108,13 +105,11 @@ class StoredModel:
     def count_bytes(self) -> int:
         return self.column("tokens").size + self.column("pairs").size
 
-    def load(self, before: StoredModel | None = None) -> None:
-        """Read all counts into memory, or share those of `before`, if only the journal has changed since."""
-        if before is not None and before.generation == self.generation and before.tokens.in_memory:
-            self.tokens, self.pairs, self._grams = before.tokens, before.pairs, before._grams
-        else:
-            self.tokens.load()
-            self.pairs.load()
+    def verify_counts(self) -> None:
+        """Verify all counts, which are not kept."""
+        for name in ("tokens", "starts", "pairs", "pair_starts", "gram_counters", "grams"):
+            if name in self.columns:
+                self.columns[name].verify()
 
     def rows(self, fingerprints: Sequence[int]) -> dict[int, Row]:
         """Return the counts of those tokens that are known, the journal's included."""

@@ -17,7 +17,7 @@ from spamnb.errors import WHAT_TO_DO, ModelError
 from spamnb.inspection.check import check
 from spamnb.model import Model
 from spamnb.reading.message import read
-from spamnb.serve.judge import open_in_memory
+from spamnb.serve.open_models import SharedModel
 from spamnb.store.stored_model import StoredModel
 from spamnb.training import train as training
 from spamnb.training.learn import learn
@@ -170,7 +170,7 @@ USES = {
 
 
 def judged_in_memory(path, raw):
-    model = open_in_memory(path)
+    model = SharedModel(path).current()
     return model.verdict(model.features(read(raw))).score
 
 

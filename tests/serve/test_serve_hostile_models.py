@@ -1,15 +1,15 @@
 """A user's model takes little time and memory of the others, whatever the user wrote there."""
 
-import ctypes
 import os
 import shutil
 from pathlib import Path
 
 import pytest
+from helpers.reads import Watch
 from helpers.serving import request
 
 from spamnb.errors import DataError, ModelError
-from spamnb.serve import judge as judging
+from spamnb.serve import open_models
 from spamnb.serve.judge import Judge
 from spamnb.serve.metrics import Counters
 from spamnb.serve.options import Options
@@ -72,24 +72,6 @@ def test_of_a_broken_head_no_more_is_read_than_a_head_may_have(home, judge, read
     assert judge.classify(SPAM, "bob")[0].label == "spam"
 
 
-class Watch:
-    """Tells whether files were read, by any process, since it was last asked."""
-
-    IN_ACCESS = 1
-
-    def __init__(self, *paths):
-        kernel = ctypes.CDLL(None)
-        self.handle = kernel.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
-        for path in paths:
-            assert kernel.inotify_add_watch(self.handle, os.fsencode(path), self.IN_ACCESS) > 0
-
-    def saw_reads(self):
-        try:
-            return bool(os.read(self.handle, 1 << 16))
-        except BlockingIOError:
-            return False
-
-
 @pytest.mark.parametrize("broken", ["head", "journal"])
 def test_a_broken_model_is_read_once_and_others_are_answered(serving, spamnb, home, broken):
     model, log = home / "model.msgpack", home / "model.msgpack.journal"
@@ -138,7 +120,7 @@ def test_a_large_journal_is_not_read(home, anns, judge):
 
 @pytest.mark.usefixtures("anns")
 def test_a_large_histogram_is_not_read(judge, monkeypatch):
-    monkeypatch.setattr(judging, "MOST_USER_PATTERNS", 1)
+    monkeypatch.setattr(open_models, "MOST_USER_PATTERNS", 1)
     judge.classify(SPAM, "ann")
     assert "histogram" in judge.told["ann"]
 

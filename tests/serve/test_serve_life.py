@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from pathlib import Path
 
 import pytest
 from helpers.programs import needs
@@ -21,6 +22,7 @@ from spamnb.model import Model
 from spamnb.serve import learning
 from spamnb.serve.learning import MOST_WAITING_FOR_A_MODEL
 from spamnb.serve.log import Log
+from spamnb.store.stored_model import StoredModel
 
 OK = b"SPAMD/1.1 0 EX_OK\r\n"
 
@@ -186,6 +188,42 @@ def test_a_new_model_is_noticed_and_no_request_is_dropped(serving, spamnb, mail,
     assert all(answer.startswith(OK) for answer in answers)
     assert "not a spamnb model" in server.log
     assert server.log.count("not a spamnb model") <= 2  # once for each worker
+
+
+def shared_tables(server):
+    """By process: the counts of shared models that it has in memory, as the kernel numbers them."""
+    found = []
+    for process in (server.process.pid, *server.workers):
+        with open(f"/proc/{process}/maps") as file:
+            found.append({line.split()[4] for line in file if "/memfd:spamnb" in line})
+    return found
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_the_counts_of_a_new_model_are_in_memory_once_for_all_workers(serving, spamnb, mail, own, damaged):
+    """One that turns out to be damaged when its counts are read takes nobody's place."""
+    server = serving(model=own, workers=3)
+    before, asked = shared_tables(server), request("CHECK", mail.messages["spam"])
+    assert before == 4 * before[:1]
+    assert len(before[0]) == 1
+    answer = server.ask(asked)
+    spamnb("train", "--jobs", "1", "--model", own, "--ham", mail.spam, "--yes").succeeds()
+    if damaged:
+        tokens, data = StoredModel.open(own).column("tokens"), bytearray(Path(own).read_bytes())
+        data[tokens.at + tokens.size // 2] ^= 1
+        Path(f"{own}.new").write_bytes(data)
+        os.replace(f"{own}.new", own)
+        assert [server.ask(asked) for _ in range(20)] == 20 * [answer]
+        server.wait_for("its column tokens is damaged")
+        assert shared_tables(server) == before
+        return
+
+    def is_shared():
+        assert server.ask(asked) != answer
+        after = shared_tables(server)
+        return after == 4 * after[:1] and len(after[0]) == 1 and after != before
+
+    until(is_shared)
 
 
 def test_reload(serving, own, mail):

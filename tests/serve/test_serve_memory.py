@@ -8,15 +8,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from helpers.tables import counts_of, crowded, token_of
+from helpers.tables import crowded, token_of
 
 from spamnb.bayes.classifier import Classifier
-from spamnb.in_memory import MemoryLayer, MemoryScorer
+from spamnb.in_memory import CountLayer, HashTables, MemoryScorer
 from spamnb.model import DEFAULT_VIEW, Model
 from spamnb.reading.features import BODY, NO_TAG, Features
 from spamnb.reading.message import read
-from spamnb.serve import judge
-from spamnb.serve.judge import ReloadingModel, open_in_memory
+from spamnb.serve import open_models
+from spamnb.serve.open_models import SharedModel
 from spamnb.training.learn import learn
 from spamnb.training.train import fold
 
@@ -46,40 +46,31 @@ def said(messages):
 
 def test_the_same_as_from_disk(spamnb, three, said, monkeypatch):
     """Also with other labels, and where it is too large for the memory."""
-    kept = open_in_memory(spamnb.model)
+    kept = SharedModel(spamnb.model).current()
     assert kept.scorer
     assert said(kept) == said(kept) == said(Model.open(spamnb.model))
-    assert said(open_in_memory(three)) == said(Model.open(three))
-    monkeypatch.setattr(judge, "MOST_COUNT_BYTES", 1000)
-    large = open_in_memory(spamnb.model)
-    assert not large.scorer
+    assert said(SharedModel(three).current()) == said(Model.open(three))
+    monkeypatch.setattr(open_models, "MOST_COUNT_BYTES", 1000)
+    large = SharedModel(spamnb.model).current()
+    assert not large.scorer.layers[0].in_memory
     assert said(large) == said(kept)
 
 
 def test_through_a_life_of_learning(own, spamnb, messages, said):
     """The counts on disk stay the same, and in memory, until they are folded together with the journal."""
-    kept, draw = ReloadingModel(own), random.Random(6)
-    before = kept.current()
+    kept, draw = SharedModel(own), random.Random(6)
+    before, (memory,) = kept.current(), kept.memory.values()
     for raw in draw.sample(messages, 30):
         learn(own, raw, draw.choice(["ham", "spam", None]))
         assert said(kept.current()) == said(Model.open(own))
     assert kept.current() is not before
-    assert counts_held(kept.current()) is counts_held(before)
+    assert [*kept.memory.values()] == [memory]
     fold(own)
     assert said(kept.current()) == said(Model.open(own))
-    assert counts_held(kept.current()) is not counts_held(before)
+    assert memory not in kept.memory.values()
     shutil.copy(spamnb.model, own + ".new")
     os.replace(own + ".new", own)
     assert said(kept.current()) == said(Model.open(own))
-
-
-def test_what_is_held_is_not_read_again(tmp_path):
-    """Not even where words made for it lie together."""
-    stored, crowd = crowded(tmp_path)
-    stored.load()
-    os.truncate(stored.path, 0)
-    asked = crowd[::99]
-    assert stored.rows([*asked, crowd[0] - 1]) == {number: counts_of(number) for number in asked}
 
 
 def test_words_made_to_lie_together(tmp_path):
@@ -94,10 +85,5 @@ def test_words_made_to_lie_together(tmp_path):
     model: Any = SimpleNamespace(stored=stored, **facts)
     expected = classifier.score(features.tokens, {}, features.pairs)
     assert len(expected.evidence) > 1000
-    scored = MemoryScorer(model, [MemoryLayer.of(stored, [])]).score(features)
+    scored = MemoryScorer(model, [CountLayer(stored, HashTables.read(stored))]).score(features)
     assert (scored.joint, scored.parts[:1]) == (expected.joint, expected.parts[:1])
-
-
-def counts_held(model):
-    assert isinstance(model.scorer, MemoryScorer)
-    return model.scorer.layers[0].tokens

@@ -17,8 +17,9 @@ from helpers.waiting import PATIENCE
 
 from spamnb.errors import NoInput
 from spamnb.rights import Rights
-from spamnb.serve.judge import MOST_OPEN_USER_MODELS, Judge, ReloadingModel
+from spamnb.serve.judge import MOST_OPEN_USER_MODELS, Judge
 from spamnb.serve.metrics import Counters
+from spamnb.serve.open_models import SharedModel, UserModel
 from spamnb.serve.options import Options
 from spamnb.store.stored_model import StoredModel
 
@@ -279,9 +280,9 @@ def test_root_opens_no_model_that_the_user_may_not(spamnb, own):
         os.symlink("bob", homes / "ann")
         model = f"{homes}/ann/model.msgpack"
         with pytest.raises(NoInput, match="Permission denied"):
-            ReloadingModel(model, False, owner=Rights(ANN, ANN)).current()
+            UserModel(model, SharedModel(own), Rights(ANN, ANN)).current()
         assert os.geteuid() == 0
-        ReloadingModel(model, False, owner=Rights(BOB, BOB)).current()
+        UserModel(model, SharedModel(own), Rights(BOB, BOB)).current()
         command = [*WITH_OPEN_PYTHON, sys.executable, "-c", LEARN, model]
         assert b"Permission denied" in spamnb.run([*command, str(ANN), str(ANN)]).out
         assert spamnb.run([*command, str(BOB), str(BOB)]).out == b"b'learned'\n"

@@ -8,7 +8,7 @@ import pytest
 
 import spamnb as library
 from spamnb.files import model_file
-from spamnb.serve.judge import ReloadingModel
+from spamnb.serve.open_models import SharedModel
 from spamnb.store.stored_model import StoredModel
 
 MORE = b"Subject: one more\n\nviagra\n"
@@ -85,7 +85,7 @@ def test_the_library_follows_links(own, link, mail):
 def test_a_server_notices_that_a_link_leads_elsewhere(spamnb, own, tmp_path):
     link = tmp_path / "link"
     link.symlink_to(own)
-    served = ReloadingModel(str(link))
+    served = SharedModel(str(link))
     assert served.current().stored.path == own
     link.unlink()
     link.symlink_to(spamnb.model)

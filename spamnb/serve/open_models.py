@@ -1,0 +1,203 @@
+"""Models that stay open, and are reopened when their files change."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import tempfile
+from collections.abc import Callable
+
+from spamnb.errors import InputOutputError, ModelError, SpamnbError
+from spamnb.files import model_file
+from spamnb.in_memory import HashTables, bytes_of_tables, with_scorer
+from spamnb.model import Model, base_of
+from spamnb.rights import ROOT, Rights, as_owner
+from spamnb.serve.log import complain
+from spamnb.store.stored_model import StoredModel
+
+Stamp = tuple[tuple[int, int, int] | None, ...]  # inode, time and size of model file and journal
+
+MOST_COUNT_BYTES = 64 << 20  # the counts of a larger model stay on disk
+MOST_USER_MODEL = 1 << 29  # bytes
+MOST_USER_JOURNAL = 1 << 23  # bytes; from 2 MB on, who learns folds it at once
+MOST_USER_PATTERNS = 1 << 18  # entries of a histogram, which some views read whole
+
+
+class ReloadingModel:
+    """A model that is reopened when its file or journal has changed; if that fails, it stays as it was."""
+
+    is_link = False  # whether its path may be a link, which may lead elsewhere some day
+
+    def __init__(self, path: str) -> None:
+        self.named_path = path
+        self.stamp: Stamp | None = None
+        self.last_error = ""
+        self.failed_stamp: Stamp | None = None  # of files that could not be opened
+        self.failure: ModelError | None = None
+        self._model: Model | None = None
+
+    @property
+    def path(self) -> str:
+        return model_file(self.named_path) if self.is_link else self.named_path
+
+    def current(self) -> Model:
+        stamp = self._stamp()
+        if self._model is None or stamp != self.stamp or self.failure or self._is_on_old_base():
+            self._model = self._reopen(stamp)
+        return self._model
+
+    def _is_on_old_base(self) -> bool:
+        return False
+
+    def _open(self) -> Model:
+        raise NotImplementedError
+
+    def _reopen(self, stamp: Stamp) -> Model:
+        try:
+            if self.failure and self._stamp() == self.failed_stamp:
+                raise self.failure
+            self.failure = None
+            model = self._open()
+        except SpamnbError as error:
+            if isinstance(error, ModelError):
+                self.remember_failure(error)
+            if self._model is None:
+                raise
+            self._tell(f"{error} (judging by the model as it was before)")
+            return self._model
+        self.stamp, self.last_error = stamp, ""
+        return model
+
+    def _tell(self, why: str) -> None:
+        if why != self.last_error:
+            self.last_error = why
+            complain(why)
+
+    def remember_failure(self, error: ModelError) -> None:
+        """Remember why a model cannot be judged by: it is not opened again until one of its files changes."""
+        self.failure, self.failed_stamp = error, self._stamp()
+
+    def _stamp(self) -> Stamp:
+        """Stamp that differs once the model file or its journal was replaced or has grown."""
+        return self._file_stamp(self.path), self._file_stamp(self.path + ".journal")
+
+    def _file_stamp(self, path: str) -> tuple[int, int, int] | None:
+        try:
+            status = os.stat(path, follow_symlinks=self.is_link)
+        except OSError:
+            return None
+        return status.st_ino, status.st_mtime_ns, status.st_size
+
+
+class SharedModel(ReloadingModel):
+    """The model of all users. Its counts are in memory that the processes of a server share.
+
+    One process, the supervisor, reads them, and hands the memory on to the workers. Until it comes, they look
+    the counts of a new file up on disk.
+    """
+
+    is_link = True
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.memory: dict[int, SharedMemory] = {}  # by the generation of a model file: its tables
+        self.ask_supervisor: Callable[[], None] | None = None  # to read new counts; None: this process does
+
+    def current_base(self) -> Model | None:
+        """Return the model for others to stand on; None, which is told once, if it cannot be opened."""
+        try:
+            return self.current()
+        except SpamnbError as error:
+            self._tell(f"{error} (users who have a model on top of it are judged without this base)")
+            return None
+
+    def take_memory(self, generation: int, handle: int) -> None:
+        """Use the tables of a model file from the next message on."""
+        self.memory[generation] = SharedMemory(handle)
+        self.stamp = None
+
+    def tables_of(self, stored: StoredModel) -> HashTables | None:
+        """Return the tables of a model file; None while they are not there."""
+        memory = self.memory.get(stored.generation)
+        return HashTables(stored, memory.map) if memory else None
+
+    def _open(self) -> Model:
+        model = with_scorer(Model.open(self.path), self._read_tables)
+        used = [stored.generation for stored in (model.stored, model.base) if stored]
+        self.memory = {
+            generation: self.memory[generation] for generation in used if generation in self.memory
+        }
+        return model
+
+    def _read_tables(self, stored: StoredModel) -> HashTables | None:
+        if stored.generation in self.memory or stored.count_bytes > MOST_COUNT_BYTES:
+            return self.tables_of(stored)
+        if self.ask_supervisor:
+            stored.verify_counts()
+            self.ask_supervisor()
+            return None
+        memory = SharedMemory.new(bytes_of_tables(stored))
+        tables = HashTables.read(stored, memory.map)
+        self.memory[stored.generation] = memory
+        return tables
+
+
+class UserModel(ReloadingModel):
+    """A model of one user. There are many, in folders where users may write: they are read from the disk."""
+
+    def __init__(self, path: str, shared: SharedModel, owner: Rights = ROOT) -> None:
+        super().__init__(path)
+        self.shared = shared  # the only one that it may stand on
+        self.owner = owner
+        self.opened_on: Model | None = None  # what the shared model was when this one was opened on top of it
+
+    def _is_on_old_base(self) -> bool:
+        return self._model is not None and self._base_for(self._model.stored) is not self.opened_on
+
+    def _base_for(self, stored: StoredModel) -> Model | None:
+        return self.shared.current_base() if stored.head.get("base") else None
+
+    def _open(self) -> Model:
+        stamp = self.check_sizes()
+        with as_owner(self.owner):
+            stored = StoredModel.open(self.path)
+        if stamp[0] is None or stamp[0][0] != stored.file.inode:
+            raise InputOutputError(f"{self.path}: changed while it was opened")  # it may be a link by now
+        if len(stored.column("histogram.tokens")) > MOST_USER_PATTERNS:
+            raise ModelError(self.path, "too large for a server: its histogram")
+        beneath = self.opened_on = self._base_for(stored)
+        model = Model(stored, base=base_of(stored, beneath.stored) if beneath else None)
+        return with_scorer(model, lambda of: None if of is stored else self.shared.tables_of(of))
+
+    def check_sizes(self) -> Stamp:
+        """Refuse a model that would take others' time and memory, before it is read; return its stamp."""
+        stamp = self._stamp()
+        for file, most, name in zip(
+            stamp, (MOST_USER_MODEL, MOST_USER_JOURNAL), ("", ".journal"), strict=True
+        ):
+            if file is not None and file[2] > most:
+                why = f"larger than the {most >> 20} MB that a server takes of a user"
+                raise ModelError(self.path + name, why)
+        return stamp
+
+
+class SharedMemory:
+    """Memory that another process can map, too, once it was sent the handle."""
+
+    def __init__(self, handle: int) -> None:
+        self.handle = handle
+        self.map = mmap.mmap(handle, 0)
+
+    def __del__(self) -> None:
+        os.close(self.handle)
+
+    @classmethod
+    def new(cls, size: int) -> SharedMemory:
+        """Get memory full of zeros, none of which is there before it is written to."""
+        if hasattr(os, "memfd_create"):
+            handle = os.memfd_create("spamnb")
+        else:
+            with tempfile.TemporaryFile() as file:
+                handle = os.dup(file.fileno())
+        os.ftruncate(handle, size)
+        return cls(handle)
