@@ -19,7 +19,7 @@ from spamnb.review.context import SCRIPT, STYLE, PageContext, heading, is_number
 from spamnb.review.corrections import correct, undo
 from spamnb.review.course import course_page
 from spamnb.review.cutoff import cutoff_page, save_cutoff
-from spamnb.review.guard import FRAME_POLICY, Guard, Secrets, read_form
+from spamnb.review.guard import FRAME_POLICY, Guard, Secrets, own_address, read_form
 from spamnb.review.inbox import inbox_page, rows_anew, rows_page
 from spamnb.review.why import framed_html, why_page
 from spamnb.review.words import words_page
@@ -50,7 +50,9 @@ class Pages:
             Route(f"/files/{SCRIPT}", static("text/javascript", SCRIPT)),
         ]
         handlers = {SpamnbError: self.failure, 404: self.failure, Exception: self.unexpected}
-        return Guard(Starlette(routes=routes, exception_handlers=handlers), self.secrets, hosts, cookie)
+        pages = Starlette(routes=routes, exception_handlers=handlers)
+        pages.router.redirect_slashes = False
+        return Guard(pages, self.secrets, hosts, cookie)
 
     def context(self, history: History, request: Request, query: Mapping[str, str]) -> PageContext:
         return PageContext(history, self.secrets, self.model, request.url.path, query)
@@ -128,8 +130,7 @@ def corrected(context: PageContext, form: Form) -> Response:
 
 def way_back(form: Form) -> str:
     """Find the page that a form leads back to, which is ours."""
-    back = form.get("back", ["/"])[0]
-    return back if back.startswith("/") and not back.startswith("//") and "\\" not in back else "/"
+    return own_address(form.get("back", ["/"])[0])
 
 
 def checked_ids(texts: list[str]) -> list[int]:

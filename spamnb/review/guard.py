@@ -71,6 +71,12 @@ def is_same(given: str, expected: str) -> bool:
     return compare_digest(given.encode("utf-8", "replace"), expected.encode())
 
 
+def own_address(address: str) -> str:
+    """Return the address of a page of ours; of what would lead to another site, that of the first page."""
+    is_ours = address.startswith("/") and not address.startswith("//") and "\\" not in address
+    return address if is_ours else "/"
+
+
 @dataclass(frozen=True)
 class Guard:
     """Stands before the pages."""
@@ -112,7 +118,7 @@ class Guard:
     def let_in(self, url: URL, token: str) -> Response:
         if not is_same(token, self.secrets.token):
             return PlainTextResponse(STRANGER, 403)
-        there = url.remove_query_params("token").replace(scheme="", netloc="")
+        there = own_address(str(url.remove_query_params("token").replace(scheme="", netloc="")))
         return self.with_cookie(RedirectResponse(there, 303), url)
 
     async def let_browser_in(self, request: Request) -> Response:

@@ -91,6 +91,19 @@ def test_who_may_enter(client):
     assert client.ask("/", host=f"localhost:{client.connection.port}").status == 200
 
 
+@pytest.mark.parametrize("path", ["//evil.example/", "//evil.example", "///evil.example", "/%2Fevil.example/"])
+def test_a_token_opens_no_way_to_another_site(client, path):
+    assert client.ask(f"{path}?token={client.token}").headers["location"] == "/"
+
+
+def test_no_page_redirects_but_for_the_token_and_a_form(client):
+    assert client.ask(f"/course?token={client.token}&model=x").headers["location"] == "/course?model=x"
+    client.enter()
+    for path in ("/course/", "//evil.example/course/", "//evil.example/", "/message/1/"):
+        answer = client.ask(path)
+        assert (answer.status, answer.headers["location"]) == (404, None)
+
+
 SENT = {"cache-control": "no-store", "x-content-type-options": "nosniff", "referrer-policy": "same-origin"}
 POLICY = {"default-src 'none'", "style-src 'self'", "script-src 'self'", "frame-ancestors 'none'"}
 
