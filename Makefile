@@ -187,6 +187,7 @@ $(VENV)/.installed: pyproject.toml requirements.txt
 	$(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python -m pip install -q --require-hashes -r requirements.txt
 	$(BIN)/python -m pip uninstall -q -y setuptools
+	@$(BIN)/python hatch_build.py  # pip would not show how far it is
 	$(BIN)/python -m pip install -q --no-deps --no-build-isolation -e .
 	@touch $@
 

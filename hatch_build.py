@@ -22,6 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -61,6 +62,24 @@ class CannotCompile(Exception):
 
 class WrongSource(CannotCompile):
     """Cython refuses a module, which is no fault of the machine."""
+
+
+class Progress:
+    """Says on standard error how many modules are done: of each on a terminal, of every tenth elsewhere."""
+
+    def __init__(self, doing: str, total: int) -> None:
+        self.doing = doing
+        self.total = total
+        self.done = 0
+        self.lock = Lock()
+
+    def step(self, modules: int = 1) -> None:
+        with self.lock:
+            before, self.done = self.done, self.done + modules
+            is_last = self.done == self.total
+            if is_last or sys.stderr.isatty() or before // 10 < self.done // 10:
+                end = "\r" if sys.stderr.isatty() and not is_last else "\n"
+                print(f"{self.doing}: {self.done} of {self.total}", end=end, file=sys.stderr, flush=True)
 
 
 def core(root: Path = ROOT) -> list[Path]:
@@ -121,6 +140,11 @@ def compile_core(root: Path, into: Path, objects: Path) -> Path:
     ours = [shlex.split(os.environ.get(name, "")) for name in ("CFLAGS", "LDFLAGS")]
     times = {source.relative_to(root): changed(source, root) for source in core(root)}
     old = [source for source, time in times.items() if not is_newer(objects / f"{source.stem}.o", time)]
+    if old:
+        what = "1 module" if len(old) == 1 else f"{len(old)} modules"
+        wait = ", which takes some minutes" if len(old) > 10 else ""
+        print(f"compiling {what} of the core{wait}", file=sys.stderr, flush=True)
+    progress = Progress("compiled", len(old))
     with tempfile.TemporaryDirectory(dir=objects) as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
         shutil.copytree(root / "spamnb", Path(folder, "spamnb"), ignore=shutil.ignore_patterns("*.so"))
         translate(
@@ -131,6 +155,7 @@ def compile_core(root: Path, into: Path, objects: Path) -> Path:
             flags = [] if "cdef" in (root / source).with_suffix(".pxd").read_text() else UNTYPED_FLAGS
             run([*command, *flags, *ours[0], str(source.with_suffix(".c")), "-o", f"{source.stem}.o"], folder)
             put(os.path.join(folder, f"{source.stem}.o"), objects / f"{source.stem}.o", times[source])
+            progress.step()
 
         largest_first = sorted(old, key=lambda source: -(root / source).stat().st_size)
         list(pool.map(compile_module, largest_first))
@@ -177,16 +202,22 @@ def compiler() -> tuple[list[str], list[str]]:
 def translate(sources: list[Path], folder: Path | str) -> None:
     """Write modules, given by their paths from the folder, in C beside them.
 
-    One process for each core, as Cython takes a second to load.
+    Some modules for each process, as Cython takes a second to load.
     """
     if sources and not find_spec("Cython"):
         raise CannotCompile("no Cython")
     settings = [word for name, value in DIRECTIVES.items() for word in ("-X", f"{name}={value}")]
     command = [sys.executable, "-m", "cython", *settings, "-I", "."]
     cores = os.cpu_count() or 1
+    count = max(cores, len(sources) // 8)
+    progress = Progress("translated to C", len(sources))
+
+    def translate_share(share: list[Path]) -> None:
+        run([*command, *map(str, share)], folder, WrongSource)
+        progress.step(len(share))
+
     with ThreadPoolExecutor(cores) as pool:
-        shares = [sources[first::cores] for first in range(cores) if sources[first::cores]]
-        list(pool.map(lambda share: run([*command, *map(str, share)], folder, WrongSource), shares))
+        list(pool.map(translate_share, filter(None, (sources[first::count] for first in range(count)))))
 
 
 def write_c(root: Path) -> None:

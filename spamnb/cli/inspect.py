@@ -33,7 +33,7 @@ from spamnb.delivery.commands import read_stdin
 from spamnb.errors import DataError, NoInput, UsageError, command_to_run
 from spamnb.files import complain, printable
 from spamnb.mailboxes.skipped import PassedOver, Unreadable
-from spamnb.mailboxes.sources import check, message_name, messages, split_number
+from spamnb.mailboxes.sources import check, message_name, messages, split_number, total_size
 from spamnb.reading.headers import canonical, header_start
 from spamnb.store.head import SIGNATURE
 
@@ -280,7 +280,8 @@ def compare(
 
     check(mail)
     top = TOP if top is None else top
-    found, unreadable = compare_models(here, there, top, mail, jobs or all_cores())
+    with progress("judging", lambda: 2 * total_size(mail)) as step:
+        found, unreadable = compare_models(here, there, top, mail, jobs or all_cores(), step)
     show_difference(found, top, as_json)
     return print_unreadable(unreadable)
 
@@ -290,7 +291,8 @@ def list_suspects(model: Model, mail: Sequence[str], moves: bool, yes: bool, as_
     from spamnb.inspection.suspects import find_suspects, relabel
 
     check(mail)
-    found, elsewhere, unreadable = find_suspects(model, mail)
+    with progress("reading", lambda: total_size(mail)) as step:
+        found, elsewhere, unreadable = find_suspects(model, mail, step)
     moved = None
     if moves:
         moved = [suspect for suspect in found if yes or is_confirmed(suspect)]

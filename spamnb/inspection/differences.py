@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,8 @@ from spamnb.mailboxes.skipped import Unreadable
 from spamnb.model import Model
 from spamnb.tables.vocabulary import Vocabulary
 from spamnb.workers.local import LocalPool
+
+Step = Callable[[int, int], object]  # takes the bytes and the messages that were judged
 
 
 @dataclass(frozen=True)
@@ -54,14 +56,14 @@ class ModelDifference:
 
 
 def compare_models(
-    here: Model, there: Model, top: int, mail: Sequence[str], jobs: int
+    here: Model, there: Model, top: int, mail: Sequence[str], jobs: int, step: Step
 ) -> tuple[ModelDifference, list[Unreadable]]:
     """Compare two models, also on mail, if there is some; returns also the mail that could not be read."""
     labels = [label for label in here.labels if label in there.labels]
     if len(labels) < 2:
         raise DataError(f"{there.stored.path}: has fewer than two labels in common with {here.stored.path}")
     moved = most_moved_tokens(here, there, labels, top)
-    messages, changed, unreadable = changed_verdicts(here, there, mail, jobs) if mail else (0, [], [])
+    messages, changed, unreadable = changed_verdicts(here, there, mail, jobs, step) if mail else (0, [], [])
     paths = here.stored.path, there.stored.path
     return ModelDifference(*paths, different_settings(here, there), moved, messages, changed), unreadable
 
@@ -113,7 +115,7 @@ def messages_of(model: Model, fingerprint: int) -> dict[str, int]:
 
 
 def changed_verdicts(
-    here: Model, there: Model, paths: Sequence[str], jobs: int
+    here: Model, there: Model, paths: Sequence[str], jobs: int, step: Step
 ) -> tuple[int, list[ChangedVerdict], list[Unreadable]]:
     """Judge mail by both models: how many messages, the ones judged differently, and the unreadable ones.
 
@@ -121,11 +123,13 @@ def changed_verdicts(
     """
     before = {}
     unreadable: list[Unreadable] = []
-    for verdicts, failed, _ in LocalPool(jobs).verdicts(here, paths):
+    for verdicts, failed, size in LocalPool(jobs).verdicts(here, paths):
+        step(size, len(verdicts))
         before.update({(path, index): verdict for path, index, verdict, _ in verdicts})
         unreadable += failed
     changed = []
-    for verdicts, _, _ in LocalPool(jobs).verdicts(there, paths):
+    for verdicts, _, size in LocalPool(jobs).verdicts(there, paths):
+        step(size, len(verdicts))
         for path, index, now, _ in verdicts:
             then = before.get((path, index))
             if then and then.label != now.label:

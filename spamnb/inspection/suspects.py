@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from spamnb.labels import SPAM
 from spamnb.lock import TRAINING, Lock
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.skipped import Unreadable
-from spamnb.mailboxes.sources import message_name, messages
+from spamnb.mailboxes.sources import message_name, messages_with_progress
 from spamnb.model import Model
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
@@ -70,13 +70,15 @@ def count_suspects(stored: StoredModel) -> list[str]:
     return [f"{' and '.join(found)}; to list them: {command} MAIL"] if found else []
 
 
-def find_suspects(model: Model, paths: Iterable[str]) -> tuple[list[Suspect], int, list[Unreadable]]:
+def find_suspects(
+    model: Model, paths: Iterable[str], step: Callable[[int, int], object] = lambda *_: None
+) -> tuple[list[Suspect], int, list[Unreadable]]:
     """Find the suspects among mail, the surest first; also how many are not there, and what is unreadable."""
     known = suspects_of(model.stored)
     labels_and_scores = zip(known.labels.tolist(), known.scores.tolist(), strict=True)
     wanted = dict(zip(known.digests.tolist(), labels_and_scores, strict=True))
     found, unreadable = [], []
-    for raw in messages(paths):
+    for raw in messages_with_progress(paths, step):
         if isinstance(raw, Unreadable):
             unreadable.append(raw)
         if not isinstance(raw, RawMessage):

@@ -17,14 +17,14 @@ from spamnb.mailboxes.chunks import MessageFiles, NumberedMessages, RawMessage, 
 from spamnb.mailboxes.folders import FolderWalk, start_of
 from spamnb.mailboxes.formats import FIRST_BYTES, format_of
 from spamnb.mailboxes.not_mail import SUSPECT_ENDINGS, not_mail
-from spamnb.mailboxes.ranges import MailboxRange
+from spamnb.mailboxes.ranges import ChunkTask, MailboxRange, join_ranges
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.stores import FILE, LOCAL, STREAM, is_stream
 from spamnb.mailboxes.streams import ByteStream, blocks_of, decompressor_for, gather
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
     from spamnb.mailboxes.stores import Store
@@ -117,6 +117,23 @@ def messages(paths: Iterable[str], *, without: Iterable[str] = ()) -> Iterator[R
     """Yield every message, in the order of `chunks`."""
     for chunk in chunks(paths, without=without, size=sys.maxsize):  # no file is too large: none is cut
         yield from chunk.messages()
+
+
+def messages_with_progress(
+    paths: Iterable[str], step: Callable[[int, int], object]
+) -> Iterator[RawMessage | Unreadable]:
+    """Yield every message; `step` is called now and then with the bytes on disk and the messages since."""
+
+    def read(chunk: Chunk, *_: object) -> tuple[list[RawMessage | Unreadable], int]:
+        return list(chunk.messages()), chunk.size
+
+    task = ChunkTask(read)
+    for (found, size), before in join_ranges(map(task, chunks(paths)), task):
+        for raw in found:
+            if isinstance(raw, RawMessage) and raw.index is not None:
+                raw.index += before
+            yield raw
+        step(size, len(found))
 
 
 def chunks(

@@ -6,7 +6,7 @@ from time import time
 from spamnb.history.log import HistoryLog
 from spamnb.in_memory import load_into_memory
 from spamnb.mailboxes.skipped import Unreadable
-from spamnb.mailboxes.sources import message_name, messages
+from spamnb.mailboxes.sources import message_name, messages_with_progress
 from spamnb.model import Model
 from spamnb.reading.dates import timestamp
 from spamnb.reading.message import read
@@ -20,7 +20,7 @@ def judge_into(
     """Judge all mail below some paths; returns what could not be read."""
     judge, log = load_into_memory(Model.open(model)), HistoryLog(FOR_EVER, UNLIMITED, folder)
     unreadable = []
-    for raw in messages(paths):
+    for raw in messages_with_progress(paths, step):
         if isinstance(raw, Unreadable):
             unreadable.append(raw)
             continue
@@ -28,7 +28,6 @@ def judge_into(
         verdict = judge.verdict(judge.tokenizer.features(message, judge.view.numbers))
         name = message_name(raw.path, raw.index)
         log.append(raw.data, verdict, model, name, now=time_of(message.get("date")))
-        step(len(raw.data), 1)
     return unreadable
 
 

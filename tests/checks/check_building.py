@@ -53,7 +53,7 @@ def test_a_library_that_does_not_fit_its_sources_is_stale(tree, how):
 
 
 @pytest.mark.parametrize("changed", STALE)
-def test_only_what_changed_is_compiled_anew(tree, changed, monkeypatch):
+def test_only_what_changed_is_compiled_anew(tree, changed, monkeypatch, capsys):
     ran = []
 
     def run(command, folder, *_):
@@ -69,6 +69,12 @@ def test_only_what_changed_is_compiled_anew(tree, changed, monkeypatch):
     hatch_build.compile_core(tree, tree, tree / "objects")
     assert sorted(ran) == sorted([*STALE[changed], *STALE[changed], "linked"])  # to C, to an object
     assert hatch_build.library(tree).stat().st_mtime == 2e9 + 1
+    count = len(STALE[changed])
+    assert capsys.readouterr().err.splitlines() == [
+        f"compiling {count} module{'s' * (count > 1)} of the core",
+        f"translated to C: {count} of {count}",
+        f"compiled: {count} of {count}",
+    ]
 
 
 def test_a_library_of_one_module_is_stale(tree):

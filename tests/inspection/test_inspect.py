@@ -399,6 +399,10 @@ class TestDifferences:
         assert "of 14 verdicts change, " in text
         assert "from ham to spam" in text
 
+    def test_progress_is_shown_while_mail_is_judged(self, spamnb, other, mail):
+        seen, _ = on_a_terminal(spamnb, "inspect", "--diff", other, mail.ham, "--jobs", "1", patience=-1)
+        assert "100%" in seen[seen.index("judging") :]
+
     def test_the_same_model(self, spamnb, mail):
         found = spamnb("inspect", "--diff", spamnb.model, mail.spam, "--json", "--jobs", "1").succeeds().json
         assert (found["moved"], found["changed"], found["settings"]) == ([], [], {})

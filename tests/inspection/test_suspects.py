@@ -90,6 +90,14 @@ def test_all_are_moved_without_asking(spamnb, misfiled):
 
 
 @pytest.mark.slow
+def test_progress_is_shown_while_the_mail_is_read(spamnb, misfiled):
+    model, boxes = misfiled
+    seen, code = on_a_terminal(spamnb, "inspect", "--suspects", *boxes, "--model", model, patience=-1)
+    assert code == 0
+    assert "100%" in seen[seen.index("reading") :]
+
+
+@pytest.mark.slow
 def test_those_that_are_confirmed_are_moved(spamnb, misfiled):
     model, (_, spam) = misfiled
     seen, code = on_a_terminal(

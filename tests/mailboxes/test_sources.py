@@ -56,6 +56,17 @@ def test_an_mbox_is_its_messages(tmp_path):
     assert read(path) == [(path, n, mail(n)) for n in range(3)]
 
 
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_messages_with_progress(tmp_path, pack):
+    """The same messages, and all bytes of their files, also of a mailbox that is read in ranges."""
+    put(tmp_path / "a", pack(box(range(30), 10_000)))
+    put(tmp_path / "b.eml")
+    steps = []
+    found = sources.messages_with_progress([str(tmp_path)], lambda *step: steps.append(step))
+    assert [described(raw) for raw in found] == read(tmp_path)
+    assert [sum(column) for column in zip(*steps, strict=True)] == [sources.total_size([str(tmp_path)]), 31]
+
+
 def test_empty_files_and_empty_messages_are_none(tmp_path):
     put(tmp_path / "a", b"")
     path = put(tmp_path / "b", ENVELOPE + b"\n" + box([7]))
