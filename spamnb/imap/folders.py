@@ -105,7 +105,7 @@ def named(name: str, names: Sequence[str]) -> str:
         return "INBOX"
     last = {other.replace("/", ".").rpartition(".")[2]: other for other in names}
     near = last.get(name) or next(iter(get_close_matches(name, names, 1)), "")
-    what_to_do = f"did you mean {near!r}?" if near else "`spamnb imap check` lists the folders"
+    what_to_do = f"did you mean {near!r}?" if near else "name one that `spamnb imap check` lists"
     raise DataError(f"there is no folder {name!r}; {what_to_do}")
 
 

@@ -321,7 +321,7 @@ def test_folders_that_cannot_be_used_are_one_warning(dovecot, home):
     dovecot.read_only(team, "lr")
     done = home("run")
     assert [line.split(": ", 2)[1:] for line in done.err.decode().splitlines()] == [
-        ["home/Gone", "there is no folder 'Gone'; `spamnb imap check` lists the folders"],
+        ["home/Gone", "there is no folder 'Gone'; name one that `spamnb imap check` lists"],
         ["home/Prehaps", "there is no folder 'Prehaps'; did you mean 'Perhaps'?"],
         ["home/Team", "cannot open the folder Team: it is read-only here"],
     ]
