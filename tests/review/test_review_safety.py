@@ -91,7 +91,7 @@ def test_who_may_enter(client):
     assert client.ask("/", host=f"localhost:{client.connection.port}").status == 200
 
 
-@pytest.mark.parametrize("path", ["//evil.example/", "//evil.example", "///evil.example", "/%2Fevil.example/"])
+@pytest.mark.parametrize("path", ["//evil.example/", "//evil.example", "///evil.example", "/%2Fevil.example"])
 def test_a_token_opens_no_way_to_another_site(client, path):
     assert client.ask(f"{path}?token={client.token}").headers["location"] == "/"
 
