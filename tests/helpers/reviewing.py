@@ -57,8 +57,8 @@ class Forms:
         assert secret
         self.secret = secret.attributes["value"] or ""
 
-    def read(self, **asked: str) -> LexborHTMLParser:
-        with self.opener.open(f"{self.base}/?{urlencode(asked)}", timeout=PATIENCE) as answer:
+    def read(self, path: str = "/", **asked: str) -> LexborHTMLParser:
+        with self.opener.open(f"{self.base}{path}?{urlencode(asked)}", timeout=PATIENCE) as answer:
             return LexborHTMLParser(answer.read())
 
     def mark(self, subject: str, label: str | None) -> bool:
@@ -151,12 +151,14 @@ class Eyes:
     def command(self, name: str, **values: object) -> Any:
         return self.driver.execute_cdp_cmd(name, values)
 
-    def wait(self, condition: Callable[[], object], what: str = "") -> None:
-        from selenium.common.exceptions import StaleElementReferenceException
+    def wait(self, condition: Callable[[], object]) -> None:
+        """Until something is so on a page that is there as a whole: its script has run."""
+        from selenium.common.exceptions import WebDriverException
         from selenium.webdriver.support.ui import WebDriverWait
 
-        wait = WebDriverWait(self.driver, PATIENCE, 0.05, [StaleElementReferenceException])
-        wait.until(lambda _: condition(), what)
+        is_whole = "return document.readyState === 'complete'"
+        wait = WebDriverWait(self.driver, PATIENCE, 0.05, [WebDriverException])  # raised as one page goes
+        wait.until(lambda _: self.run(is_whole) and condition())
 
     def corrected(self) -> list[str]:
         """Ids of the rows that are shown as learned."""

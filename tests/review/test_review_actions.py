@@ -191,9 +191,9 @@ def test_the_list(eyes, shared, own):
     assert eyes.find("[name=word]").get_attribute("value") == asked
     for there, back in (("nav a[href^='/words']", "nav a"), (".rows .subject", "#back")):
         eyes.click(there)
-        eyes.wait(lambda: is_ready(eyes) and not eyes.all("[name=source]"))
+        eyes.wait(lambda: not eyes.all("[name=source]"))
         eyes.click(back)
-        eyes.wait(lambda: is_ready(eyes) and eyes.all("[name=source]"))
+        eyes.wait(lambda: eyes.all("[name=source]"))
         assert len(eyes.all(".rows > li")) == 6
 
 
@@ -202,7 +202,7 @@ def test_a_message_and_its_neighbours(eyes):
     ids = [row[1:] for row in eyes.each(".rows > li", "id")]
     eyes.press(ENTER)
     for key, at in (("j", 1), ("j", 2), ("k", 1)):
-        eyes.wait(lambda: is_ready(eyes) and eyes.all(".actions"))
+        eyes.wait(lambda: eyes.all(".actions"))
         eyes.press(key)
         eyes.wait(lambda at=at: eyes.driver.current_url.endswith(f"/message/{ids[at]}"))
     # The message is first, and its labels are in reach from its end, too.
@@ -229,11 +229,6 @@ def test_nothing_is_there_yet(shared, own, eyes):
         eyes.open(shared.page.base + path)
         eyes.click(".note a")
         eyes.wait(lambda: len(eyes.all(".rows > li")) == len(MAIL))
-
-
-def is_ready(eyes):
-    """Whether the page is there, and its script has run."""
-    return eyes.run("return document.readyState") == "complete"
 
 
 def choose(eyes, selector, value):
