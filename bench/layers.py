@@ -1,9 +1,10 @@
 """What a base is worth to a model with little mail. `python bench/layers.py [--corpus NAME=HAM,SPAM …]`.
 
 Of a corpus k ham and k spam are learned, drawn anew each time, by themselves and on top of a base, and other
-messages judged: (1-AUC)%, spam caught, ham lost and ham called ham, by the cutoffs that the model's own mail
-sets. The base is SpamAssassin's mail; without --corpus, all of it but one mailing list, and that list is
-learned on top of it. Beside it bogofilter, with a list of words of its own, and with one of the base, too.
+messages judged, by the base alone, too: (1-AUC)%, spam caught, ham lost and ham called ham. The base is
+SpamAssassin's mail; without --corpus, all of it but one mailing list, or half of it, and that list, or the
+other half, is learned on top of it. With --reverse, SpamAssassin's mail is learned on top of each corpus.
+Beside it bogofilter, with a list of words of its own, and with one of the base, too.
 """
 
 from __future__ import annotations
@@ -24,9 +25,10 @@ from tables import table
 from corpora import Corpus as Mail
 from corpora import lay_out, listed
 from spamnb.bayes.bulk_classifier import BulkClassifier, counts_by_token, narrowed
-from spamnb.bayes.cutoffs import is_caught_likely, measured, misfiled_shares, score_scale, spam_scores
-from spamnb.bayes.layers import LayeredTotals, unit_of
+from spamnb.bayes.cutoffs import measured, misfiled_shares, score_scale, spam_scores
+from spamnb.bayes.layers import LayeredTotals, layers_of
 from spamnb.bayes.likelihood import Likelihood
+from spamnb.bayes.verdict import Cutoffs
 from spamnb.evaluation.corpus import Corpus
 from spamnb.evaluation.intervals import auc_loss
 from spamnb.model import DEFAULT_VIEW as VIEW
@@ -34,18 +36,18 @@ from spamnb.reading.settings import Settings
 from spamnb.tables.lookup import added_counts
 from spamnb.tables.totals import Totals
 from spamnb.training.batches import MailToRead
-from spamnb.training.limits import WEIGHTS
 from spamnb.workers.local import LocalPool
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Array = np.ndarray[Any, Any]
-LEARNED = (5, 15, 30, 100, 300, 500)  # messages of each label
+Limits = tuple[Cutoffs, tuple[float, float]]  # and the shares of misfiled mail
+LEARNED = (5, 15, 30, 100, 300)  # messages of each label
 JUDGED, FEWEST_JUDGED = 500, 200  # of each label, which are never learned
 LABELS = "ham", "spam"
 LIST_ID = re.compile(rb"^list-id:[^<\n]*(?:\n[ \t][^<\n]*)*<fork\.xent\.com>", re.I | re.M)
-ALONE, CHOSEN = "by itself", "on the base"
+ALONE, BASE, BOTH = "by itself", "the base alone", "on the base"
 BOGOFILTER, BOGOFILTER_ON_BASE = "bogofilter", "bogofilter, two lists"
 
 
@@ -58,14 +60,16 @@ class Counted:
         self.grams = narrowed(found.grams.T)
         self.totals = Totals.of(found.only(found.message_counts.max(axis=0) > 0))
 
-    def on(self, base: Counted | None, unit: int) -> BulkClassifier:
-        if base is None:
-            return BulkClassifier(Likelihood(self.totals, VIEW), self.counts, self.grams)
-        likelihood = Likelihood(LayeredTotals(self.totals, base.totals, unit), VIEW, unit=unit)
-        counts, grams = (
-            added_counts(self.counts, base.counts, unit),
-            added_counts(self.grams, base.grams, unit),
-        )
+    def by_itself(self) -> BulkClassifier:
+        return BulkClassifier(Likelihood(self.totals, VIEW), self.counts, self.grams)
+
+    def on(self, base: Counted) -> BulkClassifier:
+        """Judge as a model on a base does: by the base, by the sum of both, or by itself."""
+        is_own, is_base = layers_of(min(self.totals.messages), min(base.totals.messages))
+        if not (is_own and is_base):
+            return (self if is_own else base).by_itself()
+        likelihood = Likelihood(LayeredTotals(self.totals, base.totals), VIEW)
+        counts, grams = added_counts(self.counts, base.counts), added_counts(self.grams, base.grams)
         return BulkClassifier(likelihood, counts, grams)
 
 
@@ -82,6 +86,12 @@ class Figures:
         caught, lost = (float((scores[chosen] >= spam).mean()) for chosen in (is_spam, ~is_spam))
         called_ham = float((scores[~is_spam] <= ham).mean())
         return cls(100 * estimate.value if estimate else 0.0, caught, lost, called_ham)
+
+    @classmethod
+    def by(cls, classifier: BulkClassifier, limits: Limits, rows: Any, is_spam: Array) -> Figures:
+        cutoffs, shares = limits
+        classifier.likelihood.correct(shares)
+        return cls.of(is_spam, spam_scores(LABELS, classifier.joints(rows)), cutoffs.ham, cutoffs.spam)
 
 
 class Trial:
@@ -105,7 +115,7 @@ class Trial:
         self.corpus = Corpus.of(LABELS, batches)
         self.is_base = np.arange(len(self.corpus)) < len(base)
         self.base = Counted(self.corpus, self.is_base)
-        self.base_size = len(base)
+        self.base_limits = self.limits(self.base, np.flatnonzero(self.is_base))
 
     def draws(self, seed: int) -> tuple[list[Array], Array]:
         """Shuffle the messages of each label: those to learn from, and those to judge."""
@@ -119,32 +129,36 @@ class Trial:
             np.concatenate(judged)
         )
 
+    def limits(self, counted: Counted, learned: Array) -> Limits:
+        """Set the cutoffs of a model by its mail, as training does; with the shares of misfiled mail."""
+        truth = self.corpus.truth[learned]
+        scores, shares = left_out(counted.by_itself(), self.corpus.rows.chosen(learned), truth)
+        leads = np.full(len(scores), np.nan)
+        return measured(LABELS, truth, scores, leads, scale=score_scale(VIEW))[0], shares
+
     def figures(self, learned: Array, judged: Array) -> dict[str, Figures]:
-        """Learn and judge, by itself and on the base, with the weight that the mail chooses."""
+        """Learn and judge: by itself, by the base alone, and on the base."""
         messages = np.zeros(len(self.corpus), bool)
         messages[learned] = True
-        own, rows, truth = Counted(self.corpus, messages), self.corpus.rows.chosen(learned), self.corpus.truth
-        judged_rows, found, likely = self.corpus.rows.chosen(judged), {}, {}
-        for weight in WEIGHTS:
-            unit = unit_of(self.base_size, weight) if weight else 1
-            classifier = own.on(self.base if weight else None, unit)
-            scores = left_out(classifier, rows, truth[learned])
-            limits, _ = measured(
-                LABELS, truth[learned], scores, np.full(len(scores), np.nan), scale=score_scale(VIEW)
-            )
-            likely[weight] = is_caught_likely(scores[truth[learned] == 1], limits.spam)
-            of_judged = spam_scores(LABELS, classifier.joints(judged_rows))
-            found[weight] = Figures.of(truth[judged] == 1, of_judged, limits.ham, limits.spam)
-        chosen = max(WEIGHTS, key=lambda weight: likely[weight])
-        return {ALONE: found[0], CHOSEN: found[chosen]}
+        own, of_judged = (
+            Counted(self.corpus, messages),
+            (self.corpus.rows.chosen(judged), self.corpus.truth[judged] == 1),
+        )
+        limits = self.limits(own, learned)
+        _, is_base = layers_of(min(own.totals.messages), min(self.base.totals.messages))
+        return {
+            ALONE: Figures.by(own.by_itself(), limits, *of_judged),
+            BASE: Figures.by(self.base.by_itself(), self.base_limits, *of_judged),
+            BOTH: Figures.by(own.on(self.base), self.base_limits if is_base else limits, *of_judged),
+        }
 
     def path_of(self, message: int) -> str:
         path, _ = self.corpus.names[message]
         return path
 
 
-def left_out(classifier: BulkClassifier, rows: Any, truth: Array) -> Array:
-    """Score messages as training does, each by the others."""
+def left_out(classifier: BulkClassifier, rows: Any, truth: Array) -> tuple[Array, tuple[float, float]]:
+    """Score messages as training does, each by the others; also returns the shares of misfiled mail."""
     classifier.open(rows)
 
     def scores() -> Array:
@@ -157,7 +171,7 @@ def left_out(classifier: BulkClassifier, rows: Any, truth: Array) -> Array:
     if any(shares):
         classifier.likelihood.correct(shares)
         found = scores()
-    return found
+    return found, shares
 
 
 class LayeredBogofilter(Bogofilter):
@@ -218,14 +232,16 @@ def main() -> None:
     )
     options.add_argument("--draws", type=int, default=20)
     options.add_argument("--corpus", action="append", default=[], metavar="NAME=HAM,SPAM")
+    options.add_argument("--reverse", action="store_true", help="learn SpamAssassin's mail on each corpus")
     options.add_argument("--no-bogofilter", action="store_true")
     given = options.parse_args()
     shared = Mail.spamassassin()
-    trials = [] if given.corpus else [one_list(shared)]
+    trials = [] if given.corpus else [one_list(shared), shared.halves(1)]
     for text in given.corpus:
         name, _, paths = text.partition("=")
         ham, spam = paths.split(",")
-        trials.append((Mail.read(name, [ham], [spam]), shared))
+        mail = Mail.read(name, [ham], [spam])
+        trials.append((shared, mail) if given.reverse else (mail, shared))
     has_bogofilter = not given.no_bogofilter and LayeredBogofilter.missing() is None
     for own, base in trials:
         with tempfile.TemporaryDirectory() as folder:

@@ -98,6 +98,7 @@ OF_TODAY = " --corpus today=$TODAY" if "TODAY" in os.environ else ""
 LAYERS = "make layers ARGS='--draws 10'"
 if OTHER + OF_TODAY:
     LAYERS += f' && make layers ARGS="--draws 10{OTHER}{OF_TODAY}"'
+    LAYERS += OTHER and f' && make layers ARGS="--draws 10 --reverse{OTHER}"'
 BESIDE = "--peers spamnb,bogofilter"
 ACCURACY = f"--seeds 10 {BESIDE} --first-days 0 --misfiled 0{OTHER and ' --crossed' + OTHER}"
 # Some seconds of each target, and minutes of those that read what anyone may send.

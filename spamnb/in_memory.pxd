@@ -27,7 +27,7 @@ cdef class CountLayer:
 cdef class MemoryScorer:
     cdef readonly list layers
     cdef CountLayer own, base
-    cdef uint64_t unit
+    cdef bint is_layered
     cdef object counts, likelihood
     cdef list gram_layers
     cdef bint has_pairs, keeps_weights, is_used
@@ -38,8 +38,8 @@ cdef class MemoryScorer:
 
     @cython.locals(table=TokenTable, found=GramSet)
     cpdef score(self, Features features)
-    @cython.locals(scorer=Scorer, unit=uint64_t, size=int, entry=int, fingerprint=uint64_t, packed=uint64_t, count=uint64_t, other=uint64_t,
-                   changes=dict, base_changes=dict)
+    @cython.locals(scorer=Scorer, is_layered=bint, size=int, entry=int, fingerprint=uint64_t, packed=uint64_t, count=uint64_t,
+                   other=uint64_t, changes=dict, base_changes=dict)
     cdef int add(self, TokenTable table, CountHash counts, CountHash base, bint are_pairs) except -1
     @cython.locals(strong=int, sum_of_weights=int64_t, sum_of_others=int64_t, in_head=int, head_weights=int64_t, head_others=int64_t,
                    entry=int, counter=uint32_t, place=size_t)

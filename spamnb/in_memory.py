@@ -41,12 +41,12 @@ def with_scorer(model: Model, tables_of: Callable[[StoredModel], HashTables | No
 
     By the tables of its counts and those of its base; where there are none, by look-ups in the file.
     """
-    layers = [model.stored] if model.base is None else [model.stored, model.base]
-    columns = [stored.column(name) for stored in layers for name in COLUMNS]
+    columns = [stored.column(name) for stored in model.layers for name in COLUMNS]
     if not model.classifier.is_mean_of_two or not all(map(fits_hash, columns)):
         return model
     try:
-        model.scorer = MemoryScorer(model, [CountLayer(stored, tables_of(stored)) for stored in layers])
+        layers = [CountLayer(stored, tables_of(stored)) for stored in model.layers]
+        model.scorer = MemoryScorer(model, layers)
     except SpamnbError as error:
         model.lose_base(error)
         return with_scorer(model, tables_of)
@@ -107,7 +107,7 @@ class MemoryScorer:
     def __init__(self, model: Model, layers: list[CountLayer]) -> None:
         self.layers = layers
         self.own, self.base = layers[0], layers[-1]
-        self.unit = model.classifier.unit if len(layers) > 1 else 0  # 0: there is no base
+        self.is_layered = len(layers) > 1
         self.has_pairs = model.view.pairs
         self.counts, self.likelihood = model.counts, model.classifier
         self.keeps_weights = self.own.in_memory  # of grams
@@ -144,21 +144,21 @@ class MemoryScorer:
 
         Prefetch, so that cache misses overlap: half the time.
         """
-        scorer, unit, size = self.scorer, self.unit, 0
+        scorer, is_layered, size = self.scorer, self.is_layered, 0
         changes = self.own.changes_of(table, are_pairs)
-        base_changes = self.base.changes_of(table, are_pairs) if unit else changes
+        base_changes = self.base.changes_of(table, are_pairs) if is_layered else changes
         for entry in range(table.used):
             self.touched |= counts.slots[table.fingerprints[entry] >> counts.shift << 1]
-        if unit:
+        if is_layered:
             for entry in range(table.used):
                 self.touched |= base.slots[table.fingerprints[entry] >> base.shift << 1]
         for entry in range(table.used):
             fingerprint = table.fingerprints[entry]
             packed = counts.find(fingerprint, changes)
             count, other = packed & LOW, packed >> COUNT_BITS
-            if unit:
+            if is_layered:
                 packed = base.find(fingerprint, base_changes)
-                count, other = unit * count + (packed & LOW), unit * other + (packed >> COUNT_BITS)
+                count, other = count + (packed & LOW), other + (packed >> COUNT_BITS)
             if count or other:
                 size = scorer.put(size, count, other, table.parts[entry])
         scorer.compare_all(size)

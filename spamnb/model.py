@@ -43,7 +43,7 @@ DEFAULT_VIEW = View(
 class Model:
     """A model that judges messages; with another view than its own it decides by the likeliest label.
 
-    On top of a base, if one is given: by the counts of both, with the cutoffs that its own mail has so.
+    On top of a base, if one is given: as that one does, by the counts of both (`layers_of`).
     """
 
     def __init__(
@@ -57,30 +57,29 @@ class Model:
         self.labels = stored.labels
         self.settings = settings_of(stored)
         self.tokenizer = Tokenizer(self.settings)
-        self.view = view or view_of(stored)
-        self.given_cutoffs = cutoffs
-        # Cutoffs hold for the model's own view only, and so does a base.
-        self.has_cutoffs = view is None and self.view.has_cutoffs
-        self.stand_on(base if self.has_cutoffs else None)
+        self.given_view, self.given_cutoffs = view, cutoffs
+        self.stand_on(base if view is None else None)
 
     def stand_on(self, base: StoredModel | None) -> None:
         """Judge by a base, too, or by the model's own counts alone."""
-        stored = self.stored
-        self.base = base
         self.scorer: FeatureScorer | None = None  # of a model that is held in memory
-        self.counts: StoredCounts = stored
-        about, unit = stored.head, 1
+        self.counts: StoredCounts = self.stored
+        self.base, self.layers = None, [self.stored]
         if base:
-            from spamnb.bayes.layers import LayeredCounts, unit_of
+            from spamnb.bayes.layers import LayeredCounts, layers_of
 
-            about = stored.head["base"]
-            unit = unit_of(sum(base.messages), about["weight"])
-            self.counts = LayeredCounts(stored, base, unit)
-        misfiled = about.get("misfiled", NONE_MISFILED) if self.has_cutoffs else NONE_MISFILED
-        self.classifier = Classifier(self.counts, self.view, misfiled, unit)
-        given = self.given_cutoffs or (Cutoffs(*about["cutoffs"]) if base else None)
-        self.cutoffs = cutoffs_of(stored, given) if given or self.has_cutoffs else None
-        self.calibration = Calibration(*about["calibration"]) if self.has_cutoffs else None
+            is_own, is_base = layers_of(min(self.stored.messages), min(base.messages))
+            if is_base:
+                self.base, self.layers = base, [self.stored, base] if is_own else [base]
+                self.counts = LayeredCounts(self.stored, base) if is_own else base
+        judge = self.base or self.stored  # the few messages of a young model say little of cutoffs
+        about, self.view = judge.head, self.given_view or view_of(judge)
+        # Cutoffs hold for the model's own view only.
+        has_cutoffs = self.given_view is None and self.view.has_cutoffs
+        misfiled = about.get("misfiled", NONE_MISFILED) if has_cutoffs else NONE_MISFILED
+        self.classifier = Classifier(self.counts, self.view, misfiled)
+        self.cutoffs = cutoffs_of(judge, self.given_cutoffs) if self.given_cutoffs or has_cutoffs else None
+        self.calibration = Calibration(*about["calibration"]) if has_cutoffs else None
         learned = [label for label, count in zip(self.labels, self.counts.messages, strict=True) if count]
         # Mail of one label alone tells nothing: all of it would be like the only mail that is known.
         self.can_judge = len(learned) > 1 and (SPAM in learned or SPAM not in self.labels)
@@ -154,18 +153,18 @@ def cutoffs_of(stored: StoredModel, given: Cutoffs | None = None) -> Cutoffs:
     return Cutoffs(given.ham, given.spam, given.contradiction, stored.head.get("margin", LEAST_SCORE))
 
 
-def base_of(stored: StoredModel, only: StoredModel | str | None = None) -> StoredModel | None:
+def base_of(stored: StoredModel, only: StoredModel | None = None) -> StoredModel | None:
     """Open the base of a model; None if it has none, or, which is told, none that it can stand on.
 
-    `only`: the one that it may be, opened or its path, where users may have written what the model says.
+    `only`: the one that it may be, where users may have written what the model says.
     """
     about = stored.head.get("base")
-    if not about or not about["weight"]:
+    if not about:
         return None
     try:
-        if only is not None and about["path"] != (only if isinstance(only, str) else only.path):
+        if only and about["path"] != only.path:
             raise DataError(f"{stored.path}: its base is not the shared model")
-        base = only if isinstance(only, StoredModel) else StoredModel.open(about["path"])
+        base = only or StoredModel.open(about["path"])
         check_base(stored.path, stored.labels, settings_of(stored), base)
     except SpamnbError as error:
         tell_no_base(error)
@@ -186,6 +185,8 @@ def check_base(path: str, labels: "Sequence[str]", settings: Settings, base: Sto
         raise DataError(f"{base.path}: no base for {path}, made with other {', '.join(differing)}")
     if len(labels) != 2 or SPAM not in labels:
         raise DataError(f"{base.path}: no base for {path}, which needs two labels, one of them spam")
+    if not view_of(base).has_cutoffs:
+        raise DataError(f"{base.path}: no base for {path}: it has no cutoffs")
 
 
 def view_of(stored: StoredModel) -> View:

@@ -13,7 +13,7 @@ from spamnb.bayes.view import AT_ONCE, MOST_TERMS, NO_LABEL
 from spamnb.grams import COUNTERS, part_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Sequence
     from typing import Protocol
 
     from spamnb.arrays import Array, Rows
@@ -95,8 +95,7 @@ class BulkClassifier:
         self.gram_weights = np.empty(2 * len(gram_counts), np.int64).data
         self.waiting = [0] * 256  # counters that are to be weighed
         self.turn = 0
-        self.turn_label, self.turn_revision, self.turn_step = NO_LABEL, -1, 0
-        self.step = likelihood.unit  # what a message that is left out counts
+        self.turn_label, self.turn_revision = NO_LABEL, -1
         self.label_count = likelihood.label_count
         self.count_start = self.label_count if likelihood.is_multinomial else 0
         self.is_gaussian = view.event == "gaussian"
@@ -142,7 +141,7 @@ class BulkClassifier:
         end = start if self.is_gaussian else self.starts[message + 1]
         scorer.clear()
         if scorer.is_of_two:
-            own, others = self.step * (left_out == 0), self.step * (left_out == 1)
+            own, others = left_out == 0, left_out == 1
             while start < end:
                 size = min(AT_ONCE, end - start)
                 for at in range(size):
@@ -158,7 +157,7 @@ class BulkClassifier:
             for at in range(start, end):
                 for k in range(self.label_count):
                     count = counts[width * places[at] + first + k]
-                    scorer.row[k] = count - self.step * ((k == left_out) & (count >= self.step))
+                    scorer.row[k] = count - ((k == left_out) & (count > 0))
                 times = self.times[at] if first else 1.0
                 if length:
                     times = self.times[at] / length * self.likelihood.idf(self.row(places[at]))
@@ -177,19 +176,19 @@ class BulkClassifier:
                 counter = grams[at]
                 for k in range(self.label_count):
                     count = counts[self.label_count * counter + k]
-                    scorer.row[k] = count - self.step * ((k == left_out) & (count >= self.step))
+                    scorer.row[k] = count - ((k == left_out) & (count > 0))
                 scorer.add(1.0, part_of(counter))
 
     def add_run(self, scorer: Scorer, start: int, end: int, left_out: int, grams: Any, counts: Any) -> None:
         """Add up grams that two labels have. A counter is weighed when it is met first, and then known."""
         revision = scorer.likelihood.revision
-        if self.turn_label != left_out or self.turn_revision != revision or self.turn_step != self.step:
-            self.turn_label, self.turn_revision, self.turn_step = left_out, revision, self.step
+        if self.turn_label != left_out or self.turn_revision != revision:
+            self.turn_label, self.turn_revision = left_out, revision
             self.turn += 2
             if self.turn > LAST_TURN:
                 self.turn, self.turns = 2, np.zeros(len(self.turns), np.uint8).data
         turn, turns, weights = self.turn, self.turns, self.gram_weights
-        own, others = self.step * (left_out == 0), self.step * (left_out == 1)
+        own, others = left_out == 0, left_out == 1
         size = strong = sum_of_weights = sum_of_others = 0
         in_head = head_weights = head_others = 0
         for at in range(start, end):
@@ -239,18 +238,15 @@ class BulkClassifier:
         truth: Sequence[int],
         lone: Sequence[int] | None = None,
         weak: Sequence[int] | None = None,
-        twice: Collection[int] = (),
     ) -> Array:
         """Return the log-joints [message, label] of messages of the table, each without its own counts.
 
         For views that average the presence of tokens as the default one does. `truth` has the label of each
         message of the rows that are open, `lone` how many more tokens it has that no other message has,
-        `weak` how many more that others have, but are no evidence. Those of `twice` are in the base of the
-        table, too, and taken out there as well.
+        `weak` how many more that others have, but are no evidence.
         """
         joints = []
         for message in messages:
-            self.step = self.likelihood.unit + (message in twice)
             unique = lone[message] if lone else 0
             tokens = unique + (weak[message] if weak else 0)
             self.leave_out(message, truth[message], tokens, unique, self.places, self.counts)
@@ -271,12 +267,12 @@ class BulkClassifier:
             for k in range(2, label_count):
                 total += counts[place + k]
             tokens += total > 0
-            unique += (total == self.step) & (counts[place + label] == self.step)
+            unique += (total == 1) & (counts[place + label] == 1)
         totals = self.likelihood.label_totals.copy()
-        totals[label] -= self.step * tokens
+        totals[label] -= tokens
         self.likelihood.set_denominators(totals, self.likelihood.vocabulary - unique)
         grams = self.likelihood.grams
         if grams:
             totals = grams.label_totals.copy()
-            totals[label] -= self.step
+            totals[label] -= 1
             grams.set_denominators(totals, grams.vocabulary)

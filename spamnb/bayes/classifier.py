@@ -21,10 +21,8 @@ if TYPE_CHECKING:
 class Classifier(Likelihood):
     """Scores messages by a count table, seen through a view."""
 
-    def __init__(
-        self, counts: Counts, view: View, misfiled: Sequence[float] = NONE_MISFILED, unit: int = 1
-    ) -> None:
-        super().__init__(counts, view, misfiled, unit)
+    def __init__(self, counts: Counts, view: View, misfiled: Sequence[float] = NONE_MISFILED) -> None:
+        super().__init__(counts, view, misfiled)
         self.counts = counts
         self.is_used = False
 

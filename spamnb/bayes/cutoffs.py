@@ -166,15 +166,6 @@ def spam_caught(ham: Array, spam: Array, ham_loss: float, growth: float = 1, sca
     return float(np.mean(spam >= cutoff))
 
 
-def is_caught_likely(spam: Array, cutoff: float) -> float:
-    """Return how much of the spam is caught, counting that near the cutoff in part: few scores tell more so.
-
-    Half of what lies at the cutoff, 73 % of what is one nat above it.
-    """
-    distance = np.clip(cutoff - spam.astype(float), -500, 500)
-    return float(np.mean(1 / (1 + np.exp(distance)))) if len(spam) else 0.0
-
-
 def misfiled_shares(labels: Sequence[str], label_indices: Array, scores: Array) -> tuple[float, float]:
     """Estimate how much mail but spam is filed as spam, and spam as other mail, as shares of what is not.
 

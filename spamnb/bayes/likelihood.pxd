@@ -11,7 +11,6 @@ cdef class Likelihood:
     cdef readonly int label_count, spam_apart
     cdef readonly bint is_global, is_bernoulli, is_multinomial, is_mean_of_two, is_corrected
     cdef readonly double epsilon
-    cdef readonly int64_t unit
     cdef readonly Likelihood grams
     cdef readonly list log_prior, label_totals, background, certain_words
     cdef double[4096] logarithms
@@ -23,7 +22,7 @@ cdef class Likelihood:
 
     cpdef keep_logarithms(self)
     cpdef correct(self, misfiled)
-    @cython.locals(expected=double, variance=double, misfiled=uint64_t)
+    @cython.locals(expected=double, misfiled=uint64_t)
     cdef uint64_t rightly_filed(self, Py_ssize_t label_index, uint64_t count, uint64_t other) except? 0xFFFFFFFFFFFFFFFF
     @cython.locals(added=double, denominator=double, k=Py_ssize_t)
     cpdef set_denominators(self, list label_totals, int64_t vocabulary)

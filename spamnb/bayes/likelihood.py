@@ -51,13 +51,10 @@ LOG_TINY = math.log(1e-300)
 class Likelihood:
     """P(token | label) by the totals of a table and a view.
 
-    One message, many, those left out and those met online are scored by it. All counts are multiples of
-    1/unit messages: where a model lies on top of another, its own messages count as so many of the other's.
+    One message, many, those left out and those met online are scored by it.
     """
 
-    def __init__(
-        self, totals: TotalCounts, view: View, misfiled: Sequence[float] = NONE_MISFILED, unit: int = 1
-    ) -> None:
+    def __init__(self, totals: TotalCounts, view: View, misfiled: Sequence[float] = NONE_MISFILED) -> None:
         if len(totals.labels) > MOST_LABELS:
             raise ValueError(f"more than {MOST_LABELS} labels")
         self.view = view
@@ -74,8 +71,7 @@ class Likelihood:
             if is_mean and self.label_count > 2 and SPAM in totals.labels
             else NO_LABEL
         )
-        self.unit = unit
-        self.epsilon = 0.0 if self.is_global else unit * float(view.smoothing)
+        self.epsilon = 0.0 if self.is_global else float(view.smoothing)
         self._log_zero = LOG_TINY * UNITS_PER_NAT if view.damping is not None else -inf
         self.kept = 0  # logarithms
         self.revision = 0  # raised when weights change, but for denominators without one message
@@ -83,7 +79,7 @@ class Likelihood:
         self.misfiled = [0.0] * 101  # per label, what share of the other side's mail is filed under it
         self.grams: Likelihood | None = None
         if view.grams:
-            self.grams = Likelihood(GramTotals(totals), view.of_grams(), NONE_MISFILED, unit)
+            self.grams = Likelihood(GramTotals(totals), view.of_grams())
         self.correct(misfiled)
         self.update(totals)
 
@@ -114,8 +110,8 @@ class Likelihood:
         if not count or count >= other:
             return count
         expected = self.misfiled[label_index] * other
-        misfiled, variance = int(expected), expected * self.unit
-        while misfiled < count and (misfiled + 1 - expected) * (misfiled + 1 - expected) <= variance:
+        misfiled = int(expected)
+        while misfiled < count and (misfiled + 1 - expected) * (misfiled + 1 - expected) <= expected:
             misfiled += 1
         return count - misfiled if count > misfiled else 0
 

@@ -7,7 +7,7 @@ from spamnb.bayes.verdict cimport Evidence
 from spamnb.grams cimport GramSet, part_of
 
 cdef int AT_ONCE, NO_LABEL, MOST_TERMS, STRONG_AMONG_OTHERS
-cdef uint64_t LARGEST_COUNT, LARGEST_LAYERED
+cdef uint64_t LARGEST_COUNT
 cdef int64_t CERTAIN, IMPOSSIBLE
 cdef size_t COUNTERS
 cdef double LARGEST_TERM, ROUNDING, SHARE_OF_GRAMS, UNITS_PER_NAT
@@ -62,7 +62,7 @@ cdef class Scorer:
     @cython.locals(k=int, layer=tuple)
     cdef int take_gram(self, size_t counter, list layers) except -1
     @cython.locals(width=size_t, at=size_t, k=int, count=uint64_t, byte=Py_ssize_t)
-    cdef int add_layer(self, size_t counter, uint64_t times, bytes data, dict changes) except -1
+    cdef int add_layer(self, size_t counter, bytes data, dict changes) except -1
     @cython.locals(of_words=double)
     cdef double sum_of_means(self, int column) except? -1
     @cython.locals(strong=int64_t)

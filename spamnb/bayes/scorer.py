@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 # Arrays below have 101 places: for MOST_LABELS labels and, where spam is apart, all others together; or twice
 # as many, for body and head; or AT_ONCE. Written out, so that they are arrays of C.
 LARGEST_COUNT = 1 << 53  # higher ones are taken for it: so the sum over all labels has less than 63 bits
-LARGEST_LAYERED = 1 << 46  # before a count is multiplied, by 2¹⁶ at most
 LARGEST_TERM = 1 << 50  # units: no weight is larger, see LOG_TINY
 
 
@@ -119,10 +118,10 @@ class Scorer:
         for k in range(self.label_count):
             self.row[k] = 0
         for layer in layers:
-            self.add_layer(counter, layer[0], layer[1], layer[2])
+            self.add_layer(counter, layer[0], layer[1])
 
-    def add_layer(self, counter: int, times: int, data: bytes, changes: Mapping[int, Sequence[int]]) -> None:
-        """Add so many times what one layer has of a counter of grams to the row."""
+    def add_layer(self, counter: int, data: bytes, changes: Mapping[int, Sequence[int]]) -> None:
+        """Add what one layer has of a counter of grams to the row."""
         width = len(data) // (self.label_count * COUNTERS)
         at = counter * self.label_count * width
         change = changes[counter] if changes and counter in changes else ()
@@ -132,7 +131,7 @@ class Scorer:
                 count = count << 8 | data[at + byte]
             if change:
                 count = max(count + change[k], 0)
-            self.row[k] = min(self.row[k] + times * min(count, LARGEST_LAYERED), LARGEST_COUNT)
+            self.row[k] = min(self.row[k] + min(count, LARGEST_COUNT), LARGEST_COUNT)
             at += width
 
     def compare(self, count: int, other: int, part: int) -> int:

@@ -238,7 +238,7 @@ class LearnCommand:
         quiet: bool = False,
         base: str | None = None,
     ) -> None:
-        """`base`, if given, is the only one that the model may have, and that of a new one."""
+        """`base`, if given, is that of a new model."""
         self.label = label
         self.base = base
         self.configuration = load()
@@ -288,7 +288,7 @@ class LearnCommand:
         if self.forget:
             return learn(self.model, raw, None)
         try:
-            return learn(self.model, raw, self.label, only_base=self.base)
+            return learn(self.model, raw, self.label)
         except NoModel:
             from spamnb.configuration.quantities import parse_percentage
             from spamnb.training.train import create
@@ -299,7 +299,7 @@ class LearnCommand:
                 create(self.model, self.label, ham_loss=ham_loss, base=self.base)
             except CannotCreate as error:
                 raise CannotCreate(f"{error}; the message was not learned") from error
-            return learn(self.model, raw, self.label, only_base=self.base)
+            return learn(self.model, raw, self.label)
 
 
 def parse(arguments: "Sequence[str]") -> "Callable[[], int] | None":

@@ -15,7 +15,7 @@ from spamnb.evaluation.online import in_index_order, in_time_order, judge_online
 from spamnb.evaluation.protocol import OnlineProtocol
 from spamnb.evaluation.results import Evaluation, JudgedMessages
 from spamnb.inspection.model_summary import ModelSummary, TellingToken, most_telling_tokens
-from spamnb.model import DEFAULT_VIEW, Model
+from spamnb.model import DEFAULT_VIEW, Model, view_of
 from spamnb.reading.script_names import SCRIPTS, counts_by_name
 from spamnb.reading.settings import Settings
 from spamnb.store.stored_model import StoredModel
@@ -35,7 +35,7 @@ def evaluate_by_folds(
     base: StoredModel | None = None,
 ) -> Evaluation:
     """Judge each fold by the counts of all the others; on top of a base, if there is one."""
-    view = view or DEFAULT_VIEW
+    view = view or (view_of(base) if base else DEFAULT_VIEW)
     work = CrossValidation(corpus, folds.assign(corpus), view, base)
     judged = cross_validate(work, jobs)
 

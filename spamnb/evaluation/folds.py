@@ -12,23 +12,21 @@ import numpy as np
 from spamnb.bayes.bulk_classifier import BulkClassifier
 from spamnb.bayes.cutoffs import (
     has_spam,
-    is_caught_likely,
     leads_among_others,
     measured,
     misfiled_shares,
     score_scale,
     spam_scores,
 )
+from spamnb.bayes.layers import layers_of
 from spamnb.bayes.likelihood import NONE_MISFILED
 from spamnb.bayes.verdict import Calibration, Cutoffs, verdict_of
 from spamnb.errors import DataError
 from spamnb.evaluation.results import JudgedMessages
 from spamnb.evaluation.running_counts import CountsBeneath, RunningCounts
-from spamnb.labels import SPAM
-from spamnb.model import DEFAULT_VIEW
+from spamnb.model import DEFAULT_VIEW, cutoffs_of
 from spamnb.reading.script_names import scripts_of_messages
 from spamnb.tables.lookup import CountLookup
-from spamnb.training.limits import WEIGHTS
 from spamnb.training.sample import sampled
 from spamnb.workers.processes import in_parallel
 
@@ -75,37 +73,28 @@ class CrossValidation:
         self.corpus = corpus
         self.assigned = assigned
         self.view = view
-        self.base = base
         self.count = int(assigned.max()) + 1
+        self.base, self.learns = base, True  # whether the mail counts beside the base
+        if base:
+            fewest = int(np.bincount(corpus.truth).min()) * (self.count - 1) // self.count
+            self.learns, is_base = layers_of(fewest, min(base.messages))
+            self.base = base if is_base else None
 
     @cached_property
     def counts(self) -> RunningCounts:
-        """The counts of all mail, to forget messages and learn them again; on top of a base, if there is one.
-
-        How much a base counts is chosen once, by all mail, each message left out as in training.
-        """
-        if self.base is None:
-            return self._learned()
-        beneath = CountsBeneath(self.base, self.view, self.corpus)
-        tried = [(self._caught(self._learned(beneath, weight)), -weight) for weight in WEIGHTS]
-        return self._learned(beneath, -max(tried)[1])
-
-    def _learned(self, beneath: CountsBeneath | None = None, weight: int = 0) -> RunningCounts:
-        counts = RunningCounts(self.corpus, self.view, self.assigned, beneath if weight else None, weight)
-        for message in range(len(self.corpus)):
+        """The counts of all mail, to forget messages and learn them again; on top of a base, if it judges."""
+        beneath = CountsBeneath(self.base, self.view, self.corpus) if self.base else None
+        counts = RunningCounts(self.corpus, self.view, self.assigned, beneath)
+        if self.base:
+            counts.correct(self.base.head.get("misfiled", NONE_MISFILED))
+        for message in range(len(self.corpus)) if self.learns else ():
             counts.learn(message)
         return counts
-
-    def _caught(self, counts: RunningCounts) -> float:
-        """How much of the spam is caught, each message left out."""
-        limits, _, scores = limits_and_scores(self.corpus, counts, np.ones(len(self.corpus), bool))
-        spam = scores[self.corpus.truth == self.corpus.labels.index(SPAM)]
-        return is_caught_likely(spam[~np.isnan(spam)], limits.spam) if limits else 0.0
 
     @contextmanager
     def counts_without(self, fold: int) -> Iterator[RunningCounts]:
         """Forget the messages of a fold for a while."""
-        messages = np.flatnonzero(self.assigned == fold).tolist()
+        messages = np.flatnonzero(self.assigned == fold).tolist() if self.learns else []
         for message in messages:
             self.counts.forget(message)
         yield self.counts
@@ -113,20 +102,26 @@ class CrossValidation:
             self.counts.learn(message)
 
     def __call__(self, fold: int) -> tuple[list[Verdict], tuple[float, float] | None]:
-        corpus = self.corpus
         with self.counts_without(fold) as counts:
-            limits, calibration, _ = limits_and_scores(corpus, counts, self.assigned != fold)
+            limits, calibration = self.limits(counts, self.assigned != fold)
             messages = np.flatnonzero(self.assigned == fold).tolist()
             scores = [counts.score(message) for message in messages]
         verdicts = [verdict_of(score, limits, calibration) for score in scores]
         return verdicts, (limits.ham, limits.spam) if limits else None
+
+    def limits(self, counts: RunningCounts, training: Array) -> tuple[Cutoffs | None, Calibration | None]:
+        """Take cutoffs and calibration from the base, or set them as training would."""
+        if self.base:
+            return cutoffs_of(self.base), Calibration(*self.base.head["calibration"])
+        return limits_by(self.corpus, counts, training)
 
 
 def judge_by_model(
     model: Model, labels: Sequence[str], batches: Iterable[Batch], skip_learned: bool = False
 ) -> tuple[JudgedMessages, int]:
     """Judge labelled mail by a model as it is; also returns how many of the messages it has learned."""
-    lookup = CountLookup(model.stored, model.view, model.base, model.classifier.unit)
+    first, *others = model.layers
+    lookup = CountLookup(first, model.view, *others)
     classifier = BulkClassifier(model.classifier, lookup.counts, lookup.grams)
     known = tuple(dict.fromkeys([*model.labels, *labels]))
     truth: list[int] = []
@@ -154,16 +149,13 @@ def judge_by_model(
     return judged, learned
 
 
-def limits_and_scores(
+def limits_by(
     corpus: Corpus, counts: RunningCounts, training: Array
-) -> tuple[Cutoffs | None, Calibration | None, Array]:
-    """Set cutoffs and calibration as training would from the same mail; a textbook's view has neither.
-
-    Also returns the scores they rest on, message by message; NaN for those of no sample.
-    """
-    scores = np.full(len(corpus), np.nan, np.float32)
+) -> tuple[Cutoffs | None, Calibration | None]:
+    """Set cutoffs and calibration as training would from the same mail; a textbook's view has neither."""
+    scores = np.full(len(corpus), np.nan, np.float32)  # NaN for those of no sample
     if not counts.view.has_cutoffs or not has_spam(corpus.labels):
-        return None, None, scores
+        return None, None
     messages = sampled(corpus.digests, corpus.truth, np.flatnonzero(training))
     truth = corpus.truth[messages]
 
@@ -178,8 +170,7 @@ def limits_and_scores(
     if any(found):  # again, as in training
         joints = scored_by(found)
     leads = leads_among_others(corpus.labels, truth, joints).astype(np.float32)
-    limits = measured(corpus.labels, truth, scores[messages], leads, scale=score_scale(counts.view))
-    return *limits, scores
+    return measured(corpus.labels, truth, scores[messages], leads, scale=score_scale(counts.view))
 
 
 @dataclass(frozen=True)

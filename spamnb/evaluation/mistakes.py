@@ -38,7 +38,7 @@ def by_folds(judged: JudgedMessages, folds: CrossValidation, settings: Settings,
     found = {}
     for fold in {int(folds.assigned[message]) for message in chosen}:
         with folds.counts_without(fold) as counts:
-            classifier = Classifier(counts, folds.view, unit=counts.unit)
+            classifier = Classifier(counts, folds.view)
             for message in chosen:
                 if folds.assigned[message] == fold:
                     parsed = read(raw[message])

@@ -20,7 +20,6 @@ cdef class RunningCounts:
     cdef const uint16_t[::1] times
     cdef int32_t[::1] counts, gram_counts
     cdef size_t width
-    cdef readonly int64_t unit
     cdef int64_t[:, ::1] same_counts
     cdef bint counts_times, counts_words, counts_grams, is_stale
     cdef readonly Likelihood likelihood
@@ -34,7 +33,7 @@ cdef class RunningCounts:
     cpdef learn(self, int64_t message)
     cpdef forget(self, int64_t message)
     @cython.locals(label=size_t, label_count=size_t, counts=int32_t[::1], new_words=int64_t, new_pairs=int64_t, start=size_t,
-                   end=size_t, at=size_t, place=size_t, step=int64_t, times=int64_t, total=int64_t, is_new=int, k=size_t)
+                   end=size_t, at=size_t, place=size_t, times=int64_t, total=int64_t, is_new=int, k=size_t)
     cdef change(self, int64_t message, int64_t sign)
     @cython.locals(k=int)
     cdef count_same(self, list before, size_t label, int64_t sign, int64_t words, bint are_new)

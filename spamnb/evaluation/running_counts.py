@@ -9,7 +9,6 @@ import numpy as np
 
 from spamnb.arrays import MISSING, sorted_distinct
 from spamnb.bayes.bulk_classifier import BulkClassifier
-from spamnb.bayes.layers import unit_of
 from spamnb.bayes.likelihood import Likelihood
 from spamnb.evaluation.weak_evidence import weak_evidence
 from spamnb.grams import COUNTERS
@@ -40,15 +39,13 @@ class RunningCounts:
         view: View,
         folds: Array | None = None,
         base: CountsBeneath | None = None,
-        weight: int = 0,
     ) -> None:
         """Count nothing yet. `folds`, if given: those of all messages, of which one is left out to judge.
 
-        A base counts as at most `weight` messages. What is weak without it may be strong with it.
+        What is weak without a base may be strong with it.
         """
         self.corpus = corpus
         self.base = base
-        self.unit = unit_of(sum(base.totals.messages), weight) if base else 1
         self.view = view
         self.labels = corpus.labels
         self.truth = corpus.truth.tolist()
@@ -104,14 +101,14 @@ class RunningCounts:
         self.presences = list(start.presences)
         self.occurrences = list(start.occurrences)
         self.pair_presences = list(start.pair_presences)
-        self.vocabulary += start.vocabulary // self.unit
-        self.pair_vocabulary += start.pair_vocabulary // self.unit
+        self.vocabulary += start.vocabulary
+        self.pair_vocabulary += start.pair_vocabulary
         self.values = {name: rows.numbers[name].tolist() for name in (rows.numbers if view.numbers else ())}
         self.numbers: NumberSums = {name: [[0, 0, 0] for _ in self.labels] for name in self.values}
         # How many words have how many messages of a label, and, for global smoothing, the same row of counts.
         self.same_counts = np.zeros((label_count, len(corpus) + 2), np.int64)
         self.same_rows: dict[tuple[int, ...], int] = {}
-        self.likelihood = Likelihood(self, view, unit=self.unit)
+        self.likelihood = Likelihood(self, view)
         self.scorer = BulkClassifier(self.likelihood, counts, gram_counts)
         self.scorer.open(rows)
         self.is_stale = False
@@ -186,16 +183,15 @@ class RunningCounts:
     def change(self, message: int, sign: int) -> None:
         """Add the counts of a message, or subtract them."""
         label, label_count, counts = self.truth[message], len(self.labels), self.counts
-        step = sign * self.unit
         new_words, new_pairs = self.lone_words[message], self.lone_pairs[message]
         start, end = self.starts[message], self.starts[message + 1]
         for at in range(start, end):
             place, times = self.width * self.places[at], self.times[at]
-            counts[place + label] += step
+            counts[place + label] += sign
             total = 0
             for k in range(label_count):
                 total += counts[place + k]
-            is_new = total == self.unit * (sign > 0)  # as no other message has it
+            is_new = total == (sign > 0)  # as no other message has it
             new_words += is_new & (times > 0)
             new_pairs += is_new & (times == 0)
             if self.counts_words:
@@ -208,13 +204,13 @@ class RunningCounts:
             self.count_same(before, label, sign, self.lone_words[message], True)
         if self.counts_grams:
             for at in range(self.gram_starts[message], self.gram_starts[message + 1]):
-                self.gram_counts[label_count * self.grams[at] + label] += step
+                self.gram_counts[label_count * self.grams[at] + label] += sign
         self.vocabulary += sign * new_words
         self.pair_vocabulary += sign * new_pairs
-        self.messages[label] += step
-        self.presences[label] += step * self.words[message]
-        self.pair_presences[label] += step * self.pairs[message]
-        self.occurrences[label] += step * self.lengths[message]
+        self.messages[label] += sign
+        self.presences[label] += sign * self.words[message]
+        self.pair_presences[label] += sign * self.pairs[message]
+        self.occurrences[label] += sign * self.lengths[message]
         for name, sums in self.numbers.items():
             value = self.values[name][message]
             if value != MISSING:

@@ -77,7 +77,6 @@ def _content(path: str) -> Iterator[str]:
         yield "\t".join(("g", str(counter), *map(str, table.grams[:, counter].tolist())))
     learned = table.learned
     taken = [learned.scores, learned.leads] if len(table.labels) > 2 else [learned.scores]
-    taken += [learned.base_scores] if "base" in head else []
     columns = (learned.digests.tolist(), learned.labels.tolist(), *(each.tolist() for each in taken))
     for digest, label, *scores in zip(*columns, strict=True):
         yield "\t".join((f"m\t{digest:016x}\t{label}", *map(repr, scores)))
@@ -155,7 +154,7 @@ class _BackupReader:
         self.pair_counts: list[list[int]] = []
         self.grams: list[list[int]] = []  # counter, and messages of each label
         # Digest, index of the label, score; lead, of three labels or more; score in layers, of two.
-        self.learned: list[tuple[int, int, float, float, float]] = []
+        self.learned: list[tuple[int, int, float, float]] = []
 
     def add(self, line: str) -> None:
         label_count = len(self.labels)
@@ -174,11 +173,10 @@ class _BackupReader:
                 raise ValueError("no such counter")
         elif kind == "m":
             digest, label, score, *more = fields
-            other = float(more[0]) if more else nan
             if not 0 <= int(label) < label_count:
                 raise ValueError(label)
-            scores = (float(score), other, nan) if label_count > 2 else (float(score), nan, other)
-            self.learned.append((int(digest, 16), int(label), *scores))
+            lead = float(more[0]) if more and label_count > 2 else nan
+            self.learned.append((int(digest, 16), int(label), float(score), lead))
         else:
             raise ValueError(kind)
 

@@ -78,10 +78,8 @@ def telling_weights(model: Model, features: Features, toward: int, against: int)
 
 def rows_of_grams(model: Model, counters: Sequence[int]) -> dict[int, Row]:
     """The counts of grams, of both layers where there are two."""
-    own = model.stored.gram_rows(counters)
-    if model.base is None:
-        return own
-    return added_rows(own, model.base.gram_rows(counters), model.classifier.unit)
+    first, *others = (layer.gram_rows(counters) for layer in model.layers)
+    return added_rows(first, *others) if others else first
 
 
 def stretches(

@@ -94,12 +94,11 @@ class ModelSummary:
     last_learned: str | None  # as 2026-11-15: the last of the days on which the tokens were last seen
     standing: list[str]  # how much spam is caught and what would help, a sentence each
     telling: dict[str, list[TellingToken]]
-    base: (
-        dict[str, Any] | None
-    )  # what it stands on: path, weight, cutoffs; all else is of the model by itself
+    base: dict[str, Any] | None  # what it stands on; all else is of the model by itself
 
     @classmethod
     def of(cls, model: Model, top: int) -> ModelSummary:
+        base = about_base(model)
         model = model.alone()
         stored = model.stored
         vocabulary = Vocabulary(stored)
@@ -140,8 +139,17 @@ class ModelSummary:
             day_text(last_day) if last_day else None,
             [*standing(stored), *advice(stored, own_mail, last_day)],
             telling.by_label(vocabulary.tokens),
-            stored.head.get("base"),
+            base,
         )
+
+
+def about_base(model: Model) -> dict[str, Any] | None:
+    """Tell what a model stands on, who of the two judges, and by which cutoffs if the base does."""
+    if not (about := model.stored.head.get("base")):
+        return None
+    judges = ["model" if layer is model.stored else "base" for layer in model.layers]
+    limits = [model.cutoffs.ham, model.cutoffs.spam] if model.base and model.cutoffs else None
+    return {"path": about["path"], "judges": judges, "cutoffs": limits}
 
 
 def judge_own_mail(model: Model) -> OwnMail | None:

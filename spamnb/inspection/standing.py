@@ -35,9 +35,7 @@ def known_scores(stored: StoredModel) -> tuple[Array, Array] | None:
     """Return the scores of ham and spam, each message's without itself; None where they tell nothing."""
     if not has_spam(stored.labels) or stored.head["settings"].get("closed"):
         return None
-    learned = LearnedMessages.load(stored)
-    scores = learned.base_scores if stored.head.get("base") else learned.scores
-    ham, spam = ham_and_spam(stored.labels, learned.labels, scores)
+    ham, spam = left_out_scores(stored)
     return (ham, spam) if min(len(ham), len(spam)) >= FEWEST else None
 
 
@@ -87,9 +85,9 @@ def standing(stored: StoredModel) -> list[str]:
     scale = score_scale(view_of(stored))
     caught = spam_caught(ham, spam, loss, scale=scale)
     share = f"about {caught:.0%} of the spam in mail like this is caught".replace("%", " %")
-    said = [
-        f"with {', '.join(most)} and {last}, {share if caught > HARDLY_ANY else 'nearly all is still unsure'}"
-    ]
+    alone = "without its base, " if "base" in stored.head else ""
+    result = share if caught > HARDLY_ANY else "nearly all is still unsure"
+    said = [f"{alone}with {', '.join(most)} and {last}, {result}"]
     for growth in GROWTHS:
         then = spam_caught(ham, spam, loss, growth, scale)
         if then > caught + WORTH_IT:

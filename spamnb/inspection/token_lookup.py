@@ -53,7 +53,7 @@ def look_up(model: Model, asked: str) -> TokenFacts:
     match asked.split():
         case [first, second]:
             spellings += [(first, second), (folded(model, first), folded(model, second))]
-    known = rows_of(model, spellings)
+    known = rows_of(model, spellings) or rows_of(model, spellings, model.stored)
     if not known:
         nothing = dict.fromkeys(model.labels, 0)
         return TokenFacts(asked, False, nothing, nothing)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
-from math import inf, isfinite
+from math import inf
 from time import monotonic, perf_counter
 from typing import NamedTuple
 
@@ -110,9 +110,9 @@ class Judge:
             return self.user_models.path(user) if self.user_models else None
 
     def _is_begun(self, kept: ReloadingModel) -> bool:
-        """Whether a model on top of the shared one has too little mail to judge by: all would be unsure."""
+        """Whether a model has so little mail that the shared one, its base, judges alone."""
         model = kept.current()
-        return model.base is not None and model.cutoffs is not None and not isfinite(model.cutoffs.spam)
+        return model.stored not in model.layers
 
     def _by(self, kept: ReloadingModel, message: Message, with_evidence: bool) -> Judged:
         model = kept.current()

@@ -34,7 +34,7 @@ class LearningTask:
         self.raw = raw
         self.label = label
         self.may_create = may_create  # whether to make the model, if there is none
-        self.shared = shared  # the model that users' models may stand on, if this is one
+        self.shared = shared  # the model that a user's new model stands on
         self.owner = owner  # whose rights root takes
         self.result_reader, self.result_writer = os.pipe()
         self.process = 0  # its process id; 0 until it is started
@@ -46,7 +46,7 @@ class LearningTask:
                 take(self.owner, self.owner)
             if self.may_create and self.label is not None:
                 return LearnCommand(self.label, self.model, base=self.shared).learn(self.raw).encode()
-            return learn(self.model, self.raw, self.label, only_base=self.shared).encode()
+            return learn(self.model, self.raw, self.label).encode()
         except Locked as error:
             return LOCKED_PREFIX + str(error).encode(errors="replace")
         except SpamnbError as error:

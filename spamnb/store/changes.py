@@ -36,15 +36,9 @@ def change(
     numbers: "Mapping[str, int | float]",
     score: float,
     lead: float,
-    base_score: float,
-    parts: bytes = b"",
 ) -> "dict[str, Any]":
-    """Return the fields of a record; a token is given by its fingerprint, occurrences and text.
-
-    `parts`: where each token and pair stands, head or body, for a model on a base.
-    """
+    """Return the fields of a record; a token is given by its fingerprint, occurrences and text."""
     if stored.head["settings"]["closed"]:
-        parts = b""
         known, known_pairs = stored.rows([token[0] for token in tokens]), stored.pair_rows(pairs)
         tokens = [token for token in tokens if token[0] in known]
         pairs = [pair for pair in pairs if pair in known_pairs]
@@ -64,8 +58,6 @@ def change(
         "numbers": numbers,
         "score": score,
         **({"lead": lead} if lead == lead else {}),  # no label has a lead where there are two
-        **({"base_score": base_score} if base_score == base_score else {}),  # of a model with a base
-        **({"parts": parts} if parts else {}),
     }
 
 
@@ -87,8 +79,6 @@ def carried_over(record: "JournalRecord", stored: "StoredModel") -> "dict[str, A
         record.numbers,
         record.score,
         record.lead,
-        record.base_score,
-        record.parts,
     )
 
 

@@ -43,9 +43,8 @@ if TYPE_CHECKING:
         def gram_layers(self) -> list[GramLayer]: ...
 
     GramCounts = bytearray  # by gram of a message and label, 64 bits each: messages that have it
-    # How often it counts; the counts of all grams, by counter and label, of equal width; changes not made in
-    # these yet.
-    GramLayer = tuple[int, bytes, Mapping[int, Sequence[int]]]
+    # The counts of all grams, by counter and label, of equal width; changes not made in these yet.
+    GramLayer = tuple[bytes, Mapping[int, Sequence[int]]]
     Sums = Sequence[int | float]  # n, Σx, Σx²
     Steps = Sequence[tuple[int, int]]  # label indices, and 1 to add or -1 to subtract counts there
     Row = tuple[int, ...]  # messages with the token, label by label; then occurrences likewise

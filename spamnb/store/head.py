@@ -86,7 +86,6 @@ def _check_head(head: dict[str, Any]) -> None:
     base = head.get("base")
     if base is not None:
         fits = fits and isinstance(base["path"], str) and "\0" not in base["path"]
-        fits = fits and is_integer(base["weight"]) and _has_limits(base)
     if not fits:
         raise ValueError("not what spamnb writes")
 

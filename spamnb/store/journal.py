@@ -72,8 +72,6 @@ class JournalRecord:
         self.new_pairs: int = fields["new_pairs"]
         self.score: float = fields["score"]
         self.lead: float = fields.get("lead", float("nan"))
-        self.base_score: float = fields.get("base_score", float("nan"))
-        self.parts = bytes(fields.get("parts", b""))  # of tokens and pairs, in a model with a base
         self.length = _sum(bytes(self.occurrences), 2)  # tokens, each as often as it occurs
         if not self.is_sound():
             raise ValueError("not what spamnb writes")
@@ -89,8 +87,7 @@ class JournalRecord:
         is_sound = is_sound and is_integer(self.new_tokens, -size, size)
         is_sound = is_sound and is_integer(self.new_pairs, -pairs, pairs)
         is_sound = is_sound and _highest(bytes(self.grams), 4) < COUNTERS
-        is_sound = is_sound and len(self.parts) in (0, size + pairs) and not self.parts.strip(b"\0\1")
-        for score in (self.score, self.lead, self.base_score):
+        for score in (self.score, self.lead):
             is_sound = is_sound and (score != score or is_number(score))
         for name, value in self.numbers.items():
             is_sound = is_sound and is_label(name) and is_number(value, 0, LARGEST_NUMBER)

@@ -131,7 +131,7 @@ class StoredModel:
 
     def gram_layers(self) -> list[GramLayer]:
         """Return the counts of all grams, and what the journal adds to some."""
-        return [(1, self.gram_data(), self.gram_changes())]
+        return [(self.gram_data(), self.gram_changes())]
 
     def counts_of_grams(self, found: GramSet) -> GramCounts:
         """Return the counts of a message's grams, the journal's included.
@@ -211,11 +211,11 @@ class StoredModel:
             fits = fits and grams.kind in WHOLE and counters.kind == "I"
             rows = [len(counters)] if len(counters) else [0, COUNTERS]
             fits = fits and len(grams) in [label_count * count for count in rows]
-        more_scores = dict.fromkeys({"digest_leads", "digest_base_scores"} & columns.keys(), "f")
+        leads = {"digest_leads": "f"} if "digest_leads" in columns else {}
         for length, kinds in (
             (len(tokens), TOKEN_COLUMNS),
             (len(pairs), PAIR_COLUMNS),
-            (len(columns["digests"]), {**DIGEST_COLUMNS, **more_scores}),
+            (len(columns["digests"]), {**DIGEST_COLUMNS, **leads}),
             (len(columns["histogram.tokens"]), histograms),
         ):
             for name, kind in kinds.items():

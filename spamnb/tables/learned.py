@@ -14,7 +14,7 @@ from spamnb.store.journal import JournalRecord
 from spamnb.store.stored_model import StoredModel
 
 NOT_LEARNED = -1  # in place of a label index
-SCORES = "scores", "leads", "base_scores"  # columns that are NaN where they were not taken
+SCORES = "scores", "leads"  # columns that are NaN where they were not taken
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +25,6 @@ class LearnedMessages:
     labels: Array  # label indices
     scores: Array
     leads: Array  # how far a message's label was ahead of the others, spam left out
-    base_scores: Array  # as `scores`, with the base of the model beneath
 
     @classmethod
     def of(
@@ -34,11 +33,9 @@ class LearnedMessages:
         labels: Sequence[int] | Array,
         scores: Sequence[float] | None = None,
         leads: Sequence[float] | None = None,
-        base_scores: Sequence[float] | None = None,
     ) -> LearnedMessages:
         order = np.argsort(np.array(digests, np.uint64), kind="stable")
-        given = scores, leads, base_scores
-        taken = [np.full(len(order), np.nan) if each is None else np.array(each) for each in given]
+        taken = [np.full(len(order), np.nan) if each is None else np.array(each) for each in (scores, leads)]
         with np.errstate(over="ignore"):  # the largest float becomes infinite
             sorted_scores = [each.astype(np.float32)[order] for each in taken]
         return cls(np.array(digests, np.uint64)[order], np.array(labels, np.int8)[order], *sorted_scores)
@@ -67,16 +64,15 @@ class LearnedMessages:
         labels, scores = columns["digest_labels"], columns["digest_scores"]
         if labels.max(initial=0) >= len(stored.labels):
             raise ModelError(stored.path, f"its labels are damaged; {WHAT_TO_DO}")
-        names = "digest_leads", "digest_base_scores"
-        others = [columns.get(name, np.full_like(scores, np.nan)) for name in names]
-        return cls(columns["digests"], labels.astype(np.int8), scores, *others)
+        leads = columns.get("digest_leads", np.full_like(scores, np.nan))
+        return cls(columns["digests"], labels.astype(np.int8), scores, leads)
 
     @classmethod
     def of_records(cls, records: Sequence[JournalRecord], labels: Sequence[str]) -> LearnedMessages:
         """Make a list of the messages of journal records; of several about one message, the last counts."""
         indices = [NOT_LEARNED if record.after is None else labels.index(record.after) for record in records]
-        scores = zip(*[(record.score, record.lead, record.base_score) for record in records], strict=True)
-        return cls.of([record.digest for record in records], indices, *map(list, scores))
+        scores, leads = [record.score for record in records], [record.lead for record in records]
+        return cls.of([record.digest for record in records], indices, scores, leads)
 
     def __len__(self) -> int:
         return len(self.digests)
@@ -108,7 +104,7 @@ class LearnedMessages:
         return replace(self, labels=np.array([*new_indices, NOT_LEARNED], np.int8)[self.labels])
 
     def scored(self, digests: Array, **found: Array) -> LearnedMessages:
-        """Replace `scores`, `leads` or `base_scores` of some of the messages."""
+        """Replace `scores` or `leads` of some of the messages."""
         places = np.searchsorted(self.digests, digests)
         changed = replace(self, **{name: getattr(self, name).copy() for name in found})
         for name, scores in found.items():

@@ -23,14 +23,9 @@ if TYPE_CHECKING:
 
 
 class CountLookup:
-    """The rows of counts [token, count] that a view reads: tokens, and behind them pairs of neighbours.
+    """The rows of counts [token, count] that a view reads: tokens, and behind them pairs of neighbours."""
 
-    On top of a base, each message of the model counts `unit` times.
-    """
-
-    def __init__(
-        self, stored: StoredModel, view: View, base: StoredModel | None = None, unit: int = 1
-    ) -> None:
+    def __init__(self, stored: StoredModel, view: View, base: StoredModel | None = None) -> None:
         label_count, records = len(stored.labels), stored.journal.records
         width = 2 * label_count if view.event == "multinomial" else label_count
         later = {token for record in records for token in record.fingerprints}
@@ -48,9 +43,9 @@ class CountLookup:
             found, nothing = stored.gram_rows(changed), (0,) * label_count
             for counter in changed:
                 self.grams[counter] = found.get(counter, nothing)
-        self.base, self.unit = (CountLookup(base, view) if base else None), unit
+        self.base = CountLookup(base, view) if base else None
         if self.base:
-            self.grams = added_counts(self.grams, self.base.grams, unit)
+            self.grams = added_counts(self.grams, self.base.grams)
 
     def counts_of_any(self, fingerprints: Array) -> Array:
         """Return the rows of counts of tokens and pairs, zeros for what is unknown."""
@@ -73,14 +68,12 @@ class CountLookup:
             places = places_among(keys, fingerprints[chosen])
             found = places >= 0
             counts[chosen[found]] = self.counts[start + places[found]]
-        return (
-            added_counts(counts, self.base.counts_of(rows, fingerprints), self.unit) if self.base else counts
-        )
+        return added_counts(counts, self.base.counts_of(rows, fingerprints)) if self.base else counts
 
 
-def added_counts(own: Array, base: Array, unit: int) -> Array:
-    """Add the counts of a base to those of a model, which count `unit` times."""
-    return narrowed(unit * own.astype(np.int64) + base)
+def added_counts(own: Array, base: Array) -> Array:
+    """Add the counts of a base to those of a model."""
+    return narrowed(own.astype(np.int64) + base)
 
 
 def _columns(

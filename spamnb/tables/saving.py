@@ -125,7 +125,7 @@ def save(
     }
     small = {
         **_histogram(whole),
-        **_digests(learned, label_count, "base" in about),
+        **_digests(learned, label_count),
         **_grams(whole.grams.T),
     }
     kinds |= {name: _kind(column) for name, column in small.items()}
@@ -172,7 +172,7 @@ def save(
                 writer.add(columns)
             if scored:
                 learned, found = scored()
-                small |= _digests(learned, label_count, "base" in about)
+                small |= _digests(learned, label_count)
                 head |= found
             writer.add(small)
             writer.add_directories()
@@ -193,7 +193,7 @@ def _histogram(totals: Totals) -> dict[str, Array]:
     return {**columns, "histogram.tokens": _narrow(totals.pattern_tokens)}
 
 
-def _digests(learned: LearnedMessages, label_count: int, has_base: bool) -> dict[str, Array]:
+def _digests(learned: LearnedMessages, label_count: int) -> dict[str, Array]:
     columns = {
         "digests": learned.digests.astype("<u8"),
         "digest_labels": learned.labels.astype("u1"),
@@ -201,8 +201,6 @@ def _digests(learned: LearnedMessages, label_count: int, has_base: bool) -> dict
     }
     if label_count > 2:
         columns["digest_leads"] = learned.leads.astype("<f4")
-    if has_base:
-        columns["digest_base_scores"] = learned.base_scores.astype("<f4")
     return columns
 
 

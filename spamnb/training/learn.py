@@ -9,7 +9,7 @@ from spamnb.errors import CannotCreate, DataError, SpamnbError
 from spamnb.files import STDERR, STDIN, STDOUT, write_stderr
 from spamnb.labels import HAM, SPAM
 from spamnb.lock import TRAINING, Lock
-from spamnb.model import Model, base_of
+from spamnb.model import Model
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.store import journal
@@ -17,24 +17,18 @@ from spamnb.store.changes import KNOWN, LEARNED, UNKNOWN, change, outcome
 from spamnb.store.stored_model import StoredModel
 
 # The program of a process that folds: it looks for modules where this one does, in no other folder.
-FOLD = "import sys; sys.path[:] = sys.argv[3:]; from spamnb.training.train import fold; fold(*sys.argv[1:3])"
+FOLD = "import sys; sys.path[:] = sys.argv[2:]; from spamnb.training.train import fold; fold(sys.argv[1])"
 # Messages of a label from which on the scores of corrections are left out. With 500 or 1,000 learned, and the
 # mistakes among 2,000 more corrected, 93 % of the spam was caught then, and 83 % with their scores; with 100
 # learned, such scores are better than none (83 % instead of 73 %).
 ENOUGH_FAIR = 100
-# Messages: a model of fewer, on a base, is folded whenever it has doubled, as that sets its cutoffs.
-YOUNG = 400
-FIRST = (4, 8, 16)  # messages with which cutoffs are set while all are in the journal, where they stay
 TOO_LONG = 8 * journal.FOLD_LIMIT  # bytes: no process came to fold it, so this one does
 
 
-def learn(
-    path: str, raw: bytes, label: str | None, is_correction: bool = False, only_base: str | None = None
-) -> str:
+def learn(path: str, raw: bytes, label: str | None, is_correction: bool = False) -> str:
     """Learn a message under a label, or forget it (None). When this returns, the change is on disk.
 
     A correction was chosen for being hard to judge: cutoffs are not set by its score, if there are others.
-    `only_base`: the path of the one base that the model may have, if any.
     """
     message = read(raw)
     with Lock(path):
@@ -46,37 +40,29 @@ def learn(
         result = outcome(before, label)
         if result in (KNOWN, UNKNOWN):
             return result
-        model, base = Model(stored), base_of(stored, only_base)
+        model = Model(stored)
         features = model.tokenizer.features(message)
         # How the model judges the message before it learns it: cutoffs are set by such scores.
         count = stored.messages[stored.labels.index(label)] if label is not None else 0
         is_fair = result == LEARNED and not (is_correction and count >= ENOUGH_FAIR)
-        score = lead = base_score = float("nan")
+        score = lead = float("nan")
         if is_fair and label is not None:
             found = model.score(features)
             score = verdict_of(found, model.cutoffs, model.calibration).score
             lead = found.lead_among_others(label)
-            if base and base.label_of(identity) is None:  # what it has learned would score too well
-                in_layers = Model(stored, base=base)
-                base_score = in_layers.classify_features(features).score
         texts = features.texts
-        tokens, pairs = sorted(features.tokens), sorted(features.pairs)
-        about = stored.head.get("base")
-        base_path = about["path"] if about and only_base in (None, about["path"]) else ""
         record = change(
             stored,
             identity,
             before,
             label,
             today(),
-            [(token, times, texts.get(token, "")) for token, times, _ in tokens],
-            [pair for pair, _ in pairs],
+            [(token, times, texts.get(token, "")) for token, times, _ in sorted(features.tokens)],
+            [pair for pair, _ in sorted(features.pairs)],
             sorted(features.grams),
             features.numbers,
             score,
             lead,
-            base_score,
-            bytes([token[2] for token in tokens] + [part for _, part in pairs]) if base_path else b"",
         )
         try:
             size = stored.journal.append(path + ".journal", stored.generation, [record])
@@ -86,12 +72,8 @@ def learn(
     # What is left of a label without messages ends with folding, too.
     is_last = before is not None and stored.messages[stored.labels.index(before)] == 1
     is_last = is_last and not set(stored.labels) <= {HAM, SPAM}
-    in_file, now = sum(stored.head["messages"]), sum(stored.messages) + 1
-    has_doubled = now >= 2 * max(in_file, 2) if in_file else now in FIRST
-    has_doubled = result == LEARNED and bool(base_path) and in_file < YOUNG and has_doubled
-    at_once = is_last or has_doubled
-    if size > limit or at_once:
-        fold_in_background(path, 0 if at_once else limit, 0 if at_once else TOO_LONG, base_path)
+    if size > limit or is_last:
+        fold_in_background(path, 0 if is_last else limit, 0 if is_last else TOO_LONG)
     return result
 
 
@@ -101,10 +83,10 @@ def learned_label(path: str, raw: bytes) -> str | None:
     return stored.label_of(digest(read(raw)))
 
 
-def fold_in_background(path: str, limit: int, most: int = TOO_LONG, base: str = "") -> None:
+def fold_in_background(path: str, limit: int, most: int = TOO_LONG) -> None:
     """Fold a journal that is larger than a limit in a process of its own: the mail does not wait for it.
 
-    One that is larger than `most` is folded at once. `base`: as `fold` takes it.
+    One that is larger than `most` is folded at once.
     """
     lock = Lock(path, patience=0, kind=TRAINING)
     size = 0
@@ -114,20 +96,20 @@ def fold_in_background(path: str, limit: int, most: int = TOO_LONG, base: str = 
             if size > most:
                 from spamnb.training.train import fold
 
-                fold(path, base)
+                fold(path)
             elif size > limit:
-                start_folding(path, lock.handle, base)
+                start_folding(path, lock.handle)
     except (SpamnbError, OSError) as error:  # another process is folding, or just did
         if size > TOO_LONG:
             write_stderr(f"spamnb: {error}; the message was learned\n")
 
 
-def start_folding(path: str, lock: int, base: str = "") -> None:
+def start_folding(path: str, lock: int) -> None:
     """Start a process that folds the journal, by a shell that ends at once, so that nobody waits for it.
 
     The lock goes with it, as its standard output: until it ends, no other is started.
     """
-    command = ["sh", "-c", '"$@" &', "sh", sys.executable, "-c", FOLD, path, base, *sys.path]
+    command = ["sh", "-c", '"$@" &', "sh", sys.executable, "-c", FOLD, path, *sys.path]
     streams = [
         (os.POSIX_SPAWN_DUP2, lock, STDOUT),
         (os.POSIX_SPAWN_OPEN, STDIN, os.devnull, os.O_RDONLY, 0),

@@ -80,7 +80,7 @@ def given_up(old: StoredModel, new: StoredModel) -> list[dict[str, Any]]:
     """
     if all(new.label_of(digest) == label for digest, label in old.journal.learned.items()):
         return []
-    return [change(new, 0, None, None, 0, (), (), (), {}, math.nan, math.nan, math.nan)]
+    return [change(new, 0, None, None, 0, (), (), (), {}, math.nan, math.nan)]
 
 
 def same_tokens(old: StoredModel, new: StoredModel) -> bool:

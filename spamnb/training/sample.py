@@ -9,10 +9,7 @@ import numpy as np
 from spamnb.arrays import places_among, sorted_distinct
 from spamnb.bayes.bulk_classifier import BulkClassifier, counts_by_token, narrowed
 from spamnb.bayes.cutoffs import leads_among_others, spam_scores
-from spamnb.bayes.layers import LayeredTotals, unit_of
 from spamnb.bayes.likelihood import Likelihood
-from spamnb.tables.learned import LearnedMessages
-from spamnb.tables.lookup import CountLookup, added_counts
 from spamnb.training.batches import SampledMessages
 
 if TYPE_CHECKING:
@@ -20,9 +17,8 @@ if TYPE_CHECKING:
 
     from spamnb.arrays import Array
     from spamnb.bayes.view import View
-    from spamnb.store.journal import JournalRecord
-    from spamnb.store.stored_model import StoredModel
     from spamnb.tables.count_table import CountTable
+    from spamnb.tables.learned import LearnedMessages
     from spamnb.tables.spilling import SpilledArray, SpillFile
     from spamnb.tables.totals import Totals
     from spamnb.training.batches import Counted
@@ -47,28 +43,6 @@ class Sample:
         self.pieces: list[SpilledMessages] = []
         self.largest = 0  # no label has more messages in `pieces` since limits were set
         self.limits: dict[int, int] = {}  # label index → highest digest that may still be sampled
-
-    @classmethod
-    def of_records(cls, records: Sequence[JournalRecord], labels: Sequence[str], file: SpillFile) -> Sample:
-        """Take messages of a journal: those learned now, of whose tokens it says where each stands."""
-        sample = cls(file)
-        latest = {record.digest: record for record in records}
-        chosen = [record for record in latest.values() if record.after is not None and record.parts]
-        if chosen:
-            tokens = [np.array([*record.fingerprints, *record.pairs], np.uint64) for record in chosen]
-            fingerprints = sorted_distinct(np.concatenate(tokens))
-            columns = (
-                np.cumsum([0, *map(len, tokens)]),
-                np.searchsorted(fingerprints, np.concatenate(tokens)).astype(np.int32),
-                np.frombuffer(b"".join([record.parts for record in chosen]), np.uint8),
-                fingerprints,
-                np.cumsum([0, *(len(record.grams) for record in chosen)]),
-                np.concatenate([np.array(record.grams, np.uint32) for record in chosen]),
-            )
-            digests = np.array([record.digest for record in chosen], np.uint64)
-            label_indices = np.array([labels.index(record.after or "") for record in chosen])
-            sample.pieces.append(SpilledMessages(digests, label_indices, [*map(file.put, columns)]))
-        return sample
 
     def add(self, batch: Counted, steps: Array) -> None:
         """Add the messages of a batch that `steps` learn: rows of message, label index, and 1 or -1."""
@@ -119,60 +93,22 @@ class Sample:
 
 
 class SampleScorer:
-    """Scores the messages of a sample, each by the mail without itself; on top of a base, if there is one."""
+    """Scores the messages of a sample, each by the mail without itself."""
 
-    def __init__(
-        self,
-        sample: Sample,
-        view: View,
-        totals: Totals,
-        counts: Sequence[Array],
-        base: Base | None = None,
-        weight: int = 0,
-    ) -> None:
-        """Take the rows of counts of the sample's vocabularies, and how many messages a base counts as."""
-        self.sample, self.labels, self.base = sample, totals.labels, base
-        self.counts, grams = counts, narrowed(totals.grams.T)
-        likelihood = Likelihood(totals, view)
-        if base:
-            unit = unit_of(sum(base.stored.messages), weight)
-            likelihood = Likelihood(LayeredTotals(totals, base.stored, unit), view, unit=unit)
-            pairs = zip(counts, base.counts, strict=True)
-            self.counts = [added_counts(own, beneath, unit) for own, beneath in pairs]
-            grams = added_counts(grams, base.grams, unit)
-        self.classifier = BulkClassifier(likelihood, self.counts[0], grams)
+    def __init__(self, sample: Sample, view: View, totals: Totals, counts: Sequence[Array]) -> None:
+        """Take the rows of counts of the sample's vocabularies."""
+        self.sample, self.labels, self.counts = sample, totals.labels, counts
+        self.classifier = BulkClassifier(Likelihood(totals, view), counts[0], narrowed(totals.grams.T))
 
-    def __call__(
-        self, learned: LearnedMessages, misfiled: Sequence[float], column: str = "scores"
-    ) -> LearnedMessages:
-        """Note the scores in a column, by counts that are corrected by shares of misfiled mail."""
+    def __call__(self, learned: LearnedMessages, misfiled: Sequence[float]) -> LearnedMessages:
+        """Note the scores, by counts that are corrected by shares of misfiled mail."""
         self.classifier.likelihood.correct(misfiled)
         for piece, counts in zip(self.sample.load(), self.counts, strict=True):  # one piece in memory
             self.classifier.open(piece.rows, counts)
-            twice = self.base.known(piece) if self.base else ()
-            messages = range(len(piece.rows)), piece.labels.tolist()
-            joints = self.classifier.left_out_joints(*messages, twice=twice)
-            found = {column: spam_scores(self.labels, joints)}
-            if column == "scores":
-                found["leads"] = leads_among_others(self.labels, piece.labels, joints)
-            learned = learned.scored(piece.digests, **found)
+            joints = self.classifier.left_out_joints(range(len(piece.rows)), piece.labels.tolist())
+            leads = leads_among_others(self.labels, piece.labels, joints)
+            learned = learned.scored(piece.digests, scores=spam_scores(self.labels, joints), leads=leads)
         return learned
-
-
-class Base:
-    """What a base knows of the messages of a sample."""
-
-    def __init__(self, stored: StoredModel, view: View, sample: Sample) -> None:
-        self.stored = stored
-        lookup = CountLookup(stored, view)
-        self.counts = [lookup.counts_of_any(own) for own in sample.vocabularies()]
-        self.grams = lookup.grams
-        self.learned = LearnedMessages.load(stored)
-
-    def known(self, piece: SampledMessages) -> frozenset[int]:
-        """Return which messages the base has learned, too: they are left out there as well."""
-        labels = self.learned.label_indices(piece.digests)
-        return frozenset(np.flatnonzero(labels == piece.labels).tolist())
 
 
 def counts_in(table: CountTable, view: View, vocabularies: Sequence[Array]) -> list[Array]:

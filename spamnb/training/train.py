@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,6 @@ from spamnb.model import DEFAULT_VIEW, check_base, settings_of, view_of
 from spamnb.reading.settings import Settings
 from spamnb.rights import read_as_others
 from spamnb.store.changes import KNOWN, LEARNED, MOVED
-from spamnb.store.journal import FOLD_LIMIT
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable
 from spamnb.tables.learned import NOTHING_LEARNED, LearnedMessages
@@ -30,7 +29,6 @@ from spamnb.tables.spilling import SpillFile
 from spamnb.training.batches import Counted, MailToRead, Pool
 from spamnb.training.known_messages import KnownMessages, Summary, refuse_swapped_labels
 from spamnb.training.labels import mail_option, refuse_new_labels
-from spamnb.training.limits import USUAL_WEIGHT
 from spamnb.training.sample import SAMPLE_SIZE, Sample
 from spamnb.training.writing import rewrite, write, write_shards
 
@@ -63,8 +61,7 @@ def train(
     out if their names speak against its label. Raises UsageError if nearly all that was learned under a label
     would move to another one, or if a label is new to a model with mail and not among `new_labels`, unless
     `yes` says that it is meant. A `dry_run` changes nothing.
-    `base` is a model that this one is to stand on, "" none, None the one that it has; another one needs mail
-    as another view does.
+    `base` is a model that this one is to stand on, "" none, None the one that it has.
     `progress` is called with each batch, `tell` with the outcomes of its messages, too.
     """
     beneath = StoredModel.open(base) if base else None
@@ -95,23 +92,20 @@ def train(
                 known_before = LearnedMessages.of(known_before.digests, known_before.labels)
         old_base = stored.head.get("base") if stored else None
         about_base = None if base == "" else old_base
-        is_new_base = beneath is not None and (old_base is None or old_base["path"] != base)
-        if beneath and is_new_base:
+        if beneath:
             about_base = new_base(path, beneath, labels, settings, view)
-            known_before = replace(known_before, base_scores=np.full_like(known_before.scores, np.nan))
-        is_new = is_new_view or is_new_base
         if len(labels) > MOST_LABELS:
             raise UsageError(f"{len(labels)} labels; a model has at most {MOST_LABELS}")
         table_sum = pool.table_sum(stored, labels, file)  # which raises an error if the model is damaged
         summary, sample, known = Summary(), Sample(file), KnownMessages(known_before, labels)
         day, met = today(), np.zeros(len(labels), np.int64)
-        is_known = known.is_known if len(known_before) and not (forget or is_new) else None
+        is_known = known.is_known if len(known_before) and not (forget or is_new_view) else None
         mail = MailToRead(sources, settings, is_known, all_folders)
         for batch in read_as_others(pool.batches(mail)):
             steps, outcomes = known.steps(batch, forget, summary)
             if len(steps) and not dry_run:
                 table_sum.add(batch.table(labels, steps, day))
-            if is_new:
+            if is_new_view:
                 steps = steps_of_all(outcomes, labels.index(batch.label or ""))
             if len(steps) and not dry_run:
                 sample.add(batch, steps)
@@ -126,14 +120,14 @@ def train(
             refuse_swapped_labels(labels, known.moves, known.message_counts)
         if dry_run:
             return summary
-        needs_mail = is_new and view.has_cutoffs and has_spam(labels)
+        needs_mail = is_new_view and view.has_cutoffs and has_spam(labels)
         if needs_mail and (met < np.minimum(known.message_counts / 2, SAMPLE_SIZE)).any():
-            what, paths = "view" if is_new_view else "base", " ".join(map(mail_option, labels))
+            paths = " ".join(map(mail_option, labels))
             raise DataError(
-                f"{path}: this {what} needs cutoffs of its own, set by half of the mail that was learned "
+                f"{path}: this view needs cutoffs of its own, set by half of the mail that was learned "
                 f"(of much mail, {SAMPLE_SIZE:,} of each label); add to this command: {paths}"
             )
-        is_changed = known.changed or rare or is_new or about_base != old_base
+        is_changed = known.changed or rare or is_new_view or about_base != old_base
         if stored is None or is_changed or accepted != stored.head["ham_loss"]:
             write_shards(
                 path,
@@ -166,7 +160,7 @@ def new_base(
     if not view.has_cutoffs:
         raise UsageError("a base needs a view with cutoffs; this one decides for the likeliest label")
     check_base(path, labels, settings, base)
-    return {"path": base.path, "weight": USUAL_WEIGHT}
+    return {"path": base.path}
 
 
 @dataclass(frozen=True)
@@ -210,20 +204,11 @@ def same_settings(stored: StoredModel, wanted: Mapping[str, Any]) -> Settings:
     return settings
 
 
-def fold(path: str, base: str = "", always: bool = False) -> None:
-    """Fold the journal into the model, if there is one. The caller holds the lock on training.
-
-    If `base` is that of the model, the messages of the journal choose how much it counts. While a short
-    journal has all of them, they stay there, for the next choice.
-    """
+def fold(path: str, always: bool = False) -> None:
+    """Fold the journal into the model, if there is one. The caller holds the lock on training."""
     stored = StoredModel.open(path)
     if stored.journal.records or always:
-        with SpillFile(os.path.dirname(path) or ".") as file:
-            is_layered = base and stored.head.get("base", {}).get("path") == base
-            sample = Sample.of_records(stored.journal.records, stored.labels, file) if is_layered else None
-            is_short = not any(stored.head["messages"]) and stored.journal.size <= FOLD_LIMIT
-            stays = bool(sample and sample.pieces) and is_short
-            rewrite(stored, load_table(stored).clipped(), base_sample=sample, stays_in_journal=stays)
+        rewrite(stored, load_table(stored).clipped())
 
 
 def create(path: str, *labels: str, ham_loss: float | None = None, base: str | None = None) -> None:

@@ -19,7 +19,7 @@ from spamnb.tables.learned import NOT_LEARNED, LearnedMessages
 from spamnb.tables.saving import MapShards, save
 from spamnb.tables.totals import Totals, sum_totals
 from spamnb.training.labels import with_mail
-from spamnb.training.limits import LimitFinder
+from spamnb.training.limits import find_limits
 from spamnb.training.replacing import replace_model
 from spamnb.training.sample import Sample, counts_in
 
@@ -43,23 +43,19 @@ def write_shards(
     sample: Sample | None = None,
     map_shards: MapShards = map,
     in_background: Callable[..., AbstractContextManager[Callable[[], Any]]] = nullcontext,
-    base_sample: Sample | None = None,
-    stays_in_journal: bool = False,
 ) -> None:
     """Write a model, with the cutoffs and the calibration that its scores ask for, taken in the background.
 
-    What was learned since `before` was opened is carried over. `base` has the path of a base, and how much it
-    counts; a sample for the base alone leaves the scores without it as they are. Of a model with a base all
-    mail may stay in the journal: then only its cutoffs are new. The caller holds the lock on training.
+    What was learned since `before` was opened is carried over. `base` has the path of a base. The caller
+    holds the lock on training.
     """
     totals = list(map_shards(Totals.of, shards))
     kept = with_mail(labels, sum_totals(totals).messages)
     if kept != list(labels):  # a label without messages is none
         indices = [kept.index(label) if label in kept else NOT_LEARNED for label in labels]
         learned = learned.relabelled(indices).remaining()
-        for each in (sample, base_sample):
-            if each:
-                each.relabel(indices)
+        if sample:
+            sample.relabel(indices)
         labels, map_shards = kept, partial(map_relabelled, map_shards, kept)
         totals = list(map_shards(Totals.of, shards))
 
@@ -71,15 +67,7 @@ def write_shards(
     def scored() -> tuple[LearnedMessages, dict[str, Any]]:
         if settings.closed:  # imported counts, whose messages have no scores
             return learned, {**IMPORTED_LIMITS, **({"margin": IMPORTED.margin} if "margin" in about else {})}
-        finder = LimitFinder(sum_totals(totals), view, ham_loss, sample, counts)
-        messages, found = finder.own(learned)
-        if base:
-            if base_sample:
-                finder = LimitFinder(sum_totals(totals), view, ham_loss, base_sample, counts)
-            messages, found["base"] = finder.on_base(
-                messages, base["path"], base["weight"], found["cutoffs"][1]
-            )
-        return messages, found
+        return find_limits(learned, sum_totals(totals), view, ham_loss, sample, counts)
 
     about: dict[str, Any] = {
         "labels": list(labels),
@@ -90,16 +78,10 @@ def write_shards(
         "calibration": [0.0, 0.0],
         "misfiled": [0.0, 0.0],
         **({"margin": 0.0} if has_spam(labels) and len(labels) > 2 else {}),
+        **({"base": dict(base)} if base else {}),
     }
-    if base:  # which is of no known size before
-        learned, found = scored()
-        if stays_in_journal and before:
-            shards, totals, before.journal.size = [CountTable.empty(labels)], [], 0
-            learned = shards[0].learned
-        new = save(path, shards, learned, about | found, totals, map_shards)
-    else:
-        with in_background(scored) as result:
-            new = save(path, shards, learned, about, totals, map_shards, result)
+    with in_background(scored) as result:
+        new = save(path, shards, learned, about, totals, map_shards, result)
     replace_model(path, new, before)
 
 

@@ -1,4 +1,4 @@
-"""Two tables as one: the score on top of a base is that of the sum, whose own part counts several times."""
+"""Two tables as one: the score on top of a base is that of the sum."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from helpers.simple_table import SimpleTable
 
 from spamnb.bayes import layers
 from spamnb.bayes.classifier import Classifier
-from spamnb.bayes.layers import LayeredCounts, unit_of
-from spamnb.bayes.view import View
+from spamnb.bayes.layers import LayeredCounts, layers_of
 from spamnb.model import DEFAULT_VIEW
 
 OWN = [("ham", ["noon", "room", "list"]), ("ham", ["noon", "list"]), ("spam", ["pills", "now"])]
@@ -27,11 +26,9 @@ def table(*mail: tuple[str, list[str]]) -> SimpleTable:
     return learned
 
 
-@pytest.mark.parametrize("unit", [1, 2, 7])
-def test_the_sum_of_two_tables(unit):
+def test_the_sum_of_two_tables():
     own, base = table(*OWN), table(*BASE)
-    summed = table(*OWN * unit, *BASE)
-    layered = LayeredCounts(own, base, unit)
+    summed, layered = table(*OWN, *BASE), LayeredCounts(own, base)
     assert layered.messages == summed.messages
     assert layered.presences == summed.presences
     assert layered.occurrences == summed.occurrences
@@ -41,27 +38,32 @@ def test_the_sum_of_two_tables(unit):
     assert layered.rows(asked) == summed.rows(asked)
     pairs = [(100 + number, 0) for number in asked]
     assert layered.pair_rows([pair for pair, _ in pairs]) == summed.pair_rows([pair for pair, _ in pairs])
-    # Smoothing is of messages, of which each is `unit` units; the vocabulary is no sum.
-    view = View(**DEFAULT_VIEW.as_map() | {"smoothing": unit * 0.01})
-    likelihood, expected = Classifier(layered, DEFAULT_VIEW, unit=unit), Classifier(summed, view)
+    likelihood, expected = Classifier(layered, DEFAULT_VIEW), Classifier(summed, DEFAULT_VIEW)
     for each in (likelihood, expected):
-        each.set_denominators(each.label_totals, 10)
-    scores = [each.score(tokens, {}, pairs, asked).joint for each in (likelihood, expected)]
-    assert scores[0] == pytest.approx(scores[1], abs=1e-9)
+        each.set_denominators(each.label_totals, 10)  # the vocabulary of both is no sum
+    assert likelihood.score(tokens, {}, pairs, asked).joint == expected.score(tokens, {}, pairs, asked).joint
 
 
 def test_both_forms_agree():
     plain = interpreted("spamnb.bayes.layers")
     rows = {1: (1, 2), 2: (0, plain.LARGEST_COUNT), 3: (1 << 62, 5)}
-    for unit in (1, 3, plain.LARGEST_UNIT):
-        assert layers.added_rows(dict(rows), {2: (4, 5), 9: (6, 7)}, unit) == plain.added_rows(
-            dict(rows), {2: (4, 5), 9: (6, 7)}, unit
-        )
+    base = {2: (4, 5), 9: (6, 7)}
+    assert layers.added_rows(dict(rows), dict(base)) == plain.added_rows(dict(rows), dict(base))
 
 
 @pytest.mark.parametrize(
-    ("messages", "weight", "unit"),
-    [(0, 10, 1), (5, 10, 1), (10, 10, 1), (11, 10, 2), (6000, 300, 20), (10**12, 10, 1 << 16), (9, 0, 9)],
+    ("own", "base", "judges"),
+    [
+        (0, 1000, (False, True)),
+        (11, 1000, (False, True)),
+        (12, 1000, (True, True)),
+        (999, 1000, (True, True)),
+        (1000, 1000, (True, False)),
+        (2, 3, (False, True)),
+        (3, 3, (True, False)),
+        (0, 0, (True, False)),
+    ],
 )
-def test_how_many_messages_count_as_one(messages, weight, unit):
-    assert unit_of(messages, weight) == unit
+def test_who_judges(own, base, judges):
+    """The base, both, or the model alone: by the messages of the label that has fewest."""
+    assert layers_of(own, base) == judges

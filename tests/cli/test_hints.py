@@ -50,7 +50,8 @@ def test_no_model_yet(spamnb, mail, odd):
 
 
 def test_tune(spamnb, mail, odd):
-    model = shutil.copy(spamnb.model, odd / "model")
+    model = odd / "model"
+    spamnb("train", "--ngrams", "2", "--model", model, mail.ham, mail.spam).succeeds()
     done = spamnb("tune", "--folds", "2", "--jobs", "1", "--model", model, mail.ham, mail.spam).succeeds()
     before = os.stat(spamnb.model)
     pasted(spamnb, mail, hint_in(done.out), {"HAM": mail.work}).succeeds()

@@ -11,9 +11,7 @@ from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import Tokenizer
 from spamnb.store.stored_model import StoredModel
-from spamnb.tables.loading import load_table
 from spamnb.training import train as training
-from spamnb.training import writing
 from spamnb.workers.local import LocalPool
 
 MAIL = [
@@ -40,15 +38,6 @@ def fold(path):
 
 def journal_of(path):
     return Path(path + ".journal")
-
-
-def counting(path, weight=30):
-    """Have the base of a model count as so many messages, whatever its mail would choose."""
-    with Lock(path, kind=TRAINING):
-        stored = StoredModel.open(path)
-        stored.head["base"]["weight"] = weight
-        writing.rewrite(stored, load_table(stored).clipped())
-    return path
 
 
 def train_bulk(folder, mail, name="bulk", **options):

@@ -8,29 +8,25 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.forging import forged_model
-from helpers.learning import counting, fold, train_bulk
+from helpers.learning import fold, train_bulk
 from helpers.samples import ham, spam, work
 
 from spamnb.bayes.view import View
 from spamnb.errors import DataError, ModelError, UsageError
+from spamnb.evaluation.candidates import parse_candidate
 from spamnb.exchange.backup import exported, restore
 from spamnb.exchange.importing.exports import Lines
 from spamnb.in_memory import load_into_memory
 from spamnb.inspection.explanation import explain
 from spamnb.inspection.model_summary import ModelSummary
 from spamnb.inspection.token_lookup import look_up
-from spamnb.lock import TRAINING, Lock
 from spamnb.model import Model
-from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.store.stored_model import StoredModel
-from spamnb.tables.learned import LearnedMessages
-from spamnb.training import learn as learning
 from spamnb.training import train as training
 from spamnb.training.learn import learn
-from spamnb.training.limits import USUAL_WEIGHT, WEIGHTS
 
-OWN = [(ham(n), "ham") for n in range(6)] + [(spam(n), "spam") for n in range(6)]
+OWN = [(ham(n), "ham") for n in range(12)] + [(spam(n), "spam") for n in range(12)]
 OTHERS = [(work(n), "ham") for n in range(40)] + [(spam(n), "spam") for n in range(50, 90)]
 LATER = [work(100), spam(100), ham(100), b"Subject: deadline\n\nbuy viagra now, quarterly budget\n"]
 
@@ -42,19 +38,17 @@ def base(tmp_path):
 
 @pytest.fixture
 def layered(tmp_path, base):
-    """A model on a base that counts, whatever its mail would choose."""
-    path = train_bulk(tmp_path, OWN[:3] + OWN[6:9], "layered", base=base)
-    for raw, label in OWN[3:6] + OWN[9:]:
+    """A model that counts beside its base."""
+    path = train_bulk(tmp_path, OWN[:9] + OWN[12:21], "layered", base=base)
+    for raw, label in OWN[9:12] + OWN[21:]:
         learn(path, raw, label)
-    return counting(path)
+    return path
 
 
 def test_the_own_part_is_as_without_a_base(tmp_path, base):
     alone, on_base = train_bulk(tmp_path, OWN, "alone"), train_bulk(tmp_path, OWN, "on base", base=base)
     one, two = StoredModel.open(alone), StoredModel.open(on_base)
-    about = two.head.pop("base")
-    assert about["path"] == base
-    assert about["weight"] in WEIGHTS
+    assert two.head.pop("base") == {"path": base}
     for name, column in one.columns.items():
         assert two.column(name).read() == column.read(), name
     differing = {"columns", "generation"}
@@ -82,27 +76,46 @@ def test_a_word_that_only_the_base_knows_counts(layered):
     assert score < alone
 
 
-def test_each_message_is_scored_without_itself(tmp_path, base):
-    score, expected = scores_of_the_first(tmp_path, base, base)
-    assert score == pytest.approx(expected, abs=0.01)
+def verdicts(path, **options):
+    judge = Model.open(path, **options)
+    return [judge.classify(raw).as_map() for raw in LATER]
 
 
-def test_mail_that_the_base_has_too_is_left_out_of_both(tmp_path):
-    """Else each message would find itself in the base, and the scores that set cutoffs would be too good."""
-    base = train_bulk(tmp_path, [*OTHERS, *OWN], "all")
-    base_without = train_bulk(tmp_path, [*OTHERS, *OWN[1:]], "all but one")
-    score, expected = scores_of_the_first(tmp_path, base, base_without)
-    assert score == pytest.approx(expected, abs=0.05)
+@pytest.mark.parametrize("lessons", [1, 4, 11])
+def test_a_few_lessons_change_no_verdict_of_the_base(tmp_path, base, lessons):
+    """Learned at once or one by one, ham or spam alone, too: they say little of how the base judges."""
+    few = OWN[:lessons] + OWN[12 : 12 + lessons]
+    at_once = train_bulk(tmp_path, few, "few", base=base)
+    one_by_one = str(tmp_path / "one by one")
+    training.create(one_by_one, "ham", "spam", base=base)
+    for raw, label in few:
+        learn(one_by_one, raw, label)
+        assert verdicts(one_by_one) == verdicts(base)
+    assert verdicts(at_once) == verdicts(base)
+    assert load_into_memory(Model.open(at_once)).classify(LATER[0]).as_map() == verdicts(base)[0]
 
 
-def scores_of_the_first(folder, base, base_without):
-    """What training scores a message on a base, and what a model without it does, on a base without it."""
-    stored = StoredModel.open(train_bulk(folder, OWN, "whole", base=base))
-    learned, raw = LearnedMessages.load(stored), OWN[0][0]
-    without = train_bulk(folder, OWN[1:], "without", base=base_without)
-    without = counting(without, stored.head["base"]["weight"])
-    place = int(np.searchsorted(learned.digests, np.uint64(digest(read(raw)))))
-    return learned.base_scores[place], Model.open(without).classify(raw).score
+def test_then_it_judges_as_the_base_would_with_its_mail(tmp_path, base, layered):
+    """By the sum of both, with cutoffs and view of the base."""
+    summed = StoredModel.open(train_bulk(tmp_path, OTHERS + OWN, "summed"))
+    judge, expected = Model.open(layered), Model(summed)
+    assert (judge.cutoffs.ham, judge.cutoffs.spam) == tuple(StoredModel.open(base).head["cutoffs"])
+    for raw in LATER:
+        assert judge.classify(raw).score == pytest.approx(expected.classify(raw).score, abs=0.05)
+
+
+def test_with_as_much_mail_as_its_base_it_judges_alone(tmp_path, layered):
+    base = train_bulk(tmp_path, OTHERS[:12] + OTHERS[40:52], "small")
+    train_bulk(tmp_path, [], "layered", base=base)
+    assert Model.open(layered).base is None
+    assert verdicts(layered) == verdicts(layered, layered=False)
+
+
+def test_the_view_is_that_of_the_base(tmp_path, layered):
+    base = train_bulk(tmp_path, OTHERS, "tuned", view=parse_candidate("damping=8").view)
+    train_bulk(tmp_path, [], "layered", base=base)
+    assert Model.open(layered).view.damping == 8
+    assert Model.open(layered, layered=False).view.damping == 4
 
 
 def test_learning_leaves_the_base_alone(layered, base):
@@ -110,8 +123,6 @@ def test_learning_leaves_the_base_alone(layered, base):
     learn(layered, ham(50), "ham")
     learn(layered, ham(50), None)
     learn(layered, spam(200), "spam")
-    record = StoredModel.open(layered).journal.records[-1]
-    assert record.base_score == record.base_score != record.score
     fold(layered)
     assert StoredModel.open(layered).head["base"]["path"] == base
     assert Path(base).read_bytes() == before
@@ -154,50 +165,6 @@ def test_a_base_that_does_not_fit_any_more(layered, base, capfd, places, value, 
     assert [judge.classify(raw).as_map() for raw in LATER] == alone
 
 
-def one_by_one(path, mail, monkeypatch):
-    """Learn messages one after the other, and fold the journal when all are in it."""
-    monkeypatch.setattr(learning, "YOUNG", 0)
-    for raw, label in mail:
-        learn(path, raw, label)
-    with Lock(path, kind=TRAINING):
-        training.fold(path, StoredModel.open(path).head["base"]["path"])
-    return StoredModel.open(path).head
-
-
-def test_learned_one_by_one_it_counts_as_if_learned_at_once(tmp_path, base, monkeypatch):
-    """How much the base counts is chosen by the messages of the journal, each left out, as training does."""
-    at_once = StoredModel.open(train_bulk(tmp_path, OWN, "at once", base=base)).head
-    path = str(tmp_path / "model")
-    training.create(path, "ham", "spam", base=base)
-    head = one_by_one(path, OWN, monkeypatch)
-    assert head["base"] == at_once["base"]
-    assert (head["messages"], len(StoredModel.open(path).journal.records)) == ([0, 0], len(OWN))
-    monkeypatch.setattr(training, "FOLD_LIMIT", 0)
-    head = one_by_one(path, [], monkeypatch)
-    assert head["base"] == at_once["base"]
-    assert (head["messages"], StoredModel.open(path).journal.records) == ([6, 6], [])
-    alone = str(tmp_path / "alone")
-    training.create(alone, "ham", "spam")
-    for raw, label in OWN:
-        learn(alone, raw, label)
-    fold(alone)
-    assert [head[name] for name in ("cutoffs", "calibration", "misfiled")] == [
-        StoredModel.open(alone).head[name] for name in ("cutoffs", "calibration", "misfiled")
-    ]
-
-
-def test_a_base_that_misleads_is_given_up(tmp_path, monkeypatch):
-    """By half of the mail, and by less."""
-    other = {"ham": "spam", "spam": "ham"}
-    base = train_bulk(tmp_path, [(raw, other[label]) for raw, label in OTHERS + OWN], "base")
-    mail = [(ham(n), "ham") for n in range(20, 50)] + [(spam(n), "spam") for n in range(120, 150)]
-    path = str(tmp_path / "model")
-    training.create(path, "ham", "spam", base=base)
-    assert one_by_one(path, mail[:4] + mail[30:34], monkeypatch)["base"]["weight"] == 0
-    path = counting(train_bulk(tmp_path, mail[:20] + mail[30:50], "bulk", base=base))
-    assert one_by_one(path, mail[20:30] + mail[50:], monkeypatch)["base"]["weight"] == 0
-
-
 @pytest.mark.parametrize("column", ["tokens", "pairs", "grams"])
 def test_damage_that_is_found_late(layered, base, column, capfd):
     """A model in a file is verified where it is read."""
@@ -220,26 +187,15 @@ def test_what_does_not_fit(tmp_path, base):
         train_bulk(tmp_path, OWN, "n", wanted={"ngrams": 2}, base=base)
     with pytest.raises(DataError, match="labels"):
         train_bulk(tmp_path, [*OWN, (work(1), "work")], "w", base=base)
+    with pytest.raises(DataError, match="no cutoffs"):
+        train_bulk(tmp_path, OWN, "o", base=train_bulk(tmp_path, OTHERS, "without", view=View()))
     path = train_bulk(tmp_path, OWN, "later")
-    with pytest.raises(DataError, match="base needs cutoffs of its own"):
-        train_bulk(tmp_path, OWN[:1], "later", base=base)
-    train_bulk(tmp_path, OWN, "later", base=base)
+    train_bulk(tmp_path, [], "later", base=base)
     assert StoredModel.open(path).head["base"]["path"] == base
     train_bulk(tmp_path, [], "later", base="")
     assert "base" not in StoredModel.open(path).head
     with pytest.raises(UsageError, match="cutoffs"):
         train_bulk(tmp_path, OWN, "textbook", view=View(), base=base)
-
-
-def test_few_messages_have_the_rule_of_the_first_days(tmp_path, base):
-    """A base makes a model no bolder than its own mail would."""
-    path = train_bulk(tmp_path, [OWN[0], OWN[6]], "few", base=base)
-    about = StoredModel.open(path).head["base"]
-    assert about["cutoffs"] == [-np.inf, np.inf]
-    assert about["weight"] == USUAL_WEIGHT
-    path = train_bulk(tmp_path, OWN, "more", base=base)
-    head = StoredModel.open(path).head
-    assert head["base"]["cutoffs"][1] > 8
 
 
 def test_a_backup_keeps_it(layered, tmp_path):
@@ -249,8 +205,6 @@ def test_a_backup_keeps_it(layered, tmp_path):
     assert [Model.open(copy).classify(raw).as_map() for raw in LATER] == [
         Model.open(layered).classify(raw).as_map() for raw in LATER
     ]
-    one, two = (LearnedMessages.load(StoredModel.open(path)).base_scores for path in (copy, layered))
-    assert np.array_equal(one, two, equal_nan=True)
 
 
 def test_an_explanation_tells_which_layer_says_what(layered):
@@ -276,13 +230,6 @@ def test_an_explanation_tells_which_layer_says_what(layered):
         ((), []),
         (("path",), 7),
         (("path",), "/a\0b"),
-        (("weight",), -1),
-        (("weight",), 1.5),
-        (("weight",), ...),
-        (("cutoffs",), [1.0]),
-        (("cutoffs", 1), float("nan")),
-        (("calibration",), None),
-        (("misfiled",), [2, 0]),
     ],
 )
 def test_a_head_that_says_nonsense_of_its_base(layered, place, value):

@@ -9,6 +9,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from spamnb.bayes.cutoffs import not_spam
+from spamnb.bayes.layers import ENOUGH
 from spamnb.cli.render.terminal import fact_lines, left_aligned, listed, print_json, show, signed, table
 from spamnb.errors import DataError
 from spamnb.files import complain, counted, printable
@@ -74,12 +75,14 @@ def facts(known: ModelSummary) -> Iterator[tuple[str, str]]:
 
 
 def base(about: Mapping[str, Any]) -> str:
-    """Say what a model stands on, and how much that counts."""
-    weight, (ham, spam) = about["weight"], about["cutoffs"]
-    if not weight:
-        return f"{printable(about['path'])}, not used: the model's own mail does better without it"
-    limits = f"cutoffs on top of it {ham:.4f} and {spam:.4f}"
-    return f"{printable(about['path'])}, counts as {counted(weight, 'message')} at most; {limits}"
+    """Say what a model stands on, and who of the two judges."""
+    who = {
+        ("model",): "not used: the model judges alone",
+        ("base",): f"judges alone until the model has {ENOUGH} messages of each label",
+        ("model", "base"): "judges with the model, by the sum of both",
+    }[tuple(about["judges"])]
+    limits = "; cutoffs {:.4f} and {:.4f}".format(*about["cutoffs"]) if about["cutoffs"] else ""
+    return f"{printable(about['path'])}, {who}{limits}"
 
 
 def scripts(known: ModelSummary) -> list[str]:
