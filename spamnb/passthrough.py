@@ -25,19 +25,20 @@ def passed_through(
 
     `header` is the name of ours in the style spamnb; `subject_tag` is put before the subject of spam.
     """
-    first_line = raw[: raw.find(b"\n") + 1]
-    newline = b"\r\n" if first_line.endswith(b"\r\n") else b"\n"
-    start = len(first_line) if raw.startswith(b"From ") else 0
+    line_count = raw.count(b"\n")
+    newline = b"\r\n" if line_count and line_count == raw.count(b"\r\n") else b"\n"
+    start = raw.find(b"\n") + 1 if raw.startswith(b"From ") else 0
     lines = [line.encode("ascii", "replace") for line in header_fields(verdict, style, header)]
     added = newline.join([*lines, b""])
     tag = subject_tag.strip().encode() if verdict.label == SPAM else b""
-    if header_start(raw[start : start + 2000]) < 0:  # room for an envelope line and a header's name
-        added += with_tag(b"", tag, newline)
-        return raw[:start] + added + newline + raw[start:]  # without a header, all is body, and must stay so
-    end = header_end(raw, start)
-    block = raw[start:end]
-    block = without_fields(header_names(style, header), block)
-    return raw[:start] + added + with_tag(block, tag, newline) + raw[end:]
+    is_body = header_start(raw[start : start + 2000]) < 0  # room for an envelope line and a header's name
+    if is_body:  # which it must stay
+        added, tag = added + with_tag(b"", tag, newline) + newline, b""
+    end = last_header_end(raw, start, newline, is_body)
+    names = header_names(style, header)
+    envelope, block = without_fields(names, raw[:start]), without_fields(names, raw[start:end])
+    body = header_end(block, 0)
+    return b"".join((envelope, added, with_tag(block[:body], tag, newline), block[body:], raw[end:]))
 
 
 def spamnb_fields(verdict: "Verdict") -> list[str]:
@@ -127,28 +128,63 @@ def field_starts(name: bytes, block: bytes) -> "Iterator[int]":
         at = lower.find(name, at + 1)
 
 
+def last_header_end(raw: bytes, start: int, newline: bytes, is_body: bool) -> int:
+    """Position of the empty line where the last reader ends the header.
+
+    That is procmail, which has an envelope line: a line with a carriage return is not empty to it, and with a
+    NUL before it none is. Mail without an envelope, all of whose lines end with CRLF, is not for procmail.
+    """
+    if newline == b"\r\n" and not start:
+        return start if is_body else header_end(raw, start)
+    is_ended = raw.startswith(b"\n", start) or (is_body and newline == b"\n")
+    end = start if is_ended else raw.find(b"\n\n", start) + 1 or len(raw)
+    return len(raw) if b"\0" in raw[:end] else end
+
+
 def without_fields(names: "tuple[bytes, ...]", block: bytes) -> bytes:
     """Remove every field of some names from a header block, its continuation lines included.
 
-    A bare carriage return ends a line for some readers, who then see a header of ours that others see within
-    another: it is removed from there, with the carriage return before it. It is none behind an empty line.
+    Some readers end a line at a bare carriage return (Python) or at a NUL (maildrop; Dovecot ends a name).
+    They see a field that others see within another: it is removed with that byte. To maildrop a carriage
+    return is nothing: a line whose name is split by one is removed, too.
     """
     lower = [name.lower() for name in names]
-    text = block.lower()
-    if not any(name in text for name in lower):
+    if not any(name in block.replace(b"\r", b"").lower() for name in lower):
         return block
-    kept: list[bytes] = []
-    dropping = after_return = empty_seen = False
-    for line in block.splitlines(keepends=True):
-        end = b"\r\n" if line.endswith(b"\r\n") else line[-1:] if line.endswith((b"\r", b"\n")) else b""
-        if not line.startswith((b" ", b"\t")):
-            name, colon, _ = line.partition(b":")
-            is_field = bool(colon) and not (after_return and empty_seen)
-            dropping = is_field and name.rstrip(b" \t").lower() in lower
-        if not dropping:
-            kept.append(line)
-        elif kept and kept[-1].endswith(b"\r"):  # what is before it ends where it ends
-            kept[-1] = kept[-1][:-1] + end
-        after_return = end == b"\r"
-        empty_seen = empty_seen or line == end
+    kept = [b""]  # lines and their ends
+    end, dropping = 0, False
+    for line in block.replace(b"\0", b"\n").split(b"\n"):
+        start, end = end, end + len(line) + 1
+        content = line.rstrip(b"\r")
+        rest = b""
+        if not dropping or not line.lstrip(b"\r").startswith((b" ", b"\t")):
+            rest, dropping = without_pieces(lower, content)
+        behind = block[start + len(content) : end]
+        if rest or not content:
+            kept += (rest, behind)
+        elif kept[-1].endswith(b"\0"):
+            kept[-1] = behind
     return b"".join(kept)
+
+
+def without_pieces(names: list[bytes], line: bytes) -> tuple[bytes, bool]:
+    """Remove fields that start or end at a bare carriage return; return the rest, and if the last was one."""
+    pieces: list[bytes] = []
+    returns, dropping, has_dropped = 0, False, False
+    for text in line.split(b"\r"):
+        if text:
+            is_more = dropping and returns < 2 and text.find(b":") <= 0
+            if not is_more and text[0] not in b" \t":
+                dropping = is_field(text, names)
+            if not dropping:
+                pieces += (b"\r" * (returns - (has_dropped and not pieces)), text)
+            has_dropped = has_dropped or dropping
+            returns = 0
+        returns += 1
+    rest = b"".join(pieces)
+    return (b"", True) if is_field(rest.replace(b"\r", b""), names) else (rest, dropping)
+
+
+def is_field(line: bytes, names: list[bytes]) -> bool:
+    """Whether a line starts with one of some names; its colon may be behind blanks, or on the next line."""
+    return line.partition(b":")[0].rstrip(b" \t").lower() in names
