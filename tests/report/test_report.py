@@ -93,7 +93,7 @@ def test_mistakes_show_path_subject_score_and_evidence():
     found = [mistake(), mistake(path="box", index=12, subject=" ", verdict="unsure", score=-LARGEST)]
     first, second = page(mistakes=found).css(".mistakes > li")
     assert words(first) == "ham taken for spamscore +3.25Lunch?ham/1.emllunch −2.50free +4.00"
-    assert words(second).startswith("ham left unsurescore −1.8e+308no subjectbox:12")
+    assert words(second).startswith("ham left unsurescore −∞no subjectbox:12")
 
 
 @pytest.mark.parametrize(

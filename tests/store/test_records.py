@@ -43,8 +43,6 @@ def test_each_is_found_and_no_other(tmp_path, size):
     assert table.rows([*numbers, *others]) == rows
     assert table.rows(sorted(others)) == {}
     assert table.rows(list(numbers)) == rows  # some remembered
-    table.load()
-    assert table.rows([*numbers, *others]) == rows
     assert table.pair_rows([*pairs, *neighbours(pairs), *numbers]) == pairs
 
 
