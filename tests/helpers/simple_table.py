@@ -87,7 +87,7 @@ class SimpleTable:
         return bytearray(array("Q", counts))
 
     def gram_layers(self) -> list[GramLayer]:
-        return [(1, b"", self.grams)]  # all are changes
+        return [(b"", self.grams)]  # all are changes
 
     def histogram(self) -> dict[tuple[int, ...], int]:
         """How many tokens share the same messages per label: Bernoulli's absent words, in brief."""

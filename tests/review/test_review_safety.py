@@ -344,7 +344,9 @@ def test_hostile_mail(shared, spamnb, eyes: Eyes):
         for path, frames in (("/", 0), ("/words", 0), (f"/message/{number}", 1)):
             found = forms.read(path, word=attack, text="<b>")
             assert len(found.css("iframe")) == frames
-            assert not found.css("img, svg[onload], link:not([rel=stylesheet]), [onmouseover], script:not([src])")
+            assert not found.css(
+                "img, svg[onload], link:not([rel=stylesheet]), [onmouseover], script:not([src])"
+            )
     for path in ("/course", "/cutoff"):
         eyes.open(base + path)
         assert eyes.driver.title != "taken"

@@ -52,6 +52,7 @@ def test_the_same_as_from_disk(spamnb, three, said, monkeypatch):
     assert said(SharedModel(three).current()) == said(Model.open(three))
     monkeypatch.setattr(open_models, "MOST_COUNT_BYTES", 1000)
     large = SharedModel(spamnb.model).current()
+    assert isinstance(large.scorer, MemoryScorer)
     assert not large.scorer.layers[0].in_memory
     assert said(large) == said(kept)
 

@@ -99,6 +99,7 @@ def test_then_it_judges_as_the_base_would_with_its_mail(tmp_path, base, layered)
     """By the sum of both, with cutoffs and view of the base."""
     summed = StoredModel.open(train_bulk(tmp_path, OTHERS + OWN, "summed"))
     judge, expected = Model.open(layered), Model(summed)
+    assert judge.cutoffs
     assert (judge.cutoffs.ham, judge.cutoffs.spam) == tuple(StoredModel.open(base).head["cutoffs"])
     for raw in LATER:
         assert judge.classify(raw).score == pytest.approx(expected.classify(raw).score, abs=0.05)
