@@ -17,10 +17,10 @@ from functools import partial
 from typing import NamedTuple
 
 from spamnb.serve.conversation import Handler, Incoming
+from spamnb.serve.held_bytes import HeldBytes
 
 READ_SIZE = 1 << 16  # bytes; a larger buffer would be mapped and unmapped at each read
-LARGE_REQUEST = 1 << 16  # bytes: a request that has sent more may be dropped to free memory
-MOST_HELD = 4  # all requests together may hold this many times the bytes that one may have
+LARGE_REQUEST = 1 << 16  # bytes: a request, or an answer, that has more may be dropped to free memory
 # Seconds that a stopping server leaves to a request that has begun, and to a client that has sent nothing.
 GRACE, IDLE_GRACE = 5.0, 0.5
 
@@ -55,9 +55,16 @@ def peer_of(client: socket.socket) -> int | None:
 class Connections:
     """All connections of a worker, by what they wait for."""
 
-    def __init__(self, loop: AbstractEventLoop, limits: Limits, report: Callable[[Exception], None]) -> None:
+    def __init__(
+        self,
+        loop: AbstractEventLoop,
+        limits: Limits,
+        report: Callable[[Exception], None],
+        held: HeldBytes | None = None,
+    ) -> None:
         self.loop = loop
         self.limits = limits
+        self.held = held or HeldBytes(limits.size)
         self.report = report  # called with an error that no protocol expects
         # Connections that wait for a request, for room to write, or for another file; the oldest first.
         self.reading: dict[Connection, None] = {}
@@ -81,10 +88,12 @@ class Connections:
         return next(iter(self.reading or self.writing), None)
 
     def limit_held_bytes(self) -> None:
-        """Drop the oldest large request, once all requests together hold too many bytes."""
-        held = sum(len(connection.incoming.data) for connection in self.reading)
-        if held > MOST_HELD * self.limits.size:
-            next(c for c in self.reading if len(c.incoming.data) > LARGE_REQUEST).time_out()
+        """Drop who takes longest to send a large request or read a large answer, while too much is held."""
+        while self.held.are_too_many:
+            large = [c for c in (*self.reading, *self.writing) if c.counted > LARGE_REQUEST]
+            if not large:
+                return
+            min(large, key=lambda connection: connection.since).time_out()
 
 
 class Connection:
@@ -97,6 +106,7 @@ class Connection:
         self.incoming = Incoming(peer_of(client))
         self.conversation = handler(self.incoming)
         self.outgoing = memoryview(b"")
+        self.counted = 0  # bytes of request and answer that count as held
         self.group: dict[Connection, None] | None = None  # None once the connection is closed
         self.since = 0.0  # time at which it joined its group
         self.deadline: TimerHandle | None = None
@@ -114,7 +124,12 @@ class Connection:
             del self.group[self]
             self.group = None
         self.socket.close()
+        self._count(0)
         self.connections.stop_if_done()
+
+    def _count(self, size: int) -> None:
+        self.connections.held.change(size - self.counted)
+        self.counted = size
 
     def time_out(self) -> None:
         self._guard(self._give_up)
@@ -189,10 +204,13 @@ class Connection:
         except BlockingIOError:
             return
         self.incoming.feed(piece)
-        if len(self.incoming.data) > LARGE_REQUEST:
+        self._count(len(self.incoming.data))
+        if self.counted > LARGE_REQUEST:
             self.connections.limit_held_bytes()
         if self.group is self.connections.reading:
             self._advance()
+            if self.group is self.connections.reading or self.group is self.connections.waiting:
+                self._count(len(self.incoming.data))
 
     def _advance(self) -> None:
         try:
@@ -227,8 +245,12 @@ class Connection:
 
     def _send_last(self, answer: bytes) -> None:
         self._join(self.connections.writing)
+        self.incoming.clear()
         self.outgoing = memoryview(answer)
+        self._count(len(answer))
         self._write()
+        if self.outgoing:
+            self.connections.limit_held_bytes()
         if self.group is self.connections.writing and self.outgoing:
             self.wait_at_most(self.connections.limits.seconds)
             self._watch(self.connections.loop.add_writer, self._write)
@@ -241,6 +263,8 @@ class Connection:
 
     def _hang_up(self) -> None:
         """Close, but not on a client that still sends: the answer it has not read yet would be lost."""
+        self.outgoing = memoryview(b"")
+        self._count(0)
         if self.incoming.complete or self.incoming.ended:
             self.close()
             return

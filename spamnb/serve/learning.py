@@ -9,12 +9,13 @@ from typing import Any, NoReturn
 from spamnb.delivery.commands import LearnCommand
 from spamnb.errors import Locked, SpamnbError
 from spamnb.rights import ROOT, Rights, take
+from spamnb.serve.held_bytes import HeldBytes
 from spamnb.serve.log import Log
 from spamnb.systemd import name_process
 from spamnb.training.learn import learn
 
 PROCESSES_PER_WORKER = 8
-MOST_WAITING_TASKS, MOST_WAITING_FOR_A_MODEL = 64, 16
+MOST_WAITING_TASKS, MOST_WAITING_FOR_A_MODEL = 192, 128  # so that others can still connect
 FAILED_PREFIX, LOCKED_PREFIX = b"failed: ", b"failed: locked: "
 
 
@@ -62,15 +63,17 @@ class LearningQueue:
     One at a time learns into a model: more would only wait for its lock, in the place of others.
     """
 
-    def __init__(self, close_connections: Callable[[], None], log: Log) -> None:
+    def __init__(self, close_connections: Callable[[], None], log: Log, held: HeldBytes) -> None:
         self.log = log
+        self.held = held
         self.close_connections = close_connections  # called first in each forked process
         self.waiting: list[LearningTask] = []
         self.running: set[str] = set()  # models
 
     def add(self, model: str, raw: bytes, label: str | None, *about: Any) -> LearningTask:
         alike = sum(task.model == model for task in self.waiting)
-        if len(self.waiting) >= MOST_WAITING_TASKS or alike >= MOST_WAITING_FOR_A_MODEL:
+        is_full = len(self.waiting) >= MOST_WAITING_TASKS or alike >= MOST_WAITING_FOR_A_MODEL
+        if is_full or not self.held.take(len(raw)):
             raise Locked("too many messages are being learned; try again later")
         task = LearningTask(model, raw, label, *about)
         self.waiting.append(task)
@@ -81,6 +84,7 @@ class LearningQueue:
         """Take the outcome of a task that has ended, and start the next one."""
         result = os.read(task.result_reader, PIPE_BUF) or FAILED_PREFIX + b"the process that learned has died"
         os.close(task.result_reader)
+        self.held.change(-len(task.raw))
         if task.process:
             os.waitpid(task.process, 0)
             self.running.remove(task.model)

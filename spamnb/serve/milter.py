@@ -14,6 +14,7 @@ from spamnb.errors import SpamnbError, UsageError
 from spamnb.labels import SPAM
 from spamnb.passthrough import header_fields, header_names, without_fields
 from spamnb.serve.conversation import Conversation, Incoming
+from spamnb.serve.held_bytes import HeldBytes
 from spamnb.serve.judge import Judge
 from spamnb.serve.log import Log
 from spamnb.serve.metrics import FAILED, PROTOCOL, REFUSED, REJECTED, TIMEOUT
@@ -48,7 +49,6 @@ LENGTH_SIZE = 4  # bytes of the number in front of a packet that says how long i
 LARGEST_PACKET = 1 << 20  # bytes, the most that a server may ask for; Postfix sends 64 KB at a time
 LARGEST_ANSWER = 1 << 16  # bytes: room to remove MOST_FORGED headers
 MOST_FORGED = 1000  # headers of our names in a message: to remove one, Postfix reads it from its start
-MOST_HELD = 4  # all sessions of a worker may hold this many times the bytes that one message may have
 LOOKS_LIKE_SPAM = ReplyCode(b"550 5.7.1 This message looks like spam\0")
 TOO_MANY_FORGED = ReplyCode(b"550 5.7.1 Too many headers that only a spam filter writes\0")
 HIDDEN_HEADER = ReplyCode(b"550 5.7.1 A header within a header, behind a bare carriage return\0")
@@ -83,8 +83,9 @@ class ReceivedHeader:
         self.helo = content.partition(b"\0")[0]
 
     def read_recipient(self, content: bytes) -> None:
-        """Read a recipient packet: an address, then options."""
-        self.recipients.add(content.partition(b"\0")[0])
+        """Read a recipient packet: an address, then options. Of several, it is enough to know of two."""
+        if len(self.recipients) < 2:
+            self.recipients.add(content.partition(b"\0")[0])
 
     def addresses(self) -> list[str]:
         """Addresses of the recipients, without what is around them."""
@@ -106,11 +107,11 @@ class ReceivedHeader:
 class Milter:
     """Judges the messages of a mail server, all sessions of a worker."""
 
-    def __init__(self, judge: Judge, log: Log, options: Options) -> None:
+    def __init__(self, judge: Judge, log: Log, options: Options, held: HeldBytes | None = None) -> None:
         self.judge = judge
         self.log = log
         self.options = options
-        self.held = 0  # bytes of messages that are coming in
+        self.held = held or HeldBytes(options.max_size)
 
     def handle(self, incoming: Incoming) -> Conversation:
         """Serve a session of any number of messages; if it breaks off, the mail server knows what to do."""
@@ -178,17 +179,17 @@ class MilterMessage:
         self._keep(self.body, body)
 
     def _keep(self, pieces: list[bytes], piece: bytes) -> None:
-        limit = self.milter.options.max_size
-        if self.size + len(piece) > limit or self.milter.held + len(piece) > MOST_HELD * limit:
+        if self.too_large:
+            return
+        if self.size + len(piece) > self.milter.options.max_size or not self.milter.held.take(len(piece)):
             self.too_large = True
             self.clear()
-        elif not self.too_large:
+        else:
             pieces.append(piece)
             self.size += len(piece)
-            self.milter.held += len(piece)
 
     def clear(self) -> None:
-        self.milter.held -= self.size
+        self.milter.held.change(-self.size)
         self.size = 0
         self.head.clear()
         self.body.clear()

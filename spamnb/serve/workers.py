@@ -16,6 +16,7 @@ from spamnb.files import counted
 from spamnb.serve import sockets
 from spamnb.serve.connections import Connections, Limits
 from spamnb.serve.conversation import Handler
+from spamnb.serve.held_bytes import HeldBytes
 from spamnb.serve.judge import Judge
 from spamnb.serve.learning import LearningQueue
 from spamnb.serve.listeners import Listeners
@@ -31,7 +32,7 @@ STOPS = (signal.SIGTERM, signal.SIGINT)
 NEW_MODEL = signal.SIGUSR1  # sent by a worker that finds a new file in the place of the shared model
 HANDLED = (*STOPS, signal.SIGHUP, signal.SIGCHLD, signal.SIGALRM, NEW_MODEL)
 STOP_TIMEOUT = 45  # seconds for workers to finish; learning may wait 30 of them for a lock
-OTHER_FILES = 256  # files that a worker may have open besides its connections
+OTHER_FILES = 640  # files that a worker may have open besides its connections: models, two for each lesson
 GC_THRESHOLD = 100_000  # new objects until cycles are looked for; with Python's 700, that is 7 % of the time
 GENERATION_BYTES = 8
 LOOK_AGAIN = 60  # seconds until models are measured again
@@ -51,11 +52,14 @@ class Server:
         self.password = read_password(options.http_password) if options.http_password else ""
         self.counters = Counters(options.workers)
         self.judge = Judge(options, self.counters)
+        # A packet of a milter must fit, however small messages are to be.
+        self.largest = max(options.max_size, MEGABYTE) if options.milter else options.max_size
+        self.held = HeldBytes(self.largest, options.workers)
         self.milter_handler: Handler | None = None
         if options.milter:
             from spamnb.serve.milter import Milter  # needs an extra
 
-            self.milter_handler = Milter(self.judge, Log(options.quiet), options).handle
+            self.milter_handler = Milter(self.judge, Log(options.quiet), options, self.held).handle
         self.process = os.getpid()
         # By process id of a worker: a socket for new counts, which ends with this process.
         self.channels: dict[int, socket.socket] = {}
@@ -201,6 +205,7 @@ class Server:
         try:
             name_process(f"spamnb-worker {worker}")
             self.counters.use_row(worker)
+            self.held.use_cell(worker)
             Worker(self, channel).run()
             code = 0
         except Exception as error:
@@ -231,10 +236,9 @@ class Worker:
         self.loop = asyncio.new_event_loop()
         log = Log(options.quiet)
         self.loop.set_exception_handler(lambda _, context: log.unexpected(context.get("exception")))
-        size = max(options.max_size, MEGABYTE) if options.milter else options.max_size  # a packet must fit
-        limits = Limits(options.max_connections, size, options.timeout)
-        self.listeners = Listeners(Connections(self.loop, limits, log.unexpected))
-        parts = server.judge, LearningQueue(self.listeners.close_all, log), log, options
+        limits = Limits(options.max_connections, server.largest, options.timeout)
+        self.listeners = Listeners(Connections(self.loop, limits, log.unexpected, server.held))
+        parts = server.judge, LearningQueue(self.listeners.close_all, log, server.held), log, options
         http = Rspamd(*parts)
         http.password = server.password
         for listeners, handler in (

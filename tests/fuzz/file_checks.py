@@ -24,6 +24,7 @@ from spamnb.inspection.check import check
 from spamnb.inspection.model_summary import ModelSummary
 from spamnb.model import Model
 from spamnb.serve.conversation import Incoming
+from spamnb.serve.held_bytes import HeldBytes
 from spamnb.serve.http_messages import CONTINUE
 from spamnb.serve.judge import Judge
 from spamnb.serve.learning import LearningQueue
@@ -147,7 +148,7 @@ TIMES = re.compile(rb'"(time_real|uptime)": [\d.e-]+|Content-Length: \d+')
 @cache
 def server(kind: type[Service]) -> Service:
     options = Options(sound_model(), max_size=1 << 20)
-    queue = LearningQueue(lambda: None, Log(quiet=True))
+    queue = LearningQueue(lambda: None, Log(quiet=True), HeldBytes(1 << 30))
     return kind(Judge(options, Counters(1)), queue, LOG, options)
 
 

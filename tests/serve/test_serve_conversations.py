@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 
 from spamnb.serve.conversation import Incoming
+from spamnb.serve.held_bytes import MOST_HELD, HeldBytes
 from spamnb.serve.judge import Judge
 from spamnb.serve.learning import LearningQueue
 from spamnb.serve.log import Log
 from spamnb.serve.metrics import Counters
-from spamnb.serve.milter import MOST_HELD, Milter
+from spamnb.serve.milter import Milter
 from spamnb.serve.options import Options
 from spamnb.serve.spamd import Spamd
 
@@ -142,11 +143,11 @@ class MilterSessions(RuleBasedStateMachine):
         for session in self.open:
             session.send(b"")
             assert session.is_over
-        assert self.milter.held == 0
+        assert self.milter.held.own == 0
 
     @invariant()
     def what_is_held_is_bounded(self):
-        assert 0 <= self.milter.held <= MOST_HELD * MOST
+        assert 0 <= self.milter.held.own <= MOST_HELD * MOST
 
     @invariant()
     def answers_are_whole_packets(self):
@@ -168,7 +169,9 @@ TestMilter = MilterSessions.TestCase
 
 def test_who_is_late_with_any_byte_of_a_request_is_told(spamnb):
     log, options = Recording(), Options(model=spamnb.model)
-    spamd = Spamd(Judge(options, Counters(1)), LearningQueue(lambda: None, log), log, options)
+    spamd = Spamd(
+        Judge(options, Counters(1)), LearningQueue(lambda: None, log, HeldBytes(MOST)), log, options
+    )
     asked = request("CHECK", ham(5), User="joe")
     for size in range(len(asked)):
         session = Session(spamd.handle)

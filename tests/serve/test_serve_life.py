@@ -20,6 +20,7 @@ from helpers.waiting import PATIENCE, stand_still, until
 from spamnb.errors import Locked, SpamnbError
 from spamnb.model import Model
 from spamnb.serve import learning
+from spamnb.serve.held_bytes import HeldBytes
 from spamnb.serve.learning import MOST_WAITING_FOR_A_MODEL
 from spamnb.serve.log import Log
 from spamnb.store.stored_model import StoredModel
@@ -325,7 +326,7 @@ def test_lessons_for_a_model_that_stays_locked_fail_together(monkeypatch):
         raise Locked("another spamnb is writing it")
 
     monkeypatch.setattr(learning, "learn", locked)
-    queue = learning.LearningQueue(lambda: None, Log())
+    queue = learning.LearningQueue(lambda: None, Log(), HeldBytes(1))
     tasks = [queue.add("model", b"", "ham") for _ in range(3)]
     assert queue.running == {"model"}
     for task in tasks:

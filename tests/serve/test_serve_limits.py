@@ -1,5 +1,6 @@
 """Slow and greedy clients hurt nobody; test_serve_load.py has those that break off, reset or never listen."""
 
+import socket
 import time
 import zlib
 from contextlib import ExitStack, suppress
@@ -8,6 +9,8 @@ import pytest
 from helpers.load import MEGABYTE, resident
 from helpers.serving import everything, request
 from helpers.waiting import PATIENCE
+
+from spamnb.serve.held_bytes import MOST_HELD, HeldBytes
 
 OK = b"SPAMD/1.1 0 EX_OK\r\n"
 
@@ -87,6 +90,39 @@ def test_many_large_requests_do_not_fill_the_memory(server, check):
                 client.sendall(part)
         answered(server, check)
         assert resident(worker) - before < 15 * MEGABYTE
+
+
+def test_answers_that_nobody_reads_do_not_fill_the_memory(serving, tmp_path, check):
+    """The kernel takes some of each; who has not read for longest is dropped."""
+    options = {"timeout": 3600.0, "max_size": MEGABYTE, "max_connections": 100}
+    server = serving(listen=(f"unix:{tmp_path}/socket",), workers=1, **options)
+    (worker,) = server.workers
+    answered(server, check)
+    before = resident(worker)
+    large = request("PROCESS", b"Subject: x\n\n".ljust(900_000, b"y"))
+    with ExitStack() as stack:
+        deaf = []
+        for _ in range(60):
+            deaf.append(stack.enter_context(server.connect()))
+            deaf[-1].sendall(large)
+            assert deaf[-1].recv(1, socket.MSG_PEEK)
+        answered(server, check)
+        assert resident(worker) - before < 15 * MEGABYTE
+        assert len(everything(deaf[0])) < 900_000 < len(everything(deaf[-1]))
+
+
+def test_workers_share_what_they_may_hold():
+    """One that holds less than its share lets go of nothing."""
+    held = HeldBytes(100, workers=4)
+    held.use_cell(1)
+    assert held.take(MOST_HELD * 100)
+    held.use_cell(2)
+    assert held.take(100)
+    assert not held.take(1)
+    held.worker = 1
+    assert held.are_too_many
+    held.use_cell(1)  # another one in its place
+    assert (held.own, held.are_too_many) == (0, False)
 
 
 def test_a_message_cannot_write_into_the_log(server):

@@ -13,10 +13,11 @@ from helpers.serving import everything, refuses
 from helpers.waiting import PATIENCE, until
 
 from spamnb.serve.conversation import Incoming
+from spamnb.serve.held_bytes import MOST_HELD
 from spamnb.serve.judge import Judge
 from spamnb.serve.log import Log
 from spamnb.serve.metrics import COLUMNS, FAILED, PROTOCOL, REFUSED, TIMEOUT, Counters
-from spamnb.serve.milter import MOST_HELD, Milter, ReceivedHeader
+from spamnb.serve.milter import Milter, ReceivedHeader
 from spamnb.serve.options import Options
 
 
@@ -111,7 +112,7 @@ def test_a_message_left_is_forgotten(server, mail):
     said = HELLO + message(FORGED + b"\n" + mail.messages["spam"], end=b"") + packet(b"A")
     heard = server.says(said, message(mail.messages["ham"]))
     assert heard == server.says(HELLO, message(mail.messages["ham"]))
-    assert server.milter.held == 0
+    assert server.milter.held.own == 0
 
 
 def test_a_large_message_is_not_judged(spamnb, mail):
@@ -121,7 +122,7 @@ def test_a_large_message_is_not_judged(spamnb, mail):
     assert heard.startswith(removed(1) + CONTINUE)
     assert b" spam; score=" in heard
     assert server.counted(REFUSED) == 1
-    assert server.milter.held == 0
+    assert server.milter.held.own == 0
 
 
 def test_all_sessions_together_hold_so_much(spamnb):
@@ -133,11 +134,11 @@ def test_all_sessions_together_hold_so_much(spamnb):
         next(conversations[-1])
         incoming.feed(packet(b"B", b"a" * 900))
         next(conversations[-1])
-        assert server.milter.held <= MOST_HELD * 1000
-    assert server.milter.held > 2000
+        assert server.milter.held.own <= MOST_HELD * 1000
+    assert server.milter.held.own > 2000
     for conversation in conversations:
         conversation.close()
-    assert server.milter.held == 0
+    assert server.milter.held.own == 0
 
 
 @pytest.mark.parametrize(("failure", "heard"), [("accept", removed(1) + CONTINUE), ("tempfail", TRY_LATER)])

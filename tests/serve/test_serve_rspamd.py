@@ -10,6 +10,7 @@ from helpers.serving import LOOPBACK, post
 from helpers.waiting import PATIENCE
 
 from spamnb.model import Model
+from spamnb.store.stored_model import StoredModel
 
 NEW = b"Subject: xyzzy\n\nplugh\n"
 
@@ -103,6 +104,22 @@ def test_teaching(teachable, spamnb, own, tmp_path):
         assert (code, "success = true" in out) == (0, True), out
         known = spamnb("train", f"--{label}", "-", "--model", model, stdin=NEW).succeeds().lines
         assert known == [f"{label}: 1 already known"]
+
+
+@needs("rspamc")
+def test_no_lesson_of_a_crowd_is_lost(serving, own, tmp_path):
+    """64 at a time, by one worker: they wait for each other."""
+    server, before = serving(http=(LOOPBACK,), model=own, allow_tell=True, workers=1), messages_of(own)
+    (folder := tmp_path / "lessons").mkdir()
+    for number in range(100):
+        (folder / f"{number}.eml").write_bytes(b"Subject: lesson %d\n\nlesson\n" % number)
+    code, out = rspamc(server.http, "-n", "64", "-t", str(PATIENCE), "learn_spam", folder)
+    assert (code, out.count("success = true")) == (0, 100), out
+    assert messages_of(own) == before + 100
+
+
+def messages_of(model):
+    return sum(StoredModel.open(model).messages)
 
 
 def test_the_password_is_asked_for_all_but_ping(teachable, mail):
