@@ -47,9 +47,9 @@ class Log:
         message_id = escaped(envelope.message_id)
         write_line(f"{result} size={size} ms={1000 * seconds:.1f} asked={asked} {named} id={message_id}")
 
-    def refused(self, why: str) -> None:
+    def refused(self, why: str, user: str = "", message_id: str = "") -> None:
         """Log, even if quiet, a request that got an error for an answer."""
-        complain(why)
+        complain(f"{why} user={escaped(user)} id={escaped(message_id)}" if user or message_id else why)
 
     def unexpected(self, error: BaseException | None) -> None:
         """Log an error of our own with its traceback, indented: no line of it looks like another entry."""

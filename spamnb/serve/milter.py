@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator
 from time import perf_counter
 
 from spamnb.bayes.verdict import Verdict
-from spamnb.delivery.log_line import escaped
+from spamnb.delivery.log_line import LONGEST_TEXT, escaped
 from spamnb.errors import SpamnbError, UsageError
 from spamnb.labels import SPAM
 from spamnb.passthrough import header_fields, header_names, without_fields
@@ -130,9 +130,9 @@ class Milter:
             session.message.clear()
         return b""
 
-    def record_error(self, kind: str, why: str) -> None:
+    def record_error(self, kind: str, why: str, user: str = "", message_id: str = "") -> None:
         self.judge.counters.count(kind)
-        self.log.refused(why)
+        self.log.refused(why, user, message_id)
 
 
 def read_packet(incoming: Incoming) -> Generator[None, None, bytes]:
@@ -155,6 +155,7 @@ class MilterMessage:
         self.forged = {name.lower(): 0 for name in self.names}  # how many headers of our names it has
         self.hides_header = False  # of our names, within another
         self.subject: bytes | None = None
+        self.message_id = b""
         self.too_large = False
         self.size = 0
         self.head: list[bytes] = []
@@ -173,6 +174,8 @@ class MilterMessage:
             self.hides_header = True
         if self.subject is None and name == b"subject":
             self.subject = value
+        elif name == b"message-id":
+            self.message_id = value[:LONGEST_TEXT].strip()
         self._keep(self.head, b"%s:%s\n" % (written, value))
 
     def add_body(self, body: bytes) -> None:
@@ -267,8 +270,16 @@ class Session:
             return self._unjudged(FAILED, f"{error}: accepted", *removals, Continue())
 
     def _unjudged(self, kind: str, why: str, *answers: FilterMessage) -> list[FilterMessage]:
-        self.milter.record_error(kind, f"message {escaped(self._queue_id())}: {why}")
+        message_id = self.message.message_id.decode("utf-8", "surrogateescape")
+        self.milter.record_error(
+            kind, f"message {escaped(self._queue_id())}: {why}", self._user(), message_id
+        )
         return list(answers)
+
+    def _user(self) -> str:
+        """Name of the user that the message is for, if there is only one recipient."""
+        recipients, judge = self.received.addresses(), self.milter.judge
+        return judge.user_of(*recipients) if judge.user_models and len(recipients) == 1 else ""
 
     def _queue_id(self) -> str:
         return self.received.queue_id.decode("utf-8", "surrogateescape")
@@ -277,8 +288,7 @@ class Session:
         start = perf_counter()
         raw = self.message.raw(self.received)
         judge = self.milter.judge
-        recipients = self.received.addresses()
-        user = judge.user_of(*recipients) if judge.user_models and len(recipients) == 1 else ""
+        user = self._user()
         judged = judge.classify(raw, user)
         verdict, seconds = judged.verdict, perf_counter() - start
         is_rejected = self.options.reject and verdict.label == SPAM

@@ -1,12 +1,14 @@
 """The protocol of rspamd, as rspamc and its other clients use it: HTTP, and answers in JSON.
 
-A web page in the browser of this machine could send such requests, too: what has an Origin is refused.
+A web page in the browser of this machine could send such requests, too. What has an Origin is refused, and
+what asks for another host: the name of a page may have been made to lead here once it was loaded.
 """
 
 from __future__ import annotations
 
 import hmac
 import time
+from ipaddress import ip_address
 from time import perf_counter
 from typing import Any
 
@@ -16,7 +18,7 @@ from spamnb.delivery.log_line import escaped
 from spamnb.errors import NoInput, SpamnbError, UsageError
 from spamnb.files import printable
 from spamnb.labels import HAM, SPAM
-from spamnb.mailboxes.streams import decompressed, gather
+from spamnb.mailboxes.streams import decompressor_for
 from spamnb.passthrough import header_fields, header_names
 from spamnb.reading.envelope import envelope_of
 from spamnb.serve.conversation import Conversation, Incoming
@@ -30,7 +32,8 @@ from spamnb.serve.http_messages import (
     too_large,
 )
 from spamnb.serve.metrics import FAILED, PROTOCOL, REFUSED, TIMEOUT, VERDICTS
-from spamnb.serve.service import Refusal, Service, strongest_evidence, symbol
+from spamnb.serve.service import Asked, Refusal, Service, strongest_evidence, symbol
+from spamnb.serve.sockets import LOCALHOST
 from spamnb.store.changes import LEARNED, MOVED
 
 STATUSES = {PROTOCOL: 400, REFUSED: 403, TIMEOUT: 408, FAILED: 500}
@@ -62,19 +65,20 @@ class Rspamd(Service):
         why = "see the log of the server" if refusal.kind == FAILED else str(refusal)
         return json_response({"error": why}, getattr(refusal, "status", STATUSES[refusal.kind]))
 
-    def answer(self, incoming: Incoming) -> Conversation:
+    def answer(self, incoming: Incoming, asked: Asked) -> Conversation:
         request = yield from read_request(incoming)
         path = request.path
         self._check(request, incoming.peer)
         if path not in WITH_MESSAGE:
             incoming.complete = not incoming
             return self._tell_state(path)
+        user = asked.user = self.judge.user_of(request.first_of("deliver-to", "rcpt", "user").strip("<>"))
         if path in LESSONS:
             self.check_teaching()
         raw = yield from read_body(request, incoming, self.options.max_size)
         if "compression" in request.headers:
             raw = decompressed_message(raw, self.options.max_size)
-        user = self.judge.user_of(request.first_of("deliver-to", "rcpt", "user").strip("<>"))
+        asked.raw = raw
         if path not in LESSONS:
             return self._judge(raw, user)
         if not raw:
@@ -86,6 +90,9 @@ class Rspamd(Service):
         """Refuse who may not ask, and what cannot be asked here."""
         if "origin" in request.headers:
             raise HttpRefusal(403, "web pages may not ask")
+        is_open = peer is not None or self.password or self.options.allow_network
+        if not is_open and not is_here(request.headers.get("host", "")):
+            raise HttpRefusal(421, "ask localhost or an address of this machine, or see --allow-network")
         if request.path not in self.paths:
             raise HttpRefusal(404, f"not found: {escaped(request.path)}")
         if self.password and peer is None and request.path != "/ping":
@@ -167,13 +174,27 @@ class Metrics(Rspamd):
     paths = (METRICS,)
 
 
-def decompressed_message(packed: bytes, most: int) -> bytes:
+def is_here(host: str) -> bool:
+    """Tell whether a Host header has an address, or localhost: no name that another site can lead here."""
+    name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
     try:
-        raw = gather(decompressed(iter([packed])), most + 1)
-    except OSError as error:
-        raise HttpRefusal(400, str(error)) from None
+        return name.lower() in ("", LOCALHOST) or bool(ip_address(name))
+    except ValueError:
+        return False
+
+
+def decompressed_message(packed: bytes, most: int) -> bytes:
+    """Decompress a message, of one frame: a thousand empty ones would take the time of a large message."""
+    try:
+        new = decompressor_for(packed[:10])
+        decompressor = new() if new else None
+        raw = decompressor.decompress(packed, most + 1) if decompressor else packed
+    except Exception as error:  # each library has its own
+        raise HttpRefusal(400, f"damaged compression: {error}") from None
     if len(raw) > most:
         raise too_large(most)
+    if decompressor and (not decompressor.eof or decompressor.unused_data):
+        raise HttpRefusal(400, "damaged compression: it ends too early, or something follows")
     return raw
 
 

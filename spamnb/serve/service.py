@@ -9,6 +9,7 @@ from spamnb.errors import SpamnbError
 from spamnb.files import printable
 from spamnb.history.log import append_lessons, digest_of
 from spamnb.labels import HAM, SPAM
+from spamnb.reading.envelope import read_envelope
 from spamnb.reading.features import Features
 from spamnb.rights import ROOT
 from spamnb.serve.conversation import Conversation, Incoming
@@ -33,6 +34,13 @@ class Refusal(Exception):
         self.kind = kind
 
 
+class Asked:
+    """Who asked, and about which message, as far as a request was read."""
+
+    user = ""
+    raw = b""
+
+
 class Service(ABC):
     """Answers requests: judges, and learns where that is allowed."""
 
@@ -43,30 +51,32 @@ class Service(ABC):
         self.options = options
 
     @abstractmethod
-    def answer(self, incoming: Incoming) -> Conversation:
-        """Read a request and return the answer to it."""
+    def answer(self, incoming: Incoming, asked: Asked) -> Conversation:
+        """Read a request and return the answer to it; put down who asked and what, in case of an error."""
 
     @abstractmethod
     def refusal_answer(self, refusal: Refusal) -> bytes:
         """Answer that a client gets in place of what it asked for; of a failure of ours it tells no more."""
 
     def handle(self, incoming: Incoming) -> Conversation:
+        asked = Asked()
         try:
-            return (yield from self.answer(incoming))
+            return (yield from self.answer(incoming, asked))
         except Refusal as refusal:
-            return self._refuse(refusal)
+            return self._refuse(refusal, asked)
         except TimeoutError:
             seconds = f"({self.options.timeout:g} second timeout reading input from client)"
-            return self._refuse(Refusal(TIMEOUT, seconds))
+            return self._refuse(Refusal(TIMEOUT, seconds), asked)
         except SpamnbError as error:
-            return self._refuse(Refusal(FAILED, str(error)))
+            return self._refuse(Refusal(FAILED, str(error)), asked)
         except Exception as error:  # whatever a message does, it gets an answer
             self.log.unexpected(error)
-            return self._refuse(Refusal(FAILED, "this message could not be answered"))
+            return self._refuse(Refusal(FAILED, "this message could not be answered"), asked)
 
-    def _refuse(self, refusal: Refusal) -> bytes:
+    def _refuse(self, refusal: Refusal, asked: Asked) -> bytes:
         self.judge.counters.count(refusal.kind)
-        self.log.refused(f"{refusal.kind}: {refusal}")
+        message_id = read_envelope(asked.raw).message_id if asked.raw else ""
+        self.log.refused(f"{refusal.kind}: {refusal}", asked.user, message_id)
         return self.refusal_answer(refusal)
 
     def check_teaching(self) -> None:

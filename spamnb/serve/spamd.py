@@ -15,7 +15,15 @@ from spamnb.passthrough import header_end, passed_through
 from spamnb.reading.features import Features
 from spamnb.serve.conversation import Conversation, Incoming
 from spamnb.serve.metrics import FAILED, PROTOCOL, REFUSED, TIMEOUT
-from spamnb.serve.service import LONGEST_LINE, Refusal, Service, read_headers, strongest_evidence, symbol
+from spamnb.serve.service import (
+    LONGEST_LINE,
+    Asked,
+    Refusal,
+    Service,
+    read_headers,
+    strongest_evidence,
+    symbol,
+)
 from spamnb.store.changes import FORGOTTEN, LEARNED, MOVED
 
 OK = b"SPAMD/1.1 0 EX_OK\r\n"
@@ -178,16 +186,16 @@ class Spamd(Service):
     def refusal_answer(self, refusal: Refusal) -> bytes:
         return f"SPAMD/1.0 {REFUSALS[refusal.kind].format(refusal)}\r\n".encode("ascii")
 
-    def answer(self, incoming: Incoming) -> Conversation:
+    def answer(self, incoming: Incoming, asked: Asked) -> Conversation:
         request = yield from self._read_request(incoming)
         if request.command in (b"PING", b"SKIP"):
             incoming.complete = not incoming
             return b"SPAMD/1.5 0 PONG\r\n" if request.command == b"PING" else b""
         request.check()
+        request.user = asked.user = self.judge.user_of(request.user)
         if request.command == b"TELL":
             self.check_teaching()
-        raw = yield from self._read_message(request, incoming)
-        request.user = self.judge.user_of(request.user)
+        raw = asked.raw = yield from self._read_message(request, incoming)
         if request.command == b"TELL":
             return (yield from self._tell(request, raw, incoming.peer))
         start = perf_counter()

@@ -103,13 +103,12 @@ class Server:
             raise UsageError("where other machines can connect, --http needs --http-password")
 
     def _check_shared_model(self) -> None:
-        """Open the shared model; where users have their own, one that cannot be judged by is only told."""
+        """Open the shared model; where that fails, the server starts all the same, and tries again."""
         try:
             self.judge.shared.current()
         except SpamnbError as error:
-            if self.options.user_models is None:
-                raise
-            complain(f"{error} (mail of users without a model of their own is not judged)")
+            whose = " of users without a model of their own" if self.options.user_models else ""
+            complain(f"{error} (mail{whose} is not judged until then)")
 
     def _allow_many_files(self) -> None:
         """Raise the limit of open files: a connection, a model and a learning process each take one."""

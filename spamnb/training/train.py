@@ -218,8 +218,8 @@ def create(path: str, *labels: str, ham_loss: float | None = None, base: str | N
             names = LABELS if set(labels) <= set(LABELS) else labels
             settings = Settings()
             accepted, about_base = HAM_LOSS if ham_loss is None else ham_loss, None
-            if base:
-                beneath = StoredModel.open(base)
+            beneath = existing(base) if base else None
+            if beneath:
                 chosen = {**settings_of(beneath).as_map(), "closed": False}
                 try:
                     about_base = new_base(path, beneath, names, Settings.from_map(chosen), DEFAULT_VIEW)

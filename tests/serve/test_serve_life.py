@@ -111,7 +111,6 @@ def test_the_server_loads_nothing_heavy(spamnb):
         (["--listen", "783"], 64, "not an address"),
         (["--listen", "localhost:99999"], 64, "not an address"),
         (["--listen", "unix:/nosuch/folder/socket"], 73, "cannot listen at unix:/nosuch"),
-        (["--model", "/nosuch/model"], 75, "no model yet"),
         (["--user", "no-such-user"], 64, "there is no such user"),
         (["--workers", "0"], 64, "--workers"),
     ],
@@ -122,6 +121,22 @@ def test_what_cannot_be_served(spamnb, arguments, code, words):
     assert done.code == code
     assert words in done.err.decode()
     assert done.err.decode().splitlines()[-1].startswith("spamnb: ")
+
+
+def test_without_a_model_it_starts_and_judges_once_there_is_one(serving, spamnb, mail, tmp_path):
+    """One that was damaged, and is restored, is no different."""
+    model, asked = tmp_path / "model", request("CHECK", mail.messages["spam"], User="ann")
+    for content in (None, b"rubbish"):
+        if content:
+            model.write_bytes(content)
+        server = serving(model=str(model), workers=2)
+        assert "(mail is not judged until then)" in server.log.partition("serving at")[0]
+        assert server.ask(asked).startswith(b"SPAMD/1.0 75 ")
+        assert server.wait_for("failed: ").endswith(" user=ann id=-")
+        shutil.copy(spamnb.model, tmp_path / "new")
+        os.replace(tmp_path / "new", model)
+        assert all(server.ask(asked).startswith(OK) for _ in range(8))
+        model.unlink()
 
 
 def test_other_machines_are_answered_if_that_is_allowed(serving, mail):

@@ -204,6 +204,10 @@ ERRORS = {
     "torn packing": (post("/checkv2", gzip.compress(b"x" * 99)[:-9], Compression="zstd"), 400),
     "another path": (b"GET /learn\x1b[2J HTTP/1.1\r\n\r\n", 404),
     "no message": (b"GET /checkv2 HTTP/1.1\r\n\r\n", 405),
+    "frames without end": (post("/checkv2", 1000 * gzip.compress(b""), Compression="zstd"), 400),
+    "another host": (b"GET /stat HTTP/1.1\r\nHost: evil.example:11334\r\n\r\n", 421),
+    "another host for metrics": (b"GET /metrics HTTP/1.1\r\nHost: evil.example\r\n\r\n", 421),
+    "another host to judge": (post("/checkv2", b"x", Host="localhost.evil.example"), 421),
     "a web page": (post("/checkv2", b"x", Origin="http://example.org"), 403),
 }  # fmt: skip
 
@@ -215,6 +219,13 @@ def test_errors(server, name):
     assert said == status, why
     server.wait_for(why["error"])
     assert server.log.replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost", "LOCALHOST:11334", "127.0.0.1:1", "192.0.2.7", "[::1]:11334", ""]
+)
+def test_hosts_that_are_this_machine(server, host):
+    assert ask(server, b"GET /stat HTTP/1.1\r\nHost: %s\r\n\r\n" % host.encode())[0] == 200
 
 
 def test_an_empty_lesson_is_none(teachable):
@@ -231,4 +242,6 @@ def test_a_failure_says_no_more_than_that(serving, tmp_path):
     server = serving(http=(LOOPBACK,), model=str(tmp_path / "none"), user_models=str(tmp_path))
     assert ask(server, post("/checkv2", NEW)) == (500, {"error": "see the log of the server"})
     assert ask(server, b"GET /stat HTTP/1.1\r\n\r\n")[1]["statfiles"] == []
-    server.wait_for("failed: ")
+    raw = b"Message-ID: <1 2@a.example>\n\nx\n"
+    ask(server, post("/checkv2", raw, User="ann"))
+    assert server.wait_for("user=ann").endswith(r" user=ann id=<1\x202@a.example>")

@@ -151,6 +151,14 @@ def test_without_a_shared_model(serving, homes, upside_down, tmp_path):
     assert is_spam(server, "bob").startswith(b"SPAMD/1.0 75 ")
 
 
+def test_without_a_shared_model_a_first_lesson_makes_a_model(serving, homes, tmp_path):
+    options = {"user_models": str(homes), "allow_tell": True, "create_user_models": True}
+    server = serving(model=str(tmp_path / "none"), **options)
+    told = server.ask(request("TELL", SPAM, User="bob", Set="local", Message_class="spam"))
+    assert b"DidSet: local" in told
+    assert StoredModel.open(str(homes / "bob" / "model.msgpack")).messages == [0, 1]
+
+
 def test_who_teaches_teaches_the_model_that_judges_them(serving, spamnb, own, homes):
     give(homes, "ann", own)
     anns = str(homes / "ann" / "model.msgpack")
