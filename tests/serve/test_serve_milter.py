@@ -246,11 +246,11 @@ def test_the_log_names_the_queue_id_the_model_and_what_was_done(spamnb, mail, ca
     server.milter.log.quiet = False
     first, second = (packet(b"D", b"Mi\0%s\0" % name) for name in (b"4XkVHl2Kz1zB", b"4X\x1b[m"))
     server.says(HELLO, first, message(mail.messages["spam"]), second, message(mail.messages["ham"]))
-    server.says(HELLO, message(b"A: b\rX-Spamnb: ham\n\n"))
+    server.says(HELLO, message(b"Message-ID: <1@a>\nA: b\rX-Spamnb: ham\n\n"))
     spam, ham, refused = capfd.readouterr().err.splitlines()
     assert f" model={spamnb.model} queue=4XkVHl2Kz1zB done=rejected id=" in spam
     assert " queue=4X\\x1b[m done=accepted id=" in ham
-    assert refused.endswith("spamnb: message -: a forged header hides in another: rejected")
+    assert refused.endswith("spamnb: message -: a forged header hides in another: rejected user=- id=<1@a>")
     assert all(re.match(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4} ", line) for line in (spam, ham, refused))
 
 
