@@ -5,7 +5,7 @@ from html import escape, unescape
 
 from selectolax.lexbor import LexborHTMLParser
 
-from helpers.browser import browse
+from helpers.reviewing import shared_browser
 
 TAKEN = "document.title='taken'"
 ATTACKS = [
@@ -69,11 +69,19 @@ def section(tree, name):
     )
 
 
-def measured(folder, page, widths, *options):
+def browse(folder, text, scheme="light"):
+    """What Chromium makes of a page: its document, after scripts had their chance."""
+    (file := folder / "page.html").write_text(text)
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    shared_browser().execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    shared_browser().get(file.as_uri())
+    return parsed(shared_browser().page_source)
+
+
+def measured(folder, page, widths, scheme="light"):
     """How a page is laid out in frames of some widths."""
     frames = "".join(FRAME.format(width=width, page=escape(page)) for width in widths)
-    dom = browse(folder, MEASURE.format(frames=frames), "--hide-scrollbars", *options)
-    return json.loads(unescape(parsed(dom).css_first("pre").text()))
+    return json.loads(unescape(browse(folder, MEASURE.format(frames=frames), scheme).css_first("pre").text()))
 
 
 def brightness(colour):

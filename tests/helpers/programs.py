@@ -36,13 +36,6 @@ def home() -> Iterator[SimpleNamespace]:
         yield SimpleNamespace(path=path, maildir=path / "Maildir")
 
 
-def open_page() -> None:
-    from helpers.browser import browse
-
-    with home() as there:
-        assert "<p>tried" in browse(there.path, "<p>tried", seconds=PATIENCE)
-
-
 def drive_a_browser() -> None:
     from helpers.reviewing import shared_browser
 
@@ -107,7 +100,6 @@ STARTS: dict[str, str | Callable[[], None]] = {
     "bogofilter": "bogofilter -V",
     "cc": f"cc -I{sysconfig.get_path('include')} -include Python.h -x c -fsyntax-only /dev/null",
     "chromedriver": drive_a_browser,
-    "chromium": open_page,
     "courier": start_courier,
     "dovecot": start_dovecot,
     "dovecot with lmtp and sieve": start_sieve,

@@ -17,7 +17,6 @@ from urllib.request import HTTPCookieProcessor, Request, build_opener
 
 from selectolax.lexbor import LexborHTMLParser
 
-from helpers.browser import BROWSER
 from helpers.program import Spamnb
 from helpers.waiting import PATIENCE
 from spamnb.history.log import HistoryLog
@@ -26,6 +25,8 @@ from spamnb.model import Model
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.store.stored_model import StoredModel
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 class Page:
@@ -170,7 +171,7 @@ def new_browser() -> Any:
     from selenium.webdriver.chrome.service import Service
 
     options = webdriver.ChromeOptions()
-    options.binary_location = BROWSER
+    options.binary_location = next(filter(None, map(shutil.which, BROWSERS)), BROWSERS[0])
     for option in (
         "--headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --disable-quic --no-first-run "
         "--disable-background-networking --disable-component-update --disable-sync --hide-scrollbars "

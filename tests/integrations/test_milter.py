@@ -231,7 +231,7 @@ def test_the_model_of_the_recipient_judges_and_the_log_says_so(idle, spamnb, mai
     shared, own = idle.deliver_all([mail.messages["spam"]] * 2)
     assert verdict_in(shared).startswith("X-Spamnb: spam; ")
     assert not verdict_in(own).startswith("X-Spamnb: spam; ")
-    assert f"user=0 model={idle.home.model} queue=" in idle.server.wait_for("user=0 ")
+    assert f"user=0@example.org model={idle.home.model} queue=" in idle.server.wait_for("user=0@")
     line = idle.server.wait_for("user=1 ")
     queue_id = line.partition(" queue=")[2].split()[0]
     assert f"model={tmp_path}/1/model.msgpack queue={queue_id} done=accepted id=" in line

@@ -4,9 +4,8 @@ import base64
 from html.parser import HTMLParser
 
 import pytest
-from helpers.browser import browse
 from helpers.evaluations import curve, evaluation, hostile_evaluation
-from helpers.pages import AS_TEXT, ATTACKS, WIDTHS, brightness, measured, parsed, words
+from helpers.pages import AS_TEXT, ATTACKS, WIDTHS, brightness, browse, measured, parsed, words
 from helpers.programs import needs
 from helpers.tiers import only_long
 from hypothesis import given
@@ -106,22 +105,20 @@ def test_mail_becomes_text_and_nothing_else(usual, hostile, kind):
     assert AS_TEXT[2] in tree.css_first("title" if kind == "evaluation" else ".path").text()
 
 
-@pytest.mark.slow
-@needs("chromium")
+@needs("chromedriver")
 @pytest.mark.parametrize(
     "policy",
     [pytest.param(True, id="with its policy", marks=only_long), pytest.param(False, id="by escaping alone")],
 )
 def test_no_script_runs_in_a_browser(tmp_path, hostile, policy):
     page = hostile if policy else hostile.replace("Content-Security-Policy", "X-Nothing")
-    tree = parsed(browse(tmp_path, page))
+    tree = browse(tmp_path, page)
     assert not tree.css("script, img, iframe, a, link")
     assert tree.css_first("title").text() not in ("taken", "1")
     assert ATTACKS[0] in words(tree.body)
 
 
-@pytest.mark.slow
-@needs("chromium")
+@needs("chromedriver")
 def test_it_fits_a_phone_and_can_be_read_by_keyboard(tmp_path, hostile, kind):
     """Notes come with the focus, nothing overflows, and plots can be read."""
     for width, found in zip(WIDTHS, measured(tmp_path, hostile, WIDTHS), strict=True):
@@ -131,15 +128,11 @@ def test_it_fits_a_phone_and_can_be_read_by_keyboard(tmp_path, hostile, kind):
         assert 9 <= found["sizes"][0] <= found["sizes"][1] <= 18
 
 
-@pytest.mark.slow
-@needs("chromium")
+@needs("chromedriver")
 def test_its_tables_fit_a_desk_and_it_is_dark_where_the_reader_wants_that(tmp_path, usual):
     contrast = {}
-    for scheme, number in (("light", 1), ("dark", 0)):
-        folder = tmp_path / scheme
-        folder.mkdir()
-        setting = f"--blink-settings=preferredColorScheme={number}"
-        (found,) = measured(folder, usual, [1000], setting)
+    for scheme in ("light", "dark"):
+        (found,) = measured(tmp_path, usual, [1000], scheme)
         ink, paper = map(brightness, found["colours"])
         contrast[scheme] = ink - paper
         assert found["cut"] == 0
