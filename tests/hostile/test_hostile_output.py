@@ -3,7 +3,6 @@
 import base64
 import json
 import os
-import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -66,7 +65,7 @@ class Hostile:
             for n in range(ENOUGH):
                 (folder / f"{FILE_NAME}{n}").write_bytes(letter(words, n))
         # Under the wrong label, so that there are mistakes to be shown.
-        shutil.copy(self.ham / f"{FILE_NAME}1", self.spam / f"{FILE_NAME}wrong")
+        (self.spam / f"{FILE_NAME}wrong").write_bytes(letter("meeting agenda notes", 98))
         (self.ham / f"{FILE_NAME}wrong").write_bytes(letter("casino pills bonus", 99))
         self.message = self.spam / f"{FILE_NAME}0"
         self.box = root / f"{FILE_NAME}.mbox"
