@@ -15,7 +15,7 @@ from spamnb.reading.headers import (
     canonical,
     header_start,
 )
-from spamnb.reading.sender import address_in, results_in, spaced_out, without_comments
+from spamnb.reading.sender import address_in, in_ascii, results_in, spaced_out, without_comments
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Envelope:
         trusted = sole_address(senders[0]) if len(senders) == 1 and is_whole else ""
         self.sender = shown.get("from", "")  # as a person would see it
         self.address = trusted or address_in(self.sender)
-        self.is_doubtful = not trusted or fails_dmarc(raw["authentication-results"])
+        self.is_doubtful = not trusted or fails_dmarc(raw["authentication-results"], trusted)
         self.subject = shown.get("subject", "")
         message_id = raw["message-id"][:2][-1]
         self.message_id = message_id.encode("latin-1").decode("utf-8", "surrogateescape")
@@ -75,12 +75,23 @@ def read_envelope(raw: bytes) -> Envelope:
 
 
 def _is_whole(fields: Fields, data: bytes, body: int, size: int) -> bool:
-    """Tell whether all of a header block was read, up to an empty line or the end: no field can follow."""
-    if len(fields) >= MAX_FIELDS:
+    """Tell whether all of a header block was read, and nobody can read another From in it or behind it."""
+    has_body = 0 < body < len(data)
+    if len(fields) >= MAX_FIELDS or (body if has_body else size) > MAX_HEADER_BYTES:
         return False
-    if 0 < body < len(data):
-        return body <= MAX_HEADER_BYTES and data[body - 2 : body] in (b"\n\n", b"\r\n")
-    return size <= MAX_HEADER_BYTES
+    return _is_plain(data[:body] if has_body else data) and (not has_body or data[body - 2 : body] == b"\n\n")
+
+
+def _is_plain(head: bytes) -> bool:
+    """Tell whether every reader ends lines at line feeds only, and the name From is written as usual."""
+    if b"\r" in head or b"\0" in head:
+        return False
+    at, lines = 0, b"\n" + head.lower()
+    while (at := lines.find(b"\nfrom", at) + 5) > 4:
+        behind = lines[at : at + LONGEST_ADDRESS].lstrip(b" \t\n")
+        if not lines.startswith(b":", at) and (not behind or behind.startswith(b":")):
+            return False
+    return True
 
 
 def sole_address(value: str) -> str:
@@ -119,11 +130,13 @@ def sole_address(value: str) -> str:
     return address.lower()
 
 
-def fails_dmarc(fields: list[str]) -> bool:
+def fails_dmarc(fields: list[str], address: str = "") -> bool:
     """Tell whether the server that wrote the topmost of these raw fields found that From fails DMARC.
 
-    It may have written several. A sender who forges one more gains nothing by it.
+    It may have written several. A sender who forges one more gains nothing by it. What it found of another
+    domain than that of the address fails, too: it has read another From.
     """
+    domain = "." + in_ascii(address.rpartition("@")[2])
     trusted = None
     for value in fields:
         server, results, is_closed = results_in(value)
@@ -135,6 +148,10 @@ def fails_dmarc(fields: list[str]) -> bool:
             for result in results:
                 if "dmarc" in result.lower():  # there may be very many others
                     method, _, found = spaced_out(result).partition("=")
-                    if method.partition("/")[0] == "dmarc" and found.startswith("fail"):
-                        return True
+                    if method.partition("/")[0] == "dmarc":
+                        looked_at = found.partition("header.from=")[2].partition(" ")[0].strip('".')
+                        looked_at = in_ascii(looked_at.rpartition("@")[2])
+                        is_other = address != "" != looked_at and not domain.endswith("." + looked_at)
+                        if is_other or found.startswith("fail"):
+                            return True
     return False

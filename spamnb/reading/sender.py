@@ -65,6 +65,14 @@ def domain_of(address: str) -> str:
     return registrable(plain_host(address[at + 1 :][:LONGEST_DOMAIN])) if at >= 0 else ""
 
 
+def in_ascii(domain: str) -> str:
+    """Return a domain as it is in DNS, `xn--…`; one that cannot be there as it is."""
+    try:
+        return domain if domain.isascii() else domain.encode("idna").decode()
+    except UnicodeError:
+        return domain
+
+
 def add_results(features: Features, value: str, domain: str) -> None:
     """Count each method with its result, whether it looked at the sender's domain, and who says so."""
     server, results, _ = results_in(value)

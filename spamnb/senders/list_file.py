@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from spamnb.errors import DataError
-from spamnb.senders.lists import MOST_PARTS, in_ascii
+from spamnb.reading.sender import in_ascii
+from spamnb.senders.lists import MOST_PARTS
 
 NEVER = frozenset(" *,;<>\N{REPLACEMENT CHARACTER}")  # in an entry of a list
 WILD = ("*@", "@", "*.")  # other ways to write "all of a domain"

@@ -6,6 +6,7 @@ bit tells whether it is allowed: 8 bytes, sorted. So 10,000 senders are 80 KB, r
 
 from spamnb.labels import HAM, SPAM, UNSURE
 from spamnb.reading.features import fingerprint_of
+from spamnb.reading.sender import in_ascii
 from spamnb.store.records import offset_of
 
 TYPE_CHECKING = False
@@ -60,14 +61,6 @@ class SenderLists:
 def kept_of(entry: str) -> int:
     """Return what is kept of a blocked entry; of an allowed one, it is one more."""
     return fingerprint_of(entry.encode("utf-8", "replace")) & ~ALLOWED
-
-
-def in_ascii(domain: str) -> str:
-    """Return a domain as it is in DNS, `xn--…`; one that cannot be there as it is."""
-    try:
-        return domain if domain.isascii() else domain.encode("idna").decode()
-    except UnicodeError:
-        return domain
 
 
 def candidates(address: str) -> list[str]:

@@ -67,6 +67,17 @@ def test_comments_quotes_and_names_are_no_address(value):
         b"From: %s\n" + b"A: b\n" * MAX_FIELDS + b"From: x@evil.example\n\n.",
         b"From: %s\nA: " + b"b" * MAX_HEADER_BYTES + b"\nFrom: x@evil.example\n\n.",
         b"From: %s\nA: " + b"b" * (MAX_HEADER_BYTES - 32) + b"\nFrom: x@evil.example\n\n.",
+        *(b"X: a\rFrom: x@evil.example\nFrom: %s\n\n.", b"From: %s\nX: a\rFrom: x@evil.example\n\n."),
+        *(
+            b"X: a\r\nY: b\rFrom: x@evil.example\r\nFrom: %s\r\n\r\n.",
+            b"X: a\0From: x@evil.example\nFrom: %s\n\n.",
+        ),
+        *(
+            b"From : %s\n\n.",
+            b"From : x@evil.example\nFrom: %s\n\n.",
+            b"From\n : x@evil.example\nFrom: %s\n\n.",
+        ),
+        *(b"From\t: %s\n\n.", b"From" + b" " * 999 + b": x@evil.example\nFrom: %s\n\n."),
         b"Subject: x\n\nFrom: %s\n",
         b"\xff%s",
     ],
@@ -74,6 +85,7 @@ def test_comments_quotes_and_names_are_no_address(value):
 def test_there_is_one_field_and_no_other_can_follow(raw):
     assert trusted(raw.replace(b"%s", BOSS.encode())) == ""
     assert trusted(b"From: " + BOSS.encode()) == BOSS
+    assert trusted(b"From x Mon Nov 16 01:02:03 2026\nFrom-Y: z\nFrom: " + BOSS.encode()) == BOSS
     assert trusted(b"From: " + BOSS.encode() + b"\r\nA: b\r\n\r\nFrom: x@evil.example\r\n") == BOSS
 
 
@@ -113,6 +125,28 @@ def test_the_worst_that_the_server_found_counts(fields):
     assert fails_dmarc(fields)
     head = "".join(f"Authentication-Results: {value}\n" for value in fields)
     assert trusted(f"{head}From: {BOSS}\n\nhello\n".encode()) == ""
+
+
+@pytest.mark.parametrize(
+    ("domain", "is_trusted"),
+    [
+        *(
+            ("allowed.example", True),
+            ("ALLOWED.example.", True),
+            ("boss@allowed.example", True),
+            ("example", True),
+        ),
+        *(("evil.example", False), ("llowed.example", False), ("mail.allowed.example", False)),
+    ],
+)
+def test_the_server_must_have_looked_at_the_same_sender(domain, is_trusted):
+    head = f"Authentication-Results: mx.b.example; dmarc=pass (p=none) header.from={domain}\n"
+    assert trusted(f"{head}From: {BOSS}\n\nhello\n".encode()) == (BOSS if is_trusted else "")
+
+
+def test_the_server_may_write_the_sender_as_in_dns():
+    head = "Authentication-Results: mx.b.example; dmarc=pass header.from=xn--kln-sna.example\n"
+    assert trusted(f"{head}From: ann@köln.example\n\nhello\n".encode()) == "ann@köln.example"
 
 
 @pytest.mark.parametrize(
