@@ -18,6 +18,7 @@ from spamnb.errors import NoInput
 from spamnb.mailboxes import sources
 from spamnb.mailboxes.formats.mbox import MAX_MESSAGE
 from spamnb.mailboxes.skipped import Unreadable
+from spamnb.mailboxes.streams import MAX_MEMBERS, MIN_MEMBER, decompressed
 
 try:
     from compression import zstd
@@ -137,6 +138,17 @@ def test_a_zstd_file_of_many_frames_with_some_to_be_skipped(tmp_path):
     frames = [skipped + zstd.compress(box([n])) for n in range(20)]
     path = put(tmp_path / "x", b"".join(frames) + skipped)
     assert in_chunks(path) == in_chunks(path, size=1) == [(path, n, mail(n)) for n in range(20)]
+
+
+@pytest.mark.parametrize("pack", PACKERS)
+def test_members_of_next_to_nothing_end_the_reading(tmp_path, pack):
+    """Each takes some microseconds, however little is in it."""
+    path = put(tmp_path / "x", pack(box([1, 2])) + pack(b"") * MAX_MEMBERS)
+    found = read(path)
+    assert found[0][-1] == mail(1)
+    assert "too many members" in found[-1][-1]
+    members = pack(bytes(2 * MIN_MEMBER)) * (MAX_MEMBERS + 9)
+    assert sum(map(len, decompressed(iter([members])))) == 2 * MIN_MEMBER * (MAX_MEMBERS + 9)
 
 
 def test_without_its_library_zstd_is_described(tmp_path, monkeypatch):
