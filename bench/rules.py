@@ -112,6 +112,6 @@ CHANGES = {
         "def read_zip(*_):\n    return Content()\n\n\ndef _(",
     ),
     "QR codes": Change(
-        "reading/attachments/__init__.py", "return can_read and self.pictures_left >= 0", "return False"
+        "reading/attachments/__init__.py", "return can_read and self.allowance.pictures >= 0", "return False"
     ),
 }

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from spamnb.html.styles import Style
 
 MAX_DEPTH = 512  # open elements; deeper ones are not followed (browsers stop there, too)
+MAX_NAMES = 100  # distinct elements of no known kind, of a page; further ones are one without a name
 MAX_REOPENED = 16  # elements that one end tag in the wrong place leaves open
 _TABLE, _UL, _OL, _LI = [NUMBERS[name] for name in ("table", "ul", "ol", "li")]
 
@@ -62,7 +63,9 @@ class Nesting:
         name = html[start : min(end, start + MAX_NAME)].lower()
         element = self.by_name.get(name)
         if element is None:
-            element = self.by_name[name] = _new_element(name, KINDS[0])
+            if len(self.by_name) >= MAX_NAMES:
+                name = ""
+            element = self.by_name[name] = self.by_name.get(name) or _new_element(name, KINDS[0])
         return element
 
     def known(self, number: int) -> Element:

@@ -4,7 +4,7 @@ from spamnb.html.entities cimport unescape
 from spamnb.html.nesting cimport Element, Nesting
 from spamnb.html.scanner cimport Scanner
 from spamnb.html.styles cimport Style, declared_inline, style_of
-cdef Py_ssize_t MAX_TAG
+cdef Py_ssize_t MAX_TAG, MAX_PIECES
 cdef int SEEN, UNSEEN
 cdef Style STYLE_OF_LINK
 cdef int ALWAYS, STYLED, HIDDEN, SHOWN, ROOT, BODY, LINK, FONT, IMAGE, INPUT, META, SHEET
@@ -18,20 +18,25 @@ cdef class Page:
     cdef public str text, hidden
     cdef public list links, images
     cdef public dict tags
+    cdef public Py_ssize_t work
 
 @cython.locals(reader=_PageReader, page=Page)
-cpdef Page render(str html)
+cpdef Page render(str html, Py_ssize_t most=*)
 
 @cython.final
 cdef class _PageReader:
     cdef Scanner scanner
     cdef Nesting nesting
     cdef Page page
-    cdef list elements, shown, hidden
+    cdef list elements, shown, hidden, shown_texts, hidden_texts
     cdef int view
+    cdef Py_ssize_t work, most
     cdef bint sheet_is_late, sheet_is_whole
     @cython.locals(data="const unsigned char *", page=Page, size=Py_ssize_t, at=Py_ssize_t, start=Py_ssize_t, element=Element)
     cdef Page read(self)
+    cdef _join_pieces(self)
+    cdef Py_ssize_t _all_work(self) except -1
+    cdef bint may_style(self) except -1
     @cython.locals(text=str)
     cdef _put(self, Py_ssize_t start, Py_ssize_t end)
     cdef _put_gap(self, str gap)

@@ -34,8 +34,10 @@ if TYPE_CHECKING:
 
 MAX_TARGET = 2000  # characters of an address
 MAX_TARGETS = 1000  # links of a page, and as many images
-
-MAX_NAMES = 500  # distinct names of elements, of a page
+# Steps of some 0.1 µs: tags, and what styles take. Once they are used up, styles are not looked at, and the
+# text that follows is seen as the elements around it show it.
+MAX_WORK = 2_000_000
+MAX_PIECES = 10_000  # of text, before they are joined
 
 _TYPES_THAT_SHOW_VALUE = ("submit", "button", "reset", "text", "")  # of <input>
 _NO_TRAITS: tuple[str, ...] = ()
@@ -45,7 +47,7 @@ _EXCLAMATION, _DASH, _SLASH, _LESS, _GREATER, _QUESTION = b"!-/<>?"
 class Page:
     """A page as a person would see it: its text, hidden text, links, images, and tags with their counts."""
 
-    __slots__ = ("hidden", "images", "links", "tags", "text")
+    __slots__ = ("hidden", "images", "links", "tags", "text", "work")
 
     def __init__(self) -> None:
         self.text = ""
@@ -53,16 +55,17 @@ class Page:
         self.links: list[str] = []
         self.images: list[str] = []
         self.tags: dict[str, int] = {}
+        self.work = 0  # steps that it took
 
 
-def render(html: str) -> Page:
-    """Read a page, whatever it is, in one pass."""
-    reader = _PageReader(html, None)
+def render(html: str, most: int = MAX_WORK) -> Page:
+    """Read a page, whatever it is, in one pass; look at its styles for so many steps."""
+    reader = _PageReader(html, None, 0, most)
     page = reader.read()
     sheet = reader.nesting.sheet
-    if reader.sheet_is_late and sheet is not None:
+    if reader.sheet_is_late and sheet is not None and reader.may_style():
         sheet.restart()
-        page = _PageReader(html, sheet).read()
+        page = _PageReader(html, sheet, reader.work, most).read()
     return page
 
 
@@ -70,11 +73,11 @@ class _PageReader:
     """A page while it is read: its open elements, and what was found up to here."""
 
     __slots__ = (
-        "elements", "hidden", "nesting", "page", "scanner", "sheet_is_late", "sheet_is_whole",
-        "shown", "view",
+        "elements", "hidden", "hidden_texts", "most", "nesting", "page", "scanner", "sheet_is_late",
+        "sheet_is_whole", "shown", "shown_texts", "view", "work",
     )  # fmt: skip
 
-    def __init__(self, html: str, sheet: Sheet | None) -> None:
+    def __init__(self, html: str, sheet: Sheet | None, work: int, most: int) -> None:
         self.scanner = Scanner(html)
         self.scanner.with_classes = sheet is not None
         self.nesting = Nesting(sheet)
@@ -83,6 +86,10 @@ class _PageReader:
         self.page = Page()
         self.shown: list[str] = []
         self.hidden: list[str] = []
+        self.shown_texts: list[str] = []  # what was joined of them
+        self.hidden_texts: list[str] = []
+        self.work = work  # steps up to here, but for those of the style sheet
+        self.most = most
         self.elements: list[Element] = []  # in order of their first tags
         self.view = SEEN  # of the text that follows
 
@@ -97,13 +104,34 @@ class _PageReader:
                 self._put(start, at)
             if at == size:
                 break
+            self.work += 1
             start = self._after_markup(at)
             at = start if start > at else at + 1
-        page.text = "".join(self.shown)
-        page.hidden = "".join(self.hidden).strip()
-        for element in self.elements[:MAX_NAMES]:
-            page.tags[element.name] = element.tags
+            if len(self.shown) + len(self.hidden) > MAX_PIECES:
+                self._join_pieces()
+        self._join_pieces()
+        page.text = "".join(self.shown_texts)
+        page.hidden = "".join(self.hidden_texts).strip()
+        for element in self.elements:
+            if element.name:
+                page.tags[element.name] = element.tags
+        page.work = self._all_work()
         return page
+
+    def _join_pieces(self) -> None:
+        """Join the texts that were read: a list of very many small ones takes ten times the memory."""
+        self.shown_texts.append("".join(self.shown))
+        self.hidden_texts.append("".join(self.hidden))
+        self.shown.clear()
+        self.hidden.clear()
+
+    def _all_work(self) -> int:
+        sheet = self.nesting.sheet
+        return self.work if sheet is None else self.work + sheet.work
+
+    def may_style(self) -> bool:
+        """Tell whether there are steps left to look at styles."""
+        return self._all_work() < self.most
 
     def _put(self, start: int, end: int) -> None:
         """Add a run of text."""
@@ -174,7 +202,7 @@ class _PageReader:
             after = end + 1
         else:
             after = scanner.read_attributes(at, end, limit)
-            if nesting.sheet is not None:
+            if nesting.sheet is not None or not self.may_style():
                 pass
             elif scanner.seen & LOOKS:
                 own_style = self._own_style(kind.role)
@@ -184,7 +212,7 @@ class _PageReader:
             self.elements.append(element)
         element.tags += 1
         nesting.end_others(kind)
-        if nesting.sheet is not None:
+        if nesting.sheet is not None and self.may_style():
             own_style = self._sheet_style(element, nesting.sheet, scanner.html[end : min(after, limit)])
             traits = nesting.sheet.traits
         if kind.followed == ALWAYS or (
@@ -209,7 +237,7 @@ class _PageReader:
         if element.kind.raw == HIDDEN:
             self.hidden.append(f"\n{unescape(html[start:end])}\n")
         elif element.kind.role == SHEET:
-            if not self.sheet_is_whole and html.find("{", start, end) >= 0:
+            if not self.sheet_is_whole and html.find("{", start, end) >= 0 and self.may_style():
                 self._add_sheet(html[start:end])
         elif element.kind.raw == SHOWN and start < end:
             self._put(start, end)
@@ -217,13 +245,15 @@ class _PageReader:
 
     def _add_sheet(self, css: str) -> None:
         """Read a style sheet; note whether it comes too late for what is before it."""
+        self.work += 30
         sheet = self.nesting.sheet or _new_sheet()
-        sheet.add(css, self.scanner.value(MEDIA))
+        sheet.add(css, self.scanner.value(MEDIA), self.most - self._all_work())
         if sheet.rules:
             self._use_sheet(sheet)
             for element in self.elements:
                 if element.name not in BEFORE_TEXT:
                     self.sheet_is_late = True
+                    break
 
     def _use_sheet(self, sheet: Sheet) -> None:
         self.nesting.sheet = sheet
@@ -232,6 +262,7 @@ class _PageReader:
     def _own_style(self, role: int) -> Style | None:
         """Return the style that the attributes give an element."""
         css = self.scanner.value(STYLE)
+        self.work += 4 + len(css) // 2
         if css and "--" in css:  # variables, which count in what the element holds
             self._use_sheet(_new_sheet())
             return None
@@ -241,6 +272,7 @@ class _PageReader:
         """Return the style that style sheets and attributes give an element."""
         scanner, role = self.scanner, element.kind.role
         css = scanner.value(STYLE)
+        self.work += len(css) // 2
         matched = sheet.matching(element.name, scanner.value(ID), scanner.value(CLASS), tag)
         declared = None
         if matched or "--" in css:

@@ -2,7 +2,7 @@ cimport cython
 from spamnb.html.media cimport audience, block_audience
 from spamnb.html.selectors cimport compounds_of, without_attributes
 from spamnb.html.styles cimport Style, declarations, declared_style, plain_css
-cdef Py_ssize_t MAX_SHEETS, MAX_SELECTORS, MAX_CHECKS, MAX_VALUE
+cdef Py_ssize_t MAX_SHEETS, STEPS_OF_CHARACTER, MAX_SELECTORS, MAX_CHECKS, MAX_VALUE
 cdef int NEVER, PARTLY
 
 @cython.final
@@ -22,10 +22,11 @@ cdef class Sheet:
     cdef dict known, open, outermost, candidates
     cdef list declared
     cdef set ancestors, variables
+    cdef readonly Py_ssize_t work
     cdef Py_ssize_t selectors, size, checks
     cpdef restart(self)
     @cython.locals(around=list, at=Py_ssize_t, opening=Py_ssize_t, closing=Py_ssize_t, prelude=str)
-    cpdef add(self, str css, str media)
+    cpdef add(self, str css, str media, Py_ssize_t most)
     @cython.locals(plain=dict, important=dict, compounds=list, rules=_Rules, name=str, selector=str, traits=list, own=list,
                    trait=str, key=str, first=Py_UCS4, names="long long", classes="long long", ids="long long")
     cdef _add_rule(self, str selectors, str block, bint partly)

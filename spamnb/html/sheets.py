@@ -22,7 +22,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from spamnb.html.styles import Style
 
-MAX_SHEETS = 256 * 1024  # characters of the style sheets of a page
+MAX_SHEETS = 256 * 1024  # characters of the style sheets of a page, without comments
+STEPS_OF_CHARACTER = 4  # as `html.page` counts them
 MAX_SELECTORS = 10_000  # of a page
 MAX_SELECTOR = 300  # characters of one
 MAX_CLASSES = 20  # of an element
@@ -65,7 +66,7 @@ class Sheet:
 
     __slots__ = (
         "ancestors", "candidates", "checks", "declared", "known", "open", "outermost", "rules", "selectors",
-        "size", "traits", "variables",
+        "size", "traits", "variables", "work",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -78,6 +79,7 @@ class Sheet:
         self.outermost: dict[str, str] = {}  # variables of the whole page
         self.selectors = 0
         self.size = 0
+        self.work = 0  # steps, as of `html.page`
         self.restart()
 
     def restart(self) -> None:
@@ -87,13 +89,14 @@ class Sheet:
         self.checks = 0
         self.candidates: dict[tuple[str, str, str], _Candidates] = {}  # by name, id and classes
 
-    def add(self, css: str, media: str) -> None:
-        """Read the rules of one more style sheet."""
-        css = css[: MAX_SHEETS - self.size]
+    def add(self, css: str, media: str, most: int) -> None:
+        """Read the rules of one more style sheet, for so many steps."""
+        css = plain_css(css).replace("<!--", " ").replace("-->", " ")
+        css = css[: max(0, min(MAX_SHEETS - self.size, most // STEPS_OF_CHARACTER))]
         self.size += len(css)
+        self.work += STEPS_OF_CHARACTER * len(css)
         self.known.clear()
         self.candidates.clear()
-        css = plain_css(css).replace("<!--", " ").replace("-->", " ")
         around = [audience(media.lower())]  # of the blocks that are open
         at, opening, closing = 0, -1, -1
         while True:
@@ -183,6 +186,7 @@ class Sheet:
     def matching(self, name: str, identity: str, classes: str, tag: str) -> tuple[int, ...]:
         """Return the numbers of what an element's matching rules declare."""
         candidates = self.candidates.get((name, identity, classes))
+        self.work += 10
         if candidates is None:
             candidates = self._candidates(name, identity, classes)
         self.traits = candidates.traits
@@ -196,6 +200,7 @@ class Sheet:
             if rules.unconditional >= 0:
                 found.append(rules.unconditional)
             self.checks += len(rules.conditional)
+            self.work += len(rules.conditional)
             for around, written, number in conditions:
                 missing = 0
                 for trait in around:
@@ -211,6 +216,7 @@ class Sheet:
             traits["#" + identity.lower().strip()] = 1
         for one in classes.lower().split()[:MAX_CLASSES]:
             traits["." + one] = 1
+        self.work += 4 * len(traits)
         candidates = _Candidates()
         candidates.traits = tuple([trait for trait in traits if trait in self.ancestors])
         for trait in traits:

@@ -2,6 +2,7 @@ cimport cython
 
 cdef unsigned char LF, CR, DASH, COLON
 cdef Py_ssize_t MAX_FIRST_NAME, MAX_KEPT_NAME, MAX_VALUE, MAX_PARAMETERS
+cdef object NEEDED, PARAMETERS
 cdef size_t NAME_SLOTS
 cdef list _latest_names
 
@@ -26,7 +27,7 @@ cdef str _lower_name(bytes data, Py_ssize_t start, Py_ssize_t end)
 cdef bint _is_envelope(bytes data, Py_ssize_t at) except -1
 
 @cython.locals(found=dict, readable_parameters=dict, semicolon=Py_ssize_t, at=Py_ssize_t, end=Py_ssize_t,
-               equals=Py_ssize_t, start=Py_ssize_t, text=str)
+               equals=Py_ssize_t, start=Py_ssize_t, text=str, name=str)
 cpdef dict parameters(str value, str charset=*, Surroundings around=*)
 
 cdef tuple _quoted(str value, Py_ssize_t start)
@@ -39,12 +40,12 @@ cdef class HeaderBlock:
     cdef public Py_ssize_t body
     cdef readonly bint is_raw
 
-    @cython.locals(start=Py_ssize_t, at=Py_ssize_t, here=Py_ssize_t, colon=Py_ssize_t, most=Py_ssize_t, mark=Py_ssize_t,
+    @cython.locals(start=Py_ssize_t, at=Py_ssize_t, here=Py_ssize_t, colon=Py_ssize_t, mark=Py_ssize_t,
                    data=bytes, source="const unsigned char *", block=str, folded=bint)
     cpdef void read(self, Surroundings around, Py_ssize_t limit) except *
 
     @cython.locals(name=str, value=str, written=bytes, subject=str, letter="unsigned char", first=size_t, last=size_t,
-                   lines=bytes)
+                   lines=bytes, kept=bint)
     cdef bint add(self, bytes data, Py_ssize_t start, Py_ssize_t colon, Py_ssize_t end, bint folded) except -1
 
     cpdef void decode(self, Surroundings around, str charset) except *

@@ -12,11 +12,13 @@ if TYPE_CHECKING:
     Fields = list[tuple[str, str]]
 
 # Of a message, all its header blocks together; the most in 8,000 real ones was 15 KB.
-MAX_HEADER_BYTES = 256 * 1024  # later header blocks are skipped
-MAX_FIELDS = 10_000  # read of one header block; the rest is left out
+MAX_HEADER_BYTES = 1024 * 1024  # what follows is read as one text
+MAX_FIELDS = 10_000  # kept of one header block; of the rest, the first of each name below
+NEEDED = frozenset(("content-type", "content-transfer-encoding", "content-disposition", "from", "subject"))
 MAX_FIRST_NAME = 1000  # bytes before the first colon, where there is a header block
-MAX_VALUE = 32 * 1024  # characters searched for parameters; a real spam has 14 KB of "; ; ;" before them
-MAX_PARAMETERS = 100  # read of one header field; real fields have three
+MAX_VALUE = 256 * 1024  # characters searched for parameters; a real spam has 14 KB of "; ; ;" before them
+MAX_PARAMETERS = 100  # read of one header field, and those named below; real fields have three
+PARAMETERS = frozenset(("boundary", "charset", "filename", "name"))  # that decide how a part is read
 NAME_SLOTS = 512  # names of fields that are kept; a power of two
 MAX_KEPT_NAME = 60  # bytes of each
 MAX_FOUND = 100  # charsets of one message; each takes up to 2 ms
@@ -71,7 +73,7 @@ class HeaderBlock:
     def __init__(self, body: int) -> None:
         self.fields: Fields = []  # lower-case names, raw values; in order
         self.headers = self.fields  # with values as a person would see them
-        self.content: dict[str, str] = {}  # the first raw value of each name that starts with "content-"
+        self.content: dict[str, str] = {}  # the first raw value of each name in NEEDED
         self.body = body  # offset of what follows the block
         self.is_raw = False  # has bytes above 0x7f, in whatever charset
 
@@ -84,10 +86,10 @@ class HeaderBlock:
         """
         data = source = around.data
         start = at = here = self.body  # of the block, of the line, and where it is read
-        most, colon = MAX_FIELDS, -1
+        colon = -1
         folded = False
         self.body = _end_of_block(data, at)
-        while self.body < 0 and here < limit <= len(data) and len(self.fields) < most:
+        while self.body < 0 and here < limit <= len(data):
             if colon < at:  # only the first of a line counts
                 while here < limit and source[here] != COLON and source[here] != LF:
                     here += 1
@@ -153,9 +155,12 @@ class HeaderBlock:
             if subject != value and not subject:
                 return True  # a message without a subject got one that says "spam"
             value = subject
-        self.fields.append((name, value))
-        if letter == 99 and name.startswith("content-"):
-            self.content.setdefault(name, value)
+        kept = len(self.fields) < MAX_FIELDS
+        if letter in b"cfs" and name in NEEDED and name not in self.content:
+            self.content[name] = value
+            kept = True
+        if kept:
+            self.fields.append((name, value))
         return True
 
     def transfer_encoding(self) -> str:
@@ -227,7 +232,7 @@ def parameters(value: str, charset: str = "", around: Surroundings | None = None
     semicolon = value.find(";")
     if semicolon < 0:
         return found
-    while semicolon >= 0 and len(found) < MAX_PARAMETERS:
+    while semicolon >= 0:
         at = semicolon + 1
         semicolon = value.find(";", at)
         end = semicolon if semicolon >= 0 else len(value)
@@ -242,16 +247,19 @@ def parameters(value: str, charset: str = "", around: Surroundings | None = None
             semicolon = value.find(";", end)
         else:
             text = value[equals + 1 : end].partition(" (")[0].strip(WHITE)  # a comment may follow
-        found.setdefault(value[at:equals].strip().lower(), text)
+        name = value[at:equals].strip().lower()
+        if len(found) < MAX_PARAMETERS or name.partition("*")[0] in PARAMETERS:
+            found.setdefault(name, text)
     if value.isascii() and value.find("*") < 0 and value.find("=?") < 0:
         return found
     from spamnb.reading.encodings.decoding import extended_parameter, readable_value
 
     readable_parameters = {}
     for name, text in found.items():
-        base, star, _ = name.partition("*")
+        base, star, section = name.partition("*")
         if star:
-            readable_parameters[base] = extended_parameter(found, base, around)
+            if section in ("", "0", "0*"):  # all sections are read with the first
+                readable_parameters[base] = extended_parameter(found, base, around)
         elif name + "*" not in found:
             readable_parameters.setdefault(
                 name, text if name == "boundary" else readable_value(text, charset, around)

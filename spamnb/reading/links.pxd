@@ -11,7 +11,7 @@ cdef unsigned char DOT, PERCENT
 cdef bytes _ENDS, _USUAL, _HEX
 cdef str _NOT_FIRST, _SCHEME_LETTERS
 
-@cython.locals(links=list, most=Py_ssize_t, size=Py_ssize_t, at=Py_ssize_t, start=Py_ssize_t, starts=dict, form=str, found=list)
+@cython.locals(links=list, most=Py_ssize_t, size=Py_ssize_t, room=Py_ssize_t, at=Py_ssize_t, start=Py_ssize_t, starts=dict, form=str, found=list)
 cpdef list links_in(str text)
 
 @cython.locals(end=Py_ssize_t, stop=Py_ssize_t, char=Py_UCS4)

@@ -49,8 +49,11 @@ def links_in(text: str) -> list[str]:
     links: list[str] = []
     most = MOST_LINKS
     size = len(text)
+    room = (
+        4 * size + LONGEST_LINK
+    )  # characters of all: one may stand in another, as in /go?to=http://elsewhere
     at = unchecked.find(text, ":", 0)  # one character is found many times as fast as three
-    while 0 <= at < size - 2 and len(links) < most:
+    while 0 <= at < size - 2 and len(links) < most and room > 0:
         if unchecked.char_at(text, at + 1) == "/" == unchecked.char_at(text, at + 2):
             start = at
             while start > 0 and at - start < LONGEST_SCHEME and text[start - 1] in _SCHEME_LETTERS:
@@ -59,6 +62,7 @@ def links_in(text: str) -> list[str]:
                 start += 1
             if start < at:
                 links.append(text[start : _link_end(text, at)])
+                room -= len(links[-1])
         at = unchecked.find(text, ":", at + 1)
     starts: dict[str, list[int]] = {}
     at = unchecked.find(text, ".", 3)

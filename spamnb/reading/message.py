@@ -18,16 +18,18 @@ from spamnb.reading.headers import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from spamnb.reading.attachments import Attachments
-    from spamnb.reading.attachments.contents import Content
+    from spamnb.reading.attachments.contents import Allowance, Content
     from spamnb.reading.encodings.decoding import Decoding
     from spamnb.reading.headers import Fields
 
 # Limits of a message; the most that 8,000 real ones had was 20 leaves.
-MAX_TEXT_BYTES = 1024 * 1024  # after transfer decoding; later text is not decoded
-MAX_LEAVES = 2000  # multiparts included; what follows is read as one text
-MAX_NESTING = 100  # open multiparts; one more is read as text
+MAX_TEXT_BYTES = 4 * 1024 * 1024  # of all texts as they were sent; of longer ones, the largest are cut
+MAX_PARTS = 100_000  # multiparts included; what follows is read as one text
+ENOUGH_HEADER = 2000  # bytes: with less left of MAX_HEADER_BYTES, too, the rest is one text
+MAX_LEAVES = 1000  # texts that are read, and as many others: of more, the largest
+MAX_NESTING = 100  # open multiparts, as Postfix has it; one more is read as text
 MAX_DELIMITER = 1000  # bytes of a boundary line; the standard allows 74
-MAX_DASHED_LINES = 100_000  # lines looked at because they start with "--"; 50 MB of them took 33 s
+MAX_DASHED_LINES = 500_000  # lines looked at because they are as long as a boundary and start with "--"
 
 PLAIN = "text/plain"
 EMBEDDED = "message/rfc822"
@@ -79,7 +81,7 @@ class Leaf:
 class Message:
     """A message as it was read: its headers, and its leaves."""
 
-    __slots__ = ("body", "data", "fields", "headers", "leaves")
+    __slots__ = ("allowance", "body", "data", "fields", "headers", "leaves")
 
     def __init__(
         self, data: bytes, fields: Fields | None, headers: Fields, body: int, leaves: list[Leaf]
@@ -89,6 +91,7 @@ class Message:
         self.headers = headers  # lower-case name, unfolded and decoded value; in order
         self.body = body  # offset in `data`
         self.leaves = leaves  # in order; none if it is a multipart without leaves
+        self.allowance: Allowance | None = None  # what its attachments left of it, if it has any
 
     @property
     def has_headers(self) -> bool:
@@ -108,12 +111,16 @@ def read(raw: bytes) -> Message:
     start = header_start(data)
     reader = _MessageReader(data)
     if start < 0:
-        reader.add_leaf("", HeaderBlock(0), len(data))
+        reader.add_leaf("", HeaderBlock(0), len(data), MAX_TEXT_BYTES)
         return Message(data, None, [], 0, reader.leaves)
     block = reader.walk(start)
+    reader.add_leaves()
     if block.is_raw and reader.charset and reader.around.finds_left > 0:
         block.decode(reader.around, reader.charset)
-    return Message(data, block.fields, block.headers, block.body, reader.leaves)
+    message = Message(data, block.fields, block.headers, block.body, reader.leaves)
+    if reader.attachments is not None:
+        message.allowance = reader.attachments.allowance
+    return message
 
 
 def _media_type(value: str | None, default: str) -> str:
@@ -145,43 +152,63 @@ def _may_be_encoded(text: str) -> bool:
     return "\x1b" in text or "\0" in text
 
 
+def shares(sizes: list[int], most: int) -> list[tuple[int, int]]:
+    """Share `most` items out among runs of some sizes: which run, and how many of its items.
+
+    If any is cut, the runs come in order of their sizes: a flood in one leaf hides no other.
+    """
+    total, following = 0, len(sizes)
+    for size in sizes:
+        total += size
+    if total <= most:
+        return [(which, sizes[which]) for which in range(following)]
+    found = []
+    for which in sorted(range(len(sizes)), key=sizes.__getitem__):
+        share = min(sizes[which], most // following)
+        found.append((which, share))
+        most -= share
+        following -= 1
+    return found
+
+
 class _MessageReader:
     """One pass over a message. `at` is always the start of a line; the searches only ever move forward."""
 
     __slots__ = (
         *("around", "attachments", "blank", "blank_crlf", "charset", "dashed_left", "data", "decoding"),
-        *("header_left", "levels", "leaves", "text_left", "types"),
+        *("found", "header_left", "levels", "leaves", "sizes", "types"),
     )
 
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.around = Surroundings(data)
+        self.found: list[tuple[str, HeaderBlock, int]] = []  # type, head, end of each leaf; -1: EMBEDDED
         self.leaves: list[Leaf] = []
         self.levels: dict[bytes, int] = {}  # "--boundary" of each open multipart → its depth
+        self.sizes: set[int] = set()  # of the lines that can be one of these, or its end
         self.types: list[str] = []  # for each open multipart, the type of its leaves that state none
         self.blank = -1  # offset of the next blank line of LF alone; blank_crlf: of CR LF
         self.blank_crlf = -1
         self.header_left = MAX_HEADER_BYTES
-        self.text_left = MAX_TEXT_BYTES
         self.dashed_left = MAX_DASHED_LINES
         self.attachments: Attachments | None = None  # reads them, once there is one
         self.decoding: Decoding | None = None  # of the text read last
         self.charset = ""  # that the first text beyond ASCII was read by
 
     def walk(self, at: int) -> HeaderBlock:
-        """Add all leaves from the header block that starts here, and return this block."""
+        """Find all leaves from the header block that starts here, and return this block."""
         outermost: HeaderBlock | None = None
         default = PLAIN
         embedded = False
-        left = MAX_LEAVES
-        while left > 0 and 0 <= at < len(self.data):
+        left = MAX_PARTS
+        while left > 0 and self.header_left > ENOUGH_HEADER and 0 <= at < len(self.data):
             left -= 1
             begin = at
             block = self.header_block(begin)
             if outermost is None:
                 outermost = block
             if embedded:
-                self.leaves.append(Leaf(EMBEDDED, block.headers))
+                self.found.append((EMBEDDED, block, -1))
             declared = block.content.get("content-type")
             content_type = _media_type(declared, default)
             # The standard forbids to encode an embedded message; where it is encoded, it is read as a text.
@@ -197,12 +224,31 @@ class _MessageReader:
             end, begins, at = self.next_entity(block.body)
             nothing = end == begin  # two delimiters in a row
             if not nothing and (depth < 0 or begins != depth):
-                self.add_leaf(content_type, block, end)
+                self.found.append((content_type, block, end))
+            if len(self.found) > 4 * MAX_LEAVES:
+                self.keep_largest()
             if at >= 0:
                 default = self.types[-1]
         if 0 <= at < len(self.data):
-            self.add_leaf(PLAIN, HeaderBlock(at), len(self.data))
+            self.found.append((PLAIN, HeaderBlock(at), len(self.data)))
         return outermost or HeaderBlock(at)
+
+    def keep_largest(self) -> None:
+        """Forget all but the largest texts, and the largest of the other leaves."""
+        sizes = [end - block.body for _, block, end in self.found]
+        by_size = sorted(range(len(sizes)), key=sizes.__getitem__, reverse=True)
+        texts = [which for which in by_size if _is_textual(self.found[which][0])][:MAX_LEAVES]
+        others = [which for which in by_size if not _is_textual(self.found[which][0])][:MAX_LEAVES]
+        self.found = [self.found[which] for which in sorted(texts + others)]
+
+    def add_leaves(self) -> None:
+        """Read the leaves that were found. If their texts are too long, the largest are cut."""
+        if len(self.found) > MAX_LEAVES:
+            self.keep_largest()
+        sizes = [max(end - block.body, 0) if _is_textual(kind) else 0 for kind, block, end in self.found]
+        allowed = dict(shares(sizes, MAX_TEXT_BYTES))
+        for which, (content_type, block, end) in enumerate(self.found):
+            self.add_leaf(content_type, block, end, allowed[which])
 
     def header_block(self, at: int) -> HeaderBlock:
         """Read the header block at an offset."""
@@ -236,6 +282,7 @@ class _MessageReader:
         if not 2 < len(delimiter) < MAX_DELIMITER or delimiter in self.levels or depth == MAX_NESTING:
             return -1
         self.levels[delimiter] = depth
+        self.sizes |= {len(delimiter), len(delimiter) + 2}
         self.types.append(EMBEDDED if content_type == "multipart/digest" else PLAIN)
         return depth
 
@@ -266,22 +313,30 @@ class _MessageReader:
         after it, the depth of that multipart (-1: there is none) and whether this closes it."""
         data, levels = self.data, self.levels
         sought, dashes = b"\n--", at - 1
-        if len(levels) == 1 and len(data) < 3 * MAX_DASHED_LINES:  # too short for so many
+        if len(levels) == 1:
             sought = b"\n" + next(iter(levels))
         while levels and self.dashed_left and (dashes := data.find(sought, dashes)) >= 0:
-            self.dashed_left -= 1
-            stop = data.find(b"\n", dashes + 1, dashes + MAX_DELIMITER + 10)
-            line = data[dashes + 1 : stop if stop >= 0 else dashes + MAX_DELIMITER + 10].rstrip()
-            depth = levels.get(line, -1)
-            closes = depth < 0 and line.endswith(b"--") and (depth := levels.get(line[:-2], -1)) >= 0
-            if depth >= 0:
-                end = dashes - 1 if data[dashes - 1 : dashes] == b"\r" else dashes
-                return max(at, end), stop + 1 or len(data), depth, closes
+            stop = behind = data.find(b"\n", dashes + 1, dashes + MAX_DELIMITER + 10)
+            if stop < 0:
+                behind = min(len(data), dashes + MAX_DELIMITER + 10)
+            while data[behind - 1] in b" \t\r\f\v":
+                behind -= 1
+            if behind - dashes - 1 in self.sizes:
+                self.dashed_left -= 1
+                line = data[dashes + 1 : behind]
+                depth = levels.get(line, -1)
+                closes = depth < 0 and line.endswith(b"--") and (depth := levels.get(line[:-2], -1)) >= 0
+                if depth >= 0:
+                    end = dashes - 1 if data[dashes - 1 : dashes] == b"\r" else dashes
+                    return max(at, end), stop + 1 or len(data), depth, closes
             dashes += 3
         return len(data), len(data), -1, False
 
-    def add_leaf(self, content_type: str, block: HeaderBlock, end: int) -> None:
-        """Add the leaf with this header block, whose body ends at an offset."""
+    def add_leaf(self, content_type: str, block: HeaderBlock, end: int, most: int) -> None:
+        """Add the leaf with this header block, whose body ends at an offset; `most` bytes of its text."""
+        if end < 0:
+            self.leaves.append(Leaf(EMBEDDED, block.headers))
+            return
         declared = parameters(block.content.get("content-type", ""), self.charset, self.around)
         disposition = block.content.get("content-disposition", "")
         named = parameters(disposition, self.charset, self.around)
@@ -291,7 +346,7 @@ class _MessageReader:
         text, content = None, None
         self.decoding = None
         if _is_textual(content_type):
-            text = self.text(block.body, end, encoding, charset)
+            text = self.text(block.body, end, most, encoding, charset)
         if text is None or _is_file(text, content_type == PLAIN and filename != ""):
             content = self.content(content_type, block, end, charset)
             if content is not None:
@@ -313,21 +368,18 @@ class _MessageReader:
         encoding = block.transfer_encoding()
         return self.attachments.read(self.data, block.body, end, encoding, charset, content_type)
 
-    def text(self, start: int, end: int, encoding: str, charset: str) -> str:
-        """Decode the text of a leaf, up to the most a message may have."""
-        data, size = self.data, end - start
+    def text(self, start: int, end: int, most: int, encoding: str, charset: str) -> str:
+        """Decode the text of a leaf, up to so many bytes."""
+        data = self.data
+        if end - start > most:  # cut at a line end, not within a character
+            end = data.rfind(b"\n", start, start + most) + 1 or start + most
         text = "\xff"
-        if not encoding and charset in ASCII_CHARSETS and size <= self.text_left:
+        if not encoding and charset in ASCII_CHARSETS:
             text = data[start:end].decode("latin-1")
-        if text.isascii() and not _may_be_encoded(text):
-            self.text_left -= size
-        else:
+        if not text.isascii() or _may_be_encoded(text):
             from spamnb.reading.encodings.decoding import read_text
 
-            # Base64 needs a third more than its text.
-            body = data[start : min(end, start + 2 * self.text_left)]
-            self.decoding = read_text(body, encoding, charset, self.around, self.text_left)
-            self.text_left -= self.decoding.size
+            self.decoding = read_text(data[start:end], encoding, charset, self.around)
             text = self.decoding.text
             if not self.charset and not text.isascii():
                 self.charset = self.decoding.charset

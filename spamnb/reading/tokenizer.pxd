@@ -2,7 +2,7 @@ cimport cython
 
 cimport spamnb.reading.unchecked as unchecked
 from spamnb.reading.features cimport Features, Tag
-from spamnb.reading.message cimport Message, Leaf
+from spamnb.reading.message cimport Leaf, Message, shares
 from spamnb.reading.header_rules cimport add_header, is_read
 from spamnb.reading.links cimport add_links, links_in
 from spamnb.reading.sender cimport add_sender
@@ -45,6 +45,3 @@ cdef class Tokenizer:
 cdef Py_ssize_t put(bytearray head, Py_ssize_t at, str text, Py_ssize_t most) except -1
 
 cpdef str printable(str text)
-
-@cython.locals(total=Py_ssize_t, size=Py_ssize_t, found=list, following=int, which=int, share=int)
-cpdef list shares(list sizes, int most)

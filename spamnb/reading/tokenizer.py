@@ -5,7 +5,7 @@ from __future__ import annotations
 from spamnb.reading.features import BODY, HEAD, MOST_WORDS, NO_LIMIT, NO_TAG, Features, Tag
 from spamnb.reading.header_rules import MOST_HEADER_WORDS, add_header, is_read
 from spamnb.reading.links import MOST_LINKS, add_links, links_in
-from spamnb.reading.message import EMBEDDED
+from spamnb.reading.message import EMBEDDED, shares
 from spamnb.reading.sender import add_sender
 from spamnb.reading.words import plain_typography, word_count
 
@@ -83,7 +83,7 @@ class Tokenizer:
         self._add_texts(features, NO_TAG, spaced, (MOST_TOKENS - features.added) // ngrams, ngrams, True)
         if self.settings.grams:
             features.add_grams(self._head_of_grams(message), HEAD)
-            features.add_grams(b" ".join(spaced)[:GRAM_TEXT], BODY)
+            features.add_grams(gram_text(spaced), BODY)
         features.numbers = {}
         if numbers:
             if self._numbers_of is None:
@@ -193,14 +193,22 @@ def put(head: bytearray, at: int, text: str, most: int) -> int:
     return at + size
 
 
+def gram_text(spaced: list[bytes]) -> bytes:
+    """Return the beginning of the texts; if more than half of it is spaces, of their words alone."""
+    text = b" ".join(spaced)
+    start = text[:GRAM_TEXT]
+    return start if 2 * start.count(b" ") <= GRAM_TEXT else b" ".join(text.split(None, GRAM_TEXT))[:GRAM_TEXT]
+
+
 def pages_of(message: Message) -> dict[int, Page]:
     """Return HTML as a reader sees it, by the id() of its leaf."""
     html_leaves = [leaf for leaf in message.leaves if leaf.text and is_html(leaf)]
     if not html_leaves:
         return {}
-    from spamnb.html.page import render  # plain mail has no use for it
+    from spamnb.html.page import MAX_WORK, render  # plain mail has no use for it
 
-    return {id(leaf): render(leaf.text or "") for leaf in html_leaves}
+    share = MAX_WORK // len(html_leaves)  # so that no page takes that of another
+    return {id(leaf): render(leaf.text or "", share) for leaf in html_leaves}
 
 
 def is_html(leaf: Leaf) -> bool:
@@ -214,22 +222,3 @@ def printable(text: str) -> str:
     if text.isprintable() and " " not in text:
         return text
     return "".join([char for char in text if char.isprintable() and char != " "])
-
-
-def shares(sizes: list[int], most: int) -> list[tuple[int, int]]:
-    """Share `most` items out among runs of some sizes: which run, and how many of its items.
-
-    If any is cut, the runs come in order of their sizes: a flood in one leaf hides no other.
-    """
-    total, following = 0, len(sizes)
-    for size in sizes:
-        total += size
-    if total <= most:
-        return [(which, sizes[which]) for which in range(following)]
-    found = []
-    for which in sorted(range(len(sizes)), key=sizes.__getitem__):
-        share = min(sizes[which], most // following)
-        found.append((which, share))
-        most -= share
-        following -= 1
-    return found

@@ -105,6 +105,11 @@ PROTOCOLS = [
     ),
 ]
 PACKED = [b"\xc6\x00\x00\x00\x08", b"\xcf\xff\xff\xff\xff\xff\xff\xff\xff", b"\xdd", b"\xdf", b"\xd9\x20"]
+ATTACHED = [
+    *(b"PK\1\2", b"PK\3\4", b"PK\5\6", b"[Content_Types].xml", b"word/document", b".xml", b'Target="'),
+    *(b"1 0 obj", b"endobj", b"stream\n", b"endstream", b"/ToUnicode 1 0 R", b"/ObjStm/First 9", b"BT "),
+    *(b"beginbfrange", b"/FlateDecode", b"/ASCII85Decode", b"((", b"Tj", b"/URI("),
+]
 SENDER = [b"<a@b.example>", b'"', b"((", b")", b"@", b"dmarc=fail", b"dmarc = ", b"; "]
 
 MAIL = [*ENCODED, *MIME, *TEXT, *HTML, *CSS, *MAILBOX]

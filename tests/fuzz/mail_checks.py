@@ -8,18 +8,24 @@ from binascii import b2a_qp
 from contextlib import suppress
 from email.policy import default
 from email.utils import getaddresses
+from unittest.mock import patch
 
+from fuzz.attached import attached
 from fuzz.common import forget, new_folder
 from helpers.passthrough import check, without_forged
 
 from spamnb.bayes.verdict import Verdict
-from spamnb.html.page import MAX_NAMES, MAX_TARGETS, render
+from spamnb.html.elements import KINDS
+from spamnb.html.nesting import MAX_NAMES
+from spamnb.html.page import MAX_TARGETS, MAX_WORK, render
 from spamnb.mailboxes.chunks import RawMessage, ReadMessages
 from spamnb.mailboxes.formats import mbox
 from spamnb.mailboxes.ranges import ChunkTask, join_ranges
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import chunks, messages
 from spamnb.passthrough import STYLES, passed_through
+from spamnb.reading.attachments import contents
+from spamnb.reading.attachments.contents import MAX_ATTACHED_LINKS, MAX_ATTACHED_TEXT, Allowance
 from spamnb.reading.batch import MOST_OCCURRENCES
 from spamnb.reading.dates import timestamp
 from spamnb.reading.encodings.charsets import KNOWN, by_codec, codec
@@ -30,10 +36,12 @@ from spamnb.reading.headers import Surroundings
 from spamnb.reading.identity import digest
 from spamnb.reading.message import MAX_LEAVES, MAX_TEXT_BYTES, read
 from spamnb.reading.settings import Settings
-from spamnb.reading.tokenizer import MOST_TOKENS, Tokenizer
+from spamnb.reading.tokenizer import MOST_TOKENS, Tokenizer, pages_of
 from spamnb.training.batches import batch_of
 
 VERDICT = Verdict("spam", 1.5, 0.9, {"ham": 0.1, "spam": 0.9}, [])
+DEFLATED = 1032  # times as large is what is unpacked, at the most
+STEP = 70_000  # letters or steps that one more table of a font may take
 NEVER_IN_A_TOKEN = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
 SETTINGS = [Settings(), Settings(ngrams=3, stem="english"), Settings(keep_case=True, headers=False)]
 TOKENIZERS = [Tokenizer(settings) for settings in SETTINGS]
@@ -45,7 +53,6 @@ def reader(data: bytes) -> None:
     """Any bytes are a message, within bounds, and it is the same one however its lines end."""
     message = read(data)
     assert len(message.leaves) <= MAX_LEAVES + 1
-    assert sum(len(part.text or "") for part in message.leaves) <= MAX_TEXT_BYTES
     for part in message.leaves:
         assert 0 <= part.size <= len(data)
         for text in (part.text or "", part.filename, part.charset, part.disposition, part.content_type):
@@ -64,6 +71,29 @@ def reader(data: bytes) -> None:
     unforged = without_forged(data, STYLES["spamnb"][0]) == data
     if message.has_headers and plain and unforged:
         assert digest(read(passed_through(data, VERDICT))) == same
+
+
+def attachment(data: bytes) -> None:
+    """The work for a file is in proportion to it and to what is unpacked of it, whatever it names twice."""
+    with patch.object(contents, "MAX_UNPACKED_BYTES", 1 << 26):  # so that this limit hides no copies
+        check_work(attached([data, data]))
+
+
+def check_work(raw: bytes) -> None:
+    """Check what was counted of a message: nothing is timed."""
+    message = read(raw)
+    size, full, left = len(message.data), Allowance(), message.allowance or Allowance()
+    unpacked = full.unpacked - left.unpacked
+    assert unpacked <= (DEFLATED if left.streams < full.streams else 1) * size
+    assert full.work - left.work <= 1000 + 20 * (size + unpacked)
+    assert min(left.unpacked, left.letters + STEP, left.work + STEP, left.pixels, left.searched) >= 0
+    assert sum(len(part.content.links) for part in message.leaves if part.content) <= MAX_ATTACHED_LINKS
+    text = sum(len(part.text or "") for part in message.leaves)
+    assert text <= MAX_TEXT_BYTES + MAX_ATTACHED_TEXT
+    pages = pages_of(message)
+    steps = sum(page.work for page in pages.values())
+    assert steps <= 20 * text + 110_000 * len(pages)
+    assert steps <= MAX_WORK + 10 * text + 10_000 * len(pages)
 
 
 def transfer(data: bytes) -> None:
@@ -134,7 +164,7 @@ def page(data: bytes) -> None:
     # A label stands in spaces, a tag makes a gap in both texts.
     assert len(first.text) + len(first.hidden) <= 4 * len(html)
     assert max(len(first.links), len(first.images)) <= MAX_TARGETS
-    assert len(first.tags) <= MAX_NAMES
+    assert len(first.tags) <= len(KINDS) + MAX_NAMES
     forget()
     again = render(html)
     for name in first.__slots__:

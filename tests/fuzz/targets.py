@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fuzz import file_checks, imap_checks, mail_checks, quick_checks
+from fuzz.attached import FILES
 from fuzz.both_forms import same
-from fuzz.dictionary import CSS, ENCODED, HTML, MAIL, MAILBOX, MIME, PACKED, PROTOCOLS, SENDER, TEXT
+from fuzz.dictionary import ATTACHED, CSS, ENCODED, HTML, MAIL, MAILBOX, MIME, PACKED, PROTOCOLS, SENDER, TEXT
 from fuzz.families import BOX, ENVELOPE, FAMILIES
 from fuzz.file_checks import JOURNAL, SPAM, sound_model
 from helpers.paths import GOLDEN, SPAMASSASSIN
@@ -99,6 +100,12 @@ def found(path: str, most: int) -> Iterator[bytes]:
     return islice((one.data for one in messages([path]) if isinstance(one, RawMessage)), most)
 
 
+def files() -> Iterator[bytes]:
+    """Files that are attached to mail."""
+    for make in FILES.values():
+        yield make(MADE)[0]
+
+
 def bodies() -> Iterator[bytes]:
     """What follows the header block, in charsets and encodings of all kinds."""
     for raw in mail():
@@ -153,6 +160,7 @@ TARGETS = {
     "markup": Target(quick_checks.markup, small(pages), [*HTML, *CSS], 4096),
     "mbox": Target(quick_checks.mbox, small(mailboxes), MAILBOX, 4096),
     "reader": Target(mail_checks.reader, mail),
+    "attachment": Target(mail_checks.attachment, files, ATTACHED, 4096, in_python=True),
     "tokenizer": Target(mail_checks.tokenizer, mail),
     "bulk": Target(mail_checks.bulk, mail),
     "page": Target(mail_checks.page, pages, [*HTML, *CSS]),

@@ -11,7 +11,7 @@ from helpers.growth import in_linear_time
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from spamnb.html import elements, styles
+from spamnb.html import elements, nesting, styles
 from spamnb.html import page as pages
 from spamnb.html.entities import unescape
 from spamnb.html.page import render
@@ -291,7 +291,7 @@ def test_tags() -> None:
 def test_caps() -> None:
     many = "".join(f"<x{i}><a href={i}><img src={i}>" for i in range(3000))
     found = render(many)
-    assert len(found.tags) == pages.MAX_NAMES
+    assert len(found.tags) == nesting.MAX_NAMES + 2
     assert len(found.links) == len(found.images) == pages.MAX_TARGETS
     assert len(render(f"<a href='{'x' * 3000}'>").links[0]) == pages.MAX_TARGET
     assert max(map(len, render(f"<{'x' * 300}>").tags)) == elements.MAX_NAME

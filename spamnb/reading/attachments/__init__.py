@@ -6,15 +6,13 @@ Mail with nothing but texts does not load this module, and each format has a mod
 from __future__ import annotations
 
 from spamnb.reading.attachments.contents import Allowance, Content
-from spamnb.reading.encodings.decoding import decode
-from spamnb.reading.encodings.transfer import undo
+from spamnb.reading.encodings.transfer import UTF_16, undo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 SNIFFED = 1024  # bytes that are looked at; so far into a file may a PDF begin
-MOST_PICTURES = 8  # of one message, searched for QR codes
 MOST_OF_HIGH_BYTES = 0.3  # in a text that is not UTF-8
 
 # As browsers tell HTML from other text: https://mimesniff.spec.whatwg.org/#identifying-a-resource-with-an-unknown-mime-type
@@ -36,7 +34,8 @@ class Start:
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.is_text = is_text(data)
-        self.text = decode(data, "").lstrip("\ufeff \t\r\n").lower() if self.is_text else ""
+        codec = "utf-16" if data.startswith(UTF_16) else "utf-8"
+        self.text = data.decode(codec, "replace").lstrip("\ufeff \t\r\n").lower() if self.is_text else ""
 
 
 def is_pdf(start: Start) -> bool:
@@ -73,10 +72,10 @@ def read_archive(body: bytes, _charset: str, allowance: Allowance) -> Content:
     return read_zip(body, allowance)
 
 
-def read_picture(body: bytes, *_: object) -> Content:
+def read_picture(body: bytes, _charset: str, allowance: Allowance) -> Content:
     from spamnb.reading.attachments.qr_codes import read_picture
 
-    return read_picture(body)
+    return read_picture(body, allowance)
 
 
 def read_page(body: bytes, charset: str, allowance: Allowance) -> Content:
@@ -84,7 +83,7 @@ def read_page(body: bytes, charset: str, allowance: Allowance) -> Content:
 
 
 def read_text(body: bytes, charset: str, allowance: Allowance) -> Content:
-    return Content(decode(body[: allowance.text], charset).replace("\r\n", "\n"))
+    return Content(allowance.decode(body[: allowance.text], charset).replace("\r\n", "\n"))
 
 
 class AttachmentKind:
@@ -125,7 +124,6 @@ class Attachments:
 
     def __init__(self) -> None:
         self.allowance = Allowance()
-        self.pictures_left = MOST_PICTURES
 
     def read(
         self, data: bytes, start: int, end: int, encoding: str, charset: str, content_type: str = ""
@@ -146,8 +144,8 @@ class Attachments:
     def may_have_codes(self) -> bool:
         from spamnb.reading.attachments.qr_codes import can_read
 
-        self.pictures_left -= 1
-        return can_read and self.pictures_left >= 0
+        self.allowance.pictures -= 1
+        return can_read and self.allowance.pictures >= 0
 
 
 def kind_of(data: bytes) -> AttachmentKind | None:
@@ -161,7 +159,7 @@ def kind_of(data: bytes) -> AttachmentKind | None:
 
 def is_text(head: bytes) -> bool:
     """Tell whether bytes can be the beginning of a text."""
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if head.startswith(UTF_16):
         return True
     if not head or head.translate(None, CONTROLS) != head:
         return False

@@ -7,12 +7,14 @@ returns, and raises on what unpackers put up with.
 from __future__ import annotations
 
 from spamnb.reading.attachments.contents import MAX_MEMBERS, Allowance, Content
-from spamnb.reading.encodings.decoding import decode
 
 LONGEST_NAME = 200  # bytes of the name of a member that are read
-MOST_DOCUMENTS = 60  # members whose text or links are read
 TAIL = 65_557  # bytes at the end that the last record of an archive lies in
+UNKNOWN = 0xFFFFFFFF  # size of a member that is written elsewhere
 LONGEST_TARGET = 500  # characters of a link
+# Steps of `contents`: of a member of the directory, and of one that is read.
+STEPS_OF_MEMBER, STEPS_OF_DOCUMENT = 3, 30
+TARGETS_A_STEP, TAGS_A_STEP = 2, 10
 
 # By how the name of a member starts and ends: where the text of Office documents and OpenDocument stands.
 DOCUMENTS = (
@@ -41,33 +43,43 @@ class Member:
 def read_zip(data: bytes, allowance: Allowance) -> Content:
     """Read the names in an archive, and the text and links of an Office document."""
     content = Content()
-    members = directory(data) or local_members(data)
+    members = directory(data, allowance) or local_members(data, allowance)
     lower = [member.name.lower() for member in members]
-    if "[content_types].xml" not in lower and "mimetype" not in lower:
+    if overlap(members) or ("[content_types].xml" not in lower and "mimetype" not in lower):
         content.names = [member.name for member in members]
         return content
-    texts, left = [], MOST_DOCUMENTS
+    texts = []
     for name, member in zip(lower, members, strict=True):
         is_text = any(name.startswith(start) and name.endswith(end) for start, end in DOCUMENTS)
-        if not left or not (is_text or name.endswith(".rels")):
+        if allowance.work <= 0 or not (is_text or name.endswith(".rels")):
             continue
-        left -= 1
+        allowance.work -= STEPS_OF_DOCUMENT
         source = unpacked(data, member, allowance)
         if name.startswith("xl/worksheets/") and b"inlineStr" not in source:
             continue  # numbers
         if is_text:
-            texts.append(text_of(source[: allowance.text]))
+            texts.append(text_of(source, allowance))
         else:
-            content.links += targets(source)
+            content.links += targets(source, allowance)[: allowance.links - len(content.links)]
     content.text = "\n".join(texts)
     return content
+
+
+def overlap(members: list[Member]) -> bool:
+    """Tell whether two members have bytes in common: who packs files never does that."""
+    end = 0
+    for member in sorted(members, key=lambda member: member.offset):
+        if member.offset < end:
+            return True
+        end = member.offset + 30 + member.size
+    return False
 
 
 def number(data: bytes, at: int, size: int) -> int:
     return int.from_bytes(data[at : at + size], "little")
 
 
-def directory(data: bytes) -> list[Member]:
+def directory(data: bytes, allowance: Allowance) -> list[Member]:
     """Return the members by the directory at the end of an archive."""
     last = data.rfind(b"PK\x05\x06", max(0, len(data) - TAIL))
     if last < 0:
@@ -75,29 +87,35 @@ def directory(data: bytes) -> list[Member]:
     start = last - number(data, last + 12, 4)  # whatever was put before the archive
     members: list[Member] = []
     at = start if start >= 0 else number(data, last + 16, 4)
-    while len(members) < MAX_MEMBERS and data.startswith(b"PK\x01\x02", at):
+    while len(members) < MAX_MEMBERS and allowance.work > 0 and data.startswith(b"PK\x01\x02", at):
         name_size, extra, comment = (number(data, at + field, 2) for field in (28, 30, 32))
-        members.append(member_at(data, at + 8, at + 46, name_size, number(data, at + 42, 4)))
+        members.append(member_at(data, at + 8, at + 46, name_size, number(data, at + 42, 4), allowance))
         at += 46 + name_size + extra + comment
     return members
 
 
-def local_members(data: bytes) -> list[Member]:
+def local_members(data: bytes, allowance: Allowance) -> list[Member]:
     """Return the members of an archive whose end is missing, by the header before each."""
     members: list[Member] = []
     at = data.find(b"PK\x03\x04")
-    while at >= 0 and len(members) < MAX_MEMBERS:
-        members.append(member_at(data, at + 6, at + 30, number(data, at + 26, 2), at))
-        at = data.find(b"PK\x03\x04", at + 30 + members[-1].size)
+    while at >= 0 and len(members) < MAX_MEMBERS and allowance.work > 0:
+        member = member_at(data, at + 6, at + 30, number(data, at + 26, 2), at, allowance)
+        members.append(member)
+        at = data.find(b"PK\x03\x04", at + 30 + member.size)
+        if not member.size:  # it is not known before all is packed: up to the next, or the end
+            member.size = max(0, (at if at >= 0 else len(data)) - member.offset - 30)
     return members
 
 
-def member_at(data: bytes, fields: int, name: int, name_size: int, offset: int) -> Member:
+def member_at(
+    data: bytes, fields: int, name: int, name_size: int, offset: int, allowance: Allowance
+) -> Member:
     """Read the fields that both kinds of headers have in the same order."""
+    allowance.work -= STEPS_OF_MEMBER
     flags = number(data, fields, 2)
-    written = data[name : name + min(name_size, LONGEST_NAME)]
-    size = number(data, fields + 12, 4)
-    return Member(decode(written), bool(flags & 1), number(data, fields + 2, 2), size, offset)
+    written = allowance.decode(data[name : name + min(name_size, LONGEST_NAME)])
+    size = number(data, fields + 12, 4) % UNKNOWN
+    return Member(written, bool(flags & 1), number(data, fields + 2, 2), size, offset)
 
 
 def unpacked(data: bytes, member: Member, allowance: Allowance) -> bytes:
@@ -106,23 +124,30 @@ def unpacked(data: bytes, member: Member, allowance: Allowance) -> bytes:
     if member.encrypted or not data.startswith(b"PK\x03\x04", at):
         return b""
     start = at + 30 + number(data, at + 26, 2) + number(data, at + 28, 2)
-    end = min(len(data), start + member.size) if member.size else len(data)
+    end = min(len(data), start + member.size)
     if member.method == 8:
         return allowance.inflate(data, start, end, -15)
-    return data[start:end] if member.method == 0 and member.size else b""
+    if member.method:
+        return b""
+    stored = data[start : min(end, start + allowance.unpacked)]
+    allowance.unpacked -= len(stored)
+    return stored
 
 
-def text_of(source: bytes) -> str:
+def text_of(source: bytes, allowance: Allowance) -> str:
     """Return the text of XML as Office writes it."""
     from spamnb.html.page import render
 
     for tag in BREAKS:
         source = source.replace(tag, b"<br>")
-    return render(decode(source, "utf-8")).text
+    page = render(allowance.decode(source, "utf-8"), TAGS_A_STEP * allowance.work)
+    allowance.work -= page.work // TAGS_A_STEP
+    return page.text
 
 
-def targets(source: bytes) -> list[str]:
+def targets(source: bytes, allowance: Allowance) -> list[str]:
     """Return the links to elsewhere among the relations of a document."""
-    pieces = decode(source).split(TARGET)[1:]
+    pieces = allowance.decode(source).split(TARGET, TARGETS_A_STEP * max(allowance.work, 0))[1:]
+    allowance.work -= len(pieces) // TARGETS_A_STEP
     found = [piece[:LONGEST_TARGET].partition('"')[0].replace("&amp;", "&") for piece in pieces]
     return [link for link in found if "://" in link or link.startswith("mailto:")]

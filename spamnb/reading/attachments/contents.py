@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-# Limits of a message, all its attachments together.
+from spamnb.reading.encodings.decoding import decode
+from spamnb.reading.headers import Surroundings
+
+# Limits of a message, all its attachments together, and all copies and layers in them.
 MAX_ATTACHED_BYTES = 4 * 1024 * 1024  # after transfer decoding; what follows is known by its first bytes only
-MAX_INFLATED_BYTES = 4 * 1024 * 1024  # of deflated streams; the rest is not inflated
-MAX_ATTACHED_TEXT = 1024 * 1024  # characters
+MAX_UNPACKED_BYTES = 4 * 1024 * 1024  # of streams and members, deflated or stored; the rest is left
+MAX_ATTACHED_TEXT = 4 * 1024 * 1024  # characters
 MAX_STREAMS = 2000  # deflated, in PDF and ZIP
 MAX_ATTACHED_LINKS = 500
 MAX_MEMBERS = 1000  # of archives, whose names are evidence
+MAX_WORK = 200_000  # steps of about a microsecond: members, tags, objects, strings
+MAX_LETTERS = 100_000  # of fonts that have their own codes
+MAX_PICTURES = 8  # searched for QR codes
+MAX_PIXELS = 4_000_000  # of these pictures
+MAX_SEARCHED = 1_000_000  # pixels of them, made smaller, as they are searched
 PIECE = 16 * 1024  # bytes inflated at once
 
 
@@ -29,11 +37,21 @@ class Allowance:
 
     def __init__(self) -> None:
         self.input = MAX_ATTACHED_BYTES
-        self.inflated = MAX_INFLATED_BYTES
+        self.unpacked = MAX_UNPACKED_BYTES
         self.text = MAX_ATTACHED_TEXT
         self.streams = MAX_STREAMS
         self.links = MAX_ATTACHED_LINKS
         self.names = MAX_MEMBERS
+        self.work = MAX_WORK
+        self.letters = MAX_LETTERS
+        self.pictures = MAX_PICTURES
+        self.pixels = MAX_PIXELS
+        self.searched = MAX_SEARCHED
+        self.around = Surroundings(b"")  # so many charsets are found
+
+    def decode(self, data: bytes, declared: str = "") -> str:
+        """Decode bytes by their charset, declared or found."""
+        return decode(data, declared, self.around)
 
     def cut(self, content: Content) -> Content:
         """Leave of a content what is still allowed."""
@@ -47,12 +65,12 @@ class Allowance:
 
     def inflate(self, data: bytes, start: int, end: int, window: int = 15) -> bytes:
         """Inflate a stream as far as it is whole and allowed; window: as zlib has it, -15 for ZIP."""
-        if self.streams <= 0 or self.inflated <= 0:
+        if self.streams <= 0 or self.unpacked <= 0:
             return b""
         from zlib import decompressobj, error
 
         self.streams -= 1
-        stream, pieces, left = decompressobj(window), [], self.inflated
+        stream, pieces, left = decompressobj(window), [], self.unpacked
         try:
             for at in range(start, end, PIECE):  # in pieces, so that what comes before damage is kept
                 pieces.append(stream.decompress(data[at : min(end, at + PIECE)], left))
@@ -61,5 +79,5 @@ class Allowance:
                     break
         except error:
             pass
-        self.inflated = left
+        self.unpacked = left
         return b"".join(pieces)

@@ -10,17 +10,16 @@ import re
 
 from spamnb.reading.attachments.contents import Allowance, Content
 from spamnb.reading.encodings.charsets import by_codec
-from spamnb.reading.encodings.decoding import decode
 
-MAX_OBJECTS = 20_000  # whose dictionaries are looked at
 MAX_DICTIONARY = 4096  # bytes of one
-MAX_DICTIONARIES = 4 * 1024 * 1024  # bytes of all
+MAX_DICTIONARIES = 4 * 1024 * 1024  # bytes of all of a file
 MAX_LISTED = 64 * 1024  # bytes of the numbers that a stream of objects begins with
-MAX_OPERATIONS = 100_000  # strings, numbers and operators of the texts of one file
-MAX_MAPPED = 100_000  # letters of fonts that have their own codes
-MAX_TABLE = 64 * 1024  # bytes of one of the tables of such a font; they have up to 100 letters
+MAX_TABLES = 1000  # of a font that has its own codes
+MAX_TABLE = 64 * 1024  # bytes of one; they have up to 100 letters
 LONGEST_LETTER = 8  # characters that one code stands for
-MAX_ASCII85 = 256 * 1024  # bytes of one stream
+LONGEST_STRING = 64 * 1024  # bytes; the standard has half of that
+STEPS_OF_OBJECT, STEPS_OF_STRING = 5, 3  # as `contents` counts them; a number or an operator is one
+DICTIONARY_A_STEP, TABLE_A_STEP, ASCII85_A_STEP = 64, 16, 4  # bytes
 WIDE_GAP = -180  # in thousandths of the font's size: so much space between letters separates words
 
 # Strings with three levels of parentheses. One that is never closed ends where that shows: the search goes on
@@ -60,13 +59,16 @@ def read_pdf(data: bytes, allowance: Allowance) -> Content:
 class Font:
     """What the codes of a font stand for."""
 
-    def __init__(self, source: bytes, most: int) -> None:
+    def __init__(self, source: bytes, allowance: Allowance) -> None:
         self.letters: dict[int, str] = {}
         self.size = 2  # bytes of a code
-        self.work = 0  # letters noted, at most so many
-        for piece in source.split(b"beginbf")[1:]:
+        for piece in source.split(b"beginbf", MAX_TABLES)[1:]:
             step = 2 if piece.startswith(b"char") else 3
-            for first, *last, target in map_entries(piece[:MAX_TABLE].partition(b"endbf")[0], step):
+            table = piece[:MAX_TABLE].partition(b"endbf")[0]
+            allowance.work -= 1 + len(table) // TABLE_A_STEP
+            if allowance.work <= 0:
+                return
+            for first, *last, target in map_entries(table, step):
                 self.size = 1 if len(first) == 1 else 2
                 low = int.from_bytes(first, "big")
                 if len(last) > 1:  # a list: what the first code stands for, the second, and so on
@@ -74,10 +76,10 @@ class Font:
                 else:
                     high = int.from_bytes(last[0], "big") if last else low
                     text = by_codec(target, "utf_16_be")[:LONGEST_LETTER] or " "
-                    count = min(high - low + 1, most - self.work)
+                    count = min(high - low + 1, allowance.letters)
                     targets = [text[:-1] + chr(min(ord(text[-1]) + at, 0xFFFF)) for at in range(count)]
-                self.work += len(targets) + 1
-                if self.work > most:
+                allowance.letters -= len(targets) + 1
+                if allowance.letters <= 0:
                     return
                 self.letters |= zip(range(low, low + len(targets)), targets, strict=True)
 
@@ -103,10 +105,7 @@ class _Pdf:
 
     def _find_objects(self) -> None:
         data, at = self.data, 0
-        for _ in range(MAX_OBJECTS):
-            found = _OBJECT.search(data, at)
-            if not found:
-                return
+        while self.allowance.work > 0 and (found := _OBJECT.search(data, at)):
             at = found.end()
             stream = _STREAM.search(data, at, at + MAX_DICTIONARY)
             end = data.find(b"endobj", at, stream.start() if stream else at + MAX_DICTIONARY)
@@ -119,9 +118,12 @@ class _Pdf:
                     at = len(data)
                 self._add_stream(number, dictionary, start, at)
             else:
-                self._add_dictionary(int(found[1]), data[at : end if end >= 0 else at + MAX_DICTIONARY])
+                end = end if end >= 0 else at + MAX_DICTIONARY
+                self._add_dictionary(int(found[1]), data[at:end])
+                at = end  # none begins within another
 
     def _add_dictionary(self, number: int, dictionary: bytes) -> None:
+        self.allowance.work -= STEPS_OF_OBJECT + len(dictionary) // DICTIONARY_A_STEP
         if self.dictionaries_left > 0:
             self.dictionaries_left -= len(dictionary)
             self.objects[number] = dictionary
@@ -131,7 +133,10 @@ class _Pdf:
         if _IS_PICTURE.search(dictionary) or b"/Length1" in dictionary or b"/XRef" in dictionary:
             return
         if b"/ASCII85Decode" in dictionary or b"/A85" in dictionary:
-            data = ascii85(self.data[start : min(end, start + MAX_ASCII85)])
+            most = ASCII85_A_STEP * max(self.allowance.work, 0)
+            encoded = self.data[start : min(end, start + most)]
+            self.allowance.work -= len(encoded) // ASCII85_A_STEP
+            data = ascii85(encoded)
             start, end = 0, len(data)
         else:
             data = self.data
@@ -157,18 +162,20 @@ class _Pdf:
         pairs = [(int(one[1]), begin + int(one[2])) for one in listed]
         ends = [start for _, start in pairs[1:]] + [len(found)] * bool(pairs)
         for (number, start), end in zip(pairs, ends, strict=True):
-            self._add_dictionary(number, found[start : min(end, start + MAX_DICTIONARY)])
+            if self.allowance.work > 0:
+                self._add_dictionary(number, found[start : min(end, start + MAX_DICTIONARY)])
 
     def _find_fonts(self) -> dict[bytes, Font]:
         """Return the fonts that say what their letters are, by the names that the file has for them."""
         found: dict[int, Font] = {}
-        left = MAX_MAPPED
+        maps: dict[int, Font] = {}  # by the numbers of their streams
         for number, dictionary in self.objects.items():
             reference = _TO_UNICODE.search(dictionary)
-            stream = self.streams.get(int(reference[1])) if reference else None
-            if stream is not None:
-                found[number] = font = Font(stream, left)
-                left -= font.work
+            mapped = int(reference[1]) if reference else -1
+            if mapped in self.streams:
+                if mapped not in maps:
+                    maps[mapped] = Font(self.streams[mapped], self.allowance)
+                found[number] = maps[mapped]
         fonts: dict[bytes, Font] = {}
         for dictionary in self.objects.values() if found else ():
             for name, number in _REFERENCE.findall(dictionary):
@@ -182,7 +189,7 @@ class _Pdf:
         for place in (self.data, *self.packed):
             for one in _URI.finditer(place):
                 link = unescaped(one[1]) if one[1] is not None else from_hex(one[2])
-                found.append(decode(link[:2000]).strip())
+                found.append(self.allowance.decode(link[:2000]).strip())
                 if len(found) >= self.allowance.links:
                     return found
         return found
@@ -190,21 +197,23 @@ class _Pdf:
     def text(self) -> str:
         """Return the text that the streams show."""
         out: list[str] = []
-        left, room = MAX_OPERATIONS, self.allowance.text
+        room = self.allowance.text
         for stream in self.streams.values():
-            if b"BT" not in stream or left <= 0 or room <= 0:
+            if b"BT" not in stream:
                 continue
             font: Font | None = None
             name = b""
             pending: list[str] = []
             for one in _OPERATION.finditer(stream):
-                left -= 1
-                if left <= 0:
+                self.allowance.work -= 1
+                if self.allowance.work <= 0 or room <= 0:
                     break
                 which = one.lastindex
                 if which is None or which <= 2:
-                    data = unescaped(one[1]) if which == 1 else from_hex(one[2] or b"")
-                    pending.append(shown(data, font))
+                    self.allowance.work -= STEPS_OF_STRING - 1
+                    string = (one[which or 2] or b"")[:LONGEST_STRING]
+                    pending.append(shown(unescaped(string) if which == 1 else from_hex(string), font))
+                    room -= len(pending[-1])
                 elif which == 3:
                     name = one[3]
                 elif which == 4:
@@ -218,7 +227,6 @@ class _Pdf:
                         out.append("\n")
                     if operator in _SHOWN:
                         out += pending
-                        room -= sum(map(len, pending))
                     pending = []
             out.append("\n")
         return "".join(out)

@@ -6,10 +6,9 @@ from spamnb.reading.encodings.transfer cimport Undone, decode_base64, undo
 @cython.final
 cdef class Decoding:
     cdef readonly str text, encoding, why_encoding, charset, why_charset
-    cdef readonly Py_ssize_t size
 
-@cython.locals(undone=Undone, data=bytes, text=str, name=str, why=str)
-cpdef Decoding read_text(bytes body, str encoding, str declared, around, Py_ssize_t most)
+@cython.locals(undone=Undone, text=str, name=str, why=str)
+cpdef Decoding read_text(bytes body, str encoding, str declared, around)
 
 cpdef str decode(bytes data, str declared=*, around=*)
 

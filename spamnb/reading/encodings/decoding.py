@@ -20,28 +20,21 @@ if TYPE_CHECKING:
 class Decoding:
     """A text of a message, and how it was read: where that is not as declared, the reasons."""
 
-    __slots__ = ("charset", "encoding", "size", "text", "why_charset", "why_encoding")
+    __slots__ = ("charset", "encoding", "text", "why_charset", "why_encoding")
 
-    def __init__(
-        self, text: str, size: int, encoding: str, why_encoding: str, charset: str, why_charset: str
-    ):
+    def __init__(self, text: str, encoding: str, why_encoding: str, charset: str, why_charset: str):
         self.text = text
-        self.size = size  # bytes once the encoding was undone
         self.encoding = encoding
         self.why_encoding = why_encoding
         self.charset = charset  # Python's name of the codec
         self.why_charset = why_charset
 
 
-def read_text(body: bytes, encoding: str, declared: str, around: Around, most: int) -> Decoding:
-    """Read the body of a leaf, up to so many bytes; the message around it may name other charsets."""
+def read_text(body: bytes, encoding: str, declared: str, around: Around) -> Decoding:
+    """Read the body of a leaf; the message around it may name other charsets."""
     undone = undo(body, encoding)
-    data = undone.data
-    if len(data) > most:
-        data = data[:most]
-        data = data[: data.rfind(b"\n") + 1] or data  # cut at a line end, not within a character
-    text, name, why = text_and_charset(data, declared, around)
-    return Decoding(text, len(data), undone.encoding, undone.why, name, why)
+    text, name, why = text_and_charset(undone.data, declared, around)
+    return Decoding(text, undone.encoding, undone.why, name, why)
 
 
 def decode(data: bytes, declared: str = "", around: Around | None = None) -> str:

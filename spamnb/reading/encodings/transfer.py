@@ -22,8 +22,8 @@ ASCII = bytes(range(128))
 NO_LETTERS = bytes(range(0xC0))  # in most charsets, but for ASCII
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # how it begins; half of its bytes may be control characters
 
-MOST_LINES = 20_000  # looked at one by one; what follows is one more line
-MOST_BLOCKS = 1000  # of base64, each with an end of its own
+MOST_LINES = 200_000  # looked at one by one; what follows is one more line
+MOST_BLOCKS = 100_000  # of base64, each with an end of its own
 LONG_LINE = 40  # of base64: one character in eight may be none of its letters
 SHORT = 24  # letters of declared base64: so few must decode to UTF-8
 UNDECLARED = 60  # letters: less are base64 only where it is declared
