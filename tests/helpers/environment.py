@@ -48,11 +48,14 @@ def home() -> str:
 
 
 def temporary_folder() -> str:
-    """Return the caller's, if servers can work there: of other users, too, and by settings without quotes."""
-    folder = Path(tempfile.gettempdir())
-    is_simple = str(folder).isascii() and " " not in str(folder) and len(str(folder)) <= LONGEST_TMPDIR
-    is_open = all(above.stat().st_mode & 1 for above in folder.parents) and folder.stat().st_mode & 3 == 3
-    return str(folder) if is_simple and (is_open or os.geteuid()) else "/tmp"
+    """Return the caller's, or the first above it, where servers can work: of others, by settings unquoted."""
+    given = Path(tempfile.gettempdir())
+    for folder in (given, *given.parents):
+        is_open = all(above.stat().st_mode & 1 for above in folder.parents) and folder.stat().st_mode & 3 == 3
+        is_simple = str(folder).isascii() and " " not in str(folder) and len(str(folder)) <= LONGEST_TMPDIR
+        if is_simple and (is_open or (os.geteuid() and os.access(folder, os.W_OK))):
+            return str(folder)
+    return "/tmp"
 
 
 def of_python(environment: dict[str, str]) -> dict[str, str]:
