@@ -134,7 +134,7 @@ class Listening(Log):
         super().__init__(quiet=True)
         self.heard: list[str] = []
 
-    def refused(self, why: str) -> None:
+    def refused(self, why: str, user: str = "", message_id: str = "") -> None:  # noqa: ARG002
         self.heard.append(why)
 
     def unexpected(self, error: BaseException | None) -> None:

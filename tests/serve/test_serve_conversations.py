@@ -33,7 +33,7 @@ class Recording(Log):
         super().__init__(quiet=True)
         self.errors = []
 
-    def refused(self, why):
+    def refused(self, why, user="", message_id=""):
         pass
 
     def unexpected(self, error):
