@@ -65,7 +65,6 @@ class Hostile:
             for n in range(ENOUGH):
                 (folder / f"{FILE_NAME}{n}").write_bytes(letter(words, n))
         # Under the wrong label, so that there are mistakes to be shown.
-        (self.spam / f"{FILE_NAME}wrong").write_bytes(letter("meeting agenda notes", 98))
         (self.ham / f"{FILE_NAME}wrong").write_bytes(letter("casino pills bonus", 99))
         self.message = self.spam / f"{FILE_NAME}0"
         self.box = root / f"{FILE_NAME}.mbox"
