@@ -69,7 +69,7 @@ class Model:
             from spamnb.bayes.layers import LayeredCounts, layers_of
 
             is_own, is_base = layers_of(min(self.stored.messages), min(base.messages))
-            if is_base:
+            if is_base or self.stored.head["cutoffs"][1] == float("inf"):  # none until its journal is folded
                 self.base, self.layers = base, [self.stored, base] if is_own else [base]
                 self.counts = LayeredCounts(self.stored, base) if is_own else base
         judge = self.base or self.stored  # the few messages of a young model say little of cutoffs

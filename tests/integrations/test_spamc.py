@@ -53,6 +53,8 @@ def test_the_label_is_in_the_header(home, server, mail, three):
 
 def test_every_byte_but_the_header(home, server):
     for raw in letters():
+        if b"\r" in raw and b"X-Spamnb" in raw:  # behind an envelope line procmail reads a header
+            continue
         ((_, without),) = deliver(home, server, raw, PLAIN_RULES)
         ((_, what),) = deliver(home, server, raw)
         check(without, what)

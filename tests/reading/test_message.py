@@ -212,7 +212,7 @@ def test_caps() -> None:
     leaves = b"--b\n\npart\n" * message.MAX_PARTS + b"--b\n\nthe last part\n"
     many = read(MULTIPART.encode() + b"\n\n" + leaves + b"--b--\n").leaves
     assert len(many) == message.MAX_LEAVES
-    assert many[-1].text == "\nthe last part\n--b--"  # the multipart counts, too; the rest is one text
+    assert (many[-1].text or "").endswith("\nthe last part\n--b--")  # the rest is one text
 
     long = b"Subject: hi\n\n" + "é\n".encode() * message.MAX_TEXT_BYTES
     text = read(long).leaves[0].text or ""
