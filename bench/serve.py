@@ -90,7 +90,7 @@ def free_port() -> int:
 
 def ours(model: str, *options: str) -> Server:
     port = free_port()
-    command = [SPAMNB, "serve", "--quiet", "--model", model, "--listen", f"{LOOPBACK}:{port}", *options]
+    command = [SPAMNB, "serve", "--model", model, "--listen", f"{LOOPBACK}:{port}", *options]
     return Server(command, port)
 
 
@@ -259,7 +259,7 @@ def main() -> None:
         little = Corpus("small", corpus.ham[:100], corpus.spam[:100])
         boxes = lay_out(little, os.path.join(folder, "little"))
         small = os.path.join(folder, "small.msgpack")
-        command = [SPAMNB, "train", "--quiet", "--base", spamnb.model, "--model", small]
+        command = [SPAMNB, "train", "--base", spamnb.model, "--model", small]
         subprocess.run([*command, boxes.mbox("ham"), boxes.mbox("spam")], env=ENVIRONMENT, check=True)
         rows += many_users(spamnb.model, small, os.path.join(folder, "users"), paths)
         weather.look()

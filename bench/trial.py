@@ -91,7 +91,7 @@ class Measured:
         for source in sources.values():
             for label in LABELS:
                 paths[label] += [path for path in source.get(label, []) if path not in paths[label]]
-        read = LocalPool().batches(MailToRead(paths, Settings(), all_folders=True))
+        read = LocalPool().batches(MailToRead(paths, Settings()))
         self.corpus = Corpus.of(LABELS, [batch.whole() for batch in read])
         names = np.array([name for name, _ in self.corpus.names])
         self.of: dict[str, Any] = {}

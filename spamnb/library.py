@@ -6,7 +6,7 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from spamnb.bayes.view import View
@@ -24,24 +24,18 @@ def train(
     ham_loss: float | None = None,
     fresh: bool = False,
     forget: bool = False,
-    all_folders: bool = False,
-    yes: bool = False,
-    new_labels: Collection[str] = (),
     jobs: int | None = None,
 ) -> Summary:
     """Learn (or forget) the mail below the path, or paths, of each label, wholly or not at all.
 
     Settings (the tokenizer's) and view are for a new model. ham_loss is the share of ham that may be lost,
-    from 0 to 0.5. Without all_folders, those below a path whose names speak against its label (Trash,
-    Drafts …) are left out. Without yes, a run is refused that would move nearly all of a label to another
-    one, or has a path whose name contradicts its label: folders may have been swapped; so is one with a label
-    that a model with mail does not have, if it is not in new_labels: it may be mistyped.
+    from 0 to 0.5. Folders below a path whose names speak against its label (Trash, Drafts …) are left out. A
+    run is refused that would move nearly all of a label to another one: folders may have been swapped.
     """
     from spamnb.files import model_file
     from spamnb.labels import is_label
     from spamnb.mailboxes.sources import check
     from spamnb.training import train as training
-    from spamnb.training.labels import refuse_swapped_names
     from spamnb.workers.local import LocalPool
 
     if ham_loss is not None and not 0 <= ham_loss <= 0.5:
@@ -51,8 +45,6 @@ def train(
     lists = {label: [of] if isinstance(of, str | os.PathLike) else of for label, of in sources.items()}
     named = {label: [os.fspath(one) for one in paths] for label, paths in lists.items()}
     check([one for paths in named.values() for one in paths])
-    if not (yes or forget):
-        refuse_swapped_names(named)
     return training.train(
         model_file(os.fspath(path)),
         named,
@@ -61,9 +53,6 @@ def train(
         ham_loss=ham_loss,
         fresh=fresh,
         forget=forget,
-        all_folders=all_folders,
-        yes=yes,
-        new_labels=new_labels,
         pool=LocalPool(jobs),
     )
 

@@ -7,11 +7,9 @@ import pwd
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import accumulate
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from spamnb.errors import NoInput, SpamnbError
-
-Item = TypeVar("Item")
 
 
 class Rights(NamedTuple):
@@ -22,7 +20,6 @@ class Rights(NamedTuple):
 
 
 ROOT = Rights(0, 0)
-_other: Rights | None = None  # for files that do not belong to the model's owner, once `take` was called
 
 
 def owner_of(first: str, last: str) -> Rights:
@@ -39,56 +36,25 @@ def owner_of(first: str, last: str) -> Rights:
     return ROOT
 
 
-def take(rights: Rights, other: Rights) -> None:
-    """Give up all rights but those of two users; files are opened as the first, within `others` as the other.
+def take(rights: Rights) -> None:
+    """Give up all rights but those of a user.
 
     Groups are those of the user, not of root, so that none of root's groups opens a file of a user's.
     """
-    global _other
     try:
-        entry = pwd.getpwuid(other.user or rights.user)
+        entry = pwd.getpwuid(rights.user)
         groups = os.getgrouplist(entry.pw_name, entry.pw_gid)
     except KeyError:
         groups = []
     try:
         os.setgroups(groups)
-        _switch(rights, other)
+        os.setresgid(rights.group, rights.group, rights.group)
+        os.setresuid(rights.user, rights.user, rights.user)
     except OSError as error:
         raise SpamnbError(f"cannot become user {rights.user}: {error.strerror}") from error
-    _other = other
     for path in (os.__file__, __file__):  # of which not all that mail may need is loaded yet
         if not os.access(path, os.R_OK):
             raise SpamnbError(f"user {rights.user} cannot read {path}; install spamnb where all users can")
-
-
-@contextmanager
-def others() -> Iterator[None]:
-    """Open files as the second user meanwhile."""
-    before = Rights(os.geteuid(), os.getegid())
-    if _other in (None, before):
-        yield
-        return
-    _switch(_other, before)
-    try:
-        yield
-    finally:
-        _switch(before, _other)
-
-
-def read_as_others(items: Iterator[Item]) -> Iterator[Item]:
-    """Yield items that are read from files of the second user."""
-    while True:
-        with others():
-            try:
-                item = next(items)
-            except StopIteration:
-                return
-        yield item
-
-
-def _switch(rights: Rights, saved: Rights) -> None:
-    os.setresgid(rights.group, rights.group, saved.group)
-    os.setresuid(rights.user, rights.user, saved.user)
 
 
 @contextmanager

@@ -13,8 +13,8 @@ from spamnb.files import write_stderr
 
 NAME = "spamnb"
 COMMANDS = (
-    "train classify evaluate inspect history tune prune merge backup export import serve imap review config "
-    "completion"
+    "train forget labels classify evaluate inspect history tune prune merge backup export import serve imap "
+    "review config"
 ).split()
 
 
@@ -60,6 +60,8 @@ def main(ctx: click.Context) -> None:
 
     \b
     spamnb train ham/ spam/          learn from two folders or mailboxes
+    spamnb forget PATH...            take messages out again
+    spamnb labels                    list labels; rename OLD NEW; remove NAME
     spamnb classify < message        spam, ham or unsure?
     spamnb evaluate ham/ spam/       how good is it on this mail?
     spamnb inspect message           why was it judged so?
@@ -74,7 +76,6 @@ def main(ctx: click.Context) -> None:
     spamnb imap COMMAND              filter mail that lives on an IMAP server
     spamnb review                    see and correct in a browser what it did
     spamnb config                    what is configured, and where
-    spamnb completion SHELL          a script that completes commands and options
     """
     if ctx.invoked_subcommand is None:
         write_stderr(ctx.get_help() + "\n")

@@ -5,23 +5,18 @@ import os
 import click
 
 from spamnb.cli.render.terminal import print_json
-from spamnb.cli.shared.help import is_quiet
 from spamnb.cli.shared.options import Command, json_option, model_option, path_type
 from spamnb.cli.shared.outputs import check_replaceable
-from spamnb.cli.shared.user_models import for_every_model
 from spamnb.errors import DataError, UsageError
 from spamnb.files import counted, printable
-from spamnb.rights import others
 
 EXAMPLES = """
 spamnb backup /backup/model.msgpack
-spamnb backup --user-models users /backup/user-%u.msgpack
 spamnb inspect --check --model /backup/model.msgpack
 """
 
 
 @click.command(cls=Command, examples=EXAMPLES)
-@for_every_model
 @click.argument("file", type=path_type)
 @model_option
 @json_option
@@ -36,8 +31,7 @@ def backup(file: str, model: str, as_json: bool) -> None:
 
     if os.path.exists(file) and os.path.exists(model) and os.path.samefile(file, model):
         raise UsageError(f"{file}: is the model itself; name another file")
-    with others():
-        check_replaceable(file)
+    check_replaceable(file)
     messages = lessons = 0
 
     def accept(copy: str) -> None:
@@ -50,5 +44,5 @@ def backup(file: str, model: str, as_json: bool) -> None:
     copy_model(model, file, accept)
     if as_json:
         print_json({"model": model, "backup": file, "messages": messages, "journal": lessons})
-    elif not is_quiet():
+    else:
         click.echo(f"{printable(file)}: {counted(messages, 'message')}, and {lessons:,} in its journal")

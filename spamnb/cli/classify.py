@@ -11,10 +11,10 @@ import click
 
 from spamnb.bayes.view import View
 from spamnb.cli.render.notices import print_unreadable
-from spamnb.cli.shared.help import is_quiet, rare_option
+from spamnb.cli.shared.help import rare_option
+from spamnb.cli.shared.labelled_mail import cluster_or_jobs
 from spamnb.cli.shared.options import (
     Command,
-    cluster_options,
     history_options,
     jobs_option,
     json_option,
@@ -22,7 +22,6 @@ from spamnb.cli.shared.options import (
     no_base_option,
     open_model,
     path_type,
-    refuse_without_effect,
     view_options,
 )
 from spamnb.cli.shared.progress import progress
@@ -80,7 +79,6 @@ ONE_AT_A_TIME = "-p, -e and --history take one message at a time"
 @view_options
 @rare_option("--cutoff", metavar="[HAM,]SPAM", help="Ham up to the first score, spam from the second.")
 @jobs_option
-@cluster_options
 def classify(
     paths: tuple[str, ...],
     passthrough: bool,
@@ -97,9 +95,7 @@ def classify(
     fallback: str | None,
     no_base: bool,
     cutoff: str | None,
-    jobs: int | None,
-    cluster: str | None,
-    skip_unreadable: bool,
+    jobs: int | str | None,
     view: View | None,
 ) -> int:
     """Judge messages: print verdict, score and path of each. Without PATH, read one from standard input.
@@ -113,8 +109,6 @@ def classify(
             raise UsageError("-b and -0 cannot be combined with paths, -p, -e or --history")
         paths = names_on_stdin(b"\0" if null else b"\n", unreadable)
     kept = (history, history_days, history_size)
-    if not names and (not paths or paths == ("-",) or passthrough or exit_code or history):
-        refuse_without_effect("on one message", "cluster", "skip_unreadable")
     command = ClassifyCommand(model, passthrough, exit_code, as_json, header_style, *kept, syslog, fallback)
     try:
         opened = open_model(model, view, cutoff, not no_base)
@@ -137,7 +131,7 @@ def classify(
         table = VerdictTable()
     senders = command.configuration.senders
     envelopes = table is not None or senders is not None
-    for verdicts, failed in judgements(opened, paths, envelopes, cluster, jobs, skip_unreadable):
+    for verdicts, failed in judgements(opened, paths, envelopes, jobs):
         for path, index, verdict, envelope in verdicts:
             if envelope and senders:
                 senders.decide(verdict, envelope)
@@ -146,16 +140,16 @@ def classify(
         if not table:
             write_stdout(b"".join(command.line_of(verdict, path, at) for path, at, verdict, _ in verdicts))
         unreadable += failed
-    if table and not is_quiet():
+    if table:
         table.print_totals()
-    return print_unreadable(unreadable, skip_unreadable)
+    return print_unreadable(unreadable)
 
 
 def judgements(
-    model: Model, paths: Sequence[str], envelopes: bool, cluster: str | None, jobs: int | None, skip: bool
+    model: Model, paths: Sequence[str], envelopes: bool, jobs: int | str | None
 ) -> Iterator[tuple[list[Judged], list[Unreadable]]]:
     """Judge all mail below some paths, in order: a little of it one by one, much of it by many processes."""
-    if cluster is None and is_little(paths, LITTLE, LITTLE_FILE):
+    if not isinstance(jobs, str) and is_little(paths, LITTLE, LITTLE_FILE):
         for raw in messages(paths):
             if isinstance(raw, Unreadable):
                 yield [], [raw]
@@ -165,7 +159,7 @@ def judgements(
                 yield [(raw.path, raw.index, model.classify_message(message), envelope)], []
         return
     with (
-        open_judges(paths, cluster, jobs, skip) as pool,
+        open_judges(paths, *cluster_or_jobs(jobs), False) as pool,
         progress("classifying", lambda: total_size(paths), among_lines=True, note=pool.status) as step,
     ):
         for verdicts, failed, size in pool.verdicts(model, paths, envelopes):

@@ -11,11 +11,10 @@ from spamnb.bayes.view import View
 from spamnb.cli.render.notices import print_unreadable
 from spamnb.cli.render.terminal import paths_and_reasons, print_json, print_json_lines
 from spamnb.cli.shared.help import Number, rare_option
-from spamnb.cli.shared.labelled_mail import LabelledMail
+from spamnb.cli.shared.labelled_mail import LabelledMail, cluster_or_jobs
 from spamnb.cli.shared.options import (
     Command,
     check_prior,
-    cluster_options,
     given_options,
     jobs_option,
     json_option,
@@ -34,7 +33,6 @@ from spamnb.evaluation.protocol import FIRST_MESSAGES, PROTOCOLS, OnlineProtocol
 from spamnb.mailboxes.labelled import read_index
 from spamnb.mailboxes.skipped import failures, passed_over
 from spamnb.reading.settings import Settings
-from spamnb.workers.cluster import LOCAL
 
 if TYPE_CHECKING:
     from spamnb.evaluation.folds import Folds
@@ -119,7 +117,6 @@ spamnb evaluate --json ham/ spam/ | jq .labels.spam.f1
     "--report", type=path_type, metavar="FILE", help="Write all of it as an HTML page with pictures."
 )
 @jobs_option
-@cluster_options
 @json_option
 def evaluate(
     mail: LabelledMail,
@@ -167,9 +164,7 @@ def evaluate(
     from spamnb.workers.processes import all_cores
 
     tokenizer, split = Settings(**settings), Folds(folds, seed, group_duplicates)
-    cores = mail.jobs or all_cores()
-    if mail.cluster not in (None, LOCAL):
-        mail.jobs = None  # of the folds only, which are done here in any case
+    cores = cluster_or_jobs(mail.jobs)[1] or all_cores()
     code = 0
     try:
         if compare:
@@ -186,7 +181,7 @@ def evaluate(
                 found = evaluate_by_folds(corpus, tokenizer, view, split, mistakes, cores, beneath)
             code = show_and_write(found, as_json, scores, report)
     finally:
-        unreadable = print_unreadable(mail.unreadable, mail.skip_unreadable)
+        unreadable = print_unreadable(mail.unreadable)
     return code or unreadable
 
 

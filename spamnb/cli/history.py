@@ -13,7 +13,7 @@ import click
 
 from spamnb.bayes.verdict import score_text
 from spamnb.cli.render.terminal import cut_text, print_json, print_json_lines, show, table
-from spamnb.cli.shared.help import Number, is_quiet
+from spamnb.cli.shared.help import Number
 from spamnb.cli.shared.options import (
     Command,
     history_days_option,
@@ -94,7 +94,7 @@ def history(
             removed = opened.prune(parse_days(days), parse_size(size))
             if as_json:
                 print_json({"messages_removed": removed})
-            elif not is_quiet():
+            else:
                 show(f"messages removed: {removed:,}")
             return
         waiting = opened.waiting()
@@ -119,7 +119,7 @@ def history(
             label += f", now {entry.correction}" if entry.correction else ""
             rows.append((judged, label, score, *map(cut_text, texts)))
         show(table(None, columns, rows, ("verdict", "sender", "subject")))
-    elif not is_quiet():
+    else:
         show("nothing found" if words or verdict or since or user else EMPTY)
 
 

@@ -12,8 +12,8 @@ import click
 from spamnb.cli.imap_setup import config_option, fill_keyring, setup, train_command
 from spamnb.cli.render.imap import EventPrinter, show_accounts
 from spamnb.cli.render.terminal import print_json_lines
-from spamnb.cli.shared.help import Group, Number, is_quiet
-from spamnb.cli.shared.options import Decorated, jobs_option, json_option, path_type, with_options
+from spamnb.cli.shared.help import Group, Number
+from spamnb.cli.shared.options import Decorated, json_option, local_jobs_option, path_type, with_options
 from spamnb.cli.shared.progress import progress
 from spamnb.configuration.current import model_path
 from spamnb.errors import DataError, NoModel, SetAside, SpamnbError, UsageError
@@ -112,12 +112,9 @@ def check(account: str | None, config: str | None, model: str | None, as_json: b
 
 
 @imap.command(examples="spamnb imap train\nspamnb imap train --account home --jobs 1")
-@click.option("--yes", is_flag=True, help="Go on even if nearly all mail of a label moves to another.")
-@jobs_option
+@local_jobs_option
 @account_options
-def train(
-    account: str | None, config: str | None, model: str | None, as_json: bool, jobs: int | None, yes: bool
-) -> int:
+def train(account: str | None, config: str | None, model: str | None, as_json: bool, jobs: int | None) -> int:
     """Learn mail that is new since last time, from the folders of ham and from Junk.
 
     What spamnb itself put into Junk is left out until you say what it is.
@@ -135,11 +132,11 @@ def train(
         with State(one) as state, connected(one) as connection:
             mail = MailboxTraining(one, connection, state)
             with progress(f"training on {one.name}", lambda: len(mail)) as step:
-                summary = mail.run(path, jobs, yes, step)
+                summary = mail.run(path, jobs, step)
         sources = {label: [folder.name] for label, folder, _ in mail.wanted}
         if as_json:
             print_json_lines([{"account": one.name, "model": path, **as_map(summary, sources)}])
-        elif not is_quiet():
+        else:
             names = ", ".join(printable(folder.name) for _, folder, _ in mail.wanted)
             print(f"{one.name}: {counted(len(mail), 'new message')} in {names}", flush=True)
             show_summary(summary, sources, path)
@@ -171,7 +168,7 @@ def run(
     """
     from spamnb.imap.state import State
 
-    printer, failed = EventPrinter(as_json, private=False, quiet=is_quiet()), False
+    printer, failed = EventPrinter(as_json, private=False), False
 
     def report(event: Event) -> None:
         nonlocal failed
@@ -223,11 +220,11 @@ def watch(account: str | None, config: str | None, model: str | None, as_json: b
             for one in read_accounts(config or default_config(), account)
         ]
 
-    printer = EventPrinter(as_json, private=True, quiet=is_quiet())
+    printer = EventPrinter(as_json, private=True)
     watch_all(read, printer, lambda name: printer.end_visit(name, always=False), poll)
 
 
-@imap.command(examples="spamnb imap digest\nspamnb imap digest --account home --quiet")
+@imap.command(examples="spamnb imap digest\nspamnb imap digest --account home")
 @account_options
 def digest(account: str | None, config: str | None, model: str | None, as_json: bool) -> int:
     """Put a message into the inbox that lists what went to Junk since the last one.
@@ -242,7 +239,7 @@ def digest(account: str | None, config: str | None, model: str | None, as_json: 
             sent = send_digest(one, connection, state, model_of(one, model))
         if as_json:
             print_json_lines([{"account": one.name, "listed": sent}])
-        elif not is_quiet():
+        else:
             said = f"{counted(sent, 'message')} listed" if sent else "nothing new in Junk"
             print(f"{one.name}: {said}")
 

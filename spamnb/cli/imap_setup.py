@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spamnb.cli.render.imap import show_accounts
-from spamnb.cli.shared.help import Number, is_quiet, rare_option
+from spamnb.cli.shared.help import Number, rare_option
 from spamnb.cli.shared.options import Command, path_type, refuse_without_effect
 from spamnb.configuration.current import model_path
 from spamnb.errors import DataError, UsageError, command_to_run
@@ -232,20 +232,18 @@ def setup(
     values["user"] = user or ask("--user", "user")
     values |= password_source(values, way, secret, provider)
     values, facts = tried(account, values)
-    if not is_quiet():
-        show_accounts([{**facts, "model": model_file(model_path())}])
+    show_accounts([{**facts, "model": model_file(model_path())}])
     if agrees("keep a history, for `spamnb review`?"):
         values["history"] = True
     values["action"] = "nothing"
     add_account(path, account, values)
-    if not is_quiet():
-        click.echo(f"written: {printable(path)}")
-        for role in ("ham", "junk"):
-            if not values[role]:
-                click.echo(f"no folder of {role} was found; name it in the file")
+    click.echo(f"written: {printable(path)}")
+    for role in ("ham", "junk"):
+        if not values[role]:
+            click.echo(f"no folder of {role} was found; name it in the file")
     imap = ctx.parent.command if ctx.parent else None
     if isinstance(imap, click.Group) and values["ham"] and values["junk"] and agrees("train now?"):
         train = imap.commands["train"]
-        ctx.invoke(train, account=account, config=config, model=None, as_json=False, jobs=None, yes=False)
-    elif not is_quiet():
+        ctx.invoke(train, account=account, config=config, model=None, as_json=False, jobs=None)
+    else:
         click.echo(f"next: {train_command(config)}")

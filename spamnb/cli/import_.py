@@ -11,7 +11,6 @@ import click
 
 from spamnb.cli.render.notices import model_location
 from spamnb.cli.render.terminal import print_json, show, table
-from spamnb.cli.shared.help import is_quiet
 from spamnb.cli.shared.options import Command, json_option, model_option, path_type
 from spamnb.cli.shared.outputs import check_replaceable
 from spamnb.errors import DataError, NoInput, UsageError, command_to_run
@@ -63,7 +62,7 @@ def import_(export: str, written_by: str | None, model: str, fresh: bool, as_jso
         counts = dict(zip(restored.labels, restored.messages, strict=True))
         if as_json:
             print_json({"model": model, "from": "spamnb", "messages": counts})
-        elif not is_quiet():
+        else:
             show(
                 *(f"{label}: {counted(messages, 'message')}" for label, messages in counts.items()),
                 model_location(model),
@@ -73,7 +72,7 @@ def import_(export: str, written_by: str | None, model: str, fresh: bool, as_jso
     add_to_model(model, imported, fresh)
     if as_json:
         print_json({"model": model, **as_map(imported)})
-    elif not is_quiet():
+    else:
         show_imported(imported, model)
 
 

@@ -13,11 +13,11 @@ import click
 from spamnb.bayes.view import View
 from spamnb.cli.render.notices import print_unreadable
 from spamnb.cli.render.terminal import print_json
-from spamnb.cli.shared.help import Number, is_quiet, rare_option
+from spamnb.cli.shared.help import Number, rare_option
 from spamnb.cli.shared.options import (
     Command,
-    jobs_option,
     json_option,
+    local_jobs_option,
     model_option,
     no_base_option,
     open_model,
@@ -90,7 +90,7 @@ SAMPLES, MOST_SAMPLES = 3, 100_000  # messages made up: by default, and at most
 @model_option
 @no_base_option
 @view_options
-@jobs_option
+@local_jobs_option
 @json_option
 def inspect(
     names: tuple[str, ...],
@@ -331,7 +331,7 @@ def _first_in_file(path: str, model: str) -> bytes:
     for raw in found:
         if isinstance(raw, Unreadable):
             raise raw.error(f"{raw.path}: {raw.why}")
-        if not split_number(path)[0] and not is_quiet() and (more := next(found, None)):
+        if not split_number(path)[0] and (more := next(found, None)):
             index = getattr(more, "index", None)  # none of a file that cannot be read
             look = command_to_run("inspect", "--model", model, message_name(more.path, index))
             complain(f"{path}: the first of several messages; for another: {look}")

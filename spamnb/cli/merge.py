@@ -6,7 +6,6 @@ import click
 
 from spamnb.cli.render.notices import model_location
 from spamnb.cli.render.terminal import print_json
-from spamnb.cli.shared.help import is_quiet
 from spamnb.cli.shared.options import Command, json_option, path_type
 from spamnb.cli.shared.outputs import check_replaceable
 from spamnb.cli.shared.progress import progress
@@ -38,8 +37,6 @@ def merge(out: str, models: tuple[str, ...], fresh: bool, as_json: bool) -> int:
     learned = dict(zip(models, merged.learned, strict=True))
     if as_json:
         print_json({"model": out, **asdict(merged), "learned": learned})
-        return 0
-    if is_quiet():
         return 0
     for path, count in learned.items():
         click.echo(f"{printable(path)}: {count:,} learned")

@@ -5,7 +5,7 @@ from dataclasses import asdict
 import click
 
 from spamnb.cli.render.terminal import print_json
-from spamnb.cli.shared.help import Number, is_quiet
+from spamnb.cli.shared.help import Number
 from spamnb.cli.shared.options import Command, json_option, model_option, read_by
 from spamnb.cli.shared.user_models import for_every_model
 from spamnb.configuration.quantities import parse_days
@@ -49,8 +49,6 @@ def prune(model: str, older_than: int, rarer_than: int, dry_run: bool, as_json: 
     result = pruned(model, older_than, rarer_than - 1, try_only=dry_run)
     if as_json:
         print_json({"model": model, "dry_run": dry_run, **asdict(result)})
-        return 0
-    if is_quiet():
         return 0
     for name, (before, after) in (("tokens", result.tokens), ("pairs", result.pairs)):
         click.echo(f"{name}: {before - after:,} of {before:,} {'would be dropped' if dry_run else 'dropped'}")

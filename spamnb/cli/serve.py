@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from spamnb.cli.shared.help import Number, is_quiet, rare_option
+from spamnb.cli.shared.help import Number, rare_option
 from spamnb.cli.shared.options import (
     Command,
     history_options,
@@ -143,7 +143,6 @@ def serve(**options: Any) -> None:
     open_history(options["history"], options["history_days"], options["history_size"], load())
     options["workers"] = options["workers"] or all_cores()
     options["timeout"] = options["timeout"] or (MILTER_TIMEOUT if milter else Options.timeout)
-    options["quiet"] = is_quiet()
     sys.stdout.flush()
     reader, writer = os.pipe()
     write_all(writer, Options(**options).as_json().encode())

@@ -10,15 +10,14 @@ import click
 
 from spamnb.cli.render.notices import model_location, print_unreadable
 from spamnb.cli.render.terminal import paths_and_reasons, print_json, show
-from spamnb.cli.shared.help import Number, is_quiet, rare_option
-from spamnb.cli.shared.labelled_mail import LabelledMail
+from spamnb.cli.shared.help import Number, rare_option
+from spamnb.cli.shared.labelled_mail import LabelledMail, cluster_or_jobs
 from spamnb.cli.shared.options import (
     Command,
     jobs_option,
     json_option,
     mail_options,
     model_option,
-    skip_option,
 )
 from spamnb.cli.shared.outputs import check_replaceable, check_writable
 from spamnb.cli.shared.progress import announce_tried
@@ -27,7 +26,6 @@ from spamnb.evaluation.candidates import VIEW_NAMES, Candidate, parse_candidate
 from spamnb.files import make_folder, printable
 from spamnb.lock import NAME_ANOTHER_FILE
 from spamnb.mailboxes.skipped import failures, passed_over
-from spamnb.training.labels import refuse_swapped_names
 
 if TYPE_CHECKING:
     from spamnb.evaluation.compare import ComparedCandidate
@@ -38,7 +36,7 @@ spamnb tune --fresh ham/ spam/
 spamnb tune --language german --model tuned.msgpack ham/ spam/
 spamnb tune --dry-run ham/ spam/
 """
-FLAGS = {"headers=no": ["--no-headers"], "case=yes": ["--case"]}  # settings whose options take no value
+FLAGS = {"headers=no": ["--no-headers"]}  # settings whose options take no value
 
 
 @click.command(cls=Command, examples=EXAMPLES)
@@ -50,7 +48,6 @@ FLAGS = {"headers=no": ["--no-headers"], "case=yes": ["--case"]}  # settings who
 @rare_option("--seed", type=Number(0), default=1, show_default=True, help="Shuffles messages into folds.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be chosen.")
 @jobs_option
-@skip_option
 @json_option
 def tune(
     mail: LabelledMail,
@@ -70,7 +67,7 @@ def tune(
     """
     mail.find()
     mail.check("ham and spam are")
-    refuse_swapped_names(mail.sources)
+    jobs = cluster_or_jobs(mail.jobs)[1]
     if not dry_run:
         check_replaceable(model)
     if is_to_be_written(model, fresh, dry_run):
@@ -83,7 +80,7 @@ def tune(
 
     def judge(candidates: list[Candidate]) -> list[ComparedCandidate]:
         wanted, split = [parse_candidate("default"), *candidates], Folds(folds, seed)
-        compared = compare_candidates(wanted, mail.corpus, split, mail.jobs or all_cores())
+        compared = compare_candidates(wanted, mail.corpus, split, jobs or all_cores())
         return list(announce_tried(compared))
 
     written = False
@@ -98,8 +95,7 @@ def tune(
                     chosen.settings,
                     view=chosen.view,
                     fresh=fresh,
-                    all_folders=mail.all_folders,
-                    pool=LocalPool(mail.jobs),
+                    pool=LocalPool(jobs),
                 )
                 written = True
         finally:
@@ -115,14 +111,14 @@ def tune(
                         "passed_over": paths_and_reasons(passed_over(mail.unreadable)),
                     }
                 )
-            elif not is_quiet() or not written:  # what was found is the answer, if no model tells it
+            else:
                 from spamnb.cli.render.evaluation import show_comparison
 
                 show_comparison(tried, f"{folds} folds")
                 found = [model_location(model)] if written else advice(model, chosen)
                 show(f"chosen: {chosen.name}; {why}", *found)
     finally:
-        code = print_unreadable(mail.unreadable, mail.skip_unreadable)
+        code = print_unreadable(mail.unreadable)
     return code
 
 

@@ -42,14 +42,14 @@ if TYPE_CHECKING:
 
 # By command: options without a value, and with one; each is the argument of its name.
 FLAGS = {
-    "classify": "--passthrough --exit-code --json --history --syslog --no-base --quiet".split(),
-    "train": ["--forget", "--quiet"],
+    "classify": "--passthrough --exit-code --json --history --syslog --no-base".split(),
+    "train": [],
 }
 VALUES = {
     "classify": "--model --fallback --header-style --history-days --history-size".split(),
     "train": ["--model"],
 }
-SHORT = {"-p": "--passthrough", "-e": "--exit-code", "-q": "--quiet"}
+SHORT = {"-p": "--passthrough", "-e": "--exit-code"}
 # Outcomes of learning, as the command line reports them.
 OUTCOME_TEXTS = {
     "learned": "learned",
@@ -228,14 +228,13 @@ ANY_LABEL = "messages"  # in place of a label: to forget a message, none is need
 
 
 class LearnCommand:
-    """`spamnb train --ham|--spam|--label NAME= FILE|- [--model PATH]`, or `spamnb train --forget FILE|-`."""
+    """`spamnb train --ham|--spam|--label NAME= FILE|- [--model PATH]`, or `spamnb forget FILE|-`."""
 
     def __init__(
         self,
         label: str,
         model: str | None = None,
         forget: bool = False,
-        quiet: bool = False,
         base: str | None = None,
     ) -> None:
         """`base`, if given, is that of a new model."""
@@ -244,7 +243,6 @@ class LearnCommand:
         self.configuration = load()
         self.model = model_file(model or model_path(self.configuration))
         self.forget = forget
-        self.quiet = quiet
 
     @property
     def fits_journal(self) -> bool:
@@ -260,8 +258,7 @@ class LearnCommand:
 
     def run(self, raw: bytes) -> int:
         outcome = self.teach(raw)
-        if not self.quiet:
-            write_stdout(f"{self.label}: 1 {OUTCOME_TEXTS[outcome]}\n".encode())
+        write_stdout(f"{self.label}: 1 {OUTCOME_TEXTS[outcome]}\n".encode())
         return 0
 
     def teach(self, raw: bytes) -> str:
@@ -324,7 +321,6 @@ def parse(arguments: "Sequence[str]") -> "Callable[[], int] | None":
         else:
             return None
     if command == "classify":
-        options.pop("quiet", None)  # one verdict, which was asked for, is all that is printed
         if not is_header_style(options.get("header_style")):
             return None
         classify = ClassifyCommand(**options)
@@ -332,7 +328,7 @@ def parse(arguments: "Sequence[str]") -> "Callable[[], int] | None":
             return classify.run
         if "://" not in classify.model and (raw := message_in(path, classify.passthrough)):
             return lambda: classify.run(path, raw)
-    elif path is not None and (label != ANY_LABEL or "forget" in options):
+    elif path is not None and label != ANY_LABEL:
         learn = LearnCommand(label, **options)
         if learn.fits_journal and (raw := message_in(path)):
             return lambda: learn.run(raw)

@@ -84,7 +84,7 @@ class MailboxTraining:
     def __len__(self) -> int:
         return sum(len(uids) for _, _, uids in self.wanted)
 
-    def run(self, model: str, jobs: int | None, yes: bool, step: Callable[[int, int], None]) -> Summary:
+    def run(self, model: str, jobs: int | None, step: Callable[[int, int], None]) -> Summary:
         """Learn all of it. The model changes as a whole, and what was learned is noted after that."""
         labels = {
             label: [folder.name for of, folder, _ in self.wanted if of == label]
@@ -92,8 +92,7 @@ class MailboxTraining:
         }
         pool = FetchingPool(jobs, self._chunks())
         progress = lambda batch: step(len(batch), len(batch))  # noqa: E731
-        new = [*self.roles.sort]
-        summary = train(model, labels, pool=pool, yes=yes, new_labels=new, progress=progress)
+        summary = train(model, labels, pool=pool, progress=progress)
         append_lessons(model, summary.lessons)
         with self.state.change():
             for _, folder, _ in self.wanted:

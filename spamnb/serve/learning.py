@@ -44,7 +44,7 @@ class LearningTask:
         """Learn the message and return its outcome, or the failure; by then, the change is on disk."""
         try:
             if self.owner != ROOT and not os.geteuid():
-                take(self.owner, self.owner)
+                take(self.owner)
             if self.may_create and self.label is not None:
                 return LearnCommand(self.label, self.model, base=self.shared).learn(self.raw).encode()
             return learn(self.model, self.raw, self.label).encode()

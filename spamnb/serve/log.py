@@ -21,24 +21,17 @@ def complain(why: str) -> None:
 
 
 class Log:
-    def __init__(self, quiet: bool = False) -> None:
-        self.quiet = quiet
-
     def judged(
         self, verdict: Verdict, size: int, message: Message, seconds: float, asked: str, **more: str
     ) -> None:
         """Log a verdict, and more by name: the model, the user, what a mail server calls the message …"""
-        if not self.quiet:
-            listed = f" {escaped(verdict.reason)}" if verdict.reason else ""
-            points = (
-                f"{escaped(verdict.label)} {verdict.points:.1f} score={score_text(verdict.score)}{listed}"
-            )
-            self._write(points, size, envelope_of(message), seconds, asked, more)
+        listed = f" {escaped(verdict.reason)}" if verdict.reason else ""
+        points = f"{escaped(verdict.label)} {verdict.points:.1f} score={score_text(verdict.score)}{listed}"
+        self._write(points, size, envelope_of(message), seconds, asked, more)
 
     def learned(self, outcome: str, label: str | None, raw: bytes, seconds: float, **more: str) -> None:
-        if not self.quiet:
-            result = f"{outcome} {escaped(label or '')}"
-            self._write(result, len(raw), read_envelope(raw), seconds, "TELL", more)
+        result = f"{outcome} {escaped(label or '')}"
+        self._write(result, len(raw), read_envelope(raw), seconds, "TELL", more)
 
     def _write(
         self, result: str, size: int, envelope: Envelope, seconds: float, asked: str, more: dict[str, str]
@@ -48,7 +41,7 @@ class Log:
         write_line(f"{result} size={size} ms={1000 * seconds:.1f} asked={asked} {named} id={message_id}")
 
     def refused(self, why: str, user: str = "", message_id: str = "") -> None:
-        """Log, even if quiet, a request that got an error for an answer."""
+        """Log a request that got an error for an answer."""
         complain(f"{why} user={escaped(user)} id={escaped(message_id)}" if user or message_id else why)
 
     def unexpected(self, error: BaseException | None) -> None:

@@ -30,7 +30,6 @@ class Options:
     timeout: float = 30.0  # seconds
     max_connections: int = 256  # for each worker
     user: str | None = None
-    quiet: bool = False
     milter: bool = False  # whether to speak the milter protocol instead of spamd's
     milter_failure: str = "accept"
     reject: bool = False

@@ -59,7 +59,7 @@ class Server:
         if options.milter:
             from spamnb.serve.milter import Milter  # needs an extra
 
-            self.milter_handler = Milter(self.judge, Log(options.quiet), options, self.held).handle
+            self.milter_handler = Milter(self.judge, Log(), options, self.held).handle
         self.process = os.getpid()
         # By process id of a worker: a socket for new counts, which ends with this process.
         self.channels: dict[int, socket.socket] = {}
@@ -233,7 +233,7 @@ class Worker:
         self.channel = channel
         self.judge = server.judge
         self.loop = asyncio.new_event_loop()
-        log = Log(options.quiet)
+        log = Log()
         self.loop.set_exception_handler(lambda _, context: log.unexpected(context.get("exception")))
         limits = Limits(options.max_connections, server.largest, options.timeout)
         self.listeners = Listeners(Connections(self.loop, limits, log.unexpected, server.held))

@@ -8,9 +8,7 @@ from contextlib import suppress
 
 from spamnb.errors import CannotCreate
 from spamnb.files import sync_folder
-from spamnb.rights import others
 from spamnb.store.journal import read_bytes
-from spamnb.store.records import File
 from spamnb.store.stored_model import open_file
 
 BLOCK = 1 << 20  # bytes
@@ -28,11 +26,6 @@ def copy_model(path: str, copy: str, check: Callable[[str], None]) -> None:
         with suppress(FileNotFoundError):
             if os.stat(path).st_ino == model.inode:
                 break
-    with others():
-        _write_copy(copy, model, journal, check)
-
-
-def _write_copy(copy: str, model: File, journal: bytes, check: Callable[[str], None]) -> None:
     new = f"{copy}.new"
     try:
         write(new, (model.read(at, min(BLOCK, model.size - at)) for at in range(0, model.size, BLOCK)))

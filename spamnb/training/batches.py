@@ -77,7 +77,6 @@ class MailToRead:
     sources: Sources
     settings: Settings
     known: IsKnown | None = None  # tells which messages need not be tokenized
-    all_folders: bool = False  # also folders whose names speak against their label
 
 
 IsKnown = Callable[[int, str | None], bool]  # (digest, label): is it learned already?

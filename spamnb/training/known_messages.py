@@ -38,7 +38,8 @@ def refuse_swapped_labels(labels: Sequence[str], moves: Array, learned: Array) -
             )
     if swaps:
         raise UsageError(
-            f"this would move {' and '.join(swaps)}: swapped? Nothing was changed; if you mean it, add --yes"
+            f"this would move {' and '.join(swaps)}: swapped? Nothing was changed; if you mean it, forget "
+            "them first: spamnb forget PATH..."
         )
 
 
@@ -52,6 +53,7 @@ class Summary:
     outcomes: dict[str, dict[str, int]] = field(default_factory=dict)  # per label: learned, known, moved …
     unreadable: list[Unreadable] = field(default_factory=list)
     passed_over: list[PassedOver] = field(default_factory=list)  # not read on purpose
+    new_labels: list[str] = field(default_factory=list)  # which a model with mail did not have before
     conflicts: list[str] = field(default_factory=list)  # names of some messages left out as "conflicting"
     # Label before and now, None for none, and the digests of messages, each of 8 bytes.
     lessons: list[tuple[str | None, str | None, bytes]] = field(default_factory=list)

@@ -87,7 +87,7 @@ class LocalPool(LocalJudges):
     def batches(self, mail: MailToRead) -> Iterator[Batch]:
         """Read all mail under each label, in order."""
         task = ChunkTask(ChunkReader(mail.settings, mail.known))
-        found = chunks_by_label(mail.sources, chunks, mail.all_folders)
+        found = chunks_by_label(mail.sources, chunks)
         results = in_parallel(task, found, self.jobs)
         for batch, before in join_ranges(results, lambda chunk, batch: task(chunk, batch.label)):
             yield batch.with_index_offset(before)

@@ -169,7 +169,7 @@ def test_fresh_does_not_replace_what_is_no_model(spamnb, mail, tmp_path):
 
 def test_to_be_forgotten_mail_needs_no_label(spamnb, mail, own):
     """One message or many, named in any way, whatever they were learned as."""
-    raw, forget = mail.messages["spam"], ("train", "--forget", "--model", own)
+    raw, forget = mail.messages["spam"], ("forget", "--model", own)
     spamnb("train", "--model", own, "--spam", "-", stdin=raw).succeeds()
     for run in (spamnb, spamnb.afresh):
         known = ["messages: 1 forgotten"] if run is spamnb else ["messages: 1 never learned"]
@@ -195,7 +195,7 @@ def test_an_empty_message_is_not_learned(spamnb, own, nothing, extra):
 def test_forgetting_needs_a_model(spamnb, mail, tmp_path):
     model = tmp_path / "model"
     for arguments in (["--spam", "-"], [mail.ham, mail.spam]):
-        done = spamnb("train", "--forget", "--model", model, *arguments, stdin=mail.messages["spam"])
+        done = spamnb("forget", "--model", model, *arguments, stdin=mail.messages["spam"])
         done.fails(75, str(model), "spamnb train")
         assert not model.exists()
 

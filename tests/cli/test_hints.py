@@ -41,7 +41,7 @@ def messages_of(spamnb, model):
 
 def test_no_model_yet(spamnb, mail, odd):
     model = odd / "model"
-    for command in (["classify"], ["train", "--forget", f"{mail.ham}/01"], ["inspect"], ["prune"]):
+    for command in (["classify"], ["forget", f"{mail.ham}/01"], ["inspect"], ["prune"]):
         done = spamnb(*command, "--model", model, stdin=ham(1))
         assert done.code == 75
         assert pasted(spamnb, mail, hint_in(done.err)).code == 0

@@ -37,13 +37,13 @@ DELIVERIES = [
     ["classify", "-e", "FILE"],
     ["train", "--spam", "-"],
     ["train", "-q", "--spam", "-"],
-    ["train", "--forget", "--ham", "-"],
-    ["train", "--forget", "-"],
+    ["forget", "--ham", "-"],
+    ["forget", "-"],
     ["classify", "MBOX"],
     ["classify", "-p", "MBOX"],
     ["train", "--spam", "FILE"],
     ["train", "--spam", "MBOX"],
-    ["train", "--forget", "FILE"],
+    ["forget", "FILE"],
 ]
 
 
@@ -229,7 +229,7 @@ def test_one_message_is_learned_by_the_journal_however_it_is_named(spamnb, own, 
     assert piped.lines[0] in ("spam: 1 already known", "spam: 1 already known, 1 repeated")  # of two.mbox
     moved = spamnb("train", "--verbose", "--ham", path, *model).succeeds()
     assert moved.lines[0] == "moved\t" + path
-    assert spamnb("train", "--forget", path, *model).succeeds().lines == ["messages: 1 forgotten"]
+    assert spamnb("forget", path, *model).succeeds().lines == ["messages: 1 forgotten"]
     with open(own, "rb") as file:
         assert file.read() == before
     assert os.path.exists(own + ".journal")

@@ -208,7 +208,7 @@ def test_no_new_tokens_are_learned_and_those_there_are_can_be_forgotten(spamnb, 
     assert known(model, "xyzzy", "subject:plugh") == {}
     spamnb("train", "--ham", which, "--model", model, stdin=NEW).succeeds()
     assert known(model, "free", "agenda", "xyzzy") == {"free": (3, 20), "agenda": (8, 0)}
-    spamnb("train", "--forget", "--ham", which, "--model", model, stdin=NEW).succeeds()
+    spamnb("forget", "--ham", which, "--model", model, stdin=NEW).succeeds()
     assert known(model, "free", "agenda") == {"free": (2, 20), "agenda": (7, 0)}
 
 

@@ -40,7 +40,7 @@ def change(path, number, label, alone=True):
         mail = Path(f"{path}.mail")
         mail.write_bytes(MAIL[number])
         given = {label or "ham": [str(mail)]}
-        training.train(path, given, forget=label is None, new_labels=LABELS, pool=LocalPool(1))
+        training.train(path, given, forget=label is None, pool=LocalPool(1))
 
 
 def model(path, outcome=()):

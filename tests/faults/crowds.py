@@ -33,7 +33,7 @@ class Lesson:
 
     @property
     def arguments(self) -> list[str]:
-        return ["train", f"--{self.label}", "-", *(["--forget"] if self.forget else [])]
+        return ["forget", "-"] if self.forget else ["train", f"--{self.label}", "-"]
 
     def is_in(self, model: State) -> bool:
         return model.learned.get(named(self.raw)) == (None if self.forget else self.label)

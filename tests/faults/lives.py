@@ -52,7 +52,7 @@ class Life:
         finally:
             process.kill()
             process.wait()
-        if "--forget" in operation.command and not Path(self.model).exists():
+        if "forget" in operation.command and not Path(self.model).exists():
             assert code in (75, -signal.SIGKILL)  # there is no model yet
             return code != 75
         assert code in (0, -signal.SIGKILL), Path(folder, "err").read_text()
@@ -69,7 +69,7 @@ class Life:
         """A message is learned, moved or forgotten."""
         raw, label = self.chance.choice(LESSONS), self.chance.choice(LABELS)
         if self.chance.random() < 0.2:
-            return Operation(f"train --forget --{label} -", stdin=raw), without(self.known, [raw])
+            return Operation("forget -", stdin=raw), without(self.known, [raw])
         return Operation(f"train --{label} -", stdin=raw), {**self.known, named(raw): label}
 
     def a_run(self) -> tuple[Operation, dict[str, str]]:
@@ -77,7 +77,7 @@ class Life:
         name, (_, mail) = self.chance.choice(list(MAILBOXES.items()))
         label = self.chance.choice(LABELS)
         if self.chance.random() < 0.4:
-            return Operation(f"train --forget --jobs 2 --{label} {{mail}}/{name}"), without(self.known, mail)
+            return Operation(f"forget --jobs 2 {{mail}}/{name}"), without(self.known, mail)
         learned = {named(raw): label for raw in mail}
         return Operation(f"train --yes --jobs 2 --{label} {{mail}}/{name}"), {**self.known, **learned}
 

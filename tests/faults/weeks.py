@@ -104,7 +104,7 @@ class Weeks:
         self.machine.install(next(iter(self.versions), None))
         assert self.machine.by_night()
         self.machine.set_up(self.server)
-        self.machine.spamnb("imap", "train", "--quiet")
+        self.machine.spamnb("imap", "train")
         self.machine.start_all()
 
     # A day

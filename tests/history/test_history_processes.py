@@ -311,8 +311,8 @@ def test_what_is_trained_under_another_label_counts_as_corrected(spamnb, mail, o
     with History.open(str(tmp_path / "spamnb" / "history")) as history:
         before = {entry.subject: history.label_before(entry.id) for entry in history.entries(verdict="ham")}
     assert before == {"meeting notes 97": None, "meeting notes 98": "ham", "meeting notes 99": None}
-    spamnb("train", "--forget", folder, env=env).succeeds()
-    spamnb.afresh("train", "--forget", "-", stdin=spam(99), env=env).succeeds()
+    spamnb("forget", folder, env=env).succeeds()
+    spamnb.afresh("forget", "-", stdin=spam(99), env=env).succeeds()
     assert figures(spamnb, env) == {"corrected": 0, "ham_lost": 0, "spam_missed": 0}
 
 

@@ -379,9 +379,7 @@ class TestDifferences:
     def other(self, spamnb, mail, tmp_path):
         """A model that was taught that casinos are ham."""
         path = str(tmp_path / "other.msgpack")
-        spamnb(
-            "train", "--yes", "--jobs", "1", "--model", path, "--ham", mail.spam, "--spam", mail.ham
-        ).succeeds()
+        spamnb("train", "--jobs", "1", "--model", path, "--ham", mail.spam, "--spam", mail.ham).succeeds()
         return path
 
     def test_tokens_and_verdicts(self, spamnb, other, mail):

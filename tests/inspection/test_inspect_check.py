@@ -67,14 +67,14 @@ def made(spamnb, mail, folder, how):
     (folder / "words").write_bytes(BOGOFILTER)
     trained = ("train", "--jobs", "1", mail.ham, mail.spam)
     commands: dict[str, list[tuple]] = {
-        "empty": [("train", "--spam", "-"), ("train", "--spam", "-", "--forget")],
+        "empty": [("train", "--spam", "-"), ("forget", "-")],
         "three": [("train", "--ham", mail.ham, "--spam", mail.spam, "--label", f"work={mail.work}")],
         "one": [("train", "--label", f"work={mail.work}")],
         "imported": [("import", str(folder / "words")), ("train", "--ham", "-")],
         "imported and trained": [("import", str(folder / "words")), trained],
         "pruned": [trained, ("prune", "--older-than", "0", "--rarer-than", "9")],
-        "forgotten": [trained, ("train", "--forget", "--jobs", "1", mail.ham, mail.spam)],
-        "moved": [trained, ("train", "--jobs", "1", "--yes", "--spam", mail.ham)],
+        "forgotten": [trained, ("forget", "--jobs", "1", mail.ham, mail.spam)],
+        "moved": [trained, ("train", "--jobs", "1", "--spam", mail.ham)],
         "n-grams": [("train", "--ngrams", "3", *trained[1:])],
     }
     for command in commands[how]:

@@ -225,7 +225,7 @@ def test_the_model_of_the_recipient_judges_and_the_log_says_so(idle, spamnb, mai
     """Of the user 1, who takes ham for spam; 0 has no model."""
     (tmp_path / "1").mkdir()
     spamnb(
-        "train", "--yes", "--jobs", "1", "--model", tmp_path / "1" / "model.msgpack", mail.spam, mail.ham
+        "train", "--jobs", "1", "--model", tmp_path / "1" / "model.msgpack", mail.spam, mail.ham
     ).succeeds()
     idle.start(user_models=str(tmp_path))
     shared, own = idle.deliver_all([mail.messages["spam"]] * 2)

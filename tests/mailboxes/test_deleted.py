@@ -89,9 +89,7 @@ def test_train_says_how_many_it_skips(spamnb, inbox, tmp_path):
     assert told["passed_over"] == [{"path": inbox, "why": "10 deleted messages"}]
 
 
-@pytest.mark.parametrize(
-    "command", [("classify",), ("evaluate", "--folds", "2", "--spam"), ("train", "--forget")]
-)
+@pytest.mark.parametrize("command", [("classify",), ("evaluate", "--folds", "2", "--spam"), ("forget")])
 def test_other_commands_say_it_too(spamnb, own, inbox, tmp_path, command):
     more = ("--ham", tmp_path / "Junk") if command[0] == "evaluate" else ()
     model = () if command[0] == "evaluate" else ("--model", own)

@@ -30,14 +30,14 @@ def folder(tmp_path, mail):
 
 
 @pytest.mark.parametrize(
-    "command", ["train --ham", "train --forget", "classify", "classify -p", "classify -e", "inspect"]
+    "command", ["train --ham", "forget", "classify", "classify -p", "classify -e", "inspect"]
 )
 def test_a_file_that_is_named(run, own, folder, command):
     for path, why in ((folder / "closed", "permission denied"), (folder / "missing", "no such file")):
         run(*command.split(), path, "--model", own).fails(66, str(path), why)
 
 
-@pytest.mark.parametrize("command", ["train --ham", "train --forget", "classify", "inspect --diff {own}"])
+@pytest.mark.parametrize("command", ["train --ham", "forget", "classify", "inspect --diff {own}"])
 def test_a_file_in_a_folder(run, own, folder, command):
     done = run(*command.format(own=own).split(), folder, "--model", own)
     assert (done.code, done.err.decode()) == (66, f"spamnb: {folder}/closed: permission denied\n")

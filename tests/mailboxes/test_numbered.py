@@ -88,9 +88,7 @@ def test_evaluate_names_what_can_be_named(spamnb, box, mail, tmp_path):
     assert f"{box}:4" not in named
 
 
-@pytest.mark.parametrize(
-    "command", [("classify",), ("inspect",), ("train", "--spam"), ("train", "--forget", "--ham")]
-)
+@pytest.mark.parametrize("command", [("classify",), ("inspect",), ("train", "--spam"), ("forget", "--ham")])
 def test_a_number_beyond_the_end(spamnb, own, box, command):
     before = os.stat(own)
     done = spamnb(*command, f"{box}:6", "--model", own)

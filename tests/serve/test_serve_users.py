@@ -38,7 +38,7 @@ def homes(tmp_path):
 def upside_down(spamnb, mail, tmp_path):
     """A model that takes ham for spam."""
     path = str(tmp_path / "upside-down")
-    spamnb("train", "--yes", "--jobs", "1", "--model", path, mail.spam, mail.ham).succeeds()
+    spamnb("train", "--jobs", "1", "--model", path, mail.spam, mail.ham).succeeds()
     return path
 
 

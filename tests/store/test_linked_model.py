@@ -34,7 +34,7 @@ def words(spamnb, own, mail, tmp_path):
 
 CHANGES = [
     "train --spam -",
-    "train --forget -",
+    "forget -",
     "train --jobs 1 --ham-loss 2% HAM SPAM",
     "train --jobs 1 --fresh HAM SPAM",
     "prune --older-than 0d --rarer-than 9",

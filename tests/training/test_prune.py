@@ -8,14 +8,12 @@ import numpy as np
 import pytest
 from helpers.textbook import rows_of
 
-from spamnb.inspection import check as checking
 from spamnb.model import Model
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.loading import load_table
 from spamnb.training import pruning
 from spamnb.training import train as training
 from spamnb.training.learn import learn
-from spamnb.workers.local import LocalPool
 
 DAY = 86400
 
@@ -97,43 +95,3 @@ def test_a_year_of_learning_stays_bounded(model, clock):
     assert max(sizes[6:]) < 1.05 * sizes[6]
     verdict = Model.open(model).classify(message("buy cheap", "spam"))
     assert verdict.label == "spam"
-
-
-# Dropped at once, however new: train --drop-rare
-
-
-@pytest.mark.parametrize("rare", [1, 2, 13])
-def test_exactly_what_is_rare_is_dropped(spamnb, mail, tmp_path, rare):
-    path = str(tmp_path / "model")
-    spamnb("train", "--drop-rare", str(rare), "--jobs", "1", "--model", path, mail.ham, mail.spam).succeeds()
-    whole = load_table(StoredModel.open(spamnb.model))
-    often = whole.only(whole.message_counts.sum(axis=0) > rare)
-    left = load_table(StoredModel.open(path))
-    assert 0 < len(left) < len(whole)
-    for name in ("fingerprints", "message_counts", "occurrence_counts"):
-        assert np.array_equal(getattr(left, name), getattr(often, name)), name
-    assert np.array_equal(left.texts.data, often.texts.data)
-    assert (left.messages, left.numbers) == (whole.messages, whole.numbers)
-    assert left.learned.digests.tolist() == whole.learned.digests.tolist()
-
-
-def test_a_model_there_is_loses_what_is_rare_too(spamnb, own, mail):
-    """Though there is nothing to learn."""
-    spamnb("train", "--drop-rare", "1", "--jobs", "1", "--model", own, mail.ham, mail.spam).succeeds()
-    assert load_table(StoredModel.open(own)).message_counts.sum(axis=0).min() == 2
-
-
-def test_dropped_words_can_be_learned_and_forgotten(model, tmp_path):
-    """A message may have had a word more often than all that came since."""
-    (tmp_path / "raw").write_bytes(message("often often often often"))
-    training.train(model, {"ham": [str(tmp_path / "raw")]}, rare=1, pool=LocalPool(1))
-    assert (StoredModel.open(model).vocabulary, StoredModel.open(model).messages) == (0, [1, 0])
-    for words in ("often one", "often two"):
-        learn(model, message(words), "ham")
-    training.train(model, {"ham": [str(tmp_path / "raw")]}, forget=True, pool=LocalPool(1))
-    table = load_table(StoredModel.open(model))
-    assert table.messages == (2, 0)
-    assert (table.message_counts >= 0).all()
-    assert {"one", "two", "often"} <= set(table.tokens(range(len(table))))
-    assert checking.check(model).damage == []
-    Model.open(model).classify(message("often"))

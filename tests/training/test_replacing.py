@@ -214,9 +214,7 @@ def test_a_fresh_model_of_other_labels_takes_what_it_can(model, tmp_path):
 def test_a_new_label_keeps_what_is_learned_meanwhile(model, tmp_path):
     (tmp_path / "mail").write_bytes(letter("kim"))
     sources = {"work": [str(tmp_path / "mail")]}
-    training.train(
-        model, sources, new_labels=["work"], pool=LocalPool(1), progress=lambda _: learn_meanwhile(model)
-    )
+    training.train(model, sources, pool=LocalPool(1), progress=lambda _: learn_meanwhile(model))
     stored = StoredModel.open(model)
     assert stored.labels == ["ham", "spam", "work"]
     labels = list(after(IN_FILE, IN_JOURNAL, dict(MEANWHILE), {"kim": "work"}).values())
@@ -415,8 +413,8 @@ with Lock(sys.argv[1], kind=TRAINING):
 
 def lessons_by_the_program(spamnb, model):
     for name, label in MEANWHILE:
-        flags = ["--ham", "-", "--forget"] if label is None else [f"--{label}", "-"]
-        spamnb.afresh("train", *flags, "--model", model, stdin=letter(name)).succeeds()
+        words = ["forget", "-"] if label is None else ["train", f"--{label}", "-"]
+        spamnb.afresh(*words, "--model", model, stdin=letter(name)).succeeds()
 
 
 @pytest.mark.slow

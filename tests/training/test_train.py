@@ -76,7 +76,7 @@ def test_the_same_file_if_nothing_stays_in_memory(mail, monkeypatch):
 
     def trained(name):
         train(mail, name)
-        train(mail, name, sources=more, yes=True)
+        train(mail, name, sources=more)
         return content(mail, name)
 
     in_memory = trained("model")

@@ -24,13 +24,12 @@ WIDTHS = (6, 8, 20, 30, 28)  # of the columns of a terminal, but for the last
 class EventPrinter:
     """Prints a line about each message, and one about all of a visit: on a terminal as a table, else by tabs.
 
-    If `quiet`, failures only; if `private`, nothing that is written in a message.
+    If `private`, nothing that is written in a message.
     """
 
-    def __init__(self, as_json: bool, private: bool, quiet: bool) -> None:
+    def __init__(self, as_json: bool, private: bool) -> None:
         self.as_json = as_json
         self.private = private
-        self.quiet = quiet
         self.is_table = sys.stdout.isatty()
         self.met: set[str] = set()  # accounts that were visited before
         self.judged: dict[str, Counter[str]] = {}  # by account: what becomes of how many
@@ -53,8 +52,6 @@ class EventPrinter:
         else:
             self.judged.setdefault(event.account, Counter())[outcome_of(event)] += 1
             self.again[event.account] += event.again
-        if self.quiet:
-            return
         found = event.learned or event.verdict
         score = "" if event.score is None else score_text(event.score)
         texts = [] if self.private else [event.sender[:WIDEST], event.subject[:WIDEST]]
@@ -76,7 +73,7 @@ class EventPrinter:
         again = self.again.pop(account, 0)
         is_first = account not in self.met
         self.met.add(account)
-        if self.as_json or self.quiet or not (judged or learned or always or is_first):
+        if self.as_json or not (judged or learned or always or is_first):
             return
         counts = {"new": judged.total() - again, "judged again": again}
         said = ", ".join(f"{n} {what}" for what, n in counts.items() if n)

@@ -35,22 +35,6 @@ HELP_ALL = click.Option(
 )
 
 
-# A message "waiting for …" is still shown: on a terminal, nothing else would tell why nothing happens.
-QUIET = click.Option(
-    ["-q", "--quiet"],
-    is_flag=True,
-    expose_value=False,
-    callback=lambda ctx, option, asked: ctx.meta.update({option.name: asked}),
-    help="Print errors and answers only: no progress, hints or summary.",
-)
-
-
-def is_quiet() -> bool:
-    """Tell whether the command that runs was called with `--quiet`."""
-    context = click.get_current_context(silent=True)
-    return context is not None and context.meta.get(QUIET.name, False)
-
-
 class _WithHelpAll(click.Command):
     """A command with `--help-all`."""
 
@@ -59,7 +43,7 @@ class _WithHelpAll(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the options; what few people need, below the others and only if asked for."""
-        options = self.get_params(ctx)
+        options = [option for option in self.get_params(ctx) if isinstance(option, click.Option)]
         rare = [option for option in options if isinstance(option, RareOption)]
         common = [option for option in options if option not in rare and (rare or option is not HELP_ALL)]
         for title, shown in (("Options", common), ("More options", rare if __name__ in ctx.meta else [])):
@@ -69,11 +53,10 @@ class _WithHelpAll(click.Command):
 
 
 class Command(_WithHelpAll):
-    """A command with `--quiet`, whose help ends with examples, kept as they are written."""
+    """A command whose help ends with examples, kept as they are written."""
 
     def __init__(self, *args: Any, examples: str = "", **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.params.append(QUIET)
         self.examples = examples
 
     def format_epilog(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -14,9 +14,9 @@ from spamnb.cli.shared.progress import progress
 from spamnb.errors import DataError, UsageError
 from spamnb.labels import is_label
 from spamnb.mailboxes.labelled import size_of
+from spamnb.mailboxes.roles import speaks_against
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import check, split_number
-from spamnb.rights import others
 from spamnb.workers import open_pool
 
 if TYPE_CHECKING:
@@ -35,10 +35,7 @@ class LabelledMail:
     ham: Sequence[str]
     spam: Sequence[str]
     label: Sequence[str] = ()
-    all_folders: bool = False
-    jobs: int | None = None
-    cluster: str | None = None
-    skip_unreadable: bool = False
+    jobs: int | str | None = None
     sources: dict[str, list[str]] = field(default_factory=dict)  # paths by label
     unreadable: list[Unreadable] = field(default_factory=list)  # when it was last read
 
@@ -50,20 +47,16 @@ class LabelledMail:
     def paths(self) -> list[str]:
         return [path for paths in self.sources.values() for path in paths]
 
-    def find(self, any_label: str | None = None) -> None:
-        """List the paths of each label, from `HAM SPAM`, `--ham PATH`, `--spam PATH`, `--label NAME=PATH`.
-
-        Where mail needs no label, all that is named without one goes under `any_label`.
-        """
+    def find(self) -> None:
+        """List the paths of each label, from `HAM SPAM`, `--ham PATH`, `--spam PATH`, `--label NAME=PATH`."""
         folders, sources = self.folders, self.sources
-        if folders and any_label:
-            sources[any_label] = [*folders]
-        elif folders:
+        if folders:
             if len(folders) != 2:
                 raise UsageError(
                     "name two folders or mailboxes, ham first; or use --ham PATH and --spam PATH"
                 )
             sources |= {"ham": [folders[0]], "spam": [folders[1]]}
+            refuse_swapped_names(sources)
         for name, paths in (("ham", self.ham), ("spam", self.spam)):
             if paths:
                 sources.setdefault(name, []).extend(paths)
@@ -73,28 +66,23 @@ class LabelledMail:
                 raise UsageError(f"--label takes NAME=PATH, not {item!r}")
             sources.setdefault(name, []).append(path)
         if not sources:
-            words = "--forget message" if any_label else "ham/ spam/"
-            raise UsageError(
-                f"no mail given; for example: {click.get_current_context().command_path} {words}"
-            )
-        with others():
-            _check_named_once(sources)
+            command = click.get_current_context().command_path
+            raise UsageError(f"no mail given; for example: {command} ham/ spam/")
+        _check_named_once(sources)
 
     def check(self, need: str = "") -> None:
         """Raise an error if a path is not there, or if there are too few labels and two are needed."""
         if need and len(self.sources) < 2:
             command = click.get_current_context().command_path
             raise UsageError(f"{need} needed; for example: {command} ham/ spam/")
-        with others():
-            check(self.paths)
+        check(self.paths)
 
     def size(self) -> int:
-        with others():
-            return size_of(self.sources, self.all_folders)
+        return size_of(self.sources)
 
     def pool(self) -> AbstractContextManager[LocalPool | ClusterPool]:
         """Open the workers that read it."""
-        return open_pool(self.paths, self.cluster, self.jobs, self.skip_unreadable)
+        return open_pool(self.paths, *cluster_or_jobs(self.jobs))
 
     def batches(self, settings: Settings) -> Iterator[Batch]:
         """Read all the mail, in order."""
@@ -102,7 +90,7 @@ class LabelledMail:
 
         found, self.unreadable = 0, []
         with self.pool() as pool, progress("reading", self.size, note=pool.status) as step:
-            for batch in pool.batches(MailToRead(self.sources, settings, all_folders=self.all_folders)):
+            for batch in pool.batches(MailToRead(self.sources, settings)):
                 self.unreadable += batch.unreadable
                 yield batch.whole()
                 step(batch.size, len(batch))
@@ -115,6 +103,20 @@ class LabelledMail:
         from spamnb.evaluation.corpus import Corpus
 
         return Corpus.of(self.labels, self.batches(settings))
+
+
+def cluster_or_jobs(wanted: int | str | None) -> tuple[str | None, int | None]:
+    """Read what `--jobs` says: the address of a cluster, or the number of processes."""
+    return (wanted, None) if isinstance(wanted, str) else (None, wanted)
+
+
+def refuse_swapped_names(sources: dict[str, list[str]]) -> None:
+    """Refuse folders and mailboxes whose names contradict the labels that their order gives them."""
+    named = [(label, path) for label, paths in sources.items() for path in paths]
+    if wrong := " and ".join(f"{path} as {label}" for label, path in named if speaks_against(label, path)):
+        raise UsageError(
+            f"{wrong}: swapped? Ham comes first. Nothing was changed; if you mean it, use --ham and --spam"
+        )
 
 
 def _check_named_once(sources: dict[str, list[str]]) -> None:

@@ -148,21 +148,29 @@ _model_option = partial(
 )
 model_option = _model_option(callback=_resolved)
 served_model_option = _model_option(callback=_check_local)  # a link may lead elsewhere while a server runs
+
+
+class Jobs(click.ParamType):  # type: ignore[type-arg]  # Debian 12 has click 8.1, not generic
+    """A number of processes, or a cluster."""
+
+    name = "jobs"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | str:
+        """An address has a colon, a file a slash."""
+        is_cluster = isinstance(value, str) and (value == "local" or ":" in value or "/" in value)
+        return value if is_cluster else Number(1, 1024).convert(value, param, ctx)
+
+
 jobs_option = rare_option(
-    "--jobs", type=Number(1, 1024), help="Number of processes; by default one for each core."
+    "--jobs",
+    type=Jobs(),
+    metavar="N|CLUSTER",
+    help="Number of processes, one for each core by default; or the address or file of a Dask scheduler.",
+)
+local_jobs_option = rare_option(
+    "--jobs", type=Number(1, 1024), help="Number of processes, one for each core by default."
 )
 no_base_option = rare_option("--no-base", is_flag=True, help="Judge without the model's base, if it has one.")
-cluster_option = rare_option(
-    "--cluster",
-    metavar="ADDRESS",
-    help="Use a Dask cluster: tcp://HOST:PORT, its scheduler file, or `local` for workers on this machine.",
-)
-skip_option = rare_option(
-    "--skip-unreadable", is_flag=True, help="Report mail that cannot be read, but do not fail."
-)
-all_folders_option = click.option(
-    "--all-folders", is_flag=True, help="Also read subfolders left out for their names: Trash, Drafts, Junk …"
-)
 history_days_option = rare_option(
     "--history-days", metavar="DAYS", help=f"How long the history keeps messages; {DAYS} by default."
 )
@@ -192,7 +200,7 @@ def history_options(command: Decorated) -> Decorated:
     )
 
 
-MAIL = ("folders", "ham", "spam", "label", "all_folders", "jobs", "cluster", "skip_unreadable")
+MAIL = ("folders", "ham", "spam", "label", "jobs")
 
 
 def mail_options(
@@ -213,7 +221,6 @@ def mail_options(
     )
     return with_options(
         called,
-        all_folders_option,
         *([label_option] if label else []),
         path_option("--spam", help="Spam; may be repeated."),
         path_option("--ham", help=ham),
@@ -221,12 +228,7 @@ def mail_options(
     )
 
 
-def cluster_options(command: Decorated) -> Decorated:
-    """Give a command the options for a cluster of machines."""
-    return cluster_option(skip_option(command))
-
-
-SETTINGS = ("ngrams", "stem", "stop_language", "headers", "keep_case")
+SETTINGS = ("ngrams", "stem", "stop_language", "headers")
 
 
 def tokenizer_options(command: Decorated) -> Decorated:
@@ -239,7 +241,6 @@ def tokenizer_options(command: Decorated) -> Decorated:
 
     return with_options(
         called,
-        rare_option("--case", "keep_case", is_flag=True, default=None, help="Distinguish capital letters."),
         rare_option(
             "--no-headers", "headers", flag_value=False, type=bool, default=None, help="Ignore headers."
         ),

@@ -1,4 +1,4 @@
-"""Progress on a terminal: how much mail is read, how fast, for how long still. Else, or quiet: nothing."""
+"""Progress on a terminal: how much mail is read, how fast, for how long still. Else nothing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from contextlib import ExitStack, contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from spamnb.cli.shared.help import is_quiet
 from spamnb.files import write_stderr
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ def progress(
 
 
 def is_shown() -> bool:
-    return sys.stderr is not None and sys.stderr.isatty() and not is_quiet()
+    return sys.stderr is not None and sys.stderr.isatty()
 
 
 def new_bar(unit: str) -> Progress:

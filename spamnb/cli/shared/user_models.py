@@ -4,31 +4,30 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
 import click
 
-from spamnb.cli.shared.help import is_quiet
 from spamnb.cli.shared.options import path_type, refuse_without_effect
-from spamnb.errors import DataError, NoInput, ReaderGone, SpamnbError, UsageError
+from spamnb.errors import NoInput, ReaderGone, SpamnbError, UsageError
 from spamnb.files import complain, printable
-from spamnb.rights import ROOT, Rights, owner_of, take
-from spamnb.user_models import USER, UserModels, own_part
+from spamnb.rights import ROOT, Rights, take
+from spamnb.user_models import UserModels
 
 user_models_option = click.option(
     "--user-models",
     type=path_type,
     metavar="DIR",
-    help="Do so with every DIR/USER/model.msgpack, or a path in which %u is the user; in other paths, too.",
+    help="Do so with every DIR/USER/model.msgpack, or a path in which %u is the user.",
 )
 
 
 def for_every_model(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command --user-models: it is called for each, and one that fails does not stop the others.
 
-    Root calls it in a process that has only the rights of the owners of the user's files.
+    Root calls it in a process that has only the rights of the model's owner.
     """
 
     @wraps(command)
@@ -37,21 +36,17 @@ def for_every_model(command: Callable[..., Any]) -> Callable[..., Any]:
             return command(**options) or 0
         refuse_without_effect("with --user-models", "model")
         is_root = not os.geteuid()
-        if is_root:  # processes of a cluster have rights of their own
-            refuse_without_effect("with --user-models as root", "cluster")
         models, codes = UserModels(user_models), []
 
         def run(user: str) -> int:
             path = models.find(user)
-            if not (is_quiet() or options["as_json"]):
+            if not options["as_json"]:
                 click.echo(f"{printable(str(path))}:")
-            own = {name: for_user(value, user) for name, value in options.items()}
-            return command(**own | {"model": path}) or 0
+            return command(**options | {"model": path}) or 0
 
         def run_as_owner(user: str) -> int:
             rights = models.owner(user)
-            other = owner_of_files(options, user) or rights
-            return run(user) if rights == other == ROOT else in_process(run, user, rights, other)
+            return run(user) if rights == ROOT else in_process(run, user, rights)
 
         for user in models.users():
             codes.append(exit_code(run_as_owner if is_root else run, user))
@@ -75,14 +70,14 @@ def exit_code(run: Callable[[str], int], user: str) -> int:
         return error.exit_code
 
 
-def in_process(run: Callable[[str], int], user: str, rights: Rights, other: Rights) -> int:
-    """Run a function for a user in a process with the rights of two users; return its exit code."""
+def in_process(run: Callable[[str], int], user: str, rights: Rights) -> int:
+    """Run a function for a user in a process with that user's rights; return its exit code."""
     sys.stdout.flush()
     child = os.fork()
     if not child:
         code = SpamnbError.exit_code
         try:
-            take(rights, other)
+            take(rights)
             code = exit_code(run, user)
             sys.stdout.flush()
         except Exception as error:
@@ -98,24 +93,3 @@ def in_process(run: Callable[[str], int], user: str, rights: Rights, other: Righ
     if code < 0:
         raise SpamnbError(f"ended by signal {-code}")
     return code
-
-
-def owner_of_files(options: Mapping[str, Any], user: str) -> Rights | None:
-    """Whose the files of this machine are that options name with %u; None if they name none."""
-    owners = set()
-    for name, value in options.items():
-        for each in value if isinstance(value, tuple) else (value,):
-            if isinstance(each, str) and USER in each and "://" not in each:
-                path = each.partition("=")[2] if name == "label" else each
-                path = os.path.dirname(path) or "." if name == "file" else path  # one that is written
-                owners.add(owner_of(*own_part(path, user)))
-    if len(owners) > 1:
-        raise DataError("its files belong to several users; name those of one of them at a time")
-    return owners.pop() if owners else None
-
-
-def for_user(value: Any, user: str) -> Any:
-    """Put a user's name in place of %u into a text, or into each of several."""
-    if isinstance(value, tuple):
-        return tuple(for_user(each, user) for each in value)
-    return value.replace(USER, user) if isinstance(value, str) else value

@@ -118,7 +118,7 @@ class ClusterPool:
         def redo(chunk: MailboxRange, batch: RemoteBatch) -> tuple[MailboxRange | None, RemoteBatch]:
             return end(batch.label, *begin(chunk, batch.label))
 
-        work = self._in_order(begin, chunks_by_label(mail.sources, cut_mail, mail.all_folders))
+        work = self._in_order(begin, chunks_by_label(mail.sources, cut_mail))
         results = (end(label, *futures) for (_, label), futures in work)
         for batch, before in join_ranges(results, redo):
             batch.before = before

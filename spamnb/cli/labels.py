@@ -1,0 +1,60 @@
+"""`spamnb labels`."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from spamnb.cli.shared.options import Command, model_option
+from spamnb.errors import UsageError
+from spamnb.files import printable
+from spamnb.labels import is_label
+from spamnb.store.stored_model import StoredModel
+
+EXAMPLES = """
+spamnb labels
+spamnb labels rename wrok work
+spamnb labels remove work
+"""
+USAGE = "labels takes nothing, rename OLD NEW, or remove NAME"
+
+
+@click.command(cls=Command, examples=EXAMPLES)
+@click.argument("words", nargs=-1, metavar="[rename OLD NEW | remove NAME]")
+@model_option
+@click.option("--yes", is_flag=True, help="Do not ask before what cannot be undone.")
+def labels(words: tuple[str, ...], model: str, yes: bool) -> None:
+    """List the labels of the model and how much mail each has; rename one, or remove it and its mail.
+
+    Renamed to a label that is there already, its mail is added to that one's.
+    """
+    match words:
+        case ():
+            stored = StoredModel.open(model)
+            for name, count in zip(stored.labels, stored.messages, strict=True):
+                click.echo(f"{printable(name)}\t{count}")
+        case ("rename", old, new) if is_label(new) and new != old:
+            change(model, old, new, yes)
+        case ("remove", name):
+            change(model, name, None, yes)
+        case _:
+            raise UsageError(USAGE)
+
+
+def change(model: str, old: str, new: str | None, yes: bool) -> None:
+    """Rename a label, or remove it (None); ask first if that cannot be undone."""
+    from spamnb.training.relabel import check_relabel, relabel
+
+    stored = check_relabel(model, old, new)
+    if not yes and (new is None or new in stored.labels):
+        count = stored.messages[stored.labels.index(old)]
+        what = f"all {count:,} messages of {old} {f'become {new}' if new else 'are forgotten'}, for good"
+        if not (can_ask() and click.confirm(f"{what}. Go on?", err=True)):
+            raise UsageError(f"{what}: nothing was changed; if you mean it, add --yes")
+    count = relabel(model, old, new)
+    click.echo(f"{old}: {count:,} " + (f"now {new}" if new else "forgotten"))
+
+
+def can_ask() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
