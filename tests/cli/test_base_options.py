@@ -26,11 +26,10 @@ def verdicts(spamnb, mail, *options):
 def test_train_and_classify(spamnb, mail, own, tmp_path):
     alone = verdicts(spamnb, mail, "--model", own, "--no-base")
     folders = str(tmp_path / "ham"), str(tmp_path / "spam")
-    told = spamnb("train", "--no-base", "--model", own).succeeds()
+    told = spamnb("train", "--base", "none", "--model", own).succeeds()
     assert any(own in line for line in told.lines)
     assert verdicts(spamnb, mail, "--model", own) == alone
-    spamnb("train", "--base", spamnb.model, "--model", own).fails(64)
-    spamnb("train", "--base", spamnb.model, "--model", own, *folders).succeeds()
+    spamnb("train", "--base", spamnb.model, "--model", own).succeeds()
     os.link(spamnb.model, tmp_path / "kept")
     spamnb("train", "--base", tmp_path / "kept", "--model", own, *folders).succeeds()
     os.unlink(tmp_path / "kept")

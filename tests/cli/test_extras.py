@@ -35,7 +35,7 @@ class Absent:
 sys.meta_path.insert(0, Absent())
 """
 COMMANDS = {
-    "cluster": "train --cluster tcp://127.0.0.1:{port} {mail.ham} {mail.spam}",
+    "cluster": "train --jobs tcp://127.0.0.1:{port} {mail.ham} {mail.spam}",
     "imap": "imap check --config {config}",
     "languages": "train --fresh --stem english --model {folder}/model {mail.ham} {mail.spam}",
     "plot": "inspect --plot {folder}/model.png",

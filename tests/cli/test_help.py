@@ -66,7 +66,6 @@ def test_help_shows_what_most_people_need_and_help_all_the_rest(spamnb, name):
     [
         ("train --jobs x a b", "--jobs takes a whole number from 1 to 1024, not 'x'"),
         ("train --jobs 0 a b", "--jobs takes a whole number from 1 to 1024, not '0'"),
-        ("train --drop-rare -1 a b", "--drop-rare takes a whole number of 0 or more, not '-1'"),
         ("history --limit 1.5", "--limit takes a whole number of 1 or more, not '1.5'"),
         ("serve --timeout nan", "--timeout takes a number of 0.1 or more, not 'nan'"),
         ("serve --timeout inf", "--timeout takes a number of 0.1 or more, not 'inf'"),

@@ -7,7 +7,6 @@ import pytest
 from spamnb.history.log import digest_of
 
 OBJECTS = [
-    "train --dry-run HAM SPAM",
     "evaluate --folds 2 HAM SPAM",
     "inspect",
     "inspect HAM/03",

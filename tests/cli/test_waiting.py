@@ -13,7 +13,6 @@ WAITING = {
     "classify -": "a message",
     "classify -b": "paths",
     "train --spam -": "a message",
-    "train --dry-run --spam -": "a message",
     "inspect -": "a message",
     "import --fresh -": "an export",
 }
