@@ -108,7 +108,7 @@ attacks: env  ## known attacks, and what they gain
 growth: env  ## time against size, for hostile mail of every kind
 	PYTHONPATH=tests $(BIN)/python -m fuzz.growth $(ARGS)
 
-soak: env  ## kills, crowds, failing disks, weeks of use, new examples, long forms of tests: ARGS="--kills 500 --minutes 60"
+soak: env  ## kills, crowds, failing and full disks, hostile clients, new examples, long forms of tests: ARGS="--kills 500 --minutes 60"
 	PYTHONPATH=tests $(BIN)/python -m faults.soak $(ARGS)
 
 fuzz: env  ## search for bytes that break something: ARGS="--seconds 600 words markup"
@@ -146,7 +146,7 @@ docs: env  ## the documentation as one site: python3 -m http.server -d build/sit
 
 # Debian's Cython is too old (0.29 in Debian 12, 3.0 in 13): the source that is built has the core in C already.
 DEB = build/deb/spamnb
-deb image: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 1580601600)
+deb: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 1580601600)
 deb: env  ## the Debian package in build/deb, and what lintian says of it
 	rm -rf build/deb && mkdir -p $(DEB)
 	cp -R pyproject.toml hatch_build.py README.md SECURITY.md CHANGELOG.md LICENSE debian docs man spamnb systemd $(DEB)
@@ -159,16 +159,15 @@ deb: env  ## the Debian package in build/deb, and what lintian says of it
 	cd $(DEB) && PATH=/usr/sbin:/usr/bin:/sbin:/bin dpkg-buildpackage -us -uc -b
 	lintian --fail-on error build/deb/*.changes
 
-deb-test: deb  ## the package in a fresh root of Debian (debootstrap, as root, some minutes)
-	$(BIN)/python tests/debian/fresh_root.py build/deb/spamnb_*.deb
+deb-test: deb  ## the package in a fresh root of Debian (debootstrap, systemd-nspawn, as root, some minutes)
+	PYTHONPATH=tests $(BIN)/python tests/debian/fresh_root.py build/deb/spamnb_*.deb
 
-image: deb  ## the OCI image in build/image, of that package and Debian's (mmdebstrap, as root): podman load -i build/image/*.tar
-	rm -rf build/image && mkdir build/image
-	/usr/bin/python3 debian/image.py build/deb/spamnb_*.deb build/image
+image:  ## the image of the Containerfile, as localhost/spamnb: ARGS="--build-arg BASE=docker.io/library/debian:trixie-slim"
+	podman build --tag localhost/spamnb $(ARGS) .
 
-image-test: image  ## the image used by podman, with the services of compose.yaml (as root, some minutes)
+image-test: env  ## the image built on a base made here, and used by the services of compose.yaml (podman, as root, some minutes)
 	$(BIN)/python -m pip install -q --group image
-	PYTHONPATH=tests $(BIN)/python tests/debian/image.py build/image/spamnb_*.tar
+	PYTHONPATH=tests $(BIN)/python tests/debian/image.py
 
 audit: env  ## known vulnerabilities of what is installed
 	.ci/audit
