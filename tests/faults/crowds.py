@@ -11,43 +11,16 @@ import struct
 import subprocess
 import termios
 import time
-from dataclasses import dataclass
 from random import Random
 
 from faults.operations import BRIM, CROWD, MAILBOXES, ONE, Operation
-from faults.worlds import State, World, counted, named, settle, state
+from faults.worlds import World, counted, named, settle, state
 from helpers.waiting import PATIENCE, until
 
 from spamnb.training.learn import learn
 
 LONGEST = 2.0  # seconds that anyone may take who has a message
-
-
-@dataclass(frozen=True)
-class Lesson:
-    """A message to be learned under a label, new or moved from another; or to be forgotten."""
-
-    raw: bytes
-    label: str
-    forget: bool = False
-
-    @property
-    def arguments(self) -> list[str]:
-        return ["forget", "-"] if self.forget else ["train", f"--{self.label}", "-"]
-
-    def is_in(self, model: State) -> bool:
-        return model.learned.get(named(self.raw)) == (None if self.forget else self.label)
-
-    def learn(self, model: str) -> str:
-        return learn(model, self.raw, None if self.forget else self.label)
-
-
-@dataclass(frozen=True)
-class Times:
-    """The longest anyone took, from the end of its message to its own: in seconds."""
-
-    learning: float
-    judging: float
+Lesson = tuple[bytes, str | None]  # a message, and the label it gets; None to forget it
 
 
 class Process:
@@ -79,26 +52,30 @@ class Process:
 
 def lessons(many: int, chance: Random) -> list[Lesson]:
     """Most are new; some messages that the model knows are moved, some forgotten."""
-    known = MAILBOXES["first.spam"][1]
-    moved = [Lesson(raw, "ham") for raw in known[: many // 8]]
-    forgotten = [Lesson(raw, "spam", forget=True) for raw in known[many // 8 : many // 4]]
-    new = [Lesson(raw, "spam") for raw in CROWD[: many - len(moved) - len(forgotten)]]
+    known, some = MAILBOXES["first.spam"][1], many // 8
+    moved: list[Lesson] = [(raw, "ham") for raw in known[:some]]
+    forgotten: list[Lesson] = [(raw, None) for raw in known[some : 2 * some]]
+    new: list[Lesson] = [(raw, "spam") for raw in CROWD[: many - 2 * some]]
     return chance.sample([*moved, *forgotten, *new], many)
 
 
-def at_once(world: World, learners: int, judges: int, chance: Random, killed: int = 0) -> Times:
+def at_once(world: World, learners: int, judges: int, chance: Random, killed: int = 0) -> tuple[float, float]:
     """So many learn a message each, others judge one, on a model whose journal is about to be folded.
 
-    Some of those that learn may be killed, at moments by chance.
+    Some of those that learn may be killed, at moments by chance. Returns how many seconds the slowest took
+    to learn and to judge, from the end of its message to its own.
     """
     model = world.place(Operation("", BRIM))
     in_turn = os.path.join(shutil.copytree(os.path.dirname(model), world.folder / "in-turn"), "model")
     taught = lessons(learners, chance)
-    asked = [(lesson.arguments, lesson.raw) for lesson in taught] + judges * [(["classify"], ONE)]
+    asked = [(["train", f"--{label}", "-"] if label else ["forget", "-"], raw) for raw, label in taught]
     processes: list[Process] = []
     try:
-        processes += [Process(world, [*words, "--model", model], raw) for words, raw in asked]
-        wait_for_all(processes)
+        for words, raw in asked:
+            processes.append(Process(world, [*words, "--model", model], raw))
+        for _ in range(judges):
+            processes.append(Process(world, ["classify", "--model", model], ONE))
+        until(lambda: all(process.is_ready for process in processes), lambda: "they do not start")
         victims = {process: chance.uniform(0, 0.3) for process in chance.sample(processes[:learners], killed)}
         times = let_go(processes, victims)
         said = [process.said() for process in processes]
@@ -111,20 +88,16 @@ def at_once(world: World, learners: int, judges: int, chance: Random, killed: in
     assert {out[:5] for _, out, _ in said[learners:]} <= {b"spam\t", b"unsur"}  # of little mail
     settle(model)
     now = state(model)
-    for lesson, (_, out, _) in zip(taught, said, strict=False):
-        if out or lesson.is_in(now):
-            assert lesson.learn(in_turn) in ("learned", "moved", "forgotten")
+    for (raw, label), (_, out, _) in zip(taught, said, strict=False):
+        if out or now.learned.get(named(raw)) == label:
+            assert learn(in_turn, raw, label) in ("learned", "moved", "forgotten")
     settle(in_turn)
     then = state(in_turn)
     assert now.learned == then.learned
     assert now.counts == then.counts == counted(now.learned)
     world.leave(model)
     world.leave(in_turn)
-    return Times(max(times[:learners]), max(times[learners:], default=0))
-
-
-def wait_for_all(processes: list[Process]) -> None:
-    until(lambda: all(process.is_ready for process in processes), lambda: "they do not start")
+    return max(times[:learners]), max(times[learners:], default=0.0)
 
 
 def let_go(processes: list[Process], victims: dict[Process, float]) -> list[float]:

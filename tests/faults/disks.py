@@ -1,10 +1,8 @@
-"""Disks that are full, read-only or lose their power, for real: file systems in memory or in a file."""
+"""Disks that are full or read-only for real: file systems in memory."""
 
 from __future__ import annotations
 
-import filecmp
 import os
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -20,23 +18,7 @@ while read mode; do mount -o "$mode" "$0" && echo done; done
 """
 
 
-class Room:
-    """A file system that can be filled."""
-
-    folder: Path
-
-    def fill(self, room: int) -> None:
-        """Leave so many bytes free."""
-        self.empty()
-        there = os.statvfs(self.folder)
-        with open(self.folder / "filling", "wb") as file:
-            file.write(bytes(max(0, there.f_bavail * there.f_bsize - room)))
-
-    def empty(self) -> None:
-        (self.folder / "filling").unlink(missing_ok=True)
-
-
-class Disk(Room):
+class Disk:
     """A file system of its own. `folder` is where it is seen from here, `inside` where it is mounted.
 
     `prefix`: what a command is to be started with there.
@@ -67,6 +49,16 @@ class Disk(Room):
         self.holder.stdin.flush()
         assert self.answer() == "done\n"
 
+    def fill(self, room: int) -> None:
+        """Leave so many bytes free."""
+        self.empty()
+        there = os.statvfs(self.folder)
+        with open(self.folder / "filling", "wb") as file:
+            file.write(bytes(max(0, there.f_bavail * there.f_bsize - room)))
+
+    def empty(self) -> None:
+        (self.folder / "filling").unlink(missing_ok=True)
+
 
 @contextmanager
 def a_disk(kilobytes: int) -> Iterator[Disk]:
@@ -78,39 +70,3 @@ def a_disk(kilobytes: int) -> Iterator[Disk]:
             yield disk
         finally:
             disk.holder.communicate()
-
-
-class Drive(Room):
-    """A file system in a file, mounted for all to see: for root only."""
-
-    def __init__(self, folder: Path, image: Path, megabytes: int, options: str = "noatime") -> None:
-        self.folder, self.image, self.options = folder, image, options
-        folder.mkdir(parents=True)
-        with open(image, "wb") as file:
-            file.truncate(megabytes << 20)
-        later = "lazy_itable_init=0,lazy_journal_init=0"  # else it goes on writing by itself
-        run("mkfs.ext4", "-q", "-F", "-J", "size=4", "-E", later, image)
-        self.mount()
-        (folder / "lost+found").rmdir()
-
-    def mount(self) -> None:
-        run("mount", "-o", f"loop,{self.options}", self.image, self.folder)
-
-    def unmount(self) -> None:
-        run("umount", self.folder)
-
-    def lose_power(self) -> None:
-        """Go on with what was written until now; nobody may use it. What was not synced may be gone."""
-        before, after = self.image.with_suffix(".before"), self.image.with_suffix(".after")
-        shutil.copy(self.image, after)
-        while not filecmp.cmp(self.image, after, shallow=False):  # the system was writing
-            shutil.copy(self.image, after)
-        self.unmount()
-        self.image.rename(before)
-        after.rename(self.image)
-        self.mount()
-        before.unlink()
-
-
-def run(*command: str | Path) -> None:
-    subprocess.run(command, check=True, capture_output=True)

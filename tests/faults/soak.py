@@ -1,4 +1,4 @@
-"""`make soak`: kills, crowds, failing disks, weeks of use, hostile clients and new examples in great number.
+"""`make soak`: kills, crowds, failing disks, hostile clients and new examples in great number.
 
 Whatever goes wrong is told, and makes this fail; all else goes on.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -23,8 +22,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from faults import crowds, disks, failures, kills, weeks
-from faults.lives import Life
+from faults import crowds, disks, failures, kills
 from faults.operations import LESSONS, READING, WRITING, Operation
 from faults.worlds import World
 from helpers.load import MEGABYTE, Load
@@ -33,8 +31,6 @@ from helpers.program import Spamnb
 from helpers.samples import ENOUGH, ham, spam
 from helpers.serving import Serving
 
-LIFE = "one model all along"
-IN_A_LIFE = 40  # commands
 CROWD = 64  # that learn, and as many that judge
 MANY = 25  # calls of a kind that are each killed or made to fail; of more, as many from the first to the last
 PAGES = 4096 * 8
@@ -58,12 +54,12 @@ class Soak:
     def goes_on(self) -> bool:
         return time.monotonic() < self.deadline
 
-    def tried(self, what: str, attack: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    def tried(self, what: str, attack: Callable[..., Any], *arguments: Any) -> Any:
         """What an attack returns; None if the model did not withstand it, or there is no time left."""
         if not self.goes_on:
             return None
         try:
-            return attack(*arguments, **options)
+            return attack(*arguments)
         except Exception:
             self.wrong += 1
             print(f"\n{what}:", file=sys.stderr)
@@ -72,32 +68,25 @@ class Soak:
 
     def kill(self) -> None:
         """At random, and before each call that changes the disk."""
-        many = self.options.kills
-        struck: Counter[str] = Counter()
-        late: Counter[str] = Counter()
-        for turn in count():
-            if struck.total() >= many or not self.goes_on:
-                break
-            for name, operation in WRITING.items():
-                whom = kills.VICTIMS[turn % 3] if "--jobs" in operation.command else kills.VICTIMS[turn % 2]
+        header("kill -9", ("at random", "too late", "before a call"))
+        each = -(-self.options.kills // len(WRITING))
+        total: Counter[str] = Counter()
+        for name, operation in WRITING.items():
+            found: Counter[str] = Counter()
+            for turn in range(10 * each):
+                if found["struck"] >= each:
+                    break
+                whom = kills.VICTIMS[turn % (3 if "--jobs" in operation.command else 2)]
                 lessons = LESSONS if self.chance.random() < 0.5 else []
                 hit = self.tried(name, kills.at_random, self.world, operation, self.chance, whom, lessons)
-                struck[name] += hit is True
-                late[name] += hit is False
-        for name in [LIFE] * (many // IN_A_LIFE):
-            hits = self.tried(name, lived, self.world, self.chance) or []
-            struck[name] += sum(hits)
-            late[name] += len(hits) - sum(hits)
-        header("kill -9", ("at random", "too late", "before a call"))
-        calls: Counter[str] = Counter()
-        for name in (*WRITING, LIFE):
-            for call in kills.CHANGING if name in WRITING else ():
-                hits = self.tried(
-                    f"{name}: {call}", kills.at_each_call, self.world, WRITING[name], call, MANY
-                )
-                calls[name] += hits or 0
-            row(name, (struck[name], late[name], calls[name]))
-        row("together", (struck.total(), late.total(), calls.total()))
+                found["struck"] += hit is True
+                found["late"] += hit is False
+            for call in kills.CHANGING:
+                hits = self.tried(f"{name}: {call}", kills.at_each_call, self.world, operation, call, MANY)
+                found["calls"] += hits or 0
+            row(name, tuple(found[what] for what in ("struck", "late", "calls")))
+            total += found
+        row("together", tuple(total[what] for what in ("struck", "late", "calls")))
 
     def crowd(self) -> None:
         header("a crowd", ("learn", "judge", "killed", "longest, s", "longest, s"))
@@ -105,9 +94,9 @@ class Soak:
             killed = CROWD // 4 if number % 2 else 0
             times = self.tried("crowd", crowds.at_once, self.world, CROWD, CROWD, self.chance, killed)
             if times:
-                slow = max(times.learning, times.judging) >= crowds.LONGEST
+                slow = max(times) >= crowds.LONGEST
                 self.wrong += slow
-                figures = CROWD, CROWD, killed, f"{times.learning:.2f}", f"{times.judging:.2f}"
+                figures = (CROWD, CROWD, killed, *(f"{seconds:.2f}" for seconds in times))
                 row("counts exact" + ", too slow" * slow, figures)
 
     def fail(self) -> None:
@@ -129,19 +118,6 @@ class Soak:
             for name, operation in WRITING.items():
                 codes = self.tried(name, filled, self.world, operation, disk) or []
                 row(name, (len(codes) - codes.count(0), codes.count(0)))
-
-    def live(self) -> None:
-        """Weeks of one user, with all that happens. What goes wrong leaves its folder."""
-        if os.getuid():
-            row("weeks", ("not run: only root can mount disks",))
-            return
-        seed, folder = self.options.seed, Path(tempfile.mkdtemp(prefix="spamnb-weeks-"))
-        folder.chmod(0o755)
-        before = self.wrong
-        header(f"weeks, seed {seed}", ("messages", "took", "what happens"))
-        self.tried(f"weeks, --seed {seed}, {folder}", weeks.lived, folder, self.options.days, seed, row)
-        if self.wrong == before:
-            shutil.rmtree(folder)
 
     def search(self) -> None:
         """Generated tests with examples that no run had before. What fails is to be made an @example."""
@@ -175,7 +151,7 @@ class Soak:
 
     def load(self) -> None:
         """Random clients at the server; then many requests, to see whether its memory grows."""
-        load = self._started_load()
+        load = served(self.world, self.options.workers)
         try:
             alone = load.quiet_latency()
             header("random clients", ("clients", "good asked", "99 %, ms", "longest, ms", "memory, MB"))
@@ -184,35 +160,22 @@ class Soak:
                 if time.monotonic() >= end or not self.goes_on:
                     break
                 self.tried(f"load, seed {seed}", loaded, load, seed, alone)
-            self.tried("memory", self._memory, load)
+            self.tried("memory", remembered, load, self.options.requests)
         finally:
             load.end()
 
-    def _started_load(self) -> Load:
-        folder = self.world.folder / "served"
-        folder.mkdir()
-        model = str(folder / "served.msgpack")
-        for label, make in (("ham", ham), ("spam", spam)):
-            (folder / label).mkdir()
-            for n in range(ENOUGH):
-                (folder / label / str(n)).write_bytes(make(n))
-        self.world.run("train", "--model", model, str(folder / "ham"), str(folder / "spam")).succeeds()
-        logs = folder / "logs"
-        logs.mkdir()
-        messages = [ham(98), spam(98), spam(97) * 20]
-        return Load(partial(Serving, self.world.run, logs), model, messages, self.options.workers)
 
-    def _memory(self, load: Load) -> None:
-        """The first tenth of the requests fills what is kept for speed; after that nothing may grow."""
-        tenth = self.options.requests // 10
-        load.ask_often(tenth)
-        before = load.resident()
-        load.ask_often(self.options.requests - tenth)
-        grown = (load.resident() - before) / MEGABYTE
-        load.assert_unhurt()
-        header("many requests", ("memory then grew by",))
-        row(f"{self.options.requests:,}", (f"{grown:.1f} MB",))
-        assert grown < MOST_GROWN
+def served(world: World, workers: int) -> Load:
+    """A server with a small model."""
+    folder = world.folder / "served"
+    for label, make in (("ham", ham), ("spam", spam)):
+        (folder / label).mkdir(parents=True)
+        for n in range(ENOUGH):
+            (folder / label / str(n)).write_bytes(make(n))
+    model = str(folder / "served.msgpack")
+    world.run("train", "--model", model, str(folder / "ham"), str(folder / "spam")).succeeds()
+    (logs := folder / "logs").mkdir()
+    return Load(partial(Serving, world.run, logs), model, [ham(98), spam(98), spam(97) * 20], workers)
 
 
 def loaded(load: Load, seed: int, alone: float) -> None:
@@ -227,20 +190,23 @@ def loaded(load: Load, seed: int, alone: float) -> None:
     assert late < LATE
 
 
-def lived(world: World, chance: Random) -> list[bool]:
-    life = Life(world, chance)
-    killed = [life.step() for _ in range(IN_A_LIFE)]
-    life.end()
-    return killed
+def remembered(load: Load, requests: int) -> None:
+    """The first tenth of the requests fills what is kept for speed; after that nothing may grow."""
+    load.ask_often(requests // 10)
+    before = load.resident()
+    load.ask_often(requests - requests // 10)
+    grown = (load.resident() - before) / MEGABYTE
+    load.assert_unhurt()
+    header("many requests", ("memory then grew by",))
+    row(f"{requests:,}", (f"{grown:.1f} MB",))
+    assert grown < MOST_GROWN
 
 
 def filled(world: World, operation: Operation, disk: disks.Disk) -> list[int]:
     """The exit codes with ever more room, until there is enough."""
-    codes = [failures.without_room(world, operation, disk, 0).code]
-    for room in count(PAGES, PAGES):
-        if not codes[-1] and len(codes) > 2:
-            return codes
-        codes.append(failures.without_room(world, operation, disk, room).code)
+    codes: list[int] = []
+    while len(codes) < 3 or codes[-1]:
+        codes.append(failures.without_room(world, operation, disk, PAGES * len(codes)).code)
     return codes
 
 
@@ -255,24 +221,22 @@ def row(name: str, cells: tuple[Any, ...]) -> None:
     print("|", " | ".join(map(str, (name, *cells))), "|", flush=True)
 
 
+PARTS = {
+    "kills": Soak.kill,
+    "crowds": Soak.crowd,
+    "calls": Soak.fail,
+    "full": Soak.fill,
+    "load": Soak.load,
+    "examples": Soak.search,
+    "longer": Soak.lengthen,
+}
+
+
 def main() -> int:
-    parts = {
-        "kills": Soak.kill,
-        "crowds": Soak.crowd,
-        "calls": Soak.fail,
-        "full": Soak.fill,
-        "weeks": Soak.live,
-        "load": Soak.load,
-        "examples": Soak.search,
-        "longer": Soak.lengthen,
-    }
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"all, or some of: {', '.join(parts)}")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"all, or some of: {', '.join(PARTS)}")
     parser.add_argument("--kills", type=int, default=500, help="that strike at random (500)")
-    parser.add_argument(
-        "--crowds", type=int, default=10, help=f"of {CROWD} that learn and {CROWD} that judge (10)"
-    )
-    parser.add_argument("--days", type=int, default=21, help="of the weeks of one user (21)")
+    parser.add_argument("--crowds", type=int, default=10, help=f"of twice {CROWD} processes (10)")
     parser.add_argument("--load-minutes", type=float, default=10, help="of random clients at the server (10)")
     parser.add_argument("--workers", type=int, default=2, help="of each server (2)")
     parser.add_argument("--requests", type=int, default=200_000, help="at the server, then (200,000)")
@@ -282,13 +246,12 @@ def main() -> int:
     options = parser.parse_args()
     begun = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="spamnb-soak-") as folder:
-        home, place = os.path.join(folder, "home"), os.path.join(folder, "world")
-        os.mkdir(home)
-        os.mkdir(place)
-        program = Spamnb(home, os.path.join(home, "none"))
+        (home := Path(folder, "home")).mkdir()
+        (place := Path(folder, "world")).mkdir()
+        program = Spamnb(str(home), str(home / "none"))
         soak = Soak(World(place, program), options)
-        for part in options.parts or parts:
-            parts[part](soak)
+        for part in options.parts or PARTS:
+            PARTS[part](soak)
             print(flush=True)
         program.end()
     in_time = "" if soak.goes_on else ", cut short"
