@@ -160,14 +160,14 @@ deb: env  ## the Debian package in build/deb, and what lintian says of it
 	lintian --fail-on error build/deb/*.changes
 
 deb-test: deb  ## the package in a fresh root of Debian (debootstrap, systemd-nspawn, as root, some minutes)
-	PYTHONPATH=tests $(BIN)/python tests/debian/fresh_root.py build/deb/spamnb_*.deb
+	PYTHONPATH=tests $(BIN)/python -m debian.fresh_root build/deb/spamnb_*.deb
 
 image:  ## the image of the Containerfile, as localhost/spamnb: ARGS="--build-arg BASE=docker.io/library/debian:trixie-slim"
 	podman build --tag localhost/spamnb $(ARGS) .
 
 image-test: env  ## the image built on a base made here, and used by the services of compose.yaml (podman, as root, some minutes)
 	$(BIN)/python -m pip install -q --group image
-	PYTHONPATH=tests $(BIN)/python tests/debian/image.py
+	PYTHONPATH=tests $(BIN)/python -m debian.image
 
 audit: env  ## known vulnerabilities of what is installed
 	.ci/audit

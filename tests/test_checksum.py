@@ -3,13 +3,11 @@
 import random
 import zlib
 
-import pytest
-
 from spamnb.checksum import crc32
 
 
-@pytest.mark.parametrize("size", [0, 1, 3, 2400, 16384, 16385, 16388, 16389, 32768, 32772, 32773, 100_001])
-def test_it_is_that_of_zlib(size):
-    data = random.Random(size).randbytes(size)
-    for before in (0, 1, 0xDEADBEEF, 0xFFFFFFFF):
-        assert crc32(data, before) == zlib.crc32(data, before)
+def test_it_is_that_of_zlib():
+    for size in (0, 1, 3, 2400, 16384, 16385, 16388, 16389, 32768, 32772, 32773, 100_001):
+        data = random.Random(size).randbytes(size)
+        for before in (0, 1, 0xDEADBEEF, 0xFFFFFFFF):
+            assert crc32(data, before) == zlib.crc32(data, before)

@@ -51,13 +51,13 @@ def test_systemd_finds_nothing_wrong(scope, tmp_path):
 
 
 @needs("systemd-analyze")
-@pytest.mark.parametrize("path", SERVICES, ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_a_service_may_do_little(path):
-    command = ["systemd-analyze", "security", "--offline=true", "--no-pager", path]
-    said = subprocess.check_output(command, text=True, timeout=PATIENCE)
-    level = re.search(r"exposure level for \S+: ([\d.]+)", said)
-    assert level, said
-    assert float(level[1]) <= MOST_EXPOSED, said
+def test_services_may_do_little():
+    for path in SERVICES:
+        command = ["systemd-analyze", "security", "--offline=true", "--no-pager", str(path)]
+        said = subprocess.check_output(command, text=True, timeout=PATIENCE)
+        level = re.search(r"exposure level for \S+: ([\d.]+)", said)
+        assert level, said
+        assert float(level[1]) <= MOST_EXPOSED, said
 
 
 def test_clients_of_all_pages_ask_where_the_server_listens():

@@ -15,7 +15,7 @@ import tempfile
 import urllib.request
 from pathlib import Path
 
-from fresh_root import a_message, bootstrap, output
+from debian.fresh_root import a_message, bootstrap, output
 from helpers.imap_mailbox import digest
 from helpers.imap_servers import DovecotImap
 from helpers.paths import ROOT, SPAMASSASSIN
@@ -149,6 +149,7 @@ class Services:
             os.chown(secret, 10001, 10001)
             self.folder.chmod(0o755)
             server.append("INBOX", raw := a_message("spam").partition(b"\n")[2])
+            self.compose("--profile", "imap", "run", "--rm", "imap", "imap", "train")
             self.compose("--profile", "imap", "up", "--detach")
             until(
                 lambda: digest(raw) in [found.digest for found in server.contents()["Junk"]],

@@ -15,7 +15,7 @@ SETTINGS: list[dict[str, Any]] = [{}, {"ngrams": 3, "stem": "english"}, {"keep_c
 DECLARED = ("", "utf_8", "cp1251", "gb18030", "big5hkscs", "iso2022_jp", "utf_16_le")
 DECODING = ("charset", "encoding", "why_charset", "why_encoding")
 PART = ("charset", "content_type", "disposition", "filename", "headers", "size", "text")
-OF_MAIL = ("message", "head", "features", "batch")  # checks that tests/test_both_forms.py does on much mail
+OF_MAIL = ("message", "head", "features", "batch")
 PAGE = ("hidden", "images", "links", "tags", "text")
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 LARGEST = 4096  # bytes of a seed here
 FACTORS = {"bulk": 0.5, "same-verdict": 0.3, "same-charset": 0.5}
-COMPARED = {f"same-{what}" for what in OF_MAIL}  # on such seeds, and whole ones, by tests/test_both_forms.py
+COMPARED = {f"same-{what}" for what in OF_MAIL}  # slow: what is made up has to do
 
 
 def mutated(seed: bytes, words: list[bytes], chance: random.Random) -> bytes:
