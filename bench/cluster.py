@@ -22,7 +22,6 @@ from corpora import LABELS, Corpus, resampled, write_mbox
 from spamnb.reading.settings import Settings
 from spamnb.tables.count_table import CountTable
 from spamnb.tables.learned import NOTHING_LEARNED
-from spamnb.training.train import Cleanup
 from spamnb.training.writing import write_shards
 
 if TYPE_CHECKING:
@@ -107,7 +106,7 @@ def reduced(depth: int, tokens: int, folder: str) -> None:
         total = pool.table_sum(None, LABELS)
         for number in range(TABLES):
             total.add(pool.submit(made, number, tokens // TABLES))
-        shards = total.shards(Cleanup())
+        shards = total.shards()
         path = os.path.join(folder, "reduced")
         write_shards(path, LABELS, shards, NOTHING_LEARNED, Settings(), map_shards=pool.map_shards)
 

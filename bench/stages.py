@@ -27,7 +27,6 @@ from spamnb.tables.spilling import SpillFile
 from spamnb.training.batches import Batch
 from spamnb.training.known_messages import KnownMessages, Summary
 from spamnb.training.sample import Sample
-from spamnb.training.train import Cleanup
 from spamnb.training.writing import write_shards
 from spamnb.workers.local import LocalTableSum, map_shards
 
@@ -65,7 +64,7 @@ def training_stages(mail: dict[str, str]) -> dict[str, float]:
         with stages.of("sample for cutoffs"):
             sample.add(batch, steps)
     with stages.of("summing tables"):
-        shards = total.shards(Cleanup())
+        shards = total.shards()
     with stages.of("cutoffs, writing"), tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model")
         learned = seen.learned()

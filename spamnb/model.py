@@ -68,10 +68,12 @@ class Model:
         if base:
             from spamnb.bayes.layers import LayeredCounts, layers_of
 
-            is_own, is_base = layers_of(min(self.stored.messages), min(base.messages))
+            own, beneath = min(self.stored.messages), min(base.messages)
+            is_own, is_base = layers_of(own, beneath, base.is_imported)
             if is_base or self.stored.head["cutoffs"][1] == float("inf"):  # none until its journal is folded
-                self.base, self.layers = base, [self.stored, base] if is_own else [base]
-                self.counts = LayeredCounts(self.stored, base) if is_own else base
+                is_sum = is_own and not base.is_imported
+                self.base, self.layers = base, [self.stored, base] if is_sum else [base]
+                self.counts = LayeredCounts(self.stored, base) if is_sum else base
         judge = self.base or self.stored  # the few messages of a young model say little of cutoffs
         about, self.view = judge.head, self.given_view or view_of(judge)
         # Cutoffs hold for the model's own view only.

@@ -16,13 +16,22 @@ LARGEST_COUNT = 1 << 46  # higher ones are taken for it: so the sum of two layer
 # Messages of each label from which on a model counts beside its base. Of 16 draws of spamassassin on top of
 # csdmc2010, none judged worse than the base alone then; with 8 one did, with 5 four.
 ENOUGH = 12
+# Messages of each label from which on a model takes the place of counts imported from bogofilter. With half
+# of spamassassin imported, 95.1 % of the spam was caught and 0.15 % of the ham lost; by 300 messages of each
+# alone 92.0 and 0.29 %, by 500 96.4 and 0.44 %, by 700 and 500 98.0 and 0.29 %.
+ENOUGH_ALONE = 500
 
 
-def layers_of(own: int, base: int) -> tuple[bool, bool]:
+def layers_of(own: int, base: int, is_imported: bool = False) -> tuple[bool, bool]:
     """Tell whether a model counts, and its base, by the messages of the label that has fewest in each.
 
     With few the base judges alone, then both together, and with as many as the base has the model alone.
+    Imported counts are never added up with others: they lack what bogofilter does not look at, so that it
+    would seem to be in no mail but the model's. 12 ham and 500 spam on top of them lost 10 % of the ham.
     """
+    if is_imported:
+        is_own = own >= min(ENOUGH_ALONE, base)
+        return is_own, not is_own
     return own >= min(ENOUGH, base), own < base
 
 

@@ -126,9 +126,6 @@ class Cutoffs:
         return HAM if score <= self.ham else UNSURE
 
 
-IMPORTED = Cutoffs(-0.5, 2.5)  # of counts whose mail has no scores (docs/importing.md)
-
-
 class Calibration:
     """The share of spam among messages of a score: logistic in the score."""
 

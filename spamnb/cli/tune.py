@@ -163,7 +163,7 @@ def has_settings(model: str, chosen: Candidate) -> bool:
         own, view = settings_of(stored), view_of(stored)
     except SpamnbError:
         return False
-    wanted = Settings(**chosen.settings, closed=own.closed)
+    wanted = Settings(**chosen.settings)
     return own == wanted and view.as_map() == chosen.view.as_map()
 
 

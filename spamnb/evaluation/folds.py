@@ -77,7 +77,7 @@ class CrossValidation:
         self.base, self.learns = base, True  # whether the mail counts beside the base
         if base:
             fewest = int(np.bincount(corpus.truth).min()) * (self.count - 1) // self.count
-            self.learns, is_base = layers_of(fewest, min(base.messages))
+            self.learns, is_base = layers_of(fewest, min(base.messages), base.is_imported)
             self.base = base if is_base else None
 
     @cached_property

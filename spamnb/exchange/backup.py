@@ -18,7 +18,7 @@ import numpy as np
 
 from spamnb.arrays import Array, Texts, stable_order
 from spamnb.errors import CannotCreate, ModelError, UsageError
-from spamnb.exchange.importing.exports import Lines
+from spamnb.exchange.lines import Lines
 from spamnb.grams import COUNTERS
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import Model

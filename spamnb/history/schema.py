@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, get_type_hints
 
 from spamnb import databases
 from spamnb.databases import Database
-from spamnb.errors import InputOutputError, NoInput
+from spamnb.errors import DataError, InputOutputError, NoInput
 
 NAME = "history.sqlite"
 
@@ -22,8 +22,7 @@ class Entry(NamedTuple):
     """A verdict on a message, and what a person made of it.
 
     Each field is a column, gathered and listed, as JSON too. What a record of the log has by its name, as all
-    that `Verdict.as_map` tells, is taken from there; what else there is, `gathering.row_of` finds out. A new
-    one may be None, as it is for mail that was gathered before.
+    that `Verdict.as_map` tells, is taken from there; what else there is, `gathering.row_of` finds out.
     """
 
     id: int
@@ -97,7 +96,7 @@ END;
 
 
 def open_database(folder: str) -> Database:
-    """Open the database of a folder; make it, and what columns it lacks."""
+    """Open the database of a folder; make it if there is none."""
     path = os.path.join(folder, NAME)
     try:
         return databases.open_database(path, prepare)
@@ -108,9 +107,10 @@ def open_database(folder: str) -> Database:
 
 
 def prepare(database: Database) -> None:
-    """Make what tables and columns are missing."""
+    """Make what tables are missing."""
+    found = {row[1] for row in database.execute("PRAGMA table_info(entries)")}
+    if found and found != set(COLUMNS):
+        raise DataError(f"{database.path}: made by an older spamnb; remove it")
     database.executescript(SCHEMA)
-    for name in COLUMNS.keys() - {row[1] for row in database.execute("PRAGMA table_info(entries)")}:
-        database.execute(f"ALTER TABLE entries ADD COLUMN {name} {COLUMNS[name]}")
     with suppress(sqlite3.OperationalError):  # no such module: fts5
         database.executescript(SEARCH_SCHEMA)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from spamnb.arrays import Array
+from spamnb.bayes import layers
 from spamnb.bayes.bulk_classifier import by_row, counts_for
 from spamnb.bayes.cutoffs import has_spam
 from spamnb.bayes.likelihood import Likelihood
@@ -149,7 +150,8 @@ def about_base(model: Model) -> dict[str, Any] | None:
         return None
     judges = ["model" if layer is model.stored else "base" for layer in model.layers]
     limits = [model.cutoffs.ham, model.cutoffs.spam] if model.base and model.cutoffs else None
-    return {"path": about["path"], "judges": judges, "cutoffs": limits}
+    enough = layers.ENOUGH_ALONE if model.base and model.base.is_imported else layers.ENOUGH
+    return {"path": about["path"], "judges": judges, "enough": enough, "cutoffs": limits}
 
 
 def judge_own_mail(model: Model) -> OwnMail | None:

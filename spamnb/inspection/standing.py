@@ -33,7 +33,7 @@ def left_out_scores(stored: StoredModel) -> tuple[Array, Array]:
 
 def known_scores(stored: StoredModel) -> tuple[Array, Array] | None:
     """Return the scores of ham and spam, each message's without itself; None where they tell nothing."""
-    if not has_spam(stored.labels) or stored.head["settings"].get("closed"):
+    if not has_spam(stored.labels):
         return None
     ham, spam = left_out_scores(stored)
     return (ham, spam) if min(len(ham), len(spam)) >= FEWEST else None

@@ -47,7 +47,7 @@ class Suspect:
 
 def suspects_of(stored: StoredModel) -> LearnedMessages:
     """List the messages of a model that look misfiled, as far as their scores were taken."""
-    if not has_spam(stored.labels) or stored.head["settings"].get("closed"):
+    if not has_spam(stored.labels):
         return NOTHING_LEARNED
     learned = LearnedMessages.load(stored)
     highest_ham, lowest_spam = limits_of_rightly_filed(

@@ -16,7 +16,7 @@ class Settings:
     """The choices by which a model's mail is tokenized."""
 
     __slots__ = (
-        *("closed", "grams", "headers", "keep_case", "ngrams"),
+        *("grams", "headers", "keep_case", "ngrams"),
         *("stem", "stop_language", "stop_words"),
     )
 
@@ -28,7 +28,6 @@ class Settings:
         headers: bool = True,
         keep_case: bool = False,
         stop_words: "Sequence[str]" = (),
-        closed: bool = False,
         grams: bool = True,
     ) -> None:
         if not 1 <= ngrams <= MOST_NGRAMS:
@@ -44,7 +43,6 @@ class Settings:
 
             stop_words = stop_words_of(stop_language)
         self.stop_words = folded_stop_words(stop_words)
-        self.closed = closed  # learns no new tokens, as its counts are imported from another filter
         self.grams = grams  # counts runs of four bytes, too
 
     @classmethod
@@ -53,7 +51,7 @@ class Settings:
         if not isinstance(stored["stop_words"], list):
             raise ValueError("not settings")
         found = cls(**{name: stored[name] for name in cls.__slots__})
-        flags = (found.headers, found.keep_case, found.closed, found.grams)
+        flags = (found.headers, found.keep_case, found.grams)
         names = (found.stem, found.stop_language)
         fits = type(found.ngrams) is int and all(isinstance(flag, bool) for flag in flags)
         if not fits or not all(name is None or is_label(name) for name in names):

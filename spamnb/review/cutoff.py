@@ -66,7 +66,7 @@ class Choice(NamedTuple):
 
 def cutoff_page(context: PageContext) -> str:
     model, title, limits = context.model, "Cutoff", context.model.cutoffs
-    if not has_spam(model.labels) or model.settings.closed or not limits:
+    if not has_spam(model.labels) or not limits:
         why = "This model decides by the likeliest label. Cutoffs tell spam from other labels."
         return context.page(title, heading(title), context.note(why))
     if not isfinite(limits.spam):

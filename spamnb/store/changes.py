@@ -38,10 +38,6 @@ def change(
     lead: float,
 ) -> "dict[str, Any]":
     """Return the fields of a record; a token is given by its fingerprint, occurrences and text."""
-    if stored.head["settings"]["closed"]:
-        known, known_pairs = stored.rows([token[0] for token in tokens]), stored.pair_rows(pairs)
-        tokens = [token for token in tokens if token[0] in known]
-        pairs = [pair for pair in pairs if pair in known_pairs]
     fingerprints = [fingerprint for fingerprint, _, _ in tokens]
     return {
         "digest": digest,

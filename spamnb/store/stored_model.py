@@ -102,6 +102,11 @@ class StoredModel:
         return self.columns[name]
 
     @property
+    def is_imported(self) -> bool:
+        """Whether the counts are another filter's: which messages they are of is not known."""
+        return not (len(self.column("digests")) or (self._journal and self._journal.learned))
+
+    @property
     def count_bytes(self) -> int:
         return self.column("tokens").size + self.column("pairs").size
 

@@ -29,7 +29,7 @@ MapShards = Callable[..., Iterable[Any]]  # called as `map`: a function, the sha
 LETTERS = {1: "B", 2: "H", 4: "I", 8: "Q"}  # bytes of an unsigned number → letter of its type
 MOST_LISTED = COUNTERS // 8  # counters of grams: more take a delivery longer than all would
 LARGEST_COLUMN = (1 << 32) - 1  # bytes
-TOO_LARGE = "more than 4 GiB, which is the most a column has; drop what is rare: --drop-rare 1"
+TOO_LARGE = "more than 4 GiB, which is the most a column has; train in parts, and `spamnb prune` between them"
 
 
 @dataclass(frozen=True)

@@ -32,8 +32,6 @@ from spamnb.tables.count_table import LARGEST_INT32, CountTable, count_grams
 from spamnb.tables.saving import MapShards
 from spamnb.tables.spilling import SpillFile
 
-Finish = Callable[[CountTable, CountTable], CountTable]  # takes the sum, and the model before
-
 
 class Counted(Protocol):
     """A batch, in this process or on a worker."""
@@ -56,7 +54,7 @@ class TableSum(Protocol):
     """Sum of the tables added to it, wherever they are."""
 
     def add(self, table: Any) -> None: ...
-    def shards(self, finish: Finish) -> Sequence[Any]: ...
+    def shards(self) -> Sequence[Any]: ...
 
 
 class Pool(Protocol):

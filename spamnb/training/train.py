@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from spamnb.bayes.cutoffs import HAM_LOSS
@@ -89,15 +88,14 @@ def train(
             write_shards(
                 path,
                 labels,
-                table_sum.shards(Cleanup(settings.closed)),
+                table_sum.shards(),
                 known.learned(),
                 settings,
                 view,
                 accepted,
                 replaced,
                 about_base,
-                # Imported counts: their messages, which scores would need, are not there.
-                None if settings.closed else sample,
+                sample,
                 pool.map_shards,
                 pool.in_background,
             )
@@ -112,19 +110,6 @@ def new_base(
         raise UsageError("a base needs a view with cutoffs; this one decides for the likeliest label")
     check_base(path, labels, settings, base)
     return {"path": base.path}
-
-
-@dataclass(frozen=True)
-class Cleanup:
-    """Cleans a sum up: no counts below zero; in a closed model, no new tokens."""
-
-    closed: bool = False
-
-    def __call__(self, table: CountTable, before: CountTable) -> CountTable:
-        table = table.clipped()
-        if self.closed:
-            table = table.only(before.places(table.fingerprints) >= 0)
-        return table
 
 
 def existing(path: str) -> StoredModel | None:
@@ -172,10 +157,9 @@ def create(path: str, *labels: str, ham_loss: float | None = None, base: str | N
             accepted, about_base = HAM_LOSS if ham_loss is None else ham_loss, None
             beneath = existing(base) if base else None
             if beneath:
-                chosen = {**settings_of(beneath).as_map(), "closed": False}
                 try:
-                    about_base = new_base(path, beneath, names, Settings.from_map(chosen), DEFAULT_VIEW)
-                    settings = Settings.from_map(chosen)
+                    about_base = new_base(path, beneath, names, settings_of(beneath), DEFAULT_VIEW)
+                    settings = settings_of(beneath)
                 except DataError as error:
                     complain(str(error))
             write(path, CountTable.empty(names), settings, ham_loss=accepted, base=about_base)

@@ -9,7 +9,6 @@ import numpy as np
 
 from spamnb.arrays import Array, split_by_shard
 from spamnb.bayes.cutoffs import HAM_LOSS, has_spam
-from spamnb.bayes.verdict import IMPORTED
 from spamnb.bayes.view import View
 from spamnb.model import DEFAULT_VIEW, settings_of, view_of
 from spamnb.reading.settings import Settings
@@ -22,12 +21,6 @@ from spamnb.training.labels import with_mail
 from spamnb.training.limits import find_limits
 from spamnb.training.replacing import replace_model
 from spamnb.training.sample import Sample, counts_in
-
-IMPORTED_LIMITS = {
-    "cutoffs": [IMPORTED.ham, IMPORTED.spam],
-    "calibration": [1.0, 0.0],
-    "misfiled": [0.0, 0.0],
-}
 
 
 def write_shards(
@@ -65,8 +58,6 @@ def write_shards(
         return [np.concatenate(counts) for counts in zip(*found, strict=True)]
 
     def scored() -> tuple[LearnedMessages, dict[str, Any]]:
-        if settings.closed:  # imported counts, whose messages have no scores
-            return learned, {**IMPORTED_LIMITS, **({"margin": IMPORTED.margin} if "margin" in about else {})}
         return find_limits(learned, sum_totals(totals), view, ham_loss, sample, counts)
 
     about: dict[str, Any] = {

@@ -21,7 +21,7 @@ from spamnb.tables.count_table import NO_GRAMS, CountTable, sum_tables
 from spamnb.tables.loading import load_shard
 from spamnb.tables.spilling import MOST_SHARDS, SpilledTable, SpillFile
 from spamnb.tables.vocabulary import check_columns
-from spamnb.training.batches import Batch, ChunkReader, Finish, MailToRead
+from spamnb.training.batches import Batch, ChunkReader, MailToRead
 from spamnb.workers.judges import LocalJudges
 from spamnb.workers.processes import in_background, in_parallel
 
@@ -52,7 +52,7 @@ class LocalTableSum:
             self.spilled.append(SpilledTable(self.file, sum_tables(self.tables)))
             self.tables = []
 
-    def shards(self, finish: Finish) -> list[SpilledTable]:
+    def shards(self) -> list[SpilledTable]:
         """Finish the sum. It goes back into the file: scores need the memory."""
         of_base = [len(self.base.column(name)) for name in ("tokens", "pairs")] if self.base else []
         entries = sum([*of_base, *map(len, self.spilled), *map(len, self.tables)])
@@ -60,13 +60,11 @@ class LocalTableSum:
         shards: list[SpilledTable] = []
         grams = replace(CountTable.empty(self.labels), grams=self.grams)
         for shard in range(count):
-            before = CountTable.empty(self.labels)
-            if self.base:
-                before = load_shard(self.base, shard, count).relabelled(self.labels)
+            before = [load_shard(self.base, shard, count)] if self.base else []
             spilled = [table.shard(shard, count) for table in self.spilled]
             tables = [table.shard(shard, count) for table in self.tables]
-            table = finish(sum_tables([before, grams.as_shard(shard), *spilled, *tables]), before)
-            shards.append(SpilledTable(self.file, table))
+            total = sum_tables([grams.as_shard(shard), *before, *spilled, *tables]).clipped()
+            shards.append(SpilledTable(self.file, total))
         self.spilled, self.tables = [], []
         return shards
 

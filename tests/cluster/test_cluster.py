@@ -183,9 +183,7 @@ class TestTheSameModel:
                 models[name] = [
                     trained(path, post.sources, pool),
                     trained(path, post.later, pool, forget=True),
-                    trained(
-                        path, {"work": [str(post.folder / "Maildir")]}, pool, rare=1, new_labels=["work"]
-                    ),
+                    trained(path, {"work": [str(post.folder / "Maildir")]}, pool, new_labels=["work"]),
                 ]
         assert models["together"] == models["alone"]
         assert len(set(models["alone"])) == 3

@@ -15,9 +15,8 @@ from fuzz.sealing import sealed_backup, sealed_journal, sealed_model
 import spamnb
 from spamnb.errors import DataError, SpamnbError
 from spamnb.exchange.backup import exported, restore
-from spamnb.exchange.importing import FORMATS
-from spamnb.exchange.importing.exports import Lines
-from spamnb.exchange.importing.imported import read_export
+from spamnb.exchange.bogofilter import WordList
+from spamnb.exchange.lines import Lines
 from spamnb.history import log
 from spamnb.history.gathering import row_of
 from spamnb.inspection.check import check
@@ -115,14 +114,12 @@ def is_restored(path: str, data: bytes) -> bool:
 
 
 def exports(data: bytes) -> None:
-    """Another filter's export is told as wrong, or makes a table."""
-    name = [None, *FORMATS][data[0] % (1 + len(FORMATS))] if data else None
-    blocks = [data[at : at + 100] for at in range(1, len(data), 100)]
+    """A word list of bogofilter is told as wrong, or makes a table."""
+    blocks = [data[at : at + 100] for at in range(0, len(data), 100)]
     try:
-        imported = read_export(Lines("export", blocks), name)
+        table = WordList.read(Lines("export", blocks)).table()
     except DataError:
         return
-    table = imported.columns()
     assert (table.message_counts >= 0).all()
     assert (table.fingerprints[1:] >= table.fingerprints[:-1]).all()
 

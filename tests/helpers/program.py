@@ -67,7 +67,7 @@ import spamnb.cli, spamnb.evaluation.compare, spamnb.evaluation.evaluate, spamnb
 import spamnb.cli.render.evaluation, spamnb.cli.render.explanation, spamnb.cli.render.model
 import spamnb.imap.dry_run, spamnb.imap.training, spamnb.imap.visit
 import spamnb.inspection.check, spamnb.inspection.samples
-import spamnb.exchange.importing.imported, spamnb.exchange.merging, spamnb.inspection.model_summary
+import spamnb.exchange.bogofilter, spamnb.exchange.merging, spamnb.inspection.model_summary
 import spamnb.reading.numbers, spamnb.training.train, spamnb.workers.local
 from spamnb.start import main
 

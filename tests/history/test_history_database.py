@@ -12,7 +12,7 @@ import pytest
 from spamnb import databases
 from spamnb.bayes.verdict import Cutoffs, Verdict
 from spamnb.databases import DAMAGED
-from spamnb.errors import InputOutputError, SetAside
+from spamnb.errors import DataError, InputOutputError, SetAside
 from spamnb.history.log import DAY, HistoryLog, digest_of, file_names
 from spamnb.history.queries import History, Week
 from spamnb.history.schema import NAME, open_database
@@ -299,13 +299,10 @@ def test_what_was_corrected_since_when_the_clock_was_put_back(history):
     assert "by_correction" in plan[0][-1]
 
 
-def test_a_column_that_a_database_lacks_is_added(folder, history):
+def test_a_database_of_an_older_spamnb_is_refused(folder, history):
     history.database.execute("ALTER TABLE entries DROP COLUMN probability")
-    with History.open(folder) as opened:
-        assert {entry.probability for entry in opened.entries()} == {None}
-        append(folder, ("spam", 3), start=NOW + 60)
-        assert opened.gather() == 1
-        assert opened.entries("time")[0].probability == 0.5
+    with pytest.raises(DataError, match="made by an older spamnb"):
+        History.open(folder)
 
 
 def spoil(path, first):

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from spamnb.errors import CannotCreate
 from spamnb.tables.count_table import CountTable, sum_tables
 from spamnb.tables.spilling import MOST_SHARDS, SpilledTable, SpillFile
-from spamnb.training.train import Cleanup
 from spamnb.workers import local
 from spamnb.workers.local import LocalTableSum, map_shards
 
@@ -47,7 +46,7 @@ def test_the_sum_is_the_same_in_memory_and_in_a_file(pieces, limit):
         total = LocalTableSum(None, LABELS, file)
         for piece in pieces:
             total.add(bulk(piece))
-        shards = list(map_shards(lambda table: table, total.shards(Cleanup())))
+        shards = list(map_shards(lambda table: table, total.shards()))
     empty = CountTable.empty(LABELS)
     assert_same(sum_tables([empty, *shards]), sum_tables([empty, *map(bulk, pieces)]))
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import spamnb as library
 from spamnb.errors import DataError
 from spamnb.exchange.backup import exported, restore
-from spamnb.exchange.importing.exports import Lines
+from spamnb.exchange.lines import Lines
 from spamnb.exchange.merging import merge
 from spamnb.model import Model
 from spamnb.store.stored_model import StoredModel

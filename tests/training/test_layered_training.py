@@ -15,7 +15,7 @@ from spamnb.bayes.view import View
 from spamnb.errors import DataError, ModelError, UsageError
 from spamnb.evaluation.candidates import parse_candidate
 from spamnb.exchange.backup import exported, restore
-from spamnb.exchange.importing.exports import Lines
+from spamnb.exchange.lines import Lines
 from spamnb.in_memory import load_into_memory
 from spamnb.inspection.explanation import explain
 from spamnb.inspection.model_summary import ModelSummary

@@ -9,7 +9,6 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from spamnb.bayes.cutoffs import not_spam
-from spamnb.bayes.layers import ENOUGH
 from spamnb.cli.render.terminal import fact_lines, left_aligned, listed, print_json, show, signed, table
 from spamnb.errors import DataError
 from spamnb.files import complain, counted, printable
@@ -78,7 +77,7 @@ def base(about: Mapping[str, Any]) -> str:
     """Say what a model stands on, and who of the two judges."""
     who = {
         ("model",): "not used: the model judges alone",
-        ("base",): f"judges alone until the model has {ENOUGH} messages of each label",
+        ("base",): f"judges alone until the model has {about['enough']} messages of each label",
         ("model", "base"): "judges with the model, by the sum of both",
     }[tuple(about["judges"])]
     limits = "; cutoffs {:.4f} and {:.4f}".format(*about["cutoffs"]) if about["cutoffs"] else ""
@@ -100,8 +99,6 @@ def cutoffs(known: ModelSummary) -> str:
         return "none yet: too little mail, everything is unsure"
     other = not_spam(known.labels)
     loss = f"set for {100 * known.ham_loss:g} % of {other} lost"
-    if known.settings.get("closed"):
-        loss = "fixed for imported counts"
     said = f"{other} up to {ham:.4f}, {SPAM} from {spam:.4f} on, between them unsure; {loss}"
     return (
         said if known.margin is None else f"{said}; of other labels, one that is ahead by {known.margin:.4f}"

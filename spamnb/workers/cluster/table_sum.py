@@ -16,7 +16,6 @@ from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable, sum_tables
 from spamnb.tables.loading import load_shard
 from spamnb.tables.vocabulary import check_columns
-from spamnb.training.batches import Finish
 from spamnb.workers.cluster import tasks
 
 BRANCHING = 8
@@ -64,7 +63,7 @@ class ClusterTableSum:
             table = self.client.submit(tasks.shard, total, above, shards, pure=False)
             self._put(level + 1, above, table)
 
-    def shards(self, finish: Finish) -> list[Future] | list[ShardToAdd]:
+    def shards(self) -> list[Future] | list[ShardToAdd]:
         """Finish the sum; its shards stay on the workers."""
         for level in range(self.depth):
             for shard in range(BRANCHING**level):
@@ -72,11 +71,9 @@ class ClusterTableSum:
                     self._sum(level, shard)
         every = range(BRANCHING**self.depth)
         if self.base is None:
-            return [
-                self.client.submit(tasks.finished, self._tables(shard), finish, pure=False) for shard in every
-            ]
+            return [self.client.submit(tasks.finished, self._tables(shard), pure=False) for shard in every]
         totals = [self.client.submit(sum_tables, self._tables(shard), pure=False) for shard in every]
-        return [ShardToAdd(self.base, shard, len(every), total, finish) for shard, total in enumerate(totals)]
+        return [ShardToAdd(self.base, shard, len(every), total) for shard, total in enumerate(totals)]
 
     def _tables(self, shard: int) -> list[CountTable | Future]:
         """Tables of a shard for its last sum: an empty one, then those of the highest level first."""
@@ -96,8 +93,7 @@ class ShardToAdd:
     shard: int
     shards: int
     total: Future
-    finish: Finish
 
     def table(self, total: CountTable) -> CountTable:
         before = load_shard(self.base, self.shard, self.shards).relabelled(total.labels)
-        return self.finish(sum_tables([before, total]), before)
+        return sum_tables([before, total]).clipped()

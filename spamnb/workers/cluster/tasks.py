@@ -22,7 +22,7 @@ from spamnb.mailboxes.sources import Chunk, is_remote, split_number
 from spamnb.model import Model
 from spamnb.reading.settings import Settings
 from spamnb.tables.count_table import CountTable, sum_tables
-from spamnb.training.batches import Batch, ChunkReader, Finish, SampledMessages
+from spamnb.training.batches import Batch, ChunkReader, SampledMessages
 from spamnb.workers.batch_judge import BatchJudge
 
 if TYPE_CHECKING:
@@ -103,9 +103,9 @@ def shard(table: CountTable, shard: int, shards: int) -> CountTable:
     return deepcopy(table.shard(shard, shards))
 
 
-def finished(tables: Sequence[CountTable], finish: Finish) -> CountTable:
-    """Finish the sum of tables, the first of which is empty."""
-    return finish(sum_tables(tables), tables[0])
+def finished(tables: Sequence[CountTable]) -> CountTable:
+    """Sum tables; no count is below zero."""
+    return sum_tables(tables).clipped()
 
 
 def judged(chunk: Chunk, files: ModelFiles, envelopes: bool) -> tuple[MailboxRange | None, Judgement]:
