@@ -86,15 +86,3 @@ def test_large_numbers_have_names(types):
     inside = [node for function in functions for node in ast.walk(function) if isinstance(node, ast.Constant)]
     large = [node.value for node in inside if type(node.value) is int and node.value >= 1 << 31]
     assert large == []
-
-
-def test_what_is_stale_is_found(tmp_path):
-    (tmp_path / "a.pxd").write_text(
-        "cdef int GONE, KEPT\ncdef class Box:\n    cdef list old, new\n    @cython.locals(x=int, y=int)\n"
-        "    cdef int add(self, int one)\ncdef (int, int) lost(str text)\n"
-    )
-    source = "KEPT = 1\nclass Box:\n    def add(self, one):\n        self.new = y = one\n"
-    assert set(declared(tmp_path / "a.pxd")) - set(written(source)) == {
-        *(("variable", "", "GONE"), ("variable", "Box", "old"), ("local", "Box", "add.x")),
-        ("function", "", "lost"),
-    }
