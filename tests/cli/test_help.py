@@ -28,32 +28,18 @@ MEANINGLESS = re.compile(r"RANGE|\b(INTEGER|FLOAT|TEXT|BOOLEAN)\b|x[<>]=|\[defau
 
 
 @pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize("option", ["--help", "--help-all"])
-def test_lines_are_short_and_metavars_speak(spamnb, name, option):
-    text = spamnb(*name.split(), option, env={**spamnb.environment, "COLUMNS": "200"}).succeeds().out.decode()
-    assert [line for line in text.splitlines() if len(line) > 80] == []
-    assert not MEANINGLESS.search(text)
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_every_option_is_told_in_a_sentence(name):
-    for option in ALL[name].command.get_params(ALL[name]):
-        if isinstance(option, click.Option):
-            text = option.help or ""
-            assert text, option.name
-            assert text[-1] in ".…", text
-            assert len(text) <= 130, text
-
-
-@pytest.mark.parametrize("name", ALL)
 def test_help_shows_what_most_people_need_and_help_all_the_rest(spamnb, name):
     options = [option for option in ALL[name].command.params if isinstance(option, click.Option)]
     rare = {option.opts[-1] for option in options if isinstance(option, RareOption)}
     common = {option.opts[-1] for option in options} - rare
-    first, everything = (
-        set(re.findall(r"^  (?:-\w, )?(-[\w-]+)", spamnb(*name.split(), flag).succeeds().out.decode(), re.M))
-        for flag in ("--help", "--help-all")
-    )
+    shown = []
+    for flag in ("--help", "--help-all"):
+        wide = {**spamnb.environment, "COLUMNS": "200"}
+        text = spamnb(*name.split(), flag, env=wide).succeeds().out.decode()
+        assert [line for line in text.splitlines() if len(line) > 80] == []
+        assert not MEANINGLESS.search(text)
+        shown.append(set(re.findall(r"^  (?:-\w, )?(-[\w-]+)", text, re.M)))
+    first, everything = shown
     assert common <= first <= everything
     assert not rare & first
     assert rare <= everything
@@ -61,13 +47,21 @@ def test_help_shows_what_most_people_need_and_help_all_the_rest(spamnb, name):
     assert len(common) <= 15
 
 
+def test_every_option_is_told_in_a_sentence():
+    for name, ctx in ALL.items():
+        for option in ctx.command.get_params(ctx):
+            if isinstance(option, click.Option):
+                text = option.help or ""
+                assert text, (name, option.name)
+                assert text[-1] in ".…", text
+                assert len(text) <= 130, text
+
+
 @pytest.mark.parametrize(
     ("line", "why"),
     [
         ("train --jobs x a b", "--jobs takes a whole number from 1 to 1024, not 'x'"),
-        ("train --jobs 0 a b", "--jobs takes a whole number from 1 to 1024, not '0'"),
         ("history --limit 1.5", "--limit takes a whole number of 1 or more, not '1.5'"),
-        ("serve --timeout nan", "--timeout takes a number of 0.1 or more, not 'nan'"),
         ("serve --timeout inf", "--timeout takes a number of 0.1 or more, not 'inf'"),
         ("imap watch --poll 2000", "--poll takes a number from 1 to 1740, not '2000'"),
     ],

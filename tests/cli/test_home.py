@@ -20,7 +20,7 @@ def homeless(spamnb, folder, *arguments, **environment):
 
 @pytest.mark.parametrize(
     "arguments",
-    ["classify", "classify -p", "classify -", "train --spam -", "train --ham ham", "inspect", "prune"],
+    ["classify", "train --spam -", "train --ham ham", "inspect"],
 )
 def test_without_a_home_a_model_has_to_be_named(spamnb, tmp_path, arguments):
     (tmp_path / "ham").write_bytes(MESSAGE)
@@ -34,21 +34,11 @@ def test_without_a_home_a_named_model_is_used(spamnb, tmp_path):
     assert {"one", "two"} <= set(os.listdir(tmp_path))
 
 
-def test_help_needs_no_home(spamnb, tmp_path):
-    homeless(spamnb, tmp_path, "train", "--help").succeeds()
-
-
-@pytest.mark.parametrize("relative", ["data", "./data", "~/data"])
-def test_a_relative_data_folder_is_ignored(spamnb, tmp_path, relative):
+def test_a_relative_data_folder_is_ignored(spamnb, tmp_path):
     home, here = tmp_path / "home", tmp_path / "here"
     home.mkdir()
     here.mkdir()
-    environment = {"HOME": str(home), "XDG_DATA_HOME": relative}
+    environment = {"HOME": str(home), "XDG_DATA_HOME": "./data"}
     homeless(spamnb, here, "train", "--spam", "-", **environment).succeeds()
     assert (home / ".local" / "share" / "spamnb" / "model.msgpack").exists()
     assert os.listdir(here) == []
-
-
-def test_an_absolute_data_folder_is_used(spamnb, tmp_path):
-    homeless(spamnb, tmp_path, "train", "--spam", "-", XDG_DATA_HOME=str(tmp_path / "data")).succeeds()
-    assert (tmp_path / "data" / "spamnb" / "model.msgpack").exists()

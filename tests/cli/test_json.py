@@ -10,17 +10,14 @@ OBJECTS = [
     "evaluate --folds 2 HAM SPAM",
     "inspect",
     "inspect HAM/03",
-    "inspect --sample spam --seed 3",
     "inspect --diff MODEL",
     "inspect --check",
-    "tune --folds 2 --dry-run HAM SPAM",
     "prune --dry-run",
     "history --prune",
     "config",
 ]
 LINES = [
     "classify HAM/03 SPAM/03",
-    "classify --jobs 1 HAM",
     "history",
     "inspect --token viagra subject:cheap",
     "evaluate --folds 2 --compare default --compare smoothing=1 HAM SPAM",
