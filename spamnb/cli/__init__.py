@@ -13,7 +13,7 @@ from spamnb.files import write_stderr
 
 NAME = "spamnb"
 COMMANDS = (
-    "train forget labels classify evaluate inspect history tune prune merge backup export import serve imap "
+    "train forget labels classify evaluate inspect history check prune merge backup export import serve imap "
     "review config"
 ).split()
 
@@ -66,7 +66,7 @@ def main(ctx: click.Context) -> None:
     spamnb evaluate ham/ spam/       how good is it on this mail?
     spamnb inspect message           why was it judged so?
     spamnb history                   what was judged lately?
-    spamnb tune ham/ spam/           which settings are best for this mail?
+    spamnb check                     is the model undamaged?
     spamnb prune                     drop what is old and rare from the model
     spamnb merge OUT IN...           add up models of several hosts
     spamnb backup FILE               a copy of the model, while others learn

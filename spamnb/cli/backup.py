@@ -12,7 +12,7 @@ from spamnb.files import counted, printable
 
 EXAMPLES = """
 spamnb backup /backup/model.msgpack
-spamnb inspect --check --model /backup/model.msgpack
+spamnb check /backup/model.msgpack
 """
 
 

@@ -22,7 +22,7 @@ from spamnb.cli.shared.options import (
     no_base_option,
     open_model,
     path_type,
-    view_options,
+    view_option,
 )
 from spamnb.cli.shared.progress import progress
 from spamnb.delivery.commands import ClassifyCommand, read_stdin, write_stdout
@@ -50,7 +50,7 @@ spamnb classify --json inbox.mbox
 spamnb classify inbox.mbox:3
 find ~/Maildir -type f -print0 | spamnb classify -0
 spamnb classify 'sftp://host/archive/**/*.mbox'
-printf 'review us now' | spamnb classify --event bernoulli --json
+printf 'review us now' | spamnb classify --settings event=bernoulli --json
 """
 # Bytes up to which messages are judged one by one: to read the whole model, and numpy first, takes 0.3 s.
 LITTLE, LITTLE_FILE = 1 << 18, 5000
@@ -76,7 +76,7 @@ ONE_AT_A_TIME = "-p, -e and --history take one message at a time"
     "--fallback", type=path_type, metavar="PATH", help="Model to judge by if the other is missing or broken."
 )
 @no_base_option
-@view_options
+@view_option
 @rare_option("--cutoff", metavar="[HAM,]SPAM", help="Ham up to the first score, spam from the second.")
 @jobs_option
 def classify(
@@ -100,8 +100,9 @@ def classify(
 ) -> int:
     """Judge messages: print verdict, score and path of each. Without PATH, read one from standard input.
 
-    A higher score means more spam-like; it is unbounded. --event judges by a textbook model instead of the
-    default: the likeliest label, with its posterior. On a terminal, several messages are shown as a table.
+    A higher score means more spam-like; it is unbounded. With a textbook's event, as in --settings
+    event=bernoulli, the likeliest label is the verdict, with its posterior. On a terminal, several messages
+    are shown as a table.
     """
     unreadable: list[Unreadable] = []
     if names := names or null:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from spamnb.bayes.view import View
 from spamnb.cli.render.notices import print_unreadable
-from spamnb.cli.render.terminal import paths_and_reasons, print_json, print_json_lines
+from spamnb.cli.render.terminal import paths_and_reasons, print_json, print_json_lines, show
 from spamnb.cli.shared.help import Number, rare_option
 from spamnb.cli.shared.labelled_mail import LabelledMail, cluster_or_jobs
 from spamnb.cli.shared.options import (
@@ -19,225 +19,161 @@ from spamnb.cli.shared.options import (
     jobs_option,
     json_option,
     mail_options,
-    no_base_option,
     open_model,
     path_type,
     refuse_without_effect,
-    tokenizer_options,
-    view_options,
+    settings_option,
 )
 from spamnb.cli.shared.outputs import OUTPUT, check_writable, write_files
 from spamnb.cli.shared.progress import announce_tried
-from spamnb.errors import UsageError
-from spamnb.evaluation.protocol import FIRST_MESSAGES, PROTOCOLS, OnlineProtocol
-from spamnb.mailboxes.labelled import read_index
+from spamnb.errors import UsageError, command_to_run
+from spamnb.evaluation.candidates import STANDARD, VIEW_NAMES, Candidate, parse_candidate, parse_settings
 from spamnb.mailboxes.skipped import failures, passed_over
 from spamnb.reading.settings import Settings
 
 if TYPE_CHECKING:
+    from spamnb.evaluation.compare import ComparedCandidate
     from spamnb.evaluation.folds import Folds
     from spamnb.evaluation.results import Evaluation
-    from spamnb.store.stored_model import StoredModel
 
 EXAMPLES = """
 spamnb evaluate ham/ spam/
-spamnb evaluate --folds 5 --event multinomial ham.mbox.xz spam.mbox.xz
+spamnb evaluate --report report.html ham/ spam/
 spamnb evaluate --model model.msgpack later-ham/ later-spam/
-spamnb evaluate --base shared.msgpack ham/ spam/
-spamnb evaluate gs://bucket/ham/ gs://bucket/spam/
-spamnb evaluate --online --protocol delayed --first 500 ham/ spam/
-spamnb evaluate --online --index trec07p/full/index
-spamnb evaluate --compare default --compare event=bernoulli ham/ spam/
-spamnb evaluate --compare standard ham/ spam/
-spamnb evaluate --report report.html --scores scores.tsv ham/ spam/
+spamnb evaluate --online ham/ spam/
+spamnb evaluate --tune ham/ spam/
+spamnb evaluate --settings event=multinomial ham.mbox.xz spam.mbox.xz
+spamnb evaluate --settings default --settings event=bernoulli ham/ spam/
+spamnb evaluate --settings standard ham/ spam/
 spamnb evaluate --json ham/ spam/ | jq .labels.spam.f1
 """
+SEVERAL = "several --settings"
 
 
 @click.command(cls=Command, examples=EXAMPLES)
 @mail_options
+@click.option("--folds", type=Number(2, 1000), default=10, show_default=True, help="Number of folds.")
 @click.option(
     "--model", type=path_type, metavar="PATH", help="Judge with this model instead of cross-validating."
 )
 @click.option(
-    "--base", type=path_type, metavar="FILE", help="Cross-validate on top of this model (see train --base)."
-)
-@no_base_option
-@click.option("--skip-learned", is_flag=True, help="With --model: leave out mail it has already learned.")
-@click.option("--folds", type=Number(2, 1000), default=10, show_default=True, help="Number of folds.")
-@rare_option("--seed", type=Number(0), default=1, show_default=True, help="Shuffles messages into folds.")
-@rare_option("--group-duplicates", is_flag=True, help="Put exact copies of a message in the same fold.")
-@click.option(
     "--online", "is_online", is_flag=True, help="In order of time: judge each message, then learn it."
 )
-@rare_option(
-    "--index",
-    type=path_type,
-    metavar="FILE",
-    help="With --online: a file of lines `spam PATH` or `ham PATH`, in order.",
-)
-@rare_option(
-    "--protocol",
-    type=click.Choice(PROTOCOLS),
-    default="immediate",
-    show_default=True,
-    help="With --online: which messages are learned.",
-)
-@rare_option(
-    "--first",
-    type=Number(1),
-    default=FIRST_MESSAGES,
-    show_default=True,
-    help="With delayed: how many messages are learned before labels stop.",
-)
-@rare_option(
-    "--margin",
-    type=Number(0, whole=False),
-    default=0.0,
-    show_default=True,
-    help="With on-error: also learn scores this close to the cutoff, in nats.",
-)
+@click.option("--tune", "is_tuned", is_flag=True, help="Find the settings that judge this mail best.")
+@click.option("--top", type=Number(0), default=10, show_default=True, help="How many mistakes to show.")
 @click.option(
-    "--compare",
-    multiple=True,
-    metavar="SETTINGS",
-    help="Compare settings, NAME=VALUE,…; repeat for each, or use `standard`.",
+    "--report", type=path_type, metavar="FILE", help="Write all of it as an HTML page with pictures."
 )
-@view_options
-@rare_option("--cutoff", metavar="[HAM,]SPAM", help="With --model: scores to decide by.")
-@tokenizer_options
-@click.option("--mistakes", type=Number(0), default=10, show_default=True, help="How many mistakes to show.")
+@settings_option(
+    "chosen",
+    multiple=True,
+    help="Judge by other settings: event=bernoulli …; repeated, compare them; `standard` compares many.",
+)
+@rare_option(
+    "--base", type=path_type, metavar="FILE", help="Cross-validate on top of this model (see train --base)."
+)
 @rare_option(
     "--scores",
     type=path_type,
     metavar="FILE",
     help="Write path, label, score and verdict of each message, as TSV.",
 )
-@click.option(
-    "--report", type=path_type, metavar="FILE", help="Write all of it as an HTML page with pictures."
-)
 @jobs_option
 @json_option
 def evaluate(
     mail: LabelledMail,
-    model: str | None,
-    base: str | None,
-    no_base: bool,
     folds: int,
-    seed: int,
-    group_duplicates: bool,
+    model: str | None,
     is_online: bool,
-    index: str | None,
-    protocol: str,
-    first: int,
-    margin: float,
-    compare: tuple[str, ...],
-    view: View | None,
-    cutoff: str | None,
-    settings: dict[str, Any],
-    mistakes: int,
-    scores: str | None,
+    is_tuned: bool,
+    top: int,
     report: str | None,
-    skip_learned: bool,
+    chosen: tuple[str, ...],
+    base: str | None,
+    scores: str | None,
     as_json: bool,
 ) -> int:
     """How good is the filter on this mail? Shows precision, recall, F1, and what was mistaken for what.
 
     Cross-validates: the mail is read once, then each fold is judged by the counts of all the others. With
-    --model, a model trained on other mail judges; with --online, mail is judged in the order it came.
+    --model, a model judges what it has not learned; with --online, mail is judged in the order it came.
     """
-    if index is not None and (not is_online or mail.folders or mail.ham or mail.spam or mail.label):
-        raise UsageError("--index needs --online, and cannot be combined with other mail")
-    listed = read_index(index) if index else []
-    if listed:
-        mail.sources = by_label(listed)
-    else:
-        mail.find()
+    mail.find()
+    names = list(
+        dict.fromkeys(name for each in chosen for name in (STANDARD if each == "standard" else (each,)))
+    )
+    check_options(len(names) > 1)
     mail.check("mail of at least two labels is")
-    check_options(protocol, bool(settings), view is not None)
-    opened = open_model(model, view, cutoff, not no_base) if model is not None else None
-    beneath = open_base(base, Settings(**settings), mail.labels)
-    check_prior(view, mail.labels)
     check_writable(scores, report)
-    from spamnb.evaluation.evaluate import evaluate_by_folds, evaluate_by_model, evaluate_online
     from spamnb.evaluation.folds import Folds
     from spamnb.workers.processes import all_cores
 
-    tokenizer, split = Settings(**settings), Folds(folds, seed, group_duplicates)
-    cores = cluster_or_jobs(mail.jobs)[1] or all_cores()
-    code = 0
+    split, cores, code = Folds(folds), cluster_or_jobs(mail.jobs)[1] or all_cores(), 0
     try:
-        if compare:
-            compare_settings(mail, compare, split, cores, as_json)
+        if is_tuned:
+            tune(mail, split, cores, as_json)
+        elif len(names) > 1:
+            found = compare(mail, [parse_candidate(name) for name in names], split, cores)
+            show_compared(found, split, as_json)
         else:
-            if opened:
-                batches = mail.batches(opened.settings)
-                found = evaluate_by_model(opened, mail.labels, batches, skip_learned, mistakes)
-            elif is_online:
-                how = OnlineProtocol(protocol, first, margin)
-                found = evaluate_online(mail.corpus(tokenizer), view, how, listed)
-            else:
-                corpus = mail.corpus(tokenizer)
-                found = evaluate_by_folds(corpus, tokenizer, view, split, mistakes, cores, beneath)
-            code = show_and_write(found, as_json, scores, report)
+            text = names[0] if names else None
+            judged = judge(mail, text, split, model, base, is_online, top, cores)
+            code = show_and_write(judged, as_json, scores, report)
     finally:
         unreadable = print_unreadable(mail.unreadable)
     return code or unreadable
 
 
-def check_options(protocol: str, has_settings: bool, has_view: bool) -> None:
+def check_options(compares: bool) -> None:
     """Refuse options that do not go together, or have no effect."""
     given = {option.name for option in given_options()}
-    model, is_online, compare = (name in given for name in ("model", "is_online", "compare"))
-    by_folds = ("folds", "seed", "group_duplicates")
-    if not is_online:
-        refuse_without_effect("without --online", "protocol", "first", "margin")
-    if protocol != "delayed":
-        refuse_without_effect("without --protocol delayed", "first")
-    if protocol != "on-error":
-        refuse_without_effect("without --protocol on-error", "margin")
+    modes = {"model": "--model", "base": "--base", "is_online": "--online", "is_tuned": "--tune"}
+    asked = [mode for name, mode in modes.items() if name in given] + ([SEVERAL] if compares else [])
+    if len(asked) > 1:
+        raise UsageError(f"{asked[0]} and {asked[1]} cannot be combined")
+    without_effect = {
+        "--model": ["folds"],
+        "--base": ["chosen"],
+        "--online": ["folds", "top"],
+        "--tune": ["top", "scores", "report", "chosen"],
+        SEVERAL: ["top", "scores", "report"],
+    }
+    for mode in asked:
+        refuse_without_effect(f"with {mode}", *without_effect[mode])
+
+
+def judge(
+    mail: LabelledMail,
+    text: str | None,
+    folds: Folds,
+    model: str | None,
+    base: str | None,
+    is_online: bool,
+    top: int,
+    jobs: int,
+) -> Evaluation:
+    """Judge the mail in one of the three ways, by the settings of a text or the default."""
+    from spamnb.evaluation.evaluate import evaluate_by_folds, evaluate_by_model, evaluate_online
+
+    allowed = {"allowed": VIEW_NAMES} if model is not None else {}
+    tokenizer, view = parse_settings(text, **allowed) if text is not None else ({}, None)
+    if model is not None:
+        opened = open_model(model, view)
+        return evaluate_by_model(opened, mail.labels, mail.batches(opened.settings), top)
+    check_prior(view, mail.labels)
+    if base is not None:
+        from spamnb.model import check_base, settings_of
+        from spamnb.store.stored_model import StoredModel
+
+        beneath = StoredModel.open(base)
+        settings = settings_of(beneath)
+        check_base("this mail", mail.labels, settings, beneath)
+        return evaluate_by_folds(mail.corpus(settings), settings, None, folds, top, jobs, beneath)
+    settings = Settings(**tokenizer)
+    corpus = mail.corpus(settings)
     if is_online:
-        refuse_without_effect("with --online", *by_folds, "mistakes")
-    if model:
-        refuse_without_effect("with --model", *by_folds)
-    if compare:
-        refuse_without_effect("with --compare", "mistakes")
-    if "base" in given and (model or is_online or compare or has_view):
-        raise UsageError("--base cannot be combined with --model, --online, --compare or another view")
-    if not model and "no_base" in given:
-        raise UsageError("--no-base needs --model")
-    if model and is_online:
-        raise UsageError("--online cannot be combined with --model")
-    if not model and "skip_learned" in given:
-        raise UsageError("--skip-learned needs --model")
-    if not model and "cutoff" in given:
-        raise UsageError("--cutoff needs --model; otherwise training finds the cutoffs")
-    if model and has_settings:
-        raise UsageError("tokenizer settings cannot be combined with --model, which has its own")
-    if compare and given & {"scores", "report"}:
-        raise UsageError("--scores and --report cannot be combined with --compare")
-    if compare and (model or is_online or has_view):
-        raise UsageError("--compare cannot be combined with --model, --online or other settings")
-
-
-def open_base(path: str | None, settings: Settings, labels: Sequence[str]) -> StoredModel | None:
-    """Open a model that others are to stand on."""
-    if path is None:
-        return None
-    from spamnb.model import check_base
-    from spamnb.store.stored_model import StoredModel
-
-    base = StoredModel.open(path)
-    check_base("this mail", labels, settings, base)
-    return base
-
-
-def by_label(listed: list[tuple[str, str]]) -> dict[str, list[str]]:
-    """Sort the messages of an index by their labels."""
-    sources: dict[str, list[str]] = {}
-    for label, path in listed:
-        sources.setdefault(label, []).append(path)
-    return sources
+        return evaluate_online(corpus, view)
+    return evaluate_by_folds(corpus, settings, view, folds, top, jobs)
 
 
 def show_and_write(evaluation: Evaluation, as_json: bool, scores: str | None, report: str | None) -> int:
@@ -263,26 +199,7 @@ def show_and_write(evaluation: Evaluation, as_json: bool, scores: str | None, re
     return code
 
 
-def compare_settings(
-    mail: LabelledMail, specs: tuple[str, ...], folds: Folds, jobs: int, as_json: bool
-) -> None:
-    """Compare settings on the same folds."""
-    from spamnb.cli.render.evaluation import show_comparison
-    from spamnb.evaluation.candidates import STANDARD, parse_candidate
-    from spamnb.evaluation.compare import compare_candidates, corrected
-
-    names = [name for spec in specs for name in (STANDARD if spec == "standard" else (spec,))]
-    candidates = [parse_candidate(name) for name in dict.fromkeys(names)]
-    found = corrected(list(announce_tried(compare_candidates(candidates, mail.corpus, folds, jobs))))
-    if as_json:
-        print_json_lines(result.as_map() for result in found)
-    else:
-        show_comparison(found, f"{folds.count} folds")
-
-
 def as_map(evaluation: Evaluation) -> dict[str, Any]:
-    from dataclasses import asdict
-
     judged = evaluation.judged
     return {
         **evaluation.metrics,
@@ -295,3 +212,48 @@ def as_map(evaluation: Evaluation) -> dict[str, Any]:
         "unreadable": paths_and_reasons(failures(judged.unreadable)),
         "passed_over": paths_and_reasons(passed_over(judged.unreadable)),
     }
+
+
+def compare(
+    mail: LabelledMail, candidates: Sequence[Candidate], folds: Folds, jobs: int
+) -> list[ComparedCandidate]:
+    """Compare settings on the same folds, naming each on a terminal as it is tried."""
+    from spamnb.evaluation.compare import compare_candidates
+
+    return list(announce_tried(compare_candidates(candidates, mail.corpus, folds, jobs)))
+
+
+def show_compared(compared: Sequence[ComparedCandidate], folds: Folds, as_json: bool) -> None:
+    from spamnb.cli.render.evaluation import show_comparison
+    from spamnb.evaluation.compare import corrected
+
+    found = corrected(compared)
+    if as_json:
+        print_json_lines(result.as_map() for result in found)
+    else:
+        show_comparison(found, f"{folds.count} folds")
+
+
+def tune(mail: LabelledMail, folds: Folds, jobs: int, as_json: bool) -> None:
+    """Search for the settings that judge the mail best, and say how to train with them."""
+    from spamnb.cli.render.evaluation import show_comparison
+    from spamnb.evaluation.compare import search
+
+    default = parse_candidate("default")
+    tried, winner, why = search(lambda candidates: compare(mail, [default, *candidates], folds, jobs))
+    name = winner.candidate.name
+    if as_json:
+        print_json(
+            {
+                "winner": name,
+                "reason": why,
+                "tried": [result.as_map() for result in tried],
+                "unreadable": paths_and_reasons(failures(mail.unreadable)),
+                "passed_over": paths_and_reasons(passed_over(mail.unreadable)),
+            }
+        )
+        return
+    show_comparison(tried, f"{folds.count} folds")
+    show(f"chosen: {name}; {why}")
+    if winner.candidate != default:
+        show(f"to train with these settings: {command_to_run('train', '--settings', name, 'HAM', 'SPAM')}")

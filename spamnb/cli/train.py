@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,8 +17,8 @@ from spamnb.cli.shared.options import (
     jobs_option,
     mail_options,
     model_option,
+    model_settings_option,
     path_type,
-    tokenizer_options,
 )
 from spamnb.cli.shared.outputs import check_replaceable
 from spamnb.cli.shared.progress import progress
@@ -32,6 +32,9 @@ from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import messages, split_number
 from spamnb.store.stored_model import StoredModel
 
+if TYPE_CHECKING:
+    from spamnb.evaluation.candidates import ParsedSettings
+
 EXAMPLES = """
 spamnb train ham/ spam/
 spamnb train --ham ~/Maildir --spam ~/Maildir/.Junk
@@ -42,6 +45,7 @@ spamnb train --ham-loss 0.05% ham/ spam/
 spamnb train --ham-loss 0.5%
 spamnb train s3://bucket/ham/ 's3://bucket/spam*.mbox.gz'
 spamnb train --base /var/lib/spamnb/model.msgpack ham/ spam/
+spamnb train --settings word-runs=2,stem=english ham/ spam/
 """
 NO_BASE = "none"
 
@@ -59,7 +63,7 @@ NO_BASE = "none"
     metavar="FILE",
     help="A model whose counts this one's are added to, while it has little mail; `none` for none.",
 )
-@tokenizer_options
+@model_settings_option
 @jobs_option
 def train(
     mail: LabelledMail,
@@ -67,7 +71,7 @@ def train(
     fresh: bool,
     ham_loss: str | None,
     base: str | None,
-    settings: dict[str, Any],
+    chosen: ParsedSettings,
 ) -> int:
     """Learn from mailboxes, Maildirs, folders of messages, or standard input.
 
@@ -82,6 +86,7 @@ def train(
 
     --ham-loss without mail sets the cutoffs of an existing model anew.
     """
+    settings, view = chosen
     beneath = base and ("" if base == NO_BASE else os.path.realpath(base))
     given = {option.name for option in given_options()} - {"model"}
     if given and given <= {"ham_loss", "base"}:
@@ -101,6 +106,7 @@ def train(
             model,
             mail.sources,
             settings,
+            view=view,
             ham_loss=accepted_loss(ham_loss),
             fresh=fresh,
             base=beneath,

@@ -1,13 +1,16 @@
-"""Settings to be compared: a tokenizer and a view, named as on the command line."""
+"""Settings as the command line names them: how mail is read (tokenizer), and how it is judged (view)."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from spamnb.bayes.view import EVENTS, GLOBAL, View
 from spamnb.errors import UsageError
 from spamnb.model import DEFAULT_VIEW
 from spamnb.reading.settings import Settings
+
+ParsedSettings = tuple[dict[str, Any], View | None]  # those of the tokenizer; a view, if it is to be another
 
 
 @dataclass(frozen=True)
@@ -21,7 +24,6 @@ class Candidate:
 
 _yes_or_no = {"yes": True, "no": False}.__getitem__
 _event = {event: event for event in EVENTS}.__getitem__
-_prior = {prior: prior for prior in ("counts", "uniform")}.__getitem__
 
 
 def _amount(text: str) -> float:
@@ -31,25 +33,36 @@ def _amount(text: str) -> float:
     return value
 
 
-def read_smoothing(text: str) -> float | str:
-    """Read `global` or a number of 0 or more."""
+def _smoothing(text: str) -> float | str:
     return text if text == GLOBAL else _amount(text)
+
+
+def _prior(text: str) -> str | dict[str, float]:
+    """Read `counts`, `uniform`, or the shares of labels; a label that is not named has what is left."""
+    if text in ("counts", "uniform"):
+        return text
+    shares = {name: float(share) for name, _, share in (item.rpartition(":") for item in text.split("/"))}
+    if min(shares.values()) < 0 or not 0 < sum(shares.values()) < inf:
+        raise ValueError
+    if sum(shares.values()) > 1 + 1e-9:
+        raise UsageError(f"prior: the shares of {text!r} add up to more than 1")
+    return shares
 
 
 # Settings by their names on the command line: the name of the field, and the function that reads its value.
 _SETTINGS: dict[str, tuple[str, Callable[[str], Any]]] = {
-    "ngrams": ("ngrams", int),
+    "word-runs": ("ngrams", int),
     "stem": ("stem", str),
     "stop-words": ("stop_language", str),
     "headers": ("headers", _yes_or_no),
     "case": ("keep_case", _yes_or_no),
     "event": ("event", _event),
-    "smoothing": ("smoothing", read_smoothing),
+    "smoothing": ("smoothing", _smoothing),
     "prior": ("prior", _prior),
     "tfidf": ("tfidf", _yes_or_no),
     "numbers": ("numbers", _yes_or_no),
-    "pairs": ("pairs", _yes_or_no),
-    "grams": ("grams", _yes_or_no),
+    "word-pairs": ("pairs", _yes_or_no),
+    "byte-runs": ("grams", _yes_or_no),
     "least-evidence": ("least_evidence", _amount),
     "damping": ("damping", _amount),
     "split-head-body": ("split_head_body", _yes_or_no),
@@ -58,61 +71,57 @@ SETTING_NAMES = tuple(_SETTINGS)
 VIEW_NAMES = SETTING_NAMES[SETTING_NAMES.index("event") :]  # those before are the tokenizer's
 
 
-def parse_candidate(text: str, allowed: Collection[str] = SETTING_NAMES) -> Candidate:
-    """Parse `default` or `NAME=VALUE,NAME=VALUE`; what is not named is as in the default view.
+def parse_settings(text: str, allowed: Collection[str] = SETTING_NAMES) -> ParsedSettings:
+    """Parse `default` or `NAME=VALUE,NAME=VALUE`, of the `allowed` names.
 
-    Only `allowed` names are known. With an event or tf-idf, what is not named is as in the textbooks' view.
+    What is not named is as in the default view; with an event or tf-idf, as in the textbooks' view.
 
-    >>> parse_candidate("event=bernoulli,smoothing=0.1,ngrams=2").settings
-    {'ngrams': 2}
+    >>> parse_settings("word-runs=2,headers=no")
+    ({'ngrams': 2, 'headers': False}, None)
     """
     settings: dict[str, Any] = {}
-    view_settings: dict[str, Any] = {}
+    view: dict[str, Any] = {}
     for item in text.split(",") if text != "default" else ():
         name, _, value = item.strip().partition("=")
         try:
             if name not in allowed:
                 raise KeyError
             field, parse = _SETTINGS[name]
-            (view_settings if name in VIEW_NAMES else settings)[field] = parse(value)
+            (view if name in VIEW_NAMES else settings)[field] = parse(value)
         except (KeyError, ValueError):
             raise UsageError(
                 f"unknown setting {item.strip()!r}; use NAME=VALUE with one of {', '.join(allowed)}"
             ) from None
     Settings(**settings)  # raises an error if a value is wrong
-    base = View() if "event" in view_settings or view_settings.get("tfidf") else DEFAULT_VIEW
-    return Candidate(text, settings, View.from_map({**base.as_map(), **view_settings}))
+    is_textbook = "event" in view or view.get("tfidf", False)
+    if "prior" in view and not is_textbook:
+        raise UsageError("prior needs an event, such as event=multinomial: the default method has no prior")
+    base = View() if is_textbook else DEFAULT_VIEW
+    return settings, View.from_map({**base.as_map(), **view}) if view or text == "default" else None
 
 
-# What `--compare standard` compares: the textbooks' models, and the default without each of its rules.
+def parse_candidate(text: str) -> Candidate:
+    """Parse settings to be compared with others."""
+    settings, view = parse_settings(text)
+    return Candidate(text, settings, view or DEFAULT_VIEW)
+
+
+# What `--settings standard` compares: the textbooks' models, and the default without each of its rules.
 STANDARD = (
     *("default", "event=multinomial", "event=binary", "event=bernoulli", "event=bernoulli,smoothing=0.01"),
-    *(
-        "event=multinomial,ngrams=2",
-        "event=multinomial,tfidf=yes",
-        "pairs=no",
-        "least-evidence=0",
-        "damping=0",
-    ),
-    *("smoothing=1", "headers=no", "case=yes"),
+    *("event=multinomial,word-runs=2", "event=multinomial,tfidf=yes", "word-pairs=no", "least-evidence=0"),
+    *("damping=0", "smoothing=1", "headers=no", "case=yes"),
 )
 
 
 def with_change(candidate: Candidate, change: str) -> Candidate:
     """Change a setting, as `NAME=VALUE`; the new candidate is named by all that differs from the default."""
-    settings = dict(part.partition("=")[::2] for part in candidate.name.split(",") if part != "default")
-    name, _, value = change.partition("=")
-    settings[name] = value
-    default = {name: str(getattr(DEFAULT_VIEW, _SETTINGS[name][0])) for name in VIEW_NAMES}
-    default |= {"pairs": "yes", "grams": "yes", "split-head-body": "yes"}
-    changed = [
-        f"{name}={value}" for name, value in settings.items() if default.get(name) != str(_as_number(value))
-    ]
-    return parse_candidate(",".join(changed) or "default")
+    items = [*([] if candidate.name == "default" else candidate.name.split(",")), change]
+    changed = dict(item.split("=") for item in items)
+    named = [f"{name}={value}" for name, value in changed.items() if not _is_default(name, value)]
+    return parse_candidate(",".join(named) or "default")
 
 
-def _as_number(value: str) -> str:
-    try:
-        return str(float(value))
-    except ValueError:
-        return value
+def _is_default(name: str, value: str) -> bool:
+    field, parse = _SETTINGS[name]
+    return name in VIEW_NAMES and parse(value) == getattr(DEFAULT_VIEW, field)

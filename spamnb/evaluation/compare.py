@@ -19,11 +19,11 @@ TEXTBOOKS = ("event=multinomial", "event=binary", "event=bernoulli")
 
 
 def search(
-    judge: Callable[[list[Candidate]], list[ComparedCandidate]], language: str | None
+    judge: Callable[[list[Candidate]], list[ComparedCandidate]],
 ) -> tuple[list[ComparedCandidate], ComparedCandidate, str]:
     """Try candidates; returns the results of all, the default's and the textbooks' first, winner and reason.
 
-    `judge` returns the result of the default first, then of the candidates. `language` is that of the mail.
+    `judge` returns the result of the default first, then of the candidates.
     """
     default, *textbooks = judge([parse_candidate(name) for name in TEXTBOOKS])
     tried: dict[str, ComparedCandidate] = {result.candidate.name: result for result in (default, *textbooks)}
@@ -36,9 +36,7 @@ def search(
         if not is_better(leader, best):
             break
         best = leader
-    changes = ["ngrams=2", "headers=no", "case=yes"]
-    if language:
-        changes += [f"stem={language}", f"stop-words={language}"]
+    changes = ("word-runs=2", "headers=no", "case=yes")
     for result in judge([with_change(best.candidate, change) for change in changes])[1:]:
         tried[result.candidate.name] = result
         if is_better(result, best):
@@ -70,7 +68,7 @@ def steps_from(best: Candidate) -> list[Candidate]:
         *(f"smoothing={value}" for value in (0.001, 0.003, 0.01, 0.03, 0.1)),
         *(f"least-evidence={value}" for value in (1.5, 2.0, 2.5, 3.0, 3.5)),
         *(f"damping={value}" for value in (1, 2, 4, 8, 16)),
-        *("pairs=yes", "pairs=no"),
+        *("word-pairs=yes", "word-pairs=no"),
     ]
     return [with_change(best, change) for change in changes]
 

@@ -11,8 +11,7 @@ from spamnb.evaluation import mistakes
 from spamnb.evaluation.corpus import Corpus
 from spamnb.evaluation.folds import CrossValidation, Folds, cross_validate, judge_by_model
 from spamnb.evaluation.metrics import measure
-from spamnb.evaluation.online import in_index_order, in_time_order, judge_online
-from spamnb.evaluation.protocol import OnlineProtocol
+from spamnb.evaluation.online import in_time_order, judge_online
 from spamnb.evaluation.results import Evaluation, JudgedMessages
 from spamnb.inspection.model_summary import ModelSummary, TellingToken, most_telling_tokens
 from spamnb.model import DEFAULT_VIEW, Model, view_of
@@ -54,21 +53,17 @@ def evaluate_by_folds(
     )
 
 
-def evaluate_online(
-    corpus: Corpus, view: View | None, protocol: OnlineProtocol, index: Sequence[tuple[str, str]]
-) -> Evaluation:
-    """Judge each message by what was learned before it, in the order of an index, or else of the dates."""
-    order = in_index_order(corpus, index) if index else in_time_order(corpus)
-    judged, curve = judge_online(corpus, order, view, protocol)
-    how = f"online ({protocol.name})"
-    return Evaluation(how, judged, figures_of(judged), [], duplicates_in(corpus), dict, curve)
+def evaluate_online(corpus: Corpus, view: View | None) -> Evaluation:
+    """Judge each message by what was learned before it, in the order of the dates."""
+    judged, curve = judge_online(corpus, in_time_order(corpus), view)
+    return Evaluation("online", judged, figures_of(judged), [], duplicates_in(corpus), dict, curve)
 
 
 def evaluate_by_model(
-    model: Model, labels: Sequence[str], batches: Iterable[Batch], skip_learned: bool, most_mistakes: int
+    model: Model, labels: Sequence[str], batches: Iterable[Batch], most_mistakes: int
 ) -> Evaluation:
-    """Judge mail by a model that was trained on other mail."""
-    judged, learned = judge_by_model(model, labels, batches, skip_learned)
+    """Judge mail by a model; what it has learned already is left out, as it would flatter the model."""
+    judged, learned = judge_by_model(model, labels, batches)
     if not judged.names and learned:
         raise DataError("the model has already learned all of this mail; use other mail")
     return Evaluation(
@@ -80,7 +75,6 @@ def evaluate_by_model(
         lambda: ModelSummary.of(model, TELLING_TOKENS).telling,
         [],
         learned,
-        skip_learned,
     )
 
 

@@ -117,9 +117,9 @@ class CrossValidation:
 
 
 def judge_by_model(
-    model: Model, labels: Sequence[str], batches: Iterable[Batch], skip_learned: bool = False
+    model: Model, labels: Sequence[str], batches: Iterable[Batch]
 ) -> tuple[JudgedMessages, int]:
-    """Judge labelled mail by a model as it is; also returns how many of the messages it has learned."""
+    """Judge labelled mail by a model, and count what it has learned already, which is left out."""
     first, *others = model.layers
     lookup = CountLookup(first, model.view, *others)
     classifier = BulkClassifier(model.classifier, lookup.counts, lookup.grams)
@@ -135,13 +135,13 @@ def judge_by_model(
         scores = classifier.scores(batch.rows, lookup.counts_of(batch.rows, batch.fingerprints))
         columns = batch.names, scores, batch.digests.tolist(), scripts_of_messages(batch.rows, batch.texts)
         for name, score, digest, script in zip(*columns, strict=True):
-            is_learned = model.stored.label_of(digest) is not None
-            learned += is_learned
-            if not (is_learned and skip_learned):
-                truth.append(label_index)
-                scripts.append(script)
-                verdicts.append(model.decide(score))
-                names.append(name)
+            if model.stored.label_of(digest) is not None:
+                learned += 1
+                continue
+            truth.append(label_index)
+            scripts.append(script)
+            verdicts.append(model.decide(score))
+            names.append(name)
         unreadable += batch.unreadable
     pair = (model.cutoffs.ham, model.cutoffs.spam) if model.cutoffs and has_spam(model.labels) else None
     written = np.array(scripts, int)
@@ -178,8 +178,7 @@ class Folds:
     """How mail is split for cross-validation."""
 
     count: int
-    seed: int
-    group_duplicates: bool = False  # whether exact copies of a message go into one fold
+    seed: int = 1
 
     def assign(self, corpus: Corpus) -> Array:
         """Assign each message to a fold, by a seeded shuffle: as many of each label in every fold."""
@@ -193,7 +192,4 @@ class Folds:
                 needed = f"{self.count} folds need {self.count} messages of each label"
                 raise DataError(f"{needed}; {label} has {len(messages)}")
             assigned[generator.permutation(messages)] = np.arange(len(messages)) % self.count
-        if self.group_duplicates:
-            _, first, group = np.unique(corpus.digests, return_index=True, return_inverse=True)
-            assigned = assigned[first][group]
         return assigned

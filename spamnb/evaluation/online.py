@@ -1,7 +1,4 @@
-"""`spamnb evaluate --online`: judge each message by what was learned before it, as in the TREC spam track.
-
-Which messages are learned is the rule of the protocol: see spamnb.evaluation.protocol.
-"""
+"""`spamnb evaluate --online`: judge each message by what was learned before it, as in the TREC spam track."""
 
 from __future__ import annotations
 
@@ -11,9 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spamnb.bayes.cutoffs import calibrated, cutoffs, has_spam, margin, score_scale
-from spamnb.bayes.verdict import Calibration, Cutoffs, Score, verdict_of
+from spamnb.bayes.verdict import Calibration, Cutoffs, verdict_of
 from spamnb.evaluation.intervals import auc_loss
-from spamnb.evaluation.protocol import OnlineProtocol
 from spamnb.evaluation.results import CurvePoint, JudgedMessages
 from spamnb.evaluation.running_counts import RunningCounts
 from spamnb.labels import SPAM
@@ -21,7 +17,7 @@ from spamnb.model import DEFAULT_VIEW
 from spamnb.reading.dates import timestamp
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from spamnb.arrays import Array
     from spamnb.bayes.verdict import Verdict
@@ -33,9 +29,6 @@ GROWTH = 1.1  # cutoffs are chosen anew when there are a tenth more scores
 LATEST, FEWEST_SCORES = 0.5, 50  # of each label
 CURVE_POINTS = 100
 RECENT = 200  # messages that the recent error of a point is taken over
-
-
-IMMEDIATE = OnlineProtocol()
 
 
 def in_time_order(corpus: Corpus) -> Array:
@@ -58,19 +51,10 @@ def in_time_order(corpus: Corpus) -> Array:
     return np.argsort(dates, kind="stable")
 
 
-def in_index_order(corpus: Corpus, index: Sequence[tuple[str, str]]) -> Array:
-    """The indices of the messages in the order of an index; the messages of one mbox stay together."""
-    lines = {path: line for line, (_, path) in enumerate(index)}
-    keys = [0]
-    for path, _ in corpus.names:
-        keys.append(lines.get(path, keys[-1]))  # a renamed file of a Maildir follows the one read before it
-    return np.argsort(keys[1:], kind="stable")
-
-
 def judge_online(
-    corpus: Corpus, order: Iterable[int], view: View | None = None, protocol: OnlineProtocol = IMMEDIATE
+    corpus: Corpus, order: Iterable[int], view: View | None = None
 ) -> tuple[JudgedMessages, list[CurvePoint]]:
-    """Judge messages in order, learning by a protocol; returns the verdicts and the learning curve."""
+    """Judge messages in order, each learned after its verdict; returns the verdicts and a learning curve."""
     labels, truth = corpus.labels, corpus.truth.tolist()
     view = view or DEFAULT_VIEW
     counts, rule = RunningCounts(corpus, view), DecisionRule(labels, view)
@@ -79,11 +63,8 @@ def judge_online(
     for message in map(int, order):
         score = counts.score(message)
         verdict, label = verdict_of(score, rule.cutoffs, rule.calibration), labels[truth[message]]
-        is_learned = protocol.learns(len(messages), verdict.label == label, rule.lead(score, verdict, label))
-        if is_learned or protocol.name == "on-error":  # who corrects wrong verdicts has confirmed the others
-            rule.note(truth[message], verdict.score, score.lead_among_others(label))
-        if is_learned:
-            counts.learn(message)
+        rule.note(truth[message], verdict.score, score.lead_among_others(label))
+        counts.learn(message)
         messages.append(message)
         verdicts.append(verdict)
     names = [corpus.names[message] for message in messages]
@@ -126,15 +107,6 @@ class DecisionRule:
             self.cutoffs = cutoffs(ham, spam, unscored=(early_ham, early_spam), scale=self.scale)
             self.cutoffs.margin = margin(latest(np.array(self.leads))[0], len(self.leads), self.scale)
             self.calibration = calibrated(ham, spam)
-
-    def lead(self, score: Score, verdict: Verdict, label: str) -> float:
-        """How far a score is beyond the cutoff for a label; without cutoffs, how far the label is ahead."""
-        if self.cutoffs is None:
-            return score.of(label)
-        if label == SPAM:
-            return verdict.score - self.cutoffs.spam
-        beyond_ham, lead = self.cutoffs.ham - verdict.score, score.lead_among_others(label)
-        return min(lead - self.cutoffs.margin, beyond_ham) if lead == lead else beyond_ham
 
     @property
     def cutoff_pair(self) -> tuple[float, float] | None:

@@ -93,15 +93,11 @@ class Evaluation:
     duplicates: int
     telling: Callable[[], dict[str, list[TellingToken]]]  # which only a page needs
     curve: list[CurvePoint]
-    learned: int | None = None  # how many of the messages the model that judges has learned; None without one
-    skipped: bool = False  # whether learned messages were left out
+    learned: int | None = None  # messages left out because the model has learned them; None without a model
 
     @property
     def learned_note(self) -> str | None:
-        """A warning of figures that flatter a model, or what was left out to keep them honest."""
+        """Say what was left out to keep the figures honest."""
         if not self.learned:
             return None
-        if self.skipped:
-            return f"left out, because the model has already learned them: {counted(self.learned, 'message')}"
-        what = f"the model has already learned {self.learned:,} of these messages"
-        return f"{what}, so the figures are too good; --skip-learned leaves them out"
+        return f"left out, because the model has already learned them: {counted(self.learned, 'message')}"

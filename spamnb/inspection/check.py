@@ -1,4 +1,4 @@
-"""Check a model as a whole, with its journal: `spamnb inspect --check`.
+"""Check a model as a whole, with its journal: `spamnb check`.
 
 Columns are read in blocks, as all that may be large. What is wrong is noted, and the others checked, too.
 """

@@ -137,7 +137,7 @@ class Explanation(NamedTuple):
         kinds = (
             IgnoredKind("unknown", "in no message learned", len(self.unknown), self.unknown),
             IgnoredKind("weak", least, len(self.weak_rows), weak),
-            IgnoredKind("pairs", "neighbours, unknown or weak", self.ignored_pairs, []),
+            IgnoredKind("word pairs", "unknown or weak", self.ignored_pairs, []),
             IgnoredKind("hidden", "from the reader, counted as hidden: only", len(hidden), hidden),
             IgnoredKind("headers", "not read", len(headers), with_reasons(headers)),
             IgnoredKind("parts", "not read", len(parts), with_reasons(parts)),

@@ -55,7 +55,7 @@ def sum_grams(
                 reasons.append(Reason(shown, evidence, labels[toward], total / divisor, covers=covered))
         if own:
             total = sum(weights[counter] for counter in own)
-            name = "grams of the head" if part == HEAD else "grams of the body"
+            name = "byte runs of the head" if part == HEAD else "byte runs of the body"
             part_sums.append(PartSum(name, len(own), total, divisor, total / divisor, SHARE_OF_GRAMS))
     return reasons, part_sums
 

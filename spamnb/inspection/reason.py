@@ -9,7 +9,7 @@ from spamnb.bayes.verdict import Evidence
 if TYPE_CHECKING:
     from spamnb.store.counts import Row
 
-HEADER, BODY, NUMBER, GRAMS = "header", "body", "number", "grams"
+HEADER, BODY, NUMBER, GRAMS = "header", "body", "number", "byte runs"
 
 # In the order in which a message is read.
 PLACES = (

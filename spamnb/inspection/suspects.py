@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,6 @@ import numpy as np
 from spamnb.bayes.cutoffs import ham_and_spam, has_spam, limits_of_rightly_filed, not_spam
 from spamnb.errors import command_to_run
 from spamnb.labels import SPAM
-from spamnb.lock import TRAINING, Lock
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import message_name, messages_with_progress
@@ -20,8 +19,6 @@ from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.learned import NOTHING_LEARNED, LearnedMessages
-from spamnb.training.learn import learn
-from spamnb.training.train import fold
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +32,13 @@ class Suspect:
     score: float
     sender: str
     subject: str
-    data: bytes
 
     @property
     def name(self) -> str:
         return message_name(self.path, self.index)
 
     def as_map(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__ if name != "data"}
+        return asdict(self)
 
 
 def suspects_of(stored: StoredModel) -> LearnedMessages:
@@ -91,14 +87,6 @@ def find_suspects(
             looks_like = max((other for other in shares if other != SPAM), key=shares.__getitem__)
             texts = (message.get("from") or "", message.get("subject") or "")
             looks_like = looks_like if label == SPAM else SPAM
-            found.append(Suspect(raw.path, raw.index, label, looks_like, score, *texts, raw.data))
+            found.append(Suspect(raw.path, raw.index, label, looks_like, score, *texts))
     found.sort(key=lambda suspect: -abs(suspect.score))
     return found, len(wanted), unreadable
-
-
-def relabel(path: str, suspects: Iterable[Suspect]) -> None:
-    """Move messages to the labels they look like, in the model, and set its cutoffs anew."""
-    for suspect in suspects:
-        learn(path, suspect.data, suspect.looks_like)
-    with Lock(path, kind=TRAINING):
-        fold(path)

@@ -45,7 +45,7 @@ def headlines(why: Explanation) -> Markup:
     verdict = why.verdict
     likely = sorted(verdict.probabilities.items(), key=lambda item: -item[1])[:PROBABILITIES_SHOWN]
     ranked = [(" · " if at else None, label_text(name), " ", share(p)) for at, (name, p) in enumerate(likely)]
-    of_tokens = f"of {count(len(why.features.tokens))} tokens and their pairs"
+    of_tokens = f"of {count(len(why.features.tokens))} tokens and word pairs"
     cards = (
         card("Score", signed(verdict.score), why.rule),
         card(f"Probability of {why.ranked_label}", share(verdict.probability), ranked),

@@ -1,1 +1,1 @@
-"""Pages and pictures to look at: an evaluation, a message and its evidence, a model."""
+"""Pages to look at: an evaluation, a message and its evidence."""

@@ -374,7 +374,7 @@ def warn(path: str, damaged: "list[ByteRange]") -> None:
     """Warn of the damaged records of a journal."""
     ranges = ", ".join([f"{start}-{end - 1}" for start, end in damaged[:MOST_LISTED]])
     more = f" and {len(damaged) - MOST_LISTED} more" if len(damaged) > MOST_LISTED else ""
-    look = command_to_run("inspect", "--check", "--model", path.removesuffix(".journal"))
+    look = command_to_run("check", path.removesuffix(".journal"))
     warn_once(
         path,
         f"damaged records are passed over, at bytes {ranges}{more}; "

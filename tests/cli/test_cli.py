@@ -13,17 +13,13 @@ from helpers.paths import ROOT
 
 from spamnb.cli import main
 
-COMMANDS = ["train", "classify", "evaluate", "inspect", "tune", "import"]
+COMMANDS = ["train", "classify", "evaluate", "inspect", "check", "import"]
 # Frozen: scripts and mail recipes depend on them.
 OPTIONS = {
-    "train": "--ham --spam --label --model --fresh --ham-loss --base --jobs --ngrams --stem --stop-words "
-    "--no-headers --help",
-    "classify": "-p --passthrough -e --exit-code --header-style --json --model --event --smoothing --cutoff "
-    "--help",
-    "evaluate": "--ham --spam --label --folds --model --online --index --protocol --first --compare --report "
-    "--skip-learned --scores --group-duplicates --mistakes --seed --json --event --smoothing --help",
-    "tune": "--ham --spam --model --fresh --language --folds --seed --dry-run --jobs --json --help",
-    "inspect": "--top --token --model --json --help",
+    "train": "--ham --spam --label --model --fresh --ham-loss --base --jobs --settings --help",
+    "classify": "-p --passthrough -e --exit-code --header-style --json --model --settings --cutoff --help",
+    "evaluate": "--ham --spam --label --folds --model --online --tune --settings --top --report --json",
+    "inspect": "--top --all --html --token --sample --suspects --settings --model --json --help",
     "import": "--from --model --fresh --json --help",
 }
 LECTURE = ROOT / "corpora" / "lectures" / "six-as-tabled"
@@ -65,14 +61,15 @@ USAGE = {
     "train {ham} {ham}": "{ham}",
     "train --bogus {ham} {spam}": "--bogus",
     "train --bogus": "see: spamnb train --help",
+    "train --settings word-runs=6 {ham} {spam}": "word-runs",
     "train --label foo": "NAME=PATH",
     "train --label foo=": "NAME=PATH",
     "train --label unsure={ham}": "unsure",
     "train --label a={ham} --label b={ham}": "{ham}",
     "train --ham - --spam -": "-",
     "train --ham": "see: spamnb train --help",
-    "train --stem klingon --fresh {ham} {spam}": "english",
-    "train --stop-words klingon --fresh {ham} {spam}": "english",
+    "train --settings stem=klingon --fresh {ham} {spam}": "english",
+    "train --settings stop-words=klingon --fresh {ham} {spam}": "english",
 }
 
 
@@ -286,10 +283,10 @@ def test_where_the_model_is(spamnb, mail, tmp_path, variables, place):
 
 # Settings of the tokenizer: how they are asked for, and how they are kept.
 SETTINGS: dict[str, dict] = {
-    "--ngrams 2": {"ngrams": 2},
-    "--stem english": {"stem": "english"},
-    "--stop-words english": {"stop_language": "english"},
-    "--no-headers": {"headers": False},
+    "word-runs=2": {"ngrams": 2},
+    "stem=english": {"stem": "english"},
+    "stop-words=english": {"stop_language": "english"},
+    "headers=no": {"headers": False},
 }
 PLAIN = {"ngrams": 1, "stem": None, "stop_language": None, "headers": True}
 
@@ -297,17 +294,17 @@ PLAIN = {"ngrams": 1, "stem": None, "stop_language": None, "headers": True}
 def test_settings_are_kept_and_others_refused(spamnb, mail, tmp_path):
     pytest.importorskip("Stemmer", reason="without the extra `languages`")
     pytest.importorskip("stop_words", reason="without the extra `languages`")
-    for number, (options, kept) in enumerate(SETTINGS.items()):
+    for number, (settings, kept) in enumerate(SETTINGS.items()):
         model = tmp_path / str(number)
         train = ("train", "--jobs", "1", "--model", model)
-        spamnb(*train, *options.split(), mail.ham, mail.spam).succeeds()
+        spamnb(*train, "--settings", settings, mail.ham, mail.spam).succeeds()
         known = spamnb("inspect", "--json", "--model", model).succeeds().json
         assert {name: known["settings"][name] for name in PLAIN} == PLAIN | kept
         # The same again, or none at all, is no contradiction; others are, and change nothing.
-        spamnb(*train, *options.split(), "--spam", mail.work).succeeds()
+        spamnb(*train, "--settings", settings, "--spam", mail.work).succeeds()
         spamnb(*train, "--ham", mail.work).succeeds()
         before = model.read_bytes()
-        other = ("--ngrams", "3")
+        other = ("--settings", "word-runs=3")
         spamnb(*train, *other, mail.ham, mail.spam).fails(65, str(model), "--fresh")
         spamnb(*train, *other, "--spam", "-", stdin=mail.messages["spam"]).fails(65, str(model), "--fresh")
         assert model.read_bytes() == before
@@ -316,13 +313,13 @@ def test_settings_are_kept_and_others_refused(spamnb, mail, tmp_path):
 
 def test_classifying_uses_the_settings_of_the_model(spamnb, mail, tmp_path):
     """What only the headers say is not heard by a model without them."""
-    for options in ([], ["--no-headers"]):
+    for options in ([], ["--settings", "headers=no"]):
         model = tmp_path / "model"
         spamnb("train", "--fresh", "--model", model, *options, mail.ham, mail.spam).succeeds()
-        judge = ("classify", "--json", "--event", "multinomial", "--prior", "uniform", "--model", model)
+        judge = ("classify", "--json", "--settings", "event=multinomial,prior=uniform", "--model", model)
         one = spamnb(*judge, stdin=b"Subject: cheap pills\n\nplugh\n").succeeds().json
         assert (one["score"] > 1) == (not options)
-    spamnb("train", "--fresh", "--model", model, "--ngrams", "2", mail.ham, mail.spam).succeeds()
+    spamnb("train", "--fresh", "--model", model, "--settings", "word-runs=2", mail.ham, mail.spam).succeeds()
     known = spamnb("inspect", "--json", "--model", model, "--token", "viagra now").succeeds().json_lines
     assert known[0]["messages"]["spam"] == 13
 
@@ -361,6 +358,6 @@ def test_the_six_messages_of_the_lecture(spamnb, tmp_path):
     """P(ham | "review us now") = 0.877."""
     model = tmp_path / "model"
     spamnb("train", "--model", model, LECTURE / "ham", LECTURE / "spam").succeeds()
-    options = ("--event", "bernoulli", "--smoothing", "0", "--json", "--model", model)
+    options = ("--settings", "event=bernoulli,smoothing=0", "--json", "--model", model)
     one = spamnb("classify", *options, stdin=b"review us now").succeeds().json
     assert round(one["probabilities"]["ham"], 3) == 0.877

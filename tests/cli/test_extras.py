@@ -19,7 +19,6 @@ MODULES = {
     "keyring": "keyring",
     "languages": "Stemmer stop_words",
     "milter": "kilter",
-    "plot": "resvg_py",
     "qr": "PIL zxingcpp",
     "review": "starlette uvicorn",
     "zstd": "backports",
@@ -37,8 +36,7 @@ sys.meta_path.insert(0, Absent())
 COMMANDS = {
     "cluster": "train --jobs tcp://127.0.0.1:{port} {mail.ham} {mail.spam}",
     "imap": "imap check --config {config}",
-    "languages": "train --fresh --stem english --model {folder}/model {mail.ham} {mail.spam}",
-    "plot": "inspect --plot {folder}/model.png",
+    "languages": "train --fresh --settings stem=english --model {folder}/model {mail.ham} {mail.spam}",
 }
 
 
@@ -98,7 +96,7 @@ def test_the_milter_needs_no_other_extra(spamnb, tmp_path, only):
 
 def test_without_any_extra_the_rest_works(spamnb, mail, tmp_path, only):
     env = spamnb.environment | only() | {"XDG_STATE_HOME": str(tmp_path)}
-    for line in ("classify --history", "history", "inspect --plot -", "config"):
+    for line in ("classify --history", "history", "inspect", "config"):
         spamnb.run([spamnb.program, *line.split()], mail.messages["spam"], env=env).succeeds()
     server = Serving(spamnb, tmp_path, workers=1, env=only())
     try:

@@ -1,6 +1,5 @@
 """Hints that name a command: pasted into a shell they do what they say, with the same model."""
 
-import os
 import shlex
 import shutil
 
@@ -47,16 +46,6 @@ def test_no_model_yet(spamnb, mail, odd):
         assert pasted(spamnb, mail, hint_in(done.err)).code == 0
         assert messages_of(spamnb, model) == [14, 14]
         model.unlink()
-
-
-def test_tune(spamnb, mail, odd):
-    model = odd / "model"
-    spamnb("train", "--ngrams", "2", "--model", model, mail.ham, mail.spam).succeeds()
-    done = spamnb("tune", "--folds", "2", "--jobs", "1", "--model", model, mail.ham, mail.spam).succeeds()
-    before = os.stat(spamnb.model)
-    pasted(spamnb, mail, hint_in(done.out), {"HAM": mail.work}).succeeds()
-    assert os.stat(spamnb.model) == before  # which is the default
-    assert messages_of(spamnb, model)[0] == len(os.listdir(mail.work))
 
 
 def test_import(spamnb, mail, odd):

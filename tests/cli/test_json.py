@@ -10,8 +10,9 @@ OBJECTS = [
     "evaluate --folds 2 HAM SPAM",
     "inspect",
     "inspect HAM/03",
-    "inspect --diff MODEL",
-    "inspect --check",
+    "inspect --sample spam --seed 3",
+    "check",
+    "evaluate --tune --folds 2 HAM SPAM",
     "prune --dry-run",
     "history --prune",
     "config",
@@ -20,7 +21,7 @@ LINES = [
     "classify HAM/03 SPAM/03",
     "history",
     "inspect --token viagra subject:cheap",
-    "evaluate --folds 2 --compare default --compare smoothing=1 HAM SPAM",
+    "evaluate --folds 2 --settings default --settings smoothing=1 HAM SPAM",
 ]
 
 

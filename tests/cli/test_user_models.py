@@ -36,11 +36,11 @@ def test_prune_and_check(spamnb, homes):
     for user in ("ann", "bob"):
         assert f"{homes}/{user}/model.msgpack:" in done.out.decode().splitlines()
         assert not journal_of(str(homes / user / "model.msgpack")).exists()
-    done = spamnb("inspect", "--check", "--user-models", homes / "%u" / "model.msgpack")
+    done = spamnb("check", "--user-models", homes / "%u" / "model.msgpack")
     assert (done.code, done.out.decode().count(": sound\n")) == (65, 2)
     shutil.rmtree(homes / "dan")
     shutil.rmtree(homes / "eve")
-    spamnb("inspect", "--check", "--user-models", homes).succeeds()
+    spamnb("check", "--user-models", homes).succeeds()
 
 
 def test_refusals(spamnb, homes, tmp_path):

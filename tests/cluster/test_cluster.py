@@ -275,10 +275,8 @@ def test_the_commands(cluster, post, tmp_path, spamnb):
     assert spamnb("train", "--fresh", "--model", model, *there, ham, spam).succeeds().out == alone.out
     assert Path(model).read_bytes() == content
     for words in (
-        ("evaluate", "--folds", "3", "--json", ham, spam),
-        ("evaluate", "--model", model, "--json", ham, spam),
         ("classify", "--model", model, ham, spam),
-        ("classify", "--model", model, "--event", "bernoulli", "--json", ham),
+        ("classify", "--model", model, "--settings", "event=bernoulli", "--json", ham),
         ("classify", "--model", model, "--cutoff", "1,2", ham),
     ):
         here = spamnb(*words).succeeds()

@@ -151,7 +151,7 @@ LIGHT = [
     "train --help",
     "classify --help",
     "evaluate --help",
-    "tune --help",
+    "check --help",
     "import --help",
     "prune --help",
     "serve --help",

@@ -99,18 +99,6 @@ def test_folds_are_stratified_and_seeded(mail):
         assert set(np.bincount(first[corpus.truth == label])) == {9}
 
 
-def test_copies_can_be_kept_together(mail):
-    for number in range(10):
-        (mail / "ham" / f"copy{number}").write_bytes(text("ham", number))
-    corpus = corpus_of(mail)
-    apart, together = (Folds(5, 1, together).assign(corpus) for together in (False, True))
-    folds_of: dict[int, set[int]] = {}
-    for digest, fold in zip(corpus.digests.tolist(), together.tolist(), strict=True):
-        folds_of.setdefault(digest, set()).add(fold)
-    assert all(len(folds) == 1 for folds in folds_of.values())
-    assert (apart != together).any()
-
-
 def test_a_mislabelled_message_is_the_worst_mistake(mail):
     (mail / "ham" / "wrong").write_bytes(b"Subject: casino offer\n\n" + b" ".join(w.encode() for w in SPAM))
     for number in range(45, 200):
@@ -128,14 +116,14 @@ def test_a_mislabelled_message_is_the_worst_mistake(mail):
 
 class TestCandidates:
     def test_a_textbook_and_the_default(self):
-        textbook = parse_candidate("event=bernoulli,smoothing=0.1,ngrams=2")
+        textbook = parse_candidate("event=bernoulli,smoothing=0.1,word-runs=2")
         assert textbook.view.as_map() == View("bernoulli", 0.1).as_map()
         assert textbook.settings == {"ngrams": 2}
-        changed = parse_candidate("smoothing=0.1,pairs=no")
+        changed = parse_candidate("smoothing=0.1,word-pairs=no")
         assert changed.view.as_map() == DEFAULT_VIEW.as_map() | {"smoothing": 0.1, "pairs": False}
 
     @pytest.mark.parametrize(
-        "text", ["nonsense", "event=cauchy", "smoothing=x", "pairs=maybe", "ngrams=9", ""]
+        "text", ["nonsense", "event=cauchy", "smoothing=x", "word-pairs=maybe", "word-runs=9", ""]
     )
     def test_what_is_no_setting(self, text):
         with pytest.raises(UsageError):

@@ -1,4 +1,4 @@
-"""The online protocols: each message judged by what was learned before it, and by nothing else."""
+"""Online: each message judged by what was learned before it, and by nothing else."""
 
 from dataclasses import replace
 from math import log
@@ -15,14 +15,11 @@ from spamnb.evaluation.metrics import measure
 from spamnb.evaluation.online import (
     CURVE_POINTS,
     RECENT,
-    OnlineProtocol,
-    in_index_order,
     in_time_order,
     judge_online,
     learning_curve,
 )
 from spamnb.evaluation.results import JudgedMessages
-from spamnb.mailboxes.labelled import read_index
 from spamnb.model import DEFAULT_VIEW
 from spamnb.reading.settings import Settings
 from spamnb.training.batches import MailToRead
@@ -74,24 +71,14 @@ def by_a_model(corpus, view, learned, message):
 @pytest.mark.parametrize("view", [None, View(), View("bernoulli"), View(tfidf=True), View("gaussian")])
 class TestEqualToTraining:
     @pytest.mark.parametrize("labels", [("ham", "spam"), ("ham", "news", "spam"), ("news", "home", "work")])
-    @pytest.mark.parametrize("first", [15, 60], ids=["delayed", "immediate"])
     @pytest.mark.slow
-    def test_on_the_messages_before(self, corpus_of, view, labels, first):
+    def test_on_the_messages_before(self, corpus_of, view, labels):
         corpus = corpus_of(some_mail(labels, 12))
         order = np.random.default_rng(2).permutation(len(corpus))
-        protocol = OnlineProtocol("delayed", first=first) if first == 15 else OnlineProtocol("immediate")
-        judged, _ = judge_online(corpus, order, view=view, protocol=protocol)
+        judged, _ = judge_online(corpus, order, view=view)
         assert judged.names == [corpus.names[message] for message in order]
         assert judged.truth.tolist() == corpus.truth[order].tolist()
-        self.holds(corpus, view, judged, order, [order[: min(at, first)] for at in range(len(order))])
-
-    def test_on_error(self, corpus_of, view):
-        corpus = corpus_of(some_mail(("ham", "spam"), 40 if view else 120))
-        order = np.random.default_rng(4).permutation(len(corpus))
-        judged, _ = judge_online(corpus, order, view=view, protocol=OnlineProtocol("on-error"))
-        wrong = judged.verdict != judged.truth
-        assert 0 < wrong.sum() < len(order)
-        self.holds(corpus, view, judged, order, [order[:at][wrong[:at]] for at in range(len(order))])
+        self.holds(corpus, view, judged, order, [order[:at] for at in range(len(order))])
 
     def holds(self, corpus, view, judged, order, learned_before):
         for at, (message, learned) in enumerate(zip(order, learned_before, strict=True)):
@@ -117,29 +104,12 @@ class TestByHand:
     def corpus(self, corpus_of):
         return corpus_of({"ham": ["meeting", "meeting money"], "spam": ["money", "money money"]})
 
-    @pytest.mark.parametrize(
-        ("protocol", "scores", "verdicts"),
-        [
-            # The last: 2/3 · 1/5 · 4/5 for spam (3 times money), 1/3 · 2/3 · 1/3 for ham (once meeting).
-            (OnlineProtocol("immediate"), [0, LARGEST, 2 * log(2), log(1.44)], "unsure spam spam spam"),
-            # By the first two alone it is as much the one as the other.
-            (OnlineProtocol("delayed", first=2), [0, LARGEST, 2 * log(2), 0], "unsure spam spam unsure"),
-            (OnlineProtocol("delayed", first=1), [0, LARGEST, LARGEST, LARGEST], "unsure spam spam spam"),
-            (OnlineProtocol("delayed", first=0), [0, 0, 0, 0], "unsure unsure unsure unsure"),
-            # The third is right, by 1.39: it is not learned, unless it had to be right by more.
-            (OnlineProtocol("on-error"), [0, LARGEST, 2 * log(2), 0], "unsure spam spam unsure"),
-            (OnlineProtocol("on-error", margin=1.3), [0, LARGEST, 2 * log(2), 0], "unsure spam spam unsure"),
-            (
-                OnlineProtocol("on-error", 0, 1.4),
-                [0, LARGEST, 2 * log(2), log(1.44)],
-                "unsure spam spam spam",
-            ),
-        ],
-    )
-    def test_scores(self, corpus, protocol, scores, verdicts):
-        judged, points = judge_online(corpus, iter([2, 0, 3, 1]), view=View(), protocol=protocol)
-        assert judged.score == pytest.approx(scores, rel=1e-12, abs=1e-12)
-        assert [(*judged.labels, "unsure")[place] for place in judged.verdict] == verdicts.split()
+    def test_scores(self, corpus):
+        """The last: 2/3 · 1/5 · 4/5 for spam (3 times money), 1/3 · 2/3 · 1/3 for ham (once meeting)."""
+        judged, points = judge_online(corpus, iter([2, 0, 3, 1]), view=View())
+        assert judged.score == pytest.approx([0, LARGEST, 2 * log(2), log(1.44)], rel=1e-12, abs=1e-12)
+        verdicts = [(*judged.labels, "unsure")[place] for place in judged.verdict]
+        assert verdicts == "unsure spam spam spam".split()
         assert judged.cutoffs is None
         assert [point.messages for point in points] == [1, 2, 3, 4]
 
@@ -170,24 +140,6 @@ class TestCutoffs:
         assert points[-1].recent_error_percent == pytest.approx(100 * (~decided[-200:]).sum() / 200)
         assert judged.probability.sum(axis=1) == pytest.approx(1)
         assert judged.probability[-1, 1] > 0.9 > 0.1 > judged.probability[-2, 1]
-
-    def test_never_enough(self, corpus_of):
-        judged, _ = judge_online(
-            corpus_of(self.MAIL), self.ORDER, protocol=OnlineProtocol("delayed", first=2 * FEWEST - 1)
-        )
-        assert (judged.verdict == -1).all()
-        assert judged.cutoffs is None
-
-    def test_delayed_keeps_what_it_has(self, corpus_of):
-        judged, _ = judge_online(
-            corpus_of(self.MAIL), self.ORDER, protocol=OnlineProtocol("delayed", first=250)
-        )
-        assert (judged.verdict == judged.truth)[250:].all()
-        assert len(set(judged.score[250:].tolist())) == 2  # the same messages by the same counts
-
-    def test_on_error_stops_learning(self, corpus_of):
-        judged, _ = judge_online(corpus_of(self.MAIL), self.ORDER, protocol=OnlineProtocol("on-error"))
-        assert len(set(judged.score[-20:].tolist())) == 2
 
     def test_three_labels(self, corpus_of):
         """Cutoffs of spam against the rest are the same for two labels and three."""
@@ -233,23 +185,6 @@ class TestTimeOrder:
             {"ham": ["Date: 1 Nov 2026 12:00 +0100\n\nx"], "spam": ["Date: 1 Nov 2026 11:30 GMT\n\nx"]}
         )
         assert in_time_order(corpus).tolist() == [0, 1]
-
-
-def test_index_order(tmp_path):
-    """By the index, whatever the labels; messages of one mbox stay together."""
-    for name in "abcd":
-        (tmp_path / name).write_text(f"Subject: {name}\n\nhello {name}\n")
-    envelope = "From a@example.org Mon Nov 16 01:02:03 2026\n"
-    (tmp_path / "box").write_text(f"{envelope}Subject: 1\n\none\n\n{envelope}Subject: 2\n\ntwo\n")
-    (tmp_path / "index").write_text("spam c\nham b\nspam box\nham d\nspam a\n")
-    index = read_index(str(tmp_path / "index"))
-    sources: dict[str, list[str]] = {}
-    for label, path in index:
-        sources.setdefault(label, []).append(path)
-    corpus = Corpus.of(list(sources), LocalPool(1).batches(MailToRead(sources, Settings())))
-    found = [corpus.names[message] for message in in_index_order(corpus, index)]
-    names = [(path.rpartition("/")[2], number) for path, number in found]
-    assert names == [("c", None), ("b", None), ("box", 0), ("box", 1), ("d", None), ("a", None)]
 
 
 class TestCurve:

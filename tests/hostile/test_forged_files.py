@@ -246,7 +246,7 @@ def test_a_damaged_histogram_is_told(spamnb, own, mail):
     with open(own, "r+b") as file:
         file.seek(column.at)
         file.write(bytes(200 for _ in range(column.size)))
-    spamnb("classify", "--event", "bernoulli", "--model", own, stdin=mail.messages["spam"]).fails(
+    spamnb("classify", "--settings", "event=bernoulli", "--model", own, stdin=mail.messages["spam"]).fails(
         65, "damaged"
     )
 

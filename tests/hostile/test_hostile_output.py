@@ -102,11 +102,9 @@ RUNS = {
     "inspect all of a message": "inspect --all {message}",
     "inspect a message of several": "inspect {box}",
     "inspect tokens": "inspect --token {orders} subject:owned url:blink",
-    "inspect samples": "inspect --sample spam -n 5 --seed 1",
-    "inspect differences": "inspect --diff {other} {box}",
-    "evaluate": "evaluate --folds 2 --mistakes 100 {ham} {spam} --jobs 1",
-    "evaluate by a model": "evaluate --model {model} --mistakes 100 {ham} {spam} --jobs 1",
-    "evaluate online": "evaluate --online --mistakes 100 {ham} {spam} --jobs 1",
+    "inspect samples": "inspect --sample spam --top 5 --seed 1",
+    "evaluate": "evaluate --folds 2 --top 100 {ham} {spam} --jobs 1",
+    "evaluate online": "evaluate --online {ham} {spam} --jobs 1",
     "train": "train --model {root}/new --ham {ham} --spam {spam} --spam {damaged} --jobs 1",
     "export": "export",
     "prune": "prune --model {other}",
@@ -116,7 +114,6 @@ RUNS = {
     "no such option": "classify --{orders}",
     "no such label": "train --label {orders}=x",
     "import of no export": "import {message}",
-    "an index of no mail": "evaluate --online --index {message}",
 }
 
 
@@ -194,7 +191,6 @@ PAGES = {
     "evaluate": "evaluate --folds 2 --jobs 1 {ham} {spam} --report {page}",
     "evaluate online": "evaluate --online --jobs 1 {ham} {spam} --report {page}",
     "a message": "inspect --model {model} --all {message} --html {page}",
-    "a picture": "inspect --model {model} --plot {page}.svg",
 }
 
 

@@ -1,7 +1,5 @@
-"""What is read out of a whole model: its tokens in blocks, made-up mail, and pictures."""
+"""What is read out of a whole model: its tokens in blocks, and made-up mail."""
 
-import sys
-import xml.etree.ElementTree as ET
 from math import sqrt
 from pathlib import Path
 
@@ -13,7 +11,6 @@ from spamnb.bayes.classifier import Classifier
 from spamnb.bayes.likelihood import Likelihood
 from spamnb.bayes.verdict import Cutoffs
 from spamnb.bayes.view import View
-from spamnb.inspection.differences import most_moved_tokens
 from spamnb.inspection.model_summary import (
     ModelSummary,
     OwnMail,
@@ -23,16 +20,12 @@ from spamnb.inspection.model_summary import (
     token_leads,
 )
 from spamnb.inspection.samples import draw_messages
-from spamnb.inspection.standing import left_out_scores
 from spamnb.model import Model
-from spamnb.report.model_plots import model_plots
 from spamnb.tables import vocabulary
 from spamnb.tables.loading import load_table
 from spamnb.tables.vocabulary import Vocabulary
 from spamnb.training.learn import learn
-from spamnb.training.train import create
 
-PNG = b"\x89PNG\r\n\x1a\n"
 LATER = b"Subject: zebra\n\nplugh viagra xyzzy\n"
 
 
@@ -175,59 +168,3 @@ def probabilities(model, view, place):
             if row is not None:
                 found[text] = judge.probabilities(row)[place]
     return found
-
-
-def test_what_moved_is_measured_by_both_models(model, spamnb):
-    other = Model.open(spamnb.model)
-    for one in most_moved_tokens(model, other, model.labels, 50):
-        for judge, weight in ((model, one.here), (other, one.there)):
-            row = rows_of(judge.stored, [one.token]).get(one.token)
-            weights = judge.classifier.weights(row) if row else [0.0, 0.0]
-            place = judge.labels.index(one.label)
-            assert weight == pytest.approx(weights[place] - weights[1 - place], abs=1e-4)
-
-
-def drawn(path, title="a title"):
-    model = Model.open(path)
-    return model_plots(ModelSummary.of(model, 16), *left_out_scores(model.stored), title)
-
-
-class TestPictures:
-    def test_what_is_drawn(self, model):
-        words = "".join(ET.fromstring(drawn(model.stored.path, "a <title> & more")).itertext())
-        for text in ("a <title> & more", "telling", "Scores", "viagra"):
-            assert text in words
-
-    def test_other_models(self, three, spamnb, mail, tmp_path):
-        few = str(tmp_path / "few")
-        spamnb("train", "--jobs", "1", "--model", few, f"{mail.ham}/01", f"{mail.spam}/01").succeeds()
-        empty = str(tmp_path / "empty")
-        create(empty)
-        for path in (three, few, empty):
-            assert ET.fromstring(drawn(path)).tag.endswith("svg")
-            assert '"nan"' not in drawn(path)
-
-    @pytest.mark.parametrize("name", ["model.svg", "model.SVG"])
-    def test_as_svg(self, spamnb, tmp_path, name):
-        spamnb("inspect", "--plot", tmp_path / name, "--top", "0").succeeds()
-        text = (tmp_path / name).read_text()
-        assert ET.fromstring(text).tag == "{http://www.w3.org/2000/svg}svg"
-        assert "var(" not in text
-        assert "://" not in text.replace("http://www.w3.org/2000/svg", "")
-
-    def test_as_png(self, spamnb, tmp_path):
-        pytest.importorskip("resvg_py", reason="the extra spamnb[plot] is not installed")
-        done = spamnb("inspect", "--plot", tmp_path / "model.png")
-        if done.code == 73:
-            pytest.skip("there is no font on this machine")
-        picture = (tmp_path / "model.png").read_bytes()
-        assert picture.startswith(PNG)
-        assert len(picture) > 10_000
-
-    def test_png_without_the_extra(self, spamnb, tmp_path):
-        blocked = (
-            "import sys; sys.modules['resvg_py'] = None; from spamnb.start import main; sys.exit(main())"
-        )
-        command = [sys.executable, "-c", blocked, "inspect", "--plot", str(tmp_path / "model.png")]
-        spamnb.run(command).fails(64, "spamnb[plot]", ".svg")
-        assert not (tmp_path / "model.png").exists()

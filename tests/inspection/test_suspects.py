@@ -1,4 +1,4 @@
-"""Mail that looks misfiled: it is counted, listed, and moved when that is confirmed."""
+"""Mail that looks misfiled: it is counted and listed."""
 
 import random
 
@@ -6,10 +6,7 @@ import pytest
 from helpers.mailboxes import written
 from helpers.screens import on_a_terminal
 
-from spamnb.inspection.suspects import count_suspects, find_suspects, suspects_of
-from spamnb.model import Model
-from spamnb.reading.identity import digest
-from spamnb.reading.message import read
+from spamnb.inspection.suspects import suspects_of
 from spamnb.store.stored_model import StoredModel
 
 WORDS = {
@@ -77,16 +74,8 @@ def test_those_in_other_mail_are_counted(spamnb, misfiled):
     found = spamnb("inspect", "--suspects", ham, "--model", model, "--json").succeeds().json
     assert [one["looks_like"] for one in found["suspects"]] == ["spam"] * MISFILED
     assert found["elsewhere"] == MISFILED
-
-
-def test_all_are_moved_without_asking(spamnb, misfiled):
-    model, boxes = misfiled
-    spamnb("inspect", "--suspects", "--relabel", "--yes", *boxes, "--model", model).succeeds()
-    stored = StoredModel.open(model)
-    assert not len(suspects_of(stored))
-    assert not count_suspects(stored)
-    assert not find_suspects(Model.open(model), boxes)[0]
-    assert [stored.label_of(digest(read(made_up(label, 0)))) for label in WORDS] == [*WORDS]
+    few = spamnb("inspect", "--suspects", "--top", "1", ham, "--model", model, "--json").succeeds().json
+    assert few["suspects"] == found["suspects"][:1]
 
 
 @pytest.mark.slow
@@ -95,16 +84,3 @@ def test_progress_is_shown_while_the_mail_is_read(spamnb, misfiled):
     seen, code = on_a_terminal(spamnb, "inspect", "--suspects", *boxes, "--model", model, patience=-1)
     assert code == 0
     assert "100%" in seen[seen.index("reading") :]
-
-
-@pytest.mark.slow
-def test_those_that_are_confirmed_are_moved(spamnb, misfiled):
-    model, (_, spam) = misfiled
-    seen, code = on_a_terminal(
-        spamnb, "inspect", "--suspects", "--relabel", spam, "--model", model, typed=b"y\nn\ny\n"
-    )
-    assert code == 0
-    assert "move from spam to ham? [y/N]" in seen
-    assert "2 moved in the model" in seen
-    assert len(suspects_of(StoredModel.open(model))) == 4
-    assert len(find_suspects(Model.open(model), [spam])[0]) == 1

@@ -152,11 +152,9 @@ def test_evaluate_and_tune_read_what_train_reads(spamnb, mail, home, tmp_path):
     assert done.err.decode().startswith(told)
     assert f"{home}/.Lists/cur" in scores.read_text()
     assert f"{home}/.Trash" not in scores.read_text()
-    assert spamnb("evaluate", "--compare", "default", *options).err.decode().startswith(told)
+    assert spamnb("evaluate", "--settings", "default", *options).err.decode().startswith(told)
     spamnb("evaluate", "--scores", scores, "--all-folders", *options).succeeds()
     assert f"{home}/.Trash" in scores.read_text()
-    assert spamnb("tune", "--dry-run", *options).err.decode().startswith(told)
-    spamnb("tune", "--dry-run", "--all-folders", *options).succeeds()
 
 
 def test_elsewhere(spamnb, own, home):

@@ -114,7 +114,7 @@ def test_a_model_without_them_goes_on_without_them(spamnb, mail, tmp_path):
     spamnb("train", "--model", path, "--ham", mail.work).succeeds()
     assert not Model.open(path).settings.grams
     assert grams_of(load_table(StoredModel.open(path))) == {}
-    spamnb("inspect", "--check", "--model", path).succeeds()
+    spamnb("check", path).succeeds()
     spamnb("train", "--fresh", "--model", path, mail.ham, mail.spam).succeeds()
     assert grams_of(load_table(StoredModel.open(path)))
 
@@ -135,11 +135,11 @@ def test_what_is_forgotten_leaves_nothing(spamnb, mail, tmp_path):
 def test_inspect_shows_the_stretches_they_cover_and_what_they_add(spamnb):
     why = explain(Model.open(spamnb.model), spam(99))
     stretches = [reason for reason in why.reasons if reason.is_gram]
-    sums = [part for part in why.part_sums if part.name.startswith("grams")]
-    assert [part.name for part in sums] == ["grams of the head", "grams of the body"]
+    sums = [part for part in why.part_sums if part.name.startswith("byte runs")]
+    assert [part.name for part in sums] == ["byte runs of the head", "byte runs of the body"]
     assert sum(part.adds for part in sums) == pytest.approx(sum(reason.adds for reason in stretches))
     assert sum(part.adds for part in why.part_sums) == pytest.approx(why.lead)
     assert any("viagra" in (reason.covers or ()) and "viagra" in reason.token for reason in stretches)
     shown = spamnb("inspect", "-", stdin=spam(99)).succeeds().out.decode()
-    assert "grams of the body" in shown
+    assert "byte runs of the body" in shown
     assert "2 × (" in shown

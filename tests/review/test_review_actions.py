@@ -423,4 +423,4 @@ def test_killed_in_the_middle(spamnb, own, tmp_path, eyes):
         noted = {entry.id for entry in entries if entry.correction == "spam"}
     assert shown == noted <= learned
     assert (len(shown), len(learned)) == (8, 19)
-    subprocess.run([spamnb.program, "inspect", "--check", "--model", own], check=True, capture_output=True)
+    subprocess.run([spamnb.program, "check", own], check=True, capture_output=True)

@@ -20,9 +20,10 @@ def test_no_map_is_asked_for(spamnb, own, mail, tmp_path):
     learn(own, LESSON, "spam")
     log = tmp_path / "log"
     tracer = failing(log, "mmap", "ENODEV", own, own + ".journal", mail.spam + "/01")
-    for command in ("classify", "train --ham -", f"classify {mail.spam}/01", "inspect --check", "inspect"):
-        arguments = [spamnb.program, *command.split(), "--model", own]
-        spamnb.run([*tracer, *arguments], mail.messages["ham"]).succeeds()
+    for command in ("classify", "train --ham -", f"classify {mail.spam}/01", "check", "inspect"):
+        environment = spamnb.environment | {"SPAMNB_MODEL": own}
+        arguments = [*tracer, spamnb.program, *command.split()]
+        spamnb.run(arguments, mail.messages["ham"], env=environment).succeeds()
         assert failed(log) == []
     mapping = f"import mmap; file = open({own!r}, 'rb'); mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)"
     assert spamnb.run([*tracer, sys.executable, "-c", mapping]).code == 1

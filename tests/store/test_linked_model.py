@@ -51,7 +51,7 @@ def test_what_is_changed_by_a_link_is_changed_in_the_file(spamnb, own, link, wor
     assert link.is_symlink()
     after = StoredModel.open(own)
     assert (after.generation, after.journal.size) != (before.generation, before.journal.size)
-    assert spamnb("inspect", "--check", "--model", link).succeeds()
+    assert spamnb("check", link).succeeds()
     told = [spamnb("classify", "--model", path, stdin=MORE).succeeds().out for path in (own, link)]
     assert told[0] == told[1]
 
@@ -96,7 +96,6 @@ WRITERS = [
     "train --fresh HAM SPAM",
     "train HAM SPAM",
     "train --spam -",
-    "tune --fresh HAM SPAM",
     "merge",
     "import --fresh BACKUP",
     "prune",

@@ -161,7 +161,7 @@ def test_what_is_refused(spamnb, own, words, said):
 
 
 @pytest.mark.parametrize("words", ["remove ham", "rename ham spam"])
-@pytest.mark.parametrize("options", [[], ["--event", "multinomial"], ["--cutoff", "-9,-8"]])
+@pytest.mark.parametrize("options", [[], ["--settings", "event=multinomial"], ["--cutoff", "-9,-8"]])
 def test_a_model_of_spam_alone_is_unsure_of_everything(spamnb, own, mail, words, options):
     spamnb("labels", "--model", own, *words.split(), "--yes").succeeds()
     for raw in (*mail.messages.values(), b"\n"):

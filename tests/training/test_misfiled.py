@@ -82,10 +82,3 @@ def test_shares_are_of_all_mail_if_a_sample_was_scored():
     scores[:100], scores[1000:] = -8 - np.arange(100) / 100, 8 + np.arange(100) / 100
     scores[1000:1010] = -8.5
     assert misfiled_shares(("ham", "spam"), labels, scores) == pytest.approx((10 / 1000, 0))
-
-
-def test_moved_to_their_labels_they_are_counted_again(spamnb, tmp_path):
-    path = trained(tmp_path, 0.05).stored.path
-    boxes = [str(tmp_path / f"0.05{label}.mbox") for label in ("ham", "spam")]
-    spamnb("inspect", "--suspects", "--relabel", "--yes", *boxes, "--model", path).succeeds()
-    assert Model.open(path).stored.head["misfiled"] == [0, 0]

@@ -55,7 +55,7 @@ def show_evaluation(evaluation: Evaluation) -> None:
     if evaluation.mistakes:
         show_mistakes(evaluation.mistakes)
     if evaluation.duplicates:
-        show(f"copies of other messages: {evaluation.duplicates:,}; --group-duplicates keeps them together")
+        show(f"exact copies of other messages: {evaluation.duplicates:,}; they flatter the figures")
 
 
 def written_in(scripts: Mapping[str, int] | None) -> str | None:

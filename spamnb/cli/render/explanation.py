@@ -104,7 +104,6 @@ class WordMarker:
         return Text(text, strength + colour_of(self.why, weight))
 
 
-TOP = 20  # tokens shown by default
 AT_LEAST = 3  # tokens shown of each place
 LISTED = 12  # tokens named in a line
 ROOMY = 100  # columns of a terminal from which on bars are long

@@ -21,7 +21,6 @@ from spamnb.labels import SPAM
 if TYPE_CHECKING:
     from spamnb.cli.render.grid import Grid
 
-TOP = 10  # tokens shown of each label by default
 WIDEST = 4  # labels up to which each has a column
 LEAST_SHARE = 0.001  # of the words, from which on a script is named
 BAR_WIDTH = 10  # characters
@@ -62,7 +61,7 @@ def facts(known: ModelSummary) -> Iterator[tuple[str, str]]:
     if known.own_mail:
         yield "own mail", own_mail(known)
     yield "learned", age(known)
-    yield "vocabulary", f"{counted(known.vocabulary, 'token')}, {counted(known.pairs, 'pair')} of neighbours"
+    yield "vocabulary", f"{counted(known.vocabulary, 'token')}, {counted(known.pairs, 'word pair')}"
     if len(written := scripts(known)) > 1:
         yield "scripts", f"{', '.join(written)} of the words"
     yield "settings", settings(known.settings)
@@ -129,13 +128,17 @@ def age(known: ModelSummary) -> str:
 
 
 def settings(chosen: dict[str, Any]) -> str:
-    """List the tokenizer settings that are not off."""
-    on = [
-        f"{name.replace('_', ' ')} {value}" for name, value in chosen.items() if value and value is not True
-    ]
-    return listed(
-        [name.replace("_", " ") for name, value in chosen.items() if value is True] + on, len(chosen)
-    )
+    """Say in words how mail is read."""
+    texts = {
+        "headers": "headers",
+        "ngrams": f"runs of up to {chosen['ngrams']} words" if chosen["ngrams"] > 1 else "words",
+        "grams": "runs of four bytes",
+        "keep_case": "capitals apart",
+        "stem": f"stems of {chosen['stem']}",
+        "stop_language": f"without stop words of {chosen['stop_language']}",
+        "closed": "imported, so no new tokens are learned",
+    }
+    return printable(", ".join(text for name, text in texts.items() if chosen[name]))
 
 
 def view(chosen: dict[str, Any]) -> str:
@@ -149,7 +152,7 @@ def view(chosen: dict[str, Any]) -> str:
         words.append(f"from {chosen['least_evidence']:g} nats on")
     flags = {
         "split_head_body": "head and body apart",
-        "pairs": "pairs of neighbours",
+        "pairs": "word pairs",
         "grams": "runs of four bytes",
         "tfidf": "tf-idf",
         "numbers": "numbers",
@@ -200,7 +203,7 @@ def show_check(found: CheckReport, as_json: bool) -> int:
 
 def check_facts(found: CheckReport) -> Iterator[tuple[str, str]]:
     yield "tokens", f"{found.tokens:,}"
-    yield "pairs", f"{found.pairs:,}"
+    yield "word pairs", f"{found.pairs:,}"
     yield "messages", f"{found.messages:,}"
     yield "journal", f"{counted(found.journal, 'message')}, {found.journal_size:,} bytes"
     yield "size", f"{found.size:,} bytes in {found.columns:,} columns"

@@ -7,19 +7,16 @@ from collections.abc import Sequence
 
 import click
 
-from spamnb.cli.render.terminal import cut_text, number, print_json, show, table, wrapped
+from spamnb.cli.render.terminal import cut_text, number, print_json, show, table
 from spamnb.files import counted, printable
 from spamnb.inspection.suspects import Suspect
 
-FILES = "move the files, too, then spamnb train --fresh finds better cutoffs"
 COLUMNS = ("learned as", "looks like", "score", "message", "sender", "subject")
 
 
-def show_suspects(
-    found: Sequence[Suspect], elsewhere: int, moved: Sequence[Suspect] | None, as_json: bool
-) -> None:
-    """Print what looks misfiled of some mail, how many more do, or those that were moved."""
-    listed = found if moved is None else moved
+def show_suspects(found: Sequence[Suspect], top: int | None, elsewhere: int, as_json: bool) -> None:
+    """Print what looks misfiled of some mail, the surest first, and how many more do."""
+    listed = found[:top]
     if as_json:
         print_json({"suspects": [suspect.as_map() for suspect in listed], "elsewhere": elsewhere})
     elif not sys.stdout.isatty():
@@ -31,8 +28,6 @@ def show_suspects(
             show(table(None, COLUMNS, rows, (*COLUMNS[:2], *COLUMNS[3:])))
         more = f"; {elsewhere:,} more not in this mail" if elsewhere else ""
         show(f"{counted(len(found), 'message')} may be misfiled{more}")
-        if moved:
-            show(*wrapped(f"{len(moved):,} moved in the model; {FILES}"))
 
 
 def cells(suspect: Suspect) -> list[str]:

@@ -50,7 +50,7 @@ def counts_table(model: Model, token: TokenFacts) -> Grid:
 
 def facts(model: Model, token: TokenFacts) -> Iterator[tuple[str, str]]:
     least = model.view.least_evidence
-    no = f"less than {least:g} nats between the labels" if token.weights else "this view reads no pairs"
+    no = f"less than {least:g} nats between the labels" if token.weights else "this view reads no word pairs"
     yield "evidence", "yes" if token.counts else f"no: {no}"
     if not token.is_pair:
         yield "first seen", token.first_seen or "not recorded"

@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from spamnb.bayes.verdict import Cutoffs
-from spamnb.bayes.view import EVENTS, View
+from spamnb.bayes.view import View
 from spamnb.cli.shared.help import Command as Command
 from spamnb.cli.shared.help import Number, rare_option
 from spamnb.configuration.current import model_path
@@ -20,52 +20,8 @@ from spamnb.files import model_file
 from spamnb.history.log import DAYS, SIZE
 
 if TYPE_CHECKING:
+    from spamnb.evaluation.candidates import ParsedSettings
     from spamnb.model import Model
-
-
-def parse_view(
-    event: str | None, smoothing: str | None, prior: str | None, tfidf: bool, numbers: bool
-) -> View | None:
-    """Make the view asked for; None stands for the default."""
-    if event is None and smoothing is None and prior is None and not tfidf and not numbers:
-        return None
-    from spamnb.model import DEFAULT_VIEW
-
-    if prior is not None and event is None and not tfidf:
-        raise UsageError("--prior needs --event: the default method has no prior")
-    textbook = View() if event or tfidf else DEFAULT_VIEW
-    asked = {
-        "event": event or textbook.event,
-        "smoothing": textbook.smoothing if smoothing is None else _parse_smoothing(smoothing),
-        "prior": "counts" if prior is None else _parse_prior(prior),
-        "tfidf": tfidf,
-        "numbers": numbers,
-    }
-    return View(**textbook.as_map() | asked)
-
-
-def _parse_smoothing(text: str) -> float | str:
-    from spamnb.evaluation.candidates import read_smoothing
-
-    try:
-        return read_smoothing(text)
-    except ValueError:
-        why = f"--smoothing takes a number of 0 or more, or 'global', not {text!r}"
-        raise UsageError(why) from None
-
-
-def _parse_prior(text: str) -> str | dict[str, float]:
-    if text in ("counts", "uniform"):
-        return text
-    try:
-        shares = {name: float(share) for name, _, share in (item.partition("=") for item in text.split(","))}
-    except ValueError:
-        shares = {}
-    if not shares or min(shares.values()) < 0 or not 0 < sum(shares.values()) < inf:
-        raise UsageError(f"--prior takes counts, uniform, or shares such as ham=0.7,spam=0.3, not {text!r}")
-    if sum(shares.values()) > 1 + 1e-9:
-        raise UsageError(f"--prior: the shares of {text!r} add up to more than 1")
-    return shares
 
 
 def check_prior(view: View | None, labels: Iterable[str]) -> None:
@@ -73,7 +29,7 @@ def check_prior(view: View | None, labels: Iterable[str]) -> None:
     given = view.prior if view else ""
     for name in given if not isinstance(given, str) else ():
         if name not in labels:
-            raise UsageError(f"--prior: unknown label {name!r}; the labels are: {', '.join(labels)}")
+            raise UsageError(f"prior: unknown label {name!r}; the labels are: {', '.join(labels)}")
 
 
 def open_model(path: str, view: View | None, cutoff: str | None = None, layered: bool = True) -> Model:
@@ -119,7 +75,7 @@ def given_options() -> list[click.Parameter]:
 Decorated = Callable[..., Any]
 
 
-def _check_local(_ctx: click.Context, _option: click.Parameter, path: str) -> str:
+def check_model_is_local(_ctx: click.Context, _option: click.Parameter, path: str) -> str:
     """Refuse a model on a remote store: mail may lie there, but a model is locked and appended to."""
     from spamnb.mailboxes.sources import is_remote
 
@@ -129,7 +85,7 @@ def _check_local(_ctx: click.Context, _option: click.Parameter, path: str) -> st
 
 
 def _resolved(ctx: click.Context, option: click.Parameter, path: str) -> str:
-    return model_file(_check_local(ctx, option, path))
+    return model_file(check_model_is_local(ctx, option, path))
 
 
 def read_by(parse: Callable[..., int], least: int) -> Callable[..., int]:
@@ -147,7 +103,8 @@ _model_option = partial(
     help="Model file, if not $SPAMNB_MODEL or the configured one.",
 )
 model_option = _model_option(callback=_resolved)
-served_model_option = _model_option(callback=_check_local)  # a link may lead elsewhere while a server runs
+# A link may lead elsewhere while a server runs.
+served_model_option = _model_option(callback=check_model_is_local)
 
 
 class Jobs(click.ParamType):  # type: ignore[type-arg]  # Debian 12 has click 8.1, not generic
@@ -184,6 +141,29 @@ history_folder_option = click.option(
     help="Folder of the history, if not spamnb/history in the XDG state folder.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+settings_option = partial(rare_option, "--settings", metavar="NAME=VALUE,…")
+
+
+def _parse_settings(_ctx: click.Context, _option: click.Parameter, text: str | None) -> ParsedSettings:
+    """Read how mail is read and judged; without any settings, as the model has it."""
+    from spamnb.evaluation.candidates import parse_settings
+
+    return ({}, None) if text is None else parse_settings(text)
+
+
+def _parse_view(_ctx: click.Context, _option: click.Parameter, text: str | None) -> View | None:
+    """Read how mail is judged: how it is read was settled when the model was trained."""
+    from spamnb.evaluation.candidates import VIEW_NAMES, parse_settings
+
+    return None if text is None else parse_settings(text, VIEW_NAMES)[1]
+
+
+model_settings_option = settings_option(
+    "chosen", callback=_parse_settings, help="How a new model reads and judges mail, e.g. stem=english."
+)
+view_option = settings_option(
+    "view", callback=_parse_view, help="Judge by other settings, such as event=bernoulli,smoothing=1."
+)
 
 
 def history_options(command: Decorated) -> Decorated:
@@ -225,47 +205,6 @@ def mail_options(
         path_option("--spam", help="Spam; may be repeated."),
         path_option("--ham", help=ham),
         click.argument("folders", nargs=-1, metavar="[HAM SPAM]", type=path_type),
-    )
-
-
-SETTINGS = ("ngrams", "stem", "stop_language", "headers")
-
-
-def tokenizer_options(command: Decorated) -> Decorated:
-    """Give a command the settings of the tokenizer, as `settings`: a map of those that were given."""
-
-    @wraps(command)
-    def called(**options: Any) -> Any:
-        given = {name: value for name in SETTINGS if (value := options.pop(name)) is not None}
-        return command(settings=given, **options)
-
-    return with_options(
-        called,
-        rare_option(
-            "--no-headers", "headers", flag_value=False, type=bool, default=None, help="Ignore headers."
-        ),
-        rare_option(
-            "--stop-words", "stop_language", metavar="LANG", help="Ignore this language's common words."
-        ),
-        rare_option("--stem", metavar="LANG", help="Reduce words to their stems, e.g. english."),
-        rare_option("--ngrams", type=Number(1, 5), help="Also count runs of up to N words; N is 1 to 5."),
-    )
-
-
-def view_options(command: Decorated) -> Decorated:
-    """Give a command the options of how to read the counts, as `view`; None is the default."""
-
-    @wraps(command)
-    def called(event: Any, smoothing: Any, prior: Any, tfidf: bool, numbers: bool, **others: Any) -> Any:
-        return command(view=parse_view(event, smoothing, prior, tfidf, numbers), **others)
-
-    return with_options(
-        called,
-        rare_option("--numbers", is_flag=True, help="Also use numeric features, as Gaussians."),
-        rare_option("--tfidf", is_flag=True, help="Weight words by TF-IDF."),
-        rare_option("--prior", metavar="KIND", help="counts, uniform, or shares: NAME=SHARE,…"),
-        rare_option("--smoothing", metavar="ALPHA", help="Added to all counts: a number, or 'global'."),
-        rare_option("--event", type=click.Choice(EVENTS), help="Use a textbook event model."),
     )
 
 

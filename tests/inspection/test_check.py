@@ -1,4 +1,4 @@
-"""`spamnb inspect --check`: all that is damaged is said, and a sound model is called so."""
+"""`spamnb check`: all that is damaged is said, and a sound model is called so."""
 
 import os
 from pathlib import Path
@@ -38,21 +38,21 @@ def lines(done):
 
 
 def test_a_sound_model(spamnb, own):
-    done = spamnb("inspect", "--check", "--model", own).succeeds()
+    done = spamnb("check", own).succeeds()
     stored = StoredModel.open(own)
     assert done.lines == [
         f"{own}: sound",
-        f" tokens    {stored.vocabulary:,}",
-        f" pairs     {stored.pair_vocabulary:,}",
-        " messages  28",
-        " journal   0 messages, 0 bytes",
-        f" size      {os.path.getsize(own):,} bytes in {len(stored.head['columns'])} columns",
+        f" tokens      {stored.vocabulary:,}",
+        f" word pairs  {stored.pair_vocabulary:,}",
+        " messages    28",
+        " journal     0 messages, 0 bytes",
+        f" size        {os.path.getsize(own):,} bytes in {len(stored.head['columns'])} columns",
     ]
 
 
 def test_as_json_with_a_journal(spamnb, own):
     spamnb("train", "--spam", "-", "--model", own, stdin=b"Subject: one\n\nmore").succeeds()
-    found = spamnb("inspect", "--check", "--json", "--model", own).succeeds().json
+    found = spamnb("check", "--json", own).succeeds().json
     assert list(found) == KEYS
     assert (found["messages"], found["journal"], found["damage"]) == (28, 1, [])
     assert found["journal_size"] == os.path.getsize(own + ".journal")
@@ -73,9 +73,9 @@ def made(spamnb, mail, folder, how):
         "imported": [("import", str(folder / "words")), ("train", "--ham", "-")],
         "imported and trained": [("import", str(folder / "words")), trained],
         "pruned": [trained, ("prune", "--older-than", "0", "--rarer-than", "9")],
-        "forgotten": [trained, ("forget", "--jobs", "1", mail.ham, mail.spam)],
+        "forgotten": [trained, ("forget", mail.ham, mail.spam)],
         "moved": [trained, ("train", "--jobs", "1", "--spam", mail.ham)],
-        "n-grams": [("train", "--ngrams", "3", *trained[1:])],
+        "n-grams": [("train", "--settings", "word-runs=3", *trained[1:])],
     }
     for command in commands[how]:
         spamnb(*command, "--model", path, stdin=b"Subject: meeting\n\nviagra").succeeds()
@@ -88,7 +88,7 @@ def made(spamnb, mail, folder, how):
 )
 def test_every_kind_of_model_is_sound(spamnb, mail, tmp_path, how):
     path = made(spamnb, mail, tmp_path, how)
-    found = spamnb("inspect", "--check", "--json", "--model", path).succeeds().json
+    found = spamnb("check", "--json", path).succeeds().json
     assert found["damage"] == []
     assert found["tokens"] == len(StoredModel.open(path).column("tokens"))
 
@@ -102,7 +102,7 @@ def test_a_model_of_many_blocks(own, monkeypatch):
 
 
 def test_progress_on_a_terminal(spamnb, own):
-    screen, code = on_a_terminal(spamnb, "inspect", "--check", "--model", own, patience=-1)
+    screen, code = on_a_terminal(spamnb, "check", own, patience=-1)
     assert code == 0
     assert "checking" in screen
     assert "entries" in screen
@@ -207,13 +207,13 @@ def test_all_of_it_is_said(spamnb, own):
     for name in ("tokens", "text", "digests"):
         flip(own, columns[name].at + 3)
     flip(own + ".journal", first + 40)
-    said = lines(spamnb("inspect", "--check", "--model", own))
+    said = lines(spamnb("check", own))
     what = [line.removeprefix(f"spamnb: {own}: ").partition(";")[0] for line in said]
     assert what[:-1] == [f"its column {name} is damaged" for name in ("tokens", "text", "digests")]
     assert what[-1].startswith(f"its journal is damaged at bytes {first}-{end - 1}, lessons from 20")
     assert " to 20" in what[-1]
     assert said[-1].endswith("; learn the messages of that time again")
-    done = spamnb("inspect", "--check", "--json", "--model", own)
+    done = spamnb("check", "--json", own)
     assert (done.code, done.err) == (65, b"")
     assert [f"spamnb: {own}: {one}" for one in done.json["damage"]] == said
 
@@ -222,22 +222,22 @@ def test_a_damaged_head_and_the_journal(spamnb, own):
     learn(own, b"Subject: lesson\n\nwords", "spam")
     flip(own, 300)
     flip(own + ".journal", 50)
-    head, journal = lines(spamnb("inspect", "--check", "--model", own))
+    head, journal = lines(spamnb("check", own))
     assert "its head is damaged" in head
     assert "its journal is damaged at bytes 0-" in journal
 
 
 def test_what_is_no_model(spamnb, tmp_path):
-    spamnb("inspect", "--check", "--model", tmp_path / "none").fails(75, "spamnb train")
-    spamnb("inspect", "--check", "--model", tmp_path).fails(66, "a folder", "--model")
+    spamnb("check", tmp_path / "none").fails(75, "spamnb train")
+    spamnb("check", tmp_path).fails(66, "a folder", "--model")
     (tmp_path / "text").write_text("Dear model,\n")
-    spamnb("inspect", "--check", "--model", tmp_path / "text").fails(65, "not a spamnb model", "--model")
+    spamnb("check", tmp_path / "text").fails(65, "not a spamnb model", "--model")
 
 
 def test_a_journal_that_was_put_aside_is_named(spamnb, own):
     Path(own + ".journal.damaged").write_bytes(b"x")
-    done = spamnb("inspect", "--check", "--model", own).succeeds()
-    assert done.lines[-1].startswith(f" aside     {own}.journal.damaged: an earlier, damaged journal")
+    done = spamnb("check", own).succeeds()
+    assert done.lines[-1].startswith(f" aside       {own}.journal.damaged: an earlier, damaged journal")
 
 
 @pytest.mark.slow
@@ -246,7 +246,7 @@ def test_what_cannot_be_read_is_said_and_the_rest_is_looked_at(spamnb, own, tmp_
     """A bad block of a disk: the read of it fails."""
     log = tmp_path / "log"
     tracer = failing(log, "pread64", "EIO", own, when="4..5")
-    said = lines(spamnb.run([*tracer, spamnb.program, "inspect", "--check", "--model", own]))
+    said = lines(spamnb.run([*tracer, spamnb.program, "check", own]))
     assert len(failed(log)) == 2
     assert len(said) == 2
     assert all("cannot be read: " in line and "Input/output error" in line for line in said)
@@ -322,7 +322,7 @@ def test_content_that_cannot_be(spamnb, own, monkeypatch, case):
     said, change, name, *arguments = case
     column = columns_of(own)[name]
     reforged(own, lambda data: change(data, column, *arguments))
-    found = lines(spamnb("inspect", "--check", "--model", own))
+    found = lines(spamnb("check", own))
     assert f"spamnb: {own}: {said}; {WHAT_TO_DO}" in found
     assert all("damaged" not in line for line in found)
     for size in (1, 5):
@@ -342,7 +342,7 @@ def test_a_token_that_ends_within_a_character(spamnb, own, tmp_path):
     at = text.index("привет".encode())
     place = ends.index(at + len("привет".encode()))
     reforged(own, lambda data: written(data, columns["ends"], place, at + 3))
-    (said,) = lines(spamnb("inspect", "--check", "--model", own))
+    (said,) = lines(spamnb("check", own))
     assert "its text is not UTF-8" in said
 
 
