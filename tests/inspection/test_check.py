@@ -74,7 +74,6 @@ def made(spamnb, mail, folder, how):
         "imported and trained": [("import", str(folder / "words")), trained],
         "pruned": [trained, ("prune", "--older-than", "0", "--rarer-than", "9")],
         "forgotten": [trained, ("forget", mail.ham, mail.spam)],
-        "moved": [trained, ("train", "--jobs", "1", "--spam", mail.ham)],
         "n-grams": [("train", "--settings", "word-runs=3", *trained[1:])],
     }
     for command in commands[how]:
@@ -84,7 +83,7 @@ def made(spamnb, mail, folder, how):
 
 @pytest.mark.parametrize(
     "how",
-    "empty,three,one,imported,imported and trained,pruned,forgotten,moved,n-grams".split(","),
+    "empty,three,one,imported,imported and trained,pruned,forgotten,n-grams".split(","),
 )
 def test_every_kind_of_model_is_sound(spamnb, mail, tmp_path, how):
     path = made(spamnb, mail, tmp_path, how)
