@@ -136,7 +136,6 @@ def settings(chosen: dict[str, Any]) -> str:
         "keep_case": "capitals apart",
         "stem": f"stems of {chosen['stem']}",
         "stop_language": f"without stop words of {chosen['stop_language']}",
-        "closed": "imported, so no new tokens are learned",
     }
     return printable(", ".join(text for name, text in texts.items() if chosen[name]))
 
