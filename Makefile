@@ -1,11 +1,6 @@
 PYTHON ?= python3
 VENV = .venv
 BIN = $(VENV)/bin
-# Lines are counted of interpreted code, by sys.monitoring, which Python 3.11 has not: its tracer makes the fast tests
-# 1.9 times as slow.
-MONITORS = $(shell $(BIN)/python -c "import sys; print('yes' * hasattr(sys, 'monitoring'))")
-COUNT_LINES = $(if $(MONITORS),--cov --cov-report=)
-SAY_COVERAGE = @$(if $(MONITORS),echo "coverage: $$($(BIN)/coverage report --format=total) % of lines",echo "coverage: counted on Python 3.12 and later")
 CORPUS = corpora/spamassassin
 DEMO = .demo/model.msgpack
 HAM = --ham $(CORPUS)/ham.mbox.xz --ham $(CORPUS)/hard-ham.mbox.xz
@@ -13,7 +8,7 @@ SPAM = --spam $(CORPUS)/spam.mbox.xz
 # What the caller set for other programs: with some of these neither Python nor pip works as meant.
 unexport $(filter PYTHON% PIP_PREFIX PIP_TARGET PIP_USER,$(.VARIABLES))
 export LC_ALL = C.UTF-8
-.PHONY: help install env lock demo review screenshots test test-fast test-interpreted test-pythons checks lint golden man bench bench-serve bench-cluster bench-imap accuracy charsets lies sorting layers ablation attacks growth soak fuzz dist dist-test release docs deb deb-test image image-test audit verify figures clean
+.PHONY: help install env lock demo review screenshots test test-fast test-pythons checks lint golden man bench bench-serve bench-cluster bench-imap accuracy charsets lies sorting layers ablation attacks growth soak fuzz dist dist-test release docs deb deb-test image image-test audit verify figures clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 15
@@ -41,14 +36,6 @@ test: env  ## all tests
 
 test-fast: env  ## the tests that need nothing but Python, in under a minute
 	$(BIN)/python -m pytest -n auto --dist worksteal -m 'not slow'
-
-# A copy of the package without what is compiled, which Python finds first.
-test-interpreted: env  ## the fast tests on the core as plain Python, and the lines they reach
-	rm -rf .interpreted && mkdir .interpreted && cp -R spamnb .interpreted
-	find .interpreted -name '*.so' -delete
-	SPAMNB_COMPILE=no PYTHONSAFEPATH=1 PYTHONPATH=$(CURDIR)/.interpreted \
-		$(BIN)/python -m pytest -n auto --dist worksteal -m 'not slow' $(COUNT_LINES)
-	$(SAY_COVERAGE)
 
 test-pythons:  ## the fast tests on every Python from 3.11 on that is installed
 	@for minor in 3.11 3.12 3.13 3.14; do export PYENV_VERSION=$$minor; \
@@ -116,10 +103,10 @@ fuzz: env  ## search for bytes that break something: ARGS="--seconds 600 words m
 
 # As old as the last commit; of a source without one, as old as hatchling says.
 dist release: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 1580601600)
-# All three, into the folder $(1).
+# Both, into the folder $(1).
 BUILD = $(CURDIR)/$(BIN)/python -m hatchling build -d $(1)
-BUILD_ALL = $(BUILD) -t sdist && SPAMNB_COMPILE=no $(BUILD) -t wheel && SPAMNB_COMPILE=require $(BUILD) -t wheel
-dist: env  ## in dist/ the compiled wheel, the pure one and the source, built again from the source and compared
+BUILD_ALL = $(BUILD) -t sdist && $(BUILD) -t wheel
+dist: env  ## in dist/ the wheel and the source, built again from the source and compared
 	rm -rf dist build/made build/again build/source && mkdir -p build/source
 	$(BIN)/python -m pip install -q --group dist
 	$(call BUILD_ALL,build/made)
@@ -127,11 +114,11 @@ dist: env  ## in dist/ the compiled wheel, the pure one and the source, built ag
 	cd build/source/* && umask 077 && export TZ=UTC-9 && $(call BUILD_ALL,$(CURDIR)/build/again)
 	diff -r build/made build/again
 	PATH=$(CURDIR)/$(BIN):$$PATH auditwheel repair --strip -w dist build/made/*-linux_*.whl
-	cp build/made/*-none-any.whl build/made/*.tar.gz dist
+	cp build/made/*.tar.gz dist
 	test -z "$$(find dist -size +4M)"
 	@cd dist && sha256sum *.whl *.tar.gz
 
-dist-test: env  ## what is in dist/ installed, on every Python from 3.11 on, with and without a compiler: ARGS=--quick
+dist-test: env  ## what is in dist/ installed, on every Python from 3.11 on: ARGS=--quick
 	$(BIN)/python -m pip install -q --group dist
 	$(BIN)/python tests/dists.py $(ARGS)
 
@@ -186,16 +173,16 @@ $(VENV)/.installed: pyproject.toml requirements.txt
 	$(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python -m pip install -q --require-hashes -r requirements.txt
 	$(BIN)/python -m pip uninstall -q -y setuptools
+	@command -v $${CC:-cc} >/dev/null || { echo "no C compiler here: taking that of PyPI's ziglang, 400 MB"; \
+		$(BIN)/python -m pip install -q --group compiler; }
 	@$(BIN)/python hatch_build.py  # pip would not show how far it is
 	$(BIN)/python -m pip install -q --no-deps --no-build-isolation -e .
 	@touch $@
 
 env: install $(VENV)/.ready  ## all that tests, checks and figures need beside it
 
-# None of coverage's own start, for the same reason.
 $(VENV)/.ready: $(VENV)/.installed requirements-dev.txt
 	$(BIN)/python -m pip install -q --require-hashes -r requirements-dev.txt
-	rm -f $(VENV)/lib/python3.*/site-packages/a1_coverage.pth
 	@touch $@
 
 lock: env  ## the versions that are installed, anew where pyproject.toml asks for others: ARGS=--upgrade for all
@@ -207,4 +194,4 @@ PIN = $(BIN)/uv pip compile -q pyproject.toml --universal --python-version 3.11 
 
 clean:  ## remove what was made
 	find spamnb -name '*.so' -delete
-	rm -rf .venv* .audit .demo .fuzz .interpreted .objects .coverage* dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv* .audit .demo .fuzz .objects dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -180,23 +180,6 @@ class Spamnb(Peer):
         return os.path.getsize(self.model)
 
 
-class Interpreted(Spamnb):
-    """The sources of spamnb alone, with one process: what it is where there is no compiler."""
-
-    jobs = 1
-
-    def __init__(self, folder: str) -> None:
-        super().__init__(folder)
-        sources = self.at("sources")
-        if not os.path.exists(sources):
-            package = os.path.join(HERE, "..", "spamnb")
-            shutil.copytree(package, os.path.join(sources, "spamnb"), ignore=shutil.ignore_patterns("*.so"))
-        start = (
-            f"import sys; sys.path.insert(0, {sources!r}); from spamnb.start import main; sys.exit(main())"
-        )
-        self.program = (sys.executable, "-c", start)
-
-
 class Bogofilter(Peer):
     name = "bogofilter"
     programs = ("bogofilter",)

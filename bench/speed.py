@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import models
 from clock import BARE, MEGABYTE, Times, Weather, alone, elapsed, race, together
-from peers import SPAMNB, Bogofilter, Command, Failed, Ifile, Interpreted, MultinomialNB, Spamnb, Spamprobe
+from peers import SPAMNB, Bogofilter, Command, Failed, Ifile, MultinomialNB, Spamnb, Spamprobe
 from rows import COLUMNS, Row, machine, milliseconds, rate, seconds
 from serve import ours as serving
 from stages import classification_stages, reading_rates, training_stages
@@ -40,8 +40,6 @@ LARGE, LARGE_REPEATS = 30_000, 3  # messages, over 150 MB
 TODAY = 10_000  # messages of today, over 150 MB
 SERVED = 3_000  # messages
 LAYERED = 50  # messages of each label in a model on top of another
-# The state before anything was compiled, in one process: 1,007 messages a second where bogofilter had 2,873.
-BEFORE_COMPILING = 0.35
 GROWTH: dict[int, float | None] = {20_000: None, 200_000: 300}  # messages; the most megabytes
 JOURNAL_PATIENCE = 2_000  # messages to learn before giving up on a fold
 FOLD_PATIENCE = 120  # seconds
@@ -378,32 +376,6 @@ def reading(bench: Bench) -> Iterator[Row]:
         )
 
 
-def interpreted(bench: Bench) -> Iterator[Row]:
-    """The same sources, nothing compiled."""
-    plain = Interpreted(bench.at("interpreted"))
-    peers: list[Peer] = [bench.single, plain, *filter(None, [bench.peer(Bogofilter)])]
-    times = {
-        peer.name if peer is not plain else "plain": Times([bench.training_time(peer)]) for peer in peers
-    }
-    count = bench.mail.count
-    mine, compiled = times["plain"], times[Spamnb.name]
-    yield Row(
-        "train interpreted, --jobs 1, against installed",
-        rate(count, mine),
-        rate(count, compiled),
-        compiled.median / mine.median,
-    )
-    if other := times.get(Bogofilter.name):
-        before = BEFORE_COMPILING * count / other.median
-        yield Row(
-            f"train interpreted, --jobs 1, against before ({BEFORE_COMPILING} × bogofilter)",
-            rate(count, mine),
-            f"{before:,.0f} msg/s",
-            count / mine.median / before,
-            at_least=0.2,
-        )
-
-
 def growth(bench: Bench) -> Iterator[Row]:
     """Training time and memory as the mail grows: messages resampled, each with new words of its own."""
     spent = {}
@@ -504,10 +476,9 @@ GROUPS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "large": large,
     "today": today,
     "growth": growth,
-    "interpreted": interpreted,
     "fold": fold,
 }
-LONG = ("large", "today", "growth", "interpreted", "fold")  # minutes each
+LONG = ("large", "today", "growth", "fold")  # minutes each
 
 
 def options() -> argparse.Namespace:

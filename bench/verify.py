@@ -126,7 +126,6 @@ STEPS = (
     ),
     Step("audit", "no known vulnerability in what is installed", void="nothing was audited"),
     Step("test", "all tests, with the real mail programs that are installed", tells=TESTS, decides=ALL),
-    Step("test-interpreted", "the core as plain Python gives the same", tells=TESTS, decides=TESTED),
     Step("test-pythons", "the fast tests on Python 3.11, 3.12 and 3.13", PYTHONS, TESTS, decides=TESTED),
     Step("dist", "wheels and source, built twice, are the same to the byte"),
     Step("dist-test", "they install and work on each Python, with and without a compiler", PYTHONS, TESTS),

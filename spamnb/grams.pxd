@@ -4,7 +4,6 @@ from libc.stdint cimport uint32_t, uint64_t
 # Of 64 bits, so that C knows that no counter that is written changes them.
 cdef uint64_t FACTOR, LOWER_HALF, PART_BIT, HASH_SHIFT, FIRST_BIT
 cdef int MOST_GRAMS, LAST_BYTE
-cdef bint COMPILED
 
 cpdef uint32_t counter_of(uint64_t gram, uint32_t part) noexcept
 

@@ -11,7 +11,6 @@ FIRST_BIT = 1  # of 64: a sign bit is not to be shifted into
 COUNTER_BITS = 18
 COUNTERS = 1 << COUNTER_BITS
 MOST_GRAMS = 4096  # different ones of one message
-COMPILED = not __file__.endswith(".py")  # then the arrays of a set are there, full of zeros
 PART_BIT = COUNTER_BITS - 1
 HASH_SHIFT = 32 - PART_BIT
 FACTOR = 0x9E3779B1  # 2^32 / the golden ratio: spreads runs that differ little
@@ -31,10 +30,11 @@ def part_of(counter: int) -> int:
 class GramSet:
     """The counters of the grams of a message, each once, in the order they came."""
 
+    # Arrays of C, full of zeros.
+    seen: list[int]  # a bit a counter
+    counters: list[int]
+
     def __init__(self) -> None:
-        if not COMPILED:
-            self.seen = _zeros(COUNTERS // 32)  # a bit a counter
-            self.counters = _zeros(MOST_GRAMS)
         self.used = 0
 
     def add(self, text: bytes, part: int) -> None:
@@ -71,7 +71,3 @@ class GramSet:
 
     def as_list(self) -> list[int]:
         return [self.counters[entry] for entry in range(self.used)]
-
-
-def _zeros(size: int) -> list[int]:
-    return [0] * size  # which could be no C array if it stood above

@@ -4,20 +4,8 @@ import gc
 import os
 import sys
 
-from spamnb import CompiledModules
-
-# What judging a message loads, none before what it needs; and what more learning it does.
-MODULES = (
-    "checksum errors files store.msgpack_codec configuration.current labels delivery.commands bayes.view "
-    "bayes.likelihood bayes.verdict grams store.records bayes.scorer bayes.classifier reading.headers "
-    "reading.message reading.token_table reading.features reading.words reading.settings reading.identity "
-    "reading.header_rules reading.links reading.sender reading.tokenizer store.head store.stored_model model"
-).split()
-MORE = "delivery.only_message clock store.journal store.changes training.learn reading.numbers".split()
 gc.disable()  # it would take 2 ms of a delivery, which makes little garbage
 try:
-    if sys.argv[1:2] in (["classify"], ["train"]):
-        CompiledModules.load(MODULES if sys.argv[1] == "classify" else MODULES + MORE)
     from spamnb.delivery.commands import parse
     from spamnb.errors import InputOutputError, ReaderGone, SpamnbError
     from spamnb.files import complain, refuse_password, reserve_standard_handles

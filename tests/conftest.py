@@ -38,8 +38,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     root = Path(library.__path__[0]).parent
     is_first = not hasattr(config, "workerinput")  # it takes 0.2 s
-    if is_first and root.is_relative_to(ROOT) and (stale := hatch_build.stale(root)):
-        raise pytest.UsageError(f"older than its source, run `make env`: {', '.join(map(str, stale))}")
+    if is_first and root.is_relative_to(ROOT) and not hatch_build.is_compiled(root):
+        raise pytest.UsageError("the core is older than its source: run `make env`")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-if __file__.endswith(".py"):
-    from spamnb.store import plain_direct as direct  # compiled: direct.pxd
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from spamnb.grams import GramSet
+    from spamnb.store import direct  # C: direct.pxd
     from spamnb.store.counts import GramCounts, GramLayer, Row, StoredCounts, Sums, TotalCounts
 
 LARGEST_COUNT = 1 << 46  # higher ones are taken for it: so the sum of two layers has less than 63 bits

@@ -28,6 +28,7 @@ from spamnb.labels import MOST_LABELS, SPAM
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import math  # C's own: see the .pxd
     from collections.abc import Mapping, Sequence
     from typing import Any
 
@@ -36,9 +37,6 @@ if TYPE_CHECKING:
 
     # {(messages of this label, messages of all labels or, without global statistics, 0): number of words}
     WordsByCount = dict[tuple[int, int], int]
-
-if __file__.endswith(".py"):
-    import math  # the compiled form calls C's own: a logarithm takes a tenth of the time
 
 inf = float("inf")
 MOST_LOGARITHMS = 4096  # log(n + ε) is kept for n below this, where many messages are scored

@@ -20,15 +20,13 @@ from spamnb.bayes.view import (
 )
 from spamnb.grams import COUNTERS, part_of
 
-if __file__.endswith(".py"):
-    from spamnb.store import plain_direct as direct  # compiled: direct.pxd
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from spamnb.bayes.likelihood import Likelihood
     from spamnb.grams import GramSet
+    from spamnb.store import direct  # C: direct.pxd
     from spamnb.store.counts import GramCounts, GramLayer, Row
 
 # Arrays below have 101 places: for MOST_LABELS labels and, where spam is apart, all others together; or twice

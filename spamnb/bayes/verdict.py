@@ -6,13 +6,11 @@ from spamnb.labels import HAM, SPAM, UNSURE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import math  # C's own: see the .pxd
     from collections.abc import Mapping, Sequence
     from typing import Any
 
     from spamnb.store.counts import Row
-
-if __file__.endswith(".py"):
-    import math  # the compiled form calls C's own, and loads nothing
 
 inf, nan = float("inf"), float("nan")
 LARGEST = 1.7976931348623157e308  # the largest float, in place of infinity, which JSON lacks

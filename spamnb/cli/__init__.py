@@ -32,9 +32,7 @@ class Commands(Group):
 
 def print_version(ctx: click.Context, _option: click.Parameter, asked: bool) -> None:
     if asked and not ctx.resilient_parsing:
-        from spamnb.cli.version import form_of_core
-
-        click.echo(f"spamnb {spamnb.__version__} ({form_of_core()})")
+        click.echo(f"spamnb {spamnb.__version__}")
         ctx.exit()
 
 
@@ -52,7 +50,7 @@ def print_version(ctx: click.Context, _option: click.Parameter, asked: bool) -> 
     is_eager=True,
     expose_value=False,
     callback=print_version,
-    help="Show the version, and whether it is compiled.",
+    help="Show the version.",
 )
 @click.pass_context
 def main(ctx: click.Context) -> None:

@@ -5,9 +5,9 @@ delivery reads the cache in 0.1 ms. It is the CRC-32 of what follows (4 bytes), 
 """
 
 import os
+from binascii import crc32
 
 from spamnb import __version__
-from spamnb.checksum import crc32
 from spamnb.errors import SpamnbError
 from spamnb.files import default_model, make_folder, write_all, xdg_folder
 from spamnb.store import msgpack_codec

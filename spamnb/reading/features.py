@@ -11,13 +11,12 @@ from __future__ import annotations
 from spamnb.grams import GramSet
 from spamnb.reading.token_table import ENTRY_BITS, LAST_ENTRY, TokenTable, number_in
 
-if __file__.endswith(".py"):
-    from spamnb.reading import plain_unchecked as unchecked  # compiled: unchecked.pxd
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
+
+    from spamnb.reading import unchecked  # C: unchecked.pxd
 
     Token = tuple[int, int, int]  # fingerprint, how often it occurs, HEAD or BODY
     Pair = tuple[int, int]  # fingerprint, HEAD or BODY
@@ -41,8 +40,8 @@ FIRST_SIZE = 1 << 12  # bytes for the texts of tokens
 
 def mixed(state: int, eight: int) -> int:
     """Change a fingerprint by the next eight bytes of its token."""
-    state = (state ^ eight) * FACTOR & MASK
-    return (state ^ state >> 32) * FACTOR & MASK
+    state = (state ^ eight) * FACTOR
+    return (state ^ state >> 32) * FACTOR
 
 
 class Tag:
@@ -82,7 +81,7 @@ def fingerprints_of(tokens: Iterable[str]) -> list[int]:
 
 def pair_fingerprint(first: str, second: str) -> int:
     """Return the fingerprint of two neighbours."""
-    return (fingerprint_of(first.encode()) * PAIR_FACTOR + fingerprint_of(second.encode())) & MASK
+    return fingerprint_of(first.encode()) * PAIR_FACTOR + fingerprint_of(second.encode())
 
 
 class Features:
@@ -137,7 +136,7 @@ class Features:
             bits = 64 if at + 8 <= end else 8 * (end - at)
             piece = unchecked.load_eight(source, at, size) & MASK >> 64 - bits
             unchecked.store_eight(text, to + at - start, piece)
-            eight |= piece << shift & MASK
+            eight |= piece << shift
             if shift + bits >= 64:
                 state = mixed(state, eight)
                 eight = piece >> 8 >> 56 - shift
@@ -233,7 +232,7 @@ class Features:
                     bits = (letters & ONES) * ONES >> 53 & 120
                 if at - start < longest:
                     unchecked.store_eight(text, to + at - start, piece)
-                eight |= piece << shift & MASK
+                eight |= piece << shift
                 if shift + bits >= 64:
                     state = mixed(state, eight)
                     eight = piece >> 8 >> 56 - shift
@@ -247,7 +246,7 @@ class Features:
             if number < 0:
                 break
             if paired and before >= 0:
-                self.add_pair((fingerprint * PAIR_FACTOR + self.fingerprint) & MASK, before, number, part)
+                self.add_pair(fingerprint * PAIR_FACTOR + self.fingerprint, before, number, part)
             if ngrams > 1:
                 run.append(number)
             before, fingerprint = number, self.fingerprint

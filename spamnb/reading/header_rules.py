@@ -5,11 +5,9 @@ from __future__ import annotations
 from spamnb.reading.features import BODY, HEAD, Features, Tag
 from spamnb.reading.identity import is_volatile
 
-if __file__.endswith(".py"):
-    from spamnb.reading import plain_unchecked as unchecked  # compiled: unchecked.pxd
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from spamnb.reading import unchecked  # C: unchecked.pxd
     from spamnb.reading.words import Words
 
 LONGEST_NAME = 80  # characters of a header's name, an address or a host

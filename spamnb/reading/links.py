@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from spamnb.reading.features import BODY, Features, Tag
 
-if __file__.endswith(".py"):
-    from spamnb.reading import plain_unchecked as unchecked  # compiled: unchecked.pxd
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from spamnb.reading import unchecked  # C: unchecked.pxd
     from spamnb.reading.words import Words
 
 MOST_LINKS = 500  # of one message

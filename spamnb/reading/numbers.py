@@ -7,13 +7,11 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import math  # C's own: see the .pxd
+
     from spamnb.html.page import Page
+    from spamnb.reading import unchecked  # C: unchecked.pxd
     from spamnb.reading.message import Message
-
-if __file__.endswith(".py"):
-    import math  # the compiled form calls C's own, and loads nothing
-
-    from spamnb.reading import plain_unchecked as unchecked  # compiled: unchecked.pxd
 
 ASCII = bytes(range(128))
 HIGHEST_COUNT = 100  # more links, recipients or exclamation marks count as so many

@@ -1,9 +1,8 @@
 cimport cython
 from libc.stdint cimport int32_t, uint8_t, uint64_t
 
-cdef uint64_t MASK, SECRET_FACTOR
+cdef uint64_t SECRET_FACTOR
 cdef int SLOTS, MOST_BEFORE, SLOT_SHIFT, LAST_SLOT, _ENTRIES, _ENTRY_BITS
-cdef bint COMPILED
 
 @cython.final
 cdef class TokenTable:

@@ -12,32 +12,26 @@ SLOT_SHIFT = 64 - 13
 MOST_BEFORE = 1 << 30
 # Nobody can choose tokens that share a slot: where each belongs differs from process to process.
 SECRET_FACTOR = int.from_bytes(urandom(8), "little") | 1
-MASK = (1 << 64) - 1
-
-COMPILED = not __file__.endswith(".py")  # then the arrays of a table are there, full of zeros
-
-
-def _zeros(size: int) -> list[int]:
-    return [0] * size  # which could be no C array if it stood below
 
 
 class TokenTable:
     """Up to ENTRIES distinct fingerprints in the order they came, found by hashing."""
 
+    # Arrays of C, full of zeros.
+    fingerprints: list[int]
+    times: list[int]  # how often it occurs
+    parts: list[int]  # HEAD or BODY, where it came first
+    starts: list[int]  # where its text starts and ends; of a pair, its tokens
+    ends: list[int]
+    slots: list[int]  # numbers of entries, behind `before`; less than that: free
+
     def __init__(self) -> None:
-        if not COMPILED:
-            self.fingerprints = _zeros(ENTRIES)
-            self.times = _zeros(ENTRIES)  # how often it occurs
-            self.parts = _zeros(ENTRIES)  # HEAD or BODY, where it came first
-            self.starts = _zeros(ENTRIES)  # where its text starts and ends; of a pair, its tokens
-            self.ends = _zeros(ENTRIES)
-            self.slots = _zeros(SLOTS)  # numbers of entries, behind `before`; less than that: free
         self.used = 0
         self.before = 1  # and all entries of messages before, so that their slots are free
 
     def entry_of(self, fingerprint: int, part: int, start: int, end: int) -> int:
         """Find the entry of a fingerprint, or make one; -1 if there is no room for it."""
-        at = (fingerprint * SECRET_FACTOR & MASK) >> SLOT_SHIFT
+        at = fingerprint * SECRET_FACTOR >> SLOT_SHIFT
         entry = self.slots[at] - self.before
         while entry >= 0:
             if self.fingerprints[entry] == fingerprint:

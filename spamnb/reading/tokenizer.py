@@ -9,14 +9,12 @@ from spamnb.reading.message import EMBEDDED, shares
 from spamnb.reading.sender import add_sender
 from spamnb.reading.words import plain_typography, word_count
 
-if __file__.endswith(".py"):
-    from spamnb.reading import plain_unchecked as unchecked  # compiled: unchecked.pxd
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from spamnb.html.page import Page
+    from spamnb.reading import unchecked  # C: unchecked.pxd
     from spamnb.reading.message import Leaf, Message
     from spamnb.reading.settings import Settings
 

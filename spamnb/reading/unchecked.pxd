@@ -1,5 +1,5 @@
 # Bytes, eight at a time with the first lowest, and characters of a str of which no objects are made.
-# plain_unchecked.py is the interpreted form.
+# No bounds are checked: who calls these does. unchecked.pyi has them for the type checker.
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy, memset

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from spamnb.reading.features import JOINERS, LONGEST_WORD, MOST_WORDS, shortened
 
-if __file__.endswith(".py"):
-    from spamnb.reading import plain_unchecked as unchecked  # compiled: unchecked.pxd
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from spamnb.reading import unchecked  # C: unchecked.pxd
 
 SPACE = 32
 MOST_STEMS = 20_000  # remembered; then all are forgotten, and soon there is what is common

@@ -1,5 +1,5 @@
 # Reads without what os.pread adds to each, half of its time, and counts of 64 bits one behind the other.
-# No bounds are checked. plain_direct.py is the interpreted form.
+# No bounds are checked. direct.pyi has these for the type checker.
 from cpython.bytearray cimport PyByteArray_AS_STRING
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.exc cimport PyErr_CheckSignals, PyErr_SetFromErrno

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from spamnb.checksum import crc32
+from binascii import crc32
+
 from spamnb.errors import WHAT_TO_DO, ModelError
 from spamnb.labels import MOST_LABELS, is_label
 from spamnb.store import msgpack_codec

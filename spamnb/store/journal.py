@@ -11,8 +11,8 @@ behind it.
 """
 
 import os
+from binascii import crc32
 
-from spamnb.checksum import crc32
 from spamnb.errors import DataError, InputOutputError, command_to_run
 from spamnb.files import complain, open_beside, sync_folder, write_all
 from spamnb.grams import COUNTERS
@@ -21,14 +21,12 @@ from spamnb.store import msgpack_codec
 from spamnb.store.msgpack_codec import is_integer, is_number
 from spamnb.store.records import GRAMS, TOKENS
 
-if __file__.endswith(".py"):
-    from spamnb.store import plain_direct as direct  # compiled: direct.pxd
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
+    from spamnb.store import direct  # C: direct.pxd
     from spamnb.store.counts import Sums
 
     ByteRange = tuple[int, int]  # where damage in a journal starts and ends

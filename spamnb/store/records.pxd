@@ -2,7 +2,6 @@ cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 cimport spamnb.store.direct as direct
-from spamnb.checksum cimport crc32
 from spamnb.grams cimport GramSet
 
 cdef int64_t BLOCK, MOST_BLOCKS

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
+from binascii import crc32
 from stat import S_ISREG
 
-from spamnb.checksum import crc32
 from spamnb.errors import WHAT_TO_DO, InputOutputError, ModelError
 from spamnb.grams import COUNTERS
-
-if __file__.endswith(".py"):
-    from spamnb.store import plain_direct as direct  # compiled: direct.pxd
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from spamnb.grams import GramSet
+    from spamnb.store import direct  # C: direct.pxd
     from spamnb.store.counts import Row, Steps
 
 WIDTHS = {"B": 1, "H": 2, "I": 4, "Q": 8, "f": 4}  # letter of a type → bytes

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from helpers.interpreted import interpreted
 from helpers.simple_table import SimpleTable
 
-from spamnb.bayes import layers
 from spamnb.bayes.classifier import Classifier
-from spamnb.bayes.layers import LayeredCounts, layers_of
+from spamnb.bayes.layers import LayeredCounts, added_rows, layers_of
 from spamnb.model import DEFAULT_VIEW
 
 OWN = [("ham", ["noon", "room", "list"]), ("ham", ["noon", "list"]), ("spam", ["pills", "now"])]
 BASE = [("ham", ["noon", "agenda"]), ("spam", ["pills", "win"]), ("spam", ["win", "now", "noon"])]
+LARGEST_COUNT = 1 << 46
 WORDS = ["noon", "room", "list", "pills", "now", "win", "agenda", "unknown"]
 NUMBERS = {word: number for number, word in enumerate(WORDS, 1)}
 
@@ -44,11 +43,10 @@ def test_the_sum_of_two_tables():
     assert likelihood.score(tokens, {}, pairs, asked).joint == expected.score(tokens, {}, pairs, asked).joint
 
 
-def test_both_forms_agree():
-    plain = interpreted("spamnb.bayes.layers")
-    rows = {1: (1, 2), 2: (0, plain.LARGEST_COUNT), 3: (1 << 62, 5)}
-    base = {2: (4, 5), 9: (6, 7)}
-    assert layers.added_rows(dict(rows), dict(base)) == plain.added_rows(dict(rows), dict(base))
+def test_counts_of_any_size_add_up():
+    rows: dict[int, tuple[int, ...]] = {1: (1, 2), 2: (0, LARGEST_COUNT), 3: (1 << 62, 5)}
+    summed = added_rows(rows, {2: (4, 5), 9: (6, 7)})
+    assert summed == {1: (1, 2), 2: (4, LARGEST_COUNT + 5), 3: (LARGEST_COUNT, 5), 9: (6, 7)}
 
 
 @pytest.mark.parametrize(

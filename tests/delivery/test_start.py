@@ -19,8 +19,6 @@ from helpers.tiers import only_long
 from helpers.waiting import PATIENCE, pipe_to_reader, stand_still, until
 from rich.cells import cell_len
 
-from spamnb.cli.version import form_of_core
-
 # Each costs a delivery 3 to 100 ms.
 HEAVY = (
     "click numpy rich email re json typing dataclasses collections hashlib msgpack enum functools pathlib "
@@ -84,48 +82,11 @@ def test_plain_mail_is_judged_without_what_other_mail_needs(spamnb, already):
     assert "unicodedata" in imported(spamnb, START, "classify", stdin="Subject: x\n\n你好\n".encode())
 
 
-AT_THE_END = (
-    "import os, sys; end = os._exit; "
-    "os._exit = lambda code: "
-    "(print(*sys.modules['spamnb.start'].MODULES), print(*sys.modules, flush=True), end(0)); "
-)
-# Python's own, and two that every module made by Cython shares.
-FEW = {"gc", "_cython", "cython_runtime"}
-
-
-def loaded_at_the_end(spamnb, *arguments):
-    """Modules that the start names, and those that a delivery has loaded beside the interpreter's own."""
-    bare = spamnb.run([sys.executable, "-c", "import sys; print(*sys.modules)"]).succeeds()
-    done = spamnb.run([sys.executable, "-c", AT_THE_END + START, *arguments], PLAIN).succeeds()
-    named, loaded = (line.split() for line in done.lines[1:])
-    return named, {name.partition("_3_")[0] for name in set(loaded) - set(bare.lines[0].split())}
-
-
-@pytest.mark.skipif(form_of_core() != "compiled", reason="the core is not compiled")
-def test_plain_mail_is_judged_with_the_modules_that_the_start_names_and_few_others(spamnb):
-    """One that is missing there is found by `import`, which takes longer."""
-    named, loaded = loaded_at_the_end(spamnb, "classify")
-    own = {"spamnb", "spamnb.start", *(f"spamnb.{name}" for name in named)}
-    around = {name.rpartition(".")[0] for name in own} - {""}
-    assert own <= loaded <= own | around | FEW
-
-
-@pytest.mark.skipif(form_of_core() != "compiled", reason="the core is not compiled")
 def test_a_library_that_cannot_be_loaded_is_no_verdict(spamnb):
     """As where memory is short. Python's own exit code, 1, would read as ham."""
-    broken = "import spamnb; spamnb.CompiledModules.library = '/dev/null'; "
+    broken = "import spamnb; spamnb.CoreFinder.library = '/dev/null'; "
     done = spamnb.run([sys.executable, "-c", broken + START, "classify", "--exit-code"], PLAIN)
     done.fails(75, "spamnb: cannot start: ")
-
-
-def test_a_mailbox_of_one_message_is_judged_without_what_other_files_need(spamnb, files):
-    _, loaded = loaded_at_the_end(spamnb, "classify", str(files / "one.mbox"))
-    assert {name for name in loaded if "mailboxes." in name} == {
-        "spamnb.mailboxes.formats",
-        "spamnb.mailboxes.formats.maildir",
-        "spamnb.mailboxes.formats.mbox",
-        "spamnb.mailboxes.streams",
-    }
 
 
 def test_a_delivery_that_finds_a_journal_loads_nothing_heavy(spamnb, own, mail, already):

@@ -62,8 +62,8 @@ def compile_core() -> None:
     (PACKAGE / "not-counted").write_text(NOT_COUNTED)
     compiler.write_text(script)
     compiler.chmod(0o755)
-    tools = {"CC": str(compiler), "SPAMNB_COMPILE": "require"}
-    subprocess.run([sys.executable, PACKAGE / "hatch_build.py"], check=True, env={**os.environ, **tools})
+    environment = {**os.environ, "CC": str(compiler)}
+    subprocess.run([sys.executable, PACKAGE / "hatch_build.py"], check=True, env=environment)
 
 
 def link_driver() -> None:

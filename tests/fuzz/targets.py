@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from fuzz import file_checks, imap_checks, mail_checks, quick_checks
 from fuzz.attached import FILES
-from fuzz.both_forms import same
 from fuzz.dictionary import ATTACHED, CSS, ENCODED, HTML, MAIL, MAILBOX, MIME, PACKED, PROTOCOLS, SENDER, TEXT
 from fuzz.families import BOX, ENVELOPE, FAMILIES
 from fuzz.file_checks import JOURNAL, SPAM, sound_model
@@ -177,13 +176,4 @@ TARGETS = {
     "spamd": Target(file_checks.spamd, requests, PROTOCOLS, in_python=True),
     "rspamd": Target(file_checks.rspamd, http_requests, PROTOCOLS, in_python=True),
     "imap": Target(imap_checks.imap, lambda: imap_checks.SESSIONS, PROTOCOLS, 4096, in_python=True),
-    # Compiled and interpreted, in one process.
-    "same-charset": Target(same("charset"), bodies, ENCODED),
-    "same-message": Target(same("message"), mail, [*ENCODED, *MIME]),
-    "same-head": Target(same("head"), mail, [*ENCODED, *MIME]),
-    "same-features": Target(same("features"), mail),
-    "same-batch": Target(same("batch"), mail),
-    "same-page": Target(same("page"), pages, [*HTML, *CSS]),
-    "same-mailbox": Target(same("mailbox"), mailboxes, MAILBOX),
-    "same-verdict": Target(same("verdict"), mail),
 }

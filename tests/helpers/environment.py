@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 # What the caller may ask for.
-KEPT = {"SPAMNB_COMPILE", "SPAMNB_EXAMPLES", "SPAMNB_LONG", "SPAMNB_MAY_LACK", "SPAMNB_TORTURE"}
+KEPT = {"SPAMNB_EXAMPLES", "SPAMNB_LONG", "SPAMNB_MAY_LACK", "SPAMNB_TORTURE"}
 KEPT |= {"LD_LIBRARY_PATH", "PYENV_ROOT", "PYENV_VERSION"}  # without which some Pythons do not start
-OF_PYTEST = ("PYTEST_", "COV_", "COVERAGE_")
+OF_PYTEST = ("PYTEST_",)
 SYSTEM = ("/usr/local/sbin", "/usr/sbin", "/sbin")  # where servers are; not on every user's PATH
 LONGEST_TMPDIR = 40  # bytes: a socket's path has 107
 
@@ -22,8 +22,6 @@ LONGEST_TMPDIR = 40  # bytes: a socket's path has 107
 def plain(given: dict[str, str]) -> dict[str, str]:
     """Make the environment of the tests of the caller's."""
     kept = {name: value for name, value in given.items() if name in KEPT or name.startswith(OF_PYTEST)}
-    if "SPAMNB_COMPILE" in given:  # who asks for a form may have put it apart: `make test-interpreted`
-        kept |= {name: given[name] for name in ("PYTHONPATH", "PYTHONSAFEPATH") if name in given}
     return kept | {
         "HOME": home(),
         "LANG": "C.UTF-8",

@@ -1,1 +1,0 @@
-# No types: it is compiled because a delivery loads it.

@@ -1,4 +1,0 @@
-# Classes of C, though without types: each takes a fifth of the time to make. Every delivery loads them.
-
-cdef class Model:
-    cdef dict __dict__

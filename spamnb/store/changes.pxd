@@ -1,1 +1,0 @@
-# No types: it is compiled because learning a message loads it.

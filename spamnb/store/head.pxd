@@ -1,1 +1,0 @@
-# No types: it is compiled because every delivery loads it.
