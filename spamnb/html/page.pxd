@@ -6,10 +6,9 @@ from spamnb.html.scanner cimport Scanner
 from spamnb.html.styles cimport Style, declared_inline, style_of
 cdef Py_ssize_t MAX_TAG, MAX_PIECES
 cdef int SEEN, UNSEEN
-cdef Style STYLE_OF_LINK
-cdef int ALWAYS, STYLED, HIDDEN, SHOWN, ROOT, BODY, LINK, FONT, IMAGE, INPUT, META, SHEET
-cdef int HREF, SRC, BACKGROUND, BGCOLOR, COLOR, IS_HIDDEN, SIZE, STYLE, TEXT
-cdef int ALT, CONTENT, HTTP_EQUIV, TYPE, VALUE, MEDIA, CLASS, ID, TARGETS, LOOKS
+cdef int ALWAYS, STYLED, HIDDEN, SHOWN, ROOT, BODY, LINK, IMAGE, INPUT, SHEET
+cdef int HREF, SRC, BACKGROUND, BGCOLOR, COLOR, IS_HIDDEN, STYLE, TEXT
+cdef int ALT, TYPE, VALUE, MEDIA, CLASS, ID, TARGETS, LOOKS
 cdef int _EXCLAMATION, _DASH, _SLASH, _LESS, _GREATER, _QUESTION
 cdef tuple _NO_TRAITS, _TYPES_THAT_SHOW_VALUE
 
@@ -28,11 +27,11 @@ cdef class _PageReader:
     cdef Scanner scanner
     cdef Nesting nesting
     cdef Page page
-    cdef list elements, shown, hidden, shown_texts, hidden_texts
+    cdef list shown, hidden, shown_texts, hidden_texts
     cdef int view
     cdef Py_ssize_t work, most
     cdef bint sheet_is_late, sheet_is_whole
-    @cython.locals(data="const unsigned char *", page=Page, size=Py_ssize_t, at=Py_ssize_t, start=Py_ssize_t, element=Element)
+    @cython.locals(data="const unsigned char *", page=Page, size=Py_ssize_t, at=Py_ssize_t, start=Py_ssize_t, name=str, element=Element)
     cdef Page read(self)
     cdef _join_pieces(self)
     cdef Py_ssize_t _all_work(self) except -1
@@ -53,13 +52,9 @@ cdef class _PageReader:
     cdef Py_ssize_t _after_raw(self, Element element, Py_ssize_t start) except -1
     @cython.locals(element=Element)
     cdef _add_sheet(self, str css)
-    cdef _use_sheet(self, object sheet)
-    @cython.locals(css=str)
-    cdef Style _own_style(self, int role)
-    @cython.locals(scanner=Scanner, role=int, css=str, matched=tuple, declared=Style)
-    cdef Style _sheet_style(self, Element element, object sheet, str tag)
-    @cython.locals(scanner=Scanner)
-    cdef Style _styled(self, int role, Style declared)
+    cdef object _sheet(self)
+    @cython.locals(scanner=Scanner, role=int, css=str, is_link=bint, matched=list, declared=Style)
+    cdef Style _own_style(self, Element element)
     cdef str _text_in_place(self, int role)
     @cython.locals(scanner=Scanner, links=list, images=list, number=int, is_image=bint)
     cdef _note_targets(self, Kind kind)

@@ -1,8 +1,7 @@
 cimport cython
-from spamnb.html.elements cimport attribute_number, equal
 from spamnb.html.entities cimport unescape
-cdef list ATTRIBUTES
-cdef int CLASS, IS_HIDDEN, SIZE
+cdef dict ATTRIBUTES
+cdef int CLASS, IS_HIDDEN, LONGEST_ATTRIBUTE
 cdef int _QUOTE, _APOSTROPHE, _SLASH, _EQUALS, _GREATER
 cdef int _NAME_END, _WORD_END, _VALUE_END, _SPACE
 cdef bytes _CLASSES
@@ -20,7 +19,7 @@ cdef class Scanner:
     cdef str text(self, Py_ssize_t start, Py_ssize_t end, bint attribute)
     @cython.locals(data="const unsigned char *", size=Py_ssize_t)
     cdef Py_ssize_t skip_past_gt(self, Py_ssize_t at) except -1
-    @cython.locals(html=str)
+    @cython.locals(end=Py_ssize_t)
     cdef Py_ssize_t skip_comment(self, Py_ssize_t at) except -1
     @cython.locals(data="const unsigned char *", classes="const unsigned char *")
     cdef Py_ssize_t skip_name(self, Py_ssize_t at, Py_ssize_t limit) except -1

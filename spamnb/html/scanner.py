@@ -5,10 +5,12 @@ A page is scanned as bytes, one for each character; those beyond Latin 1 are "?"
 
 from __future__ import annotations
 
-from spamnb.html.elements import ATTRIBUTES, CLASS, IS_HIDDEN, SIZE, attribute_number, equal
+from spamnb.html.elements import ATTRIBUTES, CLASS, IS_HIDDEN
 from spamnb.html.entities import unescape
 
 MAX_TAG = 4096  # characters of one tag that are read; a quote not closed by then was never meant
+
+LONGEST_ATTRIBUTE = max(map(len, ATTRIBUTES))
 
 _QUOTE, _APOSTROPHE, _SLASH, _EQUALS, _GREATER = b"\"'/=>"
 # By byte, what ends there: the name of an element, of an attribute, an unquoted value; or it is a space.
@@ -56,20 +58,9 @@ class Scanner:
         return at + 1 if at < size else size
 
     def skip_comment(self, at: int) -> int:
-        """Return the offset behind a comment, which ends with "-->" or "--!>"; or is <!--> or <!--->."""
-        html = self.html
-        if html.startswith(">", at):
-            return at + 1
-        if html.startswith("->", at):
-            return at + 2
-        at = html.find("--", at)
-        while at >= 0:
-            if html.startswith(">", at + 2):
-                return at + 3
-            if html.startswith("!>", at + 2):
-                return at + 4
-            at = html.find("--", at + 1)
-        return self.size
+        """Return the offset behind a comment; it may be as short as <!-->."""
+        end = self.html.find("-->", at - 2)
+        return end + 3 if end >= 0 else self.size
 
     def skip_name(self, at: int, limit: int) -> int:
         """Return the offset behind the name of an element."""
@@ -146,8 +137,7 @@ class Scanner:
             elif classes[char]:
                 at += 1
             else:
-                if name_end - name == 6:
-                    self._note_bare(name, name_end)
+                self._note_bare(name, name_end)
                 name = at
                 at += 1
                 while at < limit and not classes[data[at]] & _WORD_END:
@@ -158,23 +148,16 @@ class Scanner:
 
     def _note(self, name: int, name_end: int, start: int, end: int) -> None:
         """Note the value of an attribute, if it is one that is read and the first of its name."""
-        if name == name_end:
+        if name_end - name > LONGEST_ATTRIBUTE:
             return
-        number = attribute_number(self.data, name, name_end)
-        if (
-            number < 0
-            or self.seen >> number & 1
-            or (number >= CLASS and not self.with_classes)
-            or not equal(self.data, name, name_end, ATTRIBUTES[number])
-        ):
-            return
-        self.seen |= 1 << number
-        if number != SIZE:  # only whether there is one matters
+        number = ATTRIBUTES.get(self.data[name:name_end].lower(), -1)
+        if number >= 0 and not self.seen >> number & 1 and (number < CLASS or self.with_classes):
+            self.seen |= 1 << number
             self.values[number] = self.text(start, end, True)
 
     def _note_bare(self, name: int, name_end: int) -> None:
         """Note an attribute without a value: of those that are read, only "hidden" needs none."""
-        if equal(self.data, name, name_end, ATTRIBUTES[IS_HIDDEN]):
+        if name_end - name == 6 and self.data[name:name_end].lower() == b"hidden":
             self.seen |= 1 << IS_HIDDEN
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spamnb.html.elements import ATTRIBUTES, NUMBERS
+from spamnb.html.elements import ATTRIBUTES, KINDS
 from spamnb.reading.encodings.charsets import KNOWN
 from spamnb.reading.header_rules import IGNORED, RULES
 
@@ -51,8 +51,8 @@ HTML = [
         b"<p class=a id=b>",
         b"<p style='",
     ),
-    *(b"<%s " % name.encode() for name in NUMBERS if name),
-    *(b"</%s>" % name.encode() for name in NUMBERS if name),
+    *(b"<%s " % name.encode() for name in KINDS if name),
+    *(b"</%s>" % name.encode() for name in KINDS if name),
     *(b' %s="' % name for name in ATTRIBUTES),
 ]
 CSS = [
