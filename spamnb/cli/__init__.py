@@ -68,8 +68,8 @@ def main(ctx: click.Context) -> None:
     spamnb prune                     drop what is old and rare from the model
     spamnb merge OUT IN...           add up models of several hosts
     spamnb backup FILE               a copy of the model, while others learn
-    spamnb export                    the model as text, to be kept or compared
-    spamnb import EXPORT             restore it, or take over another filter's
+    spamnb export                    the model as text, to be read or compared
+    spamnb import EXPORT             take over what bogofilter has learned
     spamnb serve                     answer spamc, with the model kept in memory
     spamnb imap COMMAND              filter mail that lives on an IMAP server
     spamnb review                    see and correct in a browser what it did

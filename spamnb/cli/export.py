@@ -8,21 +8,20 @@ from spamnb.cli.shared.options import Command, model_option
 from spamnb.cli.shared.outputs import keep_output_private
 
 EXAMPLES = """
-spamnb export > backup.txt
-spamnb export | gzip > backup.txt.gz
-spamnb import --fresh backup.txt.gz
+spamnb export > model.txt
+spamnb export | grep viagra
 """
 
 
 @click.command(cls=Command, examples=EXAMPLES)
 @model_option
 def export(model: str) -> None:
-    """Write the whole model as text, to be kept, compared or restored with `spamnb import`.
+    """Write the whole model as text, for you and other programs to read; docs/model-file.md has its lines.
 
-    The last line is a checksum of the others, so that `spamnb import` notices if any is missing.
+    To keep a model, use `spamnb backup`.
     """
-    from spamnb.exchange.backup import exported
+    from spamnb.exchange.export import exported
 
     keep_output_private()
     for line in exported(model):
-        sys.stdout.buffer.write(line.encode() + b"\n")  # UTF-8 in any locale, or the checksum would not hold
+        sys.stdout.buffer.write(line.encode() + b"\n")  # UTF-8 in any locale

@@ -5,8 +5,7 @@ import gzip
 import pytest
 from helpers.textbook import rows_of
 
-from spamnb.exchange.bogofilter import WordList
-from spamnb.exchange.lines import MAX_LINE, Lines
+from spamnb.exchange.bogofilter import MAX_LINE, Lines, WordList
 from spamnb.model import Model
 from spamnb.store.stored_model import StoredModel
 from spamnb.training import train as training
@@ -67,7 +66,7 @@ def model(tmp_path):
 
 def test_an_export_becomes_a_base_of_an_empty_model(spamnb, model):
     done = spamnb("import", "-", "--model", model, stdin=EXPORT).succeeds()
-    assert done.lines[:2] == ["ham: 10 messages", "spam: 20 messages"]
+    assert done.lines[0] == "bogofilter: 10 ham, 20 spam"
     assert done.lines[-2:] == [f"base: {model}.base", f"model: {model}"]
     assert ["words", "7", "1"] in [line.split() for line in done.lines]
     base = StoredModel.open(f"{model}.base")
@@ -81,11 +80,7 @@ def test_an_export_becomes_a_base_of_an_empty_model(spamnb, model):
     assert spamnb("classify", "--model", model, stdin=spam).out.startswith(b"spam")
     assert spamnb("classify", "--model", model, stdin=b"\nagenda\n").out.startswith(b"ham")
     answer = spamnb("import", "-", "--fresh", "--json", "--model", model, stdin=EXPORT).succeeds().json
-    assert (answer["from"], answer["base"], answer["messages"]) == (
-        "bogofilter",
-        f"{model}.base",
-        {"ham": 10, "spam": 20},
-    )
+    assert (answer["base"], answer["messages"]) == (f"{model}.base", {"ham": 10, "spam": 20})
     assert (answer["carried"]["Subject"], answer["dropped"]["Return-Path"]) == (1, 1)
 
 
@@ -111,9 +106,8 @@ def test_a_model_is_replaced_only_if_asked_for(spamnb, own, tmp_path):
 
 LINE = b"free 9 1 20260101\n"
 DAMAGED = {
-    "nothing": (b"", "empty"),
+    "nothing": (b"", "how many messages"),
     "no export": (b"Subject: hello\n\nworld\n", "line 1", "bogoutil -d"),
-    "a database": (b"\0\0\0\0bdb\0\0\n", "bogoutil -d"),
     "no token": (LINE + b" 3\n", "line 2", "a token"),
     "below zero": (LINE + b"money -1 1 20260101\n", "line 2"),
     "a count without end": (LINE + b"money " + b"9" * 5000 + b" 1 20260101\n", "line 2"),

@@ -50,7 +50,7 @@ NOTHING, MODEL, BRIM = "nothing", "model", "brim"
 class Operation:
     """A command line, in which {model} and {mail} stand for paths. `start`: what is there before.
 
-    In {mail}: the mailboxes, backup.txt, and two models, first.model and later.model.
+    In {mail}: the mailboxes, words.txt, and two models, first.model and later.model.
     """
 
     command: str
@@ -77,7 +77,7 @@ WRITING = {
     "forget": Operation("forget -", stdin=KNOWN),
     "fold": Operation("train --spam -", BRIM, LONG, aside=True),
     "prune": Operation("prune", counts_mail=False),
-    "import": Operation("import --fresh {mail}/backup.txt"),
+    "import": Operation("import --fresh {mail}/words.txt"),
     "merge": Operation("merge --fresh {model} {mail}/first.model {mail}/later.model"),
 }
 READING = {

@@ -10,13 +10,11 @@ from pathlib import Path
 from unittest.mock import patch
 
 from fuzz.common import new_folder
-from fuzz.sealing import sealed_backup, sealed_journal, sealed_model
+from fuzz.sealing import sealed_journal, sealed_model
 
 import spamnb
 from spamnb.errors import DataError, SpamnbError
-from spamnb.exchange.backup import exported, restore
-from spamnb.exchange.bogofilter import WordList
-from spamnb.exchange.lines import Lines
+from spamnb.exchange.bogofilter import Lines, WordList
 from spamnb.history import log
 from spamnb.history.gathering import row_of
 from spamnb.inspection.check import check
@@ -91,26 +89,6 @@ def history(data: bytes) -> None:
         texts = (row[name] for name in ("verdict", "sender", "subject", "message_id", "source", "user"))
         assert all(text.isprintable() for text in texts)
         assert all(number == number for number in (row["time"], row["score"], row["distance"]))
-
-
-def backup(data: bytes) -> None:
-    """A changed backup is refused; with its last line put right, it may make a model that can be read."""
-    path = str(FOLDER / "restored")
-    forged = sealed_backup(data)
-    assert data.splitlines() == forged.splitlines() or not is_restored(path, data)
-    if is_restored(path, forged):
-        judge = Model.open(path)
-        judge.classify(SPAM)
-        ModelSummary.of(judge, 3)
-        list(exported(path))
-
-
-def is_restored(path: str, data: bytes) -> bool:
-    try:
-        restore(path, Lines("backup", [data]), fresh=True)
-    except DataError:
-        return False
-    return True
 
 
 def exports(data: bytes) -> None:

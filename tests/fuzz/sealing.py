@@ -1,9 +1,8 @@
-"""Models, journals and backups put right after a change, so that no checksum keeps them from being read."""
+"""Models and journals put right after a change, so that no checksum keeps them from being read."""
 
 from __future__ import annotations
 
 from binascii import crc32
-from hashlib import sha256
 
 import msgpack
 
@@ -63,10 +62,3 @@ def sealed_journal(data: bytes) -> bytes:
     except (msgpack_codec.Damaged, TypeError, ValueError):
         return b"".join(records) + data[at:]
     return b"".join(records)
-
-
-def sealed_backup(data: bytes) -> bytes:
-    """Give a backup a last line that proves it whole, in place of all such lines in it."""
-    lines = [line.removesuffix(b"\r") for line in data.removesuffix(b"\n").split(b"\n")]
-    text = b"".join(line + b"\n" for line in lines if not line.startswith(b"end\t"))
-    return text + b"end\t" + sha256(text).hexdigest().encode() + b"\n"

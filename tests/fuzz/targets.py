@@ -17,7 +17,6 @@ from fuzz.families import BOX, ENVELOPE, FAMILIES
 from fuzz.file_checks import JOURNAL, SPAM, sound_model
 from helpers.paths import GOLDEN, SPAMASSASSIN
 
-from spamnb.exchange.backup import exported
 from spamnb.history.log import BEFORE_MAP, ESCAPED, STEM, packed_record
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import messages
@@ -140,10 +139,6 @@ def histories() -> Iterator[bytes]:
         yield record[BEFORE_MAP:].replace(ESCAPED, STEM)
 
 
-def backups() -> Iterator[bytes]:
-    yield "\n".join(exported(sound_model())).encode()
-
-
 def requests() -> Iterator[bytes]:
     yield from (piece + request for request in REQUESTS for piece in (b"\x06", b"\xff"))
 
@@ -171,7 +166,6 @@ TARGETS = {
     "results": Target(mail_checks.results, lambda: RESULTS, SENDER, 512),
     "model": Target(file_checks.model, models, PACKED, 8192, in_python=True),
     "history": Target(file_checks.history, histories, PACKED, 2048, in_python=True),
-    "backup": Target(file_checks.backup, backups, [], 8192, in_python=True),
     "exports": Target(file_checks.exports, lambda: EXPORTS, [], in_python=True),
     "spamd": Target(file_checks.spamd, requests, PROTOCOLS, in_python=True),
     "rspamd": Target(file_checks.rspamd, http_requests, PROTOCOLS, in_python=True),

@@ -63,7 +63,7 @@ import gc, json, os, sys
 import click._textwrap, encodings.idna, fsspec.asyn, fsspec.core, numpy.ma, numpy.random, secrets
 import multiprocessing.connection, multiprocessing.popen_fork
 import rich.console, rich.table, spamnb.training.learn, spamnb.passthrough
-import spamnb.cli, spamnb.evaluation.compare, spamnb.evaluation.evaluate, spamnb.exchange.backup
+import spamnb.cli, spamnb.evaluation.compare, spamnb.evaluation.evaluate, spamnb.exchange.export
 import spamnb.cli.render.evaluation, spamnb.cli.render.explanation, spamnb.cli.render.model
 import spamnb.imap.dry_run, spamnb.imap.training, spamnb.imap.visit
 import spamnb.inspection.check, spamnb.inspection.samples

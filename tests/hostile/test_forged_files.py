@@ -1,6 +1,5 @@
 """What somebody wrote into a file on purpose, its checksums made anew, is refused as damage is."""
 
-import json
 import time
 from binascii import crc32
 from io import BytesIO
@@ -11,13 +10,10 @@ from typing import Any
 import msgpack
 import pytest
 from fuzz.file_checks import HAM, SPAM, sound_model
-from fuzz.file_checks import backup as check_backup
-from fuzz.sealing import sealed_backup
-from helpers.forging import changed, forged_fields, forged_model
+from helpers.forging import forged_fields, forged_model
 
 from spamnb.configuration import current
 from spamnb.errors import SpamnbError
-from spamnb.exchange.backup import exported
 from spamnb.exchange.merging import merge
 from spamnb.history import log
 from spamnb.history.queries import History
@@ -163,65 +159,6 @@ def test_what_is_forgotten_more_often_than_learned_counts_as_nothing(made, tmp_p
     assert (model.stored.messages[0], model.stored.vocabulary >= 0) == (0, True)
     assert model.classify(SPAM).label
     assert min(load_table(model.stored).clipped().messages) >= 0
-
-
-BACKUPS = any_of(
-    labels__1=(*NO_LABELS, 7, None),
-    messages__1=(-1, nan, "1", 1.5, None),
-    cutoffs=([nan, nan], ["a", "b"], None),
-    settings=({}, None, 7),
-)
-
-
-@pytest.mark.parametrize(("places", "value"), BACKUPS, ids=lambda it: repr(it)[:40])
-def test_a_forged_backup_is_refused(spamnb, made, tmp_path, places, value):
-    first, head, *rest = exported(made)
-    forged = json.dumps(changed(json.loads(head), places, value))
-    backup = tmp_path / "backup"
-    backup.write_bytes(sealed_backup("\n".join([first, forged, *rest]).encode()))
-    said = spamnb("import", "--model", tmp_path / "model", backup)
-    assert (said.code, said.err.count(b"\n")) == (65, 1), said.err
-    assert not (tmp_path / "model").exists()
-
-
-ODD: list = [None, -1, 1 << 200, "x", [], {}]
-
-
-def leaves(value, path=()):
-    """Where everything stands in a value made of lists and maps."""
-    if isinstance(value, dict | list):
-        for key in value if isinstance(value, dict) else range(len(value)):
-            yield (*path, key)
-            yield from leaves(value[key], (*path, key))
-
-
-def test_a_backup_that_makes_no_sense_takes_no_model_s_place(own):
-    """Whatever is changed in its head: it is refused, or the model that comes of it can be read."""
-    first, head, *rest = exported(own)
-    known = json.loads(head)
-    for number, path in enumerate(leaves(known)):
-        other = json.dumps(changed(known, path, ODD[number % len(ODD)]))
-        check_backup("\n".join((first, other, *rest)).encode())
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "code"),
-    [
-        ("t\t", "t\t70000\t1\t1\t1\t1\t1\tword", 65),
-        ("t\t", "t\t1\t1\t-1\t1\t1\t1\tword", 65),
-        ("t\t", f"t\t1\t1\t{1 << 63}\t1\t1\t1\tword", 65),
-        ("t\t", f"t\t1\t1\t1\t1\t1\t{1 << 40}\tword", 0),  # counts beyond 32 bits come back
-        ("m\t", f"m\t{0:016}\t-1\tnan", 65),
-        ("m\t", f"m\t{0:016}\t2\tnan", 65),
-    ],
-)
-def test_forged_counts_in_a_backup_are_refused(spamnb, made, tmp_path, old, new, code):
-    lines = list(exported(made))
-    lines[next(n for n, line in enumerate(lines) if line.startswith(old))] = new
-    backup = tmp_path / "backup"
-    backup.write_bytes(sealed_backup("\n".join(lines).encode()))
-    assert spamnb("import", "--model", tmp_path / "model", backup).code == code
-    assert code or new in list(exported(str(tmp_path / "model")))
 
 
 def test_labels_of_messages_that_there_are_not(made, tmp_path):

@@ -14,8 +14,6 @@ from helpers.samples import ham, spam, work
 from spamnb.bayes.view import View
 from spamnb.errors import DataError, ModelError, UsageError
 from spamnb.evaluation.candidates import parse_candidate
-from spamnb.exchange.backup import exported, restore
-from spamnb.exchange.lines import Lines
 from spamnb.in_memory import load_into_memory
 from spamnb.inspection.explanation import explain
 from spamnb.inspection.model_summary import ModelSummary
@@ -197,15 +195,6 @@ def test_what_does_not_fit(tmp_path, base):
     assert "base" not in StoredModel.open(path).head
     with pytest.raises(UsageError, match="cutoffs"):
         train_bulk(tmp_path, OWN, "textbook", view=View(), base=base)
-
-
-def test_a_backup_keeps_it(layered, tmp_path):
-    copy = str(tmp_path / "copy")
-    restore(copy, Lines(copy, [f"{line}\n".encode() for line in exported(layered)]))
-    assert StoredModel.open(copy).head["base"] == StoredModel.open(layered).head["base"]
-    assert [Model.open(copy).classify(raw).as_map() for raw in LATER] == [
-        Model.open(layered).classify(raw).as_map() for raw in LATER
-    ]
 
 
 def test_an_explanation_tells_which_layer_says_what(layered):
