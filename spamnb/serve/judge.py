@@ -127,8 +127,7 @@ class Judge:
     def header(self) -> tuple[str, str, str]:
         """Style and name of the header that a message gets, and the tag before the subject of spam."""
         current = self.current_configuration()
-        style = self.options.header_style or current["header_style"]
-        return style, current["header"], current["subject_tag"]
+        return current["header_style"], current["header"], current["subject_tag"]
 
     def current_configuration(self) -> Configuration:
         """Return the configuration, read anew when its files have changed; if they are wrong, as it was."""
@@ -149,19 +148,17 @@ class Judge:
         return self.configuration
 
     def _configure(self, configuration: Configuration) -> None:
-        asked = self.options.history, self.options.history_days, self.options.history_size
-        self.history = open_history(*asked, configuration)
+        self.history = open_history(self.options.history, None, None, configuration)
         self.configuration = configuration
 
     def model_to_teach(self, user: str) -> str | None:
-        """Path of the model that a user's lessons go to, which may have to be made; None if there is none."""
+        """Path of the model that a user's lessons go to, which may have to be made; None for nobody."""
         if self.user_models is None:
             return self.shared.path
         if path := self.user_models.find(user):
             UserModel(path, self.shared).check_sizes()
             return path
-        new = self.user_models.path(user) if self.options.create_user_models else None
-        return new or (self.shared.path if self.options.teach_shared else None)
+        return self.user_models.path(user)
 
     def may_teach(self, peer: int | None, user: str, path: str) -> bool:
         """Whether a user id may teach the model of a path, which judges a user's mail.

@@ -1,52 +1,44 @@
 """Learning beside judging: each message in a process of its own, so that judging waits for no lock."""
 
+import asyncio
+import gc
 import os
 import signal
-from collections.abc import Callable
+from collections import Counter
 from select import PIPE_BUF
-from typing import Any, NoReturn
+from time import monotonic
+from typing import NamedTuple, NoReturn
 
 from spamnb.delivery.commands import LearnCommand
 from spamnb.errors import Locked, SpamnbError
 from spamnb.rights import ROOT, Rights, take
-from spamnb.serve.held_bytes import HeldBytes
+from spamnb.serve.clients import HeldBytes, readable
 from spamnb.serve.log import Log
 from spamnb.systemd import name_process
 from spamnb.training.learn import learn
 
-PROCESSES_PER_WORKER = 8
-MOST_WAITING_TASKS, MOST_WAITING_FOR_A_MODEL = 192, 128  # so that others can still connect
+MOST_PROCESSES = 8
+MOST_WAITING, MOST_WAITING_FOR_A_MODEL = 192, 128  # so that others can still connect
 FAILED_PREFIX, LOCKED_PREFIX = b"failed: ", b"failed: locked: "
+STDERR, MOST_FILES = 2, 1 << 20
 
 
-class LearningTask:
-    """A message to learn into a model, or to forget (no label). At its end, `result_reader` can be read."""
+class Lesson(NamedTuple):
+    """A message to learn into a model, or to forget (no label)."""
 
-    def __init__(
-        self,
-        model: str,
-        raw: bytes,
-        label: str | None,
-        may_create: bool = False,
-        shared: str | None = None,
-        owner: Rights = ROOT,
-    ) -> None:
-        self.model = model
-        self.raw = raw
-        self.label = label
-        self.may_create = may_create  # whether to make the model, if there is none
-        self.shared = shared  # the model that a user's new model stands on
-        self.owner = owner  # whose rights root takes
-        self.result_reader, self.result_writer = os.pipe()
-        self.process = 0  # its process id; 0 until it is started
+    model: str
+    raw: bytes
+    label: str | None
+    base: str | None = None  # the shared model, for a user's to stand on, which may have to be made
+    owner: Rights = ROOT  # whose rights root takes
 
     def run(self, log: Log) -> bytes:
         """Learn the message and return its outcome, or the failure; by then, the change is on disk."""
         try:
             if self.owner != ROOT and not os.geteuid():
                 take(self.owner)
-            if self.may_create and self.label is not None:
-                return LearnCommand(self.label, self.model, base=self.shared).learn(self.raw).encode()
+            if self.base and self.label is not None:
+                return LearnCommand(self.label, self.model, base=self.base).learn(self.raw).encode()
             return learn(self.model, self.raw, self.label).encode()
         except Locked as error:
             return LOCKED_PREFIX + str(error).encode(errors="replace")
@@ -57,72 +49,68 @@ class LearningTask:
             return FAILED_PREFIX + b"this message could not be learned"
 
 
-class LearningQueue:
-    """The learning tasks of a worker: PROCESSES_PER_WORKER run at a time, the others wait their turn.
+class Lessons:
+    """Lessons under way: MOST_PROCESSES at a time, and one for each model; the others wait their turn."""
 
-    One at a time learns into a model: more would only wait for its lock, in the place of others.
-    """
-
-    def __init__(self, close_connections: Callable[[], None], log: Log, held: HeldBytes) -> None:
+    def __init__(self, log: Log, held: HeldBytes) -> None:
         self.log = log
         self.held = held
-        self.close_connections = close_connections  # called first in each forked process
-        self.waiting: list[LearningTask] = []
-        self.running: set[str] = set()  # models
+        self.processes = asyncio.Semaphore(MOST_PROCESSES)
+        self.count: Counter[str] = Counter()  # by model
+        self.turns: dict[str, asyncio.Lock] = {}
+        self.found_locked: dict[str, float] = {}  # when a lesson last waited in vain for the lock of a model
 
-    def add(self, model: str, raw: bytes, label: str | None, *about: Any) -> LearningTask:
-        alike = sum(task.model == model for task in self.waiting)
-        is_full = len(self.waiting) >= MOST_WAITING_TASKS or alike >= MOST_WAITING_FOR_A_MODEL
-        if is_full or not self.held.take(len(raw)):
+    async def learn(self, lesson: Lesson) -> str:
+        """Learn, and return the outcome."""
+        model, asked = lesson.model, monotonic()
+        is_full = self.count.total() >= MOST_WAITING or self.count[model] >= MOST_WAITING_FOR_A_MODEL
+        if is_full or not self.held.take(len(lesson.raw)):
             raise Locked("too many messages are being learned; try again later")
-        task = LearningTask(model, raw, label, *about)
-        self.waiting.append(task)
-        self._start_waiting()
-        return task
-
-    def finish(self, task: LearningTask) -> str:
-        """Take the outcome of a task that has ended, and start the next one."""
-        result = os.read(task.result_reader, PIPE_BUF) or FAILED_PREFIX + b"the process that learned has died"
-        os.close(task.result_reader)
-        self.held.change(-len(task.raw))
-        if task.process:
-            os.waitpid(task.process, 0)
-            self.running.remove(task.model)
-        if result.startswith(LOCKED_PREFIX):  # who waits for this model has waited as long, or would
-            self._fail_waiting(task.model, result)
-        self._start_waiting()
+        self.count[model] += 1
+        try:
+            async with self.turns.setdefault(model, asyncio.Lock()), self.processes:
+                if self.found_locked.get(model, asked) > asked:  # it has waited as long, or would
+                    raise Locked(f"{model}: another program is writing it")
+                result = await self._in_a_process(lesson)
+            if result.startswith(LOCKED_PREFIX):
+                self.found_locked[model] = monotonic()
+        finally:
+            self.held.change(-len(lesson.raw))
+            self.count[model] -= 1
+            if not self.count[model]:
+                for by_model in (self.count, self.turns, self.found_locked):
+                    by_model.pop(model, None)
         if result.startswith(FAILED_PREFIX):
             raise SpamnbError(result.removeprefix(FAILED_PREFIX).decode(errors="replace"))
         return result.decode()
 
-    def _start_waiting(self) -> None:
-        for task in list(self.waiting):
-            if len(self.running) < PROCESSES_PER_WORKER and task.model not in self.running:
-                self.waiting.remove(task)
-                self._start(task)
-
-    def _start(self, task: LearningTask) -> None:
+    async def _in_a_process(self, lesson: Lesson) -> bytes:
+        reader, writer = os.pipe()
         try:
-            task.process = os.fork()
-            if not task.process:
-                self._learn_and_exit(task)
-            self.running.add(task.model)
+            process = os.fork()
         except OSError as error:
-            os.write(task.result_writer, FAILED_PREFIX + str(error.strerror).encode())
-        os.close(task.result_writer)
+            os.close(reader)
+            return FAILED_PREFIX + str(error.strerror).encode()
+        else:
+            if not process:
+                self._learn_and_exit(lesson, writer)
+        finally:
+            os.close(writer)
+        await readable(reader)
+        result = os.read(reader, PIPE_BUF)
+        os.close(reader)
+        os.waitpid(process, 0)
+        return result or FAILED_PREFIX + b"the process that learned has died"
 
-    def _fail_waiting(self, model: str, result: bytes) -> None:
-        for task in [task for task in self.waiting if task.model == model]:
-            self.waiting.remove(task)
-            os.write(task.result_writer, result)
-            os.close(task.result_writer)
-
-    def _learn_and_exit(self, task: LearningTask) -> NoReturn:
+    def _learn_and_exit(self, lesson: Lesson, writer: int) -> NoReturn:
+        """Learn in a process just forked; clients must not wait for it to close their sockets, too."""
         try:
             for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
                 signal.signal(number, signal.SIG_IGN)  # learning that has begun is finished
-            self.close_connections()
+            gc.freeze()  # so that nothing closes a file again, of which another may have the number by then
+            os.closerange(STDERR + 1, writer)
+            os.closerange(writer + 1, MOST_FILES)
             name_process("spamnb-learning")
-            os.write(task.result_writer, task.run(self.log))
+            os.write(writer, lesson.run(self.log))
         finally:
             os._exit(0)

@@ -5,7 +5,9 @@ that strangers choose, of hosts and of headers, are read here: kilter accepts on
 the mail of a client that says `HELO xn--a` would go unfiltered.
 """
 
-from collections.abc import Callable, Generator
+from __future__ import annotations
+
+from collections.abc import Callable
 from time import perf_counter
 
 from spamnb.bayes.verdict import Verdict
@@ -13,8 +15,7 @@ from spamnb.delivery.log_line import LONGEST_TEXT, escaped
 from spamnb.errors import SpamnbError, UsageError
 from spamnb.labels import SPAM
 from spamnb.passthrough import header_fields, header_names, without_fields
-from spamnb.serve.conversation import Conversation, Incoming
-from spamnb.serve.held_bytes import HeldBytes
+from spamnb.serve.clients import Connection, Gone, HeldBytes
 from spamnb.serve.judge import Judge
 from spamnb.serve.log import Log
 from spamnb.serve.metrics import FAILED, PROTOCOL, REFUSED, REJECTED, TIMEOUT
@@ -105,23 +106,23 @@ class ReceivedHeader:
 
 
 class Milter:
-    """Judges the messages of a mail server, all sessions of a worker."""
+    """Judges the messages of a mail server, in all its sessions."""
 
-    def __init__(self, judge: Judge, log: Log, options: Options, held: HeldBytes | None = None) -> None:
+    def __init__(self, judge: Judge, log: Log, options: Options, held: HeldBytes) -> None:
         self.judge = judge
         self.log = log
         self.options = options
-        self.held = held or HeldBytes(options.max_size)
+        self.held = held
 
-    def handle(self, incoming: Incoming) -> Conversation:
+    async def handle(self, connection: Connection) -> bytes:
         """Serve a session of any number of messages; if it breaks off, the mail server knows what to do."""
-        incoming.complete = True
+        connection.complete = True
         session = Session(self)
         try:
-            while packet := (yield from read_packet(incoming)):
-                if answer := session.answer(packet):
-                    yield answer
-                incoming.drop_taken()
+            while answer := await self._next_answer(session, connection):
+                await connection.send(answer)
+        except Gone:
+            raise
         except TimeoutError:
             self.record_error(TIMEOUT, "a session took too long")
         except Exception as error:
@@ -130,18 +131,26 @@ class Milter:
             session.message.clear()
         return b""
 
+    async def _next_answer(self, session: Session, connection: Connection) -> bytes:
+        """Read packets until one has to be answered; without an answer, the session is over."""
+        async with connection.waiting(self.options.milter_timeout):
+            while packet := await read_packet(connection):
+                if answer := session.answer(packet):
+                    return answer
+        return b""
+
     def record_error(self, kind: str, why: str, user: str = "", message_id: str = "") -> None:
         self.judge.counters.count(kind)
         self.log.refused(why, user, message_id)
 
 
-def read_packet(incoming: Incoming) -> Generator[None, None, bytes]:
+async def read_packet(connection: Connection) -> bytes:
     """Read the next packet, its length in front; empty when there are no more."""
-    length = yield from incoming.read_up_to(LENGTH_SIZE)
+    length = await connection.read_up_to(LENGTH_SIZE)
     size = int.from_bytes(length, "big")
     if size > LARGEST_PACKET:
         raise ValueError(f"a packet of {size} bytes")
-    packet = yield from incoming.read_up_to(size)
+    packet = await connection.read_up_to(size)
     return length + packet if packet and len(packet) == size else b""
 
 
@@ -265,8 +274,6 @@ class Session:
         except Exception as error:  # whatever a message does, it gets an answer
             if not isinstance(error, SpamnbError):
                 self.milter.log.unexpected(error)
-            if self.options.milter_failure == "tempfail":
-                return self._unjudged(FAILED, f"{error}: put off", messages.TemporaryFailure())
             return self._unjudged(FAILED, f"{error}: accepted", *removals, Continue())
 
     def _unjudged(self, kind: str, why: str, *answers: FilterMessage) -> list[FilterMessage]:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import mmap
 import os
-import tempfile
-from collections.abc import Callable
 
 from spamnb.errors import InputOutputError, ModelError, SpamnbError
 from spamnb.files import model_file
-from spamnb.in_memory import HashTables, bytes_of_tables, with_scorer
+from spamnb.in_memory import HashTables, with_scorer
 from spamnb.model import Model, base_of
 from spamnb.rights import ROOT, Rights, as_owner
 from spamnb.serve.log import complain
@@ -90,18 +87,13 @@ class ReloadingModel:
 
 
 class SharedModel(ReloadingModel):
-    """The model of all users. Its counts are in memory that the processes of a server share.
-
-    One process, the supervisor, reads them, and hands the memory on to the workers. Until it comes, they look
-    the counts of a new file up on disk.
-    """
+    """The model of all users. Its counts are in memory, unless they are too many."""
 
     is_link = True
 
     def __init__(self, path: str) -> None:
         super().__init__(path)
-        self.memory: dict[int, SharedMemory] = {}  # by the generation of a model file: its tables
-        self.ask_supervisor: Callable[[], None] | None = None  # to read new counts; None: this process does
+        self.tables: dict[int, HashTables] = {}  # by the generation of a model file: its counts
 
     def current_base(self) -> Model | None:
         """Return the model for others to stand on; None, which is told once, if it cannot be opened."""
@@ -111,35 +103,21 @@ class SharedModel(ReloadingModel):
             self._tell(f"{error} (users who have a model on top of it are judged without this base)")
             return None
 
-    def take_memory(self, generation: int, handle: int) -> None:
-        """Use the tables of a model file from the next message on."""
-        self.memory[generation] = SharedMemory(handle)
-        self.stamp = None
-
     def tables_of(self, stored: StoredModel) -> HashTables | None:
-        """Return the tables of a model file; None while they are not there."""
-        memory = self.memory.get(stored.generation)
-        return HashTables(stored, memory.map) if memory else None
+        """Return the counts of a model file, if they are in memory."""
+        return self.tables.get(stored.generation)
 
     def _open(self) -> Model:
         model = with_scorer(Model.open(self.path), self._read_tables)
         used = [stored.generation for stored in (model.stored, model.base) if stored]
-        self.memory = {
-            generation: self.memory[generation] for generation in used if generation in self.memory
-        }
+        self.tables = {generation: tables for generation, tables in self.tables.items() if generation in used}
         return model
 
     def _read_tables(self, stored: StoredModel) -> HashTables | None:
-        if stored.generation in self.memory or stored.count_bytes > MOST_COUNT_BYTES:
-            return self.tables_of(stored)
-        if self.ask_supervisor:
-            stored.verify_counts()
-            self.ask_supervisor()
-            return None
-        memory = SharedMemory.new(bytes_of_tables(stored))
-        tables = HashTables.read(stored, memory.map)
-        self.memory[stored.generation] = memory
-        return tables
+        """Return counts that are in memory, or read them; they stay when only the journal changes."""
+        if stored.generation not in self.tables and stored.count_bytes <= MOST_COUNT_BYTES:
+            self.tables[stored.generation] = HashTables.read(stored)
+        return self.tables_of(stored)
 
 
 class UserModel(ReloadingModel):
@@ -179,25 +157,3 @@ class UserModel(ReloadingModel):
                 why = f"larger than the {most >> 20} MB that a server takes of a user"
                 raise ModelError(self.path + name, why)
         return stamp
-
-
-class SharedMemory:
-    """Memory that another process can map, too, once it was sent the handle."""
-
-    def __init__(self, handle: int) -> None:
-        self.handle = handle
-        self.map = mmap.mmap(handle, 0)
-
-    def __del__(self) -> None:
-        os.close(self.handle)
-
-    @classmethod
-    def new(cls, size: int) -> SharedMemory:
-        """Get memory full of zeros, none of which is there before it is written to."""
-        if hasattr(os, "memfd_create"):
-            handle = os.memfd_create("spamnb")
-        else:
-            with tempfile.TemporaryFile() as file:
-                handle = os.dup(file.fileno())
-        os.ftruncate(handle, size)
-        return cls(handle)

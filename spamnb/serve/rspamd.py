@@ -21,13 +21,12 @@ from spamnb.labels import HAM, SPAM
 from spamnb.mailboxes.streams import decompressor_for
 from spamnb.passthrough import header_fields, header_names
 from spamnb.reading.envelope import envelope_of
-from spamnb.serve.conversation import Conversation, Incoming
-from spamnb.serve.http_messages import (
+from spamnb.serve.clients import Connection
+from spamnb.serve.http_requests import (
     HttpRefusal,
     HttpRequest,
+    RequestReader,
     json_response,
-    read_body,
-    read_request,
     response,
     too_large,
 )
@@ -57,33 +56,34 @@ def read_password(path: str) -> str:
     return password
 
 
-class Rspamd(Service):
-    paths = PATHS
+class Rspamd(Service[HttpRequest]):
     password = ""  # asked for at a port, if there is one; at a Unix socket the kernel says who connects
 
     def refusal_answer(self, refusal: Refusal) -> bytes:
         why = "see the log of the server" if refusal.kind == FAILED else str(refusal)
         return json_response({"error": why}, getattr(refusal, "status", STATUSES[refusal.kind]))
 
-    def answer(self, incoming: Incoming, asked: Asked) -> Conversation:
-        request = yield from read_request(incoming)
-        path = request.path
-        self._check(request, incoming.peer)
-        if path not in WITH_MESSAGE:
-            incoming.complete = not incoming
-            return self._tell_state(path)
-        user = asked.user = self.judge.user_of(request.first_of("deliver-to", "rcpt", "user").strip("<>"))
-        if path in LESSONS:
+    async def read(self, connection: Connection, asked: Asked) -> HttpRequest:
+        reader = RequestReader(connection, self.options.max_size)
+        request = await reader.read_head()
+        self._check(request, connection.peer)
+        if request.path in LESSONS:
             self.check_teaching()
-        raw = yield from read_body(request, incoming, self.options.max_size)
+        asked.user = self.judge.user_of(request.first_of("deliver-to", "rcpt", "user").strip("<>"))
+        raw = await reader.read_body()
         if "compression" in request.headers:
             raw = decompressed_message(raw, self.options.max_size)
         asked.raw = raw
-        if path not in LESSONS:
-            return self._judge(raw, user)
-        if not raw:
+        return request
+
+    async def answer(self, request: HttpRequest, asked: Asked) -> bytes:
+        if request.path not in WITH_MESSAGE:
+            return self._tell_state(request.path)
+        if request.path not in LESSONS:
+            return self._judge(asked.raw, asked.user)
+        if not asked.raw:
             raise HttpRefusal(400, "Empty body is not permitted")
-        yield from self.teach(raw, LESSONS[path], user, incoming.peer)
+        await self.teach(asked, LESSONS[request.path])
         return json_response({"success": True})
 
     def _check(self, request: HttpRequest, peer: int | None) -> None:
@@ -93,7 +93,7 @@ class Rspamd(Service):
         is_open = peer is not None or self.password or self.options.allow_network
         if not is_open and not is_here(request.headers.get("host", "")):
             raise HttpRefusal(421, "ask localhost or an address of this machine, or see --allow-network")
-        if request.path not in self.paths:
+        if request.path not in PATHS:
             raise HttpRefusal(404, f"not found: {escaped(request.path)}")
         if self.password and peer is None and request.path != "/ping":
             given = request.first_of("password").encode(errors="surrogateescape")
@@ -104,7 +104,7 @@ class Rspamd(Service):
 
     def _tell_state(self, path: str) -> bytes:
         if path == METRICS:
-            return response(self.judge.counters.text(), PROMETHEUS)
+            return response(self.judge.counters.text(self.judge.shared.path), PROMETHEUS)
         return response("pong\r\n", PLAIN) if path == "/ping" else json_response(self._statistics())
 
     def _judge(self, raw: bytes, user: str) -> bytes:
@@ -138,7 +138,7 @@ class Rspamd(Service):
 
     def _statistics(self) -> dict[str, Any]:
         counters = self.judge.counters
-        count = counters.by_name()
+        count = counters.by_name
         scanned = sum(count[name] for name in VERDICTS)
         spam_action = REJECT if self.options.reject else ADD_HEADER
         files = self._model_files()
@@ -166,12 +166,6 @@ class Rspamd(Service):
             {"symbol": symbol(label), "type": "spamnb", "revision": messages, "users": 1, "languages": 1}
             for label, messages in zip(stored.labels, stored.messages, strict=True)
         ]
-
-
-class Metrics(Rspamd):
-    """Tells the metrics, and nothing else."""
-
-    paths = (METRICS,)
 
 
 def is_here(host: str) -> bool:

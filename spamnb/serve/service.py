@@ -1,8 +1,8 @@
 """What spamd's protocol and rspamd's share: one request a connection, refusals, and who may teach."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator
 from time import perf_counter
+from typing import Generic, TypeVar
 
 from spamnb.bayes.verdict import Verdict
 from spamnb.errors import SpamnbError
@@ -12,18 +12,18 @@ from spamnb.labels import HAM, SPAM
 from spamnb.reading.envelope import read_envelope
 from spamnb.reading.features import Features
 from spamnb.rights import ROOT
-from spamnb.serve.conversation import Conversation, Incoming
+from spamnb.serve.clients import Connection, Gone
 from spamnb.serve.judge import Judge
-from spamnb.serve.learning import LearningQueue
+from spamnb.serve.learning import Lesson, Lessons
 from spamnb.serve.log import Log
-from spamnb.serve.metrics import FAILED, PROTOCOL, REFUSED, TIMEOUT
+from spamnb.serve.metrics import FAILED, REFUSED, TIMEOUT
 from spamnb.serve.options import Options
 from spamnb.store.changes import FORGOTTEN, LEARNED, MOVED
 
 SHOWN_TOKENS = 15
 LONGEST_TOKEN = 60  # characters shown
-MOST_HEADERS = 255
-LONGEST_LINE = 8192  # bytes
+
+Request = TypeVar("Request")
 
 
 class Refusal(Exception):
@@ -37,34 +37,46 @@ class Refusal(Exception):
 class Asked:
     """Who asked, and about which message, as far as a request was read."""
 
-    user = ""
-    raw = b""
+    def __init__(self, peer: int | None) -> None:
+        self.peer = peer  # the user id of a client at a Unix socket; None at a port, where nobody knows it
+        self.user = ""
+        self.raw = b""
 
 
-class Service(ABC):
+class Service(ABC, Generic[Request]):
     """Answers requests: judges, and learns where that is allowed."""
 
-    def __init__(self, judge: Judge, learning: LearningQueue, log: Log, options: Options) -> None:
+    def __init__(self, judge: Judge, lessons: Lessons, log: Log, options: Options) -> None:
         self.judge = judge
-        self.learning = learning
+        self.lessons = lessons
         self.log = log
         self.options = options
 
     @abstractmethod
-    def answer(self, incoming: Incoming, asked: Asked) -> Conversation:
-        """Read a request and return the answer to it; put down who asked and what, in case of an error."""
+    async def read(self, connection: Connection, asked: Asked) -> Request:
+        """Read a request; put down who asked and what, in case of an error."""
+
+    @abstractmethod
+    async def answer(self, request: Request, asked: Asked) -> bytes:
+        """Return the answer to a request."""
 
     @abstractmethod
     def refusal_answer(self, refusal: Refusal) -> bytes:
         """Answer that a client gets in place of what it asked for; of a failure of ours it tells no more."""
 
-    def handle(self, incoming: Incoming) -> Conversation:
-        asked = Asked()
+    async def handle(self, connection: Connection) -> bytes:
+        asked = Asked(connection.peer)
         try:
-            return (yield from self.answer(incoming, asked))
+            async with connection.waiting():
+                request = await self.read(connection, asked)
+            connection.clear()
+            return await self.answer(request, asked)
+        except Gone:
+            raise
         except Refusal as refusal:
             return self._refuse(refusal, asked)
         except TimeoutError:
+            connection.complete = True  # whatever it may still send, nobody waits for it
             seconds = f"({self.options.timeout:g} second timeout reading input from client)"
             return self._refuse(Refusal(TIMEOUT, seconds), asked)
         except SpamnbError as error:
@@ -84,40 +96,24 @@ class Service(ABC):
         if not self.options.allow_tell:
             raise Refusal(REFUSED, "TELL commands are not enabled, set the --allow-tell switch.")
 
-    def teach(
-        self, raw: bytes, label: str | None, user: str, peer: int | None
-    ) -> Generator[int | bytes | None, None, str]:
+    async def teach(self, asked: Asked, label: str | None) -> str:
         """Learn a message for a user, or forget it (no label); return what became of it, once on the disk."""
         start = perf_counter()
+        raw, user = asked.raw, asked.user
         model = self.judge.model_to_teach(user)
         if model is None:
-            raise Refusal(REFUSED, "this user has no model, see --create-user-models and --teach-shared.")
-        if not (self.options.allow_tell_all or self.judge.may_teach(peer, user, model)):
+            raise Refusal(REFUSED, "nobody can have this name, nor a model to teach.")
+        if not (self.options.allow_tell_all or self.judge.may_teach(asked.peer, user, model)):
             raise Refusal(REFUSED, "this model is another user's, see --allow-tell-all.")
         shared = self.judge.shared.path
         base, owner = (shared, self.judge.owner(user)) if model != shared else (None, ROOT)
-        task = self.learning.add(model, raw, label, self.options.create_user_models, base, owner)
-        yield task.result_reader
-        outcome = self.learning.finish(task)
+        outcome = await self.lessons.learn(Lesson(model, raw, label, base, owner))
         self.judge.counters.count(outcome)
         if self.judge.history and outcome in (LEARNED, MOVED, FORGOTTEN):
             before = {HAM: SPAM, SPAM: HAM}.get(label or "") if outcome == MOVED else None
             append_lessons(model, [(before, label, digest_of(raw).to_bytes(8, "little"))])
         self.log.learned(outcome, label, raw, perf_counter() - start, user=user, model=model)
         return outcome
-
-
-def read_headers(incoming: Incoming) -> Generator[None, None, list[bytes]]:
-    """Read the lines of a request up to an empty one."""
-    lines: list[bytes] = []
-    for _ in range(MOST_HEADERS + 1):
-        line = yield from incoming.read_line(LONGEST_LINE)
-        if line is None:
-            raise Refusal(PROTOCOL, "(EOF during headers)" if incoming.ended else "(line too long)")
-        if not line:
-            return lines
-        lines.append(line)
-    raise Refusal(PROTOCOL, "(too many headers)")
 
 
 def symbol(label: str) -> str:

@@ -4,7 +4,6 @@ A connection has one request (command and protocol version, headers, mostly a me
 """
 
 import zlib
-from collections.abc import Generator
 from time import perf_counter
 
 from spamnb.bayes.verdict import REQUIRED, Verdict, score_text
@@ -13,19 +12,13 @@ from spamnb.files import printable
 from spamnb.labels import HAM, SPAM
 from spamnb.passthrough import header_end, passed_through
 from spamnb.reading.features import Features
-from spamnb.serve.conversation import Conversation, Incoming
+from spamnb.serve.clients import Connection
 from spamnb.serve.metrics import FAILED, PROTOCOL, REFUSED, TIMEOUT
-from spamnb.serve.service import (
-    LONGEST_LINE,
-    Asked,
-    Refusal,
-    Service,
-    read_headers,
-    strongest_evidence,
-    symbol,
-)
+from spamnb.serve.service import Asked, Refusal, Service, strongest_evidence, symbol
 from spamnb.store.changes import FORGOTTEN, LEARNED, MOVED
 
+MOST_HEADERS = 255
+LONGEST_LINE = 8192  # bytes
 OK = b"SPAMD/1.1 0 EX_OK\r\n"
 REFUSALS = {
     PROTOCOL: "76 Bad header line: {}",
@@ -182,66 +175,70 @@ HEADERS = {
 }
 
 
-class Spamd(Service):
+class Spamd(Service[Request]):
     def refusal_answer(self, refusal: Refusal) -> bytes:
         return f"SPAMD/1.0 {REFUSALS[refusal.kind].format(refusal)}\r\n".encode("ascii")
 
-    def answer(self, incoming: Incoming, asked: Asked) -> Conversation:
-        request = yield from self._read_request(incoming)
-        if request.command in (b"PING", b"SKIP"):
-            incoming.complete = not incoming
-            return b"SPAMD/1.5 0 PONG\r\n" if request.command == b"PING" else b""
-        request.check()
-        request.user = asked.user = self.judge.user_of(request.user)
-        if request.command == b"TELL":
-            self.check_teaching()
-        raw = asked.raw = yield from self._read_message(request, incoming)
-        if request.command == b"TELL":
-            return (yield from self._tell(request, raw, incoming.peer))
-        start = perf_counter()
-        judged = self.judge.classify(raw, request.user, request.command in REPORTING)
-        reply = answer_to(
-            request.command, request.version, judged.verdict, judged.features, raw, self.judge.header()
-        )
-        seconds, command = perf_counter() - start, request.command.decode()
-        who = {"user": request.user, "model": judged.model}
-        self.log.judged(judged.verdict, len(raw), judged.message, seconds, command, **who)
-        return reply
-
-    def _read_request(self, incoming: Incoming) -> Generator[None, None, Request]:
-        line = yield from incoming.read_line(LONGEST_LINE)
+    async def read(self, connection: Connection, asked: Asked) -> Request:
+        line = await connection.read_line(LONGEST_LINE)
         if line is None:
-            raise bad_header("(line too long)" if incoming else "(closed before headers)")
+            raise bad_header("(line too long)" if connection.data else "(closed before headers)")
         request = Request(line)
-        if not request.has_headers:
-            return request
-        for line in (yield from read_headers(incoming)):
-            request.add_header(line)
+        if request.has_headers:
+            await self._read_headers(request, connection)
+        if request.command not in (b"PING", b"SKIP"):
+            request.check()
+            asked.user = self.judge.user_of(request.user)
+            if request.command == b"TELL":
+                self.check_teaching()
+            asked.raw = await self._read_message(request, connection)
+        connection.complete = not connection.data
         return request
 
-    def _read_message(self, request: Request, incoming: Incoming) -> Generator[None, None, bytes]:
+    async def _read_headers(self, request: Request, connection: Connection) -> None:
+        for _ in range(MOST_HEADERS + 1):
+            line = await connection.read_line(LONGEST_LINE)
+            if line is None:
+                raise bad_header("(EOF during headers)" if connection.ended else "(line too long)")
+            if not line:
+                return
+            request.add_header(line)
+        raise bad_header("(too many headers)")
+
+    async def _read_message(self, request: Request, connection: Connection) -> bytes:
         most, length = self.options.max_size, request.length
         if length is not None and length > most:
             raise Refusal(REFUSED, f"the message has {length} bytes, and at most {most} are taken")
-        raw = yield from incoming.read_up_to(most + 1 if length is None else length)
+        raw = await connection.read_up_to(most + 1 if length is None else length)
         got = len(raw)
         if length is not None and not raw.endswith(b"\n") and not request.compressed:
-            got += incoming.rest_of_line_size()  # as spamd counts, which reads whole lines
+            got += len(b"".join(connection.data.partition(b"\n")[:2]))  # as spamd, which reads whole lines
         if length is not None and got != length:
             raise bad_header(f"(Content-Length mismatch: Expected {length} bytes, got {got} bytes)")
         if request.compressed:
             raw = decompressed(raw, most)
         if len(raw) > most:
             raise Refusal(REFUSED, f"the message has more than the {most} bytes that are taken")
-        incoming.complete = not incoming
-        incoming.clear()
         return raw
 
-    def _tell(self, request: Request, raw: bytes, peer: int | None) -> Conversation:
+    async def answer(self, request: Request, asked: Asked) -> bytes:
+        if request.command in (b"PING", b"SKIP"):
+            return b"SPAMD/1.5 0 PONG\r\n" if request.command == b"PING" else b""
+        if request.command == b"TELL":
+            return await self._tell(request, asked)
+        start = perf_counter()
+        judged = self.judge.classify(asked.raw, asked.user, request.command in REPORTING)
+        verdict, header = judged.verdict, self.judge.header()
+        reply = answer_to(request.command, request.version, verdict, judged.features, asked.raw, header)
+        seconds, command = perf_counter() - start, request.command.decode()
+        who = {"user": asked.user, "model": judged.model}
+        self.log.judged(verdict, len(asked.raw), judged.message, seconds, command, **who)
+        return reply
+
+    async def _tell(self, request: Request, asked: Asked) -> bytes:
         done: dict[bytes, list[bytes]] = {}
         if request.set or request.remove:
-            label = request.label if request.set else None
-            outcome = yield from self.teach(raw, label, request.user, peer)
+            outcome = await self.teach(asked, request.label if request.set else None)
             if outcome in (LEARNED, MOVED, FORGOTTEN):
                 done[b"DidSet" if request.set else b"DidRemove"] = [b"local"]
             if request.remote:

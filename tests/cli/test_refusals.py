@@ -100,10 +100,9 @@ WITHOUT_EFFECT = {
     "imap setup --way file --provider scope=x": "--provider has no effect without --way browser",
     "imap setup --tls none --ca-file x": "--ca-file has no effect with --tls none",
     "review --listen unix:x --tls-cert x --tls-key x": "--tls-cert has no effect at a Unix socket",
-    "serve --allow-network": "--allow-network has no effect without --listen, --http or --metrics",
+    "serve --allow-network": "--allow-network has no effect without --listen or --http",
     "serve --http-password FILE": "--http-password has no effect without --http",
     "serve --reject": "--reject has no effect without --milter or --http",
-    "serve --milter-failure accept": "--milter-failure has no effect without --milter",
 }
 
 

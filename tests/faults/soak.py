@@ -35,7 +35,7 @@ CROWD = 64  # that learn, and as many that judge
 MANY = 25  # calls of a kind that are each killed or made to fail; of more, as many from the first to the last
 PAGES = 4096 * 8
 LATE = 50  # milliseconds beyond what judging takes: who waits longer is one in a hundred
-MOST_GROWN = 10  # megabytes, of all workers together
+MOST_GROWN = 10  # megabytes, of both servers together
 # Tests with a longer form: every bit of a model and its journal, a thousand messages by each mail program.
 LONGER = [str(path) for path in TESTS.rglob("test_*.py") if "from helpers.tiers import" in path.read_text()]
 
@@ -151,7 +151,7 @@ class Soak:
 
     def load(self) -> None:
         """Random clients at the server; then many requests, to see whether its memory grows."""
-        load = served(self.world, self.options.workers)
+        load = served(self.world)
         try:
             alone = load.quiet_latency()
             header("random clients", ("clients", "good asked", "99 %, ms", "longest, ms", "memory, MB"))
@@ -165,7 +165,7 @@ class Soak:
             load.end()
 
 
-def served(world: World, workers: int) -> Load:
+def served(world: World) -> Load:
     """A server with a small model."""
     folder = world.folder / "served"
     for label, make in (("ham", ham), ("spam", spam)):
@@ -175,7 +175,7 @@ def served(world: World, workers: int) -> Load:
     model = str(folder / "served.msgpack")
     world.run("train", "--model", model, str(folder / "ham"), str(folder / "spam")).succeeds()
     (logs := folder / "logs").mkdir()
-    return Load(partial(Serving, world.run, logs), model, [ham(98), spam(98), spam(97) * 20], workers)
+    return Load(partial(Serving, world.run, logs), model, [ham(98), spam(98), spam(97) * 20])
 
 
 def loaded(load: Load, seed: int, alone: float) -> None:
@@ -238,7 +238,6 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=500, help="that strike at random (500)")
     parser.add_argument("--crowds", type=int, default=10, help=f"of twice {CROWD} processes (10)")
     parser.add_argument("--load-minutes", type=float, default=10, help="of random clients at the server (10)")
-    parser.add_argument("--workers", type=int, default=2, help="of each server (2)")
     parser.add_argument("--requests", type=int, default=200_000, help="at the server, then (200,000)")
     parser.add_argument("--searches", type=int, default=1, help="for examples that make a test fail (1)")
     parser.add_argument("--minutes", type=float, default=60, help="at most (60)")

@@ -168,3 +168,11 @@ def check(raw: bytes, out: bytes, ours: bytes = OURS, names: tuple[bytes, ...] =
     else:
         assert not rest.startswith((b" ", b"\t"))  # would fold into ours
         check_rest(raw, out[:at] + rest, names)
+
+
+def check_behind_envelope(raw: bytes, out: bytes) -> None:
+    """As `check`, of mail that the filter has had with an envelope line in front, as procmail hands it over.
+
+    Behind that line more is read as header, whose lines end with LF then, and so more of it is removed.
+    """
+    check(ENVELOPE + b"\n" + raw, ENVELOPE + b"\n" + out)

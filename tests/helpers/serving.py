@@ -1,17 +1,34 @@
 """A real server, and the two clients that tests talk to it with: bytes on a socket, and spamc."""
 
+import json
 import os
 import signal
 import socket
 import subprocess
 import sys
 import threading
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
+from dataclasses import asdict
 
 from helpers.waiting import PATIENCE, stand_still, until
+from spamnb.serve.clients import Connection
 from spamnb.serve.options import Options
 
 LOOPBACK = "127.0.0.1:0"
+# With options that the command has not, such as short timeouts.
+START = """
+import json, sys
+from spamnb.serve.options import Options
+from spamnb.serve.server import Server
+Server(Options(**json.load(sys.stdin))).run()
+"""
+
+
+def configured(folder, text):
+    """The environment of a program with a configuration in a folder."""
+    (folder / "spamnb").mkdir(exist_ok=True)
+    (folder / "spamnb" / "spamnb.toml").write_text(text)
+    return {"XDG_CONFIG_HOME": str(folder), "XDG_CACHE_HOME": str(folder)}
 
 
 class Client:
@@ -48,8 +65,8 @@ class Serving(Client):
     def __init__(self, spamnb, folder, command=None, env=None, **options):
         self.log_path = folder / f"log-{len(os.listdir(folder))}"
         asked = Options(**{"model": spamnb.model, "listen": (LOOPBACK,), **options})
-        command = command or [sys.executable, "-P", "-m", "spamnb.serve"]
-        (stdin := folder / "options").write_text(asked.as_json())
+        command = command or [sys.executable, "-P", "-c", START]
+        (stdin := folder / "options").write_text(json.dumps(asdict(asked)))
         with open(self.log_path, "wb") as log, open(stdin, "rb") as given:
             self.process = subprocess.Popen(
                 command,
@@ -61,7 +78,6 @@ class Serving(Client):
             )
         line = self.wait_for("serving at ")
         places = line.partition("serving at ")[2].partition(";")[0]
-        places, _, self.metrics = places.partition(", metrics at ")
         address, _, self.http = places.partition(", HTTP at ")
         super().__init__(address)
 
@@ -81,10 +97,6 @@ class Serving(Client):
             return None
 
         return until(found, lambda: f"no {text!r} in the log:\n{self.log}")
-
-    @property
-    def workers(self):
-        return children(self.process.pid)
 
     def spamc(self, *arguments, stdin=b""):
         host, _, port = self.address.rpartition(":")
@@ -112,8 +124,7 @@ class Serving(Client):
 
     def end_when_asked(self):
         """Stand still, so that who asks waits for the answer; then die."""
-        for worker in self.workers:
-            stand_still(worker)
+        stand_still(self.process.pid)
 
         def end():
             until(lambda: self.has_a_client)
@@ -125,6 +136,40 @@ class Serving(Client):
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
+
+
+class Spoken(Connection):
+    """A connection without a socket: the pieces that a client sends, the last of which ends it."""
+
+    def __init__(self, pieces):
+        self.pieces = iter([piece for piece in pieces if piece])
+        self.peer = None
+        self.data = bytearray()
+        self.begun = self.ended = self.complete = False
+        self.heard = b""
+
+    def hold(self, size):
+        pass
+
+    @asynccontextmanager
+    async def waiting(self, seconds=None):  # noqa: ARG002
+        yield
+
+    async def receive(self):
+        piece = next(self.pieces, b"")
+        self.ended = not piece
+        return piece
+
+    async def write(self, data):
+        self.heard += data
+
+    def talk(self, handler):
+        """Return all that a client hears who says these pieces."""
+        try:
+            handler(self).send(None)
+        except StopIteration as end:
+            return self.heard + end.value
+        raise AssertionError("it waits for a client who has ended")
 
 
 def children(process):
@@ -155,7 +200,8 @@ def request(command, raw=b"", version="1.5", **headers):
 
 def post(path, raw=b"", **headers):
     """A request as a client of rspamd makes it."""
-    return with_headers(f"POST {path} HTTP/1.1", {"Content_Length": len(raw), **headers}, raw)
+    headers = {"Host": "localhost", "Content_Length": len(raw), **headers}
+    return with_headers(f"POST {path} HTTP/1.1", headers, raw)
 
 
 def with_headers(line, headers, raw):

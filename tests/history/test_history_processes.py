@@ -356,8 +356,6 @@ REFUSED = {
     "classify --history-days 3": "--history",
     "classify --history --history-days 0": "1 or more",
     "classify --history HAM": "one message at a time",
-    "serve --history-size 1GB": "--history",
-    "serve --history --history-size x": "200MB",
 }
 
 

@@ -43,7 +43,7 @@ def server(home, spamnb):
     (place / "users").mkdir(parents=True)
     given = command.replace("/var/lib/spamnb/users", str(place / "users"))
     given = given.replace("/var/lib/spamnb/model.msgpack", spamnb.model)
-    options = [*given.split(), "--listen", f"unix:{place}/socket", "--workers", "1"]
+    options = [*given.split(), "--listen", f"unix:{place}/socket"]
     serving = Serving(spamnb, place, command=[spamnb.program, "serve", *options])
     yield serving
     serving.end()

@@ -21,7 +21,7 @@ from helpers.postfixes import (
     verdict_in,
 )
 from helpers.recipes import recipe
-from helpers.serving import Serving
+from helpers.serving import Serving, configured
 
 pytestmark = needs_postfix
 
@@ -121,7 +121,7 @@ def test_a_header_within_a_header_deceives_nobody(postfix):
 
 
 def test_headers_of_another_filter(idle, mail):
-    idle.start(header_style="spamassassin")
+    idle.start(env=configured(idle.folder, 'header_style = "spamassassin"\n'))
     forged = b"X-Spam-Flag: NO\nX-Spam-Status: No\nx-spam-level:\nX-Spam-Status: No\n"
     head, message = halves(idle.deliver(forged + mail.messages["spam"]))
     names = [line.split(b":")[0] for line in head.splitlines() if line.startswith(b"X-Spam")]
@@ -225,7 +225,15 @@ def test_the_model_of_the_recipient_judges_and_the_log_says_so(idle, spamnb, mai
     """Of the user 1, who takes ham for spam; 0 has no model."""
     (tmp_path / "1").mkdir()
     spamnb(
-        "train", "--jobs", "1", "--model", tmp_path / "1" / "model.msgpack", mail.spam, mail.ham
+        "train",
+        "--jobs",
+        "1",
+        "--model",
+        tmp_path / "1" / "model.msgpack",
+        "--ham",
+        mail.spam,
+        "--spam",
+        mail.ham,
     ).succeeds()
     idle.start(user_models=str(tmp_path))
     shared, own = idle.deliver_all([mail.messages["spam"]] * 2)

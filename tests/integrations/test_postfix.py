@@ -132,14 +132,12 @@ def test_a_server_killed_in_the_middle(own_postfix, mail):
 
 def test_spamc_killed_in_the_middle(own_postfix, mail):
     """The message waits, and is delivered when it can be."""
-    workers = own_postfix.server.workers
-    for worker in workers:
-        stand_still(worker)
+    process = own_postfix.server.process
+    stand_still(process.pid)
     own_postfix.send(mail.messages["spam"])
     own_postfix.killed_while_it_waits()
     own_postfix.wait_until(own_postfix.waiting)
-    for worker in workers:
-        os.kill(worker, signal.SIGCONT)
+    process.send_signal(signal.SIGCONT)
     own_postfix.run("postqueue", "-f")
     (delivered,) = own_postfix.delivered()
     (without,) = own_postfix.deliver_unfiltered(mail.messages["spam"])

@@ -21,4 +21,4 @@ def serving(spamnb, tmp_path_factory):
 @pytest.fixture(scope="module")
 def server(serving):
     """One that no test changes."""
-    return serving(workers=2)
+    return serving()

@@ -4,14 +4,10 @@ import os
 import signal
 
 import pytest
-from helpers.serving import request
+from helpers.serving import configured, request
 from helpers.waiting import until
 
 pytestmark = pytest.mark.slow
-
-
-def configured_in(folder):
-    return {"XDG_CONFIG_HOME": str(folder), "XDG_CACHE_HOME": str(folder)}
 
 
 def test_a_list_that_changes_is_noticed(serving, mail, tmp_path):
@@ -19,8 +15,7 @@ def test_a_list_that_changes_is_noticed(serving, mail, tmp_path):
     folder.mkdir()
     block = folder / "block.txt"
     block.write_text("example.org\n")
-    (folder / "spamnb.toml").write_text('header = "X-Spam-Told"\nsubject_tag = "[spam]"\n')
-    server = serving(env=configured_in(tmp_path), workers=1)
+    server = serving(env=configured(tmp_path, 'header = "X-Spam-Told"\nsubject_tag = "[spam]"\n'))
     asked = request("PROCESS", mail.messages["ham"])
 
     def write(text):
@@ -45,11 +40,9 @@ def test_a_list_that_changes_is_noticed(serving, mail, tmp_path):
 
 def test_a_changed_configuration_is_applied(serving, spamnb, mail, tmp_path):
     """Header, tag and history at once; of another model it is said that a restart is needed."""
-    (tmp_path / "spamnb").mkdir()
     file = tmp_path / "spamnb" / "spamnb.toml"
-    file.write_text(f'model = "{spamnb.model}"\n')
-    env = configured_in(tmp_path) | {"XDG_STATE_HOME": str(tmp_path / "state")}
-    server = serving(env=env, workers=1)
+    env = configured(tmp_path, f'model = "{spamnb.model}"\n') | {"XDG_STATE_HOME": str(tmp_path / "state")}
+    server = serving(env=env)
     asked = request("PROCESS", mail.messages["spam"])
     assert b"X-Spamnb: spam; " in server.ask(asked)
     file.write_text('model = "other"\nheader_style = "bogofilter"\nsubject_tag = "[spam]"\nhistory = true\n')

@@ -30,7 +30,7 @@ def homes(tmp_path):
 
 @pytest.fixture
 def judge(shared, homes):
-    return Judge(Options(str(shared), user_models=str(homes)), Counters(1))
+    return Judge(Options(str(shared), user_models=str(homes)), Counters())
 
 
 def lesson(shared, homes, raw, label):
@@ -90,7 +90,7 @@ def test_without_the_shared_model_users_are_judged_by_their_own(shared, homes, t
         start, size = (0, 100) if missing == "head" else (tokens.at, tokens.size)
         data = kept.read_bytes()
         Path(shared).write_bytes(data[:start] + bytes(size) + data[start + size :])
-    judge = Judge(Options(str(shared), user_models=str(homes)), Counters(1))
+    judge = Judge(Options(str(shared), user_models=str(homes)), Counters())
     for _ in range(2):
         judged = judge.classify(spam(99), "ann")
         assert (judged.model, judged.verdict.as_map()) == (path, alone)

@@ -10,15 +10,13 @@ from helpers.load import MEGABYTE, resident
 from helpers.serving import everything, request
 from helpers.waiting import PATIENCE
 
-from spamnb.serve.held_bytes import MOST_HELD, HeldBytes
-
 OK = b"SPAMD/1.1 0 EX_OK\r\n"
 
 
 @pytest.fixture(scope="module")
 def server(serving):
-    """One worker, so that whoever hurts it hurts all; an hour to ask, and a megabyte to say."""
-    return serving(workers=1, max_connections=40, timeout=3600.0, max_size=MEGABYTE)
+    """An hour to ask, and a megabyte to say."""
+    return serving(max_connections=40, timeout=3600.0, max_size=MEGABYTE)
 
 
 @pytest.fixture
@@ -33,7 +31,7 @@ def answered(server, check):
 
 def test_who_dawdles_is_timed_out(serving):
     """One byte at a time: a time limit for each byte would never end."""
-    server = serving(workers=1, timeout=1.0)
+    server = serving(timeout=1.0)
     start, said = time.monotonic(), b""
     with server.connect() as client:
         client.settimeout(0.05)
@@ -69,19 +67,17 @@ def test_messages_that_are_too_large(server):
 
 
 def test_a_zip_bomb(server):
-    (worker,) = server.workers
     bomb = zlib.compress(b"\n" * (100 * MEGABYTE))
     assert len(bomb) < MEGABYTE
-    before = resident(worker)
+    before = resident(server.process.pid)
     answer = server.ask(request("CHECK", bomb, Compress="zlib"))
     assert answer.endswith(b"the message has more than the %d bytes that are taken\r\n" % MEGABYTE)
-    assert resident(worker) - before < 20 * MEGABYTE
+    assert resident(server.process.pid) - before < 20 * MEGABYTE
 
 
 def test_many_large_requests_do_not_fill_the_memory(server, check):
     """Each is allowed, and none ends; together they may hold four megabytes, and a little each."""
-    (worker,) = server.workers
-    before = resident(worker)
+    before = resident(server.process.pid)
     part = request("CHECK", b"y" * 900_000, Content_length=1_000_000)
     with ExitStack() as stack:
         for _ in range(30):
@@ -89,16 +85,15 @@ def test_many_large_requests_do_not_fill_the_memory(server, check):
             with suppress(ConnectionError):  # it may have to make room
                 client.sendall(part)
         answered(server, check)
-        assert resident(worker) - before < 15 * MEGABYTE
+        assert resident(server.process.pid) - before < 15 * MEGABYTE
 
 
 def test_answers_that_nobody_reads_do_not_fill_the_memory(serving, tmp_path, check):
     """The kernel takes some of each; who has not read for longest is dropped."""
     options = {"timeout": 3600.0, "max_size": MEGABYTE, "max_connections": 100}
-    server = serving(listen=(f"unix:{tmp_path}/socket",), workers=1, **options)
-    (worker,) = server.workers
+    server = serving(listen=(f"unix:{tmp_path}/socket",), **options)
     answered(server, check)
-    before = resident(worker)
+    before = resident(server.process.pid)
     large = request("PROCESS", b"Subject: x\n\n".ljust(900_000, b"y"))
     with ExitStack() as stack:
         deaf = []
@@ -107,22 +102,8 @@ def test_answers_that_nobody_reads_do_not_fill_the_memory(serving, tmp_path, che
             deaf[-1].sendall(large)
             assert deaf[-1].recv(1, socket.MSG_PEEK)
         answered(server, check)
-        assert resident(worker) - before < 15 * MEGABYTE
+        assert resident(server.process.pid) - before < 15 * MEGABYTE
         assert len(everything(deaf[0])) < 900_000 < len(everything(deaf[-1]))
-
-
-def test_workers_share_what_they_may_hold():
-    """One that holds less than its share lets go of nothing."""
-    held = HeldBytes(100, workers=4)
-    held.use_cell(1)
-    assert held.take(MOST_HELD * 100)
-    held.use_cell(2)
-    assert held.take(100)
-    assert not held.take(1)
-    held.worker = 1
-    assert held.are_too_many
-    held.use_cell(1)  # another one in its place
-    assert (held.own, held.are_too_many) == (0, False)
 
 
 def test_a_message_cannot_write_into_the_log(server):
@@ -134,6 +115,5 @@ def test_a_message_cannot_write_into_the_log(server):
     assert line.isascii()
 
 
-def test_the_worker_is_the_same_as_ever(server):
-    assert "died" not in server.log
-    assert "unexpected" not in server.log
+def test_nothing_was_unexpected(server):
+    assert "spamnb: unexpected" not in server.log

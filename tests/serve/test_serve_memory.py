@@ -60,15 +60,15 @@ def test_the_same_as_from_disk(spamnb, three, said, monkeypatch):
 def test_through_a_life_of_learning(own, spamnb, messages, said):
     """The counts on disk stay the same, and in memory, until they are folded together with the journal."""
     kept, draw = SharedModel(own), random.Random(6)
-    before, (memory,) = kept.current(), kept.memory.values()
+    before, (tables,) = kept.current(), kept.tables.values()
     for raw in draw.sample(messages, 30):
         learn(own, raw, draw.choice(["ham", "spam", None]))
         assert said(kept.current()) == said(Model.open(own))
     assert kept.current() is not before
-    assert [*kept.memory.values()] == [memory]
+    assert [*kept.tables.values()] == [tables]
     fold(own)
     assert said(kept.current()) == said(Model.open(own))
-    assert memory not in kept.memory.values()
+    assert tables not in kept.tables.values()
     shutil.copy(spamnb.model, own + ".new")
     os.replace(own + ".new", own)
     assert said(kept.current()) == said(Model.open(own))

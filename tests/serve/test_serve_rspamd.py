@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 from helpers.programs import needs
-from helpers.serving import LOOPBACK, post
+from helpers.serving import LOOPBACK, everything, post
 from helpers.waiting import PATIENCE
 
 from spamnb.model import Model
@@ -18,7 +18,7 @@ NEW = b"Subject: xyzzy\n\nplugh\n"
 @pytest.fixture(scope="module")
 def server(serving):
     """One that no test changes."""
-    return serving(http=(LOOPBACK,), workers=2, max_size=20_000)
+    return serving(http=(LOOPBACK,), max_size=20_000)
 
 
 @pytest.fixture
@@ -26,8 +26,8 @@ def teachable(serving, own, tmp_path):
     """Users with a model of their own if they are taught, at a port with a password and at a Unix socket."""
     (tmp_path / "password").write_text("secret\n")
     (tmp_path / "users" / "ann").mkdir(parents=True)
-    options = {"model": own, "user_models": str(tmp_path / "users"), "create_user_models": True}
-    options |= {"http_password": str(tmp_path / "password"), "allow_tell": True, "teach_shared": True}
+    options = {"model": own, "user_models": str(tmp_path / "users")}
+    options |= {"http_password": str(tmp_path / "password"), "allow_tell": True}
     return serving(http=(LOOPBACK, f"unix:{tmp_path}/http"), **options)
 
 
@@ -83,11 +83,11 @@ def test_state(server, mail):
     assert "Statfile: SPAMNB_SPAM type: spamnb; " in out
     assert rspamc(server.http, "uptime")[0] == 0
     assert ask(server, b"GET /ping HTTP/1.0\r\n\r\n") == (200, "pong\r\n")
-    assert 'spamnb_messages_total{verdict="spam"} ' in ask(server, b"GET /metrics HTTP/1.1\r\n\r\n")[1]
+    assert 'spamnb_messages_total{verdict="spam"} ' in ask(server, b"GET /metrics HTTP/1.0\r\n\r\n")[1]
 
 
 @needs("rspamc")
-def test_teaching(teachable, spamnb, own, tmp_path):
+def test_teaching(teachable, spamnb, tmp_path):
     """At the port, where the password is asked for, and at the path, where the kernel says who asks."""
     port, path = teachable.http.split(" and ")
     anns = tmp_path / "users" / "ann" / "model.msgpack"
@@ -97,8 +97,6 @@ def test_teaching(teachable, spamnb, own, tmp_path):
         (port, ["-P", "secret", "-d", "ann"], "spam", anns),
         (path, ["-r", "<Ann+x@example.org>", "-r", "bob"], "ham", anns),
         (path, ["-u", "ann"], "ham", anns),
-        (path, [], "spam", own),
-        (path, ["-d", "../ann"], "ham", own),
     ):
         code, out = rspamc(where, *options, f"learn_{label}", stdin=NEW)
         assert (code, "success = true" in out) == (0, True), out
@@ -109,7 +107,7 @@ def test_teaching(teachable, spamnb, own, tmp_path):
 @needs("rspamc")
 def test_no_lesson_of_a_crowd_is_lost(serving, own, tmp_path):
     """64 at a time, by one worker: they wait for each other."""
-    server, before = serving(http=(LOOPBACK,), model=own, allow_tell=True, workers=1), messages_of(own)
+    server, before = serving(http=(LOOPBACK,), model=own, allow_tell=True), messages_of(own)
     (folder := tmp_path / "lessons").mkdir()
     for number in range(100):
         (folder / f"{number}.eml").write_bytes(b"Subject: lesson %d\n\nlesson\n" % number)
@@ -151,7 +149,7 @@ def chunked(raw, size):
     return b"".join(b"%x;a=b\r\n%s\r\n" % (len(piece), piece) for piece in pieces) + b"0\r\n"
 
 
-CHUNKED = b"POST /checkv2 HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+CHUNKED = b"POST /checkv2 HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
 def test_other_ways_to_ask_the_same(server, mail):
@@ -167,49 +165,33 @@ def test_other_ways_to_ask_the_same(server, mail):
     ):
         for end in (True, False):
             assert without_time(ask(server, asked, end=end)) == whole
-    told = server.ask(post("/checkv2", raw, Expect="100-continue"), address=server.http)
-    assert told.startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n")
+    with server.connect(server.http) as client:
+        client.sendall(post("/checkv2", b"", Content_Length=len(raw), Expect="100-continue"))
+        assert client.recv(1 << 16) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        client.sendall(raw)
+        assert everything(client).startswith(b"HTTP/1.1 200 OK\r\n")
 
 
-POST = b"POST /checkv2 HTTP/1.1\r\n"
 ERRORS = {
     "nothing": (b"", 400),
     "another protocol": (b"CHECK SPAMC/1.5\r\n\r\n", 400),
-    "another version": (b"GET /ping HTTP/2\r\n\r\n", 400),
-    "an endless line": (b"x" * 10_000, 400),
-    "no colon": (POST + b"foo\r\n\r\n", 400),
-    "a blank before the colon": (POST + b"Content-Length : 1\r\n\r\nx", 400),
-    "a folded header": (POST + b"A: b\r\n c: d\r\n\r\n", 400),
-    "control characters": (POST + b"User: a\x01b\r\n\r\n", 400),
-    "ends in the headers": (POST + b"A: b\r\n", 400),
-    "too many headers": (POST + b"A: b\r\n" * 300 + b"\r\n", 400),
-    "letters for a length": (POST + b"Content-Length: 1a\r\n\r\nx", 400),
-    "negative length": (POST + b"Content-Length: -1\r\n\r\nx", 400),
-    "two lengths": (POST + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\nxy", 400),
-    "length and chunks": (POST + b"Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
-    "another coding": (POST + b"Transfer-Encoding: gzip\r\n\r\n0\r\n\r\n", 400),
-    "too long a length": (POST + b"Content-Length: 7\r\n\r\nabc", 400),
-    "no chunk": (CHUNKED, 400),
-    "negative chunk": (CHUNKED + b"-1\r\nx\r\n0\r\n\r\n", 400),
-    "a chunk of digits": (CHUNKED + b"0" * 17 + b"\r\n\r\n", 400),
-    "a chunk without end": (CHUNKED + b"1\r\nxy\r\n0\r\n\r\n", 400),
+    "an endless line": (b"x" * 100_000, 400),
+    "for a terminal": (b"GET /\x1b[2J HTTP/1.0\r\n\r\n", 400),
+    "too long a length": (post("/checkv2", b"abc", Content_Length=7), 400),
     "torn chunk": (CHUNKED + b"5\r\nx", 400),
-    "without the last chunk": (CHUNKED + b"1\r\nx\r\n", 400),
-    "without the last line": (CHUNKED + b"1\r\nx\r\n0\r\n", 400),
+    "endless chunks": (CHUNKED + chunked(b"x" * 15_000, 1), 400),
     "large": (post("/checkv2", b"x" * 20_001), 413),
-    "said to be huge": (POST + b"Content-Length: 999999999999999999\r\n\r\n", 413),
+    "said to be huge": (post("/checkv2", Content_Length=10**17), 413),
     "large in chunks": (CHUNKED + chunked(b"x" * 20_001, 4096) + b"\r\n", 413),
-    "a huge chunk": (CHUNKED + b"ffffffffffffffff\r\n", 413),
     "large when unpacked": (post("/checkv2", gzip.compress(b"x" * 20_001), Compression="zstd"), 413),
     "torn packing": (post("/checkv2", gzip.compress(b"x" * 99)[:-9], Compression="zstd"), 400),
-    "another path": (b"GET /learn\x1b[2J HTTP/1.1\r\n\r\n", 404),
-    "no message": (b"GET /checkv2 HTTP/1.1\r\n\r\n", 405),
     "frames without end": (post("/checkv2", 1000 * gzip.compress(b""), Compression="zstd"), 400),
-    "another host": (b"GET /stat HTTP/1.1\r\nHost: evil.example:11334\r\n\r\n", 421),
-    "another host for metrics": (b"GET /metrics HTTP/1.1\r\nHost: evil.example\r\n\r\n", 421),
+    "another path": (b"GET /learn HTTP/1.0\r\n\r\n", 404),
+    "no message": (b"GET /checkv2 HTTP/1.0\r\n\r\n", 405),
+    "another host for metrics": (b"GET /metrics HTTP/1.1\r\nHost: evil.example:11334\r\n\r\n", 421),
     "another host to judge": (post("/checkv2", b"x", Host="localhost.evil.example"), 421),
     "a web page": (post("/checkv2", b"x", Origin="http://example.org"), 403),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", ERRORS)
@@ -241,7 +223,7 @@ def test_reject(serving, mail):
 def test_a_failure_says_no_more_than_that(serving, tmp_path):
     server = serving(http=(LOOPBACK,), model=str(tmp_path / "none"), user_models=str(tmp_path))
     assert ask(server, post("/checkv2", NEW)) == (500, {"error": "see the log of the server"})
-    assert ask(server, b"GET /stat HTTP/1.1\r\n\r\n")[1]["statfiles"] == []
+    assert ask(server, b"GET /stat HTTP/1.0\r\n\r\n")[1]["statfiles"] == []
     raw = b"Message-ID: <1 2@a.example>\n\nx\n"
     ask(server, post("/checkv2", raw, User="ann"))
     assert server.wait_for("user=ann").endswith(r" user=ann id=<1\x202@a.example>")

@@ -82,11 +82,11 @@ def requests(mail):
         "ham": post("/checkv2", ham, User="ann", From="a@b.example", Rcpt="c@d.example", **WITH),
         "chunks": chunked,
         "old": post("/checkv2", spam, **WITH).replace(b"HTTP/1.1", b"HTTP/1.0"),
-        "ping": b"GET /ping HTTP/1.1\r\n\r\n",
-        "stat": b"GET /stat HTTP/1.1\r\nPassword: secret\r\n\r\n",
-        "stat without": b"GET /stat HTTP/1.1\r\n\r\n",
-        "auth": b"GET /auth HTTP/1.1\r\nPassword: secret\r\n\r\n",
-        "another path": b"GET /xyzzy HTTP/1.1\r\nPassword: secret\r\n\r\n",
+        "ping": b"GET /ping HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "stat": b"GET /stat HTTP/1.1\r\nHost: localhost\r\nPassword: secret\r\n\r\n",
+        "stat without": b"GET /stat HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "auth": b"GET /auth HTTP/1.1\r\nHost: localhost\r\nPassword: secret\r\n\r\n",
+        "another path": b"GET /xyzzy HTTP/1.1\r\nHost: localhost\r\nPassword: secret\r\n\r\n",
     }
 
 

@@ -38,7 +38,7 @@ def homes(tmp_path):
 def upside_down(spamnb, mail, tmp_path):
     """A model that takes ham for spam."""
     path = str(tmp_path / "upside-down")
-    spamnb("train", "--jobs", "1", "--model", path, mail.spam, mail.ham).succeeds()
+    spamnb("train", "--jobs", "1", "--model", path, "--ham", mail.spam, "--spam", mail.ham).succeeds()
     return path
 
 
@@ -53,7 +53,7 @@ def is_spam(server, user):
 
 
 def test_own_models_and_the_shared_one(serving, homes, upside_down):
-    server = serving(user_models=str(homes), workers=1)
+    server = serving(user_models=str(homes))
     assert is_spam(server, "ann")
     give(homes, "ann", upside_down)
     give(homes, "bob@example.org", upside_down)
@@ -98,14 +98,6 @@ def test_links_are_followed_within_the_users_folder_only(serving, homes, upside_
     assert is_spam(server, "ann")  # a model that becomes a link is let go
 
 
-def test_models_by_a_pattern(serving, homes, upside_down):
-    (homes / "ann" / ".local").mkdir(parents=True)
-    shutil.copy(upside_down, homes / "ann" / ".local" / "spam.model")
-    server = serving(user_models=f"{homes}/%u/.local/spam.model")
-    assert not is_spam(server, "ann")
-    assert is_spam(server, "bob")
-
-
 @pytest.mark.slow
 @needs("spamc", "setpriv")
 def test_a_model_that_cannot_be_judged_by_gives_way_to_the_shared_one(spamnb, upside_down):
@@ -118,7 +110,7 @@ def test_a_model_that_cannot_be_judged_by_gives_way_to_the_shared_one(spamnb, up
         (homes / "damaged" / "model.msgpack").write_bytes(b"\x84 no model")
         for path in ("closed/model.msgpack", "hidden"):
             os.chmod(homes / path, 0)
-        command = [*AS_ANYBODY, spamnb.program, "serve", "--listen", LOOPBACK, "--workers", "1"]
+        command = [*AS_ANYBODY, spamnb.program, "serve", "--listen", LOOPBACK]
         command += ["--model", shared, "--user-models", str(homes)]
         os.chmod(folder, 0o755)
         server = Serving(spamnb, Path(folder), command)
@@ -137,12 +129,6 @@ def test_a_model_that_cannot_be_judged_by_gives_way_to_the_shared_one(spamnb, up
             server.end()
 
 
-def test_a_broken_shared_model_is_told_at_start(serving, homes, tmp_path):
-    (tmp_path / "broken").write_bytes(b"\x84 no model")
-    server = serving(model=str(tmp_path / "broken"), user_models=str(homes))
-    assert "broken: not a spamnb model" in server.log.partition("serving at")[0]
-
-
 def test_without_a_shared_model(serving, homes, upside_down, tmp_path):
     give(homes, "ann", upside_down)
     server = serving(model=str(tmp_path / "none"), user_models=str(homes))
@@ -151,38 +137,23 @@ def test_without_a_shared_model(serving, homes, upside_down, tmp_path):
     assert is_spam(server, "bob").startswith(b"SPAMD/1.0 75 ")
 
 
-def test_without_a_shared_model_a_first_lesson_makes_a_model(serving, homes, tmp_path):
-    options = {"user_models": str(homes), "allow_tell": True, "create_user_models": True}
-    server = serving(model=str(tmp_path / "none"), **options)
-    told = server.ask(request("TELL", SPAM, User="bob", Set="local", Message_class="spam"))
-    assert b"DidSet: local" in told
-    assert StoredModel.open(str(homes / "bob" / "model.msgpack")).messages == [0, 1]
-
-
 def test_who_teaches_teaches_the_model_that_judges_them(serving, spamnb, own, homes):
+    """And nobody teaches the shared one, where users have models."""
     give(homes, "ann", own)
     anns = str(homes / "ann" / "model.msgpack")
     server = serving(model=own, user_models=str(homes), allow_tell=True)
     raw = b"Subject: xyzzy\n\nplugh\n"
-
-    def knows(model):
-        return os.path.exists(model + ".journal")
-
     server.ask(request("TELL", raw, User="ann", Set="local", Message_class="spam"))
-    assert (knows(anns), knows(own)) == (True, False)
     told = server.ask(request("TELL", raw, User="../ann", Set="local", Message_class="ham"))
-    assert told.startswith(b"SPAMD/1.0 69 Service Unavailable: this user has no model, see ")
-    assert (knows(anns), knows(own)) == (True, False)
-    server = serving(model=own, user_models=str(homes), allow_tell=True, teach_shared=True)
-    server.ask(request("TELL", raw, User="../ann", Set="local", Message_class="ham"))
-    assert (knows(anns), knows(own)) == (True, True)
+    assert told.startswith(b"SPAMD/1.0 69 Service Unavailable: nobody can have this name")
+    assert not os.path.exists(f"{own}.journal")
     assert spamnb("train", "--spam", "-", "--model", anns, stdin=raw).lines == ["spam: 1 already known"]
-    assert spamnb("train", "--ham", "-", "--model", own, stdin=raw).lines == ["ham: 1 already known"]
 
 
-def test_a_first_lesson_makes_a_model_if_wanted(serving, own, homes):
+def test_a_first_lesson_makes_a_model(serving, own, homes):
+    """Even without a shared one."""
     os.symlink(homes.parent, homes / "eve")
-    server = serving(model=own, user_models=str(homes), allow_tell=True, create_user_models=True)
+    server = serving(model=f"{own}-missing", user_models=str(homes), allow_tell=True)
     lesson = {"raw": SPAM, "Set": "local", "Message_class": "spam"}
     assert b"DidSet: local" in server.ask(request("TELL", User="bob", **lesson))
     assert StoredModel.open(str(homes / "bob" / "model.msgpack")).messages == [0, 1]
@@ -190,12 +161,11 @@ def test_a_first_lesson_makes_a_model_if_wanted(serving, own, homes):
     for user in ("eve", "../bob"):  # a link that leads elsewhere, and nobody
         assert server.ask(request("TELL", User=user, **lesson)).startswith(b"SPAMD/1.0 ")
     assert sorted(os.listdir(homes)) == ["bob", "eve"]
-    assert not os.path.exists(f"{own}.journal")
 
 
 def test_a_user_has_one_name_in_every_protocol(serving, own, homes):
     """By an address, with its domain: who has the same name elsewhere is another."""
-    options = {"model": own, "user_models": str(homes), "allow_tell": True, "create_user_models": True}
+    options = {"model": own, "user_models": str(homes), "allow_tell": True}
     server = serving(http=(LOOPBACK,), **options)
     lesson = {"raw": SPAM, "Set": "local", "Message_class": "spam"}
     assert b"DidSet: local" in server.ask(request("TELL", User="ann@a.example", **lesson))
@@ -209,7 +179,7 @@ def test_a_user_has_one_name_in_every_protocol(serving, own, homes):
 
 def test_each_users_own_lists_of_senders(serving, mail, homes, spamnb):
     """With a model of their own or not; before those of the configuration; one that is wrong is told."""
-    server = serving(user_models=str(homes), workers=1)
+    server = serving(user_models=str(homes))
     ham = mail.messages["ham"]
 
     def verdict(user):
@@ -237,7 +207,7 @@ def test_only_so_many_models_stay_open(homes, spamnb):
         handles = (f"/proc/self/fd/{name}" for name in os.listdir("/proc/self/fd"))
         return sum(os.path.realpath(handle).startswith(f"{homes}/") for handle in handles)
 
-    judge = Judge(Options(spamnb.model, user_models=str(homes)), Counters(1))
+    judge = Judge(Options(spamnb.model, user_models=str(homes)), Counters())
     names = [f"user{number}" for number in range(MOST_OPEN_USER_MODELS + 20)]
     for name in names:
         (homes / name).mkdir()
@@ -266,10 +236,10 @@ ANN, BOB = 12001, 12002
 LEARN = """
 import sys
 from spamnb.rights import Rights
-from spamnb.serve.learning import LearningTask
+from spamnb.serve.learning import Lesson
 from spamnb.serve.log import Log
 owner = Rights(*map(int, sys.argv[2:]))
-print(LearningTask(sys.argv[1], b"Subject: x\\n\\ny\\n", "spam", owner=owner).run(Log()))
+print(Lesson(sys.argv[1], b"Subject: x\\n\\ny\\n", "spam", owner=owner).run(Log()))
 """
 
 
@@ -327,11 +297,10 @@ def test_who_may_teach_at_a_unix_socket(serving, own):
             done = subprocess.run(ask, input=teach, capture_output=True, timeout=PATIENCE, check=True)
             return done.stdout.startswith(b"SPAMD/1.1 0 ")
 
-        options = {"model": own, "user_models": str(homes), "workers": 1, "allow_tell": True}
-        options["teach_shared"] = True
+        options = {"model": own, "user_models": str(homes), "allow_tell": True}
         serving(listen=(f"unix:{folder}/strict",), **options)
         serving(listen=(f"unix:{folder}/open",), allow_tell_all=True, **options)
-        for user in ("ann", "carol", None):  # the last two have the shared model
+        for user in ("ann", "carol", None):  # the last two have no model
             assert not tell("strict", DAEMON, user)
             assert not tell("strict", stranger, user)
         assert not os.path.exists(f"{own}.journal")
@@ -342,4 +311,4 @@ def test_who_may_teach_at_a_unix_socket(serving, own):
         assert not tell("strict", stranger, daemon)
         assert tell("strict", 0, "ann")
         assert tell("open", stranger, "ann")
-        assert tell("open", stranger, None)
+        assert tell("open", stranger, "carol")

@@ -166,18 +166,16 @@ view_option = settings_option(
 )
 
 
+history_option = click.option(
+    "--history",
+    is_flag=True,
+    help="Keep each verdict, and the message for some days; see: spamnb history.",
+)
+
+
 def history_options(command: Decorated) -> Decorated:
     """Give a command the options of what it leaves in the history."""
-    return with_options(
-        command,
-        history_size_option,
-        history_days_option,
-        click.option(
-            "--history",
-            is_flag=True,
-            help="Keep each verdict, and the message for some days; see: spamnb history.",
-        ),
-    )
+    return with_options(command, history_size_option, history_days_option, history_option)
 
 
 MAIL = ("folders", "ham", "spam", "label", "jobs")

@@ -1,0 +1,258 @@
+"""Clients: what each sends and is sent, how long it may take, and how much memory all may take together.
+
+A task of asyncio serves each. Who takes too long, or has to make room for others, loses the time that is left
+to it: all that ends a conversation early is one TimeoutError.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+from spamnb.serve.options import Options
+
+READ_SIZE = 1 << 16  # bytes
+LARGE = 1 << 16  # bytes: who holds more may be dropped to free memory
+MOST_HELD = 4  # all clients together may hold this many times the bytes that one message may have
+# Seconds that a stopping server leaves to a request that has begun, and to a client that has sent nothing.
+GRACE, IDLE_GRACE = 5.0, 0.5
+STOP_TIMEOUT = 45.0  # seconds for all clients to end; learning may wait 30 of them for a lock
+# Seconds for which a new client need not give way to others: on a busy machine, it may not have sent yet.
+FIRST_BYTES_WAIT = 0.025
+A_MOMENT = 0.001  # seconds, in which the loop reads what has arrived by now
+OVERFLOW_ID = 65534  # of nobody; the kernel's default
+
+
+class Gone(Exception):
+    """The client has hung up, or its network has."""
+
+
+class HeldBytes:
+    """How many bytes of mail are held: requests, answers that wait to be read, lessons that wait."""
+
+    def __init__(self, largest: int) -> None:
+        self.most = MOST_HELD * largest
+        self.now = 0
+
+    @property
+    def are_too_many(self) -> bool:
+        return self.now > self.most
+
+    def change(self, size: int) -> None:
+        self.now += size
+
+    def take(self, size: int) -> bool:
+        """Count so many more bytes, unless that were too many."""
+        if self.now + size > self.most:
+            return False
+        self.now += size
+        return True
+
+
+class Clients:
+    """All clients of the server."""
+
+    def __init__(self, options: Options, report: Callable[[Exception], None]) -> None:
+        self.options = options
+        self.held = HeldBytes(options.largest)
+        self.report = report  # called with an error that no protocol expects
+        self.tasks: set[asyncio.Task[None]] = set()
+        self.waited_for: dict[Connection, None] = {}  # those that keep us waiting, the one for longest first
+        self.stopping = False
+
+    def start(self, client: socket.socket, handler: Handler) -> None:
+        task = asyncio.create_task(self._serve(client, handler))
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+    async def _serve(self, client: socket.socket, handler: Handler) -> None:
+        """Serve a client to the end; whatever goes wrong ends this conversation and no other."""
+        connection = Connection(self, client)
+        try:
+            await connection.end(await handler(connection))
+        except (Gone, TimeoutError):
+            pass
+        except Exception as error:
+            self.report(error)
+        finally:
+            client.close()
+            connection.hold(0)
+
+    async def make_room(self) -> None:
+        """Wait until one more client can be taken; somebody may have to give way."""
+        while len(self.tasks) >= self.options.max_connections:
+            await asyncio.sleep(A_MOMENT)
+            if self.drop_slowest():
+                return
+
+    def drop_slowest(self) -> bool:
+        """Let who keeps us waiting for longest give way, unless it has come just now."""
+        slowest = next(iter(self.waited_for), None)
+        if slowest is None or slowest.since + FIRST_BYTES_WAIT > slowest.loop.time():
+            return False
+        slowest.give_way()
+        return True
+
+    def limit_held_bytes(self) -> None:
+        """Drop who takes longest to send a large request or read a large answer, while too much is held."""
+        while self.held.are_too_many:
+            large = (connection for connection in self.waited_for if connection.held > LARGE)
+            if (slowest := next(large, None)) is None:
+                return
+            slowest.give_way()
+
+    async def stop(self) -> None:
+        """Let clients finish what they have begun, and end those that have begun nothing."""
+        self.stopping = True
+        for connection in self.waited_for:
+            grace = connection.loop.time() + connection.grace
+            connection.timeout.reschedule(min(connection.timeout.when() or grace, grace))
+        if self.tasks:
+            await asyncio.wait(self.tasks, timeout=STOP_TIMEOUT)
+
+
+class Connection:
+    """The connection to one client, for protocols that know no sockets."""
+
+    def __init__(self, clients: Clients, client: socket.socket) -> None:
+        client.setblocking(False)
+        self.loop = asyncio.get_running_loop()
+        self.clients = clients
+        self.socket = client
+        self.peer = peer_of(client)
+        self.data = bytearray()  # received, and not taken yet
+        self.held = 0  # bytes that count as held
+        self.begun = False  # whether a request has begun that was not answered yet
+        self.ended = False  # the client will send no more
+        self.complete = False  # when the protocol ends, the client has nothing left to send
+        self.since = 0.0  # when we began to wait for the client
+        self.timeout: asyncio.Timeout
+
+    @property
+    def grace(self) -> float:
+        return GRACE if self.begun else IDLE_GRACE
+
+    @asynccontextmanager
+    async def waiting(self, seconds: float | None = None) -> AsyncIterator[None]:
+        """Give a client so many seconds, in which it may have to give way to others."""
+        self.since = self.loop.time()
+        self.clients.waited_for[self] = None
+        seconds = seconds or self.clients.options.timeout
+        try:
+            async with asyncio.timeout(
+                min(seconds, self.grace) if self.clients.stopping else seconds
+            ) as limit:
+                self.timeout = limit
+                yield
+        finally:
+            self.clients.waited_for.pop(self, None)
+
+    def give_way(self) -> None:
+        """End the time of a client that is waited for."""
+        del self.clients.waited_for[self]
+        self.timeout.reschedule(self.since)
+        self.hold(0)
+
+    def hold(self, size: int) -> None:
+        """Count so many bytes as held by this client."""
+        self.clients.held.change(size - self.held)
+        self.held = size
+        if size > LARGE:
+            self.clients.limit_held_bytes()
+
+    def clear(self) -> None:
+        self.data.clear()
+        self.hold(0)
+
+    async def receive(self) -> bytes:
+        """Return the next bytes as they arrive; none at the end."""
+        await asyncio.sleep(0)  # so that who sends without end leaves the others their time
+        try:
+            piece = await self.loop.sock_recv(self.socket, READ_SIZE)
+        except OSError as error:
+            raise Gone from error
+        self.begun, self.ended = True, not piece
+        return piece
+
+    async def _receive_more(self) -> None:
+        self.data += await self.receive()
+        self.hold(len(self.data))
+
+    async def read_line(self, longest: int) -> bytes | None:
+        """Take the next line, without its line end; None if the input stops in it, or it is too long."""
+        searched = 0
+        while (end := self.data.find(b"\n", searched)) < 0:
+            if self.ended or len(self.data) > longest:
+                return None
+            searched = len(self.data)
+            await self._receive_more()
+        line = bytes(self.data[:end])
+        del self.data[: end + 1]
+        return line.removesuffix(b"\r") if len(line) <= longest else None
+
+    async def read_up_to(self, size: int) -> bytes:
+        """Take `size` bytes, or fewer if the client stops sending before."""
+        while len(self.data) < size and not self.ended:
+            await self._receive_more()
+        with memoryview(self.data) as view:
+            data = bytes(view[:size])
+        del self.data[:size]
+        return data
+
+    async def send(self, answer: bytes) -> None:
+        """Answer a request."""
+        async with self.waiting():
+            self.hold(len(answer))
+            await self.write(answer)
+        self.hold(0)
+        self.begun = False
+
+    async def write(self, data: bytes) -> None:
+        try:
+            await self.loop.sock_sendall(self.socket, data)
+        except OSError as error:
+            raise Gone from error
+
+    async def end(self, answer: bytes) -> None:
+        """Send the last answer, and wait for a client that still sends: else it might not get to read it."""
+        await self.send(answer)
+        if self.complete or self.ended:
+            return
+        try:
+            self.socket.shutdown(socket.SHUT_WR)
+        except OSError as error:
+            raise Gone from error
+        async with self.waiting():
+            while await self.receive():
+                pass
+
+
+Handler = Callable[[Connection], Awaitable[bytes]]  # returns the last answer
+
+
+async def readable(file: int | socket.socket) -> None:
+    """Wait until a file, or a listening socket, has something to read."""
+    loop = asyncio.get_running_loop()
+    event = asyncio.Event()
+    loop.add_reader(file, event.set)
+    try:
+        await event.wait()
+    finally:
+        loop.remove_reader(file)
+
+
+def peer_of(client: socket.socket) -> int | None:
+    """User id of who has connected to a Unix socket, by the kernel's word; -1 where it does not tell.
+
+    Nor does it in a user namespace (`PrivateUsers=`), where every other user has the id of nobody.
+    """
+    if client.family != socket.AF_UNIX:
+        return None
+    if not hasattr(socket, "SO_PEERCRED"):
+        return -1
+    credentials = client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    user: int = struct.unpack("iIi", credentials)[1]
+    return -1 if user == OVERFLOW_ID else user
