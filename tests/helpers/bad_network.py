@@ -1,13 +1,10 @@
-"""A bad network between a client and a server of this machine: a proxy that cuts, delays, stalls and garbles.
+"""A bad network between a client and a server of this machine: a proxy that cuts and stalls.
 
 with BadNetwork(server.port, Weather(cut_at=b"UID MOVE", cut_when="half")) as network:
     ...  # connect to network.port
-with BadNetwork(server.port, random_weather(seed)) as network:
-    ...  # another weather for each connection, and the same in each run
 """
 
 import asyncio
-import random
 import socket
 import struct
 import threading
@@ -26,47 +23,24 @@ LONGEST_LINE = 1 << 26
 class Weather:
     """What happens to one connection; nothing, if nothing is said."""
 
-    cut_sent: int | None = None  # end it after so many bytes of the client
-    cut_received: int | None = None  # end it after so many bytes of the server
     stall_received: int | None = None  # after so many bytes of the server nothing more comes, for good
     cut_at: bytes | None = None  # end it at a command, for instance b"UID MOVE", b"": at any; not through TLS
     # lost: the server never sees it; silent: it does, but nothing of its answer comes; half: all of that but
     # the tagged line; answered: just after that line
     cut_when: Literal["lost", "silent", "half", "answered"] = "silent"
     nth: int = 1  # at which of such commands
-    garble: float = 0.0  # share of the server's bytes that are changed
-    seed: int = 0  # of what is garbled
-    delay: float = 0.0  # seconds before each piece is passed on
-    piece: int = 1 << 16  # bytes of the largest piece
     reset: bool = False  # end it by a reset, not by an end of file
 
 
-def random_weather(seed: int, often: int = 5000) -> Callable[[], Weather]:
-    """Draw one weather after another: a third is fair, the rest hits after about `often` bytes."""
-    drawn = random.Random(seed)
-
-    def draw() -> Weather:
-        at = int(drawn.expovariate(1 / often))
-        reset = drawn.random() < 0.5
-        kinds = (
-            Weather(),
-            Weather(delay=0.001, piece=often),
-            Weather(cut_sent=at // 10, reset=reset),
-            Weather(cut_received=at, reset=reset),
-            Weather(cut_received=at, reset=reset, piece=7),
-            Weather(garble=1 / (at + 1), seed=drawn.randrange(1 << 30)),
-        )
-        return drawn.choice(kinds)
-
-    return draw
+FAIR = Weather()
 
 
 class BadNetwork:
-    """Listens at `port`; `weather` may be changed, or be a function that is called for each connection."""
+    """Listens at `port`; `weather` may be changed for the next connection."""
 
-    def __init__(self, server_port: int, weather: Weather | Callable[[], Weather] | None = None):
+    def __init__(self, server_port: int, weather: Weather = FAIR):
         self.server_port = server_port
-        self.weather = weather or Weather()
+        self.weather = weather
         self.connections = 0  # so far
         self.before_cut: Callable[[], None] = lambda: None  # called just before one is ended by its weather
         self._open: set[asyncio.Task] = set()
@@ -110,8 +84,7 @@ class BadNetwork:
         task = asyncio.current_task()
         assert task
         self._open.add(task)
-        weather = self.weather() if callable(self.weather) else self.weather
-        connection = Connection(weather, lambda: self.before_cut(), self._thawed)
+        connection = Connection(self.weather, lambda: self.before_cut(), self._thawed)
         from_server, to_server = await asyncio.open_connection(HOST, self.server_port, limit=LONGEST_LINE)
         with suppress(OSError, asyncio.CancelledError):
             await first_of(connection.up(from_client, to_server), connection.down(from_server, to_client))
@@ -144,20 +117,15 @@ class Connection:
         self.weather = weather
         self.before_cut = before_cut
         self.thawed = thawed
-        self.random = random.Random(weather.seed)
-        self.fair = (
-            int(self.random.expovariate(weather.garble)) if weather.garble else 0
-        )  # bytes until a garbled one
         self.seen = 0  # of the commands to cut at
         self.tag: bytes | None = None  # of the one it is cut at
 
     async def up(self, reader, writer):
-        await self._pump(reader, writer, self._command, self.weather.cut_sent)
+        await self._pump(reader, writer, self._command)
 
     async def down(self, reader, writer):
-        stall = self.weather.stall_received
-        await self._pump(reader, writer, self._answer, self.weather.cut_received if stall is None else stall)
-        if stall is not None:
+        await self._pump(reader, writer, self._answer, self.weather.stall_received)
+        if self.weather.stall_received is not None:
             await asyncio.Event().wait()
 
     async def end(self, writer):
@@ -169,14 +137,13 @@ class Connection:
             await asyncio.wait_for(writer.wait_closed(), 1)
         writer.transport.abort()
 
-    async def _pump(self, reader, writer, change, left):
+    async def _pump(self, reader, writer, change, left=None):
         """Pass on what `change` makes of each piece, until no bytes are left to the connection."""
         by_line = self.weather.cut_at is not None
         while left != 0:
-            data = await (reader.readline() if by_line else reader.read(self.weather.piece))
+            data = await (reader.readline() if by_line else reader.read(1 << 16))
             if not data:
                 return
-            await asyncio.sleep(self.weather.delay)
             if not self.thawed.is_set():
                 await asyncio.Event().wait()
             data, last = change(data[:left])
@@ -196,18 +163,7 @@ class Connection:
 
     def _answer(self, line):
         if self.tag is None:
-            return self._garbled(line), False
+            return line, False
         if line.startswith(self.tag + b" "):
             return (line if self.weather.cut_when == "answered" else b""), True
         return (b"" if self.weather.cut_when == "silent" else line), False
-
-    def _garbled(self, data):
-        """Change the same bytes in each run, into whatever pieces they fall."""
-        if not self.weather.garble:
-            return data
-        changed = bytearray(data)
-        while self.fair < len(data):
-            changed[self.fair] = self.random.randrange(256)
-            self.fair += 1 + int(self.random.expovariate(self.weather.garble))
-        self.fair -= len(data)
-        return bytes(changed)

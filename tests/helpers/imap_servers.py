@@ -9,20 +9,14 @@ with DovecotImap(without=("MOVE",)) as server:
 import http.server
 import json
 import shlex
-import socketserver
 import subprocess
 import threading
 import urllib.parse
-from contextlib import suppress
 
 from helpers.dovecots import VERSION, DovecotProcess
-from helpers.homes import AS_A_USER
 from helpers.imap_mailbox import FOLDERS, HOST, PASSWORD, USER, ImapMailbox
 from helpers.ports import answers, free_ports
 from helpers.waiting import until
-
-# Debian lets nobody install Courier beside Dovecot: .ci/run unpacks its files apart.
-COURIER = "/opt/courier-imap/usr/bin/imapd"
 
 
 class Introspection(http.server.BaseHTTPRequestHandler):
@@ -175,12 +169,16 @@ class DovecotImap(ImapMailbox, DovecotProcess):
     full         has a folder Full/Junk that answers NO [OVERQUOTA]
     settings     more lines for dovecot.conf
     introspection  address of a provider of OAuth 2 that knows which tokens are good
+    below_inbox  all folders are below `INBOX.`, as Courier and Cyrus have them
 
     `ca` is the file of the authority, `tokens.good` the set of tokens that are let in by OAuth2.
     """
 
-    def __init__(self, without=(), full=False, settings="", introspection=""):
+    def __init__(self, without=(), full=False, settings="", introspection="", below_inbox=False):
         ImapMailbox.__init__(self)
+        if below_inbox:
+            self.separator, self.prefix = ".", "INBOX."
+            settings += "namespace inbox {\n  prefix = INBOX.\n  separator = .\n}\n"
         self.port, self.tls_port = free_ports(2)
         self.tokens = Tokens()
         oauth2 = OAUTH2.format(url=introspection or self.tokens.url)
@@ -224,87 +222,3 @@ def shown(without):
     if VERSION == "2.3":
         return f"imap_capability = {' '.join(name for name in CAPABILITIES.split() if name not in without)}\n"
     return "imap_capability {\n" + "".join(f"  {name} = no\n" for name in without) + "}\n"
-
-
-class CourierImap(ImapMailbox):
-    """Courier: no MOVE, no CONDSTORE, no SPECIAL-USE, all folders below `INBOX.`, and UTF8=ACCEPT.
-
-    Its own program for logins asks a daemon of the system. So the login is done here; then Courier's imapd
-    takes over the connection.
-    """
-
-    separator, prefix, rights = ".", "INBOX.", "courierimapacl"
-    made = tuple(f"INBOX.{name}" for name in FOLDERS)
-
-    offer = "IMAP4rev1 UIDPLUS CHILDREN NAMESPACE THREAD=ORDEREDSUBJECT THREAD=REFERENCES SORT QUOTA IDLE"
-
-    def __init__(self):
-        super().__init__()
-        self.server = socketserver.ThreadingTCPServer((HOST, 0), self.serve_client)
-        self.server.daemon_threads = True
-        self.port = self.server.server_address[1]
-        self.running: set = set()
-
-    def __enter__(self):
-        self.wipe()
-        serve(self.server)
-        return self
-
-    def __exit__(self, *_):
-        stop(self.server)
-        for process in list(self.running):
-            process.kill()
-        self._temporary.cleanup()
-
-    def serve_client(self, connection, *_):
-        # Unbuffered: what follows the login is for imapd. A client may be gone at any time, or say nonsense.
-        with suppress(OSError, ValueError), connection.makefile("rb", buffering=0) as lines:
-            if tag := self.log_in(lines, lambda text: connection.sendall(f"{text}\r\n".encode())):
-                self.run_imapd(connection, tag)
-
-    def log_in(self, lines, say):
-        """The tag of the command that logged in, or None."""
-        offer = f"CAPABILITY {self.offer} ACL ACL2=UNION ENABLE UTF8=ACCEPT"
-        say(f"* OK [{offer}] Courier-IMAP ready.")
-        while line := lines.readline().decode("latin-1"):
-            tag, command, *rest = shlex.split(line)
-            match [command.upper(), *rest]:
-                case ["LOGIN", user, password] if (user, password) == (USER, PASSWORD):
-                    return tag
-                case ["LOGIN", *_]:
-                    say(f"{tag} NO Login failed.")
-                case ["CAPABILITY"]:
-                    say(f"* {offer}\r\n{tag} OK CAPABILITY completed")
-                case ["NOOP"]:
-                    say(f"{tag} OK NOOP completed")
-                case ["LOGOUT"]:
-                    say(f"* BYE Courier-IMAP server shutting down\r\n{tag} OK LOGOUT completed")
-                    break
-                case _:
-                    say(f"{tag} BAD Invalid command")
-        return None
-
-    def run_imapd(self, connection, tag):
-        names = {"HOME": str(self.home_path), "MAILDIR": "./Maildir", "PATH": "/usr/bin:/bin"}
-        names |= {"AUTHENTICATED": USER, "IMAPLOGINTAG": tag, "TCPREMOTEIP": HOST, "TCPREMOTEPORT": "1"}
-        names |= {"IMAP_CAPABILITY": self.offer, "IMAP_KEYWORDS": "1", "IMAP_ACL": "1", "IMAP_USELOCKS": "1"}
-        names |= {"IMAP_IDLE_TIMEOUT": "1"}  # seconds between looks at the folder
-        process = subprocess.Popen(
-            [*AS_A_USER, COURIER, "Maildir"],
-            stdin=connection,
-            stdout=connection,
-            stderr=subprocess.DEVNULL,
-            cwd=self.home_path,
-            env=names,
-        )
-        self.running.add(process)
-        process.wait()
-        self.running.discard(process)
-
-    def on_disk(self, name):
-        return name
-
-    def change_uidvalidity(self, folder):
-        file = self.path(folder) / "courierimapuiddb"
-        version, validity, _ = file.read_text().splitlines()[0].split()
-        file.write_text(f"{version} {int(validity) + 1} 1\n")

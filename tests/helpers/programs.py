@@ -43,15 +43,6 @@ def drive_a_browser() -> None:
     shared_browser().get("about:blank")
 
 
-def start_courier() -> None:
-    from helpers.imap_servers import COURIER, CourierImap
-
-    os.stat(COURIER)
-    become_others()
-    with CourierImap() as server, server.connect():
-        pass
-
-
 def start_dovecot() -> None:
     with running_dovecot("imap"):
         pass
@@ -100,7 +91,6 @@ STARTS: dict[str, str | Callable[[], None]] = {
     "bogofilter": "bogofilter -V",
     "cc": f"cc -I{sysconfig.get_path('include')} -include Python.h -x c -fsyntax-only /dev/null",
     "chromedriver": drive_a_browser,
-    "courier": start_courier,
     "dovecot": start_dovecot,
     "dovecot with lmtp and sieve": start_sieve,
     "fdm": "fdm -nf /dev/null",

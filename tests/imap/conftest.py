@@ -2,8 +2,10 @@
 
 import pytest
 from helpers.imap_accounts import ImapHome
-from helpers.imap_servers import CourierImap, DovecotImap
+from helpers.imap_servers import DovecotImap
 from helpers.programs import require
+
+POOR = ("MOVE", "CONDSTORE", "QRESYNC", "SPECIAL-USE", "ESEARCH", "LITERAL+")
 
 
 @pytest.fixture(scope="session")
@@ -22,7 +24,11 @@ def dovecot_with(_running):
     def started(**options):
         require("dovecot")
         require("openssl")  # for its certificate
-        return fresh(_running, DovecotImap, options)
+        key = tuple(sorted(options.items()))
+        if key not in _running:
+            _running[key] = DovecotImap(**options).__enter__()
+        _running[key].wipe()
+        return _running[key]
 
     return started
 
@@ -32,24 +38,10 @@ def dovecot(dovecot_with):
     return dovecot_with()
 
 
-@pytest.fixture
-def courier(_running):
-    require("courier")
-    return fresh(_running, CourierImap, {})
-
-
-@pytest.fixture(params=["dovecot", "courier"])
-def server(request):
-    """Each of the two."""
-    return request.getfixturevalue(request.param)
-
-
-def fresh(running, kind, options):
-    key = (kind, *sorted(options.items()))
-    if key not in running:
-        running[key] = kind(**options).__enter__()
-    running[key].wipe()
-    return running[key]
+@pytest.fixture(params=[{}, {"without": POOR, "below_inbox": True}], ids=["rich", "poor"])
+def server(dovecot_with, request):
+    """One that can do all, and one that can do little."""
+    return dovecot_with(**request.param)
 
 
 @pytest.fixture

@@ -53,9 +53,10 @@ def test_certificates(dovecot, secure, tmp_path):
     assert "LOGIN" not in dovecot.log
 
 
-def test_what_is_no_tls(dovecot, courier, secure):
+def test_what_is_no_tls(dovecot, dovecot_with, secure):
     fails(secure(port=dovecot.port), 75, "no TLS", "`port`")
-    fails(secure(host=HOST, port=courier.port, tls="starttls"), 75, "STARTTLS", "`tls`")  # offers none
+    plain = dovecot_with(settings="ssl = no\n")
+    fails(secure(host=HOST, port=plain.port, tls="starttls"), 75, "STARTTLS", "`tls`")  # offers none
 
 
 def test_logins_that_are_refused(dovecot, secure):
