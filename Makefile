@@ -118,9 +118,8 @@ dist: env  ## in dist/ the wheel and the source, built again from the source and
 	test -z "$$(find dist -size +4M)"
 	@cd dist && sha256sum *.whl *.tar.gz
 
-dist-test: env  ## what is in dist/ installed, on every Python from 3.11 on: ARGS=--quick
-	$(BIN)/python -m pip install -q --group dist
-	$(BIN)/python tests/dists.py $(ARGS)
+dist-test:  ## what is in dist/ installed and used, on every Python from 3.11 on: ARGS=3.12
+	$(PYTHON) tests/dists.py $(ARGS)
 
 release: env  ## all checks, dist/ with checksums and what it depends on, and the tag: VERSION=1.2.3 ARGS=--dry-run
 	.ci/release $(VERSION) $(ARGS)

@@ -33,7 +33,7 @@ ROOT = Path(__file__).parent.parent
 PASSED, FAILED, VOID, NOT_RUN = "passed", "failed", "void", "not run"
 STYLES = {PASSED: "green", FAILED: "red"}
 LOGGED, ENOUGH = 80, 5  # last lines of a log on the page; and those that tell why a step failed
-TESTS = r"\d (passed|failed)|^coverage|^Python 3"
+TESTS = r"[\d:] (passed|failed)|^coverage|^Python 3"
 # Goals that are missed, and rows of spamnb's defaults.
 FIGURES = r"\bNO \||^WARNING: the machine|^\| (spamnb|the default|none|all|20) "
 DOUBTFUL = "^WARNING: the machine was too noisy|: not installed"

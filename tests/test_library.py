@@ -116,14 +116,3 @@ def test_errors(tmp_path):
         library.Settings(ngrams=9)
     for error in (NoModel, ModelError, CannotCreate, UsageError, Locked, DataError, NoInput):
         assert issubclass(error, library.SpamnbError)
-
-
-def test_paths_may_be_path_objects(own, mail, tmp_path):
-    assert library.Model.open(Path(own)).classify(mail.messages["spam"]).label == "spam"
-    assert library.learn(Path(own), b"Subject: plugh\n\n", "spam") == "learned"
-    summary = library.train(tmp_path / "new", {"ham": [Path(mail.ham)], "spam": [Path(mail.spam)]}, jobs=1)
-    assert summary.total("learned") == 28
-
-
-def test_it_is_typed():
-    assert os.path.exists(os.path.join(os.path.dirname(library.__file__), "py.typed"))
