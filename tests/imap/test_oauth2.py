@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import socket
 import socketserver
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +10,7 @@ from threading import Event
 
 import keyring
 import pytest
-from flask import abort, request
+from flask import abort
 from helpers.bad_network import BadNetwork
 from helpers.imap_accounts import ImapHome, folders
 from helpers.imap_mailbox import HOST, USER
@@ -204,22 +203,6 @@ def test_polls_slow_down_when_told_to(provider, home):
 
     home.login(provider.table()).in_browser(lambda _, code: codes.append(code), wait)
     assert waits == [1, 6, 11, 11]
-
-
-def test_a_poll_that_is_lost_is_made_again(provider, home):
-    waits: list[float] = []
-    codes: list[str] = []
-
-    def wait(seconds):
-        waits.append(seconds)
-        if len(waits) == 2:
-            provider.before = lambda _: None
-            provider.enter(codes[0])
-        else:
-            provider.before = lambda _: request.environ["werkzeug.socket"].shutdown(socket.SHUT_RDWR)
-
-    home.login(provider.table()).in_browser(lambda _, code: codes.append(code), wait)
-    assert waits == [1, 6]
 
 
 def test_logins_that_are_denied_or_take_too_long(provider, home):
