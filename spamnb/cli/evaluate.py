@@ -70,9 +70,6 @@ SEVERAL = "several --settings"
     help="Judge by other settings: event=bernoulli …; repeated, compare them; `standard` compares many.",
 )
 @rare_option(
-    "--base", type=path_type, metavar="FILE", help="Cross-validate on top of this model (see train --base)."
-)
-@rare_option(
     "--scores",
     type=path_type,
     metavar="FILE",
@@ -89,7 +86,6 @@ def evaluate(
     top: int,
     report: str | None,
     chosen: tuple[str, ...],
-    base: str | None,
     scores: str | None,
     as_json: bool,
 ) -> int:
@@ -117,7 +113,7 @@ def evaluate(
             show_compared(found, split, as_json)
         else:
             text = names[0] if names else None
-            judged = judge(mail, text, split, model, base, is_online, top, cores)
+            judged = judge(mail, text, split, model, is_online, top, cores)
             code = show_and_write(judged, as_json, scores, report)
     finally:
         unreadable = print_unreadable(mail.unreadable)
@@ -127,13 +123,12 @@ def evaluate(
 def check_options(compares: bool) -> None:
     """Refuse options that do not go together, or have no effect."""
     given = {option.name for option in given_options()}
-    modes = {"model": "--model", "base": "--base", "is_online": "--online", "is_tuned": "--tune"}
+    modes = {"model": "--model", "is_online": "--online", "is_tuned": "--tune"}
     asked = [mode for name, mode in modes.items() if name in given] + ([SEVERAL] if compares else [])
     if len(asked) > 1:
         raise UsageError(f"{asked[0]} and {asked[1]} cannot be combined")
     without_effect = {
         "--model": ["folds"],
-        "--base": ["chosen"],
         "--online": ["folds", "top"],
         "--tune": ["top", "scores", "report", "chosen"],
         SEVERAL: ["top", "scores", "report"],
@@ -147,7 +142,6 @@ def judge(
     text: str | None,
     folds: Folds,
     model: str | None,
-    base: str | None,
     is_online: bool,
     top: int,
     jobs: int,
@@ -161,14 +155,6 @@ def judge(
         opened = open_model(model, view)
         return evaluate_by_model(opened, mail.labels, mail.batches(opened.settings), top)
     check_prior(view, mail.labels)
-    if base is not None:
-        from spamnb.model import check_base, settings_of
-        from spamnb.store.stored_model import StoredModel
-
-        beneath = StoredModel.open(base)
-        settings = settings_of(beneath)
-        check_base("this mail", mail.labels, settings, beneath)
-        return evaluate_by_folds(mail.corpus(settings), settings, None, folds, top, jobs, beneath)
     settings = Settings(**tokenizer)
     corpus = mail.corpus(settings)
     if is_online:

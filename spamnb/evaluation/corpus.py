@@ -10,7 +10,6 @@ import numpy as np
 from spamnb.arrays import Array, Rows, Texts, distinct, stacked
 from spamnb.errors import DataError
 from spamnb.mailboxes.skipped import Unreadable
-from spamnb.reading.script_names import scripts_of_messages
 from spamnb.tables.count_table import LARGEST_INT32, CountTable, count_grams
 from spamnb.training.batches import Batch
 
@@ -28,7 +27,6 @@ class Corpus:
     fingerprints: Array  # of the vocabulary, sorted
     unreadable: list[Unreadable]
     texts: list[tuple[Array, Texts]]  # batch by batch: fingerprints and texts of the tokens
-    scripts: Array  # the number of the script that most words of each message are in
 
     def __post_init__(self) -> None:
         """Refuse mail with a word so often that 32 bits, which those who judge count with, cannot hold it."""
@@ -38,7 +36,7 @@ class Corpus:
 
     @classmethod
     def of(cls, labels: Sequence[str], batches: Iterable[Batch]) -> Corpus:
-        truth, scripts = [np.empty(0, np.int8)], [np.empty(0, np.int64)]
+        truth = [np.empty(0, np.int8)]
         digests, vocabularies = [np.empty(0, np.uint64)], [np.empty(0, np.uint64)]
         names: list[tuple[str, int | None]] = []
         dates: list[str] = []
@@ -49,7 +47,6 @@ class Corpus:
             names += batch.names
             digests.append(batch.digests)
             dates += batch.dates
-            scripts.append(scripts_of_messages(batch.rows, batch.texts))
             rows.append(batch.rows)
             vocabularies.append(batch.fingerprints)
             texts.append((batch.fingerprints, batch.texts))
@@ -70,7 +67,6 @@ class Corpus:
             fingerprints,
             unreadable,
             texts,
-            np.concatenate(scripts),
         )
 
     def tokens(self, columns: Iterable[int]) -> list[str]:

@@ -14,14 +14,11 @@ from spamnb.evaluation.metrics import measure
 from spamnb.evaluation.online import in_time_order, judge_online
 from spamnb.evaluation.results import Evaluation, JudgedMessages
 from spamnb.inspection.model_summary import ModelSummary, TellingToken, most_telling_tokens
-from spamnb.model import DEFAULT_VIEW, Model, view_of
-from spamnb.reading.script_names import SCRIPTS, counts_by_name
+from spamnb.model import DEFAULT_VIEW, Model
 from spamnb.reading.settings import Settings
-from spamnb.store.stored_model import StoredModel
 from spamnb.training.batches import Batch
 
 TELLING_TOKENS = 20  # how many the report has of each label
-ENOUGH_OF_A_SCRIPT = 30  # messages; of fewer, a share says little
 
 
 def evaluate_by_folds(
@@ -31,11 +28,10 @@ def evaluate_by_folds(
     folds: Folds,
     most_mistakes: int,
     jobs: int,
-    base: StoredModel | None = None,
 ) -> Evaluation:
-    """Judge each fold by the counts of all the others; on top of a base, if there is one."""
-    view = view or (view_of(base) if base else DEFAULT_VIEW)
-    work = CrossValidation(corpus, folds.assign(corpus), view, base)
+    """Judge each fold by the counts of all the others."""
+    view = view or DEFAULT_VIEW
+    work = CrossValidation(corpus, folds.assign(corpus), view)
     judged = cross_validate(work, jobs)
 
     def telling() -> dict[str, list[TellingToken]]:
@@ -43,7 +39,7 @@ def evaluate_by_folds(
         return most_telling_tokens(whole, view, corpus.tokens, TELLING_TOKENS)
 
     return Evaluation(
-        f"in {folds.count} folds" + (f" on top of {base.path}" if base else ""),
+        f"in {folds.count} folds",
         judged,
         {**figures_of(judged), "folds": folds.count},
         mistakes.by_folds(judged, work, settings, most_mistakes),
@@ -81,20 +77,7 @@ def evaluate_by_model(
 def figures_of(judged: JudgedMessages) -> dict[str, Any]:
     """Measure all figures of an evaluation, ready for JSON."""
     found = measure(judged.labels, judged.truth, judged.verdict, judged.score, judged.probability)
-    return {**found, "folds": None, **figures_by_script(judged)}
-
-
-def figures_by_script(judged: JudgedMessages) -> dict[str, Any]:
-    """Count the messages in each script, most first; measure those in each of several that are not few."""
-    if judged.scripts is None:
-        return {"scripts": None, "by_script": {}}
-    counts = counts_by_name(np.bincount(judged.scripts, minlength=len(SCRIPTS)))
-    enough = [name for name, messages in counts.items() if messages >= ENOUGH_OF_A_SCRIPT]
-    columns, figures = (judged.truth, judged.verdict, judged.score, judged.probability), {}
-    for name in enough if len(enough) > 1 else ():
-        chosen = judged.scripts == SCRIPTS.index(name)
-        figures[name] = measure(judged.labels, *(column[chosen] for column in columns), resamples=0)
-    return {"scripts": counts, "by_script": figures}
+    return {**found, "folds": None}
 
 
 def duplicates_in(corpus: Corpus) -> int:

@@ -18,14 +18,12 @@ from spamnb.bayes.cutoffs import (
     score_scale,
     spam_scores,
 )
-from spamnb.bayes.layers import layers_of
 from spamnb.bayes.likelihood import NONE_MISFILED
 from spamnb.bayes.verdict import Calibration, Cutoffs, verdict_of
 from spamnb.errors import DataError
 from spamnb.evaluation.results import JudgedMessages
-from spamnb.evaluation.running_counts import CountsBeneath, RunningCounts
-from spamnb.model import DEFAULT_VIEW, cutoffs_of
-from spamnb.reading.script_names import scripts_of_messages
+from spamnb.evaluation.running_counts import RunningCounts
+from spamnb.model import DEFAULT_VIEW
 from spamnb.tables.lookup import CountLookup
 from spamnb.training.sample import sampled
 from spamnb.workers.processes import in_parallel
@@ -39,7 +37,6 @@ if TYPE_CHECKING:
     from spamnb.evaluation.corpus import Corpus
     from spamnb.mailboxes.skipped import Unreadable
     from spamnb.model import Model
-    from spamnb.store.stored_model import StoredModel
     from spamnb.training.batches import Batch
 
 
@@ -55,46 +52,30 @@ def cross_validate(folds: CrossValidation, jobs: int = 1) -> JudgedMessages:
         cutoff_pairs.append(pair)
     given = [verdict for verdict in verdicts if verdict is not None]
     mean_pair = None if None in cutoff_pairs else tuple(np.mean(cutoff_pairs, axis=0).tolist())
-    return JudgedMessages.of(
-        corpus.labels, corpus.truth, given, corpus.names, corpus.unreadable, mean_pair, corpus.scripts
-    )
+    return JudgedMessages.of(corpus.labels, corpus.truth, given, corpus.names, corpus.unreadable, mean_pair)
 
 
 class CrossValidation:
     """The work of one fold: forget its messages, judge them, learn them again."""
 
-    def __init__(
-        self,
-        corpus: Corpus,
-        assigned: Array,
-        view: View = DEFAULT_VIEW,
-        base: StoredModel | None = None,
-    ) -> None:
+    def __init__(self, corpus: Corpus, assigned: Array, view: View = DEFAULT_VIEW) -> None:
         self.corpus = corpus
         self.assigned = assigned
         self.view = view
         self.count = int(assigned.max()) + 1
-        self.base, self.learns = base, True  # whether the mail counts beside the base
-        if base:
-            fewest = int(np.bincount(corpus.truth).min()) * (self.count - 1) // self.count
-            self.learns, is_base = layers_of(fewest, min(base.messages), base.is_imported)
-            self.base = base if is_base else None
 
     @cached_property
     def counts(self) -> RunningCounts:
-        """The counts of all mail, to forget messages and learn them again; on top of a base, if it judges."""
-        beneath = CountsBeneath(self.base, self.view, self.corpus) if self.base else None
-        counts = RunningCounts(self.corpus, self.view, self.assigned, beneath)
-        if self.base:
-            counts.correct(self.base.head.get("misfiled", NONE_MISFILED))
-        for message in range(len(self.corpus)) if self.learns else ():
+        """The counts of all mail, to forget messages and learn them again."""
+        counts = RunningCounts(self.corpus, self.view, self.assigned)
+        for message in range(len(self.corpus)):
             counts.learn(message)
         return counts
 
     @contextmanager
     def counts_without(self, fold: int) -> Iterator[RunningCounts]:
         """Forget the messages of a fold for a while."""
-        messages = np.flatnonzero(self.assigned == fold).tolist() if self.learns else []
+        messages = np.flatnonzero(self.assigned == fold).tolist()
         for message in messages:
             self.counts.forget(message)
         yield self.counts
@@ -103,17 +84,11 @@ class CrossValidation:
 
     def __call__(self, fold: int) -> tuple[list[Verdict], tuple[float, float] | None]:
         with self.counts_without(fold) as counts:
-            limits, calibration = self.limits(counts, self.assigned != fold)
+            limits, calibration = limits_by(self.corpus, counts, self.assigned != fold)
             messages = np.flatnonzero(self.assigned == fold).tolist()
             scores = [counts.score(message) for message in messages]
         verdicts = [verdict_of(score, limits, calibration) for score in scores]
         return verdicts, (limits.ham, limits.spam) if limits else None
-
-    def limits(self, counts: RunningCounts, training: Array) -> tuple[Cutoffs | None, Calibration | None]:
-        """Take cutoffs and calibration from the base, or set them as training would."""
-        if self.base:
-            return cutoffs_of(self.base), Calibration(*self.base.head["calibration"])
-        return limits_by(self.corpus, counts, training)
 
 
 def judge_by_model(
@@ -125,7 +100,6 @@ def judge_by_model(
     classifier = BulkClassifier(model.classifier, lookup.counts, lookup.grams)
     known = tuple(dict.fromkeys([*model.labels, *labels]))
     truth: list[int] = []
-    scripts: list[int] = []
     verdicts: list[Verdict] = []
     names: list[tuple[str, int | None]] = []
     unreadable: list[Unreadable] = []
@@ -133,19 +107,16 @@ def judge_by_model(
     for batch in batches:
         label_index = known.index(batch.label or "")
         scores = classifier.scores(batch.rows, lookup.counts_of(batch.rows, batch.fingerprints))
-        columns = batch.names, scores, batch.digests.tolist(), scripts_of_messages(batch.rows, batch.texts)
-        for name, score, digest, script in zip(*columns, strict=True):
+        for name, score, digest in zip(batch.names, scores, batch.digests.tolist(), strict=True):
             if model.stored.label_of(digest) is not None:
                 learned += 1
                 continue
             truth.append(label_index)
-            scripts.append(script)
             verdicts.append(model.decide(score))
             names.append(name)
         unreadable += batch.unreadable
     pair = (model.cutoffs.ham, model.cutoffs.spam) if model.cutoffs and has_spam(model.labels) else None
-    written = np.array(scripts, int)
-    judged = JudgedMessages.of(known, np.array(truth, int), verdicts, names, unreadable, pair, written)
+    judged = JudgedMessages.of(known, np.array(truth, int), verdicts, names, unreadable, pair)
     return judged, learned
 
 

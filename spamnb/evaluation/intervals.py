@@ -78,19 +78,6 @@ def logistic(x: float) -> float:
     return 1 / (1 + exp(-x)) if x > -700 else 0.0  # exp(710) overflows
 
 
-def logistic_average(errors: Sequence[tuple[int, int]]) -> Estimate | None:
-    """The mean of error rates (errors, of how many) in logits, as in the TREC spam track.
-
-    The logit of 0 is infinite: no error counts as half an error, and all errors as half an error less.
-    """
-    if not errors or not all(total for _, total in errors):
-        return None
-    rates = [(min(max(wrong, 0.5), total - 0.5) / total, total) for wrong, total in errors]
-    middle = sum(logit(rate) for rate, _ in rates) / len(rates)
-    reach = Z * sqrt(sum(1 / (total * rate * (1 - rate)) for rate, total in rates)) / len(rates)
-    return bounded(logistic(middle), logistic(middle - reach), logistic(middle + reach))
-
-
 def misplaced_shares(is_spam: Array, score: Array) -> tuple[Array, Array]:
     """The share of ham that scores above each spam, and of spam that scores below each ham; ties are half."""
     ham, spam = score[~is_spam], score[is_spam]

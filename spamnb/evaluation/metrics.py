@@ -7,8 +7,7 @@ these. Definitions as in scikit-learn, and where that leaves a choice:
 - 0 of 0 is None. F1 = 2 / (1/precision + 1/recall) is 0 where nothing was right, and None where the label was
   neither there nor decided. Macro averages go over the labels that were there or decided, 0 of 0 counting 0.
 - Where there is a label "spam", every other message is ham. Ham lost was decided as spam; spam missed was
-  decided as something else; unsure is neither. But lam% knows two verdicts only: unsure mail is delivered, so
-  it counts as ham.
+  decided as something else; unsure is neither.
 - Spam missed at a ham loss of 0.1 %: spam is what scores above a cutoff, the lowest with at most 0.1 % of the
   ham above it. With fewer than 1,000 ham that is none of them.
 - The log loss takes no probability for less than 2.2e-16, so a certain mistake costs 36, not infinity.
@@ -25,7 +24,7 @@ from spamnb.arrays import Array
 from spamnb.bayes.cutoffs import not_spam
 from spamnb.evaluation.intervals import ZERO_OF_ZERO, Estimate, f1, macro, share
 from spamnb.evaluation.outcome import HAM_LOSSES, Outcome
-from spamnb.labels import SPAM, UNSURE, sorted_into
+from spamnb.labels import SPAM, UNSURE
 
 UNKNOWN = "–"
 RESAMPLES = 400  # with 4,000, 11 of 12 bounds moved by less than 6 % of the interval, one by 15 %
@@ -71,7 +70,6 @@ METRICS = (
         )
         for loss in HAM_LOSSES
     ),
-    Metric("lam_percent", "lam", Outcome.lam, 3, PERCENT),
     Metric("log_loss", "log loss", Outcome.log_loss, 4),
     Metric("brier", "Brier score", Outcome.brier, 4),
     Metric("expected_calibration_error", "calibration error", Outcome.calibration_error, 4),
@@ -113,48 +111,6 @@ def shown_metrics(figures: Mapping[str, Any]) -> Iterator[ShownMetric]:
             low, high = metric.find_in(figures["intervals"]) or (None, None)
             name, meaning = (text.format(ham=ham) for text in (metric.name, metric.meaning))
             yield ShownMetric(name, metric.text(value), metric.text(low), metric.text(high), meaning)
-
-
-FILING_COLUMNS = ("sorted under", "of its mail", "95 %", "wrong of what is there", "95 %")
-
-
-def filing_rows(figures: Mapping[str, Any]) -> list[tuple[str, ...]]:
-    """Write how much of each label's mail is sorted under it, and how much of what is there is wrong."""
-    return [
-        (
-            label,
-            *share_and_interval(figures["labels"][label]["recall"], trust["recall"]),
-            *share_and_interval(figures["labels"][label]["precision"], trust["precision"], of_rest=True),
-        )
-        for label, trust in figures["intervals"]["labels"].items()
-        if label in sorted_into(figures["labels"])
-    ]
-
-
-def share_and_interval(
-    value: float | None, interval: Sequence[float] | None, of_rest: bool = False
-) -> tuple[str, str]:
-    """Write a share, or what it leaves, and its interval, in percent."""
-    if value is None or interval is None:
-        return UNKNOWN, UNKNOWN
-    value, low, high = (1 - each if of_rest else each for each in (value, *interval))
-    return f"{value:.1%}".replace("%", " %"), " – ".join(f"{100 * end:.1f}" for end in sorted((low, high)))
-
-
-def script_table(figures: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """Write the messages of each label and the headlines of each script: names of columns, and rows."""
-    labels = list(figures["labels"])
-    shown = [metric for metric in METRICS if metric.meaning and metric.find_in(figures) is not None]
-    columns = ["", *labels, *(metric.name.format(ham=not_spam(labels)) for metric in shown)]
-    rows = [
-        [
-            name,
-            *(f"{values['support']:,}" for values in found["labels"].values()),
-            *(metric.text(metric.find_in(found)) for metric in shown),
-        ]
-        for name, found in figures["by_script"].items()
-    ]
-    return columns, rows
 
 
 def measure(

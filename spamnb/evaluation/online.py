@@ -68,8 +68,8 @@ def judge_online(
         messages.append(message)
         verdicts.append(verdict)
     names = [corpus.names[message] for message in messages]
-    truths, scripts = corpus.truth[messages], corpus.scripts[messages]
-    judged = JudgedMessages.of(labels, truths, verdicts, names, corpus.unreadable, rule.cutoff_pair, scripts)
+    truths = corpus.truth[messages]
+    judged = JudgedMessages.of(labels, truths, verdicts, names, corpus.unreadable, rule.cutoff_pair)
     return judged, learning_curve(judged)
 
 

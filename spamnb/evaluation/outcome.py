@@ -12,7 +12,6 @@ from spamnb.evaluation.intervals import (
     Estimate,
     at_cutoff,
     auc_loss,
-    logistic_average,
     percentiles,
     resampled,
     share,
@@ -84,9 +83,6 @@ class Outcome:
     def misranked(self) -> Estimate | None:
         """1 - AUC: the share of pairs of a ham and a spam that are ranked the wrong way round."""
         return None if self.score is None else auc_loss(self.is_spam, self.score)
-
-    def lam(self) -> Estimate | None:
-        return logistic_average([(self.lost, self.ham), (self.spam - self.caught, self.spam)])
 
     def spam_missed_at(self, loss: str) -> Estimate | None:
         """Spam missed if the cutoff were set to lose so much ham."""

@@ -29,7 +29,6 @@ class JudgedMessages:
     names: list[tuple[str, int | None]]  # path, and number in an mbox
     unreadable: list[Unreadable]
     cutoffs: tuple[float, float] | None = None  # ham's and spam's, means over folds; None if there are none
-    scripts: Array | None = None  # the number of the script of each message; None if no words were kept
 
     @classmethod
     def of(
@@ -40,7 +39,6 @@ class JudgedMessages:
         names: list[tuple[str, int | None]],
         unreadable: list[Unreadable],
         cutoffs: tuple[float, float] | None = None,
-        scripts: Array | None = None,
     ) -> JudgedMessages:
         """Put verdicts on labelled messages into columns."""
         label_indices = {label: k for k, label in enumerate(labels)}
@@ -54,7 +52,6 @@ class JudgedMessages:
             names,
             unreadable,
             cutoffs,
-            scripts,
         )
 
 

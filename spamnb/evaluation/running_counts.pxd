@@ -7,7 +7,7 @@ from spamnb.bayes.likelihood cimport Likelihood
 @cython.final
 cdef class RunningCounts:
     cdef readonly object view, labels
-    cdef object base, corpus, fingerprints, places_now, folds
+    cdef object corpus, fingerprints, places_now, folds
     cdef bytearray is_learned
     cdef list words, lone_words, pairs, lone_pairs, lone, weak, lengths
     cdef readonly list truth, messages, presences, occurrences, pair_presences

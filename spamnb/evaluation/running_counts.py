@@ -13,8 +13,6 @@ from spamnb.bayes.likelihood import Likelihood
 from spamnb.evaluation.weak_evidence import weak_evidence
 from spamnb.grams import COUNTERS
 from spamnb.store.journal import sums_with
-from spamnb.tables.count_table import CountTable
-from spamnb.tables.lookup import CountLookup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,28 +22,17 @@ if TYPE_CHECKING:
     from spamnb.bayes.view import View
     from spamnb.evaluation.corpus import Corpus
     from spamnb.grams import GramSet
-    from spamnb.store.stored_model import StoredModel
     from spamnb.tables.count_table import NumberSums
 
 HIGHEST = (1 << 16) - 1  # numpy sorts numbers of 16 bits by radix
 
 
 class RunningCounts:
-    """Counts of some messages of a corpus, which judge the others; on top of a base, if there is one."""
+    """Counts of some messages of a corpus, which judge the others."""
 
-    def __init__(
-        self,
-        corpus: Corpus,
-        view: View,
-        folds: Array | None = None,
-        base: CountsBeneath | None = None,
-    ) -> None:
-        """Count nothing yet. `folds`, if given: those of all messages, of which one is left out to judge.
-
-        What is weak without a base may be strong with it.
-        """
+    def __init__(self, corpus: Corpus, view: View, folds: Array | None = None) -> None:
+        """Count nothing yet. `folds`, if given: those of all messages, of which one is left out to judge."""
         self.corpus = corpus
-        self.base = base
         self.view = view
         self.labels = corpus.labels
         self.truth = corpus.truth.tolist()
@@ -53,7 +40,7 @@ class RunningCounts:
         self.counts_times = view.event == "multinomial"
         self.counts_grams = view.grams
         self.counts_words = view.event == "bernoulli"
-        self.clear(None if base else folds)
+        self.clear(folds)
 
     def clear(self, folds: Array | None) -> None:
         """Forget all messages."""
@@ -68,8 +55,7 @@ class RunningCounts:
             of_fold = self.folds == sorted_distinct(self.folds)[:, None]
             is_weak, weak_grams = weak_evidence(rows, size, of_label & of_fold, view)
             grams = grams.only(~weak_grams)
-        is_known = self.base.counts.max(axis=1) > 0 if self.base else np.zeros(size, bool)
-        places_now, is_lone = by_frequency(rows.places, size, is_weak, is_known)
+        places_now, is_lone = by_frequency(rows.places, size, is_weak)
         if view.tfidf:  # there the length of a message counts
             is_lone[:] = False
         kinds = (is_lone + 2 * is_weak.astype(np.uint8))[rows.places]
@@ -88,21 +74,13 @@ class RunningCounts:
         self.starts, self.places, self.times = rows.starts, rows.places.data, rows.times.data
         width = 2 * label_count if self.counts_times else label_count
         counts = np.zeros((size - int((is_lone | is_weak).sum()), width), np.int32)
-        if self.base:
-            counts[places_now[~is_lone]] = self.base.counts[~is_lone]
         self.counts, self.width = counts.reshape(-1).data, width
         self.gram_starts, self.grams = rows.grams.starts, rows.grams.members.data
         gram_counts = np.zeros((COUNTERS if view.grams else 0, label_count), np.int32)
-        if self.base:
-            gram_counts[:] = self.base.grams
         self.gram_counts = gram_counts.reshape(-1).data
-        start = self.base.totals if self.base else CountTable.empty(self.labels)
-        self.messages = list(start.messages)
-        self.presences = list(start.presences)
-        self.occurrences = list(start.occurrences)
-        self.pair_presences = list(start.pair_presences)
-        self.vocabulary += start.vocabulary
-        self.pair_vocabulary += start.pair_vocabulary
+        self.messages, self.presences, self.occurrences, self.pair_presences = (
+            [0] * label_count for _ in range(4)
+        )
         self.values = {name: rows.numbers[name].tolist() for name in (rows.numbers if view.numbers else ())}
         self.numbers: NumberSums = {name: [[0, 0, 0] for _ in self.labels] for name in self.values}
         # How many words have how many messages of a label, and, for global smoothing, the same row of counts.
@@ -235,25 +213,14 @@ class RunningCounts:
                         del self.same_rows[row]
 
 
-class CountsBeneath:
-    """What a base knows of the tokens of a corpus."""
-
-    def __init__(self, base: StoredModel, view: View, corpus: Corpus) -> None:
-        lookup = CountLookup(base, view)
-        self.totals = base
-        self.counts = lookup.counts_of_any(corpus.fingerprints)
-        self.grams = lookup.grams
-
-
-def by_frequency(places: Array, size: int, is_weak: Array, is_known: Array) -> tuple[Array, Array]:
+def by_frequency(places: Array, size: int, is_weak: Array) -> tuple[Array, Array]:
     """Number tokens anew, the most frequent first, so that most counts are found in a cache.
 
-    Weak ones are last. Also tells which of the old ones have one message only, and are not known elsewhere;
-    these are last, too.
+    Weak ones are last. Also tells which of the old ones have one message only; these are last, too.
     """
     messages = np.bincount(places, minlength=size)
     rarity = (HIGHEST - np.minimum(messages, HIGHEST)).astype(np.uint16)
-    is_lone = (messages == 1) & ~is_known
+    is_lone = messages == 1
     rarity[is_lone | is_weak] = HIGHEST
     numbers = np.empty(size, np.int32)
     numbers[np.argsort(rarity, kind="stable")] = np.arange(size, dtype=np.int32)

@@ -19,7 +19,6 @@ from spamnb.bayes.verdict import Cutoffs, Evidence, Verdict
 from spamnb.configuration.current import Configuration
 from spamnb.files import printable
 from spamnb.inspection.gram_reasons import sum_grams
-from spamnb.inspection.ignored import IgnoredKind, hidden_words, ignored_headers, ignored_parts, with_reasons
 from spamnb.inspection.reason import PLACES, Reason
 from spamnb.inspection.sums import (
     PartSum,
@@ -30,7 +29,6 @@ from spamnb.inspection.sums import (
     present_and_absent,
     sum_evidence,
 )
-from spamnb.inspection.text_reading import text_readings
 from spamnb.labels import SPAM, UNSURE
 from spamnb.model import Model
 from spamnb.reading.envelope import envelope_of
@@ -50,6 +48,15 @@ class WeakToken(NamedTuple):
     token: str
     row: Row
     weight: float
+
+
+class IgnoredKind(NamedTuple):
+    """A kind of evidence that did not count: its name, why, how many there are, and examples."""
+
+    name: str
+    why: str
+    total: int
+    examples: list[str]
 
 
 class Explanation(NamedTuple):
@@ -130,17 +137,12 @@ class Explanation(NamedTuple):
 
     def ignored(self, most: int) -> list[IgnoredKind]:
         """What did not count, by kind, as far as there is some; of each kind at most so many examples."""
-        headers = ignored_headers(self.message, self.model.settings.headers)
-        hidden, parts = hidden_words(self.features), ignored_parts(self.message)
         weak = [f"{token.token} {token.weight:+.2f}" for token in self.weak[:most]]
         least = f"less than {self.model.view.least_evidence:g} nats"
         kinds = (
             IgnoredKind("unknown", "in no message learned", len(self.unknown), self.unknown),
             IgnoredKind("weak", least, len(self.weak_rows), weak),
             IgnoredKind("word pairs", "unknown or weak", self.ignored_pairs, []),
-            IgnoredKind("hidden", "from the reader, counted as hidden: only", len(hidden), hidden),
-            IgnoredKind("headers", "not read", len(headers), with_reasons(headers)),
-            IgnoredKind("parts", "not read", len(parts), with_reasons(parts)),
         )
         return [kind._replace(examples=kind.examples[:most]) for kind in kinds if kind.total]
 
@@ -183,7 +185,6 @@ class Explanation(NamedTuple):
                 "absent": self.absent,
                 "parts": [part._asdict() for part in self.part_sums],
             },
-            "texts": [text.as_map() for text in text_readings(self.message)],
             "evidence": [self._reason_map(reason) for reason in self.reasons],
             "ignored": {
                 "unknown": self.unknown,
@@ -192,9 +193,6 @@ class Explanation(NamedTuple):
                     for weak in self.weak
                 ],
                 "pairs": self.ignored_pairs,
-                "hidden": hidden_words(self.features),
-                "headers": ignored_headers(self.message, self.model.settings.headers),
-                "parts": ignored_parts(self.message),
             },
         }
 

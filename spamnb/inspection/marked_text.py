@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from spamnb.files import counted
 from spamnb.inspection.reason import Reason
-from spamnb.inspection.text_reading import text_reading
 from spamnb.reading.features import BODY, HEAD
 from spamnb.reading.header_rules import header_tokens
 from spamnb.reading.links import link_tokens, links_in
@@ -22,6 +21,7 @@ from spamnb.reading.tokenizer import Tokenizer, pages_of
 from spamnb.reading.words import Words
 
 SHOWN_HEADERS = ("from", "to", "cc", "reply-to", "subject", "date")  # as mail readers show them
+LONGEST_NAME = 40  # characters of a charset that a message declares
 LONGEST_HEADER = 2000  # characters; what is longer is cut
 INDENT = 8  # spaces in a row that are kept
 
@@ -94,7 +94,7 @@ def marked_sections(
             yield Section(part_title(part), False, [MarkedPiece(f"{part.size:,} bytes, not a text", ())])
         if text and most > 0:
             pieces = mark_tokens(cut_text(text[:most], words), wanted, words.ngrams)
-            yield Section(part_title(part), False, pieces, text_reading(part).note)
+            yield Section(part_title(part), False, pieces, how_read(part))
             most -= len(text)
         if hidden and most > 0:
             tagged = [
@@ -127,6 +127,17 @@ def collapse_run(spaces: str) -> str:
 
 def part_title(part: Leaf) -> MarkedPiece:
     return MarkedPiece(" ".join(word for word in (part.content_type or "text", part.filename) if word), ())
+
+
+def how_read(part: Leaf) -> str:
+    """Say what was read otherwise than the message declares it, and why; nothing if all is as declared."""
+    how, notes = part.decoding, []
+    if how and how.why_encoding:
+        notes.append(f"read as {how.encoding}: {how.why_encoding}")
+    if how and how.why_charset:
+        declared = f"not {part.charset[:LONGEST_NAME]}, " if part.charset else ""
+        notes.append(f"charset {how.charset}, {declared}{how.why_charset}")
+    return "; ".join(notes)
 
 
 def marked_header(name: str, value: str, words: Words, wanted: Wanted) -> Section:

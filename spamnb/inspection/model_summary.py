@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -17,12 +16,11 @@ from spamnb.bayes.bulk_classifier import by_row, counts_for
 from spamnb.bayes.cutoffs import has_spam
 from spamnb.bayes.likelihood import Likelihood
 from spamnb.bayes.scorer import Scorer
-from spamnb.bayes.verdict import Cutoffs, lead_of
+from spamnb.bayes.verdict import lead_of
 from spamnb.bayes.view import View, prior
 from spamnb.clock import DAY, today
-from spamnb.inspection.standing import ENOUGH, left_out_scores, standing
+from spamnb.inspection.standing import ENOUGH, standing
 from spamnb.model import Model
-from spamnb.reading.script_names import SCRIPTS, counts_by_name, scripts_of_words
 from spamnb.store.journal import FOLD_LIMIT
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable
@@ -44,32 +42,6 @@ class TellingToken:
 
 
 @dataclass(frozen=True)
-class OwnMail:
-    """How the cutoffs judge the mail they were learned from, each message left out in turn."""
-
-    ham: int
-    ham_lost: int
-    ham_unsure: int
-    spam: int
-    spam_missed: int
-    spam_unsure: int
-
-    @classmethod
-    def of(cls, ham: Array, spam: Array, cutoffs: Cutoffs) -> OwnMail:
-        def between(scores: Array) -> int:
-            return int(((scores > cutoffs.ham) & (scores < cutoffs.spam)).sum())
-
-        lost, missed = int((ham >= cutoffs.spam).sum()), int((spam <= cutoffs.ham).sum())
-        return cls(len(ham), lost, between(ham), len(spam), missed, between(spam))
-
-    @property
-    def doubtful(self) -> float:
-        """The share of the mail that is judged wrong or unsure."""
-        wrong = self.ham_lost + self.ham_unsure + self.spam_missed + self.spam_unsure
-        return wrong / max(1, self.ham + self.spam)
-
-
-@dataclass(frozen=True)
 class ModelSummary:
     """A model's labels, counts, settings, ages, most telling tokens, and what it lacks."""
 
@@ -82,7 +54,6 @@ class ModelSummary:
     occurrences: list[int]
     vocabulary: int
     pairs: int
-    scripts: dict[str, int] | None  # words in each, once for each message; None in a model without words
     journal: int  # messages in it
     journal_size: int
     journal_limit: int  # bytes at which it is folded into the model
@@ -91,7 +62,6 @@ class ModelSummary:
     cutoffs: list[float] | None
     margin: float | None  # how far one of several labels but spam must be ahead; None with fewer
     ham_loss: float  # the share of ham that the cutoffs may lose
-    own_mail: OwnMail | None
     last_learned: str | None  # as 2026-11-15: the last of the days on which the tokens were last seen
     standing: list[str]  # how much spam is caught and what would help, a sentence each
     telling: dict[str, list[TellingToken]]
@@ -105,18 +75,14 @@ class ModelSummary:
         vocabulary = Vocabulary(stored)
         check_columns(stored, "tokens", "days")  # which `blocks` reads
         tokens_by_label = np.zeros(len(stored.labels), np.int64)
-        words_in = np.zeros(len(SCRIPTS))
         last_day = 0
         telling = TellingTokens(model.classifier, top)
         for block in vocabulary.blocks():
             tokens_by_label += np.count_nonzero(block.occurrence_counts, axis=1)
             last_day = max(last_day, int(block.last_days.max()))
             telling.add(block.start, block.message_counts, block.occurrence_counts)
-            scripts = scripts_of_words(vocabulary.texts(block))
-            words_in += np.bincount(scripts, block.message_counts.sum(axis=0), len(SCRIPTS))
         settings = model.settings.as_map()
         settings["stop_words"] = len(settings["stop_words"])
-        own_mail = judge_own_mail(model)
         return cls(
             stored.path,
             os.path.getsize(stored.path),
@@ -127,7 +93,6 @@ class ModelSummary:
             list(stored.occurrences),
             stored.vocabulary,
             stored.pair_vocabulary,
-            counts_by_name(words_in),
             len(stored.journal.records),
             stored.journal.size,
             FOLD_LIMIT,
@@ -136,9 +101,8 @@ class ModelSummary:
             [model.cutoffs.ham, model.cutoffs.spam] if model.cutoffs and has_spam(stored.labels) else None,
             model.cutoffs.margin if model.cutoffs and "margin" in stored.head else None,
             stored.head["ham_loss"],
-            own_mail,
             day_text(last_day) if last_day else None,
-            [*standing(stored), *advice(stored, own_mail, last_day)],
+            [*standing(stored), *advice(stored, last_day)],
             telling.by_label(vocabulary.tokens),
             base,
         )
@@ -154,19 +118,12 @@ def about_base(model: Model) -> dict[str, Any] | None:
     return {"path": about["path"], "judges": judges, "enough": enough, "cutoffs": limits}
 
 
-def judge_own_mail(model: Model) -> OwnMail | None:
-    """Judge the mail learned, each message by the mail without itself; None where there are no cutoffs."""
-    if not model.cutoffs or not isfinite(model.cutoffs.spam) or not has_spam(model.labels):
-        return None
-    return OwnMail.of(*left_out_scores(model.stored), model.cutoffs)
-
-
 def day_text(day: int) -> str:
     """Write a day, counted from 1970, as 2026-11-15."""
     return time.strftime("%Y-%m-%d", time.gmtime(DAY * day))
 
 
-def advice(stored: StoredModel, own_mail: OwnMail | None, last: int) -> list[str]:
+def advice(stored: StoredModel, last: int) -> list[str]:
     """Advice beside more mail of a label, a sentence each."""
     sentences = []
     most, fewest = max(stored.messages), min(stored.messages)
@@ -176,11 +133,6 @@ def advice(stored: StoredModel, own_mail: OwnMail | None, last: int) -> list[str
     idle = today() - last
     if last and idle > STALE:
         sentences.append(f"nothing learned for {idle} days: spam changes")
-    if own_mail and own_mail.doubtful > DOUBTFUL:
-        share = f"{100 * own_mail.doubtful:.0f} %"
-        sentences.append(
-            f"it judges {share} of its own mail wrongly or not at all: look for mail under the wrong label"
-        )
     return sentences
 
 

@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from spamnb.files import counted
-from spamnb.inspection.explanation import Explanation
-from spamnb.inspection.ignored import IgnoredKind
+from spamnb.inspection.explanation import Explanation, IgnoredKind
 from spamnb.inspection.reason import Reason
 from spamnb.pages.colours import colour_of_weight
 from spamnb.pages.elements import Markup, element, joined

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from spamnb.evaluation.metrics import LABEL_METRICS, UNKNOWN, ShownMetric, script_table, shown_metrics
+from spamnb.evaluation.metrics import LABEL_METRICS, UNKNOWN, ShownMetric, shown_metrics
 from spamnb.evaluation.results import Evaluation
 from spamnb.files import counted
 from spamnb.labels import SPAM, UNSURE
@@ -109,7 +109,6 @@ def tables_section(metrics: Mapping[str, Any]) -> Markup:
         titled("Verdicts", confusion(metrics)),
         titled("By label", by_label(metrics)),
         titled("All messages", all_messages(metrics)),
-        titled("By script", by_script(metrics)),
     )
     side_by_side = "tables pair" if len(metrics["labels"]) <= MOST_PAIRED else "tables"
     return section("In numbers", None, element("div", tables, class_=side_by_side))
@@ -148,12 +147,6 @@ def estimates(
 ) -> list[Markup]:
     keys = [metric.key for metric in LABEL_METRICS]
     return [joined(share(values[key]), small(interval_text(trust[key], share))) for key in keys]
-
-
-def by_script(metrics: Mapping[str, Any]) -> Markup | None:
-    """Compare the scripts that messages are written in, if there are several."""
-    columns, rows = script_table(metrics)
-    return table(columns, [row(*cells) for cells in rows]) if rows else None
 
 
 def all_messages(metrics: Mapping[str, Any]) -> Markup:

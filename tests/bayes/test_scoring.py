@@ -53,9 +53,7 @@ def corpora(draw, labels):
     )
     truth = np.array([label for label, _ in mail], np.int8)
     fingerprints = np.arange(18, dtype=np.uint64)
-    return Corpus(
-        labels, truth, [("", None)] * len(mail), np.empty(0), [], rows, fingerprints, [], [], np.empty(0)
-    )
+    return Corpus(labels, truth, [("", None)] * len(mail), np.empty(0), [], rows, fingerprints, [], [])
 
 
 @st.composite

@@ -47,13 +47,3 @@ def verdicts_with_warning(spamnb, mail, own):
         assert done.err.count(b"\n") == 1
         assert b"judging without this base" in done.err
     return [done.lines for done in found]
-
-
-def test_evaluate(spamnb, own, tmp_path):
-    folders = str(tmp_path / "ham"), str(tmp_path / "spam")
-    found = spamnb("evaluate", "--folds", "3", "--base", spamnb.model, "--json", *folders).succeeds().json
-    assert found["how"] == f"in 3 folds on top of {spamnb.model}"
-    assert found["messages"] == 6
-    for option in ((), ("--no-base",)):
-        judged = spamnb("evaluate", "--model", own, *option, "--json", *folders).succeeds().json
-        assert judged["learned"] == 6

@@ -31,8 +31,6 @@ REFUSED = {
     "forget --model new -": 75,
     "train --model new ham nosuch": 66,
     "train --model new --base nosuch ham spam": 75,
-    "evaluate --base notes.txt ham spam": 65,
-    "evaluate --base two --online ham spam": 64,
     "merge notes.txt two": 73,
     "merge new notes.txt": 65,
     "merge new two nosuch": 66,

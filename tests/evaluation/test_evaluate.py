@@ -6,7 +6,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from helpers.samples import ham, spam
 from helpers.waiting import PATIENCE
 
 from spamnb.evaluation.candidates import parse_settings
@@ -183,47 +182,6 @@ def test_compare(spamnb, mail):
 
 def right_verdicts(figures):
     return sum(figures["confusion"][label].get(label, 0) for label in figures["labels"])
-
-
-@pytest.fixture(scope="module")
-def bilingual(tmp_path_factory):
-    """Folders of ham and spam, half of each in English and half in Russian, and one message in Greek."""
-    folders = [tmp_path_factory.mktemp(name) for name in ("ham", "spam")]
-    head = b"Content-Type: text/plain; charset=utf-8\n"
-    for folder, make, words in zip(
-        folders, (ham, spam), ("Добрый день, встреча", "Купить дёшево"), strict=True
-    ):
-        for n in range(16):
-            (folder / f"{n}").write_bytes(make(n))
-            (folder / f"{n}.ru").write_bytes(
-                head + make(n).partition(b"\n\n")[0] + f"\n\n{words} {n}".encode()
-            )
-    (folders[0] / "el").write_bytes(head + "\nΚαλημέρα".encode())
-    return folders
-
-
-@pytest.mark.parametrize("way", ["--folds 2", "--online"])
-def test_scripts(spamnb, bilingual, way):
-    """How many messages are in each is told, and figures of those with many."""
-    words = ("evaluate", *way.split(), *bilingual)
-    whole = spamnb(*words, "--json").succeeds().json
-    assert whole["scripts"] == {"Latin": 32, "Cyrillic": 32, "Greek": 1}
-    parts = whole["by_script"]
-    assert {name: part["messages"] for name, part in parts.items()} == {"Latin": 32, "Cyrillic": 32}
-    for label, counts in whole["confusion"].items():
-        for verdict, count in counts.items():
-            assert 0 <= count - sum(part["confusion"][label][verdict] for part in parts.values()) <= 1
-    text = spamnb(*words).succeeds().out.decode()
-    assert "written in: Latin 32, Cyrillic 32, Greek 1\n" in text
-    head, _, latin, cyrillic = text.partition("by script\n\n")[2].splitlines()[:4]
-    assert head.split()[:3] == ["ham", "spam", "accuracy"]
-    assert [latin.split()[:3], cyrillic.split()[:3]] == [["Latin", "16", "16"], ["Cyrillic", "16", "16"]]
-
-
-def test_one_script(spamnb, mail, judged):
-    """Nothing is told of Latin mail."""
-    assert (judged.json["scripts"], judged.json["by_script"]) == ({"Latin": 28}, {})
-    assert b"Latin" not in spamnb("evaluate", "--folds", "2", mail.ham, mail.spam).succeeds().out
 
 
 WAYS = {

@@ -9,7 +9,7 @@ import pytest
 from spamnb.arrays import Rows, Sets
 from spamnb.bayes.view import View
 from spamnb.errors import DataError, UsageError
-from spamnb.evaluation.candidates import STANDARD, parse_candidate, with_change
+from spamnb.evaluation.candidates import parse_candidate, with_change
 from spamnb.evaluation.compare import ComparedCandidate, beats_first, corrected, reason, steps_from
 from spamnb.evaluation.corpus import Corpus
 from spamnb.evaluation.folds import CrossValidation, Folds, cross_validate
@@ -129,9 +129,6 @@ class TestCandidates:
         with pytest.raises(UsageError):
             parse_candidate(text)
 
-    def test_the_standard_ones(self):
-        assert len({parse_candidate(name).name for name in STANDARD}) == len(STANDARD)
-
     def test_a_change_back_to_the_default_is_the_default(self):
         changed = with_change(parse_candidate("default"), "damping=8")
         assert changed.name == "damping=8"
@@ -194,9 +191,7 @@ def test_a_word_too_often_to_be_counted():
         ones = np.ones(size, np.uint8)
         rows = Rows(np.arange(size + 1), ones * 0, ones * np.uint16(65_535), ones, {}, Sets.empty(size))
         names: list = [("", None)] * size
-        return Corpus(
-            ("ham", "spam"), ones * 0, names, np.empty(0), [], rows, np.zeros(1, np.uint64), [], [], ones
-        )
+        return Corpus(("ham", "spam"), ones * 0, names, np.empty(0), [], rows, np.zeros(1, np.uint64), [], [])
 
     whole = corpus(32_768)
     assert whole.table(np.ones(32_768, bool)).occurrence_counts.max() == 32_768 * 65_535

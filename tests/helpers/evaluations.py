@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 
 from helpers.pages import ATTACKS
-from spamnb.evaluation.evaluate import figures_by_script
 from spamnb.evaluation.metrics import measure
 from spamnb.evaluation.results import CurvePoint, Evaluation, JudgedMessages, Mistake
 from spamnb.inspection.model_summary import TellingToken
@@ -26,15 +25,14 @@ def judged(messages=400, labels=("ham", "spam"), **changes):
         probability = np.stack([1 - spam, spam], axis=1)
     names: list[tuple[str, int | None]] = [(f"mail/{place}", None) for place in range(messages)]
     cutoffs = (-0.5, 0.5) if len(labels) == 2 else None
-    scripts = 1 + random.integers(0, 2, messages)
-    usual = JudgedMessages(tuple(labels), truth, verdict, score, probability, names, [], cutoffs, scripts)
+    usual = JudgedMessages(tuple(labels), truth, verdict, score, probability, names, [], cutoffs)
     return replace(usual, **changes)
 
 
 def evaluation(found=None, **changes):
     found = found or judged()
     figures = (found.labels, found.truth, found.verdict, found.score, found.probability)
-    metrics = measure(*figures, resamples=20) | {"folds": 10, **figures_by_script(found)}
+    metrics = measure(*figures, resamples=20) | {"folds": 10}
     whole = Evaluation("in 10 folds", found, metrics, [mistake()], 3, lambda: tokens(found.labels), [])
     return replace(whole, **changes)
 

@@ -58,40 +58,6 @@ def test_as_json_with_a_journal(spamnb, own):
     assert found["journal_size"] == os.path.getsize(own + ".journal")
 
 
-BOGOFILTER = b".MSG_COUNT 40 60 20260101\nviagra 30 0 20260101\nsubj:meeting 0 40 20260101\n"
-
-
-def made(spamnb, mail, folder, how):
-    """Models of every kind."""
-    path = str(folder / "made.msgpack")
-    (folder / "words").write_bytes(BOGOFILTER)
-    trained = ("train", "--jobs", "1", mail.ham, mail.spam)
-    commands: dict[str, list[tuple]] = {
-        "empty": [("train", "--spam", "-"), ("forget", "-")],
-        "three": [("train", "--ham", mail.ham, "--spam", mail.spam, "--label", f"work={mail.work}")],
-        "one": [("train", "--label", f"work={mail.work}")],
-        "imported": [("import", str(folder / "words")), ("train", "--ham", "-")],
-        "imported and trained": [("import", str(folder / "words")), trained],
-        "pruned": [trained, ("prune", "--older-than", "0", "--rarer-than", "9")],
-        "forgotten": [trained, ("forget", mail.ham, mail.spam)],
-        "n-grams": [("train", "--settings", "word-runs=3", *trained[1:])],
-    }
-    for command in commands[how]:
-        spamnb(*command, "--model", path, stdin=b"Subject: meeting\n\nviagra").succeeds()
-    return path
-
-
-@pytest.mark.parametrize(
-    "how",
-    "empty,three,one,imported,imported and trained,pruned,forgotten,n-grams".split(","),
-)
-def test_every_kind_of_model_is_sound(spamnb, mail, tmp_path, how):
-    path = made(spamnb, mail, tmp_path, how)
-    found = spamnb("check", "--json", path).succeeds().json
-    assert found["damage"] == []
-    assert found["tokens"] == len(StoredModel.open(path).column("tokens"))
-
-
 def test_a_model_of_many_blocks(own, monkeypatch):
     """Which are read as one."""
     for size in (1, 2, 7, 100):
@@ -114,23 +80,6 @@ def test_progress_on_a_terminal(spamnb, own):
 def columns_of(path):
     stored = StoredModel.open(path)
     return {name: stored.column(name) for name, *_ in stored.head["columns"]}
-
-
-def test_a_bit_wrong_in_any_column(own):
-    learn(own, b"Subject: one\n\nmore", "spam")
-    for name, column in columns_of(own).items():
-        for at in {column.at, column.at + column.size // 2, column.at + column.size - 1}:
-            flip(own, at)
-            assert check(own).damage == [f"its column {name} is damaged; {WHAT_TO_DO}"], (
-                name,
-                at - column.at,
-            )
-            flip(own, at)
-        for at in (column.at - 1, column.at - 5, column.at - 6):  # its length, its kind, its name
-            flip(own, at)
-            assert check(own).damage == [f"the name of its column {name} is damaged; {WHAT_TO_DO}"]
-            flip(own, at)
-    assert check(own).damage == []
 
 
 def test_any_bit_wrong_and_any_cut_is_found(tmp_path):
@@ -284,14 +233,6 @@ def wrong_checksum(data, directory, place):
     data[entry(directory, place).start + 4] ^= 1
 
 
-def relabelled(data, column, place):
-    data[column.at + place] = 1 - data[column.at + place]
-
-
-def one_less(data, column, place):
-    written(data, column, place, int.from_bytes(data[entry(column, place)], "little") - 1)
-
-
 # What is said, and what was done to which column: places from the end count back.
 CONTENT = [
     ("its tokens are not in order", swapped, "tokens", 3, 4),
@@ -302,16 +243,6 @@ CONTENT = [
     ("its starts do not lead to its tokens", wrong_checksum, "starts", 0),
     ("its pair_starts do not lead to its pairs", written, "pair_starts", -1, 1),
     ("its pair_starts do not lead to its pairs", wrong_checksum, "pair_starts", -2),
-    ("its ends are not in order", swapped, "ends", 1, 5),
-    ("its ends are not in order", written, "ends", -1, 65_000),
-    ("its ends do not end where its text does", one_less, "ends", -1),
-    ("its text is not UTF-8", written, "text", 7, 0xFF),
-    ("its histogram.tokens is not that of its tokens", swapped, "histogram.tokens", 0, 1),
-    ("its histogram.tokens is not that of its tokens", written, "histogram.1", 2, 77),
-    ("its digests are not in order", swapped, "digests", 8, 9),
-    ("its digests are not in order", copied, "digests", 8, 9),
-    ("its digest_labels are of no label", written, "digest_labels", 2, 9),
-    ("its digest_labels are more than its head says", relabelled, "digest_labels", 2),
 ]
 
 
@@ -330,64 +261,10 @@ def test_content_that_cannot_be(spamnb, own, monkeypatch, case):
         assert [f"spamnb: {own}: {line}" for line in check(own).damage] == found
 
 
-def test_a_token_that_ends_within_a_character(spamnb, own, tmp_path):
-    folder = tmp_path / "mail"  # the only message of a file would go to the journal
-    folder.mkdir()
-    (folder / "1").write_bytes("Subject: x\n\nпривет привет\n".encode())
-    spamnb("train", "--jobs", "1", "--ham", folder, "--model", own).succeeds()
-    columns = columns_of(own)
-    text = columns["text"].read()
-    ends = columns["ends"].values().tolist()
-    at = text.index("привет".encode())
-    place = ends.index(at + len("привет".encode()))
-    reforged(own, lambda data: written(data, columns["ends"], place, at + 3))
-    (said,) = lines(spamnb("check", own))
-    assert "its text is not UTF-8" in said
-
-
-def less(value):
-    return [value[0] - 1, *value[1:]] if isinstance(value, list) else value - 1
-
-
-def more_links(numbers):
-    (ham, *sums), *others = numbers["links"]
-    return numbers | {"links": [[ham + 1, *sums], *others]}
-
-
-def narrower(name):
-    """Smaller numbers, read out of the same bytes."""
-    return lambda columns: [[one, "B" if one == name else kind, *rest] for one, kind, *rest in columns]
-
-
-def without_first_days(columns):
-    return [[name.replace("first_days", "other_days"), *rest] for name, *rest in columns]
-
-
-HEADS = [
-    ("ends are not as many as its tokens", "columns", narrower("ends")),
-    ("days are not as many as its tokens", "columns", narrower("days")),
-    ("first_days are not as many as its tokens", "columns", narrower("first_days")),
-    ("first_days are not as many as its tokens", "columns", without_first_days),
-    ("pair_days are not as many as its pairs", "columns", narrower("pair_days")),
-    ("digest_scores are not as many as its digests", "columns", narrower("digest_scores")),
-    ("digest_labels are not as many as its digests", "columns", narrower("digests")),
-    ("digest_labels are more than its head says", "messages", less),
-    ("tokens do not add up to what its head says", "presences", less),
-    ("tokens do not add up to what its head says", "occurrences", less),
-    ("tokens are not as many as its head says", "vocabulary", less),
-    ("pairs do not add up to what its head says", "pair_presences", less),
-    ("pairs are not as many as its head says", "pair_vocabulary", less),
-    ("feature links is of more messages than there are", "numbers", more_links),
-]
-
-
-@pytest.mark.parametrize(("said", "key", "change"), HEADS)
-def test_a_head_that_tells_something_else(own, said, key, change):
-    head = StoredModel.open(own).head
-    Path(own).write_bytes(forged_model(Path(own).read_bytes(), (key,), change(head[key])))
-    found = check(own).damage
-    assert f"its {said}; {WHAT_TO_DO}" in found
-    if key != "columns":  # of which others lie elsewhere then
-        assert [line for line in found if key == "numbers" or "feature" not in line] == [
-            f"its {said}; {WHAT_TO_DO}"
-        ]
+@pytest.mark.parametrize("key", ["presences", "occurrences", "pair_presences", "vocabulary"])
+def test_a_head_that_tells_something_else(own, key):
+    value = StoredModel.open(own).head[key]
+    less = [value[0] - 1, *value[1:]] if isinstance(value, list) else value - 1
+    Path(own).write_bytes(forged_model(Path(own).read_bytes(), (key,), less))
+    name = "pairs" if key.startswith("pair") else "tokens"
+    assert check(own).damage == [f"its {name} do not add up to what its head says; {WHAT_TO_DO}"]

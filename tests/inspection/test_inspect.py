@@ -5,19 +5,17 @@ import re
 
 import pytest
 from helpers.forging import flip
-from helpers.learning import fold
 from helpers.screens import on_a_terminal
 
 SUMMARY = (
     "path size labels messages priors tokens occurrences vocabulary pairs journal journal_size settings view "
-    "cutoffs scripts ham_loss own_mail last_learned standing telling"
+    "cutoffs ham_loss last_learned standing telling"
 ).split()
 WHY = (
-    "path verdict is_spam score probability probabilities reason cutoffs toward against lead sum texts "
+    "path verdict is_spam score probability probabilities reason cutoffs toward against lead sum "
     "evidence ignored"
 ).split()
 ENVELOPE = b"From a@example.org Mon Nov 15 01:02:03 2026\n"
-LATIN = {"Latin": 15 * 7 + 13 * 10}  # different words in the texts of the ham, and of the spam
 
 
 class TestSummary:
@@ -41,9 +39,6 @@ class TestSummary:
         assert known["size"] == os.path.getsize(spamnb.model)
         assert known["settings"]["ngrams"] == 1
         assert known["cutoffs"][0] < known["cutoffs"][1]
-        own = known["own_mail"]
-        assert (own["ham"], own["spam"]) == (14, 14)
-        assert own["ham_lost"] + own["ham_unsure"] <= 1
         assert {label: len(tokens) for label, tokens in known["telling"].items()} == {"ham": 3, "spam": 3}
         for one in known["telling"]["spam"]:
             assert one["messages"][0] < one["messages"][1]
@@ -56,7 +51,6 @@ class TestSummary:
         known = spamnb("inspect", "--json", "--model", model).succeeds().json
         assert known["messages"] == [1, 1]
         assert known["cutoffs"] == [None, None]
-        assert known["own_mail"] is None
         text = spamnb("inspect", "--top", "0", "--model", model).succeeds().out.decode()
         assert "too little mail, everything is unsure" in text
         assert "inf" not in text
@@ -80,19 +74,6 @@ class TestSummary:
         assert (plugh["messages"], casino["messages"]) == ({"ham": 0, "spam": 1}, {"ham": 0, "spam": 14})
         assert plugh["first_seen"] == plugh["last_seen"] == known["last_learned"]
         assert casino["last_seen"] == known["last_learned"]
-
-    def test_scripts(self, spamnb, own):
-        """Of a model's words, those of the journal included; Latin ones alone are not worth a line."""
-        assert spamnb("inspect", "--json").succeeds().json["scripts"] == LATIN
-        assert b"scripts" not in spamnb("inspect").succeeds().out
-        head, words = "Subject: x\nContent-Type: text/plain; charset=utf-8\n\n", "один два три четыре"
-        spamnb("train", "--spam", "-", "--model", own, stdin=(head + words).encode()).succeeds()
-        for _ in range(2):
-            found = spamnb("inspect", "--json", "--model", own).succeeds().json["scripts"]
-            assert found == LATIN | {"Cyrillic": 4}
-            text = spamnb("inspect", "--model", own).succeeds().out.decode()
-            assert "scripts     Latin 98.3 %, Cyrillic 1.7 % of the words\n" in text
-            fold(own)
 
     def test_three_labels(self, spamnb, three):
         known = spamnb("inspect", "--json", "--model", three).succeeds().json
@@ -209,12 +190,6 @@ class TestMessage:
         assert "cutoffs: not spam up to" in text
         assert "not spam │ spam" in text  # their evidence is that of all labels but spam
         assert f"; of other labels, one that is ahead by {why['margin']:.4f}\n" in text
-
-    def test_joined_letters_stay_joined(self, spamnb):
-        text = "می\u200cخواهم 👩\u200d💻"
-        message = f"From: x@y.example\nSubject: {text}\n\n{text}\n".encode()
-        lines = spamnb("inspect", "-", stdin=message).succeeds().out.decode().splitlines()
-        assert sum(text in line for line in lines) >= 2
 
     def test_a_flood_is_bounded(self, spamnb):
         flood = b"Subject: x\n\n" + b" ".join(b"viagra%d casino" % n for n in range(20_000))
@@ -339,18 +314,6 @@ class TestTokens:
         (known,) = spamnb(*run).succeeds().json_lines
         assert known["messages"] == {"ham": 0, "spam": 0, "work": 14}
         assert known["weights"]["work"] > 0 > known["weights"]["ham"]
-
-    def test_a_weight_for_spam_is_that_of_two_labels(self, spamnb, three, mail, tmp_path):
-        """Spam is held against all other labels together."""
-        two = tmp_path / "two"
-        spamnb("train", "--model", two, "--ham", mail.ham, "--ham", mail.work, "--spam", mail.spam).succeeds()
-        for token in ("viagra", "subject:deadline", "casino bonus"):
-            of_three, of_two = (
-                spamnb("inspect", "--json", "--model", model, "--token", token).succeeds().json_lines[0]
-                for model in (three, two)
-            )
-            assert of_three["weights"]["spam"] == of_two["weights"]["spam"]
-            assert of_three["counts"] == of_two["counts"]
 
 
 class TestSamples:

@@ -4,13 +4,13 @@ from math import inf, log
 
 import pytest
 from helpers.learning import train_bulk
+from helpers.pages import parsed, words
 from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.bayes.verdict import Evidence
 from spamnb.bayes.view import View
 from spamnb.inspection.explanation import explain
-from spamnb.inspection.ignored import hidden_words, ignored_headers, ignored_parts
 from spamnb.inspection.marked_text import collapse_spaces, cut_text, marked_sections
 from spamnb.inspection.reason import Reason, place_of
 from spamnb.model import Model
@@ -18,18 +18,16 @@ from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import Tokenizer
 from spamnb.reading.words import Words
+from spamnb.report.message_page import message_page
 
 VIEWS = {
     "default": None,
     "multinomial": View(),
-    "binary, uniform prior": View("binary", 0.5, "uniform"),
     "bernoulli": View("bernoulli"),
     "bernoulli without smoothing": View("bernoulli", 0.0),
-    "multinomial without smoothing": View("multinomial", 0.0),
     "global": View("multinomial", "global"),
     "tf-idf": View(tfidf=True),
     "gaussian": View("gaussian"),
-    "numbers, too": View("multinomial", 1.0, numbers=True),
     "the mean of all in one": View("binary", 0.01, damping=4.0, pairs=True),
     "the mean, nothing silent": View("binary", 0.01, damping=0.0, split_head_body=True, numbers=True),
 }
@@ -147,11 +145,6 @@ class TestReading:
             "a.example.net": ("received:.example.net",),
         }
 
-    def test_runs_of_more_than_two(self):
-        tokenizer = Tokenizer(Settings(ngrams=3))
-        blocks = list(marked_sections(read(b"order it now!"), tokenizer, reasons_for("order it now!"), 100))
-        assert [piece.text for piece in blocks[0].pieces if piece.tokens] == ["order", "it", "now!"]
-
     def test_hidden_text_is_shown_as_such(self):
         raw = b"Content-Type: text/html\n\n<p>seen</p><p style='display:none'>secret</p>"
         *_, hidden, _header = marked_sections(
@@ -175,35 +168,30 @@ class TestReading:
         assert sum(len(piece.text) for piece in block.pieces) <= 100
 
 
-class TestIgnored:
-    def test_headers_and_their_reasons(self):
-        names = "X-Spam-Status X-Bogosity X-Mozilla-Status Resent-Date ARC-Seal"
-        names += " Subject Content-Type X-Spamnb"
-        message = read("".join(f"{name}: x\n" for name in names.split()).encode() + b"\nbody")
-        assert ignored_headers(message) == {
-            "x-spam-status": "a filter's verdict",
-            "x-bogosity": "bogofilter's verdict",
-            "x-mozilla-status": "Thunderbird's notes",
-            "resent-date": "a date tells old mail from new, not ham from spam",
-            "arc-seal": "random by design",
-            "content-type": "read with the parts",
-            "x-spamnb": "a filter's verdict",
-        }
-        assert len(ignored_headers(message, are_evidence=False)) == 8
+def test_every_token_is_told_once(spamnb, mail):
+    why = explain(Model.open(spamnb.model), mail.messages["spam"])
+    reasons = [one.token for one in why.reasons if not one.is_gram]
+    told = [*(token for token in reasons if " " not in token), *why.unknown, *why.weak_rows]
+    assert sorted(told) == sorted(why.features.texts.values())
+    pairs = sum(" " in token for token in reasons)
+    assert why.ignored_pairs == len(why.features.pairs) - pairs
+    assert all(abs(one.weight) < 2.5 for one in why.weak)
 
-    def test_parts_that_are_no_text(self):
-        raw = b'Content-Type: image/png; name="a.png"\n\nbytes'
-        assert ignored_parts(read(raw)) == {"a.png": "5 bytes, not a text; only its name and type are read"}
 
-    def test_hidden_words(self):
-        page = b"Content-Type: text/html\n\n<p>seen</p><p style='display:none'>secret code</p>"
-        assert hidden_words(Tokenizer(Settings()).features(read(page))) == ["secret", "code"]
+CHINESE = "这是一封中文的邮件，请您查收。我们公司提供发票，价格优惠，欢迎来电咨询。"
+LIE = b"Content-Type: text/plain\nContent-Transfer-Encoding: base64\n\n" + CHINESE.encode("gb18030")
+NOTE = "text/plain: read as 8bit: 72 bytes above 0x7f; charset gb18030, found by its bytes"
 
-    def test_every_token_is_told_once(self, spamnb, mail):
-        why = explain(Model.open(spamnb.model), mail.messages["spam"])
-        reasons = [one.token for one in why.reasons if not one.is_gram]
-        told = [*(token for token in reasons if " " not in token), *why.unknown, *why.weak_rows]
-        assert sorted(told) == sorted(why.features.texts.values())
-        pairs = sum(" " in token for token in reasons)
-        assert why.ignored_pairs == len(why.features.pairs) - pairs
-        assert all(abs(one.weight) < 2.5 for one in why.weak)
+
+def test_what_was_read_otherwise_than_declared_is_said(spamnb):
+    assert f"\n{NOTE}\n{CHINESE}" in spamnb("inspect", "-", stdin=LIE).succeeds().out.decode()
+    page = parsed(message_page(explain(Model.open(spamnb.model), LIE), "-"))
+    assert [words(each) for each in page.css(".part")] == [NOTE]
+    true = b"Content-Type: text/plain; charset=gb18030\n\n" + CHINESE.encode("gb18030")
+    assert b"text/plain:" not in spamnb("inspect", "-", stdin=true).succeeds().out.partition(b"\nevidence")[0]
+
+
+def test_a_hostile_charset_is_cut_and_shown_as_text(spamnb):
+    raw = LIE.replace(b"text/plain", b'text/plain; charset="\x1b[31m<i>' + 99 * b"x" + b'"')
+    text = spamnb("inspect", "-", stdin=raw).succeeds().out.decode()
+    assert f"charset gb18030, not \ufffd[31m<i>{32 * 'x'}, found by its bytes\n" in text

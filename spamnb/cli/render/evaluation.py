@@ -1,17 +1,16 @@
 """Print evaluations and comparisons as tables, and write scores as tab-separated lines."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from spamnb.bayes.cutoffs import not_spam
 from spamnb.bayes.verdict import score_text
 from spamnb.cli.render.terminal import number, percent, show, table
 from spamnb.evaluation.compare import CHANCE, ComparedCandidate
-from spamnb.evaluation.metrics import FILING_COLUMNS, LABEL_METRICS, filing_rows, script_table, shown_metrics
+from spamnb.evaluation.metrics import LABEL_METRICS, shown_metrics
 from spamnb.evaluation.results import Evaluation, JudgedMessages, Mistake
 from spamnb.files import counted
 from spamnb.labels import UNSURE
 from spamnb.mailboxes.sources import message_name
-from spamnb.reading.script_names import LATIN, SCRIPTS
 
 ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 
@@ -43,11 +42,7 @@ def show_evaluation(evaluation: Evaluation) -> None:
             [(each.name, each.value, each.low, each.high) for each in shown_metrics(metrics)],
         ),
     )
-    if filed := filing_rows(metrics):
-        show(table("labels beside ham and spam", FILING_COLUMNS, filed))
-    if metrics["by_script"]:
-        show(table("by script", *script_table(metrics)))
-    for note in (metrics["imbalance"], evaluation.learned_note, written_in(metrics["scripts"])):
+    for note in (metrics["imbalance"], evaluation.learned_note):
         if note:
             show(note)
     if evaluation.curve:
@@ -56,13 +51,6 @@ def show_evaluation(evaluation: Evaluation) -> None:
         show_mistakes(evaluation.mistakes)
     if evaluation.duplicates:
         show(f"exact copies of other messages: {evaluation.duplicates:,}; they flatter the figures")
-
-
-def written_in(scripts: Mapping[str, int] | None) -> str | None:
-    """Say how many messages are in each script, unless all are Latin."""
-    if not scripts or [*scripts] == [SCRIPTS[LATIN]]:
-        return None
-    return f"written in: {', '.join(f'{name} {messages:,}' for name, messages in scripts.items())}"
 
 
 def show_mistakes(mistakes: Sequence[Mistake]) -> None:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from spamnb.cli.render.grid import Grid
 
 WIDEST = 4  # labels up to which each has a column
-LEAST_SHARE = 0.001  # of the words, from which on a script is named
 BAR_WIDTH = 10  # characters
 
 
@@ -58,12 +57,8 @@ def labels_table(known: ModelSummary) -> Grid:
 def facts(known: ModelSummary) -> Iterator[tuple[str, str]]:
     yield "trained", "; ".join(known.standing) or "well"
     yield "cutoffs", cutoffs(known)
-    if known.own_mail:
-        yield "own mail", own_mail(known)
     yield "learned", age(known)
     yield "vocabulary", f"{counted(known.vocabulary, 'token')}, {counted(known.pairs, 'word pair')}"
-    if len(written := scripts(known)) > 1:
-        yield "scripts", f"{', '.join(written)} of the words"
     yield "settings", settings(known.settings)
     yield "view", view(known.view)
     if known.base:
@@ -83,13 +78,6 @@ def base(about: Mapping[str, Any]) -> str:
     return f"{printable(about['path'])}, {who}{limits}"
 
 
-def scripts(known: ModelSummary) -> list[str]:
-    """Name the scripts of the mail, each with its share of the words."""
-    counts = known.scripts or {}
-    shares = [(name, words / sum(counts.values())) for name, words in counts.items()]
-    return [f"{name} {100 * share:.1f} %" for name, share in shares if share >= LEAST_SHARE]
-
-
 def cutoffs(known: ModelSummary) -> str:
     if known.cutoffs is None:
         return "none: the verdict is the likeliest label"
@@ -102,22 +90,6 @@ def cutoffs(known: ModelSummary) -> str:
     return (
         said if known.margin is None else f"{said}; of other labels, one that is ahead by {known.margin:.4f}"
     )
-
-
-def own_mail(known: ModelSummary) -> str:
-    """Say how the cutoffs do on the mail learned, each message judged by the others."""
-    own = known.own_mail
-    assert own
-    other = not_spam(known.labels)
-    return (
-        f"each message judged by the others: {part(own.ham_lost, own.ham)} {other} lost, "
-        f"{part(own.spam_missed, own.spam)} {SPAM} missed, "
-        f"{part(own.ham_unsure + own.spam_unsure, own.ham + own.spam)} unsure"
-    )
-
-
-def part(count: int, whole: int) -> str:
-    return f"{count:,} of {whole:,} ({100 * count / max(1, whole):.2f} %)"
 
 
 def age(known: ModelSummary) -> str:
