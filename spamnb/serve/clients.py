@@ -108,8 +108,7 @@ class Clients:
         """Let clients finish what they have begun, and end those that have begun nothing."""
         self.stopping = True
         for connection in self.waited_for:
-            grace = connection.loop.time() + connection.grace
-            connection.timeout.reschedule(min(connection.timeout.when() or grace, grace))
+            connection.shorten_to(connection.grace)
         if self.tasks:
             await asyncio.wait(self.tasks, timeout=STOP_TIMEOUT)
 
@@ -153,8 +152,14 @@ class Connection:
     def give_way(self) -> None:
         """End the time of a client that is waited for."""
         del self.clients.waited_for[self]
-        self.timeout.reschedule(self.since)
+        self.shorten_to(0.0)
         self.hold(0)
+
+    def shorten_to(self, seconds: float) -> None:
+        """Leave a client that is waited for so many seconds at most."""
+        end = self.loop.time() + seconds
+        if not self.timeout.expired():
+            self.timeout.reschedule(min(self.timeout.when() or end, end))
 
     def hold(self, size: int) -> None:
         """Count so many bytes as held by this client."""

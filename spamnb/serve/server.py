@@ -101,12 +101,13 @@ class Server:
         doors += [(listener, self.http.handle) for listener in self.http_listeners]
         for listener, _ in doors:
             listener.setblocking(False)
-        accepting = [asyncio.create_task(self._accept_all(*door)) for door in doors]
-        self._announce()
-        await stop.wait()
-        notify("STOPPING=1")
-        for task in accepting:
-            task.cancel()
+        async with asyncio.TaskGroup() as group:
+            accepting = [group.create_task(self._accept_all(*door)) for door in doors]
+            self._announce()
+            await stop.wait()
+            notify("STOPPING=1")
+            for task in accepting:
+                task.cancel()
         for listener in self.created:
             sockets.remove(listener)
         for listener, handler in doors:

@@ -100,6 +100,7 @@ WITHOUT_EFFECT = {
     "review --listen unix:x --tls-cert x --tls-key x": "--tls-cert has no effect at a Unix socket",
     "serve --allow-network": "--allow-network has no effect without --listen or --http",
     "serve --http-password FILE": "--http-password has no effect without --http",
+    "serve --milter --allow-tell": "--allow-tell has no effect with --milter",
     "serve --reject": "--reject has no effect without --milter or --http",
 }
 

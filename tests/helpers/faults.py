@@ -45,7 +45,6 @@ def put_in_its_place(home, script):
 FAULTS = {
     "spamnb is missing": lambda home: home.program.unlink(),
     "no model": lambda home: home.model.unlink(),
-    "an empty model": lambda home: home.model.write_bytes(b""),
     "a damaged model": lambda home: home.model.write_bytes(home.model.read_bytes()[:-1000]),
     "killed as it reads": lambda home: put_in_its_place(home, HALF_READ),
     "no memory": lambda home: put_in_its_place(home, NO_MEMORY),

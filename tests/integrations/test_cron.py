@@ -87,7 +87,7 @@ def test_a_delivery_learned_is_known_by_night(home, maildir, mail, by_night):
     assert files(home.model.parent) == before
 
 
-@pytest.mark.parametrize("name", ["a damaged model", "an empty model", "no memory", "spamnb is missing"])
+@pytest.mark.parametrize("name", ["a damaged model", "spamnb is missing"])
 def test_a_failure_is_said_and_harms_nothing(home, maildir, by_night, name):
     by_night(EVERYTHING)
     FAULTS[name](home)

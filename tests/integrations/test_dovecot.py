@@ -2,7 +2,6 @@
 
 import pytest
 from helpers.dovecots import Dovecot, move_it
-from helpers.faults import every_fault
 from helpers.programs import needs
 from helpers.recipes import recipe
 
@@ -41,20 +40,14 @@ def test_into_junk_is_spam_and_back_is_ham(home, imap):
     assert home.label_of(NEW) == "ham"
     move_it(imap, "INBOX", "Junk")
     assert home.label_of(NEW) == "spam"
-    move_it(imap, "Junk", "Work")
-    assert home.label_of(NEW) == "ham"
+    move_it(imap, "Junk", "Trash")
+    assert home.label_of(NEW) == "spam"
 
 
 def test_between_other_folders_teaches_nothing(home, imap):
     move_it(imap, "INBOX", "Work")
     move_it(imap, "Work", "Trash")
     assert home.label_of(NEW) is None
-
-
-def test_from_junk_to_trash_is_no_ham(home, imap):
-    move_it(imap, "INBOX", "Junk")
-    move_it(imap, "Junk", "Trash")
-    assert home.label_of(NEW) == "spam"
 
 
 def test_a_copy_and_an_upload_count(home, imap):
@@ -66,26 +59,8 @@ def test_a_copy_and_an_upload_count(home, imap):
     assert home.label_of(other) == "spam"
 
 
-def test_many_at_once(home, imap):
-    more = [NEW.replace(b"plugh", b"plugh %d" % n) for n in range(20)]
-    for raw in more:
-        imap.append("Work", None, None, raw)
-    imap.select("Work")
-    assert imap.uid("MOVE", "1:*", "Junk")[0] == "OK"
-    assert {home.label_of(raw) for raw in more} == {"spam"}
-
-
-def test_a_message_is_learned_as_it_is_stored(home, imap):
-    """So that learning from the folders by night finds it known."""
-    move_it(imap, "INBOX", "Junk")
-    ((folder, stored),) = home.taken()
-    assert folder == ".Junk"
-    assert home.label_of(stored) == "spam"
-
-
-@every_fault
-def test_a_fault_is_no_fault_of_the_mail_reader(home, imap, fault):
-    fault(home)
+def test_a_fault_is_no_fault_of_the_mail_reader(home, imap):
+    home.model.write_bytes(b"")
     move_it(imap, "INBOX", "Junk")
     move_it(imap, "Junk", "INBOX")
     ((folder, stored),) = home.taken()

@@ -3,12 +3,10 @@
 import os
 import re
 import shutil
-import subprocess
 
 import pytest
 from helpers.programs import needs
 from helpers.recipes import PAGES, recipe
-from helpers.waiting import PATIENCE
 
 PAGE = (PAGES / "from-bogofilter.md").read_text()
 ROWS = re.findall(r"^\| ([a-z].*?) \| (?:`(bogo.*?)`)? ?\| `(spamnb .*?)` \|$", PAGE, re.MULTILINE)
@@ -55,23 +53,6 @@ def test_our_commands(folders, ours):
     done = folders.run("sh", "-c", ours)
     assert not done.stderr
     assert done.stdout or "-e" in ours
-
-
-@needs("bogofilter")
-@pytest.mark.parametrize(
-    "theirs", sorted({theirs for _, theirs, _ in ROWS if theirs and not theirs.startswith(SLOW)})
-)
-def test_their_commands(bogofilter, theirs):
-    """An unknown option or a failure exits with 3, and nothing else does."""
-    done = subprocess.run(
-        ["sh", "-c", theirs],
-        env=bogofilter.environment,
-        cwd=bogofilter.path,
-        capture_output=True,
-        timeout=PATIENCE,
-    )
-    assert done.returncode in (0, 1, 2)
-    assert not done.stderr
 
 
 @needs("bogofilter")

@@ -1,7 +1,6 @@
 """Postfix with spamnb as its milter, by the text of the page."""
 
 import smtplib
-from concurrent.futures import ThreadPoolExecutor
 from email import message_from_bytes
 
 import pytest
@@ -69,13 +68,6 @@ def postfix(spamnb):
     """One that no test changes."""
     with a_home(spamnb) as home, Filtered(home) as postfix:
         postfix.start_by_command()
-        yield postfix
-
-
-@pytest.fixture
-def patient(home):
-    """A Postfix that has rather no mail than unfiltered mail."""
-    with Filtered(home, MAIN.replace("= accept", "= tempfail")) as postfix:
         yield postfix
 
 
@@ -152,17 +144,6 @@ def test_many_messages_in_a_session(postfix, mail):
                     assert verdict_in(delivered).startswith(f"X-Spamnb: {message}; ")
 
 
-def test_many_at_once(postfix, mail):
-    messages = [mail.messages["ham"], mail.messages["spam"], BIG, PLAIN] * 5
-    with ThreadPoolExecutor(len(messages)) as threads:
-        list(threads.map(postfix.send, messages))
-    delivered = postfix.delivered(len(messages))
-    assert sorted(halves(what)[1] for what in delivered) == sorted(messages)
-    for what in delivered:
-        is_spam = halves(what)[1] == mail.messages["spam"]
-        assert verdict_in(what).startswith("X-Spamnb: spam; ") == is_spam
-
-
 def test_spam_is_refused_if_wanted(idle, mail):
     idle.start(reject=True)
     with pytest.raises(smtplib.SMTPDataError, match=r"550.*This message looks like spam"):
@@ -185,25 +166,11 @@ def test_without_a_server(idle, mail):
         check_unfiltered(without, what)
 
 
-def test_without_a_server_mail_may_come_later(patient, mail):
-    with pytest.raises(smtplib.SMTPResponseException, match="451"):
-        patient.send(mail.messages["spam"])
-    patient.start()
-    assert verdict_in(patient.deliver(mail.messages["spam"])).startswith("X-Spamnb: spam; ")
-
-
 def test_a_server_killed_in_the_middle(idle, mail):
     idle.start()
     (without,) = idle.deliver_unfiltered(mail.messages["spam"])
     idle.server.end_when_asked()
     check_unfiltered(without, idle.deliver(mail.messages["spam"]))
-
-
-def test_a_server_killed_in_the_middle_may_defer(patient, mail):
-    patient.start()
-    patient.server.end_when_asked()
-    with pytest.raises(smtplib.SMTPResponseException, match="451"):
-        patient.send(mail.messages["spam"])
 
 
 def test_a_mistake_is_corrected(home, idle, mail):

@@ -2,7 +2,6 @@
 
 import os
 import signal
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -107,15 +106,6 @@ def test_a_forged_header_deceives_nobody(postfix, mail):
     assert verdict_in(delivered).startswith("X-Spamnb: spam; ")
 
 
-def test_many_at_once(postfix, mail):
-    messages = [mail.messages["ham"], mail.messages["spam"], BIG, PLAIN] * 5
-    with ThreadPoolExecutor(len(messages)) as threads:
-        list(threads.map(postfix.send, messages))
-    delivered = postfix.delivered(len(messages))
-    assert sorted(halves(what)[1] for what in delivered) == sorted(messages)
-    assert sum("X-Spamnb: spam" in verdict_in(what) for what in delivered) == 5
-
-
 def test_without_a_server(own_postfix, mail):
     own_postfix.server.end()
     messages = [mail.messages["spam"], PLAIN, BIG]
@@ -142,15 +132,6 @@ def test_spamc_killed_in_the_middle(own_postfix, mail):
     (delivered,) = own_postfix.delivered()
     (without,) = own_postfix.deliver_unfiltered(mail.messages["spam"])
     check(without, delivered)
-
-
-def test_without_the_script(own_postfix, mail):
-    own_postfix.script.unlink()
-    own_postfix.send(mail.messages["spam"])
-    own_postfix.wait_until(own_postfix.waiting)
-    own_postfix.write(SCRIPT)
-    own_postfix.run("postqueue", "-f")
-    assert verdict_in(*own_postfix.delivered()).startswith("X-Spamnb: spam; ")
 
 
 def test_rather_late_than_unfiltered(own_postfix, mail):

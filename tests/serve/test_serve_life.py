@@ -102,13 +102,6 @@ def test_a_socket_in_use(serving, spamnb, tmp_path, mail):
     assert path.read_text() == "not ours"
 
 
-def test_several_addresses(serving, tmp_path, mail):
-    server = serving(listen=("localhost:0", f"unix:{tmp_path}/socket"))
-    for address in server.address.split(" and "):
-        if not address.startswith("["):
-            assert server.ask(request("CHECK", mail.messages["spam"]), address=address).startswith(OK)
-
-
 def test_a_new_model_is_noticed_and_no_request_is_dropped(serving, spamnb, mail, own, tmp_path):
     """Replaced, learned into, replaced by rubbish, removed, restored: all the while it is asked."""
     server = serving(model=own)
@@ -205,27 +198,7 @@ def test_a_lesson_under_way_is_finished_when_it_stops(serving, own, spamnb):
     assert spamnb("train", "--spam", "-", "--model", own, stdin=raw).lines == ["spam: 1 already known"]
 
 
-def test_nobody_waits_for_a_lesson(serving, own, mail):
-    """While another holds the lock, some learn: the server goes on judging."""
-    server = serving(model=own, allow_tell=True)
-    with open(own + ".lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        pupils = [server.connect() for _ in range(12)]
-        for number, pupil in enumerate(pupils):
-            raw = b"Subject: lesson %d\n\nlesson\n" % number
-            pupil.sendall(request("TELL", raw, Set="local", Message_class="ham"))
-        until(lambda: learners(server))
-        for _ in range(10):
-            assert server.ask(request("CHECK", mail.messages["spam"])).startswith(OK)
-        assert select.select(pupils, [], [], 0)[0] == []  # who waited for the lock would answer them first
-        fcntl.flock(lock, fcntl.LOCK_UN)
-        for pupil in pupils:
-            with pupil:
-                assert everything(pupil) == OK + b"DidSet: local\r\n\r\n\r\n"
-    assert learners(server) == []
-
-
-def test_a_locked_model_holds_up_nobody_elses_lessons(serving, own, tmp_path):
+def test_a_locked_model_holds_up_nobody_else(serving, own, mail, tmp_path):
     """There are more lessons for it than processes to learn in."""
     for user in ("ann", "bob"):
         (tmp_path / "homes" / user).mkdir(parents=True)
@@ -242,6 +215,7 @@ def test_a_locked_model_holds_up_nobody_elses_lessons(serving, own, tmp_path):
         for number, pupil in enumerate(pupils):
             pupil.sendall(lesson("ann", number))
         assert server.ask(lesson("bob", 0)) == OK + b"DidSet: local\r\n\r\n\r\n"
+        assert server.ask(request("CHECK", mail.messages["spam"], User="ann")).startswith(OK)
         assert select.select(pupils, [], [], 0)[0] == []
         fcntl.flock(lock, fcntl.LOCK_UN)
         for pupil in pupils:

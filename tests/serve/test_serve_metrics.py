@@ -6,11 +6,10 @@ import re
 import subprocess
 
 import pytest
-from helpers.load import GET
 from helpers.paths import ROOT
 from helpers.programs import needs
 from helpers.serving import LOOPBACK, request
-from helpers.waiting import PATIENCE, until
+from helpers.waiting import PATIENCE
 
 GAUGES = tuple(f"spamnb_{name}" for name in ("models", "model_", "journal_", "learned_"))
 MONITORING = ROOT / "docs" / "monitoring"
@@ -47,7 +46,7 @@ def test_everything_is_counted(server, mail):
     assert gauges["spamnb_learned_messages"] == 28
     assert gauges["spamnb_journal_bytes"] == 0
     assert 1e9 < gauges["spamnb_model_changed_seconds"] < 1e11
-    for _ in range(30):
+    for _ in range(3):
         server.ask(request("CHECK", mail.messages["spam"]))
         server.ask(request("PROCESS", mail.messages["ham"]))
     server.ask(request("SYMBOLS", mail.messages["unsure"]))
@@ -55,30 +54,20 @@ def test_everything_is_counted(server, mail):
     server.ask(request("TELL", mail.messages["spam"], Remove="local"))
     server.ask(b"nonsense\r\n")
     server.ask(request("CHECK", b"x", Content_length=10**12))
-    for _ in range(4):
-        after = figures(server)
-        assert after['spamnb_messages_total{verdict="spam"}'] == 30
-        assert after['spamnb_messages_total{verdict="ham"}'] == 30
-        assert after['spamnb_messages_total{verdict="unsure"}'] == 1
-        assert after['spamnb_lessons_total{outcome="learned"}'] == 1
-        assert after['spamnb_lessons_total{outcome="forgotten"}'] == 1
-        assert after['spamnb_errors_total{kind="protocol"}'] == 1
-        assert after['spamnb_errors_total{kind="refused"}'] == 1
-        assert after['spamnb_errors_total{kind="timeout"}'] == 0
-        assert after["spamnb_judging_seconds_count"] == 61
-        assert after['spamnb_judging_seconds_bucket{le="+Inf"}'] == 61
-        assert after["spamnb_judging_seconds_sum"] > 0
-        buckets = [value for name, value in after.items() if "_bucket" in name]
-        assert buckets == sorted(buckets)
-
-
-def test_a_silent_one_is_timed_out(serving):
-    server = serving(http=(LOOPBACK,), timeout=0.5)
-    silent = server.ask(b"GET /metrics HTTP/1.0\r\n", end=False, address=server.http)
-    assert silent.startswith(b"HTTP/1.1 408 ")
-    assert b"Timeout" in server.ask(b"CHECK", end=False)
-    counted = re.compile(rb'spamnb_errors_total{kind="timeout"} (?![01]\n)')
-    until(lambda: counted.search(server.ask(GET, address=server.http)))  # again, if this is late as well
+    after = figures(server)
+    assert after['spamnb_messages_total{verdict="spam"}'] == 3
+    assert after['spamnb_messages_total{verdict="ham"}'] == 3
+    assert after['spamnb_messages_total{verdict="unsure"}'] == 1
+    assert after['spamnb_lessons_total{outcome="learned"}'] == 1
+    assert after['spamnb_lessons_total{outcome="forgotten"}'] == 1
+    assert after['spamnb_errors_total{kind="protocol"}'] == 1
+    assert after['spamnb_errors_total{kind="refused"}'] == 1
+    assert after['spamnb_errors_total{kind="timeout"}'] == 0
+    assert after["spamnb_judging_seconds_count"] == 7
+    assert after['spamnb_judging_seconds_bucket{le="+Inf"}'] == 7
+    assert after["spamnb_judging_seconds_sum"] > 0
+    buckets = [value for name, value in after.items() if "_bucket" in name]
+    assert buckets == sorted(buckets)
 
 
 def test_a_user_model_that_cannot_be_judged_by_is_counted(serving, own, mail, tmp_path):

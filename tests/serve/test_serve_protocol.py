@@ -5,33 +5,7 @@ import zlib
 import pytest
 from helpers.serving import request
 
-from spamnb.model import Model
-
 # Shapes and other errors are compared with those of spamd itself by test_serve_oracle.py.
-STATUS = b"SPAMD/1.1 0 EX_OK\r\n"
-
-
-@pytest.fixture(scope="module")
-def model(spamnb):
-    return Model.open(spamnb.model)
-
-
-def score(verdict):
-    return f"Spam: {verdict.label == 'spam'} ; {verdict.points:.1f} / 5.0\r\n".encode()
-
-
-@pytest.mark.parametrize("label", ["ham", "spam", "unsure"])
-def test_the_verdict_in_every_form(server, spamnb, mail, model, label):
-    raw, symbol = mail.messages[label], f"SPAMNB_{label.upper()}".encode()
-    verdict = model.classify(raw)
-    assert verdict.label == label
-    assert (verdict.points >= 5.0) == (label == "spam")
-    passed = spamnb("classify", "-p", stdin=raw).succeeds().out
-    head = passed.partition(b"\n\n")[0] + b"\n\n"
-    assert server.ask(request("CHECK", raw)) == STATUS + score(verdict) + b"\r\n"
-    for command, text in (("PROCESS", passed), ("HEADERS", head), ("SYMBOLS", symbol)):
-        length = b"Content-length: %d\r\n" % len(text)
-        assert server.ask(request(command, raw)) == STATUS + length + score(verdict) + b"\r\n" + text
 
 
 @pytest.mark.parametrize("end", [b"1.2\r\n", b"1.5\r\n\r\n"])
