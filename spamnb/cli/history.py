@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,16 +15,10 @@ from spamnb.cli.render.terminal import cut_text, print_json, print_json_lines, s
 from spamnb.cli.shared.help import Number
 from spamnb.cli.shared.options import (
     Command,
-    history_days_option,
     history_folder_option,
-    history_size_option,
     json_option,
     refuse_without_effect,
 )
-from spamnb.cli.shared.progress import progress
-from spamnb.configuration.current import load
-from spamnb.configuration.quantities import parse_days, parse_size
-from spamnb.delivery.commands import history_limits
 from spamnb.errors import NoInput, UsageError
 from spamnb.history.log import DAY
 from spamnb.labels import SPAM, UNSURE
@@ -38,9 +31,8 @@ spamnb classify -p --history < message
 spamnb history
 spamnb history --verdict unsure --since 7d
 spamnb history invoice example.org
-spamnb history --json --limit 1000
-spamnb history --summary --user ann
-spamnb history --prune --history-days 3
+spamnb history --json --top 1000
+spamnb history --summary ann
 """
 UNITS = {"h": DAY / 24, "d": DAY, "w": 7 * DAY}  # seconds
 WEEK = "7d"
@@ -51,61 +43,42 @@ EMPTY = "nothing yet; run `spamnb classify` or `spamnb serve` with --history"
 @click.argument("words", nargs=-1, metavar="[WORD]...")
 @click.option("--verdict", metavar="LABEL", help="Only this verdict: ham, spam, unsure …")
 @click.option("--since", metavar="TIME", help="Only since then: 12h, 7d or 2w ago, or a date, as 2026-11-16.")
-@click.option("--user", metavar="NAME", help="Only mail of this user of a server.")
 @click.option("--summary", is_flag=True, help="Only count: judged, caught, unsure, corrected; by default 7d.")
-@click.option("--limit", type=Number(1), default=50, show_default=True, metavar="N", help="Show at most N.")
-@click.option("--prune", is_flag=True, help="Remove messages beyond the days and size to keep.")
-@history_days_option
-@history_size_option
+@click.option("--top", type=Number(1), default=50, show_default=True, metavar="N", help="Show at most N.")
 @history_folder_option
 @json_option
 def history(
     words: tuple[str, ...],
     verdict: str | None,
     since: str | None,
-    user: str | None,
     summary: bool,
-    limit: int,
-    prune: bool,
-    history_days: str | None,
-    history_size: str | None,
+    top: int,
     history_folder: str | None,
     as_json: bool,
 ) -> None:
-    """Show recent verdicts, latest first; with WORDs, only mail that has them all in sender or subject.
+    """Show recent verdicts, latest first; with WORDs, only mail that has them all in sender, subject or user.
 
     In a pipe, each line has time, verdict, score, sender and subject, separated by tabs. The history is kept
     by `spamnb classify` and `spamnb serve` with --history.
     """
     from spamnb.history.queries import History
 
-    if (history_days or history_size) and not prune:
-        raise UsageError("--history-days and --history-size need --prune")
-    if prune:
-        refuse_without_effect("with --prune", "words", "verdict", "since", "user", "summary", "limit")
     if summary:
-        refuse_without_effect("with --summary", "words", "verdict", "limit")
-    start = None if since is None else parse_since(since)
+        refuse_without_effect("with --summary", "top")
+    since = since or (WEEK if summary else None)
+    asked: dict[str, Any] = {
+        "text": " ".join(words),
+        "verdict": verdict,
+        "since": parse_since(since) if since else None,
+    }
     if history_folder and not os.path.isdir(history_folder):
         raise NoInput(f"{history_folder}: no such folder")
     with History.open(history_folder) as opened:
-        if prune:
-            days, size = history_limits(history_days, history_size, load())
-            removed = opened.prune(parse_days(days), parse_size(size))
-            if as_json:
-                print_json({"messages_removed": removed})
-            else:
-                show(f"messages removed: {removed:,}")
-            return
-        waiting = opened.waiting()
-        with progress("gathering", lambda: waiting) as step:
-            opened.gather(step)
+        opened.gather()
         if summary:
-            begin = parse_since(WEEK) if start is None else start
-            print_summary(begin, opened.counts(begin, user), as_json)
+            print_summary(asked["since"], opened.counts(**asked), as_json)
             return
-        text = " ".join(words)
-        found = opened.entries("time", verdict=verdict, text=text, since=start, user=user, limit=limit)
+        found = opened.entries("time", limit=top, **asked)
     if as_json:
         print_json_lines(entry.as_map() for entry in found)
     elif not sys.stdout.isatty():
@@ -120,7 +93,7 @@ def history(
             rows.append((judged, label, score, *map(cut_text, texts)))
         show(table(None, columns, rows, ("verdict", "sender", "subject")))
     else:
-        show("nothing found" if words or verdict or since or user else EMPTY)
+        show("nothing found" if words or verdict or since else EMPTY)
 
 
 SUMMARY = {  # what each figure is of
@@ -135,18 +108,19 @@ SUMMARY = {  # what each figure is of
 
 def print_summary(start: float, counts: dict[tuple[str, str | None], int], as_json: bool) -> None:
     """Print what was judged since a time, and what that cost: mail that a person had to put right."""
-
-    def total(matches: Callable[[str, str | None], bool]) -> int:
-        return sum(times for key, times in counts.items() if matches(*key))
-
-    figures = {
-        "judged": total(lambda _verdict, _label: True),
-        "spam_caught": total(lambda verdict, label: verdict == SPAM and label in (None, SPAM)),
-        "unsure": total(lambda verdict, _: verdict == UNSURE),
-        "corrected": total(lambda verdict, label: label not in (None, verdict)),
-        "ham_lost": total(lambda verdict, label: verdict == SPAM and label not in (None, SPAM)),
-        "spam_missed": total(lambda verdict, label: verdict not in (SPAM, UNSURE) and label == SPAM),
-    }
+    figures = dict.fromkeys(SUMMARY, 0)
+    for (verdict, label), times in counts.items():
+        is_spam = verdict == SPAM
+        applies = {
+            "judged": True,
+            "spam_caught": is_spam and label in (None, SPAM),
+            "unsure": verdict == UNSURE,
+            "corrected": label not in (None, verdict),
+            "ham_lost": is_spam and label not in (None, SPAM),
+            "spam_missed": verdict not in (SPAM, UNSURE) and label == SPAM,
+        }
+        for name in SUMMARY:
+            figures[name] += times * applies[name]
     if as_json:
         print_json({"since": start, **figures})
         return

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
 from contextlib import suppress
 from sqlite3 import Connection
 from typing import Any
@@ -15,7 +14,6 @@ from spamnb.files import printable
 from spamnb.history import log
 from spamnb.history.schema import Entry
 from spamnb.inspection.explanation import deciding_words
-from spamnb.labels import HAM, SPAM, UNSURE
 from spamnb.model import Model
 from spamnb.reading.identity import digest
 from spamnb.reading.message import Message, read
@@ -24,33 +22,19 @@ READ_AT_ONCE = 4 << 20  # bytes of a file; more than the largest record
 AT_ONCE = 100  # records taken in at once: another process that writes waits so long
 LONGEST_WORD = 40  # characters
 LONGEST_TEXT = 300  # characters kept of a sender, a subject, a Message-ID
-YEAR, WEEK = 366 * log.DAY, 7 * log.DAY  # seconds
-MONDAY = 4 * log.DAY  # 1970 began on a Thursday
+YEAR = 366 * log.DAY  # seconds
 BYTES_OF_ENTRY = 2000  # more than it takes: of the size that the history may have, entries take a part only
-RANKS = {UNSURE: 0, SPAM: 1}  # of verdicts in order of doubt; 2 for all others
 
 Models = dict[str, Model | None]
 
 
-def waiting(database: Connection, folder: str) -> int:
-    """Bytes that were appended and not yet gathered."""
-    return sum(
-        log.size_and_time(folder, name)[0] - done(database, folder, name) for name in log.file_names(folder)
-    )
-
-
-def gather(database: Connection, folder: str, step: Callable[[int, int], None]) -> int:
+def gather(database: Connection, folder: str) -> int:
     """Take in what was appended since, and remove what is too old or too much; return how many came."""
     models: Models = {}
-    gathered = sum(gather_file(database, folder, name, models, step) for name in log.file_names(folder))
-    if limits := database.execute("SELECT days, size FROM limits").fetchone():
-        prune(database, folder, *limits)
-    return gathered
+    return sum(gather_file(database, folder, name, models) for name in log.file_names(folder))
 
 
-def gather_file(
-    database: Connection, folder: str, name: str, models: Models, step: Callable[[int, int], None]
-) -> int:
+def gather_file(database: Connection, folder: str, name: str, models: Models) -> int:
     """Take in what is new in a file, piece by piece; with each, how far the file was read is stored."""
     gathered, end = 0, 1
     while end and log.size_and_time(folder, name)[0] != done(database, folder, name):
@@ -69,16 +53,15 @@ def gather_file(
                 verdicts, limits = verdicts + 1, fields["limits"]
                 place = {"file": name, "start": first + start, "length": stop - start}
                 row = row_of(fields, models) | place
-                if is_repeated(database, folder, row, fields):
+                if is_repeated(database, row):
                     continue
                 names = ", ".join(row)
                 database.execute(f"INSERT INTO entries ({names}) VALUES (:{', :'.join(row)})", row)
             if end:
                 database.execute("REPLACE INTO files VALUES (?, ?)", (name, first + end))
             if limits:
-                database.execute("REPLACE INTO limits VALUES (1, ?, ?)", limits)
+                prune(database, *limits)
         gathered += verdicts
-        step(end, verdicts)
     return gathered
 
 
@@ -98,25 +81,18 @@ def take_lessons(database: Connection, fields: dict[str, Any]) -> None:
                 database.execute("DELETE FROM labels_before WHERE id = ?", (id_,))
             else:
                 database.execute("INSERT OR IGNORE INTO labels_before VALUES (?, ?)", (id_, fields["before"]))
-            database.execute(
-                "UPDATE entries SET correction = ?, is_corrected = ? WHERE id = ?",
-                (label, label is not None, id_),
-            )
+            database.execute("UPDATE entries SET correction = ? WHERE id = ?", (label, id_))
 
 
-def is_repeated(database: Connection, folder: str, row: dict[str, Any], fields: dict[str, Any]) -> bool:
+def is_repeated(database: Connection, row: dict[str, Any]) -> bool:
     """Whether `spamnb imap` said this of a message before: it was killed before it had noted that it did."""
     if not row["source"].startswith("imap "):
         return False
     found = database.execute(
-        "SELECT verdict, file, start, length FROM entries WHERE digest = ? AND source = ? AND model = ?"
-        " ORDER BY id DESC LIMIT 1",
+        "SELECT verdict FROM entries WHERE digest = ? AND source = ? AND model = ? ORDER BY id DESC LIMIT 1",
         (row["digest"], row["source"], row["model"]),
     ).fetchone()
-    if not found or found[0] != row["verdict"]:
-        return False
-    before = log.sound_fields(log.read_piece(folder, *found[1:]))
-    return before is not None and log.message_of(before) == log.message_of(fields)
+    return bool(found == (row["verdict"],))
 
 
 def done(database: Connection, folder: str, name: str) -> int:
@@ -125,33 +101,12 @@ def done(database: Connection, folder: str, name: str) -> int:
     return found[0] if found and found[0] <= log.size_and_time(folder, name)[0] else 0
 
 
-def prune(database: Connection, folder: str, days: int, size: int, now: float | None = None) -> int:
-    """Remove messages older than some days, and the oldest beyond a size; return of how many.
-
-    What is said of them stays for a year, or longer if they do.
-    """
-    removed = log.prune_files(folder, days, size, now)
-    pruned = 0
-    with transaction(database):
-        for name in removed:
-            count = database.execute("SELECT count(*) FROM entries WHERE file = ?", (name,))
-            pruned += count.fetchone()[0]
-        oldest = log.confirmed_now(latest_days(database)) - max(YEAR, days * log.DAY)
-        database.execute("DELETE FROM entries WHERE time < ?", (oldest,))
-        most = size // BYTES_OF_ENTRY
-        database.execute("DELETE FROM entries WHERE id <= (SELECT max(id) FROM entries) - ?", (most,))
-    return pruned
-
-
-def latest_days(database: Connection) -> Iterator[float]:
-    """Find a time of each of the latest days that something was judged on."""
-    before = time.time()
-    for _ in range(log.CONFIRMING):
-        found = database.execute("SELECT max(time) FROM entries WHERE time < ?", (before,)).fetchone()[0]
-        if found is None:
-            return
-        yield found
-        before = found // log.DAY * log.DAY
+def prune(database: Connection, days: int, size: int) -> None:
+    """Remove what is said of messages after a year, or later if they are kept longer, and beyond a size."""
+    oldest = time.time() - max(YEAR, days * log.DAY)
+    database.execute("DELETE FROM entries WHERE time < ?", (oldest,))
+    most = size // BYTES_OF_ENTRY
+    database.execute("DELETE FROM entries WHERE id <= (SELECT max(id) FROM entries) - ?", (most,))
 
 
 def row_of(fields: dict[str, Any], models: Models) -> dict[str, Any]:
@@ -159,12 +114,10 @@ def row_of(fields: dict[str, Any], models: Models) -> dict[str, Any]:
     message = read(log.message_of(fields))
     verdict = shown(fields["verdict"])
     ham, spam = fields["cutoffs"] or (None, None)
-    cutoff = spam if verdict == SPAM else ham if verdict == HAM else None
     identity = fields["digest"] if fields["digest"] is not None else digest(message)
     path = os.fsdecode(bytes(fields["model"]))
     taken = {name: fields[name] for name in Entry._fields if name in fields}
     return taken | {
-        "week": int((fields["time"] - MONDAY) // WEEK),
         "verdict": verdict,
         "sender": shown(message.get("from") or ""),
         "subject": shown(message.get("subject") or ""),
@@ -176,8 +129,6 @@ def row_of(fields: dict[str, Any], models: Models) -> dict[str, Any]:
         "words": words_of(message, verdict, path, models),
         "ham_cutoff": ham,
         "spam_cutoff": spam,
-        "rank": rank_of(verdict),
-        "distance": -fields["time"] if verdict == UNSURE else abs(fields["score"] - (cutoff or 0.0)),
     }
 
 
@@ -195,10 +146,6 @@ def words_of(message: Message, verdict: str, path: str, models: Models) -> str:
         if model := models[path]:
             return ", ".join(shown(word, LONGEST_WORD) for word in deciding_words(model, message, verdict))
     return ""
-
-
-def rank_of(verdict: str) -> int:
-    return RANKS.get(verdict, len(RANKS))
 
 
 def shown(text: str, most: int = LONGEST_TEXT) -> str:

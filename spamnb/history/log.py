@@ -33,13 +33,11 @@ MAX_MESSAGE = 1 << 20  # bytes kept of a message
 MAX_TEXT = 500  # characters kept of a user's name and the like
 MAX_FILE = 32 << 20  # bytes after which another file is begun
 DAY = 86400  # seconds
-CONFIRMING = 3  # days that must have been seen before one is believed to be over
 LESSONS = 8 * 1000  # bytes of digests in a record
 SUFFIX = ".verdicts"  # of 2026-11-16-000000.verdicts
 FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT
 
 MARK = b"\xd4spamnb\0"
-DAMAGED = ".damaged"
 STEM, ESCAPED = MARK[:-1], MARK[:-1] + b"\1"
 BEFORE_MAP = len(MARK) + 8  # bytes
 MAX_RECORD = MAX_MESSAGE + (1 << 17)
@@ -111,7 +109,7 @@ def append_record(folder: str, record: bytes, size: int) -> bool:
     latest = max((name for name in names if name.startswith(today)), default="")
     is_full = latest and os.path.getsize(os.path.join(folder, latest)) >= file_limit(size)
     name = f"{today}-{int(latest[11:17] or 0) + bool(is_full):06}{SUFFIX}"
-    handle = open_file(os.path.join(folder, name), FLAGS)
+    handle = open_own(os.path.join(folder, name), FLAGS)
     try:
         write_all(handle, record)
     finally:
@@ -136,55 +134,28 @@ def file_names(folder: str) -> list[str]:
     )
 
 
-def open_file(path: str, flags: int) -> int:
-    """Open a file; what cannot be one of ours, as a link, a folder or a stranger's file, is set aside."""
-    try:
-        return open_own(path, flags)
-    except OSError as error:
-        is_file = os.path.isfile(path) and not os.path.islink(path)
-        if not os.path.lexists(path) or (is_file and not isinstance(error, PermissionError)):
-            raise
-        os.rename(path, path + DAMAGED)
-        complain(f"{path}: {error.strerror}; set aside as {path}{DAMAGED}, begun again")
-        return open_own(path, flags)
-
-
 def file_limit(size: int) -> int:
     """Bytes after which another file is begun: few go at once when the oldest is removed."""
     return min(size // 8, MAX_FILE)
 
 
-def prune_files(folder: str, days: int, size: int, now: float | None = None) -> list[str]:
+def prune_files(folder: str, days: int, size: int) -> None:
     """Remove what is older than some days, and the oldest while all together would outgrow a size.
 
-    The latest file stays, whatever its size. Returns the names of the files removed.
+    The latest file stays, whatever its size.
     """
     names = file_names(folder)
     others = set(os.listdir(folder)).difference(names)  # the database, of which the messages are no part
     total = file_limit(size) + sum(size_and_time(folder, name)[0] for name in others)
-    if now is None:
-        now = confirmed_now(size_and_time(folder, name)[1] for name in names)
-    removed = []
+    oldest = time.time() - days * DAY
     for name in reversed(names):
         taken, written = size_and_time(folder, name)
         total += taken
-        if written < now - days * DAY or (total > size and name != names[-1]):
-            try:
+        if written < oldest or (total > size and name != names[-1]):
+            try:  # noqa: SIM105 (a delivery loads no contextlib)
                 os.unlink(os.path.join(folder, name))
-                removed.append(name)
             except FileNotFoundError:
                 pass  # by another process
-    return removed
-
-
-def confirmed_now(times: "Iterable[float]") -> float:
-    """Return the time up to which ages are counted: the end of the last day but two that something was seen.
-
-    A clock that is wrong for a day or two would else have everything forgotten.
-    """
-    today = time.time() // DAY
-    seen = sorted({day for moment in times if (day := moment // DAY) <= today})
-    return (seen[-CONFIRMING] + 1) * DAY if len(seen) >= CONFIRMING else 0.0
 
 
 def size_and_time(folder: str, name: str) -> tuple[int, float]:
@@ -241,7 +212,7 @@ def read_piece(folder: str, name: str, start: int, size: int, to_keep: bool = Fa
     """Read a piece of a file; nothing if it is gone. What is read `to_keep` survives a loss of power then."""
     path = os.path.join(folder, name)
     try:
-        with open(open_file(path, os.O_RDONLY), "rb", buffering=0) as file:
+        with open(open_own(path, os.O_RDONLY), "rb", buffering=0) as file:
             file.seek(start)
             data = file.read(size)
             if to_keep:

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from math import inf
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -20,8 +19,9 @@ from spamnb.history import gathering, log
 from spamnb.history.schema import Entry, open_database
 
 CORRECTED = "corrected"  # an empty file, as old as the last correction
-MOST_WORDS = 20  # that are searched for at once
-MOST_FOUND = 3000  # of what has a word: the latest
+MAX_WORDS = 20  # that are searched for at once
+WEEK, MONDAY = 7 * log.DAY, 4 * log.DAY  # seconds; 1970 began on a Thursday
+ORDERS = {"doubt": ("is_corrected", "rank", "distance", "id"), "time": ("-time", "-id")}
 
 
 def last_corrected() -> float:
@@ -47,9 +47,6 @@ class History:
     def __init__(self, folder: str, database: Database) -> None:
         self.folder = folder
         self.database = database
-        # Not every SQLite has full-text search.
-        tables = database.execute("SELECT 1 FROM sqlite_master WHERE name = 'search'")
-        self.has_search = bool(tables.fetchone())
 
     @classmethod
     def open(cls, folder: str | None = None) -> History:
@@ -69,127 +66,60 @@ class History:
         finally:
             self.database.close()
 
-    def waiting(self) -> int:
-        """Bytes that were appended and not yet gathered."""
-        return gathering.waiting(self.database, self.folder)
-
-    def gather(self, step: Callable[[int, int], None] = lambda _bytes, _verdicts: None) -> int:
-        """Take in what was appended since, and remove what is too old or too much; return how many came.
-
-        `step` is called with the bytes and verdicts taken in, again and again.
-        """
-        return gathering.gather(self.database, self.folder, step)
-
-    def prune(self, days: int, size: int) -> int:
-        """Remove messages that are some days old by the clock, and the oldest beyond a size; return how many.
-
-        What is said of them stays for a year, or while there is room.
-        """
-        self.gather()
-        return gathering.prune(self.database, self.folder, days, size, time.time())
+    def gather(self) -> int:
+        """Take in what was appended since, and remove what is too old or too much; return how many came."""
+        return gathering.gather(self.database, self.folder)
 
     def entries(
-        self,
-        order: str = "doubt",
-        *,
-        verdict: str | None = None,
-        source: str | None = None,
-        text: str = "",
-        model: str | None = None,
-        since: float | None = None,
-        user: str | None = None,
-        limit: int = 50,
-        after: str | int | None = None,
+        self, order: str = "doubt", *, limit: int = 50, after: str | None = None, **asked: Any
     ) -> list[Entry]:
         """List verdicts, all or those asked for, from the start or after the cursor of another one.
 
         By `doubt`: what nobody has corrected first; of that unsure first, the latest first; then spam, then
-        ham, each by its distance from the cutoff. By `time`: the latest first.
+        ham, each by its distance from the cutoff. By `time`: the latest first. What may be asked for are the
+        arguments of `conditions_of`.
         """
-        conditions, values = self._conditions(
-            text, since, verdict=verdict, source=source, model=model, user=user
-        )
-        last = self._last_of(after)
-        if order == "time":
-            if last:
-                conditions.append("(time, id) < (:last_time, :last_id)")
-            return self._select(conditions, values | last, "time DESC, id DESC", limit)
-        found: list[Entry] = []
-        for is_corrected in range(last.get("last_corrected", 0), 2):
-            behind = [f"is_corrected = {is_corrected}"]
-            if last and is_corrected == last["last_corrected"]:
-                behind.append("(rank, distance, id) > (:last_rank, :last_distance, :last_id)")
-            by = "rank, distance, id"
-            found += self._select(conditions + behind, values | last, by, limit - len(found))
-        return found
+        return self._listed(order, ">", after, limit, asked)
 
-    def neighbours(self, id: int, order: str, **asked: Any) -> tuple[Entry | None, Entry | None]:  # noqa: A002
-        """Find what is before and after an entry in a list; by doubt, of what nobody has corrected."""
-        conditions, values = self._conditions(**asked)
-        names = ("time", "id") if order == "time" else ("rank", "distance", "id")
-        if order != "time":
-            conditions.append("is_corrected = 0")
-        place = f"({', '.join(names)}) {{}} (:last_{', :last_'.join(names)})"
-        smaller, larger = (
-            self._select(
-                [*conditions, place.format(sign)],
-                values | self._last_of(id),
-                f" {way}, ".join(names) + f" {way}",
-            )
-            for sign, way in (("<", "DESC"), (">", "ASC"))
-        )
-        before, after = (larger, smaller) if order == "time" else (smaller, larger)
-        return next(iter(before), None), next(iter(after), None)
+    def neighbours(self, id: int, order: str, **asked: Any) -> list[Entry | None]:  # noqa: A002
+        """Find what is before and after an entry in a list, where it was before it was corrected."""
+        return [next(iter(self._listed(order, sign, str(id), 1, asked)), None) for sign in "<>"]
+
+    def _listed(
+        self, order: str, sign: str, cursor: str | None, limit: int, asked: dict[str, Any]
+    ) -> list[Entry]:
+        """List the entries on one side of a cursor, the nearest first."""
+        conditions, values = conditions_of(**asked)
+        columns, way = ORDERS[order], "ASC" if sign == ">" else "DESC"
+        if place := self._place(columns, cursor):
+            conditions.append(f"({', '.join(columns)}) {sign} (:{', :'.join(place)})")
+        by = ", ".join(f"{column} {way}" for column in columns)
+        return self._select(conditions, values | place, by, limit)
+
+    def _place(self, columns: Sequence[str], cursor: str | None) -> dict[str, Any]:
+        """Return what an order goes by, of the entry that a cursor names; nothing if that is gone."""
+        number = (cursor or "").removesuffix("c")
+        if not is_number(number):
+            return {}
+        query = f"SELECT {', '.join(columns)} FROM entries WHERE id = ?"
+        found = self.database.execute(query, (int(number),)).fetchone()
+        place = dict(zip(columns, found, strict=True)) if found else {}
+        if "is_corrected" in place:
+            place["is_corrected"] = (cursor or "").endswith("c")  # as it was when the list was read
+        return {f"at{n}": value for n, value in enumerate(place.values())}
 
     def count_doubts(self, **asked: Any) -> tuple[int, int]:
         """Count what is unsure and not corrected, and all the rest."""
-        conditions, values = self._conditions(**asked)
-        where = " AND ".join(conditions) or "1"
-        counted = "count(*) FILTER (WHERE rank = 0 AND is_corrected = 0), count(*)"
-        found = self.database.execute(f"SELECT {counted} FROM entries WHERE {where}", values)
+        conditions, values = conditions_of(**asked)
+        counted = "count(*) FILTER (WHERE rank = 0 AND NOT is_corrected), count(*)"
+        found = self.database.execute(f"SELECT {counted} FROM entries WHERE {joined(conditions)}", values)
         unsure, messages = found.fetchone()
         return unsure, messages - unsure
-
-    def _conditions(
-        self, text: str = "", since: float | None = None, **equal: str | None
-    ) -> tuple[list[str], dict[str, Any]]:
-        """Conditions of a query, and their values: `equal` are columns."""
-        asked: dict[str, Any] = {name: value for name, value in equal.items() if value is not None}
-        conditions = [f"{name} = :{name}" for name in asked]
-        if "verdict" in asked:
-            conditions.append(f"rank = {gathering.rank_of(asked['verdict'])}")  # for the index
-        if since is not None:
-            conditions.append("time >= :since")
-            asked["since"] = since
-        words = printable(text).split()[:MOST_WORDS]
-        if words and self.has_search:
-            latest = f"search MATCH :words ORDER BY rowid DESC LIMIT {MOST_FOUND}"
-            conditions.append(f"id IN (SELECT rowid FROM search WHERE {latest})")
-            asked["words"] = " ".join('"' + word.replace('"', '""') + '"*' for word in words)
-        elif words:
-            for number, word in enumerate(words):
-                conditions.append(f"sender || ' ' || subject LIKE :word{number} ESCAPE '!'")
-                plain = word.replace("!", "!!").replace("%", "!%").replace("_", "!_")
-                asked[f"word{number}"] = f"%{plain}%"
-        return conditions, asked
-
-    def _last_of(self, cursor: str | int | None) -> dict[str, Any]:
-        """Values of the entry that a cursor names; none if it is gone."""
-        number = str(cursor or "").removesuffix("c")
-        if not number.isascii() or not number.isdecimal() or len(number) > 18:
-            return {}
-        found = self.database.execute(
-            "SELECT id, time, rank, distance FROM entries WHERE id = ?", (int(number),)
-        ).fetchone()
-        if not found:
-            return {}
-        names = ("last_id", "last_time", "last_rank", "last_distance")
-        return dict(zip(names, found, strict=True), last_corrected=int(str(cursor).endswith("c")))
 
     def _select(
         self, conditions: Sequence[str], values: dict[str, Any], by: str = "id", limit: int = 1
     ) -> list[Entry]:
-        where = " AND ".join(conditions) or "1"
+        where = joined(conditions)
         query = f"SELECT {', '.join(Entry._fields)} FROM entries WHERE {where} ORDER BY {by} LIMIT :limit"
         found = self.database.execute(query, values | {"limit": limit})
         return [entry._replace(digest=entry.digest % (1 << 64)) for entry in map(Entry._make, found)]
@@ -230,8 +160,8 @@ class History:
             last = "SELECT max(corrected) + 1e-6 FROM entries WHERE corrected IS NOT NULL"
             when = max(time.time() if now is None else now, database.execute(last).fetchone()[0] or 0.0)
             database.executemany(
-                "UPDATE entries SET correction = ?, corrected = ?, is_corrected = ? WHERE id = ?",
-                [(label, when, label is not None, one) for one in ids],
+                "UPDATE entries SET correction = ?, corrected = ? WHERE id = ?",
+                [(label, when, one) for one in ids],
             )
             if label is None:
                 database.executemany("DELETE FROM labels_before WHERE id = ?", [(one,) for one in ids])
@@ -248,15 +178,15 @@ class History:
         found = self.database.execute("SELECT label FROM labels_before WHERE id = ?", (id,)).fetchone()
         return found[0] if found else None
 
-    def weeks(self, model: str | None = None) -> list[Week]:
-        """Count verdicts and corrections week by week, the first week first."""
+    def weeks(self, model: str) -> list[Week]:
+        """Count the verdicts and corrections of a model week by week, the first week first."""
         found: dict[int, Week] = {}
-        condition = "" if model is None else "WHERE model = :model"
-        for _, number, verdict, correction, times in self.database.execute(
-            f"SELECT model, week, verdict, correction, count(*) FROM entries {condition} GROUP BY 1, 2, 3, 4",
-            {"model": model},
+        for number, verdict, correction, times in self.database.execute(
+            f"SELECT CAST((time - {MONDAY}) / {WEEK} AS INTEGER), verdict, correction, count(*)"
+            " FROM entries WHERE model = ? GROUP BY 1, 2, 3",
+            (model,),
         ):
-            week = found.get(number) or Week(float(number * gathering.WEEK + gathering.MONDAY), 0, {}, {})
+            week = found.get(number) or Week(float(number * WEEK + MONDAY), 0, {}, {})
             found[number] = week._replace(messages=week.messages + times)
             week.verdicts[verdict] = week.verdicts.get(verdict, 0) + times
             if correction:
@@ -264,37 +194,44 @@ class History:
                 week.corrections[pair] = week.corrections.get(pair, 0) + times
         return sorted(found.values())
 
-    def counts(self, since: float, user: str | None = None) -> dict[tuple[str, str | None], int]:
-        """Count verdicts and the corrections of each since a time."""
-        conditions, values = self._conditions(since=since, user=user)
-        where = " AND ".join(conditions)
+    def counts(self, **asked: Any) -> dict[tuple[str, str | None], int]:
+        """Count verdicts and the corrections of each."""
+        conditions, values = conditions_of(**asked)
         found = self.database.execute(
-            f"SELECT verdict, correction, count(*) FROM entries WHERE {where} GROUP BY 1, 2", values
+            f"SELECT verdict, correction, count(*) FROM entries WHERE {joined(conditions)} GROUP BY 1, 2",
+            values,
         )
         return {(verdict, correction): times for verdict, correction, times in found}
 
-    def scores(self, since: float, model: str | None = None) -> list[tuple[float, str, str | None]]:
-        """List score, verdict and correction of all since a time."""
-        condition = "" if model is None else "AND model = :model"
+    def scores(self, model: str, seconds: float) -> list[tuple[float, str, str | None]]:
+        """List score, verdict and correction of what a model judged in some time up to the latest."""
         return self.database.execute(
-            f"SELECT score, verdict, correction FROM entries WHERE time >= :since {condition}",
-            {"since": since, "model": model},
+            "SELECT score, verdict, correction FROM entries WHERE model = :model"
+            " AND time >= (SELECT max(time) FROM entries WHERE model = :model) - :seconds",
+            {"model": model, "seconds": seconds},
         ).fetchall()
 
-    def models(self) -> list[str]:
-        """List the paths of all models that judged."""
-        return self._each("SELECT min(model) FROM entries WHERE model > ?")
 
-    def sources(self, model: str, most: int) -> list[str]:
-        """List where mail that a model judged came from, at most so many."""
-        return self._each("SELECT min(source) FROM entries WHERE model = ? AND source > ?", model, most=most)
+def conditions_of(
+    text: str = "", since: float | None = None, verdict: str | None = None
+) -> tuple[list[str], dict[str, Any]]:
+    """Make the conditions of a query, and their values: words in sender, subject or user, time, verdict."""
+    conditions, values = [], {"since": since, "verdict": verdict}
+    if since is not None:
+        conditions.append("time >= :since")
+    if verdict is not None:
+        conditions.append("verdict = :verdict")
+    for number, word in enumerate(printable(text).split()[:MAX_WORDS]):
+        conditions.append(f"sender || ' ' || subject || ' ' || user LIKE :word{number} ESCAPE '!'")
+        plain = word.replace("!", "!!").replace("%", "!%").replace("_", "!_")
+        values[f"word{number}"] = f"%{plain}%"
+    return conditions, values
 
-    def _each(self, query: str, *values: str, most: float = inf) -> list[str]:
-        """List different values, one search of the index for each."""
-        found: list[str] = []
-        while len(found) < most:
-            value = self.database.execute(query, (*values, found[-1] if found else "")).fetchone()[0]
-            if not value:
-                break
-            found.append(value)
-        return found
+
+def joined(conditions: Sequence[str]) -> str:
+    return " AND ".join(conditions) or "1"
+
+
+def is_number(text: str) -> bool:
+    """Whether a text can be the number of an entry."""
+    return text.isascii() and text.isdecimal() and len(text) < 18

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import suppress
 from typing import Any, NamedTuple, get_type_hints
 
 from spamnb import databases
@@ -58,40 +57,22 @@ SQL_TYPES: dict[Any, str] = {int: "INTEGER NOT NULL", float: "REAL NOT NULL", st
 SQL_TYPES |= {float | None: "REAL", str | None: "TEXT"}
 COLUMNS = {name: SQL_TYPES[kind] for name, kind in get_type_hints(Entry).items()} | {
     "id": "INTEGER PRIMARY KEY AUTOINCREMENT",
-    "week": "INTEGER NOT NULL",  # since 1970
-    "rank": "INTEGER NOT NULL",  # of the verdict, in order of doubt
-    "distance": "REAL NOT NULL",  # from the cutoff; of what is unsure, the latest first
-    "is_corrected": "INTEGER NOT NULL DEFAULT 0",
     "file": "TEXT NOT NULL",  # where its record is: file, offset, bytes
     "start": "INTEGER NOT NULL",
     "length": "INTEGER NOT NULL",
+    "is_corrected": "AS (correction IS NOT NULL)",
+    "rank": "AS (CASE verdict WHEN 'unsure' THEN 0 WHEN 'spam' THEN 1 ELSE 2 END)",  # in order of doubt
+    "distance": """AS (CASE verdict WHEN 'unsure' THEN -time  -- the latest first
+        WHEN 'spam' THEN abs(score - ifnull(spam_cutoff, 0)) ELSE abs(score - ifnull(ham_cutoff, 0)) END)""",
 }
 SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS entries ({", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())});
 CREATE TABLE IF NOT EXISTS labels_before (id INTEGER PRIMARY KEY, label TEXT);  -- of what was corrected
 CREATE TABLE IF NOT EXISTS files (name TEXT PRIMARY KEY, done INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS limits (id INTEGER PRIMARY KEY CHECK (id = 1), days INTEGER, size INTEGER);
-CREATE INDEX IF NOT EXISTS by_doubt ON entries (is_corrected, rank, distance, id, time, verdict);
-CREATE INDEX IF NOT EXISTS by_model_and_doubt ON entries (
-    model, is_corrected, rank, distance, id, time, verdict);
-CREATE INDEX IF NOT EXISTS by_model_and_source ON entries (
-    model, source, is_corrected, rank, distance, id, time, verdict);
-CREATE INDEX IF NOT EXISTS by_time ON entries (time, verdict, correction, score);
-CREATE INDEX IF NOT EXISTS by_model_and_time ON entries (model, time, verdict, correction, score);
-CREATE INDEX IF NOT EXISTS by_week ON entries (model, week, verdict, correction);
+CREATE INDEX IF NOT EXISTS by_doubt ON entries (is_corrected, rank, distance, id);
+CREATE INDEX IF NOT EXISTS by_time ON entries (time, id);
 CREATE INDEX IF NOT EXISTS by_correction ON entries (corrected) WHERE corrected IS NOT NULL;
 CREATE INDEX IF NOT EXISTS by_digest ON entries (digest);
-CREATE INDEX IF NOT EXISTS by_verdict ON entries (verdict, time);
-"""
-SEARCH_SCHEMA = """
-CREATE VIRTUAL TABLE IF NOT EXISTS search USING fts5(
-    sender, subject, content='entries', content_rowid='id', tokenize='unicode61 remove_diacritics 2');
-CREATE TRIGGER IF NOT EXISTS entry_added AFTER INSERT ON entries BEGIN
-    INSERT INTO search(rowid, sender, subject) VALUES (new.id, new.sender, new.subject);
-END;
-CREATE TRIGGER IF NOT EXISTS entry_removed AFTER DELETE ON entries BEGIN
-    INSERT INTO search(search, rowid, sender, subject) VALUES ('delete', old.id, old.sender, old.subject);
-END;
 """
 
 
@@ -108,9 +89,7 @@ def open_database(folder: str) -> Database:
 
 def prepare(database: Database) -> None:
     """Make what tables are missing."""
-    found = {row[1] for row in database.execute("PRAGMA table_info(entries)")}
+    found = {row[1] for row in database.execute("PRAGMA table_xinfo(entries)")}
     if found and found != set(COLUMNS):
         raise DataError(f"{database.path}: made by an older spamnb; remove it")
     database.executescript(SCHEMA)
-    with suppress(sqlite3.OperationalError):  # no such module: fts5
-        database.executescript(SEARCH_SCHEMA)

@@ -200,14 +200,6 @@ def label_leads(likelihood: Likelihood, row: tuple[int, ...]) -> list[float]:
     return [max(-INFINITE, min(INFINITE, lead)) for lead in leads]
 
 
-def telling_in_model(model: Model, top: int) -> dict[str, list[TellingToken]]:
-    """The tokens of a model that speak most for each label."""
-    vocabulary, telling = Vocabulary(model.stored), TellingTokens(model.alone().classifier, top)
-    for block in vocabulary.blocks():
-        telling.add(block.start, block.message_counts, block.occurrence_counts)
-    return telling.by_label(vocabulary.tokens)
-
-
 def most_telling_tokens(
     table: CountTable, view: View, texts: Callable[[Sequence[int]], list[str]], top: int
 ) -> dict[str, list[TellingToken]]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from spamnb.inspection.model_summary import day_text, label_leads
-from spamnb.labels import SPAM
 from spamnb.model import Model
 from spamnb.reading.features import fingerprints_of, pair_fingerprint
 from spamnb.tables.vocabulary import Vocabulary
@@ -81,14 +80,6 @@ def look_up(model: Model, asked: str) -> TokenFacts:
         is_pair,
         by_label(model, of_base[:label_count]) if of_base else None,
     )
-
-
-def spam_leads(model: Model, tokens: Iterable[str]) -> dict[str, float]:
-    """Tell how far each known token or pair speaks for spam."""
-    if SPAM not in model.labels:
-        return {}
-    spam, rows = list(model.labels).index(SPAM), rows_of(model, [tuple(token.split(" ")) for token in tokens])
-    return {" ".join(words): label_leads(model.classifier, row)[spam] for words, row in rows.items()}
 
 
 def folded(model: Model, token: str) -> str:

@@ -13,16 +13,15 @@ from starlette.routing import Route
 
 from spamnb.errors import DataError, SpamnbError
 from spamnb.files import complain
-from spamnb.history.queries import History
+from spamnb.history.queries import History, is_number
 from spamnb.pages.elements import element
-from spamnb.review.context import SCRIPT, STYLE, PageContext, heading, is_number, own_file
+from spamnb.review.context import SCRIPT, STYLE, PageContext, heading, note, own_file, url
 from spamnb.review.corrections import correct, undo
 from spamnb.review.course import course_page
 from spamnb.review.cutoff import cutoff_page, save_cutoff
 from spamnb.review.guard import FRAME_POLICY, Guard, Secrets, own_address, read_form
-from spamnb.review.inbox import inbox_page, rows_anew, rows_page
+from spamnb.review.inbox import inbox_page, rows_anew
 from spamnb.review.why import framed_html, why_page
-from spamnb.review.words import words_page
 
 Form = dict[str, list[str]]
 
@@ -38,9 +37,7 @@ class Pages:
     def app(self, hosts: frozenset[str], cookie: str) -> Guard:
         routes = [
             Route("/", self.view(inbox_page)),
-            Route("/rows", self.view(rows_page)),
             Route("/course", self.view(course_page)),
-            Route("/words", self.view(words_page)),
             Route("/cutoff", self.view(cutoff_page)),
             Route("/message/{id:int}", self.view(why_page)),
             Route("/message/{id:int}/html", self.view(framed_html, FRAME_POLICY)),
@@ -93,8 +90,8 @@ class Pages:
         try:
             with History.open(self.folder) as history:
                 context = self.context(history, request, request.query_params)
-                note = context.note(element("span", why, id="failure"))
-                page = context.page("Not possible", heading("That did not work"), note)
+                failed = note(element("span", why, id="failure"))
+                page = context.page("Not possible", heading("That did not work"), failed)
                 return html(page, 409 if isinstance(error, SpamnbError) else 404)
         except SpamnbError:
             return PlainTextResponse(f"{why}\n", 500)
@@ -142,7 +139,7 @@ def checked_ids(texts: list[str]) -> list[int]:
 def cutoff_saved(context: PageContext, form: Form) -> Response:
     before = context.model.stored.head["ham_loss"]
     save_cutoff(context, form.get("loss", [""])[0])
-    return RedirectResponse(context.url("/cutoff", before=str(before)), 303)
+    return RedirectResponse(url("/cutoff", before=str(before)), 303)
 
 
 def static(kind: str, name: str) -> Callable[[Request], Response]:

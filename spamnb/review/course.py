@@ -15,7 +15,7 @@ from spamnb.pages.elements import Markup, element, joined
 from spamnb.pages.formats import UNKNOWN, count, interval_text
 from spamnb.pages.parts import captioned, row, scrolling, section, small, table
 from spamnb.pages.svg import ACROSS, BOTTOM, TOP, UPWARD, Linear, Logarithmic
-from spamnb.review.context import PageContext, heading, sentences
+from spamnb.review.context import PageContext, heading, note, sentences
 
 WEEKS = 12  # shown
 FEWEST = 20  # messages of a week that is drawn; the table has all
@@ -28,7 +28,7 @@ def course_page(context: PageContext) -> str:
     return context.page(
         "How it goes",
         heading("How it goes", sentences(standing(context.model.stored))),
-        weeks_section(weeks, context.model.labels) if weeks else context.note("No mail was judged yet."),
+        weeks_section(weeks, context.model.labels) if weeks else note("No mail was judged yet."),
         labels_section(weeks, context.model.labels),
         curve_section(context),
     )

@@ -14,7 +14,6 @@ from spamnb.bayes.verdict import Cutoffs
 from spamnb.clock import DAY
 from spamnb.errors import DataError
 from spamnb.files import counted
-from spamnb.history.queries import History
 from spamnb.inspection.standing import left_out_scores
 from spamnb.labels import SPAM, UNSURE
 from spamnb.model import Model
@@ -24,7 +23,7 @@ from spamnb.pages.formats import count, tick
 from spamnb.pages.histogram import ScoreGroup, fitting_bins, histogram
 from spamnb.pages.parts import captioned, scrolling, table
 from spamnb.pages.svg import ACROSS, Linear
-from spamnb.review.context import PageContext, heading, hidden
+from spamnb.review.context import PageContext, heading, hidden, note
 from spamnb.training.train import train
 from spamnb.workers.local import LocalPool
 
@@ -41,8 +40,7 @@ class JudgedMail(NamedTuple):
     labels: Array  # by a person; most have none
 
     @classmethod
-    def since(cls, history: History, time: float, model: str) -> JudgedMail:
-        found = history.scores(time, model)
+    def of(cls, found: list[tuple[float, str, str | None]]) -> JudgedMail:
         verdicts, labels = (np.array([each[k] or "" for each in found], str) for k in (1, 2))
         return cls(np.array([each[0] for each in found], float), verdicts, labels)
 
@@ -68,14 +66,13 @@ def cutoff_page(context: PageContext) -> str:
     model, title, limits = context.model, "Cutoff", context.model.cutoffs
     if not has_spam(model.labels) or not limits:
         why = "This model decides by the likeliest label. Cutoffs tell spam from other labels."
-        return context.page(title, heading(title), context.note(why))
+        return context.page(title, heading(title), note(why))
     if not isfinite(limits.spam):
         why = "Too little mail was learned to choose one: mark some spam and some other mail first."
-        return context.page(title, heading(title), context.note(why))
-    latest = context.history.entries("time", model=context.model_path, limit=1)
-    mail = JudgedMail.since(context.history, latest[0].time - MONTH if latest else 0.0, context.model_path)
+        return context.page(title, heading(title), note(why))
+    mail = JudgedMail.of(context.history.scores(context.model_path, MONTH))
     if not len(mail.scores):
-        return context.page(title, heading(title), context.note("No mail was judged yet to try a cutoff on."))
+        return context.page(title, heading(title), note("No mail was judged yet to try a cutoff on."))
     now, ham_name = float(model.stored.head["ham_loss"]), not_spam(model.labels)
     choices = all_choices(model, mail, limits, now)
     intro = (
@@ -87,8 +84,7 @@ def cutoff_page(context: PageContext) -> str:
     listed = choice_table(choices, now, ham_name, Linear(bins.low, bins.high, *ACROSS))
     form = context.form(
         "/cutoff",
-        context.url("/cutoff"),
-        slider(choices, now),
+        "/cutoff",
         element("div", picture(groups, limits), listed, class_="beside"),
         element("p", element("button", "use this", class_="main"), class_="save"),
         class_="cutoff",
@@ -102,9 +98,7 @@ def saved_note(context: PageContext, now: float) -> Markup | None:
     if before is None or before == now:
         return None
     words = f"Saved: {percent_text(now)} may be lost, before it was {percent_text(before)}. "
-    undo = context.form(
-        "/cutoff", context.url("/cutoff"), hidden("loss", str(before)), element("button", "undo")
-    )
+    undo = context.form("/cutoff", "/cutoff", hidden("loss", str(before)), element("button", "undo"))
     return element("div", element("p", words, role="status"), undo, class_="note saved")
 
 
@@ -133,19 +127,6 @@ def judged(loss: float, limits: Cutoffs, limits_now: Cutoffs, mail: JudgedMail) 
     spam, ham = int(is_spam.sum()), int(is_ham.sum())
     lost, missed = int((is_spam & mail.said_ham).sum()), int((is_ham & (mail.labels == SPAM)).sum())
     return Choice(loss, limits.spam, spam, len(mail.scores) - spam - ham, ham, lost, missed)
-
-
-def slider(choices: Sequence[Choice], now: float) -> Markup:
-    """Make the slider, which the script shows; without it, the table has a button for each choice."""
-    at = next(index for index, choice in enumerate(choices) if choice.loss == now)
-    return element(
-        "p",
-        element("label", "What may be lost: ", element("output", percent_text(now)), for_="slider"),
-        element("input", type="range", id="slider", min="0", max=str(len(choices) - 1), value=str(at)),
-        element("span", id="counts", class_="intro"),
-        class_="slider",
-        hidden="",
-    )
 
 
 def picture(groups: Sequence[ScoreGroup], limits: Cutoffs) -> Markup:

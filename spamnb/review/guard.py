@@ -44,7 +44,7 @@ LARGEST_FORM = 1 << 20  # bytes
 ENTRY = "/enter"  # where a browser that was started posts its token
 # No redirect: browsers send a strict cookie only with what a page of our own has asked for.
 ENTERED = '<!doctype html><meta http-equiv="refresh" content="0;url=/"><a href="/">spamnb review</a>'
-STRANGER = "This page is for who started it: open the address that `spamnb review` printed.\n"
+STRANGER = "Not authorized. Open the address that `spamnb review` printed.\n"
 
 
 def secret() -> str:
@@ -83,7 +83,7 @@ class Guard:
 
     app: ASGIApp
     secrets: Secrets
-    hosts: frozenset[str]  # that a request may be addressed to; empty where TLS or a proxy sees to it
+    hosts: frozenset[str]  # that a request may be addressed to; empty behind a proxy
     cookie: str  # its name: cookies know no ports, and there may be several pages
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -111,7 +111,10 @@ class Guard:
             return await self.let_browser_in(request)
         if self.secrets.is_stolen or not is_same(request.cookies.get(self.cookie, ""), self.secrets.session):
             return PlainTextResponse(STRANGER, 403)
-        if request.method == "POST" and request.headers.get("origin") != f"{request.url.scheme}://{host}":
+        origin = request.headers.get("origin", "").partition("://")[
+            2
+        ]  # a proxy may have TLS, where we have none
+        if request.method == "POST" and origin != host:
             return PlainTextResponse("This was sent by another site.\n", 403)
         return None
 

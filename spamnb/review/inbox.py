@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
 from spamnb.errors import SpamnbError
 from spamnb.history.schema import Entry
-from spamnb.imap.places import Place
-from spamnb.inspection.token_lookup import spam_leads
 from spamnb.labels import HAM, SPAM, UNSURE
-from spamnb.pages.colours import HAM_COLOUR, SPAM_COLOUR, colour_of_label
+from spamnb.pages.colours import colour_of_label
 from spamnb.pages.elements import Markup, element, untrusted
 from spamnb.pages.formats import count
 from spamnb.pages.parts import label_text, subject_text, verdict_text
-from spamnb.review.context import PageContext, choices, is_number
+from spamnb.review.context import PageContext, choices, note, url
 from spamnb.store.stored_model import labels_of
 
 SHOWN = 50  # messages of a page; the script loads the next as they are needed
-SENDER, WORDS, PLACE = 60, 40, 100  # characters shown of each
-MOST_SOURCES = 30  # to choose from
+SENDER, WORDS = 60, 40  # characters shown of each
 LONGEST_SEARCH = 200
 ORDERS = {"doubt": "most doubtful first", "time": "newest first"}
 WAYS_IN = (
     ("IMAP: in imap.toml", "history = true"),
     ("procmail: in .procmailrc", "| spamnb classify -p --history"),
     ("A server", "spamnb serve --history"),
-    ("Or any mail, now", "spamnb review ~/Maildir"),
 )
 KEYS = (
     ("j k", "next, previous"),
@@ -49,14 +45,14 @@ def inbox_page(context: PageContext) -> str:
     entries = context.history.entries(order, **asked, limit=SHOWN, after=after)
     labels = known_labels(context.model_path)
     if entries:
-        listed = listed_messages(context, entries, labels, f"by-{order}")
+        listed = listed_messages(context, entries, labels, order)
     else:
         is_part = after or any(context.filters.values())
-        listed = context.note("Nothing here is of that kind.") if is_part else ways_in()
+        listed = note("Nothing here is of that kind.") if is_part else ways_in()
     more = None
     if len(entries) == SHOWN:
-        url = context.url("/", **context.filters, after=entries[-1].cursor)
-        more = element("p", element("a", "more", href=url, id="more"))
+        next_page = url("/", **context.filters, after=entries[-1].cursor)
+        more = element("p", element("a", "more", href=next_page, id="more"))
     title = element("h1", "To review")
     head = element("div", title, counts(context, asked), search_form(context, labels), class_="title list")
     return context.page("To review", head, listed, more, keys())
@@ -76,9 +72,8 @@ def ways_in() -> Markup:
 def list_asked(context: PageContext) -> tuple[str, dict[str, Any]]:
     """Read the order of a list and which messages it has, for `History.entries`."""
     asked = context.filters
-    only = {"verdict": asked["verdict"] or None, "source": asked["source"] or None}
     order = "time" if asked["order"] == "time" else "doubt"
-    return order, {**only, "text": (asked["text"] or "")[:LONGEST_SEARCH], "model": context.model_path}
+    return order, {"verdict": asked["verdict"] or None, "text": (asked["text"] or "")[:LONGEST_SEARCH]}
 
 
 def counts(context: PageContext, asked: dict[str, Any]) -> Markup:
@@ -99,17 +94,15 @@ def search_form(context: PageContext, labels: Sequence[str]) -> Markup:
     field = element(
         "input", type="search", name="text", value=now["text"], id="search", placeholder="sender or subject"
     )
+    verdicts = {"": "all verdicts"} | {verdict: verdict for verdict in (UNSURE, *labels)}
     fields = {
         "Search": field,
-        "Verdict": choices("verdict", named("all verdicts", (UNSURE, *labels)), now["verdict"]),
+        "Verdict": choices("verdict", verdicts, now["verdict"]),
+        "Order": choices("order", ORDERS, now["order"]),
     }
-    if sources := known_sources(context):
-        fields["Source"] = choices("source", named("all sources", sources), now["source"])
-    fields["Order"] = choices("order", ORDERS, now["order"])
     return element(
         "form",
         [element("label", element("span", name, class_="hidden"), field) for name, field in fields.items()],
-        context.model_field(),
         element("button", "show", class_="show"),
         element("button", "?", type="button", popovertarget="keys", aria_label="Keys"),
         action="/",
@@ -118,96 +111,43 @@ def search_form(context: PageContext, labels: Sequence[str]) -> Markup:
     )
 
 
-def named(everything: str, values: Sequence[str]) -> dict[str, str]:
-    return {"": everything} | {value: value for value in values}
-
-
-def known_sources(context: PageContext) -> list[str]:
-    """List where mail comes from, if there is a choice; each file that was named is a source of its own."""
-    found = context.history.sources(context.model_path, MOST_SOURCES + 1)
-    return found if 1 < len(found) <= MOST_SOURCES else []
-
-
 def listed_messages(
-    context: PageContext, entries: Sequence[Entry], labels: Sequence[str], class_: str = ""
+    context: PageContext, entries: Sequence[Entry], labels: Sequence[str], order: str
 ) -> Markup:
     """List messages in a form that corrects them."""
     selected = [label_button(name, "all", name) for name in labels]
-    kept = {name: context.query.get(name) for name in ("after", "word")}
     return context.form(
         "/correct",
-        context.url(context.path, **context.filters, **kept),
+        url("/", **context.filters, after=context.query.get("after")),
         rows_of(context, entries),
         element("div", element("span", "All selected are"), selected, class_="bar-below"),
-        class_=f"messages {class_}",
+        class_=f"messages by-{order}",
     )
 
 
 def rows_of(context: PageContext, entries: Sequence[Entry]) -> Markup:
-    labels, colours, where = cache(known_labels), word_colours(context, entries), context.places(entries)
-    if known_sources(context):
-        where = {entry.id: Place(entry.source) for entry in entries} | where
-    return element(
-        "ol",
-        [message_row(context, one, labels(one.model), colours, where.get(one.id)) for one in entries],
-        class_="rows",
-    )
+    labels = cache(known_labels)
+    return element("ol", [message_row(context, one, labels(one.model)) for one in entries], class_="rows")
 
 
 def rows_anew(context: PageContext, ids: Iterable[int]) -> str:
     return rows_of(context, list(filter(None, map(context.history.entry, ids))))
 
 
-def rows_page(context: PageContext) -> str:
-    """Make the rows that the script asks for, of messages that were on their way."""
-    asked = context.query.get("ids", "").split(",")
-    return rows_anew(context, map(int, filter(is_number, asked[:SHOWN])))
-
-
-def word_colours(context: PageContext, entries: Sequence[Entry]) -> dict[str, str]:
-    """Find what each word that decided speaks for, by what the model knows now."""
-    words = {word for entry in entries for word in words_in(entry)}
-    try:
-        leads = spam_leads(context.model, words)
-    except SpamnbError:
-        return {}  # there is no model any more
-    return {word: SPAM_COLOUR if lead > 0 else HAM_COLOUR for word, lead in leads.items()}
-
-
-def words_in(entry: Entry) -> list[str]:
-    return [word for word in entry.words.split(", ") if word]
-
-
-def message_row(
-    context: PageContext, entry: Entry, labels: Sequence[str], colours: Mapping[str, str], place: Place | None
-) -> Markup:
+def message_row(context: PageContext, entry: Entry, labels: Sequence[str]) -> Markup:
     id_, subject = str(entry.id), subject_text(entry.subject)
-    url = context.url(f"/message/{id_}", **context.filters)
-    unknown = colour_of_label(entry.verdict)  # of a word that was cut
-    words = [
-        element(
-            "a",
-            untrusted(word, WORDS),
-            href=context.url("/words", word=word),
-            class_=colours.get(word, unknown),
-        )
-        for word in words_in(entry)
-    ]
+    words = [element("span", untrusted(word, WORDS)) for word in entry.words.split(", ") if word]
     about = (
         element("span", untrusted(sender_name(entry.sender), SENDER), class_="sender", title=entry.sender),
-        element("span", untrusted(place.words, PLACE), class_="source") if place else None,
         element("span", words, class_="words"),
     )
-    is_so = {
-        "unsure": entry.verdict == UNSURE,
-        "corrected": entry.correction,
-        "moving": place and not place.is_final,
-    }
+    is_so = {"unsure": entry.verdict == UNSURE, "corrected": entry.correction}
+    address = url(f"/message/{id_}", **context.filters)
     return element(
         "li",
         element("input", type="checkbox", name="id", value=id_, aria_labelledby=f"t{id_}"),
         verdict_text(entry.verdict, "verdict"),
-        element("a", subject, href=url, class_="subject", id=f"t{id_}"),
+        element("a", subject, href=address, class_="subject", id=f"t{id_}"),
         element("span", about, class_="about"),
         moment(entry.time),
         buttons(entry, labels),

@@ -1,4 +1,4 @@
-// The keys of the inbox and of a message, marking without loading the page anew, and the slider of the cutoff.
+// The keys of the inbox and of a message, marking without loading the page anew, and the cutoff in its picture.
 // All else works without this script.
 "use strict";
 
@@ -210,22 +210,12 @@ if (form) {
   form.addEventListener("change", selection);
   form.addEventListener("focusin", here);
   selection();
-  go(location.hash ? document.querySelector(".rows > li:target") : location.pathname === "/" ? rows()[0] : null);
+  go(location.hash ? document.querySelector(".rows > li:target") : rows()[0]);
 }
 
-document.querySelectorAll(".model select, .search select").forEach((choice) => {
+document.querySelectorAll(".search select").forEach((choice) => {
   choice.addEventListener("change", () => choice.form.submit());
 });
-
-// What is being moved is asked for again, until it is there.
-async function follow() {
-  const moving = [...document.querySelectorAll(".rows > li.moving:not(.saving)")].slice(0, 50);
-  if (!moving.length || document.hidden) return;
-  const answer = await fetch("/rows?ids=" + moving.map(idOf)).catch(() => null);
-  const page = answer?.ok ? parsed(await answer.text()) : null;
-  for (const fresh of page?.querySelectorAll(".rows > li:not(.moving)") ?? []) replace(document.getElementById(fresh.id), fresh);
-}
-if (form) setInterval(follow, 1000);
 
 const more = document.getElementById("more");
 if (more) new IntersectionObserver((seen) => { if (seen.at(-1).isIntersecting) loadMore(); }, { rootMargin: "800px" }).observe(more);
@@ -241,21 +231,15 @@ const markWide = () => {
 addEventListener("resize", markWide);
 markWide();
 
-const slider = document.getElementById("slider");
-if (slider) {
-  const choices = [...document.querySelectorAll(".cutoff input[type=radio]")];
+// The cutoff that is chosen is shown in the picture.
+const choices = [...document.querySelectorAll(".cutoff input[type=radio]")];
+if (choices.length) {
   const save = document.querySelector(".save button"), now = choices.findIndex((choice) => choice.checked);
   const line = [...document.querySelectorAll(".cutoff svg line.cutoff")].at(-1);
   const name = line?.nextElementSibling, band = document.querySelector(".cutoff svg rect.unsure");
   const show = () => {
-    const at = choices.findIndex((choice) => choice.checked), choice = choices[at];
-    slider.value = at;
-    save.disabled = at === now;
-    slider.setAttribute("aria-valuetext", choice.parentElement.textContent.trim());
-    document.querySelector(".slider output").textContent = choice.parentElement.textContent.trim();
-    const cells = [...choice.closest("tr").cells], names = [...choice.closest("table").rows[0].cells];
-    document.getElementById("counts").textContent =
-      [1, 2, 3].map((at) => `${cells[at].textContent} ${names[at].textContent}`).join(", ");
+    const choice = choices.find((each) => each.checked);
+    save.disabled = choice === choices[now];
     if (!line) return;
     const x = Number(choice.dataset.x);
     line.setAttribute("x1", x);
@@ -266,8 +250,6 @@ if (slider) {
     name.textContent = choice.dataset.cutoff + " spam →";
     band.setAttribute("width", Math.max(x - Number(band.getAttribute("x")), 0));
   };
-  slider.parentElement.hidden = false;
-  slider.addEventListener("input", () => { choices[slider.value].checked = true; show(); });
   choices.forEach((choice) => choice.addEventListener("change", show));
   show();
 }

@@ -15,11 +15,10 @@ from threading import Thread
 
 import uvicorn
 
-from spamnb.errors import SpamnbError
-from spamnb.review.address import Address
+from spamnb.errors import SpamnbError, UsageError
 from spamnb.review.app import Pages
 from spamnb.review.guard import ENTRY, Secrets
-from spamnb.serve.sockets import is_loopback
+from spamnb.serve import sockets
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 GRACE = 5  # seconds for requests under way, once the page is told to end
@@ -30,15 +29,25 @@ POSTED = """<!doctype html><meta charset="utf-8"><title>spamnb review</title>
 STOLEN = "the token of the browser was used twice: somebody else may have read it; start the page again"
 
 
+def check_address(address: str) -> None:
+    """Refuse an address that others can reach: there the page must be behind something that encrypts."""
+    if not sockets.unix_path(address) and not sockets.is_loopback(sockets.host_and_port(address)[0]):
+        raise UsageError(f"{address}: others can reach it; listen at unix:PATH, behind a proxy with TLS")
+
+
 def run(
-    folder: str | None, model: str, address: Address, announce: Callable[[str], object], browser: bool
+    folder: str | None, model: str, address: str, announce: Callable[[str], object], browser: bool
 ) -> None:
     """Serve the page until Ctrl-C or SIGTERM; `announce` is called with its address."""
     secrets = Secrets()
-    with address.open() as listener, ExitStack() as stack:
-        port = 0 if address.path else listener.getsockname()[1]
-        is_local = port and is_loopback(address.host)
-        hosts = frozenset(f"{host}:{port}" for host in LOOPBACK if is_local)
+    with ExitStack() as stack:
+        listeners = sockets.listen(address)
+        for each in listeners:
+            stack.callback(each.close)
+        if path := sockets.unix_path(address):
+            stack.callback(Path(path).unlink, missing_ok=True)
+        port = 0 if path else listeners[0].getsockname()[1]
+        hosts = frozenset() if path else frozenset(f"{host}:{port}" for host in LOOPBACK)
         server = uvicorn.Server(
             uvicorn.Config(
                 Pages(folder, model, secrets).app(hosts, f"spamnb-{port}"),
@@ -49,8 +58,6 @@ def run(
                 server_header=False,
                 proxy_headers=False,
                 timeout_graceful_shutdown=GRACE,
-                ssl_certfile=address.certificate,
-                ssl_keyfile=address.key,
             )
         )
 
@@ -60,26 +67,19 @@ def run(
         # Ended by a signal, too, this function returns: what was made for this run is removed.
         signal.signal(signal.SIGTERM, end)
         signal.signal(signal.SIGHUP, end)
-        name = f"[{address.host}]" if ":" in address.host else address.host
-        base = f"{'https' if address.certificate else 'http'}://{name}:{port}"
-        if address.path:
-            announce(f"unix:{address.path} /?token={secrets.token}")
-        else:
-            announce(f"{base}/?token={secrets.token}")
-            if browser and has_screen():
-                folder = stack.enter_context(TemporaryDirectory(prefix="spamnb-review-"))
-                page = start_browser(folder, base + ENTRY, secrets.once)
+        base = f"{address} " if path else f"http://{sockets.address_of(listeners[0])}"
+        announce(f"{base}/?token={secrets.token}")
+        if browser and not path and has_screen():
+            temporary = stack.enter_context(TemporaryDirectory(prefix="spamnb-review-"))
+            page = start_browser(temporary, base + ENTRY, secrets.once)
 
-                def used() -> None:
-                    page.unlink(missing_ok=True)  # to load it again would be to use it twice
-                    server.should_exit |= secrets.is_stolen
+            def used() -> None:
+                page.unlink(missing_ok=True)  # to load it again would be to use it twice
+                server.should_exit |= secrets.is_stolen
 
-                secrets.when_used = used
+            secrets.when_used = used
         with suppress(KeyboardInterrupt):
-            server.run(sockets=[listener])
-        if address.path:
-            with suppress(OSError):
-                os.unlink(address.path)
+            server.run(sockets=listeners)
     if secrets.is_stolen:
         raise SpamnbError(STOLEN)
 

@@ -13,7 +13,7 @@ from spamnb.pages.formats import signed
 from spamnb.pages.message_sections import message_sections
 from spamnb.pages.parts import SUBJECT, subject_text, verdict_text
 from spamnb.reading.message import read
-from spamnb.review.context import PageContext
+from spamnb.review.context import PageContext, note, url
 from spamnb.review.inbox import buttons, keys, list_asked, moment
 
 SENDER = 200  # characters shown
@@ -27,18 +27,18 @@ def why_page(context: PageContext, id_: int) -> str:
     if raw is None:
         gone = "Its text is not kept any more, so there is nothing to show of it, and it cannot be learned."
         bar = element("div", ways(context, entry), class_="actions")
-        return context.page("Why", bar, masthead(context, entry), context.note(gone))
+        return context.page("Why", bar, masthead(entry), note(gone))
     model = Model.open(entry.model)
     why = explain(model, raw)
     verdict, waterfall, message, *evidence = message_sections(why)
-    back = context.url(f"/message/{id_}", **context.filters)
+    back = url(f"/message/{id_}", **context.filters)
     return context.page(
         f"{entry.verdict}: {entry.subject}"[:SUBJECT],
         context.form("/correct", back, buttons(entry, model.labels), ways(context, entry), class_="actions"),
-        masthead(context, entry, why.verdict.score),
+        masthead(entry, why.verdict.score),
         element(
             "div",
-            element("div", message, frame(context, entry, raw)),
+            element("div", message, frame(entry, raw)),
             element("div", verdict, waterfall),
             class_="beside reading",
         ),
@@ -57,40 +57,46 @@ def known_entry(context: PageContext, id_: int) -> Entry:
 def ways(context: PageContext, entry: Entry) -> Markup:
     """Lead back to the list, and to what is before and after in it."""
     order, asked = list_asked(context)
-    back = element("a", "← list", href=context.url("/", **context.filters) + f"#m{entry.id}", id="back")
+    back = element("a", "← list", href=url("/", **context.filters) + f"#m{entry.id}", id="back")
     found = context.history.neighbours(entry.id, order, **asked)
     links = [
-        element("a", name, href=context.url(f"/message/{there.id}", **context.filters), data_key=key)
+        element("a", name, href=url(f"/message/{there.id}", **context.filters), data_key=key)
         for there, name, key in zip(found, ("previous", "next"), "kj", strict=True)
         if there
     ]
     return element("span", back, links, class_="ways")
 
 
-def masthead(context: PageContext, entry: Entry, today: float | None = None) -> Markup:
+def masthead(entry: Entry, today: float | None = None) -> Markup:
     then, now = signed(entry.score), None if today is None else signed(today)
     scored = f"Scored {then} on arrival"
     scored += (
         "." if now is None else f"; today it would score {now}." if now != then else ", as it would today."
     )
-    place = context.places([entry]).get(entry.id)
-    where = (" · ", untrusted(place.words, SENDER)) if place else None
     return element(
         "div",
         element("h1", verdict_text(entry.verdict), ": ", subject_text(entry.subject)),
-        element("p", untrusted(entry.sender, SENDER), " · ", moment(entry.time), where, class_="intro"),
+        element(
+            "p",
+            untrusted(entry.sender, SENDER),
+            " · ",
+            moment(entry.time),
+            " · ",
+            entry.source,
+            class_="intro",
+        ),
         element("p", scored, class_="intro"),
         class_="title",
     )
 
 
-def frame(context: PageContext, entry: Entry, raw: bytes) -> Markup | None:
+def frame(entry: Entry, raw: bytes) -> Markup | None:
     """Show the HTML of a message where nothing of it can run, load or lead away."""
     if html_of(raw) is None:
         return None
     shown = element(
         "iframe",
-        src=context.url(f"/message/{entry.id}/html"),
+        src=f"/message/{entry.id}/html",
         sandbox="",
         loading="lazy",
         referrerpolicy="no-referrer",

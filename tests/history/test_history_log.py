@@ -106,8 +106,6 @@ def left(folder):
     ("files", "stay"),
     [
         ([(10, 30), (10, 8), (10, 2), (10, 1), (10, 0)], ["03", "04", "05"]),  # what is old goes
-        ([(10, 502), (10, 501), (10, 500), (10, 0)], ["01", "02", "03", "04"]),  # is it so late?
-        ([(10, 30), (10, 2), (10, -500), (10, -501)], ["01", "02", "03", "04"]),  # it was wrong
         ([*[(300_000, 0)] * 4, (10, 0)], ["03", "04", "05"]),  # the oldest first, with room for the next file
         ([(10, 0), (10**7, 0)], ["02"]),  # but never the latest
     ],
@@ -115,7 +113,7 @@ def left(folder):
 def test_what_is_old_or_too_much_goes(tmp_path, files, stay):
     fill(tmp_path, *files)
     (tmp_path / "other").write_bytes(bytes(100_000))  # as the database
-    assert len(log.prune_files(str(tmp_path), 3, 10**6)) == len(files) - len(stay)
+    log.prune_files(str(tmp_path), 3, 10**6)
     assert left(tmp_path) == stay
 
 

@@ -76,16 +76,15 @@ def test_a_journal_that_is_a_link_is_not_read(spamnb, own, tmp_path):
 
 
 @as_root
-def test_a_history_of_a_stranger_is_neither_read_nor_written(spamnb, shared_folder, monkeypatch):
+def test_a_history_of_a_stranger_is_neither_read_nor_written(spamnb, shared_folder, monkeypatch, capfd):
     monkeypatch.setattr(time, "gmtime", lambda: (2026, 11, 16, 0, 0, 0, 0, 320, 0))
-    today, another = (shared_folder / f"2026-11-{day}-000000.verdicts" for day in (16, 17))
+    today = shared_folder / "2026-11-16-000000.verdicts"
     planted(today, b"")
-    verdict = Verdict(HAM, 0.5, 0.5, {}, [])
-    HistoryLog(folder=str(shared_folder)).append(SPAM, verdict, spamnb.model, "test")
-    assert (shared_folder / f"{today.name}.damaged").read_bytes() == b""
-    planted(another, today.read_bytes())
-    with History.open(str(shared_folder)) as history:
-        assert history.gather() == 1
+    HistoryLog(folder=str(shared_folder)).append(SPAM, Verdict(HAM, 0.5, 0.5, {}, []), spamnb.model, "test")
+    assert (today.read_bytes(), "not in the history" in capfd.readouterr().err) == (b"", True)
+    today.write_bytes(b"x")
+    with History.open(str(shared_folder)) as history, pytest.raises(NoInput, match="belongs to another user"):
+        history.gather()
 
 
 @as_root
@@ -96,7 +95,7 @@ def test_a_database_of_a_stranger_is_not_opened(shared_folder, name):
     with pytest.raises(NoInput, match="belongs to another user"):
         History.open(str(shared_folder))
     with pytest.raises(CannotCreate, match="belongs to another user"):
-        State(Account("home", "localhost", "jane", password="x"), str(shared_folder))
+        State(Account("home", "localhost", "jane", keyring=True), str(shared_folder))
 
 
 def planted(path, data):

@@ -3,10 +3,8 @@
 import http.client
 import json
 import os
-import shutil
 import signal
 import socket
-import ssl
 import stat
 import subprocess
 import sys
@@ -36,13 +34,11 @@ class Answer(NamedTuple):
 class Client:
     """A client of the page that sends what it likes."""
 
-    def __init__(self, address, context=None):
+    def __init__(self, address):
         parts = urlsplit(address)
         self.token = parse_qs(parts.query)["token"][0]
         self.host = parts.netloc
-        kind = http.client.HTTPSConnection if context else http.client.HTTPConnection
-        options = {"context": context} if context else {}
-        self.connection = kind(parts.hostname, parts.port, timeout=PATIENCE, **options)
+        self.connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=PATIENCE)
         self.cookie = ""
 
     def __enter__(self):
@@ -110,7 +106,7 @@ POLICY = {"default-src 'none'", "style-src 'self'", "script-src 'self'", "frame-
 
 def test_every_answer_says_what_a_browser_may_do(client):
     client.enter()
-    for path in ("/", "/course", "/words?word=viagra", "/cutoff", "/message/1", "/message/9", "/nowhere"):
+    for path in ("/", "/course", "/cutoff", "/message/1", "/message/9", "/nowhere"):
         headers = client.ask(path).headers
         assert SENT.items() <= dict(headers.items()).items()
         policy = headers["content-security-policy"].split("; ")
@@ -142,92 +138,32 @@ def test_what_others_cannot_send(client, shared):
     assert StoredModel.open(shared.model).messages == [before[0] + 1, before[1]]
 
 
-def test_no_other_file_is_opened_as_a_model(client, tmp_path):
-    client.enter()
-    shutil.copy(__file__, tmp_path / "secret")
-    page = client.ask("/words?" + urlencode({"model": str(tmp_path / "secret"), "word": "viagra"}))
-    assert page.status == 200
-    assert str(tmp_path) not in page.text
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "why"),
     [
-        ("--listen 0.0.0.0:8025", 64, "--tls-cert"),
-        ("--listen example.org:8025", 64, "--tls-cert"),
+        ("--listen 0.0.0.0:8025", 64, "others can reach it"),
+        ("--listen example.org:8025", 64, "others can reach it"),
         ("--listen nowhere", 64, "not an address"),
-        ("--tls-cert x", 64, "given together"),
-        ("missing", 66, "missing"),
-        ("--history-folder . .", 64, "cannot be combined"),
-        ("--listen localhost:0 --tls-cert cert.pem --tls-key key.pem", 66, "cert.pem"),
     ],
 )
 def test_what_cannot_be_served(spamnb, own, arguments, code, why):
     spamnb("review", "--no-browser", "--model", own, *arguments.split()).fails(code, why)
 
 
-@needs("openssl")
-def test_tls(spamnb, own, tmp_path):
-    key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
-    request = (
-        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost"
-    )
-    names = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate]
-    subprocess.run([*request.split(), *names], check=True, capture_output=True)
-    tls = ("--listen", "127.0.0.1:0", "--tls-cert", certificate, "--tls-key", key)
-    with (
-        served(spamnb, "--model", own, "--history-folder", tmp_path / "history", *tls) as page,
-        Client(page.address, ssl.create_default_context(cafile=str(certificate))) as client,
-    ):
-        assert "secure" in client.enter().headers["set-cookie"].lower()
-        assert client.ask("/").status == 200
-
-
 def test_at_a_unix_socket(spamnb, own, tmp_path):
-    path = tmp_path / "socket"
-    with served(
-        spamnb, "--model", own, "--history-folder", tmp_path / "history", "--listen", f"unix:{path}"
-    ) as page:
+    """Behind a proxy, which may have TLS."""
+    path, history = tmp_path / "socket", remembered(tmp_path / "history", own, [spam(700)])
+    with served(spamnb, "--model", own, "--history-folder", history, "--listen", f"unix:{path}") as page:
         assert page.address.startswith(f"unix:{path} /?token=")
         with Client("http://review.example" + page.address.partition(" ")[2]) as client:
             client.connection.sock = socket.socket(socket.AF_UNIX)
             client.connection.sock.connect(str(path))
             assert client.ask("/").status == 403
             assert client.enter().status == 303
-            assert client.ask("/").status == 200
+            mark = {"secret": client.secret(), "one": "1:ham"}
+            assert client.ask("/correct", mark, origin=EVIL).status == 403
+            assert client.ask("/correct", mark, origin="https://review.example").status == 303
     assert not path.exists()
-
-
-def test_mail_that_is_named(spamnb, own, mail, tmp_path):
-    """It is judged into a history of its own, which goes with the page."""
-    temporary = tmp_path / "temporary"
-    temporary.mkdir()
-    with (
-        served(spamnb, mail.spam, mail.ham, "--model", own, TMPDIR=str(temporary)) as page,
-        Client(page.address) as client,
-    ):
-        client.enter()
-        assert client.ask("/?order=time").text.count("<li id=") == 28
-        assert len(list(temporary.iterdir())) == 1
-        assert client.ask("/correct", {"secret": client.secret(), "one": "3:ham"}).status == 303
-    assert list(temporary.iterdir()) == []
-    assert page.process.returncode == 0
-
-
-def test_ended_while_it_judges_it_leaves_nothing(spamnb, own, mail, tmp_path):
-    """The next mail is a pipe that nobody writes to: it stands still there."""
-    temporary, pipe = tmp_path / "temporary", tmp_path / "pipe"
-    temporary.mkdir()
-    os.mkfifo(pipe)
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        with subprocess.Popen(
-            [spamnb.program, "review", "--no-browser", "--model", own, mail.spam, pipe],
-            env=spamnb.environment | {"TMPDIR": str(temporary)},
-        ) as process:
-            until(lambda: [path for path in temporary.glob("*/*.verdicts") if path.stat().st_size])
-            process.send_signal(number)
-            assert process.wait(PATIENCE) == 128 + number
-        assert list(temporary.iterdir()) == []
 
 
 @pytest.fixture
@@ -292,14 +228,6 @@ def test_without_the_packages_of_the_page(spamnb, own):
     )
 
 
-@pytest.mark.parametrize("dates", [["2001"], [str(year) for year in range(1996, 2026)]])
-def test_mail_of_any_age_is_shown(spamnb, own, tmp_path, dates):
-    for n, year in enumerate(dates):
-        (tmp_path / f"{n}.eml").write_bytes(spam(n).replace(b" 2026 ", f" {year} ".encode()))
-    with served(spamnb, "--model", own, tmp_path) as page:
-        assert len(Forms(page).read().css(".rows > li")) == len(dates)
-
-
 EVIL = "http://evil.example"
 ATTACKS = [
     *AS_TEXT[:-1],  # the last one hides what follows in HTML
@@ -341,8 +269,8 @@ def test_hostile_mail(shared, spamnb, eyes: Eyes):
     assert len(eyes.all(".rows > li")) == len(ATTACKS)
     forms = Forms(shared.page)
     for number, attack in enumerate(ATTACKS, 1):
-        for path, frames in (("/", 0), ("/words", 0), (f"/message/{number}", 1)):
-            found = forms.read(path, word=attack, text="<b>")
+        for path, frames in (("/", 0), (f"/message/{number}", 1)):
+            found = forms.read(path, text=attack)
             assert len(found.css("iframe")) == frames
             assert not found.css(
                 "img, svg[onload], link:not([rel=stylesheet]), [onmouseover], script:not([src])"
