@@ -52,15 +52,17 @@ def main() -> int:
 
 
 def measured(folder: str, server: Any, messages: int) -> Row:
-    model, state, config = (os.path.join(folder, name) for name in ("model", "state", "imap.toml"))
+    model, state = (os.path.join(folder, name) for name in ("model", "state"))
+    config = Path(folder, "spamnb", "imap.toml")
+    config.parent.mkdir()
     Path(folder, "password").write_text(server.password + "\n")
-    Path(config).write_text(ACCOUNT.format(port=server.port, user=server.user, folder=folder))
-    ENVIRONMENT["XDG_STATE_HOME"] = state
+    config.write_text(ACCOUNT.format(port=server.port, user=server.user, folder=folder))
+    ENVIRONMENT.update(XDG_STATE_HOME=state, XDG_CONFIG_HOME=folder, SPAMNB_MODEL=model)
 
     def from_server() -> float:
         shutil.rmtree(state, ignore_errors=True)
         Path(model).unlink(missing_ok=True)
-        return elapsed(Command([SPAMNB, "imap", "train", "--config", config, "--model", model]))
+        return elapsed(Command([SPAMNB, "imap", "train"]))
 
     def from_disk() -> float:
         ham, spam = (str(server.path(name)) for name in ("Archive", "Junk"))

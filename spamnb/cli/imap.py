@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from contextlib import ExitStack, closing
+from contextlib import closing, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from spamnb.cli.imap_setup import config_option, fill_keyring, setup, train_command
+from spamnb.cli.imap_setup import fill_keyring, setup
 from spamnb.cli.render.imap import EventPrinter, show_accounts
 from spamnb.cli.render.terminal import print_json_lines
 from spamnb.cli.shared.help import Group, Number
-from spamnb.cli.shared.options import Decorated, json_option, local_jobs_option, path_type, with_options
+from spamnb.cli.shared.options import Decorated, json_option, with_options
 from spamnb.cli.shared.progress import progress
 from spamnb.configuration.current import model_path
 from spamnb.errors import DataError, NoModel, SetAside, SpamnbError, UsageError
@@ -25,14 +25,15 @@ if TYPE_CHECKING:
     from spamnb.imap.mailbox import Event
 
 
+account_option = click.option("--account", metavar="NAME", help="Only this account.")
+
+
 def account_options(function: Decorated) -> Decorated:
     """Add the options that all commands of `spamnb imap` have."""
     return with_options(
         function,
         json_option,
-        click.option("--model", type=path_type, metavar="PATH", help="Model file for all accounts."),
-        config_option,
-        click.option("--account", metavar="NAME", help="Only this account."),
+        account_option,
     )
 
 
@@ -58,9 +59,8 @@ def imap(ctx: click.Context) -> None:
 
 
 @imap.command(examples="spamnb imap login\nspamnb imap login --account work")
-@click.option("--account", metavar="NAME", help="Only this account.")
-@config_option
-def login(account: str | None, config: str | None) -> int:
+@account_option
+def login(account: str | None) -> int:
     """Log in by a browser, for accounts that have a table [account.NAME.oauth2].
 
     Shows the address of a page and a code to enter there, on any device, and waits until that is done.
@@ -76,7 +76,7 @@ def login(account: str | None, config: str | None) -> int:
             with connected(one, looks_only=True):
                 click.echo(f"{one.name}: logged in to {one.host} as {one.user}")
 
-    code = for_each(account, config, None, log_in)
+    code = for_each(account, log_in)
     if not found:
         raise UsageError("there is no account to log in to by a browser; `spamnb imap setup` adds one")
     return code
@@ -84,25 +84,20 @@ def login(account: str | None, config: str | None) -> int:
 
 @imap.command(examples="spamnb imap check\nspamnb imap check --account home --json")
 @account_options
-def check(account: str | None, config: str | None, model: str | None, as_json: bool) -> int:
+def check(account: str | None, as_json: bool) -> int:
     """Connect and show what the server can do, which folders are which, and what would be done.
 
     Changes nothing, on the server or here.
     """
     from spamnb.imap.setup import look_at
-    from spamnb.inspection.standing import label_filing
-    from spamnb.store.stored_model import StoredModel
 
     found: list[dict[str, Any]] = []
 
     def look(one: Account) -> None:
-        path = model_of(one, model)
         with connected(one, looks_only=True) as connection:
-            found.append({**look_at(one, connection), "model": path})
-        if one.sort and os.path.exists(path):
-            found[-1]["labels"] = [filing._asdict() for filing in label_filing(StoredModel.open(path))]
+            found.append({**look_at(one, connection), "model": model_of(one)})
 
-    code = for_each(account, config, model, look)
+    code = for_each(account, look)
     (print_json_lines if as_json else show_accounts)(found)
     for facts in found:
         for why in facts["missing"]:
@@ -111,10 +106,9 @@ def check(account: str | None, config: str | None, model: str | None, as_json: b
     return code
 
 
-@imap.command(examples="spamnb imap train\nspamnb imap train --account home --jobs 1")
-@local_jobs_option
+@imap.command(examples="spamnb imap train\nspamnb imap train --account home")
 @account_options
-def train(account: str | None, config: str | None, model: str | None, as_json: bool, jobs: int | None) -> int:
+def train(account: str | None, as_json: bool) -> int:
     """Learn mail that is new since last time, from the folders of ham and from Junk.
 
     What spamnb itself put into Junk is left out until you say what it is.
@@ -128,11 +122,11 @@ def train(account: str | None, config: str | None, model: str | None, as_json: b
     def learn(one: Account) -> None:
         from spamnb.imap.training import MailboxTraining
 
-        path = model_of(one, model)
+        path = model_of(one)
         with State(one) as state, connected(one) as connection:
             mail = MailboxTraining(one, connection, state)
             with progress(f"training on {one.name}", lambda: len(mail)) as step:
-                summary = mail.run(path, jobs, step)
+                summary = mail.run(path, step)
         sources = {label: [folder.name] for label, folder, _ in mail.wanted}
         if as_json:
             print_json_lines([{"account": one.name, "model": path, **as_map(summary, sources)}])
@@ -142,7 +136,7 @@ def train(account: str | None, config: str | None, model: str | None, as_json: b
             show_summary(summary, sources, path)
         unreadable.extend(summary.unreadable)
 
-    code = for_each(account, config, model, learn)
+    code = for_each(account, learn)
     return code or print_unreadable(unreadable)
 
 
@@ -157,14 +151,11 @@ spamnb imap run --json
 @click.option("--dry-run", is_flag=True, help="Show what would be done; change nothing, learn nothing.")
 @click.option("--again", is_flag=True, help="Also judge what was judged before, and mail you have read.")
 @account_options
-def run(
-    account: str | None, config: str | None, model: str | None, as_json: bool, dry_run: bool, again: bool
-) -> int:
+def run(account: str | None, as_json: bool, dry_run: bool, again: bool) -> int:
     """Judge what is new in the inboxes, and learn from what you moved and flagged.
 
-    New is what came since the last run; the first time, what is unread. If the action, the model or its
-    cutoffs changed since, spam and unsure mail that is still in the inboxes is judged again. What you moved
-    to Junk is learned as spam; what spamnb put there and you took out again, as ham.
+    New is what came since the last run; the first time, what is unread. What you moved to Junk is learned
+    as spam; what spamnb put there and you took out again, as ham.
     """
     from spamnb.imap.state import State
 
@@ -176,23 +167,18 @@ def run(
         printer(event)
 
     def visit(one: Account) -> None:
-        from spamnb.imap.dry_run import copied_model
         from spamnb.imap.mailbox import VisitedMailbox
         from spamnb.imap.visit import Visit
 
-        path = model_of(one, model)
-        with ExitStack() as stack:
-            state = stack.enter_context(State(one))
+        with State(one) as state, nullcontext() if dry_run else state.lock():
             if dry_run:
                 state.forgetful()
-                path = stack.enter_context(copied_model(path))
-            else:
-                stack.enter_context(state.lock())
-            connection = stack.enter_context(connected(one, looks_only=dry_run))
-            Visit(VisitedMailbox(one, connection, state, path, report, dry_run), again).run()
+            with connected(one, looks_only=dry_run) as connection:
+                mailbox = VisitedMailbox(one, connection, state, model_of(one), report, dry_run)
+                Visit(mailbox, again).run()
         printer.end_visit(one.name)
 
-    code = for_each(account, config, model, visit)
+    code = for_each(account, visit)
     return code or (SpamnbError.exit_code if failed else 0)
 
 
@@ -206,7 +192,7 @@ def run(
     help="Time between two visits, if the server does not report new mail.",
 )
 @account_options
-def watch(account: str | None, config: str | None, model: str | None, as_json: bool, poll: float) -> None:
+def watch(account: str | None, as_json: bool, poll: float) -> None:
     """Do as `run` does whenever mail arrives, until SIGTERM. SIGHUP rereads the accounts file.
 
     Each account is watched separately. Senders and subjects are not printed.
@@ -214,11 +200,8 @@ def watch(account: str | None, config: str | None, model: str | None, as_json: b
     from spamnb.imap.accounts import default_config, read_accounts
     from spamnb.imap.watch import watch as watch_all
 
-    def read() -> list[tuple[Account, str, str]]:
-        return [
-            (one, model_of(one, model), train_command(config, one.name, model))
-            for one in read_accounts(config or default_config(), account)
-        ]
+    def read() -> list[tuple[Account, str]]:
+        return [(one, model_of(one)) for one in read_accounts(default_config(), account)]
 
     printer = EventPrinter(as_json, private=True)
     watch_all(read, printer, lambda name: printer.end_visit(name, always=False), poll)
@@ -226,7 +209,7 @@ def watch(account: str | None, config: str | None, model: str | None, as_json: b
 
 @imap.command(examples="spamnb imap digest\nspamnb imap digest --account home")
 @account_options
-def digest(account: str | None, config: str | None, model: str | None, as_json: bool) -> int:
+def digest(account: str | None, as_json: bool) -> int:
     """Put a message into the inbox that lists what went to Junk since the last one.
 
     The least sure come first, each with the words that decided. Moving a message back puts it right.
@@ -236,18 +219,18 @@ def digest(account: str | None, config: str | None, model: str | None, as_json: 
 
     def send(one: Account) -> None:
         with State(one) as state, connected(one) as connection:
-            sent = send_digest(one, connection, state, model_of(one, model))
+            sent = send_digest(one, connection, state, model_of(one))
         if as_json:
             print_json_lines([{"account": one.name, "listed": sent}])
         else:
             said = f"{counted(sent, 'message')} listed" if sent else "nothing new in Junk"
             print(f"{one.name}: {said}")
 
-    return for_each(account, config, model, send)
+    return for_each(account, send)
 
 
-def model_of(account: Account, named: str | None) -> str:
-    return model_file(named or os.path.expanduser(account.model) or model_path())
+def model_of(account: Account) -> str:
+    return model_file(os.path.expanduser(account.model) or model_path())
 
 
 def connected(account: Account, looks_only: bool = False) -> closing[ImapConnection]:
@@ -256,20 +239,20 @@ def connected(account: Account, looks_only: bool = False) -> closing[ImapConnect
     return closing(ImapConnection(account, looks_only))
 
 
-def for_each(wanted: str | None, config: str | None, model: str | None, do: Callable[[Account], None]) -> int:
+def for_each(wanted: str | None, do: Callable[[Account], None]) -> int:
     """Do something with each account; one that fails does not stop the others. Returns an exit code."""
     from spamnb.imap.accounts import default_config, read_accounts
+    from spamnb.imap.visit import not_trained
 
     code = 0
-    for account in read_accounts(config or default_config(), wanted):
+    for account in read_accounts(default_config(), wanted):
         try:
             try:
                 do(account)
             except SetAside:
                 do(account)
         except NoModel:
-            command = train_command(config, account.name, model)
-            complain(f"{account.name}: not trained yet; run: {command}")
+            complain(f"{account.name}: {not_trained(account)}")
             code = code or NoModel.exit_code
         except SpamnbError as error:
             complain(f"{account.name}: {error}")

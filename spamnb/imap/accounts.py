@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Callable, Collection
 from dataclasses import MISSING, dataclass, field, fields
 from ipaddress import ip_address
@@ -13,14 +12,13 @@ from urllib.parse import urlsplit
 
 from spamnb.configuration.tables import WrongValue, checked_values, place_of_key, read_toml, unknown_key
 from spamnb.errors import DataError, NoInput, UsageError
-from spamnb.files import complain, xdg_folder
+from spamnb.files import xdg_folder
 from spamnb.labels import LABELS, is_label
 
 TLS_PORTS = {"implicit": 993, "starttls": 143, "none": 143}
 NOTHING, FLAG, MOVE = ACTIONS = ("nothing", "flag", "move")
 NAME = re.compile(r"[\w@+-][\w@+.-]*")  # of an account, and of the file of its state
-TIME_OF_DAY = re.compile(r"([01]\d|2[0-3]):[0-5]\d")
-SECRETS = "password_command password_file credential keyring oauth2 oauth2_token_command password".split()
+SECRETS = ("password_command", "password_file", "keyring", "oauth2", "oauth2_token_command")
 
 
 @dataclass(frozen=True)
@@ -31,7 +29,6 @@ class Provider:
     token_url: str
     client_id: str
     scope: str = ""
-    client_secret: str = field(default="", repr=False)  # most clients that run at a user's have none
 
     def __post_init__(self) -> None:
         for key in ("device_url", "token_url"):
@@ -57,23 +54,16 @@ class Account:
     ca_file: str = ""  # certificates to trust instead of the system's
     password_command: str = ""
     password_file: str = ""
-    credential: str = ""  # name of a credential of systemd
     keyring: bool = False
     oauth2: Provider | None = None
     oauth2_token_command: str = ""
-    password: str = field(default="", repr=False)
     inbox: tuple[str, ...] = ("INBOX",)
     ham: tuple[str, ...] = ()
     junk: str = ""
     unsure: str = ""
     sent: str = ""
-    trash: str = ""
-    drafts: str = ""
     action: str = NOTHING
     sort: dict[str, str] = field(default_factory=dict)  # label → folder
-    sort_days: int = 365  # so old may mail be that is learned from these folders
-    digest: str = ""  # time of day, as 07:30, when `watch` puts a list of what went to Junk into the inbox
-    known_senders: bool = True
     model: str = ""
     history: bool | None = None  # whether `spamnb history` shows its mail; None: as configured
 
@@ -87,14 +77,12 @@ class Account:
             raise WrongValue("tls", f'tls = "none" {why}; leave it out, or use "starttls"')
         if not 0 <= self.port <= 65535:
             raise WrongValue("port", f"port must be a number from 1 to 65535, not {self.port}")
-        if self.digest and not TIME_OF_DAY.fullmatch(self.digest):
-            raise WrongValue("digest", f'digest must be a time of day, e.g. "07:30", not {self.digest!r}')
         if not (self.host and self.user):
             raise WrongValue("user" if self.host else "host", "host and user must not be empty")
         if not self.inbox:
             raise WrongValue("inbox", "inbox is empty; leave it out to use INBOX")
         if sum(bool(getattr(self, name)) for name in SECRETS) != 1:
-            named = ", ".join(SECRETS[:-1])
+            named = ", ".join(SECRETS)
             raise WrongValue(SECRETS[0], f"one of {named} must say where the password comes from")
 
     @property
@@ -125,7 +113,7 @@ def default_config() -> str:
 def read_accounts(path: str, wanted: str | None = None) -> list[Account]:
     """Read all accounts of a file, or the one that is wanted."""
     try:
-        content, status = read_toml(path)
+        content, _ = read_toml(path)
     except FileNotFoundError:
         raise NoInput(f"{path}: no such file; create it with: spamnb imap setup") from None
     for key in content:
@@ -146,7 +134,6 @@ def read_accounts(path: str, wanted: str | None = None) -> list[Account]:
             raise DataError(f"{place}: account {name}: {error}") from None
         except DataError as error:
             raise DataError(f"{place_of_key(path, 'account', name)}: account {name}: {error}") from None
-        check_private(path, status.st_mode, account)
         if wanted in (None, name):
             found.append(account)
     return found
@@ -160,16 +147,14 @@ def parse_account(name: str, table: Any) -> Account:
         raise DataError("not a table; write [account.NAME]")
     tables: dict[str, Callable[[Any], Any]] = {"sort": checked_sort, "oauth2": checked_provider}
     rest = {key: value for key, value in table.items() if key not in tables}
-    values = checked_fields(Account, rest, SECRETS, ("name", *tables))
+    values = checked_fields(Account, rest, ("name", *tables))
     return Account(name, **values, **{key: tables[key](table[key]) for key in tables if key in table})
 
 
-def checked_fields(
-    kind: type, table: dict[str, Any], secrets: Collection[str], but: Collection[str] = ()
-) -> dict[str, Any]:
+def checked_fields(kind: type, table: dict[str, Any], but: Collection[str] = ()) -> dict[str, Any]:
     """Return the values of a table for a class, which must have all that it cannot do without."""
     known = {one.name: one for one in fields(kind) if one.name not in but}
-    values = checked_values(table, {key: one.type for key, one in known.items()}, secrets)
+    values = checked_values(table, {key: one.type for key, one in known.items()})
     for key, one in known.items():
         if one.default is MISSING and key not in values:
             raise WrongValue(key, f"{key} is missing")
@@ -181,7 +166,7 @@ def checked_provider(table: Any) -> Provider:
     try:
         if not isinstance(table, dict):
             raise DataError("not a table; write [account.NAME.oauth2]")
-        return Provider(**checked_fields(Provider, table, ("client_secret",)))
+        return Provider(**checked_fields(Provider, table))
     except DataError as error:
         raise WrongValue("oauth2", f"oauth2: {error}") from None
 
@@ -194,12 +179,3 @@ def checked_sort(table: Any) -> dict[str, str]:
         if not is_label(label) or label.lower() in LABELS:
             raise WrongValue("sort", f"{label!r} cannot be a label to sort by")
     return dict(table)
-
-
-def check_private(path: str, mode: int, account: Account) -> None:
-    """Refuse a password in a file that others can read; warn of one in a file that they cannot."""
-    has_secret = account.password or (account.oauth2 and account.oauth2.client_secret)
-    if has_secret and stat.S_IMODE(mode) & 0o077:
-        raise DataError(f"{path}: holds a password, and others can read it: chmod 600 {path}")
-    if account.password:
-        complain(f"{path}: holds a password; password_command, password_file or keyring keep it elsewhere")

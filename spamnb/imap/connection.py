@@ -6,26 +6,32 @@ Broken, the connection is of no more use; after any other it is.
 
 from __future__ import annotations
 
+import imaplib
 import select
 import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from logging import NullHandler, getLogger
 from typing import TYPE_CHECKING, Any
 
 from spamnb.errors import SpamnbError
-from spamnb.imap.client import MOST_ANSWERED
-from spamnb.imap.errors import explained, hide
-from spamnb.imap.login import logged_in
+from spamnb.imap.errors import IMAPClient, SocketTimeout, exceptions, explained, hide
+from spamnb.imap.oauth2 import Login, tls_context
+from spamnb.imap.secrets import secret_of
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
 
 MOST_UID, MOST_MODSEQ = (1 << 32) - 1, (1 << 63) - 1  # by RFC 3501 and 7162
 MOST_COPIED = 1000  # UIDs of copies that a server may name in a range
-EXTRA = 4 << 20  # bytes that a server may send beside what was asked for
+MAX_LINE = 16 << 20  # bytes of an answer to a search: a million numbers take 8 MB
+TIMEOUTS = SocketTimeout(connect=30, read=60)  # seconds without a byte
 JUNK_KEYWORDS = ("$Junk", "Junk")  # of Apple Mail, K-9 and others; of Thunderbird
 HAM_KEYWORDS = ("$NotJunk", "NonJunk", "NotJunk")
+
+imaplib._MAXLINE = MAX_LINE  # type: ignore[attr-defined]
+getLogger("imapclient").addHandler(NullHandler())  # else it would print what a server says that is not ASCII
 
 
 @dataclass(frozen=True)
@@ -47,19 +53,71 @@ class ImapConnection:
         self.looks_only = looks_only
         self.folder = ""  # that is open
         self.client: Any = None
+        self.secret = ""
         with self._explained("log in"):
-            self.client = logged_in(account)
-            self.capabilities = frozenset(
-                name.decode("ascii", "replace") for name in self.client.capabilities()
-            )
-            if self.has("ENABLE") and self.has("CONDSTORE"):
-                self.client.enable("CONDSTORE")  # else Dovecot does not tell the number of the last change
+            try:
+                self._log_in()
+            except BaseException:
+                self._hang_up()
+                raise
+
+    def _log_in(self) -> None:
+        """Connect and log in. A token that is refused is asked for again, once: it may have run out."""
+        self._connect()
+        try:
+            self._authenticate()
+        except exceptions.LoginError:
+            if not self.account.takes_token:
+                raise
+            self._hang_up()
+            self._connect(refused=self.secret)
+            self._authenticate()
+        self.client._cached_capabilities = None  # there may be more now
+        self.capabilities = frozenset(name.decode("ascii", "replace") for name in self.client.capabilities())
+        if self.has("ENABLE") and self.has("CONDSTORE"):
+            self.client.enable("CONDSTORE")  # else Dovecot does not tell the number of the last change
+
+    def _connect(self, refused: str = "") -> None:
+        account, context = self.account, None if self.account.tls == "none" else tls_context(self.account)
+        provider = account.oauth2
+        self.secret = Login(account, provider).access_token(refused) if provider else secret_of(account)
+        is_implicit = account.tls == "implicit"
+        self.client = IMAPClient(
+            account.host,
+            account.port_number,
+            ssl=is_implicit,
+            ssl_context=context if is_implicit else None,
+            timeout=TIMEOUTS,
+        )
+        self.client._imap.debug = 0  # or each line would be formatted for a log that nobody reads
+        if account.tls == "starttls":
+            self.client.starttls(context)
+
+    def _authenticate(self) -> None:
+        """Log in by the means that account and server have."""
+        client, user = self.client, self.account.user
+        try:
+            if self.account.takes_token:
+                if client.has_capability("AUTH=OAUTHBEARER"):
+                    client.oauthbearer_login(user, self.secret)
+                else:
+                    client.oauth2_login(user, self.secret)
+            elif client.has_capability("LOGINDISABLED") or not self.secret.isascii():
+                client.plain_login(user, self.secret)
+            else:
+                client.login(user, self.secret)
+        except imaplib.IMAP4.abort:
+            raise
+        except imaplib.IMAP4.error as error:
+            raise exceptions.LoginError(*error.args) from None
 
     def close(self) -> None:
         with suppress(Exception):
             self.client.socket().settimeout(5)
-            self.client._imap.seconds = 5
             self.client.logout()
+        self._hang_up()
+
+    def _hang_up(self) -> None:
         with suppress(Exception):
             self.client.shutdown()
 
@@ -118,9 +176,9 @@ class ImapConnection:
         found = self.search("UNDELETED", "UID", f"{first}:*", *criteria)
         return [uid for uid in found if uid >= first]  # if all are below, the server names the last
 
-    def fetch(self, uids: Sequence[int], size: int, item: str) -> dict[int, dict[bytes, Any]]:
-        """Fetch an item of messages, at most `size` bytes of text; servers tell of other messages, too."""
-        with self._explained(f"read the folder {self.folder}", EXTRA + size):
+    def fetch(self, uids: Sequence[int], item: str) -> dict[int, dict[bytes, Any]]:
+        """Fetch an item of messages; servers tell of other messages, too."""
+        with self._explained(f"read the folder {self.folder}"):
             found: dict[int, dict[bytes, Any]] = self.client.fetch(uids, item)
             return {uid: found[uid] for uid in uids if uid in found}
 
@@ -164,26 +222,19 @@ class ImapConnection:
         with self._explained("wait for mail"):
             self.client.idle()
             connection = self.client.socket()
-            if not (self.client._imap.received or getattr(connection, "pending", int)()):
+            if not getattr(connection, "pending", int)():
                 select.select([connection, wake], [], [], seconds)
-            self.client._imap.start_clock()
             self.client.idle_done()
 
     @contextmanager
-    def _explained(self, doing: str, most: int = MOST_ANSWERED) -> Iterator[None]:
-        """Turn whatever goes wrong into an ImapError. A server can make a client raise nearly anything.
-
-        It may send so many bytes in answer to a command.
-        """
+    def _explained(self, doing: str) -> Iterator[None]:
+        """Turn whatever goes wrong into an ImapError. A server can make a client raise nearly anything."""
         try:
-            if self.client:
-                self.client._imap.most = most
             yield
         except SpamnbError:
             raise
         except Exception as error:
-            if self.client:
-                hide(error, self.client.secret)
+            hide(error, self.secret)
             raise explained(error, self.account, doing) from None
 
 

@@ -1,4 +1,4 @@
-"""What the owner of a mailbox did: messages moved into Junk and out of it, and flagged, are learned."""
+"""What the owner of a mailbox did: messages moved into Junk and out of it, flagged, or marked on the page."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 
 from spamnb.imap.connection import HAM_KEYWORDS, JUNK_KEYWORDS
 from spamnb.imap.fetch import FETCHED, cut, flags, heads
-from spamnb.imap.mailbox import DELETED, look_into
+from spamnb.imap.mailbox import DELETED, Event, look_into
+from spamnb.imap.state import Known, Progress, head_of, key_of
 from spamnb.labels import HAM, SPAM, UNSURE
+from spamnb.store.changes import FORGOTTEN
 
 if TYPE_CHECKING:
+    from spamnb.history.schema import Entry
     from spamnb.imap.connection import Folder
     from spamnb.imap.mailbox import VisitedMailbox
-    from spamnb.imap.state import Known
 
 ADDRESS = re.compile(r'[^\s<>(),;:"]+@[^\s<>(),;:"]+')
 MOST_ADDRESSES = 64 << 10  # bytes of the headers of one message that name whom it goes to
@@ -142,3 +144,57 @@ def label_by_keywords(keywords: Iterable[str], known: Known | None) -> str:
     if ham and (not junk or (known and known.flag)):
         return HAM
     return SPAM if junk and not ham else ""
+
+
+def take_marks(mailbox: VisitedMailbox, moves_mail: bool) -> dict[Known, Event]:
+    """Note what was marked since the last visit, and where it is to go; return what is to be told of each.
+
+    What is halfway to another folder is looked at again at the next visit.
+    """
+    state = mailbox.state
+    since = state.progress("marks", "").modseq / 1e6
+    source = f"imap {mailbox.account.name}/"
+    found = mailbox.with_history(
+        lambda history: [
+            (entry, history.message(entry.id)) for entry in history.corrected_since(since, source)
+        ]
+    )
+    last_marks = {key_of(head_of(raw)): entry for entry, raw in found or [] if raw}
+    untold, is_done = {}, True
+    with state.change():
+        for key, entry in last_marks.items():
+            known = state.known(key)
+            if known and known.target_uid > 0:
+                is_done = False
+            elif known and known.label != (entry.correction or ""):
+                target = target_of(mailbox, known, entry) if moves_mail else ""
+                known = known._replace(label=entry.correction or "", target=target, target_uid=0)
+                state.note(known)
+                untold[known] = event_of(mailbox, known, entry)
+        if found and is_done:
+            last = max(int((entry.corrected or 0.0) * 1e6) for entry, _ in found)
+            state.advance("marks", "", Progress(modseq=last))
+    return untold
+
+
+def target_of(mailbox: VisitedMailbox, known: Known, entry: Entry) -> str:
+    """Folder that a message is to be moved to, as its owner says; "" if it is to stay where it is."""
+    roles, label = mailbox.roles, entry.correction or known.verdict
+    is_ours = entry.correction is not None or known.ours  # else nobody moved it, so it need not go back
+    if not (known.uid and is_ours) or roles.homes.get(known.folder) == label:
+        return ""
+    return (roles.sort | {SPAM: roles.junk, UNSURE: roles.unsure}).get(label) or roles.inbox[0]
+
+
+def event_of(mailbox: VisitedMailbox, known: Known, entry: Entry) -> Event:
+    said = "marked by you" if entry.correction else "taken back by you"
+    return Event(
+        mailbox.account.name,
+        known.folder,
+        known.uid,
+        learned=entry.correction or FORGOTTEN,
+        what=f"{said}: moved to {known.target}" if known.target else said,
+        target=known.target,
+        sender=entry.sender,
+        subject=entry.subject,
+    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from email.message import EmailMessage
 from email.utils import formatdate
-from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
 from spamnb.bayes.verdict import score_text
@@ -41,53 +40,22 @@ class Listed(NamedTuple):
 
 
 def send_digest(account: Account, connection: ImapConnection, state: State, model: str) -> int:
-    """Put a list of what went to Junk since the last one into the inbox; return how many it has.
-
-    A list that the server did not take is sent the next time. If the connection broke as it was sent, we look
-    whether it is there: its Message-ID says where the list before it ended.
-    """
+    """Put a list of what went to Junk since the last one into the inbox; return how many it has."""
     roles = roles_in(account, connection.folders())
     if not roles.junk:
         raise DataError('no folder of junk; set junk = "…"')
-    inbox = roles.inbox[0]
-    before, tried = (state.progress(purpose, roles.junk) for purpose in ("digest", "digest tried"))
-    if tried != before:
-        connection.open(inbox, read_only=True)
-        if connection.search("HEADER", "Message-ID", id_after(before)):
-            with state.change():
-                state.advance("digest", roles.junk, tried)
-    folder, before, uids = look_into(connection, state, roles.junk, "digest")
+    folder, _, uids = look_into(connection, state, roles.junk, "digest")
     put = state.put_by_us(folder.name)
     ours = [uid for uid, head in heads(connection, uids) if key_of(head) in put]
     found = sorted(listed(connection, Model.open(model), ours))
-    reached = Progress(folder.validity, folder.next_uid)
     if found:
-        raw = digest_of(account, found, id_after(before))
+        raw = digest_of(account, found)
         with state.change():  # noted before it is there: it is never judged
-            state.note(Known(key_of(head_of(raw)), inbox, 0, 0, HAM, label=HAM))
-            state.advance("digest tried", folder.name, reached)
-        connection.append(inbox, raw)
+            state.note(Known(key_of(head_of(raw)), roles.inbox[0], 0, 0, HAM, label=HAM))
+        connection.append(roles.inbox[0], raw)
     with state.change():
-        for purpose in ("digest", "digest tried"):
-            state.advance(purpose, folder.name, reached)
-        state.advance("digest time", "", Progress(modseq=int(time.time())))
+        state.advance("digest", folder.name, Progress(folder.validity, folder.next_uid))
     return len(found)
-
-
-def id_after(before: Progress) -> str:
-    """End of the Message-ID of the list after another that went so far."""
-    return f".{before.validity}.{before.next_uid}@spamnb.invalid"
-
-
-def digest_is_due(account: Account, state: State) -> bool:
-    """Whether none was sent since the time of day that it is to come, which is over.
-
-    One that was sent at a time that is still to come was not: the clock was wrong.
-    """
-    hour, minute = map(int, account.digest.split(":"))
-    now = time.localtime()
-    due = time.mktime((*now[:3], hour, minute, 0, 0, 0, -1))
-    return due <= time.time() and not due <= state.progress("digest time", "").modseq <= time.time()
 
 
 def listed(connection: ImapConnection, model: Model, uids: list[int]) -> list[Listed]:
@@ -102,14 +70,14 @@ def listed(connection: ImapConnection, model: Model, uids: list[int]) -> list[Li
     return found
 
 
-def digest_of(account: Account, found: list[Listed], id_end: str) -> bytes:
-    """Write the message, plain and as HTML, the least sure first."""
+def digest_of(account: Account, found: list[Listed]) -> bytes:
+    """Write the message, the least sure first."""
     message = EmailMessage()
     message["From"] = f"spamnb <{account.user if '@' in account.user else 'spamnb@localhost'}>"
     message["To"] = message["From"]
     message["Subject"] = f"{counted(len(found), 'message')} went to Junk"
     message["Date"] = formatdate(localtime=True)
-    message["Message-ID"] = f"<{time.time_ns()}{id_end}>"
+    message["Message-ID"] = f"<{time.time_ns()}@spamnb.invalid>"
     message["Auto-Submitted"] = "auto-generated"
     shown = found[:MOST_LISTED]
     more = f"and {len(found) - len(shown)} more, of which it is surer\n" if len(found) > len(shown) else ""
@@ -118,11 +86,4 @@ def digest_of(account: Account, found: list[Listed], id_end: str) -> bytes:
         for one in shown
     ]
     message.set_content(f"{HOW}\n\n" + "\n".join(lines) + more)
-    rows = "".join(
-        f"<tr><td>{score_text(one.score, 1)}</td><td>{escape(one.sender)}</td><td>{escape(one.subject)}</td>"
-        f"<td>{escape(one.words)}</td></tr>"
-        for one in shown
-    )
-    head = "<tr><th>score</th><th>from</th><th>subject</th><th>why</th></tr>"
-    message.add_alternative(f"<p>{HOW}</p><table>{head}{rows}</table><p>{more}</p>", subtype="html")
     return message.as_bytes(policy=message.policy.clone(linesep="\r\n"))

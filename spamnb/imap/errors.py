@@ -15,19 +15,27 @@ import socket
 import ssl
 from base64 import b64encode
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
-from spamnb.errors import SpamnbError
+from spamnb.errors import SpamnbError, UsageError
 from spamnb.files import printable
-from spamnb.imap.client import exceptions
+
+try:
+    from imapclient import IMAPClient, SocketTimeout, exceptions
+except ImportError:
+    raise UsageError("`spamnb imap` needs an extra: pip install 'spamnb[imap]'") from None
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
 
-LONGEST_REASON = 200  # characters of what a server says
+__all__ = [
+    "IMAPClient",
+    "SocketTimeout",
+    "exceptions",
+]  # of imapclient: this module says what to do if it is missing
+
+MAX_REASON = 200  # characters of what a server says
 BUSY = ("[LIMIT]", "[UNAVAILABLE]", "[INUSE]", "[SERVERBUG]")  # not the fault of who logs in
 BYTES = re.compile(r"""\bb(["'])(.*?)\1""")  # as Python writes them
-TELLING = 6  # characters of a secret in a row that are never shown
 
 
 class ImapError(SpamnbError):
@@ -86,28 +94,23 @@ def explained(error: Exception, account: Account, doing: str) -> ImapError:
 
 
 def hide(error: BaseException, secret: str) -> None:
-    """Take away what an error says if a piece of a secret is in it: a server may repeat what it is told.
+    """Take away what an error says if it has a secret in it: a server may repeat what it is told.
 
     This is done before anything is shortened or made printable, which would make another of it.
     """
-    text = said_by(error)
-    data = secret.encode()
-    forms = {secret, secret.replace("\\", r"\\").replace('"', r"\""), repr(data)[2:-1], quote(secret)}
+    text, data = said_by(error), secret.encode()
+    forms = {secret, secret.replace("\\", r"\\").replace('"', r"\""), repr(data)[2:-1]}
     # As a login has it: somewhere within what is encoded. Four letters of base64 are three bytes.
     forms.update(b64encode(b"\0" * shift + data + b"\0" * 3)[4:-4].decode() for shift in range(3))
-    for form in forms:
-        size = min(TELLING, len(form))
-        telling = {form[at : at + size] for at in range(len(form) - size + 1)} - {""}
-        if any(text[at : at + size] in telling for at in range(len(text) - size + 1)):
-            error.args = (next((code for code in BUSY if code in text), "…"),)
-            return
+    if secret and any(form in text for form in forms if form):
+        error.args = (next((code for code in BUSY if code in text), "…"),)
 
 
 def reason_of(error: BaseException) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
         return printable(error.verify_message)
     text = error.strerror if isinstance(error, OSError) and error.strerror else said_by(error)
-    return printable(" ".join(BYTES.sub(r"\2", text).split()))[:LONGEST_REASON]
+    return printable(" ".join(BYTES.sub(r"\2", text).split()))[:MAX_REASON]
 
 
 def said_by(error: BaseException) -> str:

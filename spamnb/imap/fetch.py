@@ -13,11 +13,9 @@ if TYPE_CHECKING:
     from spamnb.imap.connection import ImapConnection
 
 Item = TypeVar("Item")
-LISTED = 1000  # messages whose sizes are asked for at once
 FETCHED = 200  # messages whose header blocks or flags are fetched at once
-FETCHED_BYTES = 4 << 20  # of messages fetched at once
-SMALL = 64 << 10  # bytes: many such are fetched at once, few larger ones
-LARGE = 1 << 20  # bytes that are fetched of a message; no more of it is read
+WHOLE = 32  # messages fetched at once
+MAX_MESSAGE = 1 << 20  # bytes that are fetched of a message; no more of it is read
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ def flags(connection: ImapConnection, uids: Sequence[int]) -> dict[int, frozense
     return {
         uid: frozenset(flag.decode("utf-8", "replace") for flag in answer.get(b"FLAGS", ()) if flag)
         for some in cut(uids, FETCHED)
-        for uid, answer in connection.fetch(some, 0, "FLAGS").items()
+        for uid, answer in connection.fetch(some, "FLAGS").items()
     }
 
 
@@ -47,25 +45,21 @@ def heads(connection: ImapConnection, uids: Sequence[int], *names: str) -> Itera
     """Fetch the header block of messages, or the fields of some names; not of those that cannot be read."""
     section = f"HEADER.FIELDS ({' '.join(names)})" if names else "HEADER"
     for some in cut(uids, FETCHED):
-        for head in _fetch(connection, some, LONGEST_HEAD, f"BODY.PEEK[{section}]<0.{LONGEST_HEAD}>"):
+        for head in _fetch(connection, some, f"BODY.PEEK[{section}]<0.{LONGEST_HEAD}>"):
             if not head.why:
                 yield head.uid, head.raw
 
 
 def messages(connection: ImapConnection, uids: Sequence[int]) -> Iterator[Fetched]:
     """Fetch messages, of large ones the start; those that are gone meanwhile are left out."""
-    for some in cut(uids, LISTED):
-        larger = set(connection.search("UID", f"{some[0]}:{some[-1]}", "LARGER", str(SMALL)))
-        for group in cut([uid for uid in some if uid not in larger], FETCHED_BYTES // SMALL):
-            yield from _fetch(connection, group, SMALL, "BODY.PEEK[]")
-        for group in cut([uid for uid in some if uid in larger], FETCHED_BYTES // LARGE):
-            yield from _fetch(connection, group, LARGE, f"BODY.PEEK[]<0.{LARGE}>")
+    for some in cut(uids, WHOLE):
+        yield from _fetch(connection, some, f"BODY.PEEK[]<0.{MAX_MESSAGE}>")
 
 
-def _fetch(connection: ImapConnection, uids: Sequence[int], size: int, item: str) -> Iterator[Fetched]:
+def _fetch(connection: ImapConnection, uids: Sequence[int], item: str) -> Iterator[Fetched]:
     """Fetch a text of messages; if that fails, of each alone, as perhaps one of them is to blame."""
     try:
-        for uid, answer in connection.fetch(uids, len(uids) * size, item).items():
+        for uid, answer in connection.fetch(uids, item).items():
             yield Fetched(uid, text_of(answer))
     except Broken:
         raise
@@ -74,7 +68,7 @@ def _fetch(connection: ImapConnection, uids: Sequence[int], size: int, item: str
             yield Fetched(uids[0], b"", str(error))
         else:
             for uid in uids:
-                yield from _fetch(connection, [uid], size, item)
+                yield from _fetch(connection, [uid], item)
 
 
 def text_of(answer: dict[bytes, Any]) -> bytes:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from spamnb.errors import DataError
 from spamnb.imap.accounts import MOVE
 from spamnb.labels import HAM, SPAM
-from spamnb.mailboxes.roles import ARCHIVE, JUNK, SENT, TRASH, UNSENT, role_of
+from spamnb.mailboxes.roles import ARCHIVE, JUNK, SENT, role_of
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
@@ -20,8 +20,6 @@ Listed = Sequence[tuple[str, frozenset[str]]]  # names, and their flags in lower
 MARKS = {
     "junk": ("\\junk", JUNK),
     "sent": ("\\sent", SENT),
-    "trash": ("\\trash", TRASH),
-    "drafts": ("\\drafts", UNSENT),
     "archive": ("\\archive", ARCHIVE),
 }
 
@@ -35,15 +33,12 @@ class Roles:
     junk: str
     unsure: str
     sent: str
-    trash: str
-    drafts: str
-    below_junk: tuple[str, ...] = ()  # count as Junk
     sort: dict[str, str] = field(default_factory=dict)  # label → folder
 
     @property
     def labels(self) -> dict[str, str]:
         """Labels by folder: what its owner puts there is learned so."""
-        junk = {name: SPAM for name in (self.junk, *self.below_junk) if name}
+        junk = {self.junk: SPAM} if self.junk else {}
         return junk | {folder: label for label, folder in self.sort.items()}
 
     @property
@@ -70,30 +65,18 @@ def roles_in(account: Account, listed: Listed, warn: Callable[[str, DataError], 
             warn(name, error)
             return ""
 
-    junk = named(account.junk, names)  # without it spam has no place to go
-    special = {
-        role: marked(role, listed) if not getattr(account, role) else found(getattr(account, role))
-        for role in MARKS
-        if role not in ("archive", "junk")
-    }
-    special["junk"] = junk or marked("junk", listed)
+    junk = named(account.junk, names) or marked("junk", listed)  # without it spam has no place to go
+    sent = found(account.sent) if account.sent else marked("sent", listed)
     inbox, ham = (tuple(filter(None, map(found, given))) for given in (account.inbox, account.ham))
     sort = {label: name for label, folder in account.sort.items() if (name := found(folder))}
-    unsure, used = found(account.unsure), {*inbox, *ham, *sort.values(), *special.values()}
-    below = [
-        name
-        for name in names
-        if special["junk"] and name.startswith(tuple(special["junk"] + sign for sign in "/."))
-    ]
-    below_junk = tuple(name for name in below if name not in {unsure, *used})
-    roles = Roles(inbox, ham, unsure=unsure, below_junk=below_junk, sort=sort, **special)
+    roles = Roles(inbox, ham, junk, found(account.unsure), sent, sort)
     if account.action == MOVE and not roles.junk:
         raise DataError('no folder to move spam to; create one, and set junk = "…"')
-    others = {getattr(roles, role): role for role in ("unsure", "drafts", "trash", "junk")}
     for what, folders in (("inbox", roles.inbox), ("ham", roles.ham), ("sorted into", sort.values())):
         for name in folders:
-            if name in others:
-                raise DataError(f"the folder {name} cannot be {what}: it is that of {others[name]}")
+            if name in (roles.unsure, roles.junk):
+                role = "unsure" if name == roles.unsure else "junk"
+                raise DataError(f"the folder {name} cannot be {what}: it is that of {role}")
     return roles
 
 

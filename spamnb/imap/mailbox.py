@@ -47,7 +47,6 @@ class Event:
     what: str = ""  # was done, would be done, or failed
     target: str = ""  # folder that it was moved to
     flag: str = ""  # that it was given
-    again: bool = False  # it was judged before
     planned: bool = False  # nothing was done: it would be, but for the action or a dry run
     failed: bool = False
     sender: str = ""
@@ -125,9 +124,11 @@ class VisitedMailbox:
             known = self.state.known(key)
             if self.history and known and known.verdict:
                 self._correct_history(message.raw, label)
-            outcome = learn(self.model, message.raw, label, is_correction=known is not None)
+            if self.dry_run:
+                outcome = KNOWN if learned_label(self.model, message.raw) == label else "would be learned"
+            else:
+                outcome = learn(self.model, message.raw, label, is_correction=known is not None)
             if outcome != KNOWN:
-                outcome = f"would be {outcome}" if self.dry_run else outcome
                 self.tell(folder, message, learned=label, what=f"{why}: {outcome}")
             verdict = known.verdict if known else ""
             notes.append(Known(key, folder.name, folder.validity, message.uid, verdict, label=label))

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import json
 import os
+import ssl
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
-from queue import Empty, SimpleQueue
-from threading import Thread
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
 
 from spamnb.errors import DataError, command_to_run
 from spamnb.files import state_folder
-from spamnb.imap.client import tls_context
-from spamnb.imap.errors import NotLoggedIn, hide, reason_of
+from spamnb.imap.errors import NotLoggedIn, reason_of
 from spamnb.imap.secrets import from_keyring, to_keyring
 from spamnb.imap.state import locked
 
@@ -28,9 +26,9 @@ if TYPE_CHECKING:
     from spamnb.imap.accounts import Account, Provider
 
 DEVICE_CODE = "urn:ietf:params:oauth:grant-type:device_code"
-MOST_ANSWERED = 64 << 10  # bytes; a token of Microsoft has 2 kB
-MOST_SECONDS = 30.0  # for all of an answer
-MOST_WAITED = 3600.0  # seconds for somebody to enter the code
+MAX_ANSWER = 64 << 10  # bytes; a token of Microsoft has 2 kB
+PATIENCE = 30.0  # seconds without a byte
+MAX_WAIT = 3600.0  # seconds for somebody to enter the code
 SLOWER = 5.0  # seconds more between two questions, as RFC 8628 has it
 EARLY = 60.0  # seconds before its end that a token is renewed
 UNREACHABLE = "unreachable"  # beside the codes of OAuth 2
@@ -66,7 +64,7 @@ class Login:
         from_keyring(self.account)  # one that does not work says so before anybody is asked to log in
         begun = self._ask(self.provider.device_url, scope=self.provider.scope)
         code = self._text(begun, "device_code")
-        left = min(self._seconds(begun, "expires_in", MOST_WAITED), MOST_WAITED)
+        left = min(self._seconds(begun, "expires_in", MAX_WAIT), MAX_WAIT)
         pause = max(self._seconds(begun, "interval", SLOWER), 1.0)
         show(self._text(begun, "verification_uri"), self._text(begun, "user_code"))
         while left > 0:
@@ -109,21 +107,19 @@ class Login:
 
     def _ask(self, url: str, **form: str) -> dict[str, Any]:
         """Send a form, as the client that the file names, and return what is answered."""
-        form |= {"client_id": self.provider.client_id, "client_secret": self.provider.client_secret}
-        sent = urlencode({key: value for key, value in form.items() if value})
+        form |= {"client_id": self.provider.client_id}
         try:
-            status, data = post(url, sent, self.account)
+            status, data = post(url, urlencode(form), self.account)
         except (OSError, HTTPException, ValueError) as error:
-            why = reason_without_secrets(error, form)
-            raise Refused(f"{urlsplit(url).hostname}: {why}", UNREACHABLE) from None
+            raise Refused(f"{urlsplit(url).hostname}: {reason_of(error)}", UNREACHABLE) from None
         try:
-            answer = json.loads(data) if len(data) <= MOST_ANSWERED else None
+            answer = json.loads(data) if len(data) <= MAX_ANSWER else None
         except (ValueError, RecursionError):
             answer = None
         if isinstance(answer, dict) and isinstance(code := answer.get("error"), str):
             if code in ENDED:
                 raise self._ended(code)
-            why = reason_without_secrets(ValueError(code, answer.get("error_description", "")), form)
+            why = reason_of(ValueError(code, answer.get("error_description", "")))
             raise Refused(f"{self.host}: login refused ({why}); check `oauth2`", code)
         if status != 200 or not isinstance(answer, dict):
             why = f"no answer of OAuth 2, with HTTP status {status}"
@@ -147,46 +143,32 @@ class Login:
             raise Refused(f"{self.host}: no number of seconds as {key} in the answer") from None
 
 
-def reason_without_secrets(error: Exception, form: dict[str, str]) -> str:
-    """Tell what a provider says, which may repeat what it was sent."""
-    for key in ("client_secret", "device_code", "refresh_token"):
-        hide(error, form.get(key, ""))
-    return reason_of(error)
-
-
 def post(url: str, form: str, account: Account) -> tuple[int, bytes]:
-    """Send a form and return the status and the bytes of the answer, one too many if there are more.
-
-    In a thread: no timeout of a socket ends an answer that comes a byte at a time.
-    """
-    parts, done = urlsplit(url), SimpleQueue[Any]()
-    connection = HTTPConnection(parts.hostname or "", parts.port, timeout=MOST_SECONDS)
+    """Send a form and return the status and the bytes of the answer, one too many if there are more."""
+    parts = urlsplit(url)
+    connection = HTTPConnection(parts.hostname or "", parts.port, timeout=PATIENCE)
     if parts.scheme == "https":
         context = tls_context(account, and_system=True)
-        connection = HTTPSConnection(connection.host, parts.port, timeout=MOST_SECONDS, context=context)
+        connection = HTTPSConnection(connection.host, parts.port, timeout=PATIENCE, context=context)
     path = parts._replace(scheme="", netloc="", fragment="").geturl() or "/"
     kind = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"}
-
-    def run() -> None:
-        try:
-            with closing(connection):
-                connection.request("POST", path, form, kind)
-                answer = connection.getresponse()
-                done.put((answer.status, answer.read(MOST_ANSWERED + 1)))
-        except Exception as error:
-            done.put(error)
-
-    Thread(target=run, daemon=True).start()
-    try:
-        found = done.get(timeout=MOST_SECONDS)
-    except Empty:
-        raise TimeoutError(f"no whole answer in {MOST_SECONDS:g} seconds") from None
-    if isinstance(found, Exception):
-        raise found
-    status, data = found
-    return status, data
+    with closing(connection):
+        connection.request("POST", path, form, kind)
+        answer = connection.getresponse()
+        return answer.status, answer.read(MAX_ANSWER + 1)
 
 
 def locked_keyring() -> AbstractContextManager[None]:
     """Wait for other processes and threads; those of other accounts too, as a keyring may be one file."""
     return locked(os.path.join(state_folder("imap"), "oauth2.lock"))
+
+
+def tls_context(account: Account, and_system: bool = False) -> ssl.SSLContext:
+    """Trust the certificates that an account names, or else those of the system; or all of them."""
+    try:
+        context = ssl.create_default_context(cafile=account.ca_file or None)
+    except OSError as error:
+        raise DataError(f"ca_file {account.ca_file}: {error.strerror}") from None
+    if and_system:
+        context.load_default_certs()
+    return context

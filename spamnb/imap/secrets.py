@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
 
 PATIENCE = 120  # seconds for a command: it may ask for a passphrase
-LONGEST = 64 << 10  # bytes of a token
+MAX_SECRET = 64 << 10  # bytes of a token
 
 
 def secret_of(account: Account) -> str:
@@ -21,18 +21,16 @@ def secret_of(account: Account) -> str:
         key = "password_command" if account.password_command else "oauth2_token_command"
         return first_line(key, output_of(key, getattr(account, key)))
     if account.password_file:
-        return first_line("password_file", content_of(os.path.expanduser(account.password_file)))
-    if account.credential:
-        folder = os.environ.get("CREDENTIALS_DIRECTORY")
-        if not folder:
-            raise DataError("credential: there are none here; systemd hands them to its services")
-        return first_line("credential", content_of(os.path.join(folder, account.credential)))
-    if account.keyring:
-        if found := from_keyring(account):
-            return found
-        name = f"'{keyring_service(account)}' '{account.user}'"
-        raise DataError(f"keyring: has no password; set it: keyring set {name}")
-    return account.password
+        path = os.path.expanduser(account.password_file)
+        try:
+            with open(path, "rb") as file:
+                return first_line("password_file", file.read(MAX_SECRET))
+        except OSError as error:
+            raise DataError(f"{path}: {error.strerror}") from error
+    if found := from_keyring(account):
+        return found
+    name = f"'{keyring_service(account)}' '{account.user}'"
+    raise DataError(f"keyring: has no password; set it: keyring set {name}")
 
 
 def output_of(key: str, command: str) -> bytes:
@@ -47,17 +45,9 @@ def output_of(key: str, command: str) -> bytes:
     return done.stdout
 
 
-def content_of(path: str) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            return file.read(LONGEST)
-    except OSError as error:
-        raise DataError(f"{path}: {error.strerror}") from error
-
-
 def first_line(key: str, data: bytes) -> str:
     try:
-        line = data[:LONGEST].decode().partition("\n")[0].rstrip("\r")
+        line = data[:MAX_SECRET].decode().partition("\n")[0].rstrip("\r")
     except UnicodeDecodeError:
         raise DataError(f"{key}: its output is not text") from None
     if not line:

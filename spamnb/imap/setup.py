@@ -63,14 +63,14 @@ def look_at(account: Account, connection: ImapConnection) -> dict[str, Any]:
         would = what_is_done(account, roles.junk, roles.unsure)
     except DataError as error:
         missing.append(str(error))
-        roles = Roles((), (), junk="", unsure="", sent="", trash="", drafts="")
+        roles = Roles((), (), junk="", unsure="", sent="")
         would = "nothing is done until the folders are right in imap.toml"
     by_role = {
         "inbox": roles.inbox,
         "ham": roles.ham,
-        "junk": (roles.junk, *roles.below_junk),
+        "junk": (roles.junk,),
         **{label: (folder,) for label, folder in roles.sort.items()},
-        **{role: (getattr(roles, role),) for role in ("unsure", "sent", "trash", "drafts")},
+        **{role: (getattr(roles, role),) for role in ("unsure", "sent")},
     }
     found = [(name, role) for role, names in by_role.items() for name in names if name]
     used = {name for name, _ in found}
@@ -85,7 +85,6 @@ def look_at(account: Account, connection: ImapConnection) -> dict[str, Any]:
         "missing": missing,
         "action": account.action,
         "would": would,
-        "labels": [],  # how well mail is sorted, which a model tells
     }
 
 
@@ -100,9 +99,8 @@ def look_at_folder(name: str, connection: ImapConnection) -> dict[str, Any]:
 
 def what_is_done(account: Account, junk: str, unsure: str) -> str:
     if account.action == MOVE:
-        known = "; from who you wrote to, it is only flagged" if account.known_senders else ""
         doubt = f", unsure mail to {unsure}" if unsure else ""
-        return f"spam is moved to {junk}{doubt}{known}"
+        return f"spam is moved to {junk}{doubt}; from people you wrote to, it is only flagged"
     if account.action == FLAG:
         return "spam is flagged $Junk, and stays where it is"
     return 'it is only said what would be done; action = "flag" or "move" does it'

@@ -10,20 +10,20 @@ import fcntl
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from spamnb.databases import DAMAGED, Database, connect, open_database, transaction
-from spamnb.errors import CannotCreate, Locked, NoInput
-from spamnb.files import DATABASE_SUFFIXES, complain, make_folder, open_own, state_folder
+from spamnb.databases import DAMAGED, Database, open_database, transaction
+from spamnb.errors import CannotCreate, Locked
+from spamnb.files import make_folder, open_own, state_folder
 from spamnb.imap.accounts import Account
-from spamnb.labels import HAM
 
 LONGEST_HEAD = 256 << 10  # bytes that are fetched of a header block; no more of it is read
-KEPT = 400  # days with a visit that a message is remembered after it was last met
+DAY = 86400  # seconds
+KEPT = 400  # days that a message is remembered after it was last met
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS mailbox (host TEXT NOT NULL, user TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS folder (  -- how far each was read, for each purpose
@@ -54,7 +54,7 @@ class Known(NamedTuple):
     target_uid: int = 0  # its UID there, once it was seen there
     flag: str = ""  # keyword that we gave it; with a + before it, that we are about to give
     label: str = ""  # that it was learned under
-    time: int = 0  # when it was last met, in days with a visit
+    time: int = 0  # when it was last met, in days since 1970
 
     def arrived(self, folder: str, validity: int, uid: int) -> Known:
         """Return the note of the same message at another place, on its way nowhere."""
@@ -83,24 +83,11 @@ def head_of(raw: bytes) -> bytes:
     return (head + end)[:LONGEST_HEAD]
 
 
-def path_of(name: str, folder: str | None = None) -> str:
-    """Path of the state of an account."""
-    return os.path.join(folder or state_folder("imap"), f"{name}.sqlite")
-
-
-def set_aside_unless_file(path: str) -> None:
-    """Rename a folder or a link that is where a file is to be: it must not stop judging."""
-    if os.path.islink(path) or (os.path.exists(path) and not os.path.isfile(path)):
-        os.rename(path, path + DAMAGED)
-        complain(f"{path}: not a regular file; set aside as {path}{DAMAGED}, begun again")
-
-
 @contextmanager
 def locked(path: str, busy: str = "") -> Iterator[None]:
     """Hold a lock; wait for whoever has it, or raise an error that it is `busy`."""
     try:
         make_folder(os.path.dirname(path))
-        set_aside_unless_file(path)
         handle = open_own(path, os.O_RDWR | os.O_CREAT)
     except OSError as error:
         raise CannotCreate(f"{path}: {error.strerror}") from error
@@ -129,26 +116,13 @@ class State:
     """The state of one account. What is written within `change()` is written as a whole or not at all."""
 
     def __init__(self, account: Account, folder: str | None = None) -> None:
-        self.path = path_of(account.name, folder)
+        self.path = os.path.join(folder or state_folder("imap"), f"{account.name}.sqlite")
         try:
-            for suffix in (*DATABASE_SUFFIXES, ".open.lock"):
-                set_aside_unless_file(self.path + suffix)
             self.database = open_database(self.path, partial(prepare, mailbox=(account.host, account.user)))
         except OSError as error:
             raise CannotCreate(f"{self.path}: {error.strerror}") from error
         except sqlite3.Error as error:
             raise CannotCreate(f"{self.path}: {error}") from error
-
-    @classmethod
-    def to_read(cls, name: str) -> State:
-        """Open the state of an account to look at, while others may write."""
-        state = cls.__new__(cls)
-        state.path = path_of(name)
-        try:
-            state.database = connect(state.path, read_only=True)
-        except (OSError, sqlite3.Error) as error:
-            raise NoInput(f"{state.path}: {error}") from error
-        return state
 
     def forgetful(self) -> None:
         """Go on with a copy in memory: nothing that is changed from now on is kept."""
@@ -203,18 +177,6 @@ class State:
             "INSERT OR REPLACE INTO folder VALUES (?, ?, ?, ?, ?)", (purpose, folder, *progress)
         )
 
-    def set_homes(self, homes: Mapping[str, str]) -> None:
-        """Note which label the mail of a folder has; none, where what has another is not moved."""
-        with self.change():
-            self.database.execute("DELETE FROM folder WHERE purpose GLOB 'home of *'")
-            for folder, label in homes.items():
-                self.advance(f"home of {label}", folder, Progress())
-
-    def homes(self) -> dict[str, str]:
-        """Return the label of each folder, if mail is moved to where it belongs."""
-        question = "SELECT name, substr(purpose, 9) FROM folder WHERE purpose GLOB 'home of *'"
-        return dict(self._ask(question))
-
     def _messages(self, condition: str, *values: object) -> list[Known]:
         question = f"SELECT {COLUMNS} FROM message WHERE {condition} ORDER BY uid"  # noqa: S608
         return [*map(Known._make, self._ask(question, *values))]
@@ -236,19 +198,14 @@ class State:
         """List the messages of all folders that were to be moved, and are not known to have been."""
         return self._messages("target != '' AND target_uid <= 0")
 
-    def doubtful(self, folder: str, validity: int) -> list[Known]:
-        """List the messages of a folder that are no ham to us, were left there, and not corrected."""
-        left = "NOT ours AND verdict NOT IN ('', ?) AND label = '' AND target = ''"
-        return self._messages(f"folder = ? AND validity = ? AND {left}", folder, validity, HAM)
-
     def put_by_us(self, folder: str) -> set[bytes]:
         """Return the keys of messages that we put or are putting there, and nobody said what they are."""
         question = "SELECT key FROM message WHERE label = '' AND (ours AND folder = ? OR target = ?)"
         return {key for (key,) in self._ask(question, folder, folder)}
 
     def note(self, *messages: Known) -> None:
-        days = self.progress("days", "").next_uid
-        self.database.executemany(PUT, [message._replace(time=days) for message in messages])
+        today = int(time.time()) // DAY
+        self.database.executemany(PUT, [message._replace(time=today) for message in messages])
 
     def add_correspondents(self, addresses: Iterable[str]) -> None:
         keys = [(key_of(address.encode("utf-8", "replace")),) for address in addresses]
@@ -259,9 +216,5 @@ class State:
         return bool(self._ask("SELECT 1 FROM correspondent WHERE key = ?", key))
 
     def forget_old(self) -> None:
-        """Forget messages that were not met for long. Days with a visit count: the clock may be wrong."""
-        today, before = int(time.time()) // 86400, self.progress("days", "")
-        if today != before.modseq:
-            days = before.next_uid + 1
-            self.advance("days", "", Progress(next_uid=days, modseq=today))
-            self.database.execute("DELETE FROM message WHERE time < ?", (days - KEPT,))
+        """Forget messages that were not met for long."""
+        self.database.execute("DELETE FROM message WHERE time < ?", (int(time.time()) // DAY - KEPT,))

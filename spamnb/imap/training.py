@@ -34,14 +34,15 @@ if TYPE_CHECKING:
     Wanted = list[tuple[str, Folder, list[int]]]  # label, folder, and the UIDs of its messages
 
 ATTEMPTS = 5  # to connect anew before training is given up
+SORTED_DAYS = 365  # so old may mail be that is learned from folders that it is sorted into
 FIRST_PAUSE = 2.0  # seconds before the second attempt; twice as many before each later one
 
 
 class FetchingPool(LocalPool):
     """Processes of this machine that count mail which this one fetches."""
 
-    def __init__(self, jobs: int | None, chunks: Iterator[tuple[ReadMessages, str]]) -> None:
-        super().__init__(jobs)
+    def __init__(self, chunks: Iterator[tuple[ReadMessages, str]]) -> None:
+        super().__init__(None)
         self.chunks = chunks
 
     def batches(self, mail: MailToRead) -> Iterator[Batch]:
@@ -70,7 +71,7 @@ class MailboxTraining:
         """Find what is new in a folder; of what we put there ourselves, nobody said what it is."""
         folder, before, uids = look_into(self.connection, self.state, name, "trained")
         if name in self.roles.sort.values():
-            since = datetime.now(UTC).date() - timedelta(days=self.account.sort_days)
+            since = datetime.now(UTC).date() - timedelta(days=SORTED_DAYS)
             recent = set(self.connection.search("SINCE", since.strftime("%d-%b-%Y")))
             uids = [uid for uid in uids if uid in recent]
         if name in self.roles.ham:
@@ -84,13 +85,13 @@ class MailboxTraining:
     def __len__(self) -> int:
         return sum(len(uids) for _, _, uids in self.wanted)
 
-    def run(self, model: str, jobs: int | None, step: Callable[[int, int], None]) -> Summary:
+    def run(self, model: str, step: Callable[[int, int], None]) -> Summary:
         """Learn all of it. The model changes as a whole, and what was learned is noted after that."""
         labels = {
             label: [folder.name for of, folder, _ in self.wanted if of == label]
             for label in (*LABELS, *self.roles.sort)
         }
-        pool = FetchingPool(jobs, self._chunks())
+        pool = FetchingPool(self._chunks())
         progress = lambda batch: step(len(batch), len(batch))  # noqa: E731
         summary = train(model, labels, pool=pool, progress=progress)
         append_lessons(model, summary.lessons)

@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from spamnb.errors import NoModel
+from spamnb.errors import NoModel, command_to_run
 from spamnb.imap.accounts import FLAG, MOVE, NOTHING
-from spamnb.imap.corrections import Corrections
+from spamnb.imap.corrections import Corrections, take_marks
 from spamnb.imap.fetch import FETCHED, cut, flags, messages
-from spamnb.imap.mailbox import DELETED
-from spamnb.imap.marks import Marks
 from spamnb.imap.moves import KEYWORD, Moves
-from spamnb.imap.state import Known, Progress, key_of
+from spamnb.imap.state import Known
 from spamnb.labels import HAM, SPAM
 from spamnb.model import Model
 from spamnb.reading.envelope import envelope_of
 from spamnb.reading.message import read
-from spamnb.store.stored_model import StoredModel
 
 if TYPE_CHECKING:
     from spamnb.bayes.verdict import Verdict
+    from spamnb.imap.accounts import Account
     from spamnb.imap.connection import Folder
     from spamnb.imap.fetch import Fetched
     from spamnb.imap.mailbox import Event, VisitedMailbox
@@ -33,6 +31,10 @@ def check_trained(state: State, model: str) -> None:
     Model.open(model)
     if not state.is_trained():
         raise NoModel("nothing was learned from this account yet")
+
+
+def not_trained(account: Account) -> str:
+    return f"not trained yet; run: {command_to_run('imap', 'train', '--account', account.name)}"
 
 
 class Visit:
@@ -52,20 +54,17 @@ class Visit:
     def run(self) -> None:
         check_trained(self.state, self.mailbox.model)
         roles, attempt = self.mailbox.roles, self.mailbox.attempt
-        # The server must tell where a message went.
-        is_moved = self.account.action == MOVE and self.connection.has("UIDPLUS")
-        self.state.set_homes(roles.homes if is_moved and self.mailbox.history else {})
         for name in self.mailbox.put_away:
             attempt(self.corrections.look_for_moved, name)
         for name in self.mailbox.folders:
             attempt(self._finish, name)
         if self.mailbox.history:
-            Marks(self.mailbox, self.moves).take()
+            self._carry_out_marks()
         for name in roles.ham:
             attempt(self.corrections.look_for_rescued, name)
         for name in filter(None, (*roles.inbox, roles.junk)):
             attempt(self.corrections.look_for_keywords, name)
-        if self.account.known_senders and roles.sent:
+        if roles.sent:
             attempt(self.corrections.look_for_correspondents, roles.sent)
         for name in roles.inbox:
             attempt(self._judge, name)
@@ -82,6 +81,15 @@ class Visit:
                 self._find_again(folder)
             self.moves.carry_out(folder)
 
+    def _carry_out_marks(self) -> None:
+        """Move what was marked on the review page to where it belongs, if the server tells where it went."""
+        moves_mail = self.account.action == MOVE and self.connection.has("UIDPLUS")
+        untold = take_marks(self.mailbox, moves_mail)
+        for name in dict.fromkeys(known.folder for known in untold if known.target):
+            self.mailbox.attempt(self._finish, name)
+        for known, event in untold.items():
+            self.mailbox.tell_outcome(known.key, event)
+
     def _find_again(self, folder: Folder) -> None:
         """Find the messages we know in a folder whose UIDs the server has changed."""
         for some in cut(self.connection.from_uid(1), FETCHED):
@@ -92,38 +100,20 @@ class Visit:
                         self.state.note(known._replace(validity=folder.validity, uid=uid))
 
     def _judge(self, name: str) -> None:
-        """Judge what is new in an inbox."""
+        """Judge what is new in an inbox; the first time, what is unread."""
         folder = self.connection.open(name, read_only=self.mailbox.changes_nothing)
-        before, terms = self.state.progress("judged", name), self._terms()
+        before = self.state.progress("judged", name)
         if before.validity and before.validity != folder.validity:
             self._find_again(folder)
         first_time = before.validity != folder.validity
-        if not self.again and self.state.progress("terms", name).modseq != terms:
-            for some in cut(self._left_here(folder), FETCHED):
-                self._judge_some(folder, some, again=True)
         start = 1 if first_time or self.again else before.next_uid
         unread = ["UNSEEN"] if first_time and not self.again else []
         uids = self.connection.from_uid(start, *unread) if start < folder.next_uid else []
         for some in cut(uids, FETCHED):
-            self._judge_some(folder, some, self.again)
+            self._judge_some(folder, some)
         self.mailbox.note([], "judged", folder, folder.next_uid)
-        with self.state.change():
-            self.state.advance("terms", name, Progress(folder.validity, 0, terms))
 
-    def _terms(self) -> int:
-        """Return a number for what decides what is done about a message: another one, if that changes."""
-        stored, roles = StoredModel.open(self.mailbox.model), self.mailbox.roles
-        by_account = self.account.action, self.account.known_senders, roles.junk, roles.unsure, roles.sort
-        by_model = stored.generation, stored.head["cutoffs"]
-        return int.from_bytes(key_of(repr((by_account, by_model)).encode())[:7], "little")
-
-    def _left_here(self, folder: Folder) -> list[int]:
-        """List messages that we judged to be spam or unsure, and that are in the inbox as we left them."""
-        left = {known.uid: known.flag for known in self.state.doubtful(folder.name, folder.validity)}
-        there = flags(self.connection, [*left])
-        return [uid for uid, set_ in there.items() if DELETED not in set_ and left[uid] in ("", *set_)]
-
-    def _judge_some(self, folder: Folder, uids: Sequence[int], again: bool) -> None:
+    def _judge_some(self, folder: Folder, uids: Sequence[int]) -> None:
         keys = self.mailbox.keys(folder, uids)
         unread = flags(self.connection, [uid for uid in uids if uid not in keys])
         for uid in unread:
@@ -139,7 +129,7 @@ class Visit:
             known = met.get(message.uid)
             if message.why:
                 self.mailbox.tell(folder, message, what=message.why, failed=True)
-            elif known and (known.label or not again) and self._moved_by_user(known):
+            elif known and (known.label or not self.again) and self._moved_by_user(known):
                 if (known.folder, known.uid) != (folder.name, message.uid):
                     notes.append(known.arrived(folder.name, folder.validity, message.uid))
             else:
@@ -150,7 +140,7 @@ class Visit:
         finally:
             self._tell()
         if copies:
-            self._judge_some(folder, copies, again)
+            self._judge_some(folder, copies)
 
     def _moved_by_user(self, known: Known) -> bool:
         """Whether a message was judged before, and moved about since by its owner: it is left alone."""
@@ -178,14 +168,13 @@ class Visit:
         planned = bool(target or flag) and self.mailbox.changes_nothing
         what = f"would be {what}" if planned else what
         what += f" ({verdict.reason})" if verdict.reason else ""
-        wish = {"what": what, "target": target, "flag": flag, "planned": planned, "again": before is not None}
+        wish = {"what": what, "target": target, "flag": flag, "planned": planned}
+        self.untold[key] = self.mailbox.event(
+            folder, message, envelope, verdict=verdict.label, score=verdict.score, **wish
+        )
         if self.account.action == NOTHING:
             target = flag = ""
         given = before.flag if before else ""
-        if is_news or target or flag not in ("", given) or self.again:
-            self.untold[key] = self.mailbox.event(
-                folder, message, envelope, verdict=verdict.label, score=verdict.score, **wish
-            )
         place = folder.name, folder.validity, message.uid
         flag = given if flag in ("", given) else f"+{flag}"
         return Known(key, *place, verdict.label, target=target, flag=flag)
@@ -195,9 +184,7 @@ class Visit:
         roles, label = self.mailbox.roles, verdict.label
         if label == SPAM:
             is_known = not envelope.is_doubtful and self.state.is_correspondent(envelope.address)
-            flags_only = (
-                (self.account.known_senders and is_known) or self.account.action == FLAG or not roles.junk
-            )
+            flags_only = is_known or self.account.action == FLAG or not roles.junk
             return ("", KEYWORD) if flags_only else (roles.junk, "")
         if label in roles.sort:
             return ("", label) if self.account.action == FLAG else (roles.sort[label], "")

@@ -9,32 +9,28 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from spamnb.errors import NoModel, SetAside, SpamnbError
 from spamnb.files import complain
 from spamnb.history.queries import last_corrected
 from spamnb.imap.connection import ImapConnection
-from spamnb.imap.digest import digest_is_due, send_digest
-from spamnb.imap.errors import Broken
 from spamnb.imap.mailbox import VisitedMailbox
 from spamnb.imap.state import State
-from spamnb.imap.visit import Visit, check_trained
+from spamnb.imap.visit import Visit, check_trained, not_trained
 from spamnb.systemd import notify
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
     from spamnb.imap.mailbox import Report
 
-    Watched = tuple[Account, str, str]  # with the path of its model, and the command that trains it
+    Watched = tuple[Account, str]  # with the path of its model
     Read = Callable[[], Sequence[Watched]]
     Visited = Callable[[str], None]
 
 POLL = 240.0  # seconds between two visits, if the server tells of no mail; it may forget to
 LOOK = 1.0  # seconds between two looks whether something was corrected
 FIRST_PAUSE, LONGEST_PAUSE = 2.0, 600.0  # seconds after a failure; each pause is twice as long as the last
-PATIENCE = 10.0  # seconds for all first visits to end, before we say that we are ready
 LAST_CHANCE = 1.0  # seconds for all visits to end; one that is cut short is finished by the next
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
@@ -43,14 +39,13 @@ class Watcher(threading.Thread):
     """Visits the mailbox of one account until it is stopped, whatever goes wrong."""
 
     def __init__(self, watched: Watched, report: Report, visited: Visited, poll: float = POLL) -> None:
-        self.account, self.model, self.train_command = watched
+        self.account, self.model = watched
         super().__init__(name=self.account.name, daemon=True)
         self.report = report
         self.visited = visited
         self.poll = poll
         self.connection: ImapConnection | None = None
         self.stopped = False
-        self.tried = threading.Event()  # set once the first visit has ended, well or not
         self.reader, self.writer = os.pipe()  # something to read in it wakes whoever waits
         self.pause = FIRST_PAUSE
         self.last_error = ""
@@ -73,7 +68,7 @@ class Watcher(threading.Thread):
                 with State(self.account) as state, state.lock():
                     self._visit_until_stopped(state)
             except NoModel:  # no server was asked: it may look again soon
-                self._complain(f"not trained yet; run: {self.train_command}")
+                self._complain(not_trained(self.account))
                 self.pause = FIRST_PAUSE
             except SetAside:
                 pass  # that was said
@@ -81,7 +76,6 @@ class Watcher(threading.Thread):
                 self._complain(str(error))
             except Exception as error:
                 self._complain(f"unexpected {type(error).__name__}: {error}")
-            self.tried.set()
             if not self.stopped:
                 select.select([self.reader], [], [], self.pause * random.uniform(0.8, 1.2))  # noqa: S311
                 self.pause = min(2 * self.pause, LONGEST_PAUSE)
@@ -94,8 +88,7 @@ class Watcher(threading.Thread):
                 Visit(VisitedMailbox(self.account, connection, state, self.model, self.report)).run()
                 self.visited(self.account.name)
                 self.pause = FIRST_PAUSE
-                self._complain(self._digest_failure(connection, state))
-                self.tried.set()
+                self._complain("")
                 folder = connection.open(self.account.inbox[0], read_only=True)
                 judged = state.progress("judged", folder.name)
                 if folder.next_uid <= judged.next_uid:  # nothing came meanwhile
@@ -104,17 +97,6 @@ class Watcher(threading.Thread):
                         os.read(self.reader, 1)
         finally:
             connection.close()
-
-    def _digest_failure(self, connection: ImapConnection, state: State) -> str:
-        """Send the digest if it is due; say why it was not sent, which does not stop the visits."""
-        try:
-            if self.account.digest and digest_is_due(self.account, state):
-                send_digest(self.account, connection, state, self.model)
-        except Broken:
-            raise
-        except SpamnbError as error:
-            return f"the list of what went to Junk is sent later: {error}"
-        return ""
 
     def _complain(self, why: str) -> None:
         """Say what is wrong, or that nothing is any more; once."""
@@ -133,8 +115,7 @@ def watch(read: Read, report: Report, visited: Visited, poll: float = POLL) -> N
     for number in SIGNALS:
         signal.signal(number, lambda *_: None)
     signal.set_wakeup_fd(writer)
-    start_all = partial(start, report=report, visited=visited, poll=poll, signals=reader)
-    watchers = start_all(read())
+    watchers = start(read(), report, visited, poll)
     notify("READY=1")
     corrected = last_corrected()
     while True:
@@ -152,23 +133,16 @@ def watch(read: Read, report: Report, visited: Visited, poll: float = POLL) -> N
             continue
         notify(f"RELOADING=1\nMONOTONIC_USEC={time.monotonic_ns() // 1000}")
         stop(watchers)
-        watchers = start_all(accounts)
+        watchers = start(accounts, report, visited, poll)
         notify("READY=1")
     notify("STOPPING=1")
     stop(watchers)
 
 
-def start(
-    accounts: Sequence[Watched], report: Report, visited: Visited, poll: float, signals: int
-) -> list[Watcher]:
-    """Start watching, and wait until each mailbox was visited once, or could not be; or for a signal."""
+def start(accounts: Sequence[Watched], report: Report, visited: Visited, poll: float) -> list[Watcher]:
     watchers = [Watcher(watched, report, visited, poll) for watched in accounts]
     for watcher in watchers:
         watcher.start()
-    deadline = time.monotonic() + PATIENCE
-    while not all(watcher.tried.is_set() for watcher in watchers) and time.monotonic() < deadline:
-        if select.select([signals], [], [], 0.05)[0]:
-            break
     return watchers
 
 

@@ -35,7 +35,7 @@ sys.meta_path.insert(0, Absent())
 """
 COMMANDS = {
     "cluster": "train --jobs tcp://127.0.0.1:{port} {mail.ham} {mail.spam}",
-    "imap": "imap check --config {config}",
+    "imap": "imap check",
     "languages": "train --fresh --settings stem=english --model {folder}/model {mail.ham} {mail.spam}",
 }
 
@@ -64,15 +64,17 @@ def test_a_command_needs_its_own_extra_and_no_other(spamnb, mail, tmp_path, only
     with socket.socket() as nobody:  # listens there
         nobody.bind(("127.0.0.1", 0))
         port = nobody.getsockname()[1]
-        config = tmp_path / "imap.toml"
-        config.touch(0o600)
-        config.write_text(
-            f'[account.home]\nhost = "127.0.0.1"\nport = {port}\ntls = "none"\nuser = "me"\npassword = "x"\n'
+        config = tmp_path / "spamnb" / "imap.toml"
+        config.parent.mkdir()
+        server = f'host = "127.0.0.1"\nport = {port}\ntls = "none"'
+        config.write_text(f'[account.home]\n{server}\nuser = "me"\npassword_command = "echo x"\n')
+        line = COMMANDS[extra].format(mail=mail, folder=tmp_path, port=port)
+        command, env = (
+            [spamnb.program, *line.split()],
+            spamnb.environment | {"XDG_CONFIG_HOME": str(tmp_path)},
         )
-        line = COMMANDS[extra].format(mail=mail, folder=tmp_path, config=config, port=port)
-        command = [spamnb.program, *line.split()]
-        spamnb.run(command, env=spamnb.environment | only()).fails(64, f"pip install 'spamnb[{extra}]'")
-        done = spamnb.run(command, env=spamnb.environment | only(extra))
+        spamnb.run(command, env=env | only()).fails(64, f"pip install 'spamnb[{extra}]'")
+        done = spamnb.run(command, env=env | only(extra))
     assert done.code != 64, done.err
     assert not re.search(rb"pip install|Traceback|No module", done.err)
 

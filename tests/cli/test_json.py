@@ -14,7 +14,7 @@ OBJECTS = [
     "check",
     "evaluate --tune --folds 2 HAM SPAM",
     "prune --dry-run",
-    "history --prune",
+    "history --summary",
     "config",
 ]
 LINES = [

@@ -89,15 +89,10 @@ WITHOUT_EFFECT = {
     "evaluate ham spam --model two --folds 5": "--folds has no effect with --model",
     "evaluate ham spam --settings standard --top 3": "--top has no effect with several --settings",
     "evaluate ham spam --tune --report page": "--report has no effect with --tune",
-    "history --prune --verdict spam": "--verdict has no effect with --prune",
-    "history --prune word": "[WORD]... has no effect with --prune",
+    "history --summary --top 3": "--top has no effect with --summary",
     "inspect --all": "--all has no effect without a message or --sample",
     "inspect --token viagra --top 3": "--top has no effect with --token",
     "inspect --seed 3": "--seed has no effect without --sample",
-    "imap setup --host h --user u --way keyring --secret x": "--secret has no effect with --way keyring",
-    "imap setup --way file --provider scope=x": "--provider has no effect without --way browser",
-    "imap setup --tls none --ca-file x": "--ca-file has no effect with --tls none",
-    "review --listen unix:x --tls-cert x --tls-key x": "--tls-cert has no effect at a Unix socket",
     "serve --allow-network": "--allow-network has no effect without --listen or --http",
     "serve --http-password FILE": "--http-password has no effect without --http",
     "serve --milter --allow-tell": "--allow-tell has no effect with --milter",
@@ -113,12 +108,11 @@ def test_an_option_without_effect(spamnb, place, line):
 
 
 def test_what_setup_cannot_ask_for(spamnb):
-    known = ("--host", "localhost", "--user", "me", "--way", "command")
-    for given, missing in ((), "--host"), (known[:2], "--user"), (known[:4], "--way"), (known, "--secret"):
-        spamnb("imap", "setup", *given).fails(64, f"{missing} is missing")
-    browser = ("imap", "setup", *known[:4], "--way", "browser", "--provider")
-    spamnb(*browser, "scope=x").fails(64, "--provider device_url=… is missing")
-    spamnb(*browser, "secret").fails(64, "KEY=VALUE", "client_id")
+    known = ("host=localhost", "user=me")
+    for given, missing in ((), "host"), (known[:1], "user"), (known, "one of password_command"):
+        spamnb("imap", "setup", *given).fails(64, f"{missing}", "is missing")
+    spamnb("imap", "setup", *known, "oauth2.scope=x").fails(64, "oauth2.device_url=… is missing")
+    spamnb("imap", "setup", "host").fails(64, "KEY=VALUE")
 
 
 @pytest.mark.parametrize("command", ["train", "evaluate"])

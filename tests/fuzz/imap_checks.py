@@ -6,13 +6,16 @@ import io
 from contextlib import suppress
 from unittest.mock import patch
 
+from imapclient.imap4 import IMAP4WithTimeout
+
 from spamnb.errors import SpamnbError
-from spamnb.imap import client
+from spamnb.imap import connection as connections
 from spamnb.imap.accounts import Account
 from spamnb.imap.connection import MOST_UID, ImapConnection
 from spamnb.imap.fetch import flags, heads, messages
 
-ACCOUNT = Account("home", "localhost", "jane", tls="none", password="wonderland-secret")
+ACCOUNT = Account("home", "localhost", "jane", tls="none", keyring=True)
+SECRET = "wonderland-secret"
 END = b"\0"  # of an answer
 HEAD = b"From: a@b.example\r\nSubject: c\r\n\r\n"
 SESSION = [
@@ -65,7 +68,11 @@ class Talk(io.BytesIO):
 def imap(data: bytes) -> None:
     """Nothing but our own errors, which do not repeat the password; numbers that can be."""
     talk = Talk(data.split(END))
-    with patch.object(client.BoundedConnection, "_create_socket", lambda *_: talk), ours():
+    with (
+        patch.object(IMAP4WithTimeout, "_create_socket", lambda *_: talk),
+        patch.object(connections, "secret_of", lambda _: SECRET),
+        ours(),
+    ):
         connection = ImapConnection(ACCOUNT)
         with ours():
             connection.folders()

@@ -6,13 +6,10 @@ import sqlite3
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-import pytest
-
 from helpers.imap_mailbox import HOST
 from helpers.imap_mailbox import digest as digest_of
 from spamnb.history.queries import History
 from spamnb.imap.accounts import Account
-from spamnb.imap.places import places as places_of
 from spamnb.imap.state import Progress, State
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
@@ -52,7 +49,7 @@ class ImapHome:
             lines += [f"{label} = {json.dumps(folder)}" for label, folder in sort.items()]
         self.config.write_text(f"{old}[account.{name}]\n" + "\n".join(lines) + "\n")
         if is_trained:
-            account = Account(name, values.get("host", HOST), server.user, password=server.password)
+            account = Account(name, values.get("host", HOST), server.user, keyring=True)
             with State(account, str(self.state_path().parent)) as state, state.change():
                 state.advance("trained", "elsewhere", Progress(1))
 
@@ -96,13 +93,6 @@ class ImapHome:
         with self.history(raw) as (history, found):
             ids = [entry.id for entry in found]
             correct(history, ids, label) if label else undo(history, ids)
-
-    def place(self, raw):
-        """Where the review page says that a message is."""
-        with self.history(raw) as (history, found), pytest.MonkeyPatch.context() as patch:
-            patch.setenv("HOME", str(self.path))
-            patch.delenv("XDG_STATE_HOME", raising=False)
-            return places_of(found, history.message)[found[0].id].words
 
     def state_path(self, name="home"):
         return self.path / ".local" / "state" / "spamnb" / "imap" / f"{name}.sqlite"
@@ -158,7 +148,7 @@ def move(server, raw, source, target):
 
 def train(home, *options):
     """How many messages are learned."""
-    return home("train", "--json", "--jobs", "1", *options).succeeds().json["learned"]
+    return home("train", "--json", *options).succeeds().json["learned"]
 
 
 def places(server):

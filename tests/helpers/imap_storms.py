@@ -31,7 +31,7 @@ MOST_COMMANDS = {"run": 120, "train": 25}  # a run has about as many
 # will answer, waits that are minutes are short, else it is as users have it.
 RUNNER = """
 import json, os, sys
-import spamnb.cli.imap, spamnb.imap.login, spamnb.imap.training, spamnb.imap.visit
+import spamnb.cli.imap, spamnb.imap.connection, spamnb.imap.training, spamnb.imap.visit
 from spamnb.start import main
 
 spamnb.imap.training.FIRST_PAUSE = 0.001
@@ -47,7 +47,7 @@ while line := sys.stdin.buffer.readline():
     os.dup2(1, 2)
     os.environ.update(order["environment"])
     if order["hasty"]:
-        spamnb.imap.login.TIMEOUTS = spamnb.imap.login.SocketTimeout(connect=5, read=1)
+        spamnb.imap.connection.TIMEOUTS = spamnb.imap.connection.SocketTimeout(connect=5, read=1)
     sys.argv = ["spamnb", *order["arguments"]]
     try:
         code = main()
@@ -184,8 +184,7 @@ class Sea:
     def run(self, command, port=None, pids=None, hasty=False):
         """Run a command to its end; the exit code. Its process goes to the list of `pids`."""
         self.home.change(self.server, port=port, **self.options)
-        arguments = ["imap", command, *(["--jobs", "1"] if command == "train" else [])]
-        pid = self.runner.start(arguments, self.home.environment, self.output, hasty)
+        pid = self.runner.start(["imap", command], self.home.environment, self.output, hasty)
         (pids if pids is not None else []).append(pid)
         late = threading.Timer(PATIENCE, os.kill, (pid, signal.SIGABRT))
         late.start()

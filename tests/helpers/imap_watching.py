@@ -1,5 +1,6 @@
 """`spamnb imap watch` from its start to its end."""
 
+import re
 import signal
 import socket
 import subprocess
@@ -11,9 +12,9 @@ from helpers.waiting import PATIENCE, until
 # The program, which would wait for an hour where nobody answers: longer than any test.
 PATIENT = """
 import sys
-from spamnb.imap import login
+from spamnb.imap import connection
 from spamnb.start import main
-login.TIMEOUTS = login.SocketTimeout(connect=3600, read=3600)
+connection.TIMEOUTS = connection.SocketTimeout(connect=3600, read=3600)
 sys.exit(main())
 """
 
@@ -61,8 +62,10 @@ class Watching:
 
 @contextmanager
 def ready(home, *options):
-    """One that is ready, and ends when it is told to."""
-    with Watching(home, *options) as watching:
+    """One that has visited each mailbox once, or could not, and ends when it is told to."""
+    with Watching(home, *(options or ("--poll", "5"))) as watching:
         assert watching.told() == "READY=1"
+        accounts = re.findall(r"^\[account\.(\w+)\]", home.config.read_text(), re.MULTILINE)
+        until(lambda: all(f"{name}: " in watching.log for name in accounts), lambda: watching.log)
         yield watching
         watching.ends_when_told()

@@ -65,7 +65,7 @@ import multiprocessing.connection, multiprocessing.popen_fork
 import rich.console, rich.table, spamnb.training.learn, spamnb.passthrough
 import spamnb.cli, spamnb.evaluation.compare, spamnb.evaluation.evaluate, spamnb.exchange.export
 import spamnb.cli.render.evaluation, spamnb.cli.render.explanation, spamnb.cli.render.model
-import spamnb.imap.dry_run, spamnb.imap.training, spamnb.imap.visit
+import spamnb.imap.training, spamnb.imap.visit
 import spamnb.inspection.check, spamnb.inspection.samples
 import spamnb.exchange.bogofilter, spamnb.exchange.merging, spamnb.inspection.model_summary
 import spamnb.reading.numbers, spamnb.training.train, spamnb.workers.local

@@ -17,7 +17,6 @@ from helpers.imap_mailbox import HOST, USER
 from helpers.imap_servers import serve, stop
 from helpers.oauth2_provider import CLIENT, Provider
 from helpers.samples import spam
-from helpers.screens import on_a_terminal
 from helpers.waiting import PATIENCE, until
 from keyrings.alt.file import PlaintextKeyring
 
@@ -113,9 +112,9 @@ def test_from_nothing_to_a_filtered_mailbox(dovecot_with, provider, home):
     """By XOAUTH2; all other tests by OAUTHBEARER."""
     only = "auth_mechanisms = plain xoauth2\n"
     server = dovecot_with(introspection=provider.introspection, settings=only)
-    given = [word for key, value in provider.table().items() for word in ("--provider", f"{key}={value}")]
-    where = ("--host", HOST, "--port", str(server.port), "--tls", "none", "--user", USER)
-    with home.started("setup", *where, "--way", "browser", *given) as process:
+    given = [f"oauth2.{key}={value}" for key, value in provider.table().items()]
+    where = (f"host={HOST}", f"port={server.port}", "tls=none", f"user={USER}")
+    with home.started("setup", *where, *given) as process:
         provider.enter(code_shown(process, provider.url + "page"))
         out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, err) == (0, "")
@@ -128,23 +127,6 @@ def test_from_nothing_to_a_filtered_mailbox(dovecot_with, provider, home):
     kept = b"".join(data for name, data in home.files().items() if "keyring" not in name)
     for token in provider.tokens:
         assert not any(secret in out or secret.encode() in kept for secret in (token.access, token.refresh))
-
-
-def test_setup_asks_for_the_provider(server, provider, home):
-    def enter_all(form):
-        if "device_code" in form:
-            for device in provider.devices.values():
-                provider.enter(device["user_code"])
-
-    provider.before = enter_all
-    table = provider.table()
-    first = [HOST, USER, "browser", table["device_url"], table["token_url"], "wrong", table["scope"]]
-    again = ["", "browser", "", "", CLIENT, "", "n", "n"]
-    given = ("setup", "--port", str(server.port), "--tls", "none")
-    typed = "\n".join([*first, *again, ""]).encode()
-    seen, code = on_a_terminal(home.spamnb, "imap", *given, typed=typed, **home.environment)
-    assert (code, "login refused (invalid_client" in seen) == (0, True), seen
-    home("check").succeeds()
 
 
 def test_watching_goes_on_with_another_token(logged_in, server, provider):
@@ -252,15 +234,6 @@ def test_killed_while_a_token_is_renewed(logged_in, provider, is_renewed):
     logged_in("run").succeeds()
 
 
-def test_killed_while_somebody_logs_in(server, provider, home):
-    home.add(server, password_file=None, oauth2=provider.table())
-    with home.started("login") as process:
-        code_shown(process, provider.url + "page")
-    home("check").fails(65, "nobody has logged in yet")
-    log_in(home.login(provider.table()), provider)
-    home("check").succeeds()
-
-
 def test_many_at_once_renew_once(logged_in, provider):
     login, old = logged_in.login(provider.table()), provider.tokens[-1].access
     with ThreadPoolExecutor(8) as threads:
@@ -308,10 +281,9 @@ class LyingProvider:
                 self.sent += len(piece)
 
     def table(self):
-        return {"device_url": self.url, "token_url": self.url, "client_id": CLIENT, "client_secret": SECRET}
+        return {"device_url": self.url, "token_url": self.url, "client_id": CLIENT}
 
 
-SECRET = "hunter2-hunter2"
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
 BAD = b"HTTP/1.1 400 Bad Request\r\n\r\n"
 BEGUN = {"device_code": "d", "user_code": "A-B", "verification_uri": "https://x/", "interval": 0}
@@ -328,47 +300,25 @@ def saying(*changes, head=OK):
     [
         ([], "closed connection"),
         ([b"nonsense\r\n\r\n"], "nonsense"),
-        ([f"{SECRET}\r\n\r\n".encode()], ": …$"),
         ([OK], "no answer of OAuth 2"),
-        ([OK, b"<html>"], "no answer of OAuth 2"),
         ([OK, b"[1]"], "no answer of OAuth 2"),
         ([OK, b"[" * 60000], "no answer of OAuth 2"),
         ([OK, b"\xff\xfe{}"], "no answer of OAuth 2"),
         (itertools.chain([OK], itertools.repeat(b" " * 65536)), "no answer of OAuth 2"),
         (itertools.chain([b"HTTP/1.1 200 OK\r\n"], itertools.repeat(b"X: y\r\n")), "100 headers"),
         ([b"HTTP/1.1 302 Found\r\nLocation: /other\r\n\r\n"], "HTTP status 302"),
-        ([b"HTTP/1.1 500 Oh\r\n\r\n", b"{}"], "HTTP status 500"),
         ([OK, b"{}"], "no device_code"),
-        (saying({"device_code": 7}.items()), "no device_code"),
         (saying({"user_code": "\x1b[2J"}.items()), "no user_code"),
         (saying({"expires_in": "soon"}.items()), "expires_in"),
-        (saying({"interval": []}.items()), "interval"),
         (saying({"access_token": "a\nb"}.items()), "no access_token"),
         (saying({"refresh_token": None}.items()), "offline_access"),
         (saying({"error": "invalid_scope"}.items(), head=BAD), r"login refused \(invalid_scope\)"),
         (saying({"error": "x", "error_description": ["\x07"]}.items(), head=BAD), "login refused"),
-        (saying({"error": "x", "error_description": f"not {SECRET}"}.items(), head=BAD), r"refused \(…\)"),
     ],
 )
 def test_providers_that_lie(home, pieces, word):
     with LyingProvider(pieces) as provider, pytest.raises(oauth2.Refused, match=word) as caught:
         home.login(provider.table()).in_browser(lambda *_: None, lambda _: None)
     line = str(caught.value)
-    assert (line.isprintable(), len(line) < 400, SECRET in line) == (True, True, False)
+    assert (line.isprintable(), len(line) < 400) == (True, True)
     assert (provider.requests <= 2, provider.sent < 16 << 20) == (True, True)
-
-
-def test_an_address_that_cannot_be(home):
-    address = f"https://{'x' * 64}.example.org/"
-    login = home.login({"device_url": address, "token_url": address, "client_id": CLIENT})
-    with pytest.raises(oauth2.Refused, match="label"):
-        login.in_browser(lambda *_: None)
-
-
-def test_an_answer_has_an_end_in_time(home, monkeypatch):
-    monkeypatch.setattr(oauth2, "MOST_SECONDS", 0.2)
-    over = Event()
-    with LyingProvider(iter(lambda: b"" if over.wait(0.01) else b"H", b"")) as provider:
-        with pytest.raises(oauth2.Refused, match=r"no whole answer in 0\.2 seconds"):
-            home.login(provider.table()).in_browser(lambda *_: None)
-        over.set()

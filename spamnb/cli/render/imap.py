@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import sys
 from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -18,11 +16,10 @@ if TYPE_CHECKING:
     from spamnb.imap.mailbox import Event
 
 WIDEST = 60  # characters of a subject
-WIDTHS = (6, 8, 20, 30, 28)  # of the columns of a terminal, but for the last
 
 
 class EventPrinter:
-    """Prints a line about each message, and one about all of a visit: on a terminal as a table, else by tabs.
+    """Prints a line about each message, with tabs, and one about all of a visit.
 
     If `private`, nothing that is written in a message.
     """
@@ -30,10 +27,8 @@ class EventPrinter:
     def __init__(self, as_json: bool, private: bool) -> None:
         self.as_json = as_json
         self.private = private
-        self.is_table = sys.stdout.isatty()
         self.met: set[str] = set()  # accounts that were visited before
         self.judged: dict[str, Counter[str]] = {}  # by account: what becomes of how many
-        self.again: Counter[str] = Counter()  # of them, judged before
         self.learned: Counter[str] = Counter()
 
     def __call__(self, event: Event) -> None:
@@ -51,34 +46,20 @@ class EventPrinter:
             self.learned[event.account] += 1
         else:
             self.judged.setdefault(event.account, Counter())[outcome_of(event)] += 1
-            self.again[event.account] += event.again
         found = event.learned or event.verdict
         score = "" if event.score is None else score_text(event.score)
         texts = [] if self.private else [event.sender[:WIDEST], event.subject[:WIDEST]]
-        self._print_row([printable(text) for text in (found, score, place, event.what, *texts)])
-
-    def _print_row(self, texts: list[str]) -> None:
-        if not self.is_table:
-            print("\t".join(texts), flush=True)
-            return
-        found, score, place, what, *others = texts
-        columns = [found, score.rjust(WIDTHS[1]), place, what, *others]
-        padded = [text.ljust(width) for text, width in zip(columns, WIDTHS, strict=False)]
-        line = "  ".join((*padded, *columns[len(padded) :]))
-        print(line.rstrip()[: shutil.get_terminal_size().columns], flush=True)
+        print("\t".join(printable(text) for text in (found, score, place, event.what, *texts)), flush=True)
 
     def end_visit(self, account: str, always: bool = True) -> None:
         """Say what became of all new mail of an account; if there was none, perhaps only the first time."""
         judged, learned = self.judged.pop(account, Counter()), self.learned.pop(account, 0)
-        again = self.again.pop(account, 0)
         is_first = account not in self.met
         self.met.add(account)
         if self.as_json or not (judged or learned or always or is_first):
             return
-        counts = {"new": judged.total() - again, "judged again": again}
-        said = ", ".join(f"{n} {what}" for what, n in counts.items() if n)
-        said += ": " + ", ".join(f"{n} {what}" for what, n in judged.most_common())
-        said = said if judged else "nothing new"
+        outcomes = ", ".join(f"{n} {what}" for what, n in judged.most_common())
+        said = f"{judged.total()} judged: {outcomes}" if judged else "nothing new"
         said += f"; {counted(learned, 'correction')} learned" if learned else ""
         print(f"{account}: {printable(said)}", flush=True)
 
@@ -104,8 +85,5 @@ def show_accounts(found: Iterable[dict[str, Any]]) -> None:
             messages = counted(folder["messages"], "message") if "messages" in folder else folder["why"]
             print(f"  {folder['is']}: {printable(folder['folder'])}, {printable(messages)}")
         print(f"  action {facts['action']}: {printable(facts['would'])}")
-        for one in facts["labels"]:
-            sure = f"{one['filed_percent']:.1f} % sure, {one['misfiled_percent']:.1f} % at most misfiled"
-            print(f"  {printable(one['label'])}, {counted(one['messages'], 'message')}: {sure}")
         missing = "" if os.path.exists(facts["model"]) else " (not there yet)"
         print(f"  model: {printable(facts['model'])}{missing}")
