@@ -230,7 +230,7 @@ def test_without_it_a_delivery_loads_nothing_of_it(spamnb, mail, tmp_path):
 
 
 def test_a_server_keeps_it(spamnb, mail, tmp_path):
-    server = Serving(spamnb, tmp_path, workers=2, history=True, env={"XDG_STATE_HOME": str(tmp_path)})
+    server = Serving(spamnb, tmp_path, history=True, env={"XDG_STATE_HOME": str(tmp_path)})
     try:
         for kind in ("spam", "ham"):
             for command in ("CHECK", "PROCESS"):
@@ -278,7 +278,7 @@ def test_what_is_trained_under_another_label_counts_as_corrected(spamnb, mail, o
 
 def test_what_a_server_is_taught_counts_as_corrected(spamnb, own, tmp_path):
     state = {"XDG_STATE_HOME": str(tmp_path)}
-    server = Serving(spamnb, tmp_path, model=own, workers=1, history=True, allow_tell=True, env=state)
+    server = Serving(spamnb, tmp_path, model=own, history=True, allow_tell=True, env=state)
     try:
         server.ask(request("CHECK", spam(99)))
         for fields in ({"Message-class": "ham", "Set": "local"}, {"Remove": "local"}):
