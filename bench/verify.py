@@ -104,7 +104,7 @@ if OTHER + OF_TODAY:
 BESIDE = "--peers spamnb,bogofilter"
 ACCURACY = f"--seeds 10 {BESIDE} --first-days 0 --misfiled 0{OTHER and ' --crossed' + OTHER}"
 # Some seconds of each target, and minutes of those that read what anyone may send.
-LONG = "--seconds 600 mbox decoding words markup"
+LONG = "--seconds 600 mailbox message words markup"
 FUZZ = f"make fuzz ARGS='--seconds 30' && make fuzz ARGS='{LONG}'"
 DAYS = f"--seeds 0 --misfiled 0 {BESIDE}"
 MISFILED = f"--seeds 0 --first-days 0 {BESIDE}"

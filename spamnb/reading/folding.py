@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from unicodedata import normalize
 
-NON_JOINER, JOINER = "\u200c", "\u200d"
-TWO_SARA_E = "เเ"  # typed for แ, as they look the same
+NON_JOINER = "\u200c"
 
 # Marks of any alphabet, which normalisation leaves only where a letter has no form with them: stress in
 # Russian, tones in Yoruba, letters struck out or buried under marks to hide a word.
@@ -34,7 +33,6 @@ FOLDED: dict[int, str | int | None] = {
     **dict(zip(range(0x5F0, 0x5F3), ("וו", "וי", "יי"), strict=True)),  # Yiddish, in one letter or in two
     **str.maketrans("ȘșȚțЁёİ", "ŞşŢţЕеI"),  # ISO-8859-2 lacks the comma; few Russians type ё
 }
-_CHILLUS = tuple((base + "്" + JOINER, chillu) for base, chillu in zip("ണനരലളക", "ൺൻർൽൾൿ", strict=True))
 
 
 def folded(word: str) -> str:
@@ -52,14 +50,8 @@ def folded(word: str) -> str:
     return word.translate(FOLDED)
 
 
-def same_spelling(text: str) -> str:
-    """Replace what is spelled in two ways: a Persian non-joiner is a space, as many type it."""
-    text = text.replace(TWO_SARA_E, "แ")
-    if JOINER in text:
-        for sequence, chillu in _CHILLUS:  # of Malayalam, before and after Unicode 5.1
-            text = text.replace(sequence, chillu)
-    if NON_JOINER not in text:
-        return text
+def without_non_joiners(text: str) -> str:
+    """Replace a Persian non-joiner by a space, as many type it; elsewhere it goes."""
     pieces: list[str] = []
     for piece in text.split(NON_JOINER):
         if piece:

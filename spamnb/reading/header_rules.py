@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from spamnb.reading.words import Words
 
 LONGEST_NAME = 80  # characters of a header's name, an address or a host
+LONGEST_ADDRESS = 320  # bytes of one that is not ASCII, before its letters are made plain
+LONGEST_ZONE = 5  # letters of the name of a time zone, which a date can have in place of +0100
 MOST_KINDS = 1000  # of headers, remembered; then all are forgotten
 MOST_HEADER_WORDS = 200  # read of one header: a To: with ten thousand addresses says no more than fifty do
 
@@ -27,13 +29,6 @@ IGNORED = {
     "arc-authentication-results": "repeats authentication-results",
 }
 
-# Names of time zones that a date can end with, in place of +0100.
-ZONES = frozenset(
-    (
-        "UT UTC GMT Z EST EDT CST CDT MST MDT PST PDT AKST AKDT HST AST ADT NST NDT BRT ART WET WEST BST IST "
-        "CET CEST MET MEST EET EEST SAST MSK MSD PKT ICT WIB HKT SGT MYT PHT AWST JST KST ACST AEST AEDT NZST"
-    ).split()
-)
 # Tags of tokens that count as body, also where a header makes them: one called Url makes `url:` tokens.
 BODY_TAGS = frozenset(("url", "html", "type", "charset", "file", "hidden"))
 
@@ -129,19 +124,10 @@ def add_header(features: Features, name: str, value: str, words: Words, paired: 
     elif rule == ZONE:
         add_zone(features, tag, value)
     else:
-        if rule == ADDRESSES and ("xn--" in value or "XN--" in value):
-            value = decoded(value)
         ngrams = words.ngrams if rule == SUBJECT else 1
         features.add_words(tag, words.spaced(value), MOST_HEADER_WORDS, kind.part, ngrams, paired)
         if rule == ADDRESSES:
             add_addresses(features, tag, value)
-
-
-def decoded(value: str) -> str:
-    """Return a value with its encoded international hosts as people read them."""
-    from spamnb.reading import domains  # late: plain mail has no use for it
-
-    return domains.decoded(value)
 
 
 def split_at(separators: bytes, value: str) -> bytes:
@@ -170,10 +156,11 @@ def add_addresses(features: Features, tag: Tag, value: str) -> None:
 
 def international(value: str) -> bytes:
     """Return the addresses of a value that is not ASCII, with spaces between them."""
-    from spamnb.reading.domains import usual_addresses
+    from spamnb.reading.letters import plain_letters
 
     pieces = value.encode("utf-8", "replace").translate(ADDRESS_SEPARATORS).split(None, MOST_HEADER_WORDS)
-    return " ".join(usual_addresses(pieces[:MOST_HEADER_WORDS])).encode()
+    found = [piece[:LONGEST_ADDRESS].decode("utf-8", "ignore") for piece in pieces if b"@" in piece]
+    return " ".join([plain_letters(address).strip(".") for address in found]).encode()
 
 
 def add_domain(features: Features, tag: Tag, value: str) -> None:
@@ -206,7 +193,8 @@ def add_zone(features: Features, tag: Tag, value: str) -> None:
     if words:
         zone: str = words[-1]
         numeric = len(zone) == 5 and zone[0] in "+-" and zone.isascii() and zone[1:].isdigit()
-        known = zone.encode() if numeric or zone.upper() in ZONES else b"none"
+        named = len(zone) <= LONGEST_ZONE and zone.isascii() and zone.isalpha()
+        known = zone.encode() if numeric or named else b"none"
         features.add(tag, known, 0, len(known), HEAD)
 
 

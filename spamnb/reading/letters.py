@@ -39,3 +39,11 @@ def unmasked(word: str) -> str:
     if "-" in word:  # SMS-сообщение
         return "-".join(map(unmasked, word.split("-")))
     return word if _LATIN.isdisjoint(word) else word.translate(_ALIKE)
+
+
+def plain_letters(text: str) -> str:
+    """Return a host or an address with one form of each letter, as browsers look it up."""
+    from unicodedata import normalize
+
+    text = normalize("NFKC", text.translate(PLAINER)).replace("。", ".").lower()
+    return "".join([char for char in text if char.isprintable() and char != " "])

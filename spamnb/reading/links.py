@@ -205,14 +205,14 @@ def registrable(host: str) -> str:
 
 def plain_host(host: str) -> str:
     """Return a host in its usual form: it can be written in many ways."""
-    if is_usual(host) and "xn--" not in host:
+    if is_usual(host):
         return host
-    host = unquoted(host).lower()
-    if not host.isascii() or "xn--" in host:
-        from spamnb.reading.domains import usual_host  # late: most hosts are plain
+    host = unquoted(host)
+    if host.isascii():
+        return "".join([char for char in host.lower() if char.isprintable() and char != " "]).strip(".")
+    from spamnb.reading.letters import plain_letters  # late: most hosts are plain
 
-        return usual_host(host)
-    return "".join([char for char in host if char.isprintable() and char != " "]).strip(".")
+    return plain_letters(host).strip(".")
 
 
 def is_usual(host: str) -> bool:

@@ -1,6 +1,6 @@
 cimport cython
 
-cdef str JOINERS, JOINER, NON_JOINER, TWO_SARA_E
+cdef str JOINERS, NON_JOINER
 cdef int WHOLE, PAIRS, SYLLABLES
 cdef bytes _PLAINER, _FOLDED
 

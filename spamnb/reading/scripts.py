@@ -5,7 +5,7 @@ from __future__ import annotations
 from unicodedata import category, normalize
 
 from spamnb.reading.features import JOINERS, MOST_WORDS
-from spamnb.reading.folding import FOLDED, JOINER, NON_JOINER, TWO_SARA_E, folded, same_spelling
+from spamnb.reading.folding import FOLDED, NON_JOINER, folded, without_non_joiners
 from spamnb.reading.letters import PLAINER, unmasked
 
 TYPE_CHECKING = False
@@ -44,8 +44,8 @@ def words_of_run(run: str, keep_case: bool) -> list[str]:
 
 def add_visible_words(words: list[str], piece: str, keep_case: bool) -> None:
     """Add the words that a reader sees: without invisible characters, forms and look-alikes replaced."""
-    if NON_JOINER in piece or JOINER in piece or TWO_SARA_E in piece:
-        piece = same_spelling(piece)
+    if NON_JOINER in piece:
+        piece = without_non_joiners(piece)
     if is_changed(_PLAINER, piece):
         piece = piece.translate(PLAINER)
     text = normalize("NFKC", piece)

@@ -47,16 +47,6 @@ def many_names(data: bytes, names: Iterable[bytes], packed: bool = False) -> byt
     return member + directory + b"PK\5\6\0\0\0\0" + counts + b"\0\0"
 
 
-def archive(members: Iterable[tuple[bytes, bytes]]) -> bytes:
-    """An archive whose members lie one behind the other, packed, without a directory."""
-    made = []
-    for name, data in members:
-        held = deflated(data)
-        sizes = struct.pack("<IIHH", len(held), len(data), len(name), 0)
-        made.append(b"PK\3\4\x14\0\0\0\x08\0" + bytes(8) + sizes + name + held)
-    return b"".join(made)
-
-
 def documents(count: int) -> list[bytes]:
     return [TYPES, *(b"word/document%d.xml" % n for n in range(count))]
 
@@ -107,9 +97,6 @@ FILES: dict[str, Callable[[int], list[bytes]]] = {
     "a packed document under many names": lambda size: copies(size, many_names(TAGS, documents(60), True)),
     "relations under many names": lambda size: [many_names(b'Target="a://"' * (size // 18), relations(60))],
     "many small archives": lambda size: copies(size, many_names(TAGS[:2000], documents(60))),
-    "many documents": lambda size: [
-        archive([(TYPES, b""), *([(b"word/document.xml", TAGS)] * (size // 1024))])
-    ],
     "names in no charset": lambda size: [many_names(b"", [b"%d \xe9\xff" % n for n in range(size // 128)])],
     "texts in no charset": lambda size: copies(size, b"\xcf\xf0\xe8\xe2\xe5\xf2 and some ordinary words"),
     "parentheses in PDFs": lambda size: copies(size, pdf(stream(PARENTHESES))),
@@ -123,9 +110,6 @@ FILES: dict[str, Callable[[int], list[bytes]]] = {
     "lists of objects": lambda size: copies(
         size, pdf(stream(b"1 0 " * (1 << 16), b"/Type/ObjStm/First %d" % (1 << 16)))
     ),
-    "ASCII85 in a PDF": lambda size: [
-        pdf(b"<</Filter/ASCII85Decode>>stream\n%b\nendstream" % (b"87cUR" * (size // 8)))
-    ],
     "letters of one string": lambda size: copies(size, LETTERS),
     "pictures of patterns": lambda size: copies(size, finder_patterns(1024)),
     "profiles of a picture": lambda size: [png(9, 9, b"\xff" * 81, PROFILE * (size // 2048))],

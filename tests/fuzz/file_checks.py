@@ -14,8 +14,7 @@ from fuzz.sealing import sealed_journal, sealed_model
 from helpers.serving import Spoken
 
 import spamnb
-from spamnb.errors import DataError, SpamnbError
-from spamnb.exchange.bogofilter import Lines, WordList
+from spamnb.errors import SpamnbError
 from spamnb.history import log
 from spamnb.history.gathering import row_of
 from spamnb.inspection.check import check
@@ -88,17 +87,6 @@ def history(data: bytes) -> None:
         texts = (row[name] for name in ("verdict", "sender", "subject", "message_id", "source", "user"))
         assert all(text.isprintable() for text in texts)
         assert all(number == number for number in (row["time"], row["score"], row["distance"]))
-
-
-def exports(data: bytes) -> None:
-    """A word list of bogofilter is told as wrong, or makes a table."""
-    blocks = [data[at : at + 100] for at in range(0, len(data), 100)]
-    try:
-        table = WordList.read(Lines("export", blocks)).table()
-    except DataError:
-        return
-    assert (table.message_counts >= 0).all()
-    assert (table.fingerprints[1:] >= table.fingerprints[:-1]).all()
 
 
 class Listening(Log):

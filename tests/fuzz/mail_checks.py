@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import unicodedata
-from base64 import encodebytes
-from binascii import b2a_qp
 from contextlib import suppress
 from email.policy import default
 from email.utils import getaddresses
@@ -18,7 +16,6 @@ from spamnb.bayes.verdict import Verdict
 from spamnb.html.elements import KINDS
 from spamnb.html.nesting import MAX_NAMES
 from spamnb.html.page import MAX_TARGETS, MAX_WORK, render
-from spamnb.mailboxes.chunks import RawMessage, ReadMessages
 from spamnb.mailboxes.formats import mbox
 from spamnb.mailboxes.ranges import ChunkTask, join_ranges
 from spamnb.mailboxes.skipped import Unreadable
@@ -30,14 +27,13 @@ from spamnb.reading.batch import MOST_OCCURRENCES
 from spamnb.reading.dates import timestamp
 from spamnb.reading.encodings.charsets import KNOWN, by_codec, codec
 from spamnb.reading.encodings.detection import find
-from spamnb.reading.encodings.transfer import CERTAIN, CONTROLS, undo
+from spamnb.reading.encodings.transfer import undo
 from spamnb.reading.envelope import fails_dmarc, read_envelope, sole_address
 from spamnb.reading.headers import Surroundings
 from spamnb.reading.identity import digest
 from spamnb.reading.message import MAX_LEAVES, MAX_TEXT_BYTES, read
 from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import MOST_TOKENS, Tokenizer, pages_of
-from spamnb.training.batches import batch_of
 
 VERDICT = Verdict("spam", 1.5, 0.9, {"ham": 0.1, "spam": 0.9}, [])
 DEFLATED = 1032  # times as large is what is unpacked, at the most
@@ -49,7 +45,7 @@ BOX = new_folder() / "box"
 NAMES = ["", *sorted({codec(name) for name in KNOWN} - {""})]
 
 
-def reader(data: bytes) -> None:
+def message(data: bytes) -> None:
     """Any bytes are a message, within bounds, and it is the same one however its lines end."""
     message = read(data)
     assert len(message.leaves) <= MAX_LEAVES + 1
@@ -96,19 +92,10 @@ def check_work(raw: bytes) -> None:
     assert steps <= MAX_WORK + 10 * text + 10_000 * len(pages)
 
 
-def transfer(data: bytes) -> None:
-    """No body grows by being undone, and one that was encoded is as it was before."""
-    for declared in ("", "base64", "quoted"):
-        for is_text in (True, False):
-            assert len(undo(data, declared, is_text).data) <= len(data)
-    if len(data) > CERTAIN:
-        assert undo(encodebytes(data), "base64").data == data
-    text = data.translate(None, CONTROLS + b"\r\n")
-    assert undo(b2a_qp(text), "quoted").data == text
-
-
 def charset(data: bytes) -> None:
-    """A charset that is known is found for any bytes under any declaration, and reads them."""
+    """No body grows by being undone; a known charset is found for any bytes under any declaration."""
+    for encoding in ("", "base64", "quoted"):
+        assert len(undo(data, encoding).data) <= len(data)
     declared = NAMES[data[0] % len(NAMES)] if data else ""
     for around in (None, Surroundings(data)):
         name, _ = find(data, declared, around)
@@ -117,7 +104,7 @@ def charset(data: bytes) -> None:
         assert find(data, declared, around)[0] == name
 
 
-def tokenizer(data: bytes) -> None:
+def words(data: bytes) -> None:
     """Tokens are bounded, fit to be shown, and the same with and without a memory of other mail."""
     chosen = len(data) % len(SETTINGS)
     features = TOKENIZERS[chosen].features(read(data))
@@ -132,32 +119,7 @@ def tokenizer(data: bytes) -> None:
     assert (cold.tokens, cold.pairs, cold.numbers) == (features.tokens, features.pairs, features.numbers)
 
 
-def bulk(data: bytes) -> None:
-    """A message has the same features among others as by itself."""
-    tokenizer = TOKENIZERS[len(data) % len(TOKENIZERS)]
-    assert in_bulk(data, tokenizer) == by_itself(tokenizer.features(read(data)))
-
-
-def by_itself(features) -> tuple[dict[int, int], set[int]]:
-    """Of each token its fingerprint and how often it occurs; the fingerprints of the pairs."""
-    return {number: times for number, times, _ in features.tokens}, {number for number, _ in features.pairs}
-
-
-def in_bulk(data: bytes, tokenizer: Tokenizer) -> tuple[dict[int, int], set[int]]:
-    """The same, of a message among others."""
-    others = b"Subject: other\n\nmail", b""
-    batch = batch_of(
-        ReadMessages([RawMessage("box", n, raw) for n, raw in enumerate((data, *others))], 0), None, tokenizer
-    )
-    mine = slice(*batch.rows.starts[:2])
-    found = zip(
-        batch.fingerprints[batch.rows.places[mine]].tolist(), batch.rows.times[mine].tolist(), strict=True
-    )
-    entries = list(found)
-    return {n: times for n, times in entries if times}, {n for n, times in entries if not times}
-
-
-def page(data: bytes) -> None:
+def markup(data: bytes) -> None:
     """A page is no more than was written, and the same with and without a memory of others."""
     html = data.decode("utf-8", "replace")
     first = render(html)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -23,7 +22,6 @@ from helpers.paths import TESTS
 
 MEMORY = 1024  # megabytes that a process may take, fuzzer and all
 LONGEST = 60  # seconds by the clock for one input: a hang, even on a busy machine
-LARGER = 16  # times as large are the inputs of a second search
 # Inputs are not chosen by how rare what they reach is: to count that took two thirds of the time of markup.
 # Nor does one run again if less is freed than taken, an eighth of it: Python keeps much for later.
 SPARED = ["-entropic=0", "-detect_leaks=0"]
@@ -37,20 +35,15 @@ def main() -> int:
     parser.add_argument("--seconds", type=int, default=60, help="for each target; 0 for no end (60)")
     parser.add_argument("--runs", type=int, default=-1, help="of each target, if that is sooner")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="targets at a time; all cores")
-    parser.add_argument("--larger", action="store_true", help=f"inputs {LARGER} times as large as at first")
-    parser.add_argument("--minimize", action="store_true", help="only drop inputs that add nothing")
     options = parser.parse_args()
     made = environment()
     names = options.targets or list(TARGETS)
-    if options.minimize:
-        return 0 if all(minimized(name, made) for name in names) else 1
     print(f"## {' '.join(sys.argv[1:]) or 'all targets'}\n")
     columns = "target | runs | seconds | a second | edges | corpus | MB | found"
     print(f"| {columns} |\n|---|" + "--:|" * 6 + "---|")
     limits = [f"-max_total_time={options.seconds}", f"-runs={options.runs}"]
-    factor = LARGER if options.larger else 1
     with ThreadPoolExecutor(options.jobs) as threads:
-        sizes = {name: f"-max_len={factor * TARGETS[name].largest}" for name in names}
+        sizes = {name: f"-max_len={TARGETS[name].largest}" for name in names}
         figures = list(threads.map(lambda name: searched(name, [*limits, sizes[name]], made), names))
     print(f"all: {sum(runs for runs, _ in figures):,} runs")
     return 0 if all(sound for _, sound in figures) else 1
@@ -73,25 +66,6 @@ def searched(name: str, limits: list[str], made: dict[str, str]) -> tuple[int, b
         signs = ("Traceback", "ERROR: libFuzzer", "ERROR: AddressSanitizer", "runtime error:")
         print(said[max(0, *map(said.find, signs)) :], file=sys.stderr)
     return done, not status
-
-
-def minimized(name: str, made: dict[str, str]) -> bool:
-    """Keep of a corpus what reaches code that the rest does not; return whether that was done."""
-    corpus, fewer = CORPUS / name, KEPT / "fewer"
-    fewer.mkdir()
-    corpus.mkdir(parents=True, exist_ok=True)
-    status, said = libfuzzer(name, ["-merge=1", str(fewer), str(corpus)], made)
-    if status:
-        print(said, file=sys.stderr)
-    else:
-        shutil.rmtree(corpus)
-        fewer.rename(corpus)
-        files = list(corpus.iterdir())
-        print(
-            f"{name:14}{len(files):>8,} files {sum(file.stat().st_size for file in files):>10,} bytes",
-            flush=True,
-        )
-    return not status
 
 
 def libfuzzer(name: str, options: list[str], made: dict[str, str]) -> tuple[int, str]:

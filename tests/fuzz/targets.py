@@ -10,9 +10,8 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from fuzz import file_checks, imap_checks, mail_checks, quick_checks
+from fuzz import file_checks, imap_checks, mail_checks
 from fuzz.attached import FILES
-from fuzz.dictionary import ATTACHED, CSS, ENCODED, HTML, MAIL, MAILBOX, MIME, PACKED, PROTOCOLS, SENDER, TEXT
 from fuzz.families import BOX, ENVELOPE, FAMILIES
 from fuzz.file_checks import JOURNAL, SPAM, sound_model
 from helpers.paths import GOLDEN, SPAMASSASSIN
@@ -25,16 +24,8 @@ from spamnb.reading.encodings.charsets import KNOWN
 from spamnb.reading.message import read
 
 MADE = 1000  # bytes of a message that is made
-SMALL = 512  # bytes of a message, where many are to be tried
 FEW, MANY = 60, 1000  # messages of a corpus, and of a folder that somebody names
 
-EXPORTS = [
-    b"\x00.MSG_COUNT 12 34 20261116\nsubj:free 3 4 20261116\nviagra 5 0 20261116\nhead:x-mailer 1 2\n",
-    b"\x00.WORDLIST_VERSION 20040500 0 20261116\n.MSG_COUNT 2 2\nurl:example.org 1 1 1\nrcvd:a.b 1 1\n",
-    b'\x0012,34\nfree,3,4\n"bi:a b",1,1\nsubject:x,1,0\nfrom:addr:a.b,1,2\n"a""b",1,1\nurl:x,1,1\n',
-    b'\x001,2,3,"__COUNT__"\n3,4,5,"free now"\n1,1,70000,"Hsubject_a\\040b"\n0,1,1,"U_example.org"\n',
-    b"\x01.MSG_COUNT 1 1\r\n\xe9\xff 1 1\r\n",
-]
 REQUESTS = [
     b"PING SPAMC/1.5\r\n\r\n",
     b"SKIP SPAMC/1.5\r\n\r\n",
@@ -73,13 +64,7 @@ RESULTS = [
 class Target(NamedTuple):
     check: Callable[[bytes], None]
     seeds: Callable[[], Iterable[bytes]]
-    words: list[bytes] = MAIL  # that a fuzzer puts in
     largest: int = 1024  # bytes: the smaller, the more are tried
-    in_python: bool = False  # of much that is not compiled, so that lines of Python guide the search, too
-
-
-def small(seeds: Callable[[], Iterable[bytes]]) -> Callable[[], Iterable[bytes]]:
-    return lambda: (seed[:SMALL] for seed in seeds())
 
 
 def mail() -> Iterator[bytes]:
@@ -148,26 +133,18 @@ def http_requests() -> Iterator[bytes]:
 
 
 TARGETS = {
-    "message": Target(quick_checks.message, small(mail), [*ENCODED, *MIME], 4096),
-    "decoding": Target(quick_checks.decoding, small(bodies), [*ENCODED, *MIME], 4096),
-    "words": Target(quick_checks.words, small(bodies), [*TEXT, *MIME], 4096),
-    "markup": Target(quick_checks.markup, small(pages), [*HTML, *CSS], 4096),
-    "mbox": Target(quick_checks.mbox, small(mailboxes), MAILBOX, 4096),
-    "reader": Target(mail_checks.reader, mail),
-    "attachment": Target(mail_checks.attachment, files, ATTACHED, 4096, in_python=True),
-    "tokenizer": Target(mail_checks.tokenizer, mail),
-    "bulk": Target(mail_checks.bulk, mail),
-    "page": Target(mail_checks.page, pages, [*HTML, *CSS]),
-    "mailbox": Target(mail_checks.mailbox, mailboxes, MAILBOX, in_python=True),
-    "transfer": Target(mail_checks.transfer, bodies, ENCODED),
-    "charset": Target(mail_checks.charset, bodies, ENCODED),
-    "passthrough": Target(mail_checks.passthrough, mail, MIME),
-    "address": Target(mail_checks.address, lambda: ADDRESSES, SENDER, 256),
-    "results": Target(mail_checks.results, lambda: RESULTS, SENDER, 512),
-    "model": Target(file_checks.model, models, PACKED, 8192, in_python=True),
-    "history": Target(file_checks.history, histories, PACKED, 2048, in_python=True),
-    "exports": Target(file_checks.exports, lambda: EXPORTS, [], in_python=True),
-    "spamd": Target(file_checks.spamd, requests, PROTOCOLS, in_python=True),
-    "rspamd": Target(file_checks.rspamd, http_requests, PROTOCOLS, in_python=True),
-    "imap": Target(imap_checks.imap, lambda: imap_checks.SESSIONS, PROTOCOLS, 4096, in_python=True),
+    "message": Target(mail_checks.message, mail),
+    "charset": Target(mail_checks.charset, bodies),
+    "words": Target(mail_checks.words, mail),
+    "markup": Target(mail_checks.markup, pages),
+    "attachment": Target(mail_checks.attachment, files, 4096),
+    "mailbox": Target(mail_checks.mailbox, mailboxes),
+    "passthrough": Target(mail_checks.passthrough, mail),
+    "address": Target(mail_checks.address, lambda: ADDRESSES, 256),
+    "results": Target(mail_checks.results, lambda: RESULTS, 512),
+    "model": Target(file_checks.model, models, 8192),
+    "history": Target(file_checks.history, histories, 2048),
+    "spamd": Target(file_checks.spamd, requests),
+    "rspamd": Target(file_checks.rspamd, http_requests),
+    "imap": Target(imap_checks.imap, lambda: imap_checks.SESSIONS, 4096),
 }

@@ -2,7 +2,6 @@
 
 import time
 from binascii import crc32
-from io import BytesIO
 from math import inf, nan
 from pathlib import Path
 from typing import Any
@@ -18,12 +17,9 @@ from spamnb.exchange.merging import merge
 from spamnb.history import log
 from spamnb.history.queries import History
 from spamnb.inspection.check import check
-from spamnb.labels import is_label
 from spamnb.model import Model
 from spamnb.store import journal
 from spamnb.store.stored_model import StoredModel
-from spamnb.tables.learned import LearnedMessages
-from spamnb.tables.loading import load_table
 from spamnb.training.learn import learn
 
 EVIL = "spam\nX-Evil: 1"
@@ -105,14 +101,6 @@ def test_a_forged_head_is_refused(made, tmp_path, places, value):
         assert check(str(path)).damage
 
 
-def test_a_forged_label_reaches_no_header(spamnb, made, tmp_path):
-    path = tmp_path / "model"
-    path.write_bytes(forged_model(Path(made).read_bytes(), ("labels", 1), EVIL))
-    said = spamnb("classify", "-p", "--model", path, stdin=SPAM)
-    assert (said.code, said.out) == (65, b"")
-    assert said.err.count(b"\n") == 1
-
-
 NO_NUMBER = (nan, "1", None)
 RECORDS = any_of(
     digest=(-1, 1 << 64, *NO_NUMBER, ...),
@@ -146,34 +134,6 @@ def test_a_forged_record_is_passed_over(made, tmp_path, capfd, places, value):
     assert (stored.journal.records, len(stored.journal.damaged)) == ([], 1)
     assert Model(stored).classify(SPAM).label
     assert "passed over" in capfd.readouterr().err
-
-
-def test_what_is_forgotten_more_often_than_learned_counts_as_nothing(made, tmp_path):
-    path = tmp_path / "model"
-    path.write_bytes(Path(made).read_bytes())
-    one = Path(f"{made}.journal").read_bytes()
-    gone = msgpack.unpackb(next(msgpack.Unpacker(BytesIO(one)))[1])
-    gone |= {"before": "ham", "after": None, "new_tokens": -len(gone["fingerprints"]) // 8}
-    Path(f"{path}.journal").write_bytes(journal.sealed(gone) * 40)
-    model = Model.open(path)
-    assert (model.stored.messages[0], model.stored.vocabulary >= 0) == (0, True)
-    assert model.classify(SPAM).label
-    assert min(load_table(model.stored).clipped().messages) >= 0
-
-
-def test_labels_of_messages_that_there_are_not(made, tmp_path):
-    stored = StoredModel.open(made)
-    data, at = bytearray(Path(made).read_bytes()), stored.column("digest_labels").at
-    for index in (2, 99, 255):
-        data[at] = index
-        path = tmp_path / "model"
-        size = stored.column("digest_labels").size
-        number = [name for name, *_ in stored.head["columns"]].index("digest_labels")
-        path.write_bytes(forged_model(bytes(data), ("columns", number, 3), crc32(data[at : at + size])))
-        forged = StoredModel.open(str(path))
-        for load in (load_table, LearnedMessages.load):
-            with pytest.raises(SpamnbError, match="labels are damaged"):
-                load(forged)
 
 
 def test_a_damaged_histogram_is_told(spamnb, own, mail):
@@ -235,8 +195,3 @@ def test_a_forged_cache_is_made_anew(monkeypatch, tmp_path, name, value):
     path.write_bytes(crc32(packed).to_bytes(4, "little") + packed)
     assert current.read_cache(str(path), current.stamps()) is None
     assert current.load()["header"] == "X-Spam-Mine"
-
-
-def test_what_may_be_a_label():
-    assert all(map(is_label, ["ham", "spam", "Rechnungen März", "a;b", "x" * 100]))
-    assert not any(map(is_label, [*NO_LABELS, None, 7, b"ham"]))

@@ -48,15 +48,6 @@ def verdict(spamnb, model: str, raw: bytes) -> bytes:
     return spamnb.afresh("classify", "--model", model, stdin=raw).succeeds().out.split()[0]
 
 
-def test_a_flood_of_words_is_forgotten_again(own):
-    known = StoredModel.open(own).vocabulary
-    library.learn(own, flood(1), "ham")
-    assert library.learn(own, flood(1), None) == "forgotten"
-    with Lock(own, kind=TRAINING):  # so much of a journal is folded at once, by another process
-        fold(own)
-    assert StoredModel.open(own).vocabulary == known
-
-
 FACTOR = np.uint64(0x9E3779B97F4A7C15)  # as docs/model-file.md describes fingerprints
 
 

@@ -10,24 +10,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 LARGEST = 4096  # bytes of a seed here
-FACTORS = {"bulk": 0.5}
 
 
-def mutated(seed: bytes, words: list[bytes], chance: random.Random) -> bytes:
+def mutated(seed: bytes, chance: random.Random) -> bytes:
     """A few changes, as a fuzzer makes them."""
     data = bytearray(seed)
     for _ in range(chance.randint(0, 6)):
         at = chance.randint(0, len(data))
         size = chance.choice((1, 1, 2, 8, 64, 512))
-        change = chance.randrange(5)
+        change = chance.randrange(4)
         if change == 0:
             data[at : at + size] = chance.randbytes(size)
         elif change == 1:
             del data[at : at + size]
         elif change == 2:
             data[at:at] = data[at : at + size] * chance.choice((1, 2, 30))
-        elif change == 3:
-            data[at:at] = chance.choice(words or [b""])
         else:
             data[at:] = data[at:][:size] + data[: len(data) - at]
     return bytes(data[: 2 * LARGEST])
@@ -41,9 +38,9 @@ def test_any_bytes(name):
     for seed in seeds:
         check(seed)
 
-    @examples_times(FACTORS.get(name, 1))
+    @examples_times(1)
     @given(st.sampled_from(seeds), st.integers(0, 1 << 32))
     def search(seed, chance):
-        check(mutated(seed, TARGETS[name].words, random.Random(chance)))
+        check(mutated(seed, random.Random(chance)))
 
     search()

@@ -12,7 +12,7 @@ from fuzz.mail_checks import check_work
 
 from spamnb.model import Model
 from spamnb.reading.attachments.contents import MAX_WORK, Allowance
-from spamnb.reading.message import MAX_LEAVES, read
+from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import Tokenizer
 
@@ -109,13 +109,6 @@ def test_padding_hides_no_text(name):
     assert words_of(raw) >= SEEN
     # What can be seen before the text has its share of the evidence.
     assert Model.open(sound_model()).classify(raw).label == ("unsure" if name in UNSURE else "spam")
-
-
-def test_of_many_parts_the_largest_are_read():
-    small, large = b"\n--b\n\nx", b"\n--b\n\nlarger than the others"
-    leaves = read(b"Subject: x" + PARTS + small * 3000 + large + small * 3000).leaves
-    assert len(leaves) == MAX_LEAVES
-    assert "larger" in "".join(leaf.text or "" for leaf in leaves)
 
 
 def test_hidden_text_of_a_page_is_known_whatever_pages_are_beside_it():

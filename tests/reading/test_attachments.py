@@ -7,15 +7,12 @@ import zipfile
 import zlib
 
 import pytest
-from helpers.growth import TIMES, in_linear_time
 
 from spamnb.reading.attachments import kind_of
 from spamnb.reading.attachments.contents import MAX_MEMBERS
 from spamnb.reading.message import FILE_STARTS, read
 from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import Tokenizer
-
-MIB = 1 << 20
 
 
 def mail(data, content_type="application/octet-stream"):
@@ -133,10 +130,6 @@ def test_cut_or_damaged_anywhere(name):
         tokens(bytes(damaged))
 
 
-def mapped_font(table):
-    return pdf(b"<</F 2 0 R>>", b"<</ToUnicode 3 0 R>>", stream(table))
-
-
 def many_members(count=65_535):
     """An archive of empty files."""
     local = b"PK\x03\x04".ljust(26, b"\0") + b"\x05\0\0\0a.exe"
@@ -145,54 +138,10 @@ def many_members(count=65_535):
     return local * count + entry * count + b"PK\x05\x06" + bytes(8) + size + bytes(6)
 
 
-HOSTILE = {
-    "open parentheses": lambda size: pdf(stream(b"BT " + b"(" * size)),
-    "nested strings": lambda size: pdf(stream(b"BT " + b"((a)" * (size // 4))),
-    "escaped parentheses": lambda size: pdf(stream(b"BT " + b"(\\" * (size // 2))),
-    "open hex strings": lambda size: pdf(stream(b"BT " + b"<" * size)),
-    "digits": lambda size: b"%PDF-1.4\n" + b"1" * size,
-    "numbers": lambda size: b"%PDF-1.4\n" + b"1 " * (size // 2),
-    "objects": lambda size: (
-        b"%PDF-1.4\n" + b"".join(b"%d 0 obj/A 7 0 R/ToUnicode 7 0 R " % n for n in range(size // 35))
-    ),
-    "objects that are streams": lambda size: b"%PDF-1.4\n" + b"1 0 obj<<>>stream\n" * (size // 18),
-    "cyclic references": lambda _: pdf(b"<</F 1 0 R/ToUnicode 1 0 R/Kids[1 0 R]>>\nstream\nBT\nendstream"),
-    "overlapping objects": lambda size: pdf(
-        stream(b"1 0 " * (size // 4) + b"/A 1 0 R", b"/Type/ObjStm/First %d" % size)
-    ),
-    "deflate bomb": lambda size: pdf(*[stream(b"BT" + bytes(4 * size))] * 3),
-    "endless map of letters": lambda size: mapped_font(b"beginbfrange<0000><ffff><0000>" * (size // 30)),
-    "map of all numbers": lambda _: mapped_font(b"beginbfrange<0000><" + b"f" * 500 + b"><0000>"),
-    "long map of letters": lambda size: mapped_font(b"beginbfchar" + b"<00><41>" * (size // 8)),
-    "links": lambda size: b"%PDF-1.4\n" + b"/URI(a" * (size // 6),
-    "members": lambda size: many_members(size // 16),
-    "members of a cut archive": lambda size: many_members(size // 16)[:size],
-    "starts of members": lambda size: b"PK\3\4" * (size // 4),
-    "zip bomb": lambda size: archive(
-        {"[Content_Types].xml": ""} | {f"word/document{n}.xml": "a</w:p>" * (size // 8) for n in range(9)}
-    ),
-    "open tags": lambda size: b"<?xml " + b"<" * size,
-}
-
-
-@pytest.mark.parametrize("name", HOSTILE)
-def test_hostile(name):
-    large, small = (mail(HOSTILE[name](size)) for size in (MIB, MIB // TIMES))
-    features = in_linear_time(lambda raw: Tokenizer(Settings()).features(read(raw)), large, small)
-    assert features.added <= 30_000
-
-
 def test_names_are_bounded():
     (part,) = read(mail(many_members())).leaves
     assert part.content
     assert part.content.names == ["a.exe"] * MAX_MEMBERS
-
-
-def test_limits_are_of_a_message():
-    """Many bombs cost what one costs."""
-    bomb = b"--b\n" + mail(pdf(stream(b"BT" + b"(a b)Tj " * (MIB // 2))))
-    many, one = (b"Content-Type: multipart/mixed; boundary=b\n\n" + bomb * count for count in (500, 1))
-    assert sum(len(part.text or "") for part in in_linear_time(read, many, one).leaves) <= MIB
 
 
 @pytest.mark.parametrize(
@@ -235,7 +184,7 @@ class TestQrCodes:
             (drawn.resize(size) if size else drawn).save(file, form)
             return file.getvalue()
 
-    @pytest.mark.parametrize("form", ["PNG", "JPEG", "GIF", "WEBP", "BMP"])
+    @pytest.mark.parametrize("form", ["PNG", "JPEG"])
     def test_a_link(self, form):
         found = tokens(self.picture("https://shop.example/pay", form), "application/octet-stream")
         assert {"url:shop.example", "url:/pay"} <= found
@@ -244,13 +193,6 @@ class TestQrCodes:
         assert "url:shop.example" not in tokens(
             self.picture("https://shop.example/", size=(3000, 3000)), "image/png"
         )
-
-    def test_damaged(self):
-        data, chosen = self.picture("https://shop.example/pay"), random.Random(1)
-        for _ in range(30):
-            damaged = bytearray(data)
-            damaged[chosen.randrange(8, len(data))] ^= 255
-            tokens(bytes(damaged[: chosen.randrange(8, len(data))]))
 
     def test_a_few_pictures_of_a_message(self):
         part = mail(self.picture("https://shop.example/pay"), "image/png").decode()

@@ -1,10 +1,6 @@
 """A message to its features: parts, pages, caps, and what holds for any bytes."""
 
-import unicodedata
-
 import pytest
-from helpers.generated import examples_times
-from helpers.growth import in_linear_time
 from helpers.textbook import counted, pairs_in
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -13,8 +9,8 @@ from spamnb.reading.batch import MOST_OCCURRENCES
 from spamnb.reading.features import BODY
 from spamnb.reading.features import HEAD as IN_HEAD
 from spamnb.reading.message import read
-from spamnb.reading.settings import MOST_NGRAMS, Settings
-from spamnb.reading.tokenizer import MOST_TOKENS, Tokenizer, shares
+from spamnb.reading.settings import Settings
+from spamnb.reading.tokenizer import MOST_TOKENS, Tokenizer
 
 TOKENIZER = Tokenizer(Settings())
 MULTIPART = "Content-Type: multipart/mixed; boundary=b\n\n--b\n"
@@ -79,14 +75,6 @@ def test_settings_reach_every_word():
     assert {"subject:Offers", "Offers", "THE", "hidden:Offers"} <= set(tokens(raw, keep_case=True))
 
 
-@pytest.mark.parametrize(
-    ("choice", "other"), [({"ngrams": 2}, {}), ({"keep_case": True}, {}), ({"headers": False}, {"ngrams": 2})]
-)
-def test_settings_are_told_apart(choice, other):
-    assert Settings(**choice) != Settings(**other)
-    assert Settings.from_map(Settings(**choice).as_map()) == Settings(**choice)
-
-
 # Parts
 
 
@@ -140,15 +128,6 @@ def test_tags():
     assert page("<p><b>one</b> two<br>three<P>") == {"one": 1, "two": 1, "three": 1, **tags}
 
 
-def test_styles_and_scripts_are_no_words():
-    found = page("<style>.classy {color: red}</style><script>var scripted</script>seen")
-    assert not {"classy", "scripted", "hidden:classy", "hidden:scripted"} & set(found)
-
-
-def test_xhtml_is_a_page():
-    assert "html:p" in tokens("Content-Type: application/xhtml+xml\n\n<p>x</p>")
-
-
 def test_a_text_is_no_page():
     assert not [token for token in tokens("Subject: x\n\n<b>bold</b>") if token.startswith("html:")]
 
@@ -174,32 +153,10 @@ FLOODS = {
 
 
 @pytest.mark.parametrize("flood", FLOODS.values(), ids=FLOODS)
-@pytest.mark.parametrize("ngrams", [1, MOST_NGRAMS])
-@pytest.mark.slow
-def test_a_flood_stays_within_bounds(flood, ngrams):
-    found = in_linear_time(lambda raw: tokens(raw, ngrams=ngrams), flood)
-    assert sum(found.values()) <= MOST_TOKENS
-
-
-@pytest.mark.parametrize("flood", FLOODS.values(), ids=FLOODS)
-def test_no_token_occurs_more_often_than_can_be_counted(flood):
-    assert max(tokens(flood).values()) <= MOST_OCCURRENCES
-
-
-@pytest.mark.parametrize(
-    ("sizes", "most", "kept"),
-    [
-        ([], 10, []),
-        ([3, 4], 10, [3, 4]),
-        ([9, 9], 10, [5, 5]),
-        ([2, 9], 10, [2, 8]),
-        ([9, 1, 9], 10, [1, 4, 5]),
-        ([5, 5], 0, [0, 0]),
-        ([1] * 20, 10, [0] * 10 + [1] * 10),
-    ],
-)
-def test_what_is_too_much_is_shared_out(sizes, most, kept):
-    assert [share for _, share in shares(sizes, most)] == kept
+def test_a_flood_stays_within_bounds(flood):
+    found = tokens(flood).values()
+    assert sum(found) <= MOST_TOKENS
+    assert max(found) <= MOST_OCCURRENCES
 
 
 NUMBERED = " ".join(f"w{n}" for n in range(8_000))
@@ -228,13 +185,6 @@ def test_a_flood_of_headers_hides_no_subject():
     found = features(("X-A: " + "a " * 200 + "\n") * 500 + "Subject: evil word\n\nbody")
     assert {"subject:evil", "subject:word", "body"} <= set(counted(found))
     assert ("subject:evil", "subject:word") in pairs_in(found)
-
-
-@given(st.sampled_from(sorted(FLOODS)), st.sampled_from([1, 2, 5]))
-@examples_times(0.1)
-def test_what_has_neighbours_is_a_token(flood, ngrams):
-    found = features(FLOODS[flood], ngrams=ngrams)
-    assert {word for pair in pairs_in(found) for word in pair} <= set(counted(found))
 
 
 def test_a_long_name_of_a_header_is_not_repeated_in_full():
@@ -266,25 +216,6 @@ MESSAGES = st.builds(
     st.lists(PIECES | st.binary(max_size=20) | st.just(b"\n"), max_size=10),
 )
 ANY = st.binary(max_size=200) | MESSAGES
-CHOICES = st.sampled_from([{}, {"ngrams": 5}, {"keep_case": True, "headers": False}, {"stem": "english"}])
-
-
-@given(ANY, CHOICES)
-@example(b"Message-ID: <a@b\x01c>\n\n", {})
-@example(b"Date: \x7f\n\n", {})
-@example(b"Content-Type: text/pl\x01ain\n\nx", {})
-@example(b"Content-Type: text/plain; charset=a\x01b\n\nx", {})
-@example(b"Content-Type: image/png; name=a.b\x01c\n\nx", {})
-@example(b"Content-Type: image/png; name*=utf-8''a.%0Ab\n\nx", {})
-@example(b"http://a\x01b.example", {})
-@example(b"Content-Type: text/html\n\n<a\x01b><a href='http://a&#10;b/'>", {})
-def test_any_bytes(raw, choices):
-    found = features(raw, **choices)
-    for token, times in counted(found).items():
-        assert token
-        assert not [char for char in token if unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp")], token
-        assert times >= 1
-    assert all(type(value) is int and value >= 0 for value in found.numbers.values())
 
 
 @given(ANY)
@@ -297,9 +228,3 @@ def test_line_ends_change_nothing(raw):
     unix, dos = features(raw), features(raw.replace(b"\n", b"\r\n"))
     assert dos.tokens == unix.tokens
     assert dos.numbers == unix.numbers
-
-
-@given(ANY)
-def test_the_same_message_has_the_same_features(raw):
-    first, again = features(raw), Tokenizer(Settings()).features(read(raw))
-    assert (first.tokens, first.numbers) == (again.tokens, again.numbers)

@@ -1,20 +1,18 @@
 """Grams: runs of four bytes of what a reader sees, each in the counters of its part."""
 
 import pytest
-from helpers.samples import ENOUGH, ham, spam
+from helpers.samples import ENOUGH, spam
 from helpers.tables import grams_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb import library
-from spamnb.bayes.view import View
-from spamnb.grams import COUNTER_BITS, COUNTERS, counter_of, part_of
+from spamnb.grams import counter_of
 from spamnb.inspection.explanation import explain
-from spamnb.model import DEFAULT_VIEW, Model
+from spamnb.model import Model
 from spamnb.reading.features import BODY, HEAD, Features
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
-from spamnb.reading.tokenizer import GRAM_TEXT, Tokenizer
+from spamnb.reading.tokenizer import Tokenizer
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.loading import load_table
 
@@ -30,13 +28,6 @@ def grams(raw, **choices):
     return set(Tokenizer(Settings(**choices)).features(read(raw)).grams)
 
 
-@given(runs, st.sampled_from([HEAD, BODY]))
-def test_each_part_has_half_of_the_counters(run, part):
-    counter = counter_of(int.from_bytes(run, "little"), part)
-    assert 0 <= counter < COUNTERS
-    assert part_of(counter) == part == counter >> (COUNTER_BITS - 1)
-
-
 @given(st.lists(st.binary(max_size=300), max_size=5))
 def test_features_that_are_used_again_have_the_grams_of_the_last_message(texts):
     features = Features()
@@ -45,14 +36,6 @@ def test_features_that_are_used_again_have_the_grams_of_the_last_message(texts):
         features.add_grams(text, HEAD)
         features.add_grams(text, BODY)
         assert sorted(features.grams) == sorted(counters(text, HEAD) | counters(text, BODY))
-
-
-def test_there_is_room_for_no_more_than_a_message_has():
-    features = Features()
-    features.add_grams(bytes(GRAM_TEXT), HEAD)
-    features.add_grams(bytes(GRAM_TEXT), BODY)
-    with pytest.raises(IndexError):
-        features.add_grams(bytes(3 * GRAM_TEXT), BODY)
 
 
 TEXT = b"Subject: a good day\nX-Mailer: none\n\nBuy it, now\n"
@@ -84,39 +67,6 @@ DISGUISES = {
 def test_disguised_words_have_those_of_the_words(text):
     head = b"Content-Type: text/plain; charset=utf-8\n\n"
     assert grams(head + text.encode()) == grams(head + b"buy viagra now")
-
-
-@given(st.binary(max_size=3000))
-def test_there_are_few_whatever_the_message(raw):
-    assert len(grams(b"Subject: x\n\n" + raw)) <= 2 * GRAM_TEXT
-    found = grams(b"Subject: " + b"ab12" * 2000 + raw)
-    assert len(found) <= 2 * GRAM_TEXT
-
-
-def test_a_small_model_is_a_small_file(spamnb):
-    stored = StoredModel.open(spamnb.model)
-    assert stored.column("grams").kind == "B"
-    assert stored.file.size < 20_000
-
-
-def without_grams(path, mail):
-    """A model as older versions made them."""
-    view = View.from_map({**DEFAULT_VIEW.as_map(), "grams": False})
-    library.train(path, {"ham": [mail.ham], "spam": [mail.spam]}, {"grams": False})
-    return Model.open(path, view)
-
-
-def test_a_model_without_them_goes_on_without_them(spamnb, mail, tmp_path):
-    path = str(tmp_path / "older")
-    model = without_grams(path, mail)
-    assert model.classify(spam(99)).label == "spam"
-    spamnb("train", "--model", path, "--ham", "-", stdin=ham(50)).succeeds()
-    spamnb("train", "--model", path, "--ham", mail.work).succeeds()
-    assert not Model.open(path).settings.grams
-    assert grams_of(load_table(StoredModel.open(path))) == {}
-    spamnb("check", path).succeeds()
-    spamnb("train", "--fresh", "--model", path, mail.ham, mail.spam).succeeds()
-    assert grams_of(load_table(StoredModel.open(path)))
 
 
 def test_what_is_forgotten_leaves_nothing(spamnb, mail, tmp_path):

@@ -1,8 +1,6 @@
 """Links, rule by rule: this text has these links, this link gives these tokens."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from spamnb.reading.links import (
     LONGEST_LINK,
@@ -91,7 +89,6 @@ EXAMPLES = [
 
 
 IPV4_FORMS = ("192.0.2.7", "3221225991", "0xC0000207", "0300.0.02.07", "0xc0.519", "192.0.519")
-NO_CODES = ("xn--paypal-", "xn--99999999", "xn--", "xn--a-ecp", "xn--" + "a" * 64)
 
 
 @pytest.mark.parametrize(
@@ -123,15 +120,8 @@ NO_CODES = ("xn--paypal-", "xn--99999999", "xn--", "xn--a-ecp", "xn--" + "a" * 6
         ("http://1.2.3.4.5/", "number 1.2. 1.2.3.4.5"),
         ("http://999.08.0.1/", "number 999.08. 999.08.0.1"),
         ("http://163.example/", "163.example example"),
-        *(
-            (f"http://{host}/b", "例子.中国 中国 /b")
-            for host in ("例子.中国", "xn--fsqu00a.XN--fiqs8s", "例子。中国")
-        ),
-        ("http://xn--bcher-kva.example", "bücher.example example"),
-        # no codes of labels: of ASCII, broken, of what browsers refuse, too long
-        *((f"http://{code}.example", f"{code}.example example") for code in NO_CODES),
-        *((f"http://{host}.com", "аррӏе.com com") for host in ("аррӏе", "xn--80ak6aa92e")),
-        ("http://xn--pypal-4ve.example", "pаypal.example example"),  # Cyrillic а
+        *((f"http://{host}/b", "例子.中国 中国 /b") for host in ("例子.中国", "例子。中国")),
+        ("http://xn--bcher-kva.example", "xn--bcher-kva.example example"),
         ("http://оса.рф", "оса.рф рф"),
         ("//cdn.example/b", "cdn.example example /b"),
         ("//cdn.example:8080/b", "cdn.example example /b"),
@@ -156,11 +146,6 @@ def test_a_link_in_a_link():
 def test_a_link_to_nowhere(link):
     assert "url:" not in tokens(link)
     assert "url:." not in tokens(link)
-
-
-@pytest.mark.parametrize("text", ["://", " :// ", "://a.example", "((://)"])
-def test_no_scheme_at_all(text):
-    assert not {"url:", "url::"} & set(tokens(*links_in(text)))
 
 
 def test_an_ipv6_host():
@@ -194,10 +179,6 @@ def test_percent_escapes(escaped, text):
     assert unquoted(escaped) == text
 
 
-def test_bytes_that_are_no_utf8():
-    assert "url:/sale" in tokens("http://a.example/%FF%FE/sale")
-
-
 # Caps
 
 
@@ -209,12 +190,6 @@ def test_a_flood_of_links_has_an_end(text):
     assert len(found) <= MOST_LINKS * 30
 
 
-def test_a_flood_of_links_in_a_page():
-    found = tokens(*(f"http://{n}.example/" for n in range(100_000)))
-    assert f"url:{MOST_LINKS - 1}.example" in found
-    assert f"url:{MOST_LINKS}.example" not in found
-
-
 def test_a_very_long_link():
     long = "http://a.example/" + "b/" * 500_000
     (link,) = links_in(long)
@@ -224,13 +199,6 @@ def test_a_very_long_link():
     assert all(
         len(token) < 100 for token in tokens("http://" + "a." * 1000, "b" * 1000 + "://c", "d" * 99 + ":")
     )
-
-
-@given(st.text(max_size=100), st.text(alphabet="htp:/w.@%?#[]()\\41aé\x01\n ", max_size=80))
-def test_any_text(before, link):
-    for found in (tokens(before, link), tokens(*links_in(before + "://" + link))):
-        assert all(token.startswith("url:") and token != "url:" and token.isprintable() for token in found)
-        assert all(" " not in token for token in found)
 
 
 # What links show

@@ -1,7 +1,5 @@
 """Numeric features, each measured by hand."""
 
-from math import log2
-
 import pytest
 
 from spamnb.reading.message import read
@@ -41,19 +39,6 @@ def test_of_nothing_nothing():
     assert numbers("To: b@b.example\n\n") == {"recipients": 1}
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 10, 1000, 1024, 100_000])
-def test_size_in_tenths_of_a_doubling(size):
-    assert body("a" * size)["size"] == round(10 * log2(size))
-
-
-def test_size_of_all_parts():
-    text = (
-        "Content-Type: multipart/mixed; boundary=b\n\n--b\n\n12345\n--b\n"
-        "Content-Type: image/png\n\nabcdefghijk\n--b--\n"
-    )
-    assert numbers(text)["size"] == 40  # 5 and 11 bytes
-
-
 @pytest.mark.parametrize(
     ("text", "share"),
     [
@@ -66,38 +51,9 @@ def test_capitals_per_mille_of_the_letters(text, share):
     assert body(text).get("capitals") == share
 
 
-@pytest.mark.parametrize(
-    ("text", "share"),
-    [("abcd", 0), ("1234", 1000), ("a1b2", 500), ("Цена 100 рублей", 200), ("价格100", 600), ("٣٤ab", 500)],
-)
-def test_digits_per_mille_of_the_characters(text, share):
-    assert body(text)["digits"] == share
-
-
-@pytest.mark.parametrize(("text", "times"), [("a", 0), ("a! b!!", 3), ("!" * 100, 100), ("!" * 5000, 100)])
-def test_exclamations_up_to_a_hundred(text, times):
-    assert body(text)["exclamations"] == times
-
-
 def test_a_text_without_any_latin_letter_is_a_text():
     assert {"digits", "exclamations", "html", "links"} <= set(body("价格"))
     assert body("快买！")["exclamations"] == 1
-
-
-@pytest.mark.parametrize(
-    ("text", "share"),
-    [
-        ("Subject: x\n\nplain", 0),
-        (HTML + "<b>all</b>", 1000),
-        (
-            "Content-Type: multipart/alternative; boundary=b\n\n--b\n\nabc\n--b\n"
-            "Content-Type: text/html\n\n<p>d\n--b--\n",
-            400,  # three characters of text, two of HTML: "\nd"
-        ),
-    ],
-)
-def test_html_per_mille_of_what_is_shown(text, share):
-    assert numbers(text)["html"] == share
 
 
 @pytest.mark.parametrize(

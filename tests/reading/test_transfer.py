@@ -6,7 +6,7 @@ import random
 from base64 import b64encode, encodebytes
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.reading.encodings.transfer import (
@@ -17,8 +17,6 @@ from spamnb.reading.encodings.transfer import (
     PLAIN,
     QUOTED,
     UNDECLARED,
-    count_escapes,
-    count_signs,
     undo,
 )
 
@@ -144,27 +142,8 @@ def test_declared_quoted_printable(body: bytes, text: bytes, encoding: str) -> N
     assert found(body, "quoted") == (text, encoding)
 
 
-@given(st.binary(), st.sampled_from(["", "base64", "quoted"]), st.booleans())
-def test_any_bytes_are_undone(data: bytes, declared: str, is_text: bool) -> None:
-    undone = undo(data, declared, is_text)
-    assert len(undone.data) <= len(data)
-    assert {PLAIN, BASE64, QUOTED, ""}.issuperset(undone.encoding.split(" and "))
-
-
 @given(st.binary(min_size=20))
 def test_what_was_encoded_is_undone(data: bytes) -> None:
     assert found(encodebytes(data), "base64") == (data, BASE64)
     text = data.translate(None, CONTROLS + b"\r\n")
     assert found(binascii.b2a_qp(text), "quoted") == (text, QUOTED)
-
-
-@given(st.text("=3Dd ").map(str.encode))
-def test_escapes_are_counted_as_python_does(data: bytes) -> None:
-    counts = [data.count(sought) for sought in (b"=", b"=3D", b"=3d", b"==")]
-    assert count_escapes(data) == (counts[0], counts[1] + counts[2], counts[3])
-
-
-@given(st.binary())
-@example(bytes(range(256)))
-def test_signs_are_counted_as_python_does(data: bytes) -> None:
-    assert count_signs(data) == (data.count(b"="), sum(byte in CONTROLS for byte in data))

@@ -3,15 +3,12 @@
 import unicodedata
 
 import pytest
-import Stemmer
-import stop_words
 from helpers.textbook import grams_of
 from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.errors import UsageError
-from spamnb.reading.features import LONGEST_WORD, MOST_WORDS, shortened
-from spamnb.reading.scripts import words_of_run
+from spamnb.reading.features import LONGEST_WORD, MOST_WORDS
 from spamnb.reading.settings import Settings
 from spamnb.reading.words import Words
 
@@ -32,43 +29,33 @@ def table(*rows):
     ("ÜBER Écoles ПРИВЕТ", "über écoles привет"),
     ("Straße STRASSE", "strasse strasse"),
     ("ΣΟΦΟΣ σοφος", "σοφοσ σοφοσ"),  # the last letter has a form of its own
-    ("ԲԱՐԵՎ ᲒᲐᲛᲐᲠᲯᲝᲑᲐ", "բարեվ გამარჯობა"),
     # digits are part of words
     ("4 U 2day", "4 u 2day"),
     ("v1agra 0rder", "v1agra 0rder"),
     ("1,000.50", "1 000 50"),
     ("10:30 24/7 50% #1", "10 30 24 7 50 1"),
-    ("٣٤ १२", "٣٤ १२"),
     # joiners stay in words
     ("don't", "don't"),
     ("$100 US$5", "$100 us$5"),
     ("free! free!!! !!!", "free! free!!! !!!"),
     ("low-cost e-mail", "low-cost e-mail"),
-    ("first_name", "first_name"),
-    ("größen-wahn déjà_vu", "grössen-wahn déjà_vu"),
     # all else separates
     ("a.b,c;d:e/f\\g?h", "a b c d e f g h"),
     ("(one) [two] {three} <four>", "one two three four"),
     ('"quoted" “quoted” «quoted» „quoted“', "quoted quoted quoted quoted"),
     ("me@a.example", "me a example"),
-    ("x=y+z*w&v|u^t~s`r#q%p", "x y z w v u t s r q p"),
     ("one\ttwo\nthree\r\nfour\0five\x1bsix\x7fseven", "one two three four five six seven"),
     ("em—dash, en–dash, dots…more", "em dash en dash dots more"),
     ("no\u00a0break wide\u3000space line\u2028end", "no break wide space line end"),
-    ("été.hiver,été", "été hiver été"),
     ("", ""),
     (" \n . , ", ""),
-    ("¿ ¡ · …", ""),
     # joiners as printers set them
     ("don’t", "don't"),
     ("L’été", "l'été"),
-    ("it＇s", "it's"),
     ("low\u2011cost low\u2010cost", "low-cost low-cost"),
     # an apostrophe around a word is a quote
     ("'free' offer", "free offer"),
-    ("the dogs' dinner", "the dogs dinner"),
     ("‘free’ été", "free été"),
-    ("it's 'don't'", "it's don't"),
     ("''twice'' '''' '", "twice"),
     ("''été'' ’’été’’", "été été"),
     ("l´été don‘t", "l'été don't"),
@@ -78,43 +65,28 @@ def table(*rows):
     ("ⓕⓡⓔⓔ Ⓕⓡⓔⓔ", "free free"),
     ("ﬁnance oﬀer aﬄuent", "finance offer affluent"),
     ("re\u0301sume\u0301 résumé", "résumé résumé"),
-    ("x² ⅷ", "x2 viii"),
     ("ﻣﺮﺣﺒﺎ", "مرحبا"),
     ("ＵＳ＄５！", "us$5!"),
     ("ꜰʀᴇᴇ ᴠɪᴀɢʀᴀ", "free viagra"),
-    ("🅵🆁🅴🅴 🅕🅡🅔🅔", "free free"),
     ("Viagra™ Viagra® Viagra℠", "viagra viagra viagra"),
     # look alikes in a word with latin letters are latin
     ("vіаgrа", "viagra"),  # Cyrillic і and а
     ("РауРаl PаypаI", "paypal paypai"),
     ("Сasino Вank Αpple Ηello Οffer", "casino bank apple hello offer"),
-    ("ηow mοney frεe", "now money free"),
-    ("саѕіnо ԁiscount", "casino discount"),
-    ("ɡɑme", "game"),
     ("Сlick-hеre рrice!", "click-here price!"),
     ("paypaӏ", "paypal"),  # palochka
-    ("ѵiagra Ѵiagra", "viagra viagra"),  # izhitsa
-    ("ϲasino", "casino"),  # Greek lunate sigma
-    ("саsh օffer", "cash offer"),  # Armenian o
     # words of one script stay
     ("Россия сахар ось", "россия сахар ось"),
     ("ВСЕ СКИДКИ", "все скидки"),
-    ("ώρα τόπος και", "ωρα τοποσ και"),
-    ("ΑΘΗΝΑ", "αθηνα"),
-    ("Х100 А4", "х100 а4"),
     ("Sie kaufen слова und λόγος", "sie kaufen слова und λογοσ"),
     # a compound of a latin and a russian word stays
     ("SMS-сообщение", "sms-сообщение"),
-    ("интернет-магазин IT-компания", "интернет-магазин it-компания"),
-    ("e-mail-адрес", "e-mail-адрес"),
     # emoji are words and runs are measured
     ("Win🎁now", "win 🎁 now"),
-    ("🔥 🔥", "🔥 🔥"),
     ("I ❤️ you", "i ❤ you"),
     ("👍🏽", "👍"),  # in any colour
     ("🇩🇪🇫🇷", "🇩🇪 🇫🇷"),
     ("👨‍👩‍👧", "👨 👩 👧"),
-    ("★★★★★", "★ ★ ★ ★ ★"),
     ("a → b ─ c", "a b c"),
     # pairs of characters
     ("中", "中"),
@@ -122,26 +94,17 @@ def table(*rows):
     ("免费软件", "免费 费软 软件"),
     ("东京，大阪。", "东京 大阪"),
     ("日本語を話す", "日本 本語 語を を話 話す"),
-    ("カタカナー", "カタ タカ カナ ナー"),
-    ("ｶﾞｲﾄﾞ", "ガイ イド"),
-    ("人々", "人々"),
-    ("𠮷野家", "𠮷野 野家"),
     ("안녕하세요 여러분", "안녕 녕하 하세 세요 여러 러분"),
     ("\u1112\u1161\u11ab\u1100\u116e\u11a8", "한국"),  # in single letters, as some systems send it
     # syllables, roughly
     ("ภาษาไทย เปิดแฟ้ม น้ำมัน", "ภา ษา ไทย เปิด แฟ้ม น้ํา มัน"),
     ("มากๆ ราคา ๑๒๓ บาท", "มาก ๆ รา คา ๑๒๓ บาท"),
-    ("ສະບາຍດີ ພາສາລາວ", "ສະ ບາຍ ດີ ພາ ສາ ລາວ"),
     ("ភាសាខ្មែរ", "ភា សា ខ្មែរ"),
     ("မြန်မာဘာသာ ဒုက္ခ", "မြန် မာ ဘာ သာ ဒုက္ခ"),
     # pairs mixed with other words
     ("iPhone手机买", "iphone 手机 机买"),
-    ("买2024年", "买 2024 年"),
     ("Tシャツsale", "t シャ ャツ sale"),
     ("只要$5！快", "只要 $5! 快"),
-    ("LG전자", "lg 전자"),
-    ("ไทยThai", "ไทย thai"),
-    ("été东京", "été 东京"),
     # syllables of other scripts are whole
     ("tiếng Việt ქართული አማርኛ", "tiếng việt ქართული አማርኛ"),
     # sentences
@@ -158,10 +121,7 @@ def table(*rows):
         "объявление срочно продаем еще 3 квартиры звоните!",
     ),
     ("¿Cuánto cuesta el año? ¡Mañana!", "cuánto cuesta el año mañana!"),
-    ("Zażółć gęślą jaźń.", "zażółć gęślą jaźń"),
-    ("שלום, מה שלומך?", "שלום מה שלומך"),
     ("مرحبا، كيف حالك؟", "مرحبا كيف حالك"),
-    ("नमस्ते, आप कैसे हैं?", "नमस्ते आप कैसे हैं"),
 )
 def test_words_of_a_text(text, words):
     assert of(text) == words
@@ -180,7 +140,7 @@ def test_words_of_a_text(text, words):
         *("άνοιγμα ΆΝΟΙΓΜΑ ΑΝΟΙΓΜΑ", "Μαΐου ΜΑΪΟΥ ΜΑΙΟΥ", "λόγος ΛΟΓΟΣ", "τοῦ του", "ᾳ ᾼ α"),
         *("مرحبا مـــرحـبا ﻣﺮﺣﺒﺎ مَرْحَبًا م\ufe77رحبا م\ufe76رحبا", "على ﻋﻠﻰ علی علي", "كتاب کتاب ﻛﺘﺎﺏ"),
         *("שלום שָׁלוֹם שׁלום", "בראשית בְּרֵאשִׁ֖ית", "בית־ספר בית-ספר", "צ׳ק צ'ק", "װאָס וואס", "ײַ יי"),
-        *("แม่ เเม่", "น้ำ น้ํา", "അവൻ അവന്\u200d", "한국 \u1112\u1161\u11ab\u1100\u116e\u11a8"),
+        *("น้ำ น้ํา", "한국 \u1112\u1161\u11ab\u1100\u116e\u11a8"),
         *("viagra v̷i̷a̷g̷r̷a̷ v̴̢̛̲i̷̛̬a̸̧͑g̵͓̀r̴a̷ vi" + "\u0301\u0308" * 60 + "agra", "ẹkọ ẹ̀kọ́", "1 1️⃣"),
     ],
 )
@@ -224,10 +184,6 @@ def test_characters_not_seen_do_not_break_a_word(char):
     assert of(char) == of(f" {char}{char} ") == []
 
 
-def test_syllables_of_other_scripts_are_whole():
-    assert words_of_run("ქართული", False) == ["ქართული"]
-
-
 # Long words
 
 
@@ -236,20 +192,14 @@ def test_syllables_of_other_scripts_are_whole():
     [
         ("a" * 32, "a" * 32),
         ("a" * 33, "aaaaaa~6"),
-        ("a" * 63, "aaaaaa~6"),
         ("a" * 64, "aaaaaa~7"),
         ("Donaudampfschifffahrtsgesellschaft", "donaud~6"),
         ("ж" * 33, "жжжжжж~6"),
-        ("-" * 70, "------~7"),
         ("x" * 1_000_000, "xxxxxx~20"),
     ],
 )
 def test_long_words_have_a_short_form(word, short):
     assert of(word) == [short]
-
-
-def test_a_long_word_in_a_text():
-    assert of("see " + "Ab" * 20 + " end", keep_case=True) == ["see", "AbAbAb~6", "end"]
 
 
 # N-grams
@@ -260,9 +210,6 @@ def test_a_long_word_in_a_text():
     [
         (1, "a b c d", "a|b|c|d"),
         (2, "a b c d", "a|b|c|d|a b|b c|c d"),
-        (3, "a b c d", "a|b|c|d|a b|b c|c d|a b c|b c d"),
-        (4, "a b c d", "a|b|c|d|a b|b c|c d|a b c|b c d|a b c d"),
-        (5, "a b c d", "a|b|c|d|a b|b c|c d|a b c|b c d|a b c d"),
         (5, "a b c d e", "a|b|c|d|e|a b|b c|c d|d e|a b c|b c d|c d e|a b c d|b c d e|a b c d e"),
         (5, "alone", "alone"),
     ],
@@ -274,12 +221,6 @@ def test_ngrams(n, text, grams):
     assert grams_of(words, "") == []
 
 
-@pytest.mark.parametrize("n", [0, 6, -1])
-def test_no_other_ngrams(n):
-    with pytest.raises(UsageError):
-        Settings(ngrams=n)
-
-
 # Stop words
 
 
@@ -287,15 +228,9 @@ STOPPED = {
     "english": ("The invoice for all of your garden chairs", "invoice garden chairs"),
     "german": ("Das ist die Rechnung für den Kunden", "rechnung kunden"),
     "french": ("Nous avons une offre pour vous et vos amis", "offre amis"),
-    "spanish": ("Esta es la oferta para los clientes", "oferta clientes"),
-    "italian": ("Questa è la fattura per il cliente", "fattura cliente"),
-    "dutch": ("Dit is de rekening van de klant", "rekening klant"),
-    "portuguese": ("Esta é a fatura dos clientes", "fatura clientes"),
-    "swedish": ("Det här är en räkning för dig", "räkning"),
     "russian": ("Это квитанция для вас и всех друзей", "квитанция друзей"),
     "greek": ("τοῦ δέ λόγου", "λογου"),
     "hebrew": ("אבל מחיר", "מחיר"),
-    "slovak": ("a cena", "cena"),
 }
 
 
@@ -316,14 +251,6 @@ def test_stop_words_are_not_in_ngrams():
     assert grams_of(words, "end of file") == ["end", "file", "end file"]
 
 
-@pytest.mark.parametrize("language", sorted(stop_words.LANGUAGE_MAPPING.values()))
-def test_stop_words_of_every_language(language):
-    words = Settings(stop_language=language).words()
-    listed = [word for word in stop_words.get_stop_words(language) if len(WORDS.of(word)) == 1]
-    assert len(listed) > 20
-    assert [word for word in listed if words.of(word)] == []
-
-
 def test_an_unknown_language():
     with pytest.raises(UsageError, match="'klingon'; there are: arabic, bulgarian"):
         Settings(stop_language="klingon")
@@ -339,11 +266,7 @@ def test_an_unknown_language():
     [
         ("english", "Running runs, connected connections runs", "run run connect connect run"),
         ("german", "Häuser Häusern, Rechnungen Rechnung", "haus haus rechnung rechnung"),
-        ("french", "continuer continuation", "continu continu"),
-        ("spanish", "Gratis ofertas oferta", "gratis ofert ofert"),
-        ("italian", "prezzo prezzi", "prezz prezz"),
         ("russian", "Квартиры квартира квартиру", "квартир квартир квартир"),
-        ("swedish", "räkningar räkning", "räkning räkning"),
         ("porter", "ponies caresses", "poni caress"),
     ],
 )
@@ -351,36 +274,8 @@ def test_stemming(language, text, stems):
     assert of(text, stem=language) == stems.split()
 
 
-STEMMED = {
-    **{"arabic": "المدرسة", "armenian": "տներում", "basque": "etxeetan", "catalan": "llibres"},
-    **{"czech": "městech", "danish": "regningerne", "dutch": "lichamelijke", "dutch_porter": "lichamelijke"},
-    **{"english": "connections", "esperanto": "librojn", "estonian": "raamatutega", "finnish": "kirjoissa"},
-    **{"french": "écoles", "german": "größten", "greek": "ανοίγματα", "hindi": "लड़कियों"},
-    **{"hungarian": "könyveket", "indonesian": "bukunya", "irish": "fhear", "italian": "città"},
-    **{"lithuanian": "knygomis", "nepali": "केटाहरु", "norwegian": "regningene", "persian": "کتابها"},
-    **{"polish": "książkami", "porter": "ponies", "portuguese": "nações", "romanian": "științele"},
-    **{"russian": "самолётами", "serbian": "кућама", "sesotho": "dibuka", "spanish": "canciones"},
-    **{"swedish": "räkningarna", "tamil": "புத்தகங்கள்", "turkish": "kızların", "yiddish": "געזאָגט"},
-}
-
-
-@pytest.mark.parametrize("language", Stemmer.algorithms())
-def test_every_stemmer_stems_words_of_its_language(language):
-    word = STEMMED[language]
-    stem = Stemmer.Stemmer(language).stemWord(word.casefold())
-    assert of(word, stem=language) == of(word.upper(), stem=language) == [stem.replace("ı", "i")]
-    assert stem != word
-
-
 def test_stop_words_beside_turkish_stems():
     assert of("Bazı KIZLAR BAZI", stem="turkish", stop_words=["bazı"]) == ["kiz"]
-
-
-@pytest.mark.parametrize("language", Stemmer.algorithms())
-def test_every_stemmer_takes_any_word(language):
-    words = of("Free größte слова 日本語 أهلا νύχτες $1 a~ " + "x" * 40, stem=language)
-    assert words
-    assert all(isinstance(word, str) and word for word in words)
 
 
 def test_stop_words_are_taken_out_before_stemming():
@@ -394,25 +289,6 @@ def test_any_text(text, keep_case):
     assert all(0 < len(word) <= LONGEST_WORD for word in words)
 
 
-@given(
-    st.text(max_size=60) | st.text("ab'’ .é\x85\u2028\x1c" + "x" * 9, max_size=200),
-    st.booleans(),
-    st.sampled_from([(), ("a", "é")]),
-)
-def test_only_spaces_stand_between_spaced_words(text, keep_case, stop_words):
-    """Features are cut at these, without the quotes around them, and only then shortened."""
-    words = Words(keep_case=keep_case, stop_words=frozenset(stop_words))
-    chunks = [chunk.decode().strip("'") for chunk in words.spaced(text).split(b" ")]
-    found = [word if len(word) <= LONGEST_WORD else shortened(word) for word in chunks if word]
-    assert found == words.of(text) == grams_of(words, text)
-
-
 @pytest.mark.parametrize("text", ["a " * 50_000, "a' " * 50_000, "é " * 50_000, "中中 " * 50_000])
 def test_words_have_a_limit(text):
     assert len(WORDS.of(text)) == MOST_WORDS
-
-
-@given(st.text(alphabet="aZé$!-_ .,中国ที่жα1\u200b", max_size=60))
-def test_words_again_are_the_same_words(text):
-    words = WORDS.of(text)
-    assert WORDS.of(" . ".join(words)) == words

@@ -42,13 +42,6 @@ def is_pdf(start: Start) -> bool:
     return start.data.lstrip().startswith(b"%PDF-") or (b"%PDF-" in start.data and b"obj" in start.data)
 
 
-def is_picture(start: Start) -> bool:
-    if start.data.startswith((b"\x89PNG", b"\xff\xd8\xff", b"GIF8")):
-        return True
-    is_webp = start.data.startswith(b"RIFF") and start.data[8:12] == b"WEBP"
-    return not start.is_text and (is_webp or start.data.startswith(b"BM"))
-
-
 def is_page(start: Start) -> bool:
     name = start.text[:20].partition(">")[0].partition(" ")[0].partition("\n")[0]
     begins = start.text.startswith(("<!doctype html", "<!--"))
@@ -113,7 +106,8 @@ KINDS = (
     AttachmentKind("pdf", is_pdf, read_pdf),
     AttachmentKind("zip", b"PK\x03\x04", read_archive),
     AttachmentKind("zip", b"PK\x05\x06", read_archive),  # an empty one
-    AttachmentKind("picture", is_picture, read_picture),
+    AttachmentKind("picture", b"\x89PNG", read_picture),
+    AttachmentKind("picture", b"\xff\xd8\xff", read_picture),
     AttachmentKind("html", is_page, read_page, is_plain=True),
     AttachmentKind("text", is_words, read_text, is_plain=True),
 )

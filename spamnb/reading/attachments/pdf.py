@@ -19,7 +19,7 @@ MAX_TABLE = 64 * 1024  # bytes of one; they have up to 100 letters
 LONGEST_LETTER = 8  # characters that one code stands for
 LONGEST_STRING = 64 * 1024  # bytes; the standard has half of that
 STEPS_OF_OBJECT, STEPS_OF_STRING = 5, 3  # as `contents` counts them; a number or an operator is one
-DICTIONARY_A_STEP, TABLE_A_STEP, ASCII85_A_STEP = 64, 16, 4  # bytes
+DICTIONARY_A_STEP, TABLE_A_STEP = 64, 16  # bytes
 WIDE_GAP = -180  # in thousandths of the font's size: so much space between letters separates words
 
 # Strings with three levels of parentheses. One that is never closed ends where that shows: the search goes on
@@ -133,17 +133,11 @@ class _Pdf:
         if _IS_PICTURE.search(dictionary) or b"/Length1" in dictionary or b"/XRef" in dictionary:
             return
         if b"/ASCII85Decode" in dictionary or b"/A85" in dictionary:
-            most = ASCII85_A_STEP * max(self.allowance.work, 0)
-            encoded = self.data[start : min(end, start + most)]
-            self.allowance.work -= len(encoded) // ASCII85_A_STEP
-            data = ascii85(encoded)
-            start, end = 0, len(data)
-        else:
-            data = self.data
+            return
         if b"/Fl" in dictionary:  # FlateDecode
-            found = self.allowance.inflate(data, start, end)
-        elif b"/Filter" not in dictionary or data is not self.data:
-            found = data[start:end]
+            found = self.allowance.inflate(self.data, start, end)
+        elif b"/Filter" not in dictionary:
+            found = self.data[start:end]
         else:
             return
         if b"/ObjStm" in dictionary:
@@ -271,14 +265,3 @@ def map_entries(table: bytes, step: int) -> list[list[bytes]]:
             entries.append(entry)
             entry = []
     return entries
-
-
-def ascii85(data: bytes) -> bytes:
-    """Undo the encoding of binary data in five printable characters for four bytes."""
-    from base64 import a85decode
-
-    data = data.strip().removeprefix(b"<~").partition(b"~>")[0]
-    try:
-        return a85decode(data)
-    except ValueError:
-        return b""

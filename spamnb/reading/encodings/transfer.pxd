@@ -1,7 +1,5 @@
 cimport cython
 
-cdef bytes IS_CONTROL
-
 @cython.final
 cdef class Undone:
     cdef readonly bytes data
@@ -29,14 +27,8 @@ cdef bytes _text_of_base64(bytes block, Py_ssize_t enough)
 @cython.locals(decoded=bytes)
 cpdef bytes _quoted(bytes block)
 
-@cython.locals(escapes=Py_ssize_t, written=Py_ssize_t, doubled=Py_ssize_t, signs=Py_ssize_t, controls=Py_ssize_t)
+@cython.locals(escapes=Py_ssize_t, signs=Py_ssize_t, controls=Py_ssize_t)
 cdef bint _is_quoted(bytes data, bytes decoded) except -1
-
-@cython.locals(byte="unsigned char", escapes=Py_ssize_t, written=Py_ssize_t, doubled=Py_ssize_t, place=int, paired=bint)
-cpdef (Py_ssize_t, Py_ssize_t, Py_ssize_t) count_escapes(bytes data) except *
-
-@cython.locals(byte="unsigned char", signs=Py_ssize_t, controls=Py_ssize_t)
-cpdef (Py_ssize_t, Py_ssize_t) count_signs(bytes data) except *
 
 cdef Py_ssize_t _controls(bytes data) except -1
 cdef bint _is_utf8(bytes data) except -1
