@@ -86,8 +86,8 @@ def add_results(features: Features, value: str, domain: str) -> None:
             for one in properties:
                 key, _, looked = one.partition("=")
                 if key in METHODS[name]:
-                    looked_at.add(domain_of("@" + looked))
-            aligned = domain != "" and looked_at == {domain}
+                    looked_at.add(in_ascii(domain_of("@" + looked)))
+            aligned = domain != "" and looked_at == {in_ascii(domain)}
             found.add(f"{name}={verdict[:LONGEST_VERDICT]}{',aligned' if aligned else ''},by={server}")
             verified = verified or (aligned and verdict == "pass")
     if verified:

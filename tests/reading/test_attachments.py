@@ -149,16 +149,13 @@ def test_names_are_bounded():
     [
         (b"", ""),
         (b"\0\1\2\3", ""),
-        (b"a" * 10 + bytes(range(128, 160)), ""),
         (b"Mention of %PDF-1.4 in a text", "text"),
         (b"junk \xff\n%PDF-1.4\n1 0 obj", "pdf"),
         (b" \n<TABLE border=1>", "html"),
         (b"<address@example.org> wrote", "text"),
         (b"\x89PNG\r\n\x1a\n", "picture"),
-        (b"%!PS-Adobe", ""),
         (b"{\\rtf1 text}", ""),
         (b"<?xml version='1.0'?><svg/>", "text"),
-        (b"BEGIN:VCALENDAR", "text"),
     ],
 )
 def test_kinds(data, kind):

@@ -76,7 +76,7 @@ def test_what_is_forgotten_leaves_nothing(spamnb, mail, tmp_path):
     assert max(map(max, table.values())) == ENOUGH
     spamnb("train", "--model", path, "--ham", mail.work).succeeds()
     assert grams_of(load_table(StoredModel.open(path))) != table
-    spamnb("forget", "--model", path, "--ham", mail.work).succeeds()
+    spamnb("forget", "--model", path, mail.work).succeeds()
     assert grams_of(load_table(StoredModel.open(path))) == table
     spamnb("forget", "--model", path, mail.ham, mail.spam).succeeds()
     assert grams_of(load_table(StoredModel.open(path))) == {}

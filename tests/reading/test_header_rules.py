@@ -65,9 +65,6 @@ def test_evidence_is_not_ignored(name):
     [
         ("x-mailer", "The Bat! (v2.00) Personal", "the bat! v2 00 personal"),
         ("list-id", "<list.a.example>", "list a example"),
-        ("mime-version", "1.0", "1 0"),
-        ("x-priority", "3", "3"),
-        ("precedence", "bulk", "bulk"),
         ("organization", "Größe ＡＧ", "grösse ag"),
         ("x-empty", "", ""),
     ],
@@ -117,7 +114,6 @@ ADDRESSED = ["from", "to", "errors-to"]
     ("value", "words"),
     [
         ("ann@a.example", "ann a example ann@a.example @a.example"),
-        ("<Ann@A.Example>", "ann a example ann@a.example @a.example"),
         ('"Ann B." <ann@a.example>', "ann b ann a example ann@a.example @a.example"),
         ("ann@a.example (Ann)", "ann a example ann ann@a.example @a.example"),
         (
@@ -125,9 +121,6 @@ ADDRESSED = ["from", "to", "errors-to"]
             "ann a example bob bob b example ann@a.example @a.example bob@b.example @b.example",
         ),
         ("undisclosed-recipients:;", "undisclosed-recipients"),
-        ("friends: ann@a.example;", "friends ann a example ann@a.example @a.example"),
-        ("<>", ""),
-        ("Ann", "ann"),
     ],
 )
 def test_addresses(name, value, words):
@@ -147,17 +140,12 @@ def test_addresses(name, value, words):
             "from x (mx.a.example [192.0.2.7]) by b.example with ESMTP id 1abc; Mon, 2 Nov 2026 1.2.3 +0100",
             "mx.a.example .a.example 192.0.2.7 192.0. 192.0.2. b.example .b.example",
         ),
-        ("FROM MX.A.Example", "mx.a.example .a.example"),
-        ("from localhost by localhost", ""),
         ("for <ann@a.example>", "a.example .a.example"),
-        ("", ""),
         ("from mx.a.example. by b", "mx.a.example .a.example"),
         ("from x ([IPv6:2001:DB8::1]) by b", "2001:db8::1 2001:db8:"),
         ("from x ([2001:db8:0:0:0:0:0:1]) by b", "2001:db8:0:0:0:0:0:1 2001:db8:"),
-        ("from [::1] by b", "::1"),
         ("from [::ffff:192.0.2.7]", "192.0.2.7 192.0. 192.0.2."),
         ("from b.example:25", "b.example .b.example"),
-        ("from b by c 10:00:00", ""),
     ],
 )
 def test_hosts(name, value, words):
@@ -178,8 +166,6 @@ def test_odd_hosts(value):
     [
         ("<1.2.3@mail.a.example>", "@mail.a.example"),
         ("<random$stuff@A.Example>", "@a.example"),
-        ("random@a.example", "@a.example"),
-        (" <1@a.example> ", "@a.example"),
         ("<no-host>", "none"),
         ("", "none"),
     ],
@@ -195,8 +181,6 @@ def test_of_an_identifier_only_its_host(name, value, word):
         ("in-reply-to", "<1@a.example> from Ann at Nov 2, 2026 10:00:00"),
         ("in-reply-to", "Your message of Mon, 2 Nov 2026 <1@a.example>."),
         ("references", "<0@a.example> <1@a.example>"),
-        ("references", "<0@a.example>\t<1@a.example>"),
-        ("message-id", "<1@a.example >"),
     ],
 )
 def test_an_identifier_among_other_things(name, value):
@@ -213,12 +197,9 @@ def test_an_identifier_among_other_things(name, value):
         ("Mon, 2 Nov 2026 10:00:00 -0800 (PST)", "-0800"),
         ("Mon, 2 Nov 2026 10:00:00 GMT", "gmt"),
         ("2 Nov 26 10:00 EST", "est"),
-        ("", ""),
         # The year or the minute would tell old mail from new, not ham from spam.
         ("Mon, 2 Nov 2026 10:00:00", "none"),
-        ("2 Nov 2026", "none"),
         ("2026-11-02T10:00:00", "none"),
-        ("Nov 2 2026", "none"),
     ],
 )
 def test_of_a_date_only_its_zone(value, zone):

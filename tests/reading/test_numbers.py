@@ -76,12 +76,9 @@ def test_links_up_to_a_hundred(text, links):
     [
         ("To: a@a.example", 1),
         ("To: a@a.example, b@b.example\nCc: c@c.example", 3),
-        ("To: a@a.example\nTo: b@b.example", 2),
         ("To: undisclosed-recipients:;", 0),
-        ("Cc: a@a.example", 1),
         ("To: " + "a@a.example," * 5000, 100),
         ("Bcc: a@a.example", None),
-        ("From: a@a.example", None),
     ],
 )
 def test_recipients_up_to_a_hundred(headers, count):

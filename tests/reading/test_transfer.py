@@ -55,7 +55,6 @@ def found(body: bytes, declared: str) -> tuple[bytes, str]:
         *((body, text, BASE64) for body, text in [(b"QQ==", b"A"), (b"QUI=", b"AB"), (b"QUJD", b"ABC")]),
         *((word, word, PLAIN) for word in (b"Hi", b"test", b"word", b"hello", b"Hello", b"Best\nregards")),
         (b"xOO6ww==", "你好".encode("gb18030"), BASE64),
-        (b"xOO6w", b"xOO6w", PLAIN),
         *((body, body, PLAIN) for body in NEITHER),
         # cut off, or with other characters in it
         (encoded(ENGLISH)[:-3], ENGLISH[:-2], BASE64),
@@ -64,18 +63,15 @@ def found(body: bytes, declared: str) -> tuple[bytes, str]:
         (encoded(CHINESE)[:-3], CHINESE[:-1], BASE64),
         # raw bytes
         (CHINESE, CHINESE, PLAIN),
-        (RAW_FOOTER, RAW_FOOTER, PLAIN),
         # a footer
         (encoded(CHINESE) + b"\n" + FOOTER, CHINESE + b"\n" + FOOTER, BOTH),
         (encoded(CHINESE) + b"\n" + RAW_FOOTER, CHINESE + b"\n" + RAW_FOOTER, BOTH),
         (FOOTER + b"\n\n" + encoded(CHINESE), FOOTER + b"\n\n" + CHINESE, BOTH_REVERSED),
-        (RAW_FOOTER + b"\n\n" + encoded(CHINESE), RAW_FOOTER + b"\n\n" + CHINESE, BOTH_REVERSED),
         (b"Y2Fmw6k=\n" + FOOTER, "café\n".encode() + FOOTER, BOTH),
         # several blocks
         (encoded(ENGLISH) + b"\n" + encoded(ENGLISH), ENGLISH * 2, BASE64),
         (encoded(ENGLISH) + b"\n\n\n" + encoded(CHINESE), ENGLISH + CHINESE, BASE64),
         (encoded(CHINESE).replace(b"\n", b"\n\n"), CHINESE, BASE64),
-        (encoded(CHINESE).replace(b"\n", b"\r\n"), CHINESE, BASE64),
         (b"QUI=\n" * (MOST_BLOCKS + 5), b"AB" * (MOST_BLOCKS + 1), BASE64),
     ],
 )
@@ -115,12 +111,9 @@ def test_undeclared_base64(body: bytes, text: bytes, encoding: str) -> None:
     ("body", "text", "encoding"),
     [
         (b"caf=C3=A9 =\nau lait=", "café au lait".encode(), QUOTED),
-        (b"caf=c3=a9", "café".encode(), QUOTED),
         (b"a =3D b", b"a = b", QUOTED),
         (b"a line =\nthat goes on", b"a line that goes on", QUOTED),
-        (b"no escape", b"no escape", QUOTED),
         (b'<td width=3D20 border=3D"0">caf=E9 =\n</td>', b'<td width=20 border="0">caf\xe9 </td>', QUOTED),
-        (b"=56=69=61=67=72=61", b"Viagra", QUOTED),
         (b"=E9t=E9 " * 4 + b"?a=12", b"\xe9t\xe9 " * 4 + b"?a\x12", QUOTED),
         *(
             (body, body, PLAIN)

@@ -102,13 +102,9 @@ PASSED = "mx.b.example; dmarc=pass header.from=allowed.example"
         ["mx.b.example; dmarc=fail"],
         ["mx.b.example; spf=pass; DMARC=Fail (p=none) header.from=allowed.example"],
         ["mx.b.example; dmarc = fail"],
-        ["mx.b.example; dmarc= fail"],
-        ["mx.b.example; dmarc=\t fail"],
         ["mx.b.example; dmarc/1 = fail"],
         ["mx.b.example; dmarc (a) / (b) 1 (c) = (d) fail"],
-        ["mx.b.example 1; dmarc=fail"],
         ['"mx.b.example"; dmarc=fail'],
-        ["(x) mx.b.example (y); dmarc=fail"],
         ["dmarc=fail action=none header.from=allowed.example"],
         [PASSED, "mx.b.example; dmarc=fail"],
         [PASSED, '"MX.b.example"; dmarc=fail'],
@@ -154,11 +150,9 @@ def test_the_server_may_write_the_sender_as_in_dns():
         [],
         [PASSED],
         [PASSED, "mx.c.example; dmarc=fail"],  # an older hop's, or the sender's
-        ["mx.b.example; dmarc=none"],
         ["mx.b.example; dmarc=pass (dmarc=fail)"],
         ['mx.b.example; dmarc=pass reason="; dmarc=fail"'],
         ["mx.b.example; xdmarc=fail; spf=fail"],
-        ["mx.b.example; none"],
     ],
 )
 def test_what_else_is_found_is_no_forgery(fields):

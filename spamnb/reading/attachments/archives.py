@@ -43,7 +43,7 @@ class Member:
 def read_zip(data: bytes, allowance: Allowance) -> Content:
     """Read the names in an archive, and the text and links of an Office document."""
     content = Content()
-    members = directory(data, allowance)
+    members = directory(data, allowance) or local_members(data, allowance)
     lower = [member.name.lower() for member in members]
     if overlap(members) or ("[content_types].xml" not in lower and "mimetype" not in lower):
         content.names = [member.name for member in members]
@@ -88,13 +88,34 @@ def directory(data: bytes, allowance: Allowance) -> list[Member]:
     members: list[Member] = []
     at = start if start >= 0 else number(data, last + 16, 4)
     while len(members) < MAX_MEMBERS and allowance.work > 0 and data.startswith(b"PK\x01\x02", at):
-        allowance.work -= STEPS_OF_MEMBER
-        flags, method, name_size, extra, comment = (number(data, at + to, 2) for to in (8, 10, 28, 30, 32))
-        name = allowance.decode(data[at + 46 : at + 46 + min(name_size, LONGEST_NAME)])
-        size, offset = number(data, at + 20, 4) % UNKNOWN, number(data, at + 42, 4)
-        members.append(Member(name, bool(flags & 1), method, size, offset))
+        name_size, extra, comment = (number(data, at + field, 2) for field in (28, 30, 32))
+        members.append(member_at(data, at + 8, at + 46, name_size, number(data, at + 42, 4), allowance))
         at += 46 + name_size + extra + comment
     return members
+
+
+def local_members(data: bytes, allowance: Allowance) -> list[Member]:
+    """Return the members of an archive whose end is missing, by the header before each."""
+    members: list[Member] = []
+    at = data.find(b"PK\x03\x04")
+    while at >= 0 and len(members) < MAX_MEMBERS and allowance.work > 0:
+        member = member_at(data, at + 6, at + 30, number(data, at + 26, 2), at, allowance)
+        members.append(member)
+        at = data.find(b"PK\x03\x04", at + 30 + member.size)
+        if not member.size:  # it is not known before all is packed: up to the next, or the end
+            member.size = max(0, (at if at >= 0 else len(data)) - member.offset - 30)
+    return members
+
+
+def member_at(
+    data: bytes, fields: int, name: int, name_size: int, offset: int, allowance: Allowance
+) -> Member:
+    """Read the fields that both kinds of headers have in the same order."""
+    allowance.work -= STEPS_OF_MEMBER
+    flags = number(data, fields, 2)
+    written = allowance.decode(data[name : name + min(name_size, LONGEST_NAME)])
+    size = number(data, fields + 12, 4) % UNKNOWN
+    return Member(written, bool(flags & 1), number(data, fields + 2, 2), size, offset)
 
 
 def unpacked(data: bytes, member: Member, allowance: Allowance) -> bytes:
