@@ -129,35 +129,12 @@ def test_who_sends_is_no_text(postfix, mail):
         assert verdict_in(*postfix.delivered()).startswith("X-Spamnb: spam; ")
 
 
-def test_many_messages_in_a_session(postfix, mail):
-    """Each is judged by itself, also after one that was begun and left."""
-    with postfix.connect() as client:
-        client.ehlo()
-        for _ in range(3):
-            for message in ("ham", "spam"):
-                client.mail(SENDER)
-                client.rcpt(RECIPIENT)
-                client.rset()
-                raw = as_on_the_wire(mail.messages[message])
-                client.sendmail(SENDER, [RECIPIENT, "eve@example.org"], raw)
-                for delivered in postfix.delivered(2):
-                    assert verdict_in(delivered).startswith(f"X-Spamnb: {message}; ")
-
-
 def test_spam_is_refused_if_wanted(idle, mail):
     idle.start(reject=True)
     with pytest.raises(smtplib.SMTPDataError, match=r"550.*This message looks like spam"):
         idle.send(mail.messages["spam"])
     for message in ("ham", "unsure"):
         assert verdict_in(idle.deliver(mail.messages[message])).startswith(f"X-Spamnb: {message}; ")
-
-
-def test_a_message_too_large_is_taken_without_a_verdict(idle, mail):
-    idle.start(max_size=10_000)
-    head, message = halves(idle.deliver(FORGED + b"\n" + BIG))
-    assert b"X-Spamnb" not in head
-    assert message == BIG
-    assert verdict_in(idle.deliver(mail.messages["spam"])).startswith("X-Spamnb: spam; ")
 
 
 def test_without_a_server(idle, mail):
@@ -186,28 +163,3 @@ def test_a_mistake_is_corrected(home, idle, mail):
         scores.append(score_of(idle.deliver(raw)))
     before, learned_as_spam, learned_as_ham = scores
     assert learned_as_ham < before < learned_as_spam
-
-
-def test_the_model_of_the_recipient_judges_and_the_log_says_so(idle, spamnb, mail, tmp_path):
-    """Of the user 1, who takes ham for spam; 0 has no model."""
-    (tmp_path / "1").mkdir()
-    spamnb(
-        "train",
-        "--jobs",
-        "1",
-        "--model",
-        tmp_path / "1" / "model.msgpack",
-        "--ham",
-        mail.spam,
-        "--spam",
-        mail.ham,
-    ).succeeds()
-    idle.start(user_models=str(tmp_path))
-    shared, own = idle.deliver_all([mail.messages["spam"]] * 2)
-    assert verdict_in(shared).startswith("X-Spamnb: spam; ")
-    assert not verdict_in(own).startswith("X-Spamnb: spam; ")
-    assert f"user=0@example.org model={idle.home.model} queue=" in idle.server.wait_for("user=0@")
-    line = idle.server.wait_for("user=1 ")
-    queue_id = line.partition(" queue=")[2].split()[0]
-    assert f"model={tmp_path}/1/model.msgpack queue={queue_id} done=accepted id=" in line
-    assert f" {queue_id}: " in (idle.folder / "log").read_text()

@@ -2,15 +2,12 @@
 
 import json
 import os
-import subprocess
 from itertools import islice
 from pathlib import Path
 
 import pytest
 from helpers.paths import SPAMASSASSIN
-from helpers.programs import needs
-from helpers.serving import LOOPBACK, request
-from helpers.waiting import PATIENCE
+from helpers.serving import request
 
 import spamnb as library
 from spamnb.mailboxes.chunks import RawMessage
@@ -36,7 +33,7 @@ def corpus(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def server(serving, corpus):
-    return serving(model=str(corpus / "model"), http=(LOOPBACK,))
+    return serving(model=str(corpus / "model"))
 
 
 @pytest.fixture(scope="module")
@@ -58,19 +55,3 @@ def test_verdicts_scores_and_headers(server, said):
         assert flag == (b"True" if line["verdict"] == "spam" else b"False")
         assert (float(points) >= 5.0) == (line["verdict"] == "spam")
     assert {line["verdict"] for line in said.values()} == {"ham", "spam", "unsure"}
-
-
-@needs("rspamc")
-def test_rspamc_says_the_same(server, said, corpus):
-    """All of them in one call, eight at a time."""
-    command = ["rspamc", "-h", server.http, "--compact", corpus / "asked"]
-    out = subprocess.run(command, capture_output=True, timeout=PATIENCE, check=True).stdout
-    answers = {answer["filename"]: answer for answer in map(json.loads, out.splitlines())}
-    assert answers.keys() == said.keys()
-    for path, line in said.items():
-        answer, is_spam = answers[path], line["verdict"] == "spam"
-        written = "{verdict}; score={score:.4f}; probability={probability:.4f}".format(**line)
-        assert answer["milter"]["add_headers"]["X-Spamnb"]["value"] == written
-        assert list(answer["symbols"]) == [f"SPAMNB_{line['verdict'].upper()}"]
-        assert answer["action"] == ("add header" if is_spam else "no action")
-        assert (answer["score"] >= answer["required_score"]) == is_spam
