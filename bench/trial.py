@@ -92,7 +92,7 @@ class Measured:
             for label in LABELS:
                 paths[label] += [path for path in source.get(label, []) if path not in paths[label]]
         read = LocalPool().batches(MailToRead(paths, Settings()))
-        self.corpus = Corpus.of(LABELS, [batch.whole() for batch in read])
+        self.corpus = Corpus.of(LABELS, read)
         names = np.array([name for name, _ in self.corpus.names])
         self.of: dict[str, Any] = {}
         for name, source in sources.items():

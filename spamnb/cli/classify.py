@@ -12,12 +12,11 @@ import click
 from spamnb.bayes.view import View
 from spamnb.cli.render.notices import print_unreadable
 from spamnb.cli.shared.help import rare_option
-from spamnb.cli.shared.labelled_mail import cluster_or_jobs
 from spamnb.cli.shared.options import (
     Command,
     history_options,
-    jobs_option,
     json_option,
+    local_jobs_option,
     model_option,
     no_base_option,
     open_model,
@@ -28,17 +27,18 @@ from spamnb.cli.shared.progress import progress
 from spamnb.delivery.commands import ClassifyCommand, read_stdin, write_stdout
 from spamnb.errors import DataError, NoInput, SpamnbError, UsageError
 from spamnb.mailboxes.chunks import RawMessage, has_several
+from spamnb.mailboxes.locating import store_for
 from spamnb.mailboxes.skipped import Missing, PassedOver, Unreadable
-from spamnb.mailboxes.sources import check, is_little, messages, split_number, store_for, total_size
+from spamnb.mailboxes.sources import check, is_little, messages, split_number, total_size
 from spamnb.mailboxes.streams import decompressed, decompressor_for, reason_of
 from spamnb.passthrough import STYLES
 from spamnb.reading.envelope import envelope_of
 from spamnb.reading.message import read as read_message
-from spamnb.workers import open_judges
+from spamnb.workers.judging import judge_mail
 
 if TYPE_CHECKING:
     from spamnb.model import Model
-    from spamnb.workers.batch_judge import Judged
+    from spamnb.workers.judging import Judged
 
 EXAMPLES = """
 spamnb classify < message
@@ -78,7 +78,7 @@ ONE_AT_A_TIME = "-p, -e and --history take one message at a time"
 @no_base_option
 @view_option
 @rare_option("--cutoff", metavar="[HAM,]SPAM", help="Ham up to the first score, spam from the second.")
-@jobs_option
+@local_jobs_option
 def classify(
     paths: tuple[str, ...],
     passthrough: bool,
@@ -95,7 +95,7 @@ def classify(
     fallback: str | None,
     no_base: bool,
     cutoff: str | None,
-    jobs: int | str | None,
+    jobs: int | None,
     view: View | None,
 ) -> int:
     """Judge messages: print verdict, score and path of each. Without PATH, read one from standard input.
@@ -147,10 +147,10 @@ def classify(
 
 
 def judgements(
-    model: Model, paths: Sequence[str], envelopes: bool, jobs: int | str | None
+    model: Model, paths: Sequence[str], envelopes: bool, jobs: int | None
 ) -> Iterator[tuple[list[Judged], list[Unreadable]]]:
     """Judge all mail below some paths, in order: a little of it one by one, much of it by many processes."""
-    if not isinstance(jobs, str) and is_little(paths, LITTLE, LITTLE_FILE):
+    if is_little(paths, LITTLE, LITTLE_FILE):
         for raw in messages(paths):
             if isinstance(raw, Unreadable):
                 yield [], [raw]
@@ -159,13 +159,10 @@ def judgements(
                 envelope = envelope_of(message) if envelopes else None
                 yield [(raw.path, raw.index, model.classify_message(message), envelope)], []
         return
-    with (
-        open_judges(paths, *cluster_or_jobs(jobs), False) as pool,
-        progress("classifying", lambda: total_size(paths), among_lines=True, note=pool.status) as step,
-    ):
-        for verdicts, failed, size in pool.verdicts(model, paths, envelopes):
-            yield verdicts, failed
-            step(size, len(verdicts))
+    with progress("classifying", lambda: total_size(paths), among_lines=True) as step:
+        for judged, failed, size in judge_mail(model, paths, jobs, envelopes):
+            yield judged, failed
+            step(size, len(judged))
 
 
 def names_on_stdin(end: bytes, missing: list[Unreadable]) -> tuple[str, ...]:
@@ -211,6 +208,6 @@ def whole_file(paths: tuple[str, ...]) -> bytes:
         except OSError as error:
             raise DataError(f"{path}: {reason_of(error)}") from error
         raise UsageError(f"{path}: is compressed, and -p must not change it; unpack it first")
-    if has_several(store_for(path), path, data):
+    if has_several(path, data):
         raise UsageError(f"{path}: a mailbox with several messages; {ONE_AT_A_TIME}")
     return data

@@ -11,13 +11,13 @@ import click
 from spamnb.cli.render.notices import print_unreadable
 from spamnb.cli.render.terminal import paths_and_reasons, print_json, print_json_lines, show
 from spamnb.cli.shared.help import Number, rare_option
-from spamnb.cli.shared.labelled_mail import LabelledMail, cluster_or_jobs
+from spamnb.cli.shared.labelled_mail import LabelledMail
 from spamnb.cli.shared.options import (
     Command,
     check_prior,
     given_options,
-    jobs_option,
     json_option,
+    local_jobs_option,
     mail_options,
     open_model,
     path_type,
@@ -75,7 +75,7 @@ SEVERAL = "several --settings"
     metavar="FILE",
     help="Write path, label, score and verdict of each message, as TSV.",
 )
-@jobs_option
+@local_jobs_option
 @json_option
 def evaluate(
     mail: LabelledMail,
@@ -104,7 +104,7 @@ def evaluate(
     from spamnb.evaluation.folds import Folds
     from spamnb.workers.processes import all_cores
 
-    split, cores, code = Folds(folds), cluster_or_jobs(mail.jobs)[1] or all_cores(), 0
+    split, cores, code = Folds(folds), int(mail.jobs or all_cores()), 0
     try:
         if is_tuned:
             tune(mail, split, cores, as_json)

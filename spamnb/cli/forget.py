@@ -34,7 +34,7 @@ def forget(paths: tuple[str, ...], model: str, jobs: int | str | None) -> int:
         return LearnCommand(ANY_LABEL, model, forget=True).run(raw)
     from spamnb.training import train as training
 
-    with mail.pool() as pool, progress("forgetting", mail.size, note=pool.status) as step:
+    with mail.pool() as pool, progress("forgetting", mail.size) as step:
         summary = training.train(
             model,
             mail.sources,

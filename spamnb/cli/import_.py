@@ -14,7 +14,7 @@ from spamnb.cli.shared.options import Command, json_option, model_option, path_t
 from spamnb.cli.shared.outputs import check_replaceable
 from spamnb.errors import DataError, NoInput
 from spamnb.files import STDIN, announce_stdin, printable
-from spamnb.mailboxes.sources import store_for
+from spamnb.mailboxes.locating import store_for
 from spamnb.mailboxes.streams import blocks_of, decompressed, reason_of
 
 EXAMPLES = """

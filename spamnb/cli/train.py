@@ -101,7 +101,7 @@ def train(
         check_replaceable(model)
     from spamnb.training import train as training
 
-    with mail.pool() as pool, progress("training", mail.size, note=pool.status) as step:
+    with mail.pool() as pool, progress("training", mail.size) as step:
         summary = training.train(
             model,
             mail.sources,

@@ -49,21 +49,21 @@ def _only_message(path: str, blocks: "Iterator[bytes]", taken: list[bytes], whol
     if colon and name.replace(b"-", b"").isalnum() and b"\0" not in head[:TAR_HEADER]:
         return b"".join((head, *blocks))
     if head.startswith(b"From "):
-        from spamnb.mailboxes.formats import FIRST_BYTES, format_of
+        from spamnb.mailboxes import mbox
+        from spamnb.mailboxes.maildir import is_in_maildir
         from spamnb.mailboxes.streams import chain
 
-        if known := format_of(path, head[:FIRST_BYTES], os.path.isdir):
-            mailbox = known.messages(chain(head, blocks))
+        if mbox.is_envelope(head) and not is_in_maildir(path, os.path.isdir):
+            mailbox = mbox.messages(chain(head, blocks))
             first, _ = next(mailbox)
-            if not first or next(mailbox, None) or (path != "-" and known.is_deleted(first)):
+            if not first or next(mailbox, None) or (path != "-" and mbox.is_deleted(first)):
                 return None
             return b"".join(taken) if whole else first
     # What begins with neither is left to who knows all kinds of files: it takes 3 ms more.
     from spamnb.mailboxes.chunks import RawMessage, file_messages
-    from spamnb.mailboxes.stores import LOCAL
     from spamnb.mailboxes.streams import chain, decompressor_for
 
-    mail = file_messages(LOCAL, path, chain(head, blocks), named=True)
+    mail = file_messages(path, chain(head, blocks), named=True)
     found = [item for item, _ in zip(mail, range(2), strict=False)]
     if path == "-" and not b"".join(taken).strip():
         raise NoInput(EMPTY_INPUT)

@@ -11,9 +11,8 @@ import numpy as np
 from spamnb.bayes.cutoffs import ham_and_spam, has_spam, limits_of_rightly_filed, not_spam
 from spamnb.errors import command_to_run
 from spamnb.labels import SPAM
-from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.skipped import Unreadable
-from spamnb.mailboxes.sources import message_name, messages_with_progress
+from spamnb.mailboxes.sources import message_name, messages
 from spamnb.model import Model
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
@@ -74,11 +73,11 @@ def find_suspects(
     labels_and_scores = zip(known.labels.tolist(), known.scores.tolist(), strict=True)
     wanted = dict(zip(known.digests.tolist(), labels_and_scores, strict=True))
     found, unreadable = [], []
-    for raw in messages_with_progress(paths, step):
+    for raw in messages(paths):
         if isinstance(raw, Unreadable):
             unreadable.append(raw)
-        if not isinstance(raw, RawMessage):
             continue
+        step(len(raw.data), 1)
         message = read(raw.data)
         label_index, score = wanted.pop(digest(message), (None, 0.0))
         if label_index is not None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import groupby, islice
+
 from spamnb.errors import NoInput
 from spamnb.files import without_queries
-from spamnb.mailboxes.formats import FIRST_BYTES, format_of, maildir, single
+from spamnb.mailboxes import maildir, mbox
+from spamnb.mailboxes.locating import store_for
 from spamnb.mailboxes.not_mail import no_message, not_mail
 from spamnb.mailboxes.skipped import Deleted, PassedOver, Unreadable
 from spamnb.mailboxes.streams import ByteStream, chain, decompressed, drop_incomplete, gather
@@ -13,9 +16,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spamnb.mailboxes.stores import Store
-
     Record = tuple[bytes, int]  # a message, and how many bytes it takes in its file
+
+
+FIRST_BYTES = 1000  # bytes that tell what a file is
 
 
 class RawMessage:
@@ -30,37 +34,36 @@ class RawMessage:
 
 
 class MessageFiles:
-    """Files of a store, all `named` by the user or all met in folders, opened when messages are asked for."""
+    """Files, all `named` by the user or all met in folders, opened when messages are asked for."""
 
-    __slots__ = ("named", "paths", "size", "store")
+    __slots__ = ("named", "paths", "size")
 
-    def __init__(self, store: Store, paths: list[str], size: int, named: bool = False) -> None:
-        self.store = store
+    def __init__(self, paths: list[str], size: int, named: bool = False) -> None:
         self.paths = paths
         self.size = size
         self.named = named
 
     def messages(self) -> Iterator[RawMessage | Unreadable]:
-        for path, blocks in self.store.read_each(self.paths):
-            yield from file_messages(self.store, path, blocks, self.named)
+        for store, paths in groupby(maildir.current_paths(self.paths), store_for):
+            for path, blocks in store.read_each(paths):
+                yield from file_messages(path, blocks, self.named)
 
 
 class NumberedMessages:
     """Messages of a mailbox chosen by their numbers. The mailbox is read up to the last of them."""
 
-    __slots__ = ("numbers", "path", "store")
+    __slots__ = ("numbers", "path")
     size = 0  # which is not known before
 
-    def __init__(self, store: Store, path: str, numbers: set[int]) -> None:
-        self.store = store
+    def __init__(self, path: str, numbers: set[int]) -> None:
         self.path = path
         self.numbers = numbers
 
     def messages(self) -> Iterator[RawMessage | Unreadable]:
         missing = set(self.numbers)
         count = 0
-        blocks = self.store.read(self.path)
-        for item in file_messages(self.store, self.path, blocks, named=True, deleted=True):
+        blocks = store_for(self.path).read(self.path)
+        for item in file_messages(self.path, blocks, named=True, deleted=True):
             if isinstance(item, Unreadable):
                 yield item
                 return
@@ -93,7 +96,7 @@ class ReadMessages:
 
 
 def file_messages(
-    store: Store, path: str, blocks: Iterator[bytes], named: bool, deleted: bool = False
+    path: str, blocks: Iterator[bytes], named: bool, deleted: bool = False
 ) -> Iterator[RawMessage | Unreadable]:
     """Yield the messages of one file. One that was `named` is read whatever is in it, but for archives.
 
@@ -101,12 +104,11 @@ def file_messages(
     """
     stream = ByteStream(decompressed(blocks))
     start = gather(stream, FIRST_BYTES)
-    known = format_of(path, start, store.is_folder)
-    if known:
-        found = drop_incomplete(known.messages(chain(start, stream)), stream)
+    if is_mailbox(path, start):
+        found = drop_incomplete(mbox.messages(chain(start, stream)), stream)
         skipped = 0
         for index, (data, _) in numbered(found):
-            if not deleted and known.is_deleted(data):
+            if not deleted and mbox.is_deleted(data):
                 skipped += 1
             elif data:
                 yield RawMessage(path, index, data)
@@ -115,15 +117,21 @@ def file_messages(
     elif not named and maildir.is_deleted(path):
         yield Deleted(path)
     else:
-        start = single.without_envelope(start)
+        if mbox.is_envelope(start):  # which some programs leave before the messages of a Maildir
+            start = start[start.find(b"\n") + 1 or len(start) :]
         if path != "-" and (reason := not_mail(path, start) or ("" if named else no_message(start))):
             yield PassedOver(path, reason)
             return
-        data = single.message(start, stream)
+        data = (start + gather(stream, mbox.MAX_MESSAGE - len(start)))[: mbox.MAX_MESSAGE]
         if data and not stream.why:
             yield RawMessage(path, None, data)
     if stream.why:
         yield Unreadable(path, stream.why)
+
+
+def is_mailbox(path: str, start: bytes) -> bool:
+    """Whether a file that begins with `start` is an mbox; if not, it is one message."""
+    return mbox.is_envelope(start) and not maildir.is_in_maildir(path, store_for(path).is_folder)
 
 
 def numbered(records: Iterator[Record]) -> Iterator[tuple[int | None, Record]]:
@@ -136,7 +144,6 @@ def numbered(records: Iterator[Record]) -> Iterator[tuple[int | None, Record]]:
         yield from enumerate(records, 2)
 
 
-def has_several(store: Store, path: str, data: bytes) -> bool:
+def has_several(path: str, data: bytes) -> bool:
     """Whether a file with these bytes is a mailbox of several messages."""
-    known = format_of(path, data[:FIRST_BYTES], store.is_folder)
-    return known is not None and len(list(zip(known.messages([data]), range(2), strict=False))) > 1
+    return is_mailbox(path, data[:FIRST_BYTES]) and len(list(islice(mbox.messages([data]), 2))) > 1

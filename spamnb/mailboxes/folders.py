@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 
 from spamnb.errors import UsageError
-from spamnb.mailboxes.formats import FIRST_BYTES, format_of, maildir
+from spamnb.mailboxes import maildir
+from spamnb.mailboxes.chunks import FIRST_BYTES, is_mailbox
+from spamnb.mailboxes.locating import store_for
 from spamnb.mailboxes.roles import role_of
 from spamnb.mailboxes.skipped import LeftOutFolder, Unreadable
 from spamnb.mailboxes.streams import ByteStream, decompressed, gather, reason_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from spamnb.mailboxes.stores import FolderEntry, Store
+    from spamnb.mailboxes.stores import FolderEntry
 
 # Starts of names of files that mail programs keep beside the mail. Not all of `dovecot*` and `courier*`: a
 # folder of list archives may well hold `dovecot.mbox`.
@@ -23,31 +25,24 @@ _NO_MAIL_NAMES = frozenset(("maildirfolder", "subscriptions", "dovecot.sieve", "
 
 
 class FolderWalk:
-    """A search for every file below some paths of a store, sorted; no folder is entered twice, so loops end.
+    """A search for every file below some paths, sorted; no folder is entered twice, so loops end.
 
     `without` are paths that are skipped without a word, with all below them. Folders and mailboxes with a
     role to `leave_out` are reported instead of read, unless they are among the user's `named_paths`.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        named_paths: Sequence[str],
-        without: Iterable[str] = (),
-        leave_out: frozenset[str] = frozenset(),
-    ) -> None:
-        self.store = store
+    def __init__(self, named_paths: Sequence[str], without: Iterable[str], leave_out: frozenset[str]) -> None:
         self.named_paths = named_paths
-        self.named_canonicals: set[Hashable] | None = None  # of `named_paths`, once they are needed
-        self.without = self._canonical(without)
+        self.named_canonicals: set[str] | None = None  # of `named_paths`, once they are needed
+        self.without = _canonicals(without)
         self.leave_out = leave_out
-        self.seen: set[Hashable] = set()
+        self.seen: set[str] = set()
 
     def files(self, path: str) -> Iterator[tuple[str, int] | Unreadable]:
         """Yield path and size of each file at or below a path that the user named."""
         try:
-            for entry in self.store.matching(path):
-                if entry.path != path and self.store.canonical(entry.path) in self.without:
+            for entry in store_for(path).matching(path):
+                if entry.path != path and store_for(path).canonical(entry.path) in self.without:
                     raise UsageError(f"{entry.path}: given under two labels: choose one")
                 yield from self.files_below(entry)
         except OSError as error:
@@ -81,24 +76,15 @@ class FolderWalk:
         if (
             role not in self.leave_out
             or self.is_named(entry)
-            or not (_is_folder(entry) or self.is_mailbox(entry))
+            or not (_is_folder(entry) or _is_mailbox(entry))
         ):
             return None
         return LeftOutFolder(entry.path, f"{role}, by its name")
 
     def is_named(self, entry: FolderEntry) -> bool:
         if self.named_canonicals is None:
-            self.named_canonicals = self._canonical(self.named_paths)
-        return self.store.canonical(entry.path) in self.named_canonicals
-
-    def is_mailbox(self, entry: FolderEntry) -> bool:
-        try:
-            if not entry.is_file():
-                return False
-        except OSError:  # a link to itself
-            return False
-        start = start_of(self.store, entry.path)
-        return format_of(entry.path, start, self.store.is_folder) is not None
+            self.named_canonicals = _canonicals(self.named_paths)
+        return store_for(entry.path).canonical(entry.path) in self.named_canonicals
 
     def entries(self, folder: str) -> list[FolderEntry | Unreadable]:
         found = self.unseen_entries(folder)
@@ -120,22 +106,37 @@ class FolderWalk:
     def may_be_mail(self, entry: FolderEntry) -> bool:
         if entry.name[0] == ".":  # as Maildir++ names its folders
             folders = (os.path.join(entry.path, name) for name in maildir.WITH_MAIL)
-            return _is_folder(entry) and any(map(self.store.is_folder, folders))
+            return _is_folder(entry) and any(map(store_for(entry.path).is_folder, folders))
         return not entry.name.startswith(_NO_MAIL) and entry.name not in _NO_MAIL_NAMES
 
-    def unseen_entries(self, folder: str) -> Sequence[FolderEntry]:
-        identity = self.store.identity(folder)
-        if identity in self.seen:
+    def unseen_entries(self, folder: str) -> list[FolderEntry]:
+        store = store_for(folder)
+        canonical = store.canonical(folder)
+        if canonical in self.seen:
             return []
-        self.seen.add(identity)
-        found = self.store.entries(folder)
-        if not self.without:
-            return found
-        parent = self.store.canonical(folder)
-        return [entry for entry in found if not self.store.is_among(self.without, entry, parent)]
+        self.seen.add(canonical)
+        return [entry for entry in store.entries(folder) if not self.is_without(entry, canonical)]
 
-    def _canonical(self, paths: Iterable[str]) -> set[Hashable]:
-        return {self.store.canonical(found) for path in paths for found in self.store.matching_paths(path)}
+    def is_without(self, entry: FolderEntry, folder: str) -> bool:
+        """Whether an entry of a folder is to be skipped, or is a link to below what is to be skipped."""
+        if not entry.is_symlink():
+            return os.path.join(folder, entry.name) in self.without
+        target = os.path.realpath(entry.path)
+        return any(target == path or target.startswith(path + os.sep) for path in self.without)
+
+
+def _canonicals(paths: Iterable[str]) -> set[str]:
+    found: set[str] = set()
+    for path in paths:
+        store = store_for(path)
+        matching = [path]
+        if store.is_pattern(path):
+            try:
+                matching = [entry.path for entry in store.matching(path)]
+            except OSError:  # whoever reads it reports that
+                continue
+        found.update(map(store.canonical, matching))
+    return found
 
 
 def _is_folder(entry: FolderEntry) -> bool:
@@ -145,6 +146,13 @@ def _is_folder(entry: FolderEntry) -> bool:
         return False
 
 
-def start_of(store: Store, path: str) -> bytes:
+def _is_mailbox(entry: FolderEntry) -> bool:
+    try:
+        return entry.is_file() and is_mailbox(entry.path, start_of(entry.path))
+    except OSError:  # a link to itself
+        return False
+
+
+def start_of(path: str) -> bytes:
     """First bytes of a file; none if it cannot be read: whoever reads it later reports why."""
-    return gather(ByteStream(decompressed(store.read(path))), FIRST_BYTES)
+    return gather(ByteStream(decompressed(store_for(path).read(path))), FIRST_BYTES)

@@ -39,8 +39,6 @@ MAX_FIELD_NAME = 100  # bytes searched for the colon behind the name of the firs
 LOOK = 1000  # bytes
 TAR_HEADER = 512  # bytes
 TAR_CHECKSUM = slice(148, 156)
-# Name endings of such files. Other remote files are not checked: to read their first bytes costs a request.
-SUSPECT_ENDINGS = (".zip", ".7z", ".rar", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst", ".msf", ".dat")
 
 
 def not_mail(path: str, head: bytes) -> str:

@@ -1,184 +1,182 @@
-"""The store of files at addresses: whatever fsspec opens, like s3://bucket/folder/ or sftp://host/file.
+"""Mail at addresses, like s3://bucket/folder/ or sftp://host/file: whatever fsspec opens, by its own rules.
 
-Links are not followed: from here, a circle of links could not be recognised.
+A web address is one file, and so is an address in an archive (zip://mail.mbox::s3://bucket/mail.zip). Links
+are not followed: from here, a circle of links could not be recognised.
 """
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from itertools import groupby
+from logging import NullHandler, getLogger
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 
-from spamnb.errors import NoInput
-from spamnb.mailboxes.addresses import (
-    backend_reason,
-    info_of,
-    is_archived,
-    is_web,
-    located,
-    os_errors,
-    split_pattern,
-)
-from spamnb.mailboxes.stores import FILE, FOLDER, STREAM, PathEntry, Store
-from spamnb.mailboxes.streams import FIRST_BLOCK, reason_of
+from spamnb.errors import SpamnbError, UsageError
+from spamnb.mailboxes.stores import STREAM, PathEntry, Store
+from spamnb.mailboxes.streams import FIRST_BLOCK
+
+try:
+    from fsspec.core import url_to_fs
+except ImportError:
+    raise UsageError("addresses with :// need an extra: pip install 'spamnb[cluster]'") from None
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-LARGEST_BLOCK = 8 << 20  # bytes asked for at once: sending them takes far longer than the 20 ms of waiting
-FILES_AT_ONCE = 64  # small files that are asked for together
+MAX_BLOCK = 8 << 20  # bytes asked for at once: sending them takes far longer than the 20 ms of waiting
+MAX_REASON = 300  # characters of a backend's error message
+
+getLogger().addHandler(NullHandler())  # else tracebacks of backends would come between our lines
+
+# File systems, never released: to do so in a forked process closes connections its parent waits for.
+_held: dict[int, Any] = {}
 
 
 class RemoteStore(Store):
     """Files at addresses."""
 
-    __slots__ = ()
-
     def read(self, path: str, start: int = 0, expected: int = 0) -> Iterator[bytes]:
         """Yield blocks, each asked for when it is wanted: first `expected` bytes, then ever larger blocks."""
-        with os_errors(path), _open(path, start) as file:
-            size = expected or FIRST_BLOCK
-            while block := file.read(size):
-                yield block
-                size = min(4 * size, LARGEST_BLOCK) if size != expected else FIRST_BLOCK
+        with _os_errors():
+            fs, path_there = _located(path)
+            # Some web servers send nothing but the whole; elsewhere, each read is a request, and keeps none.
+            how = {"block_size": 0} if _is_web(path) else {"cache_type": "none"}
+            with fs.open(path_there, "rb", **how) as file:
+                if start:
+                    file.seek(start)
+                size = expected or FIRST_BLOCK
+                while block := file.read(size):
+                    yield block
+                    size = min(4 * size, MAX_BLOCK) if size != expected else FIRST_BLOCK
 
     def read_each(self, paths: Iterable[str]) -> Iterator[tuple[str, Iterator[bytes]]]:
-        """Yield path and blocks of files, in order. Several are small: many of them are asked for at once."""
+        """Yield path and blocks of files, in order. Several are small: they are asked for at once."""
         for _, group in groupby(paths, lambda url: url.split("/", 3)[:3]):  # of one file system
             urls = list(group)
-            for at in range(0, len(urls), FILES_AT_ONCE):
-                these = urls[at : at + FILES_AT_ONCE]
-                if len(these) == 1:
-                    yield these[0], self.read(these[0])
-                else:
-                    yield from zip(these, map(_checked, these, _contents(these)), strict=True)
+            if len(urls) == 1:
+                yield urls[0], self.read(urls[0])
+            else:
+                yield from zip(urls, map(_checked, _contents(urls)), strict=True)
 
     def can_seek(self, path: str) -> bool:
-        return not is_web(path) and not is_archived(path)  # some web servers send nothing but the whole
+        return not _is_web(path) and not _is_archived(path)
 
-    def check(self, path: str) -> None:
-        try:
-            next(self.matching(path))
-        except OSError as error:
-            raise NoInput(f"{path}: {reason_of(error)}") from error
+    def is_pattern(self, path: str) -> bool:
+        return "://" in _folder_of(path) and not _is_web(path) and not _is_archived(path)
 
-    def kind(self, path: str) -> str:
-        try:
-            return _exact(path).kind
-        except OSError:
-            return ""
-
-    def matching(self, path: str) -> Iterator[PathEntry]:
-        """Yield the file or folder at an address; if there is none, what it matches as a pattern, sorted."""
-        folder, pattern = split_pattern(path)
-        try:
-            yield _exact(path)
-            return
-        except OSError:
-            if not pattern or is_archived(path):
-                raise
-        with os_errors(path):
-            fs, path_there = located(path)
-            infos = fs.glob(path_there, detail=True)
-            fs.invalidate_cache()
-        with_dot_files = pattern.startswith(".") or "/." in pattern
-        last_folder, empty = "\0", True  # what is below the last folder is read with it
-        for below, entry in sorted(_entries(folder, infos.values()), key=lambda found: found[0].split("/")):
-            if below.startswith(last_folder) or (not with_dot_files and ("/" + below).count("/.")):
-                continue
-            if entry.is_dir():
-                last_folder = below + "/"
-            elif pattern.endswith("/"):
-                continue
-            empty = False
-            yield entry
-        if empty:
-            self.entries(folder)  # raises an error if it cannot be listed; glob does not
+    def matching(self, path: str) -> list[PathEntry]:
+        """List the file or folder at an address; or what it matches as a pattern, sorted, no hidden files."""
+        with _os_errors():
+            fs, path_there = _located(path)
+            if not self.is_pattern(path):
+                return [_entry("", path, fs.info(path_there))]
+            folder = _folder_of(path)
+            entries = _entries(folder, fs.glob(path_there, detail=True).values())
+            fs.invalidate_cache()  # it would keep all it has listed
+        found: list[PathEntry] = []
+        for entry in sorted(entries, key=lambda entry: entry.path.split("/")):
+            hidden = "/." in entry.path.removeprefix(folder) and "/." not in path.removeprefix(folder)
+            # What is below a folder is read with it.
+            if not hidden and not (found and entry.path.startswith(f"{found[-1].path}/")):
+                found.append(entry)
+        if not found:
             raise OSError("nothing there matches")
-
-    def matching_paths(self, path: str) -> Iterator[str]:
-        if not split_pattern(path)[1]:
-            yield path
-            return
-        try:
-            yield from (entry.path for entry in self.matching(path))
-        except OSError:  # whoever reads it reports that
-            return
+        return found
 
     def entries(self, folder: str) -> list[PathEntry]:
-        with os_errors(folder):
-            fs, path = located(folder)
-            infos = fs.ls(path, detail=True)
-            fs.invalidate_cache()  # it would keep all it has listed
-        entries = [entry for below, entry in _entries(folder, infos) if "/" not in below]
+        with _os_errors():
+            fs, path_there = _located(folder)
+            entries = _entries(folder, fs.ls(path_there, detail=True))
+            fs.invalidate_cache()
         return sorted(entries, key=lambda entry: entry.name)
 
-    def canonical(self, path: str) -> tuple[Any, str]:
-        fs, path_there = located(path)
-        return fs, path_there.strip("/")
-
-    def identity(self, folder: str) -> tuple[Any, str]:
-        return self.canonical(folder)
-
-    def is_among(self, canonicals: set[Any], entry: Any, _folder: Any) -> bool:
-        return self.canonical(entry.path) in canonicals
+    def canonical(self, path: str) -> str:
+        return path.rstrip("/")
 
 
 REMOTE = RemoteStore()
 
 
-def _open(url: str, start: int) -> Any:
-    """Open a file at a position. Each read is a request, and keeps no copy."""
-    fs, path = located(url)
-    if is_web(url):  # one request for all: some web servers send nothing but the whole
-        return fs.open(path, "rb", block_size=0)
-    file = fs.open(path, "rb", cache_type="none")
-    file.seek(start)
-    return file
+def _is_web(url: str) -> bool:
+    return url.startswith(("http://", "https://"))
 
 
-def _contents(urls: list[str]) -> list[bytes | Exception]:
-    """Read files of one file system whole."""
+def _is_archived(url: str) -> bool:
+    return "::" in url.partition("://")[2]
+
+
+def _folder_of(pattern: str) -> str:
+    """Address of the last folder before the first * or ? or [; "" if there is none."""
+    places = [at for wildcard in "*?[" if (at := pattern.find(wildcard)) >= 0]
+    return pattern[: min(places)].rpartition("/")[0] if places else ""
+
+
+def _located(url: str) -> tuple[Any, str]:
+    """Find the file system of fsspec that has an address, and the path in it."""
     try:
-        fs, paths = located(urls[0])[0], [located(url)[1] for url in urls]
+        fs, path = url_to_fs(url)
+    except ImportError as error:  # which names the package
+        raise UsageError(f"{url}: {error}") from error
+    _held[id(fs)] = fs  # fsspec makes another, which is equal, for each file of an archive
+    return fs, path
+
+
+def _entries(folder: str, infos: Iterable[dict[str, Any]]) -> list[PathEntry]:
+    """Describe what fsspec has found below a folder, but not the folder itself."""
+    found = []
+    start = _located(folder)[1].strip("/")
+    for info in infos:
+        below = info["name"].strip("/")[len(start) :].strip("/")
+        if below:
+            # A name with :: would be taken for an address in an address; so it is not found.
+            url = f"{folder.rstrip('/')}/{below.replace('::', '%3A%3A')}"
+            found.append(_entry(below.rpartition("/")[2], url, info))
+    return found
+
+
+def _entry(name: str, url: str, info: dict[str, Any]) -> PathEntry:
+    size = info.get("size")  # some web servers tell none
+    return PathEntry(name, url, info["type"], STREAM if size is None else int(size))
+
+
+def _contents(urls: list[str]) -> list[Any]:
+    """Read files of one file system whole; in place of one that cannot be read is its error."""
+    try:
+        fs, paths = _located(urls[0])[0], [_located(url)[1] for url in urls]
         return list(fs.cat_ranges(paths, None, None, on_error="return"))
     except Exception as error:
         return [error] * len(urls)
 
 
-def _checked(url: str, content: bytes | Exception) -> Iterator[bytes]:
-    if isinstance(content, Exception):
-        raise OSError(backend_reason(content, url))
-    yield content
+def _checked(content: bytes | Exception) -> Iterator[bytes]:
+    with _os_errors():
+        if isinstance(content, Exception):
+            raise content
+        yield content
 
 
-def _entries(folder: str, infos: Iterable[dict[str, Any]]) -> Iterator[tuple[str, PathEntry]]:
-    """Yield path below the folder and entry of each file and folder that fsspec has found there."""
-    start = f"{located(folder)[1].strip('/')}/".lstrip("/")
-    for info in infos:
-        path_there = info["name"].strip("/")
-        below = path_there[len(start) :]
-        # Left out: the folder itself, and a page's links to elsewhere or to itself in another order.
-        if path_there.startswith(start) and below and not (is_web(folder) and "?" in below):
-            # A name with :: would be taken for an address in an address; so it is not found.
-            url = f"{folder.rstrip('/')}/{below.replace('::', '%3A%3A')}"
-            name = below.rpartition("/")[2]
-            yield below, PathEntry(unquote(name) if is_web(url) else name, url, info["type"], _size(info))
+@contextmanager
+def _os_errors() -> Iterator[None]:
+    """Turn whatever a backend raises into an OSError that says on one line what went wrong."""
+    try:
+        yield
+    except SpamnbError:
+        raise
+    except Exception as error:
+        raise OSError(_reason(error)) from error
 
 
-def _exact(url: str) -> PathEntry:
-    """Describe the file or folder at an address that is no pattern."""
-    info = info_of(url)
-    kind = info["type"]
-    if is_web(url) and str(info.get("url", url)).endswith("/"):  # redirected: the slash was missing
-        kind = FOLDER
-    if kind not in (FILE, FOLDER):
-        raise OSError("neither a file nor a folder")
-    if kind == FOLDER and is_archived(url):
-        raise OSError("a folder in an archive; name a file in it")
-    return PathEntry("", url, kind, _size(info))
-
-
-def _size(info: dict[str, Any]) -> int:
-    size = info.get("size")  # a page of links tells none
-    return STREAM if size is None else int(size)
+def _reason(error: Exception) -> str:
+    cause: Any = error.__cause__
+    if hasattr(cause, "status") and hasattr(cause, "message"):  # of a web server: fsspec hides all but this
+        return f"{cause.status} {cause.message}"
+    if isinstance(error, FileNotFoundError) and isinstance(cause, OSError):
+        error = cause  # as of a connection
+    if isinstance(error, FileNotFoundError):
+        return "no such file or folder"
+    if isinstance(error, TimeoutError):
+        return "no answer"
+    reason = error.strerror.lower() if isinstance(error, OSError) and error.strerror else str(error)
+    if isinstance(error, PermissionError) and reason in ("", "Forbidden", "forbidden"):
+        return "permission denied"
+    return " ".join(reason.split())[:MAX_REASON] or type(error).__name__

@@ -10,8 +10,7 @@ import binascii
 import os
 
 from spamnb.labels import HAM, SPAM
-from spamnb.mailboxes.formats import FORMATS
-from spamnb.mailboxes.formats.maildir import WITH_MAIL
+from spamnb.mailboxes.maildir import WITH_MAIL
 
 TRASH, UNSENT, JUNK, UNSURE, SENT, ARCHIVE = "trash", "unsent", "junk", "unsure", "sent", "archive"
 
@@ -67,8 +66,7 @@ _NAMES = {
 }
 _HAM_NAMES = frozenset("ham inbox nonspam non-spam notspam not-spam notjunk not-junk".split())
 _IGNORED = str.maketrans("", "", " -_'’.()[]\t")
-_OF_FORMATS = [ending for known in FORMATS.values() for ending in known.NAME_ENDINGS]
-_ENDINGS = (".gz", ".xz", ".bz2", ".zst", *_OF_FORMATS, ".sbd")  # the last of sub-folders, in Thunderbird
+_ENDINGS = (".gz", ".xz", ".bz2", ".zst", ".mbox", ".mbx", ".sbd")  # the last of sub-folders, in Thunderbird
 
 
 def roles_to_leave_out(label: str) -> frozenset[str]:

@@ -8,26 +8,36 @@ holds a mailbox in memory: large ones go out as byte ranges, or, if compressed o
 
 from __future__ import annotations
 
+import os
 import sys
 from itertools import accumulate, groupby
 
 from spamnb.errors import EMPTY_INPUT, DataError, NoInput
-from spamnb.files import announce_stdin, refuse_password
-from spamnb.mailboxes.chunks import MessageFiles, NumberedMessages, RawMessage, ReadMessages, file_messages
+from spamnb.files import announce_stdin
+from spamnb.mailboxes.chunks import (
+    FIRST_BYTES,
+    MessageFiles,
+    NumberedMessages,
+    RawMessage,
+    ReadMessages,
+    file_messages,
+    is_mailbox,
+)
 from spamnb.mailboxes.folders import FolderWalk, start_of
-from spamnb.mailboxes.formats import FIRST_BYTES, format_of
-from spamnb.mailboxes.not_mail import SUSPECT_ENDINGS, not_mail
-from spamnb.mailboxes.ranges import ChunkTask, MailboxRange, join_ranges
+from spamnb.mailboxes.locating import is_remote, store_for
+from spamnb.mailboxes.not_mail import not_mail
+from spamnb.mailboxes.ranges import MailboxRange
+from spamnb.mailboxes.roles import roles_to_leave_out
 from spamnb.mailboxes.skipped import Unreadable
-from spamnb.mailboxes.stores import FILE, LOCAL, STREAM, is_stream
-from spamnb.mailboxes.streams import ByteStream, blocks_of, decompressor_for, gather
+from spamnb.mailboxes.stores import FILE, STREAM, is_stream
+from spamnb.mailboxes.streams import ByteStream, blocks_of, decompressor_for, gather, reason_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
-    from spamnb.mailboxes.stores import Store
+    Sources = Mapping[str, Sequence[str]]  # the paths of each label
 
 FoundFile = tuple[str, int, bool]  # path, bytes or STREAM, and whether the user named it
 # A piece of work, cheap to send; `size` is its bytes on disk.
@@ -37,21 +47,6 @@ CHUNK = 1 << 20  # bytes of mail in a chunk: a fraction of a second of tokenizin
 COMPRESSION = 16  # a compressed mailbox may unpack to this many times its size, or more
 MAX_FILES = 2000  # files in a chunk, however small they are
 MAX_NUMBER_DIGITS = 9
-
-
-def is_remote(path: str) -> bool:
-    """Whether a path is an address that fsspec opens, like s3://bucket/folder/."""
-    return "://" in path
-
-
-def store_for(path: str) -> Store:
-    """Store that has a path."""
-    if not is_remote(path):
-        return LOCAL
-    refuse_password(path)
-    from spamnb.mailboxes.remote import REMOTE
-
-    return REMOTE
 
 
 def message_name(path: str, index: int | None) -> str:
@@ -81,13 +76,17 @@ def check(paths: Iterable[str]) -> None:
             if sys.stdin is None:
                 raise NoInput("-: no standard input")
             continue
-        store = store_for(path)
-        store.check(path)
-        if store is LOCAL:
-            suspect = store.kind(path) == FILE and not is_stream(path)
-        else:
-            suspect = path.lower().endswith(SUSPECT_ENDINGS)
-        if suspect and (reason := not_mail(path, start_of(store, path))):
+        try:
+            found = store_for(path).matching(path)[0]
+        except (FileNotFoundError, NotADirectoryError):
+            raise NoInput(f"{path}: no such file or folder") from None
+        except OSError as error:
+            raise NoInput(f"{path}: {reason_of(error)}") from error
+        if is_remote(path):
+            continue
+        if not os.access(path, os.R_OK | os.X_OK if found.is_dir() else os.R_OK):
+            raise NoInput(f"{path}: permission denied")
+        if found.is_file() and not is_stream(path) and (reason := not_mail(path, start_of(path))):
             raise DataError(f"{path}: {reason}")
 
 
@@ -108,7 +107,7 @@ def is_little(paths: Sequence[str], most: int, least_file: int) -> bool:
 
 def _sizes(paths: Iterable[str], without: Iterable[str], leave_out: frozenset[str]) -> Iterator[int]:
     """Yield the bytes of each file, or STREAM."""
-    for _, item in _files(paths, without, leave_out):
+    for item in _files(paths, without, leave_out):
         if isinstance(item, tuple):
             yield item[1]
 
@@ -119,21 +118,28 @@ def messages(paths: Iterable[str], *, without: Iterable[str] = ()) -> Iterator[R
         yield from chunk.messages()
 
 
-def messages_with_progress(
-    paths: Iterable[str], step: Callable[[int, int], object]
-) -> Iterator[RawMessage | Unreadable]:
-    """Yield every message; `step` is called now and then with the bytes on disk and the messages since."""
+def chunks_by_label(sources: Sources, size: int = CHUNK) -> Iterator[tuple[Chunk, str]]:
+    """Yield the mail of each label in chunks of about `size` bytes, and the label.
 
-    def read(chunk: Chunk, *_: object) -> tuple[list[RawMessage | Unreadable], int]:
-        return list(chunk.messages()), chunk.size
+    Mail named under one label is not met under another. Folders whose names speak against a label are left
+    out.
+    """
+    for label, paths, limits in _with_limits(sources):
+        for chunk in chunks(paths, size=size, **limits):
+            yield chunk, label
 
-    task = ChunkTask(read)
-    for (found, size), before in join_ranges(map(task, chunks(paths)), task):
-        for raw in found:
-            if isinstance(raw, RawMessage) and raw.index is not None:
-                raw.index += before
-            yield raw
-        step(size, len(found))
+
+def size_of(sources: Sources) -> int:
+    """Bytes on disk of all mail that `chunks_by_label` finds."""
+    return sum(total_size(paths, **limits) for _, paths, limits in _with_limits(sources))
+
+
+def _with_limits(sources: Sources) -> Iterator[tuple[str, Sequence[str], dict[str, Any]]]:
+    """Yield each label, its paths, and the options of `chunks` for what is not to be read below them."""
+    all_paths = {path for paths in sources.values() for path in paths}
+    for label, paths in sources.items():
+        without = all_paths.difference(paths)
+        yield label, paths, {"without": without, "leave_out": roles_to_leave_out(label)}
 
 
 def chunks(
@@ -142,29 +148,27 @@ def chunks(
     without: Iterable[str] = (),
     leave_out: frozenset[str] = frozenset(),
     size: int = CHUNK,
-    max_packed: int = 0,
 ) -> Iterator[Chunk]:
     """Yield the mail below `paths` in chunks of about `size` bytes, always in the same order.
 
-    The ranges of a plain mbox follow each other, the first starting at 0; their results go through
-    `join_ranges`. A compressed mailbox cannot be cut: up to `max_packed` bytes it is a chunk, a larger one is
-    read by this process. `without` names files and folders to skip below `paths`, with all below them;
-    `leave_out` the roles of folders that are not to be read there (see spamnb.mailboxes.roles).
+    The ranges of a plain mbox follow each other, the first starting at 0. A large compressed mailbox cannot
+    be cut, and is read by this process. `without` names files and folders to skip below `paths`, with all
+    below them; `leave_out` the roles of folders that are not to be read there.
     """
-    files = MessageFiles(LOCAL, [], 0)
-    for store, item in _files(paths, without, leave_out):
+    files = MessageFiles([], 0)
+    for item in _files(paths, without, leave_out):
         if not isinstance(item, tuple) or not 0 <= item[1] <= size // COMPRESSION:
             if files.paths:
                 yield files
-                files = MessageFiles(store, [], 0)
-            yield from _chunks_of(store, item, size, max_packed)
+                files = MessageFiles([], 0)
+            yield from _chunks_of(item, size)
             continue
         path, length, named = item
         is_full = files.size >= size or len(files.paths) >= MAX_FILES
-        if files.paths and (files.store is not store or files.named is not named or is_full):
+        if files.paths and (files.named is not named or is_full):
             yield files
-            files = MessageFiles(store, [], 0)
-        files.store, files.named = store, named
+            files = MessageFiles([], 0)
+        files.named = named
         files.paths.append(path)
         files.size += length
     if files.paths:
@@ -173,31 +177,23 @@ def chunks(
 
 def _files(
     paths: Iterable[str], without: Iterable[str], leave_out: frozenset[str]
-) -> Iterator[tuple[Store, FoundFile | NumberedMessages | Unreadable]]:
-    """Yield the store of each file below some paths, and the file; or numbered messages, or a failure."""
-    paths, without = list(paths), list(without)
-    walks: dict[Store, FolderWalk] = {}
+) -> Iterator[FoundFile | NumberedMessages | Unreadable]:
+    """Yield each file below some paths; or numbered messages of a mailbox, or a failure."""
+    paths = list(paths)
+    walk = FolderWalk([path for path in paths if path != "-"], without, leave_out)
     for box, named in groupby(((*split_number(path), path) for path in paths), lambda item: item[0]):
         if box:
-            store = store_for(box)
-            yield store, NumberedMessages(store, box, {number for _, number, _ in named})
+            yield NumberedMessages(box, {number for _, number, _ in named})
             continue
         for *_, path in named:
-            store = store_for(path)
             if path == "-":
-                yield store, (path, STREAM, True)
+                yield path, STREAM, True
                 continue
-            if store not in walks:
-                named_here = [other for other in paths if other != "-" and store_for(other) is store]
-                without_here = [other for other in without if store_for(other) is store]
-                walks[store] = FolderWalk(store, named_here, without_here, leave_out)
-            for found in walks[store].files(path):
-                yield store, found if isinstance(found, Unreadable) else (*found, found[0] == path)
+            for found in walk.files(path):
+                yield found if isinstance(found, Unreadable) else (*found, found[0] == path)
 
 
-def _chunks_of(
-    store: Store, item: FoundFile | NumberedMessages | Unreadable, size: int, max_packed: int
-) -> Iterable[Chunk]:
+def _chunks_of(item: FoundFile | NumberedMessages | Unreadable, size: int) -> Iterable[Chunk]:
     """Chunks of a file that is not put together with others."""
     if isinstance(item, Unreadable):
         return (ReadMessages([item], 0),)
@@ -205,31 +201,29 @@ def _chunks_of(
         return (item,)
     path, length, named = item
     if length == STREAM:
-        return _read_in_order(store, path, size, named)
-    start = gather(ByteStream(store.read(path)), FIRST_BYTES)
-    packed = decompressor_for(start) is not None
-    known = None if packed else format_of(path, start, store.is_folder)
-    if (packed and length > max_packed) or (known and known.boundary and not store.can_seek(path)):
-        return _read_in_order(store, path, size, named)
-    if known and known.boundary:
-        name = known.NAME
-        return (MailboxRange(store, path, name, at, min(at + size, length)) for at in range(0, length, size))
-    return (MessageFiles(store, [path], length, named),)
+        return _read_in_order(path, size, named)
+    start = gather(ByteStream(store_for(path).read(path)), FIRST_BYTES)
+    is_plain = decompressor_for(start) is None
+    if is_plain and not is_mailbox(path, start):
+        return (MessageFiles([path], length, named),)
+    if is_plain and store_for(path).can_seek(path):
+        return (MailboxRange(path, at, min(at + size, length)) for at in range(0, length, size))
+    return _read_in_order(path, size, named)
 
 
-def _read_in_order(store: Store, path: str, size: int, named: bool) -> Iterator[ReadMessages]:
+def _read_in_order(path: str, size: int, named: bool) -> Iterator[ReadMessages]:
     """Read a stream in this process: standard input, a pipe, a compressed mailbox."""
     bytes_on_disk = 0
 
     def counted() -> Iterator[bytes]:
         nonlocal bytes_on_disk
-        for block in _standard_input() if path == "-" else store.read(path):
+        for block in _standard_input() if path == "-" else store_for(path).read(path):
             bytes_on_disk += len(block)
             yield block
 
     items: list[RawMessage | Unreadable] = []
     message_bytes = 0
-    for item in file_messages(store, path, counted(), named):
+    for item in file_messages(path, counted(), named):
         items.append(item)
         message_bytes += len(item.data) if isinstance(item, RawMessage) else 0
         if message_bytes >= min(size, CHUNK) or len(items) >= MAX_FILES:

@@ -8,7 +8,7 @@ A pool of workers reads and counts them, on this machine or elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -18,7 +18,6 @@ import numpy as np
 from spamnb.array_loops import count_rows
 from spamnb.arrays import Array, Rows, Sets, Texts, sorted_distinct
 from spamnb.mailboxes.chunks import RawMessage
-from spamnb.mailboxes.labelled import Sources
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.reading.batch import BatchBuilder
 from spamnb.reading.dates import MAX_DATE
@@ -33,23 +32,6 @@ from spamnb.tables.saving import MapShards
 from spamnb.tables.spilling import SpillFile
 
 
-class Counted(Protocol):
-    """A batch, in this process or on a worker."""
-
-    @property
-    def label(self) -> str | None: ...
-    @property
-    def digests(self) -> Array: ...
-    @property
-    def unreadable(self) -> list[Unreadable]: ...
-    @property
-    def size(self) -> int: ...
-    def __len__(self) -> int: ...
-    def whole(self) -> Batch: ...
-    def sampled(self, messages: Array, label_indices: Array) -> SampledMessages: ...
-    def table(self, labels: Sequence[str], chosen: Array, day: int) -> Any: ...
-
-
 class TableSum(Protocol):
     """Sum of the tables added to it, wherever they are."""
 
@@ -62,17 +44,16 @@ class Pool(Protocol):
 
     @property
     def map_shards(self) -> MapShards: ...
-    def batches(self, mail: MailToRead) -> Iterator[Counted]: ...
+    def batches(self, mail: MailToRead) -> Iterator[Batch]: ...
     def table_sum(self, base: StoredModel | None, labels: Sequence[str], file: SpillFile, /) -> TableSum: ...
     def in_background(self, task: Callable[[], Any], /) -> AbstractContextManager[Callable[[], Any]]: ...
-    def status(self) -> str: ...
 
 
 @dataclass(frozen=True)
 class MailToRead:
     """Mail under each label, and how it is to be read."""
 
-    sources: Sources
+    sources: Mapping[str, Sequence[str]]  # the paths of each label
     settings: Settings
     known: IsKnown | None = None  # tells which messages need not be tokenized
 
@@ -137,9 +118,6 @@ class Batch:
 
     def __len__(self) -> int:
         return len(self.names)
-
-    def whole(self) -> Batch:
-        return self
 
     def with_index_offset(self, first: int) -> Batch:
         """Raise the numbers in an mbox by `first`: so many of its messages were in batches before."""

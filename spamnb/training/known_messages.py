@@ -12,7 +12,7 @@ from spamnb.mailboxes.skipped import PassedOver, Unreadable
 from spamnb.mailboxes.sources import message_name
 from spamnb.store.changes import CONFLICTING, DUPLICATE, outcome
 from spamnb.tables.learned import NOT_LEARNED, NOTHING_LEARNED, LearnedMessages, merge_learned
-from spamnb.training.batches import Counted
+from spamnb.training.batches import Batch
 
 FEWEST_MOVED = 10  # messages; a label with fewer gives no cutoffs, and everything is unsure anyway
 MAX_CONFLICTS = 10  # examples that are named
@@ -63,10 +63,10 @@ class Summary:
             counts = self.outcomes.setdefault(label, {})
             counts[what] = counts.get(what, 0) + number
 
-    def name_conflicts(self, batch: Counted, outcomes: Sequence[str]) -> None:
+    def name_conflicts(self, batch: Batch, outcomes: Sequence[str]) -> None:
         """Note the names of the first messages that are under another label, too."""
         if CONFLICTING in outcomes and len(self.conflicts) < MAX_CONFLICTS:
-            names = zip(batch.whole().names, outcomes, strict=True)
+            names = zip(batch.names, outcomes, strict=True)
             self.conflicts += [message_name(*name) for name, result in names if result == CONFLICTING]
             del self.conflicts[MAX_CONFLICTS:]
 
@@ -89,7 +89,7 @@ class KnownMessages:
         """Tell whether learning a message again would change nothing: then it need not be tokenized."""
         return self.before.label_index(digest) == self.labels.index(label)
 
-    def steps(self, batch: Counted, forget: bool, summary: Summary) -> tuple[Array, list[str]]:
+    def steps(self, batch: Batch, forget: bool, summary: Summary) -> tuple[Array, list[str]]:
         """Decide what to count of a batch: rows of message, label index, and 1 to learn or -1 to forget.
 
         Returns these, and the outcome of each message.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from spamnb.tables.learned import LearnedMessages
     from spamnb.tables.spilling import SpilledArray, SpillFile
     from spamnb.tables.totals import Totals
-    from spamnb.training.batches import Counted
+    from spamnb.training.batches import Batch
 
 SAMPLE_SIZE = 5000  # messages of each label: 0.1 % of them, the ham that may be lost, are five
 
@@ -44,7 +44,7 @@ class Sample:
         self.largest = 0  # no label has more messages in `pieces` since limits were set
         self.limits: dict[int, int] = {}  # label index → highest digest that may still be sampled
 
-    def add(self, batch: Counted, steps: Array) -> None:
+    def add(self, batch: Batch, steps: Array) -> None:
         """Add the messages of a batch that `steps` learn: rows of message, label index, and 1 or -1."""
         messages, label_indices = steps[steps[:, 2] > 0, :2].T
         digests = batch.digests[messages]

@@ -19,7 +19,7 @@ from spamnb.tables.count_table import CountTable
 from spamnb.tables.learned import NOTHING_LEARNED, LearnedMessages
 from spamnb.tables.loading import load_table
 from spamnb.tables.spilling import SpillFile
-from spamnb.training.batches import Counted, MailToRead, Pool
+from spamnb.training.batches import Batch, MailToRead, Pool
 from spamnb.training.known_messages import KnownMessages, Summary, refuse_swapped_labels
 from spamnb.training.labels import new_labels
 from spamnb.training.sample import Sample
@@ -37,7 +37,7 @@ def train(
     fresh: bool = False,
     forget: bool = False,
     base: str | None = None,
-    progress: Callable[[Counted], object] = lambda _: None,
+    progress: Callable[[Batch], object] = lambda _: None,
 ) -> Summary:
     """Learn (or forget) all mail under each label. The model is replaced at the end, whole, or not at all.
 

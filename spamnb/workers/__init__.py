@@ -2,49 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from spamnb.errors import UsageError
 
 if TYPE_CHECKING:
-    from spamnb.workers.cluster.pool import ClusterPool
-    from spamnb.workers.judges import LocalJudges
     from spamnb.workers.local import LocalPool
 
 
-@contextmanager
-def open_pool(
-    paths: Sequence[str], cluster: str | None, jobs: int | None = None, skip_unreadable: bool = False
-) -> Iterator[LocalPool | ClusterPool]:
-    """Open the workers for the mail below some paths: those of a Dask cluster, if one is given.
-
-    That is the address of its scheduler, the file that this wrote, or `local`, to start workers here.
-    """
-    if cluster is None:
+def open_pool(jobs: int | str | None) -> AbstractContextManager[LocalPool]:
+    """Open so many processes of this machine; or a Dask cluster, by its scheduler's address or file."""
+    if not isinstance(jobs, str):
         from spamnb.workers.local import LocalPool
 
-        yield LocalPool(jobs)
-        return
+        return nullcontext(LocalPool(jobs))
     try:
-        from spamnb.workers.cluster.connecting import client_of
-        from spamnb.workers.cluster.pool import ClusterPool
+        from spamnb.workers.cluster import connected
     except ModuleNotFoundError as error:
         raise UsageError("a cluster needs an extra: pip install 'spamnb[cluster]'") from error
-    with client_of(cluster, jobs) as client:
-        yield ClusterPool(client, paths, skip_unreadable)
-
-
-@contextmanager
-def open_judges(
-    paths: Sequence[str], cluster: str | None, jobs: int | None, skip_unreadable: bool
-) -> Iterator[LocalJudges | ClusterPool]:
-    """Open those of them that are only to judge mail, without numpy."""
-    if cluster is None:
-        from spamnb.workers.judges import LocalJudges
-
-        yield LocalJudges(jobs)
-        return
-    with open_pool(paths, cluster, jobs, skip_unreadable) as pool:
-        yield pool
+    return connected(jobs)

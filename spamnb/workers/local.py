@@ -13,17 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from spamnb.mailboxes.labelled import chunks_by_label
-from spamnb.mailboxes.ranges import ChunkTask, join_ranges
-from spamnb.mailboxes.sources import chunks
+from spamnb.mailboxes.ranges import ChunkTask, with_records_before
+from spamnb.mailboxes.sources import CHUNK, chunks_by_label
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import NO_GRAMS, CountTable, sum_tables
 from spamnb.tables.loading import load_shard
 from spamnb.tables.spilling import MOST_SHARDS, SpilledTable, SpillFile
 from spamnb.tables.vocabulary import check_columns
 from spamnb.training.batches import Batch, ChunkReader, MailToRead
-from spamnb.workers.judges import LocalJudges
-from spamnb.workers.processes import in_background, in_parallel
+from spamnb.workers.processes import all_cores, in_background, in_parallel
 
 FEW_ENTRIES, MOST_ENTRIES = 3 << 19, 1 << 21  # of tables in memory, 35 bytes each; the file has as many
 SHARD_ENTRIES = 1 << 18
@@ -77,18 +75,25 @@ def map_shards(
         yield task(shard.shard(), *rest)
 
 
-class LocalPool(LocalJudges):
-    """Processes of this machine, which also count."""
+class LocalPool:
+    """Processes of this machine."""
 
+    chunk_size = CHUNK
     map_shards = staticmethod(map_shards)
+
+    def __init__(self, jobs: int | None = None) -> None:
+        self.jobs = jobs or all_cores()
 
     def batches(self, mail: MailToRead) -> Iterator[Batch]:
         """Read all mail under each label, in order."""
         task = ChunkTask(ChunkReader(mail.settings, mail.known))
-        found = chunks_by_label(mail.sources, chunks)
-        results = in_parallel(task, found, self.jobs)
-        for batch, before in join_ranges(results, lambda chunk, batch: task(chunk, batch.label)):
+        results = self.results(task, chunks_by_label(mail.sources, self.chunk_size))
+        for batch, before in with_records_before(results):
             yield batch.with_index_offset(before)
+
+    def results(self, task: Callable[..., Any], work: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
+        """Yield the results of a task for each tuple of arguments, in order."""
+        return in_parallel(task, work, self.jobs)
 
     def in_background(self, task: Callable[[], Any]) -> AbstractContextManager[Callable[[], Any]]:
         return in_background(task, self.jobs)

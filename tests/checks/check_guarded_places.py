@@ -20,7 +20,7 @@ PLACES = {
     "parsers": modules("reading", ".pxd") | modules("html", ".pxd"),
     "encodings": modules("reading/encodings") - {"letter_tables"},
     "attachments": modules("reading/attachments"),
-    "mailboxes": modules("mailboxes") | modules("mailboxes/formats"),
+    "mailboxes": modules("mailboxes"),
     "commands": set(COMMANDS),
 }
 

@@ -1,4 +1,4 @@
-"""Training, evaluating and classifying by real workers of a real scheduler, over TCP on this machine."""
+"""Training by real workers of a real scheduler, over TCP on this machine."""
 
 from __future__ import annotations
 
@@ -10,30 +10,20 @@ import signal
 import socket
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
 import pytest
 from distributed import Client
 from helpers.paths import SPAMASSASSIN
-from helpers.tiers import LONG, only_long
 from helpers.waiting import PATIENCE, until
 
 from spamnb.errors import DataError, NoInput, SpamnbError, UsageError
-from spamnb.mailboxes.stores import LOCAL
-from spamnb.model import Model
-from spamnb.reading.settings import Settings
+from spamnb.mailboxes.sources import chunks_by_label
 from spamnb.training import train as training
-from spamnb.training.batches import MailToRead
+from spamnb.workers import cluster as cluster_module
 from spamnb.workers import open_pool
-from spamnb.workers.cluster import connecting
-from spamnb.workers.cluster import pool as pool_module
-from spamnb.workers.cluster.pool import ClusterPool
-from spamnb.workers.cluster.table_sum import MAIL_PER_TABLE as LEAF
-from spamnb.workers.cluster.table_sum import depth_for
+from spamnb.workers.cluster import CheckedTask, ClusterPool
 from spamnb.workers.local import LocalPool
 
 SOME = 300_000  # bytes of each mailbox
@@ -83,18 +73,9 @@ class Scheduler:
 
 
 @pytest.fixture(scope="module")
-def spamnb(spamnb):
-    """The program, with Dask loaded: 0.8 s for each of some twenty runs."""
-    run = replace(spamnb, imports="spamnb.workers.cluster.pool", warm=[])
-    yield run
-    run.end()
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory, request):
+def cluster(tmp_path_factory, bucket):
     folder = tmp_path_factory.mktemp("cluster")
-    environment = request.getfixturevalue("bucket").environment if LONG else {}
-    scheduler = Scheduler(str(folder / "scheduler.json"), str(folder), environment)
+    scheduler = Scheduler(str(folder / "scheduler.json"), str(folder), bucket.environment)
     try:
         scheduler.start()
         scheduler.start_workers(2)
@@ -108,10 +89,6 @@ class Mail:
     folder: Path
     sources: dict[str, list[str]]
     later: dict[str, list[str]]
-
-    @property
-    def paths(self) -> list[str]:
-        return [path for paths in self.sources.values() for path in paths]
 
 
 @pytest.fixture(scope="module")
@@ -142,16 +119,10 @@ def post(tmp_path_factory):
     return Mail(folder, sources, later)
 
 
-@pytest.fixture(scope="module")
-def alone(tmp_path_factory, post):
-    """The model that one process makes."""
-    return trained(tmp_path_factory.mktemp("alone") / "model", post.sources)
-
-
 @pytest.fixture
 def small_ranges(monkeypatch):
     """Mailboxes cut into many pieces."""
-    monkeypatch.setattr(pool_module, "cut_mail", partial(pool_module.cut_mail, size=SMALL))
+    monkeypatch.setattr(ClusterPool, "chunk_size", SMALL)
 
 
 def trained(path, sources, pool=None, **options):
@@ -163,33 +134,9 @@ def trained(path, sources, pool=None, **options):
 class TestTheSameModel:
     """As one machine makes it, byte for byte."""
 
-    @pytest.mark.parametrize(("workers", "depth"), [(2, 0), pytest.param(3, 2, marks=only_long)])
-    def test_for_any_number_of_workers_and_parts(self, cluster, post, alone, tmp_path, workers, depth):
-        cluster.start_workers(workers)
-        with cluster.client() as client:
-            pool = ClusterPool(client, post.paths, depth=depth)
-            assert trained(tmp_path / "together", post.sources, pool) == alone
-
-    @only_long
-    def test_when_it_adds_to_a_model_and_forgets(self, cluster, post, tmp_path):
-        models = {}
-        with cluster.client() as client:
-            for name, pool in (
-                ("alone", LocalPool(1)),
-                ("together", ClusterPool(client, post.paths, depth=1)),
-            ):
-                path = tmp_path / name
-                trained(path, post.later)
-                models[name] = [
-                    trained(path, post.sources, pool),
-                    trained(path, post.later, pool, forget=True),
-                    trained(path, {"work": [str(post.folder / "Maildir")]}, pool, new_labels=["work"]),
-                ]
-        assert models["together"] == models["alone"]
-        assert len(set(models["alone"])) == 3
-
-    @only_long
-    def test_when_a_worker_is_killed_in_the_middle(self, cluster, post, alone, tmp_path):
+    def test_from_any_number_of_processes_and_workers_though_one_is_killed(self, cluster, post, tmp_path):
+        alone = trained(tmp_path / "alone", post.sources)
+        assert trained(tmp_path / "processes", post.sources, LocalPool(3)) == alone
         cluster.start_workers(3)
         killed: list = []
 
@@ -199,36 +146,24 @@ class TestTheSameModel:
                 killed[0].send_signal(signal.SIGKILL)
 
         with cluster.client() as client:
-            pool = ClusterPool(client, post.paths, depth=1)
-            together = trained(tmp_path / "together", post.sources, pool, progress=kill_one)
-        assert killed[0].wait(PATIENCE) == -signal.SIGKILL
-        assert together == alone
+            pool = ClusterPool(client)
+            assert trained(tmp_path / "together", post.sources, pool, progress=kill_one) == alone
+            assert killed[0].wait(PATIENCE) == -signal.SIGKILL
+            assert trained(tmp_path / "two", post.sources, pool) == alone
 
-    @pytest.mark.parametrize("adds", [pytest.param(False, marks=only_long), True])
-    def test_when_one_is_killed_with_the_sums_in_it(self, cluster, post, tmp_path, adds):
-        cluster.start_workers(3)
-        killed: list = []
-
-        class KillingPool(ClusterPool):
-            def map_shards(self, task, parts, *more):
-                if not killed:
-                    for part in parts:
-                        getattr(part, "total", part).exception()  # waits until it is there
-                    killed.append(cluster.workers[0])
-                    killed[0].kill()
-                return super().map_shards(task, parts, *more)
-
-        models: list = []
+    def test_when_it_adds_to_a_model_and_forgets(self, cluster, post, tmp_path):
+        models = {}
         with cluster.client() as client:
-            for pool in (LocalPool(1), KillingPool(client, post.paths, depth=1)):
-                path = tmp_path / str(len(models))
-                if adds:
-                    trained(path, post.later)
-                models.append(trained(path, post.sources, pool))
-        assert killed
-        assert models[1] == models[0]
+            for name, pool in (("alone", LocalPool(1)), ("together", ClusterPool(client))):
+                path = tmp_path / name
+                trained(path, post.later)
+                models[name] = [
+                    trained(path, post.sources, pool),
+                    trained(path, post.later, pool, forget=True),
+                ]
+        assert models["together"] == models["alone"]
+        assert len(set(models["alone"])) == 2
 
-    @only_long
     def test_from_an_object_store(self, cluster, bucket, post, tmp_path, monkeypatch):
         for name, value in bucket.environment.items():
             monkeypatch.setenv(name, value)
@@ -239,194 +174,91 @@ class TestTheSameModel:
         there = {"ham": ["s3://mail/cluster/*.mbox"], "spam": ["s3://mail/cluster/*.gz"]}
         alone = trained(tmp_path / "alone", here)
         with cluster.client() as client:
-            pool = ClusterPool(client, [*there["ham"], *there["spam"]], depth=1)
-            assert trained(tmp_path / "together", there, pool) == alone
+            assert trained(tmp_path / "together", there, ClusterPool(client)) == alone
 
 
-@pytest.mark.usefixtures("small_ranges")
-@only_long
-def test_batches_and_verdicts_are_those_of_one_machine(cluster, post, tmp_path):
-    trained(tmp_path / "model", post.sources)
-    model = Model.open(tmp_path / "model")
-    with cluster.client() as client:
-        pool = ClusterPool(client, post.paths)
-        alone, together = (
-            [*one.batches(MailToRead(post.sources, Settings()))] for one in (LocalPool(1), pool)
-        )
-        names = [[name for batch in batches for name in batch.whole().names] for batches in (alone, together)]
-        digests = [[d for batch in batches for d in batch.digests] for batches in (alone, together)]
-        judged = [
-            [one for verdicts, _, _ in each.verdicts(model, post.paths) for one in verdicts]
-            for each in (LocalPool(1), pool)
-        ]
-    assert names[1] == names[0]
-    assert digests[1] == digests[0]
-    assert [(path, at, one.label, one.score) for path, at, one, _ in judged[1]] == [
-        (path, at, one.label, one.score) for path, at, one, _ in judged[0]
-    ]
-    assert len(judged[0]) == len(names[0]) > 100
+def test_the_command(cluster, post, tmp_path, spamnb):
+    """The same model, output and exit code, also if some mail cannot be read."""
+    packed = tmp_path / "cut.mbox.gz"
+    packed.write_bytes((post.folder / "spam.mbox.gz").read_bytes()[:-2000])
+    words = ("train", "--fresh", "--model", tmp_path / "model", post.folder / "ham.mbox")
+    for spam, code in ((post.folder / "spam.mbox.gz", 0), (packed, 65)):
+        alone = spamnb(*words, spam)
+        content = (tmp_path / "model").read_bytes()
+        together = spamnb(*words, spam, "--jobs", cluster.file)
+        assert (together.code, together.out, together.err) == (code, alone.out, alone.err)
+        assert (tmp_path / "model").read_bytes() == content
 
 
-def test_the_commands(cluster, post, tmp_path, spamnb):
-    model, ham, spam = str(tmp_path / "model"), post.folder / "ham.mbox", post.folder / "spam.mbox.gz"
-    there = ("--cluster", cluster.file)
-    alone = spamnb("train", "--model", model, ham, spam).succeeds()
-    content = Path(model).read_bytes()
-    assert spamnb("train", "--fresh", "--model", model, *there, ham, spam).succeeds().out == alone.out
-    assert Path(model).read_bytes() == content
-    for words in (
-        ("classify", "--model", model, ham, spam),
-        ("classify", "--model", model, "--settings", "event=bernoulli", "--json", ham),
-        ("classify", "--model", model, "--cutoff", "1,2", ham),
-    ):
-        here = spamnb(*words).succeeds()
-        assert here.out
-        assert spamnb(*words, *there).succeeds().out == here.out
-    spamnb("classify", "--model", model, *there, "--jobs", "2", ham).fails(64, "--jobs")
-
-
-@only_long
-def test_workers_started_here(post, alone, tmp_path):
-    with open_pool(post.paths, "local", jobs=2) as pool:
-        assert pool.status() == ", 2 workers"
-        assert trained(tmp_path / "together", post.sources, pool) == alone
-
-
-@only_long
-def test_the_same_mail_is_chosen(cluster, post, tmp_path):
-    """Messages by their numbers, no archives, and no folder whose name speaks against the label."""
-    box, folder = post.folder / "ham.mbox", tmp_path / "ham"
-    shutil.copytree(post.folder / "more", folder / "Lists")
-    shutil.copytree(post.folder / "Maildir", folder / "Trash")
-    (folder / "mail.zip").write_bytes(b"PK\x03\x04")
-    named = {"ham": [f"{box}:3", f"{box}:7", str(folder)]}
-    with cluster.client() as client:
-        pool = ClusterPool(client, named["ham"])
-        summary = training.train(str(tmp_path / "together"), named, pool=pool)
-        with pytest.raises(NoInput, match="no such message"):
-            training.train(str(tmp_path / "together"), {"ham": [f"{box}:9999"]}, pool=pool)
-    assert summary.outcomes["ham"]["learned"] < 2 + 10 + 40
-    assert sorted(one.path for one in summary.passed_over) == [f"{folder}/Trash", f"{folder}/mail.zip"]
-    assert trained(tmp_path / "alone", named) == (tmp_path / "together").read_bytes()
-
-
-class TestWhatCannotBeRead:
-    def test_fails_the_run_and_changes_nothing(self, cluster, tmp_path, post, spamnb):
-        model, packed = str(tmp_path / "model"), tmp_path / "cut.mbox.gz"
-        packed.write_bytes((post.folder / "spam.mbox.gz").read_bytes()[:-2000])
-        words = ("train", "--model", model, "--cluster", cluster.file, post.folder / "ham.mbox", packed)
-        spamnb(*words).fails(65, str(packed), "nothing was changed", "--skip-unreadable")
-        assert not os.path.exists(model)
-        done = spamnb(*words, "--skip-unreadable")
-        assert done.code == 0
-        assert str(packed) in done.err.decode()
-        content = Path(model).read_bytes()
-        here = ("train", "--fresh", "--model", model, post.folder / "ham.mbox", packed)
-        assert [spamnb(*here).code, spamnb(*here, "--skip-unreadable").code] == [65, 0]
-        assert Path(model).read_bytes() == content
-
-    def test_a_folder_that_workers_do_not_see(self, cluster, post, tmp_path):
-        """By their own namespace of files, as on another machine."""
+class TestWhatWorkersCannotDo:
+    def test_to_see_a_folder_of_this_machine(self, cluster, post, tmp_path):
         hidden = tmp_path / "hidden"
-        shutil.copytree(post.folder / "more", hidden / "more")
+        shutil.copytree(post.folder / "more", hidden)
         with cluster.client() as client:
-            pool = ClusterPool(client, [str(hidden)])
-            shutil.move(hidden, tmp_path / "elsewhere")
-            far = client.submit(
-                pool_module.tasks.batch,
-                pool_module.tasks.MessageFiles(LOCAL, [str(hidden / "more" / "00")], 1),
-                "ham",
-                Settings(),
-                pure=False,
-            )
+            pool = ClusterPool(client)
+
+            def chunks():
+                ((chunk,),) = [[chunk] for chunk, _ in training_chunks(hidden)]
+                shutil.move(hidden, tmp_path / "elsewhere")  # as if it never was on their machine
+                yield (chunk,)
+
             with pytest.raises(DataError, match="not there on"):
-                pool.result(far)
-            with pytest.raises(NoInput, match="not there for the worker"):
-                ClusterPool(client, [str(hidden)])
+                list(pool.results(print, chunks()))
 
-    @only_long
-    def test_mail_that_changed_when_it_is_read_again(self, cluster, post, tmp_path):
-        folder = tmp_path / "changing"
-        shutil.copytree(post.folder / "more", folder)
-        with cluster.client() as client:
-            pool = ClusterPool(client, [str(folder)])
-            (batch,) = pool.batches(MailToRead({"ham": [str(folder)]}, Settings()))
-            (folder / "03").write_bytes(b"Subject: other\n\nother\n")
-            again = client.submit(pool_module.tasks.batch, *_work(folder), Settings(), pure=False)
-            batch.read = again  # as if the worker that had it was killed
-            with pytest.raises(DataError, match="changed while it was read"):
-                pool.result(batch.table(["ham", "spam"], _steps(batch), 1))
+    def test_to_read_standard_input(self, cluster, tmp_path):
+        with cluster.client() as client, pytest.raises(UsageError, match="standard input"):
+            trained(tmp_path / "model", {"ham": ["-"]}, ClusterPool(client))
+
+    def test_to_have_another_version(self, post):
+        task = CheckedTask(print)
+        task.version = "0.0"
+        ((chunk, _),) = training_chunks(post.folder / "more")
+        with pytest.raises(UsageError, match=r"who asks 0\.0; install the same"):
+            task(chunk)
 
 
-def _work(folder):
-    ((chunk, label),) = pool_module.chunks_by_label({"ham": [str(folder)]}, pool_module.cut_mail)
-    return chunk, label
-
-
-def _steps(batch):
-    return np.array([(n, 0, 1) for n in range(len(batch))])
+def training_chunks(folder):
+    return list(chunks_by_label({"ham": [str(folder)]}))
 
 
 class TestNoCluster:
-    def test_nobody_answers(self, spamnb, post):
+    def test_nobody_answers(self, spamnb, post, tmp_path, monkeypatch):
+        monkeypatch.setattr(cluster_module, "TIMEOUT", 0.5)
+        (tmp_path / "junk").write_text("junk")
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             address = f"127.0.0.1:{free.getsockname()[1]}"  # bound, so that nobody else gets it
-            for name in (address, f"tls://{address}", "nonsense://x", "missing.json"):
-                spamnb("classify", "--cluster", name, post.paths[0]).fails(66, name, "no cluster answers")
+            for name in (address, str(tmp_path / "junk")):
+                with pytest.raises(NoInput, match="no cluster answers"), open_pool(name):
+                    pass
+        words = ("train", "--jobs", "nonsense://x", "--ham", post.sources["ham"][0])
+        spamnb(*words).fails(66, "nonsense://x: no cluster answers there")
 
-    @pytest.mark.parametrize("greeting", [b"SSH-2.0-OpenSSH_9.2p1\r\n"])
-    def test_another_server_answers(self, spamnb, post, greeting):
-        """One that waits for a word, and one that speaks first."""
-        with socket.create_server(("127.0.0.1", 0)) as server:
-            name = f"tcp://127.0.0.1:{server.getsockname()[1]}"
-            run = partial(spamnb.afresh, "classify", "--cluster", name, post.paths[0])
-            with ThreadPoolExecutor(1) as pool:
-                waiting = pool.submit(run)
-                server.settimeout(PATIENCE)
-                peer, _ = server.accept()
-                with peer:
-                    peer.sendall(greeting)
-                    waiting.result(PATIENCE).fails(66, name, "no cluster answers")
-
-    def test_a_file_that_no_scheduler_wrote(self, spamnb, post, tmp_path):
-        for name, content in (("junk", "junk"), ("list", "[]"), ("empty", "{}")):
-            (tmp_path / name).write_text(content)
-            run = spamnb("classify", "--cluster", tmp_path / name, post.paths[0])
-            run.fails(66, str(tmp_path / name), "no cluster answers there", "tcp://HOST:PORT")
-
-    def test_a_cluster_without_workers(self, tmp_path, post, monkeypatch):
+    def test_a_cluster_without_workers(self, tmp_path, monkeypatch):
         scheduler = Scheduler(str(tmp_path / "scheduler.json"), str(tmp_path), {})
-        patient = partial(Client, set_as_default=False, timeout=PATIENCE)
-        monkeypatch.setattr(connecting, "Client", lambda address, **_: patient(address))
-        monkeypatch.setattr(connecting, "TIMEOUT", 1)  # for a worker to come
         try:
             scheduler.start()
             scheduler.client().close()
-            with pytest.raises(NoInput, match="no workers"), open_pool(post.paths, scheduler.file):
+            monkeypatch.setattr(Client, "wait_for_workers", refuse_to_wait)
+            with pytest.raises(NoInput, match="no workers"), open_pool(scheduler.file):
                 pass
         finally:
             scheduler.stop()
 
-    def test_the_extra_is_missing(self, monkeypatch, post):
-        for name in ("spamnb.workers.cluster.connecting", "spamnb.workers.cluster.pool"):
-            monkeypatch.delitem(sys.modules, name, raising=False)
+    def test_the_extra_is_missing(self, monkeypatch):
+        monkeypatch.delitem(sys.modules, "spamnb.workers.cluster")
         monkeypatch.setitem(sys.modules, "distributed", None)
-        with pytest.raises(UsageError, match=r"spamnb\[cluster\]"), open_pool(post.paths, "local"):
-            pass
+        with pytest.raises(UsageError, match=r"spamnb\[cluster\]"):
+            open_pool("tcp://127.0.0.1:1")
 
-    def test_standard_input_is_here_only(self, cluster):
-        with cluster.client() as client, pytest.raises(UsageError, match="standard input"):
-            ClusterPool(client, ["-"])
-
-    @only_long
-    def test_the_cluster_goes_in_the_middle(self, tmp_path, post):
+    def test_the_cluster_goes_in_the_middle(self, tmp_path, post, monkeypatch):
         scheduler = Scheduler(str(tmp_path / "scheduler.json"), str(tmp_path), {})
         try:
             scheduler.start()
             scheduler.start_workers(1)
-            with scheduler.client() as client:
-                pool = ClusterPool(client, post.paths)
+            monkeypatch.setattr(cluster_module, "TIMEOUT", 2)  # to connect again
+            with open_pool(scheduler.file) as pool:
+                pool.chunk_size = SMALL
                 with pytest.raises(SpamnbError, match="nothing was changed"):
                     trained(tmp_path / "model", post.sources, pool, progress=lambda _: scheduler.stop())
         finally:
@@ -434,9 +266,5 @@ class TestNoCluster:
         assert not (tmp_path / "model").exists()
 
 
-@pytest.mark.parametrize(
-    ("size", "depth"),
-    [(0, 0), (LEAF, 0), (LEAF + 1, 1), (8 * LEAF, 1), (8 * LEAF + 1, 2), (1 << 60, 4)],
-)
-def test_more_mail_is_cut_more_often(size, depth):
-    assert depth_for(size) == depth
+def refuse_to_wait(*_, **__):
+    raise TimeoutError

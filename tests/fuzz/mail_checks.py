@@ -16,8 +16,8 @@ from spamnb.bayes.verdict import Verdict
 from spamnb.html.elements import KINDS
 from spamnb.html.nesting import MAX_NAMES
 from spamnb.html.page import MAX_TARGETS, MAX_WORK, render
-from spamnb.mailboxes.formats import mbox
-from spamnb.mailboxes.ranges import ChunkTask, join_ranges
+from spamnb.mailboxes import mbox
+from spamnb.mailboxes.ranges import ChunkTask, with_records_before
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import chunks, messages
 from spamnb.passthrough import STYLES, passed_through
@@ -140,7 +140,7 @@ def mailbox(data: bytes) -> None:
     """A file gives the same messages whole and in pieces, and no byte of a mailbox is lost."""
     BOX.write_bytes(data)
     whole = found(messages([str(BOX)]))
-    in_pieces = join_ranges(map(work, chunks([str(BOX)], size=64)), lambda chunk, _: work(chunk))
+    in_pieces = with_records_before(map(work, chunks([str(BOX)], size=64)))
     assert whole == found(one for items, _ in in_pieces for one in items)
     if mbox.is_envelope(data[: mbox.MAX_ENVELOPE]):
         in_blocks = [data[at : at + 7] for at in range(0, len(data), 7)]

@@ -5,7 +5,7 @@ import pickle
 from hypothesis import strategies as st
 
 from spamnb.mailboxes.chunks import RawMessage
-from spamnb.mailboxes.ranges import ChunkTask, join_ranges
+from spamnb.mailboxes.ranges import ChunkTask, with_records_before
 
 ENVELOPE = b"From ann@example.org Sun Nov 15 01:02:03 2026\n"
 
@@ -60,7 +60,7 @@ LINES = st.sampled_from(
 work = ChunkTask(lambda chunk: list(chunk.messages()))
 
 
-def elsewhere(chunk, _=None):
+def elsewhere(chunk):
     """Work as another process does it: the chunk is sent there, and sent back with its messages."""
     return pickle.loads(pickle.dumps(work(pickle.loads(pickle.dumps(chunk)))))
 
@@ -71,7 +71,7 @@ def described(item, before=0):
     return item.path, None if item.index is None else item.index + before, item.data
 
 
-def together(chunks, again=elsewhere):
+def together(chunks):
     """What other processes find in chunks, put together again."""
-    kept = join_ranges(map(elsewhere, chunks), again)
-    return [described(item, before) for items, before in kept for item in items]
+    found = with_records_before(map(elsewhere, chunks))
+    return [described(item, before) for items, before in found for item in items]

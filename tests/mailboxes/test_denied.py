@@ -59,12 +59,6 @@ def test_damage_beside_it_is_bad_data(run, own, folder):
     assert (done.code, done.err.count(b"\n")) == (65, 2)
 
 
-def test_what_was_found_to_be_closed_can_be_skipped(run, own, folder):
-    done = run("train", "--skip-unreadable", "--ham", folder, "--model", own)
-    assert done.code == 0
-    assert b"closed: permission denied" in done.err
-
-
 @pytest.mark.parametrize(
     "command",
     ["import closed", "merge new closed", "classify --model closed", "check closed"],

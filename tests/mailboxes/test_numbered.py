@@ -1,6 +1,5 @@
 """One message of a mailbox, named by its number as `classify` prints it: box.mbox:3."""
 
-import bz2
 import gzip
 import os
 
@@ -15,7 +14,7 @@ from spamnb.reading.message import read
 from spamnb.store.stored_model import StoredModel
 
 
-@pytest.fixture(params=[bytes, gzip.compress, bz2.compress], ids=["plain", "gzip", "bzip2"])
+@pytest.fixture(params=[bytes, gzip.compress], ids=["plain", "gzip"])
 def box(request, tmp_path):
     """Six messages, of which those with odd numbers are spam."""
     path = tmp_path / "box.mbox"
@@ -48,21 +47,13 @@ def test_classify(spamnb, box):
 
 
 def test_numbers_of_a_mailbox_that_processes_share(spamnb, tmp_path):
-    """Cut every megabyte, also where a body holds what looks like other messages."""
-    inner = b"forwarded:\n\n" + written([ham(n % 9) for n in range(7000)])
-    outer = b"Content-Length: %d\n\n" % len(inner) + inner
-    assert len(inner) > 1 << 20  # or no cut would be within
+    """Cut every megabyte, also within a message."""
+    long = ham(1) + b"see you at noon\n" * 100_000
     path = tmp_path / "box.mbox"
-    path.write_bytes(written([ham(1), outer, ham(2), outer, *map(spam, range(5))]))
+    path.write_bytes(written([ham(1), long, ham(2), long, *map(spam, range(5))]))
     lines = spamnb("classify", "--jobs", "2", path).succeeds().lines
     assert [line.rpartition(":")[2] for line in lines] == list("012345678")
     assert [line.split()[0] for line in lines[4:]] == ["spam"] * 5
-
-
-def test_passed_through_is_the_message_alone(spamnb, box):
-    done = spamnb("classify", "-p", f"{box}:3").succeeds()
-    assert done.out.startswith(b"X-Spamnb: spam")
-    assert done.out.partition(b"\n")[2] == spam(103)
 
 
 def test_train_and_forget(spamnb, own, box):
@@ -72,23 +63,11 @@ def test_train_and_forget(spamnb, own, box):
     assert labels == [None, "spam", "spam"]
     assert label_of(own, ham(100)) is None
     assert "ham: 1 moved here from another label" in spamnb(*train, "--ham", f"{box}:3").succeeds().lines
-    assert "ham: 1 forgotten" in spamnb(*train, "--forget", "--ham", f"{box}:3").succeeds().lines
+    spamnb("forget", "--model", own, f"{box}:3").succeeds()
     assert label_of(own, spam(103)) is None
 
 
-def test_evaluate_names_what_can_be_named(spamnb, box, mail, tmp_path):
-    """The names in its table are those that `train` takes."""
-    scores = tmp_path / "scores"
-    spamnb(
-        "evaluate", "--folds", "2", "--jobs", "1", "--scores", scores, "--ham", f"{box}:2", "--ham", mail.ham,
-        "--spam", f"{box}:3", "--spam", mail.spam,
-    )  # fmt: skip
-    named = {line.split("\t")[0]: line.split("\t")[1] for line in scores.read_text().splitlines()}
-    assert (named[f"{box}:2"], named[f"{box}:3"]) == ("ham", "spam")
-    assert f"{box}:4" not in named
-
-
-@pytest.mark.parametrize("command", [("classify",), ("inspect",), ("train", "--spam"), ("forget", "--ham")])
+@pytest.mark.parametrize("command", [("classify",), ("train", "--spam"), ("forget",)])
 def test_a_number_beyond_the_end(spamnb, own, box, command):
     before = os.stat(own)
     done = spamnb(*command, f"{box}:6", "--model", own)
@@ -112,15 +91,7 @@ def test_what_is_no_mailbox_has_no_numbers(spamnb, tmp_path):
     spamnb("classify", f"{one}:0").fails(66, f"{one}:0", "is one message; name it without a number")
     (tmp_path / "empty").write_bytes(b"")
     spamnb("classify", f"{tmp_path}/empty:0").fails(66, "no such message", "it is empty")
-    for name in (
-        f"{tmp_path}:0",
-        f"{tmp_path}/nothing:0",
-        f"{one}:",
-        f"{one}:-1",
-        f"{one}:x",
-        f"{one}:٣",
-        ":3",
-    ):
+    for name in (f"{tmp_path}:0", f"{tmp_path}/nothing:0", f"{one}:", f"{one}:-1", f"{one}:x", ":3"):
         spamnb("classify", name).fails(66, f"{name}: no such file or folder")
 
 
@@ -149,16 +120,6 @@ def test_no_more_is_read_than_is_needed(plain, monkeypatch):
     assert sum(taken) < 40_000  # a header block may be so long
 
 
-def test_a_mailbox_is_read_once_for_all_its_numbers(plain):
-    found = list(sources.chunks([f"{plain}:2", f"{plain}:0", plain, f"{plain}:1"]))
-    assert [type(chunk) for chunk in found] == [
-        sources.NumberedMessages,
-        sources.MessageFiles,
-        sources.NumberedMessages,
-    ]
-    assert [described(raw)[1] for chunk in found for raw in chunk.messages()] == [0, 2, 0, 1, 2, 3, 1]
-
-
 def test_damaged_before_the_message(spamnb, tmp_path):
     path = tmp_path / "cut.gz"
     packed = gzip.compress(written(ham(n) + os.urandom(3000).hex().encode() + b"\n" for n in range(100)))
@@ -173,10 +134,3 @@ def test_a_message_and_its_mailbox_under_two_labels(spamnb, own, plain):
     spamnb(*train, "--ham", plain, "--spam", f"{plain}:1").fails(64, *words)
     spamnb(*train, "--spam", f"{plain}:1", "--ham", f"{plain}:1").fails(64, "given as both ham and spam")
     spamnb(*train, "--jobs", "1", "--spam", f"{plain}:1", "--ham", f"{plain}:0").succeeds()
-
-
-def test_elsewhere(spamnb, plain):
-    lines = spamnb("classify", f"file://{plain}").succeeds().lines
-    assert spamnb("classify", f"file://{plain}:2").succeeds().lines == lines[2:3]
-    spamnb("classify", f"file://{plain}:4").fails(66, "no such message")
-    spamnb("classify", f"file://{plain}x:4").fails(66, f"file://{plain}x:4: no such file or folder")

@@ -12,11 +12,10 @@ import tracemalloc
 
 import pytest
 from helpers.mailboxes import ENVELOPE, box, described, mail, maildir, put, together
-from helpers.tiers import only_long
 
 from spamnb.errors import NoInput
 from spamnb.mailboxes import sources
-from spamnb.mailboxes.formats.mbox import MAX_MESSAGE
+from spamnb.mailboxes.mbox import MAX_MESSAGE
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.streams import MAX_MEMBERS, MIN_MEMBER, decompressed
 
@@ -52,22 +51,6 @@ def test_a_file_is_one_message(tmp_path, data):
     assert read(path) == [(path, None, data)]
 
 
-def test_an_mbox_is_its_messages(tmp_path):
-    path = put(tmp_path / "mail", box(range(3)))
-    assert read(path) == [(path, n, mail(n)) for n in range(3)]
-
-
-@pytest.mark.parametrize("pack", [bytes, gzip.compress])
-def test_messages_with_progress(tmp_path, pack):
-    """The same messages, and all bytes of their files, also of a mailbox that is read in ranges."""
-    put(tmp_path / "a", pack(box(range(30), 10_000)))
-    put(tmp_path / "b.eml")
-    steps = []
-    found = sources.messages_with_progress([str(tmp_path)], lambda *step: steps.append(step))
-    assert [described(raw) for raw in found] == read(tmp_path)
-    assert [sum(column) for column in zip(*steps, strict=True)] == [sources.total_size([str(tmp_path)]), 31]
-
-
 def test_empty_files_and_empty_messages_are_none(tmp_path):
     put(tmp_path / "a", b"")
     path = put(tmp_path / "b", ENVELOPE + b"\n" + box([7]))
@@ -76,7 +59,7 @@ def test_empty_files_and_empty_messages_are_none(tmp_path):
 
 
 @pytest.mark.parametrize("pack", PACKERS)
-@pytest.mark.parametrize("size", [1 << 20, 500, 1])
+@pytest.mark.parametrize("size", [1 << 20, 1])
 def test_compressed_files(tmp_path, pack, size):
     one = put(tmp_path / "a.eml", pack(mail(1)))
     many = put(tmp_path / "b", pack(box(range(50))) + pack(box(range(50, 99))) + bytes(4))
@@ -86,25 +69,18 @@ def test_compressed_files(tmp_path, pack, size):
 
 
 @pytest.mark.parametrize("pack", PACKERS)
-@pytest.mark.parametrize("size", [pytest.param(1 << 20, marks=only_long), 500])
 @pytest.mark.slow
-def test_damaged_compression_keeps_what_came_before(tmp_path, pack, size):
+def test_damaged_compression_keeps_what_came_before(tmp_path, pack):
     noise = random.Random(1)
     whole = b"".join(ENVELOPE + mail(n) + noise.randbytes(3000).hex().encode() + b"\n\n" for n in range(250))
     packed = pack(whole)
     torn = packed[: len(packed) * 3 // 4]
     for damaged in (torn, torn + bytes(5000), packed + b"junk"):
-        *messages, last = in_chunks(put(tmp_path / "x", damaged), size=size)
+        *messages, last = in_chunks(put(tmp_path / "x", damaged), size=500)
         assert last[1].startswith("damaged compression")
         assert len(messages) > 80
         # The last may be cut short, or end in what the library took the damage for.
         assert all(data.startswith(mail(n)) for n, (_, _, data) in enumerate(messages[:-1]))
-
-
-@pytest.mark.parametrize("pack", PACKERS)
-def test_compression_damaged_from_the_start(tmp_path, pack):
-    path = put(tmp_path / "x", pack(mail(1))[:11] + b"junk" * 9)
-    assert read(path)[-1][1].startswith("damaged compression")
 
 
 def test_an_xz_file_cannot_ask_for_all_memory(tmp_path):
@@ -140,7 +116,7 @@ def test_a_zstd_file_of_many_frames_with_some_to_be_skipped(tmp_path):
     assert in_chunks(path) == in_chunks(path, size=1) == [(path, n, mail(n)) for n in range(20)]
 
 
-@pytest.mark.parametrize("pack", PACKERS)
+@pytest.mark.parametrize("pack", [gzip.compress, zstd.compress])
 def test_members_of_next_to_nothing_end_the_reading(tmp_path, pack):
     """Each takes some microseconds, however little is in it."""
     path = put(tmp_path / "x", pack(box([1, 2])) + pack(b"") * MAX_MEMBERS)
@@ -183,25 +159,6 @@ def test_a_bomb_costs_no_more_than_a_message(tmp_path, start, pack):
 # Chunks
 
 
-@pytest.mark.parametrize("size", [1, 60, 100, 333, 1000, 1 << 20])
-def test_chunks_have_the_messages_in_order(tmp_path, size):
-    put(tmp_path / "a" / "box", box(range(30)))
-    put(tmp_path / "a" / "one", mail(1, 50))
-    put(tmp_path / "b", box(range(40)).replace(b"\n", b"\r\n"))
-    put(tmp_path / "c", mail(2))
-    assert len(read(tmp_path)) == 72
-    assert in_chunks(tmp_path, size=size) == read(tmp_path)
-    parts = list(sources.chunks([str(tmp_path)], size=size))
-    assert sum(part.size for part in parts) == sources.total_size([str(tmp_path)])
-    assert all(part.size < size + 1000 for part in parts)
-
-
-def test_small_files_are_batched(tmp_path):
-    for n in range(2100):
-        put(tmp_path / f"{n:04}")
-    assert [len(list(chunk.messages())) for chunk in sources.chunks([str(tmp_path)])] == [2000, 100]
-
-
 def test_a_large_mbox_costs_no_memory(tmp_path):
     path = put(tmp_path / "mail", box(range(2000), 1000))  # 20 MB
     tracemalloc.start()
@@ -212,20 +169,11 @@ def test_a_large_mbox_costs_no_memory(tmp_path):
     assert peak < 2_000_000
 
 
-def test_a_mailbox_that_changes_is_described(tmp_path):
-    path = put(tmp_path / "mail", box(range(100)))
-    first, *_ = sources.chunks([path], size=1000)
-    put(tmp_path / "mail", b"X" + box(range(100)))
-    assert [described(item) for item in first.messages()] == [(path, "changed while it was read")]
-    os.unlink(path)
-    assert list(first.messages()) == []
-
-
 # Standard input and pipes
 
 
-@pytest.mark.parametrize("pack", [bytes, *PACKERS])
-@pytest.mark.parametrize("data", [mail(1), ENVELOPE + mail(1), box(range(5)), b"just words"])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@pytest.mark.parametrize("data", [mail(1), box(range(5)), b"just words"])
 def test_standard_input_is_read_as_a_file_is(monkeypatch, tmp_path, pack, data):
     piped = pack(data)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(piped)))
@@ -241,13 +189,6 @@ def test_standard_input_that_is_empty_is_no_input(monkeypatch):
         read("-")
 
 
-def test_no_standard_input(monkeypatch):
-    monkeypatch.setattr(sys, "stdin", None)
-    assert read("-") == [("-", "no standard input")]
-    with pytest.raises(NoInput, match="-: no standard input"):
-        sources.check(["-"])
-
-
 def test_a_named_pipe_is_read_if_named_and_skipped_if_found(tmp_path):
     pipe = str(tmp_path / "pipe")
     os.mkfifo(pipe)
@@ -258,12 +199,6 @@ def test_a_named_pipe_is_read_if_named_and_skipped_if_found(tmp_path):
     assert in_chunks(pipe, size=100) == [(pipe, n, mail(n)) for n in range(9)]
     writer.join()
     assert read("/dev/null") == []
-
-
-def test_a_descriptor_is_read_where_it_is_open(tmp_path):
-    with open(put(tmp_path / "x", box(range(9))), "rb") as file:
-        path = f"/dev/fd/{file.fileno()}"
-        assert [type(chunk) for chunk in sources.chunks([path])] == [sources.ReadMessages]
 
 
 # Folders
@@ -294,12 +229,6 @@ def test_a_maildir_message_is_one_even_with_an_envelope_line(tmp_path):
     assert in_chunks(tmp_path) == in_chunks(tmp_path, size=1) == [(path, None, box([1, 2])[len(ENVELOPE) :])]
 
 
-def test_an_mbox_in_a_folder_that_is_called_new(tmp_path):
-    path = put(tmp_path / "new" / "list", box([0, 1]))
-    beside = put(tmp_path / "one")
-    assert read(tmp_path) == [(path, 0, mail(0)), (path, 1, mail(1)), (beside, None, mail(1))]
-
-
 def test_a_plain_folder(tmp_path):
     for name in ("b", "a/2", "a/10", "c/d/e", "dovecot.mbox"):
         put(tmp_path / name)
@@ -308,13 +237,6 @@ def test_a_plain_folder(tmp_path):
     for name in ".hidden .git/x .mh_sequences a/.mh_sequences dovecot.index.log a/subscriptions".split():
         put(tmp_path / name)
     assert names(tmp_path) == ["a/10", "a/2", "b", "c/.box/new/1", "c/box/new/1", "c/d/e", "dovecot.mbox"]
-
-
-def test_hidden_paths_are_read_when_named(tmp_path):
-    path = put(tmp_path / ".x" / "y")
-    assert names(tmp_path / ".x") == ["y"]
-    assert read(put(tmp_path / ".z" / ".y")) == [(str(tmp_path / ".z" / ".y"), None, mail(1))]
-    assert read(tmp_path / ".x", path) == [(path, None, mail(1))] * 2
 
 
 def test_links(tmp_path):
@@ -384,17 +306,6 @@ def test_messages_that_move_are_read_once(tmp_path):
     os.rename(box / "new" / "3.x", box / "cur" / "3.x:2,")
     os.unlink(box / "new" / "4.x")
     assert [described(item)[2] for item in found] == [mail(2), mail(3), mail(5)]
-
-
-def test_messages_that_move_while_the_folder_is_walked(tmp_path):
-    box = maildir(tmp_path)
-    put(box / "new" / "1.x")
-    put(box / "new" / "2.x")
-    found = sources.chunks([str(box)], size=1)
-    next(found)
-    os.rename(box / "new" / "2.x", box / "cur" / "2.x:2,")
-    moved = str(box / "cur" / "2.x:2,")
-    assert [described(item)[0] for chunk in found for item in chunk.messages()] == [moved]
 
 
 def test_check(tmp_path):

@@ -13,17 +13,15 @@ import click
 from spamnb.cli.shared.progress import progress
 from spamnb.errors import DataError, UsageError
 from spamnb.labels import is_label
-from spamnb.mailboxes.labelled import size_of
 from spamnb.mailboxes.roles import speaks_against
 from spamnb.mailboxes.skipped import Unreadable
-from spamnb.mailboxes.sources import check, split_number
+from spamnb.mailboxes.sources import check, size_of, split_number
 from spamnb.workers import open_pool
 
 if TYPE_CHECKING:
     from spamnb.evaluation.corpus import Corpus
     from spamnb.reading.settings import Settings
     from spamnb.training.batches import Batch
-    from spamnb.workers.cluster.pool import ClusterPool
     from spamnb.workers.local import LocalPool
 
 
@@ -80,19 +78,19 @@ class LabelledMail:
     def size(self) -> int:
         return size_of(self.sources)
 
-    def pool(self) -> AbstractContextManager[LocalPool | ClusterPool]:
+    def pool(self) -> AbstractContextManager[LocalPool]:
         """Open the workers that read it."""
-        return open_pool(self.paths, *cluster_or_jobs(self.jobs))
+        return open_pool(self.jobs)
 
     def batches(self, settings: Settings) -> Iterator[Batch]:
         """Read all the mail, in order."""
         from spamnb.training.batches import MailToRead
 
         found, self.unreadable = 0, []
-        with self.pool() as pool, progress("reading", self.size, note=pool.status) as step:
+        with self.pool() as pool, progress("reading", self.size) as step:
             for batch in pool.batches(MailToRead(self.sources, settings)):
                 self.unreadable += batch.unreadable
-                yield batch.whole()
+                yield batch
                 step(batch.size, len(batch))
                 found += len(batch)
         if not found:
@@ -103,11 +101,6 @@ class LabelledMail:
         from spamnb.evaluation.corpus import Corpus
 
         return Corpus.of(self.labels, self.batches(settings))
-
-
-def cluster_or_jobs(wanted: int | str | None) -> tuple[str | None, int | None]:
-    """Read what `--jobs` says: the address of a cluster, or the number of processes."""
-    return (wanted, None) if isinstance(wanted, str) else (None, wanted)
 
 
 def refuse_swapped_names(sources: dict[str, list[str]]) -> None:

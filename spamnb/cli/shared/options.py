@@ -77,7 +77,7 @@ Decorated = Callable[..., Any]
 
 def check_model_is_local(_ctx: click.Context, _option: click.Parameter, path: str) -> str:
     """Refuse a model on a remote store: mail may lie there, but a model is locked and appended to."""
-    from spamnb.mailboxes.sources import is_remote
+    from spamnb.mailboxes.locating import is_remote
 
     if is_remote(path):
         raise UsageError(f"{path}: a model must be a local file; copy it here")
@@ -114,7 +114,7 @@ class Jobs(click.ParamType):  # type: ignore[type-arg]  # Debian 12 has click 8.
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | str:
         """An address has a colon, a file a slash."""
-        is_cluster = isinstance(value, str) and (value == "local" or ":" in value or "/" in value)
+        is_cluster = isinstance(value, str) and (":" in value or "/" in value)
         return value if is_cluster else Number(1, 1024).convert(value, param, ctx)
 
 

@@ -24,12 +24,10 @@ def progress(
     total: Callable[[], int],
     among_lines: bool = False,
     unit: str = "messages",
-    note: Callable[[], str] = str,
 ) -> Iterator[Callable[[int, int], None]]:
     """Show progress; yields a function to call with the bytes and the messages (or what `unit` names) done.
 
     `total` is called only if progress is shown: to list a store takes long.
-    `note` is called for a text to show behind the figures; if there is one, the bar is drawn from the start.
     `among_lines`: the answer is printed meanwhile; on the same terminal, that is progress enough.
     """
     if not is_shown() or (among_lines and sys.stdout.isatty()):
@@ -43,12 +41,12 @@ def progress(
         size_done += size
         messages_done += messages
         elapsed = monotonic() - started
-        if bar is None and (elapsed > PATIENCE or note()):
+        if bar is None and elapsed > PATIENCE:
             bar = shown.enter_context(new_bar(unit))
-            bar.add_task(what, total=max(1, total()), messages=0, rate=0.0, note="")
+            bar.add_task(what, total=max(1, total()), messages=0, rate=0.0)
         if bar is not None:
             rate = messages_done / max(elapsed, 1e-9)
-            bar.update(bar.task_ids[0], completed=size_done, messages=messages_done, rate=rate, note=note())
+            bar.update(bar.task_ids[0], completed=size_done, messages=messages_done, rate=rate)
 
     with ExitStack() as shown:
         step(0, 0)
@@ -67,7 +65,7 @@ def new_bar(unit: str) -> Progress:
         TextColumn("{task.description}"),
         BarColumn(),
         TaskProgressColumn(),
-        TextColumn(f"{{task.fields[messages]:,}} {unit}, {{task.fields[rate]:,.0f}}/s{{task.fields[note]}}"),
+        TextColumn(f"{{task.fields[messages]:,}} {unit}, {{task.fields[rate]:,.0f}}/s"),
         TimeRemainingColumn(),
     )
     return Progress(*columns, console=Console(file=sys.stderr), transient=True)

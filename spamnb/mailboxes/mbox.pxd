@@ -19,10 +19,6 @@ cpdef bint is_envelope(text) except -1
 cdef bint _ends_well(bytes text) except -1
 @cython.locals(data=bytearray, hit=Py_ssize_t)
 cdef Py_ssize_t _end_by_line(_Lookahead ahead, Py_ssize_t at, Py_ssize_t most, last=*) except -1
-@cython.locals(data=bytearray, name=Py_ssize_t, body=Py_ssize_t, end=Py_ssize_t)
-cdef Py_ssize_t _end_by_length(_Lookahead ahead, Py_ssize_t bound, Py_ssize_t most) except -1
-@cython.locals(lf=Py_ssize_t, crlf=Py_ssize_t)
-cdef Py_ssize_t _body_start(bytearray data, Py_ssize_t bound) except -1
 @cython.locals(data=bytearray, message=bytes)
 cdef bytes _message(_Lookahead ahead, Py_ssize_t start, Py_ssize_t end)
 @cython.locals(parts=list, at=Py_ssize_t, taken=Py_ssize_t, looked=Py_ssize_t, line=Py_ssize_t, at_line=bint)

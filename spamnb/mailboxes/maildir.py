@@ -9,7 +9,7 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Iterator
     from typing import Protocol, TypeVar
 
     class Named(Protocol):
@@ -61,25 +61,22 @@ def messages(listed: Iterable[Entry]) -> list[Entry]:
     return [found[unique] for unique in sorted(found)]
 
 
-def current_path(path: str, listings: dict[str, dict[str, str]]) -> str:
-    """Path of a file now: a message may have moved since it was listed.
-
-    `listings` are those made so far: when 100,000 messages are marked as read, one listing must serve many.
-    """
-    folder, name = os.path.split(path)
-    maildir, sub = os.path.split(folder)
-    if sub not in WITH_MAIL or os.path.lexists(path):
-        return path
-    for _ in range(2):  # an earlier listing may be out of date
-        if maildir not in listings:
-            listings[maildir] = _listing(maildir)
-        current = listings[maildir].get(_unique_part(name))
-        if current is None:
-            break
-        if os.path.lexists(current):
-            return current
-        del listings[maildir]
-    return path
+def current_paths(paths: Iterable[str]) -> Iterator[str]:
+    """Yield the paths of files as they are now: a message may have moved since it was listed."""
+    listings: dict[str, dict[str, str]] = {}  # one serves many, as when 100,000 messages are marked as read
+    for path in paths:
+        folder, name = os.path.split(path)
+        maildir, sub = os.path.split(folder)
+        if sub in WITH_MAIL and "://" not in path and not os.path.lexists(path):
+            unique = _unique_part(name)
+            listed = listings.get(maildir)
+            if listed is None or (
+                unique in listed and not os.path.lexists(listed[unique])
+            ):  # moved once more
+                listed = listings[maildir] = _listing(maildir)
+            yield listed.get(unique, path)
+        else:
+            yield path
 
 
 def _listing(maildir: str) -> dict[str, str]:

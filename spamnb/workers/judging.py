@@ -1,14 +1,18 @@
-"""Chunks of mail judged by one model, as each process of a pool does."""
+"""Judging mail in bulk by the processes of this machine; numpy is not needed for it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from spamnb.in_memory import load_into_memory
+from spamnb.mailboxes.ranges import ChunkTask, with_records_before
 from spamnb.mailboxes.skipped import Unreadable
+from spamnb.mailboxes.sources import chunks
 from spamnb.reading.envelope import envelope_of
 from spamnb.reading.features import Features
 from spamnb.reading.message import read
+from spamnb.workers.processes import all_cores, in_parallel
 
 if TYPE_CHECKING:
     from spamnb.bayes.verdict import Verdict
@@ -22,27 +26,28 @@ if TYPE_CHECKING:
     Judgement = tuple[list[Judged], list[Unreadable], int]
 
 
-def with_index_offset(judgement: Judgement, offset: int) -> Judgement:
-    """Add `offset`, the number of messages before these in their mailbox, to the index of each message."""
-    verdicts, unreadable, size = judgement
-    if offset:
-        verdicts = [
-            (path, None if at is None else at + offset, verdict, envelope)
-            for path, at, verdict, envelope in verdicts
-        ]
-    return verdicts, unreadable, size
+def judge_mail(
+    model: Model, paths: Sequence[str], jobs: int | None, envelopes: bool = False
+) -> Iterator[Judgement]:
+    """Judge all mail below some paths, in order; with the head of each message, if it is wanted."""
+    task = ChunkTask(BatchJudge(model, envelopes))
+    results = in_parallel(task, ((chunk,) for chunk in chunks(paths)), jobs or all_cores())
+    for (judged, unreadable, size), before in with_records_before(results):
+        if before:  # so many messages are before these in their mailbox
+            judged = [(path, None if at is None else at + before, *rest) for path, at, *rest in judged]
+        yield judged, unreadable, size
 
 
 class BatchJudge:
     """Judges chunks of mail by a model whose counts are read into memory."""
 
-    def __init__(self, model: Model, envelopes: bool = False) -> None:
+    def __init__(self, model: Model, envelopes: bool) -> None:
         self.model = load_into_memory(model)
         self.envelopes = envelopes
         self.spare = Features()
 
     def __call__(self, chunk: Chunk) -> Judgement:
-        verdicts, unreadable = [], []
+        judged, unreadable = [], []
         for raw in chunk.messages():
             if isinstance(raw, Unreadable):
                 unreadable.append(raw)
@@ -51,5 +56,5 @@ class BatchJudge:
                 verdict = self.model.verdict(self.model.features(message, self.spare))
                 verdict.evidence = ()
                 envelope = envelope_of(message) if self.envelopes else None
-                verdicts.append((raw.path, raw.index, verdict, envelope))
-        return verdicts, unreadable, chunk.size
+                judged.append((raw.path, raw.index, verdict, envelope))
+        return judged, unreadable, chunk.size

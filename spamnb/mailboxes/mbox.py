@@ -1,9 +1,8 @@
 """Split an mbox stream into its messages: linear time, bounded memory, any of the mbox dialects.
 
 A message starts at a `From ` line with a date (the envelope line) that follows an empty line; newer versions
-of Thunderbird write nothing after `From `. Its Content-Length, where it leads to such a line or to the end,
-is believed instead (mboxcl, mboxcl2). What follows a boundary, the start of a message, never depends on what
-precedes it: streams can be cut there.
+of Thunderbird write nothing after `From `. What follows a boundary, the start of a message, never depends on
+what precedes it: streams can be cut there. So a Content-Length is not believed.
 """
 
 from __future__ import annotations
@@ -14,10 +13,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-NAME, NAME_ENDINGS = "mbox", (".mbox", ".mbx")
 MAX_MESSAGE = 64 << 20  # bytes of a message that are kept; larger than any mail server accepts by default
 MAX_ENVELOPE = 1000  # bytes of an envelope line; RFC 5322 allows lines of 998
-MAX_HEADER = 16 << 10  # bytes searched for a Content-Length
+MAX_HEADER = 16 << 10  # bytes searched for the mark of a deleted message
 LEAD = 3  # bytes before an envelope line that tell whether it follows an empty line
 
 _DAYS = frozenset(b"Mon Tue Wed Thu Fri Sat Sun".split())
@@ -58,9 +56,6 @@ def _ends_well(text: bytes) -> bool:
     return False
 
 
-recognises = is_envelope
-
-
 def is_deleted(message: bytes) -> bool:
     """Whether a message is marked as deleted (or moved), and only kept until the mailbox is compacted.
 
@@ -90,14 +85,10 @@ def messages(blocks: Iterable[bytes], limit: int = MAX_MESSAGE) -> Iterator[tupl
     """
     ahead = _Lookahead(blocks)
     while ahead.reach(1):
-        ahead.reach(MAX_HEADER)
+        ahead.reach(MAX_ENVELOPE)
         start = ahead.data.find(b"\n", 0, MAX_ENVELOPE) + 1
         most = start + limit
-        bound = min(len(ahead.data), MAX_HEADER)
-        hit = ahead.from_line(1, bound)
-        if hit >= 0:
-            bound = hit  # no header block goes on past such a line
-        end = _end_by_length(ahead, bound, most) or _end_by_line(ahead, max(1, bound - 5), most)
+        end = _end_by_line(ahead, 1, most)
         yield _message(ahead, start, min(end, most)), end + ahead.skipped
         ahead.drop(end)
 
@@ -195,42 +186,6 @@ def _end_by_line(ahead: _Lookahead, at: int, most: int, last: int | None = None)
             at = hit + 1
             if _ends_well(bytes(data[at : at + MAX_ENVELOPE])):
                 return at
-
-
-def _end_by_length(ahead: _Lookahead, bound: int, most: int) -> int:
-    """Position where Content-Length ends the record, if an envelope line or the end is there; else 0."""
-    data = ahead.data
-    # The name is sought first, then the end of the header: the other way round takes twice as long.
-    name = data.find(b"\nContent-Length:", 0, bound)
-    if name < 0:
-        return 0
-    body = _body_start(data, bound)
-    value = data[name + 16 : body].partition(b"\n")[0].strip()
-    if body < name or len(value) > 9 or not value.isdigit():
-        return 0
-    end = body + int(value)
-    if end > most:
-        return 0
-    ahead.reach(end + 4 + MAX_ENVELOPE)
-    if len(data) < end:
-        return 0
-    # Writers disagree whether the last line's end and the empty line after it count: up to 4 bytes.
-    gap = data[end : end + 4]
-    end += len(gap) - len(gap.lstrip(b"\r\n"))
-    at_line_start = data[end - 1] == ord("\n")
-    if end == len(data) or (at_line_start and is_envelope(data[end : end + MAX_ENVELOPE])):
-        ahead.quoted = True  # not looked for
-        return end
-    return 0
-
-
-def _body_start(data: bytearray, bound: int) -> int:
-    """Position where the body starts; 0 if not before `bound`."""
-    lf = data.find(b"\n\n", 0, bound)
-    crlf = data.find(b"\n\r\n", 0, lf if lf >= 0 else bound)
-    if crlf >= 0:
-        return crlf + 3
-    return lf + 2 if lf >= 0 else 0
 
 
 def _message(ahead: _Lookahead, start: int, end: int) -> bytes:

@@ -1,0 +1,119 @@
+"""Mail read by the workers of a Dask cluster, which runs already: the model is the same, byte for byte.
+
+Workers cut and tokenize mail, as the processes of one machine do. The machine that asks adds up what they
+send.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+from asyncio import CancelledError
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from importlib.metadata import version
+from typing import Any
+
+from distributed import Client, Future, KilledWorker
+
+from spamnb.errors import DataError, NoInput, SpamnbError, UsageError
+from spamnb.mailboxes.chunks import MessageFiles, ReadMessages
+from spamnb.mailboxes.locating import is_remote
+from spamnb.mailboxes.sources import Chunk
+from spamnb.training.batches import Batch, MailToRead
+from spamnb.workers.local import LocalPool
+
+TIMEOUT = 10  # seconds for a scheduler to answer, and for the first worker to come
+TASKS_PER_THREAD = 3  # begun ahead, so that no worker has to wait for this process
+UNCHANGED = "nothing was changed"
+
+
+@contextmanager
+def connected(address: str) -> Iterator[ClusterPool]:
+    """Connect to the scheduler of a cluster, by its address or the file that it wrote."""
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # errors are reported once, by spamnb
+    where = {"scheduler_file": address} if os.path.exists(address) else {"address": address}
+    try:
+        client = Client(**where, timeout=TIMEOUT, set_as_default=False)
+    except Exception as error:  # of Dask, of its networks, or of what is in the file
+        raise NoInput(f"{address}: no cluster answers there: {_words(error)}") from error
+    with client:
+        try:
+            client.wait_for_workers(1, timeout=TIMEOUT)
+        except TimeoutError as error:
+            raise NoInput(f"{address}: the cluster has no workers; start some with: dask worker") from error
+        yield ClusterPool(client)
+
+
+class ClusterPool(LocalPool):
+    """Workers of a cluster."""
+
+    chunk_size = 8 << 20  # bytes: half a second of tokenizing, and few requests to a store
+
+    def __init__(self, client: Client) -> None:
+        super().__init__(jobs=1)  # on this machine
+        self.client = client
+
+    def batches(self, mail: MailToRead) -> Iterator[Batch]:
+        """Have all mail under each label read, in order.
+
+        Messages that the model has learned are tokenized, too: workers do not know which they are.
+        """
+        if any("-" in paths for paths in mail.sources.values()):
+            raise UsageError("-: standard input is here only; --jobs takes a number, too")
+        return super().batches(replace(mail, known=None))
+
+    def results(self, task: Callable[..., Any], work: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
+        """Yield the results of a task for each tuple of arguments, in order, with some begun ahead.
+
+        Another worker repeats the tasks of one that dies.
+        """
+        sent = CheckedTask(task)
+        begun: deque[Future] = deque()
+        for arguments in work:
+            begun.append(self.client.submit(sent, *arguments, pure=False))
+            if len(begun) > TASKS_PER_THREAD * sum(_answer(self.client.nthreads).values()):
+                yield _answer(begun.popleft().result)
+        while begun:
+            yield _answer(begun.popleft().result)
+
+
+class CheckedTask:
+    """A task for workers that have this version of spamnb, and see the mail that is to be read."""
+
+    def __init__(self, task: Callable[..., Any]) -> None:
+        self.task = task
+        self.version = version("spamnb")
+
+    def __call__(self, chunk: Chunk, *arguments: Any) -> Any:
+        name, here = socket.gethostname(), version("spamnb")
+        if here != self.version:
+            raise UsageError(f"{name}: has spamnb {here}, but who asks {self.version}; install the same")
+        if not isinstance(chunk, ReadMessages):
+            paths = chunk.paths if isinstance(chunk, MessageFiles) else [chunk.path]
+            for folder in {os.path.dirname(path) or "." for path in paths if not is_remote(path)}:
+                if not os.path.isdir(folder):  # a message may be gone by now, but not all of them
+                    raise DataError(f"{folder}: not there on {name}, where workers are to read it")
+        return self.task(chunk, *arguments)
+
+
+def _answer(ask: Callable[[], Any]) -> Any:
+    """Ask the cluster, and wait; what may go wrong there becomes a SpamnbError."""
+    try:
+        return ask()
+    except SpamnbError:
+        raise
+    except KilledWorker as error:
+        why = "several workers died over the same mail (out of memory?)"
+        raise SpamnbError(f"{why}; {UNCHANGED}") from error
+    except (CancelledError, TimeoutError, OSError) as error:
+        raise SpamnbError(f"the cluster is gone; {UNCHANGED}") from error
+    except Exception as error:
+        raise SpamnbError(f"a worker failed: {_words(error)}; {UNCHANGED}") from error
+
+
+def _words(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:200]
