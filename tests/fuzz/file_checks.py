@@ -86,7 +86,7 @@ def history(data: bytes) -> None:
         row = row_of(found, {sound_model(): None})
         texts = (row[name] for name in ("verdict", "sender", "subject", "message_id", "source", "user"))
         assert all(text.isprintable() for text in texts)
-        assert all(number == number for number in (row["time"], row["score"], row["distance"]))
+        assert all(number == number for number in (row["time"], row["score"]))
 
 
 class Listening(Log):

@@ -76,7 +76,7 @@ HEADS = [
         **{f"settings__{name}": (EVIL,) for name in "stem stop_language headers keep_case".split()},
         **{f"view__{name}": (nan, "x") for name in "pairs numbers tfidf split_head_body".split()},
         **{f"columns__{n}__0": NO_COLUMN for n in (0, 1, 5)},
-        **{f"columns__{n}__1": NO_KIND for n in (0, 1, 3, 4, 6, 12)},
+        **{f"columns__{n}__1": NO_KIND for n in (0, 1, 3)},
     ),
     (("numbers", EVIL), [[1, 1, 1], [1, 1, 1]]),
 ]
