@@ -12,7 +12,6 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from pathlib import Path
 
 from spamnb.errors import InputOutputError, SetAside
 from spamnb.files import DATABASE_SUFFIXES, complain, make_folder, open_own, prepare_database
@@ -30,7 +29,7 @@ class Database(sqlite3.Connection):
     """
 
     path = ""
-    inode = 0  # of the file, if it may be set aside
+    inode = 0  # of the file
     handle = -1  # of the lock file
 
     def close(self) -> None:
@@ -89,23 +88,15 @@ def open_database(path: str, prepare: Callable[[Database], object], attempts: in
         return database
 
 
-def connect(path: str, read_only: bool = False) -> Database:
-    """Connect to a database; to read only, it must be there."""
-    handle = open_own(f"{path}.open.lock", os.O_RDWR | (0 if read_only else os.O_CREAT))
+def connect(path: str) -> Database:
+    handle = open_own(f"{path}.open.lock", os.O_RDWR | os.O_CREAT)
     try:
         fcntl.flock(handle, fcntl.LOCK_SH)
-        if not read_only:
-            prepare_database(path)
-        inode = 0 if read_only else os.stat(path).st_ino
+        prepare_database(path)
         database = sqlite3.connect(
-            f"{Path(path).absolute().as_uri()}?mode={'ro' if read_only else 'rw'}",
-            timeout=PATIENCE,
-            isolation_level=None,
-            check_same_thread=False,
-            factory=Database,
-            uri=True,
+            path, timeout=PATIENCE, isolation_level=None, check_same_thread=False, factory=Database
         )
-        database.path, database.inode, database.handle = path, inode, handle
+        database.path, database.inode, database.handle = path, os.stat(path).st_ino, handle
         return database
     except BaseException:
         os.close(handle)

@@ -1,20 +1,18 @@
 """The database of the history: gathered once, listed in order of doubt or time, searched, put right."""
 
 import os
-import sqlite3
 import stat
 import time
 from collections import Counter
 
 import pytest
 
-from spamnb import databases
 from spamnb.bayes.verdict import Cutoffs, Verdict
 from spamnb.databases import DAMAGED
-from spamnb.errors import DataError, InputOutputError, SetAside
+from spamnb.errors import DataError, SetAside
 from spamnb.history.log import DAY, HistoryLog, digest_of, file_names, prune_files
 from spamnb.history.queries import History, Week
-from spamnb.history.schema import NAME, open_database
+from spamnb.history.schema import NAME
 from spamnb.model import Model
 
 NOW = 1_794_790_000.0  # a Monday, at two
@@ -212,18 +210,6 @@ def test_what_is_gathered_outlives_a_loss_of_power(folder, monkeypatch):
         assert sorted(scores(history.entries())) == [-9, -8, 9]
 
 
-def test_a_record_on_its_way_is_gathered_when_it_is_there(folder, history):
-    append(folder, ("spam", 3))
-    path = os.path.join(folder, file_names(folder)[0])
-    with open(path, "rb") as file:
-        whole = file.read()
-    os.truncate(path, len(whole) - 5)
-    assert history.gather() == history.gather() == 0
-    with open(path, "ab") as file:
-        file.write(whole[-5:])
-    assert (history.gather(), history.gather()) == (1, 0)
-
-
 def test_messages_go_and_what_was_said_of_them_stays(folder, history):
     [first, *_] = history.entries("time")
     for name in file_names(folder):
@@ -288,27 +274,6 @@ def test_damage_that_is_met_later_is_set_aside_for_the_next(history, folder, cap
     assert capfd.readouterr().err.count("set aside") == 1
     with History.open(folder) as opened:
         assert opened.gather() == 9
-
-
-def test_nobody_renames_a_database_that_is_open(history, folder, monkeypatch):
-    """SQLite removes a log by its name: it would be that of the new database."""
-    monkeypatch.setattr(databases, "SETTING_ASIDE", 0.0)
-    damage = sqlite3.DatabaseError("malformed")
-    damage.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
-    with History.open(folder) as other:
-        assert not other.database.set_aside(damage)
-    assert len(history.entries()) == 9
-    database = open_database(folder)
-    history.database.close()
-    assert database.set_aside(damage)
-
-
-def test_what_is_no_damage_sets_nothing_aside(history, folder):
-    with pytest.raises(InputOutputError, match="full"), History.open(folder) as opened:
-        opened.database.executescript(
-            "PRAGMA max_page_count = 1; CREATE TABLE more AS SELECT randomblob(1000000)"
-        )
-    assert len(history.entries()) == 9
 
 
 def test_summary(spamnb, history, folder):

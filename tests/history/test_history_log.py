@@ -63,11 +63,6 @@ def test_a_record_cut_off_or_damaged_anywhere_costs_no_other():
     assert read(random.Random(2).randbytes(10_000) + first) == [b"0"]
 
 
-def test_a_damaged_end_is_not_read_again_for_ever():
-    data = log.MARK + b"\xff" * 8 + bytes(2 * log.MAX_RECORD)
-    assert log.unpacked_records(data)[1] > 0
-
-
 def test_no_message_looks_like_a_record():
     """Random bytes are not compressed: what they hide would be seen as it is, once the record is torn."""
     noise = random.Random(3).randbytes(1000)
@@ -115,12 +110,6 @@ def test_what_is_old_or_too_much_goes(tmp_path, files, stay):
     (tmp_path / "other").write_bytes(bytes(100_000))  # as the database
     log.prune_files(str(tmp_path), 3, 10**6)
     assert left(tmp_path) == stay
-
-
-def test_appending_prunes_by_itself(tmp_path):
-    fill(tmp_path, (10, 30), (10, 2), (10, 1))
-    log.HistoryLog("21", "1MB", str(tmp_path)).append(b"", VERDICT, "m", "classify")
-    assert left(tmp_path)[0] == "02"
 
 
 QUANTITIES: dict[Callable[..., int], dict[str, int | None]] = {

@@ -19,7 +19,7 @@ from helpers.serving import Serving, request
 from helpers.tiers import LONG
 from helpers.waiting import PATIENCE
 
-from spamnb.databases import DAMAGED, transaction
+from spamnb.databases import DAMAGED
 from spamnb.history.log import digest_of, file_names
 from spamnb.history.queries import History
 from spamnb.history.schema import NAME
@@ -117,16 +117,6 @@ def test_processes_append_while_two_gather(folder):
     assert set(found.values()) == {1}
 
 
-def test_opening_it_again_drops_no_lock_that_the_process_has(folder):
-    """Closing any descriptor of a file would, so none may be opened but by SQLite."""
-    other = "import sqlite3, sys; sqlite3.connect(sys.argv[1], timeout=0).execute('BEGIN IMMEDIATE')"
-    with History.open(folder) as history, transaction(history.database):
-        with History.open(folder):
-            pass
-        command = [sys.executable, "-c", other, os.path.join(folder, NAME)]
-        assert b"database is locked" in subprocess.run(command, capture_output=True, timeout=PATIENCE).stderr
-
-
 def visit_on(folder, model):
     """Do what visits of `spamnb imap watch` do with the history: look for marks, and note what was moved."""
     since = 0.0
@@ -218,15 +208,6 @@ def test_a_history_that_cannot_be_kept_costs_no_mail(spamnb, mail, tmp_path):
         assert (done.code, done.out.split()[0]) == (1, b"ham")
         assert done.err.startswith(b"spamnb: not in the history: ")
         assert done.err.count(b"\n") == 1
-
-
-def test_without_it_a_delivery_loads_nothing_of_it(spamnb, mail, tmp_path):
-    for flags, is_loaded in (([], False), (["--history"], True)):
-        command = [sys.executable, "-X", "importtime", "-c", START, "classify", *flags]
-        done = spamnb.run(command, mail.messages["spam"], env=state_of(spamnb, tmp_path))
-        assert (b"spamnb.history.log" in done.err) == is_loaded
-        assert b"spamnb.history.schema" not in done.err
-    assert len(os.listdir(tmp_path / "spamnb" / "history")) == 1
 
 
 def test_a_server_keeps_it(spamnb, mail, tmp_path):

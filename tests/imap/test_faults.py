@@ -8,8 +8,8 @@ from helpers.bad_network import BadNetwork, Weather
 from helpers.imap_accounts import folders
 from helpers.imap_mailbox import digest
 from helpers.imap_storms import Runner, Sea
-from helpers.samples import ham, spam
-from helpers.tiers import LONG, only_long
+from helpers.samples import spam
+from helpers.tiers import LONG
 from imapclient.exceptions import IMAPClientError
 
 KINDS: dict = {
@@ -89,13 +89,3 @@ def test_two_clients_at_once(dovecot, home):
     found = {message.digest for messages in dovecot.contents().values() for message in messages}
     assert found == {digest(raw) for raw in mail}
     assert [home.label_of(raw) for raw in mail] == [None] * len(mail)
-
-
-@only_long
-def test_a_folder_of_50000(dovecot, home):
-    home.add(dovecot)
-    dovecot.fill("INBOX", (ham(n) + b"%d\n" % n for n in range(50_000)))
-    done = home("run", "--again", "--json")
-    assert (done.code, done.err, len(done.lines)) == (0, b"", 50_000)
-    dovecot.append("INBOX", spam(99))
-    assert len(home.run()) == 1

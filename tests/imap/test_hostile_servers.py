@@ -95,18 +95,3 @@ def test_a_password_that_the_server_repeats_is_not_shown(monkeypatch, answer):
         said = str(raised.value).replace("`user` and the password", "")
         assert not [form for form in forms(password) if form and form in said], said
         assert ("busy ([UNAVAILABLE]" in said) == (b"UNAVAILABLE" in answer)
-
-
-@pytest.mark.parametrize(
-    ("command", "answer"),
-    [
-        ("LIST", b"TAG NO \xff you said wonderland-secret\r\n"),
-        ("LOGIN", b"TAG NO \xff LINE\r\n"),
-    ],
-)
-def test_a_password_is_not_shown_by_the_program(home, command, answer):
-    with LyingImap({command: answer}) as server:
-        home.add(server)
-        done = home("run")
-    assert done.code == 75
-    assert b"wonder" not in done.out + done.err

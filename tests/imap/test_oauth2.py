@@ -173,20 +173,6 @@ def test_before_a_login(server, provider, home):
     home("login").fails(75, "login refused (invalid_client", "check `oauth2`")
 
 
-def test_polls_slow_down_when_told_to(provider, home):
-    provider.slow = 2
-    waits: list[float] = []
-    codes: list[str] = []
-
-    def wait(seconds):
-        waits.append(seconds)
-        if len(waits) == 4:
-            provider.enter(codes[0])
-
-    home.login(provider.table()).in_browser(lambda _, code: codes.append(code), wait)
-    assert waits == [1, 6, 11, 11]
-
-
 def test_logins_that_are_denied_or_take_too_long(provider, home):
     def ends(do):
         codes: list[str] = []

@@ -361,18 +361,6 @@ def test_what_is_marked_on_the_page_moves(dovecot, home):
     assert (home.outcomes(), home.label_of(spam(99))) == ([], "ham")
 
 
-def test_what_went_elsewhere_before_it_was_moved_is_not_waited_for(dovecot, home):
-    junk, trash = dovecot.name("Junk"), dovecot.name("Trash")
-    home.add(dovecot, history=True)
-    dovecot.append("INBOX", spam(99))
-    home.run()
-    home.mark(spam(99), "ham")
-    move(dovecot, spam(99), junk, trash)
-    assert len(home.outcomes()) == 1
-    move(dovecot, spam(99), trash, "INBOX")  # another thought
-    assert (home.outcomes(), places(dovecot)) == ([], {digest(spam(99)): "INBOX"})
-
-
 def test_a_mark_overtakes_a_move_that_fails(dovecot, home):
     junk = dovecot.name("Junk")
     home.add(dovecot, history=True)
@@ -426,17 +414,6 @@ def test_a_damaged_database_stops_no_judging(dovecot, home, which, kept):
         one.unlink()  # nobody needs it
     assert (train(home)["spam"], home.run()) == (0, [])
     assert home.label_of(spam(98)) is None
-
-
-def test_a_history_that_cannot_be_used_stops_no_judging(dovecot, home):
-    home.add(dovecot, history=True)
-    (home.history_path / "history.sqlite").mkdir(parents=True)
-    for n in (98, 99):
-        dovecot.append("INBOX", spam(n))
-        done = home("run", "--json")
-        assert (done.code, [event["what"] for event in done.json_lines]) == (0, [MOVED.format("Junk")])
-        assert b"history.sqlite: not a regular file" in done.err
-        assert done.err.count(b"going on without the history") == 1
 
 
 def as_done(said):
