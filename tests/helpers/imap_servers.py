@@ -6,43 +6,15 @@ with DovecotImap(without=("MOVE",)) as server:
     assert [message.digest for message in server.contents()["Junk"]] == [digest(raw)]
 """
 
-import http.server
-import json
 import shlex
 import subprocess
 import threading
-import urllib.parse
 
 from helpers.dovecots import VERSION, DovecotProcess
-from helpers.imap_mailbox import FOLDERS, HOST, PASSWORD, USER, ImapMailbox
+from helpers.imap_mailbox import FOLDERS, PASSWORD, ImapMailbox
+from helpers.oauth2_provider import Provider
 from helpers.ports import answers, free_ports
 from helpers.waiting import until
-
-
-class Introspection(http.server.BaseHTTPRequestHandler):
-    """Tells Dovecot which tokens are good: as much of an OAuth2 provider as it asks for."""
-
-    server: "Tokens"
-
-    def do_POST(self):
-        form = urllib.parse.parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
-        active = form["token"][0] in self.server.good
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.end_headers()
-        self.wfile.write(json.dumps({"active": active} | ({"username": USER} if active else {})).encode())
-
-    def log_message(self, *_):
-        pass
-
-
-class Tokens(http.server.ThreadingHTTPServer):
-    daemon_threads = True
-
-    def __init__(self):
-        super().__init__((HOST, 0), Introspection)
-        self.good: set[str] = set()
-        self.url = f"http://{HOST}:{self.server_port}/"
 
 
 def serve(server):
@@ -171,7 +143,7 @@ class DovecotImap(ImapMailbox, DovecotProcess):
     introspection  address of a provider of OAuth 2 that knows which tokens are good
     below_inbox  all folders are below `INBOX.`, as Courier and Cyrus have them
 
-    `ca` is the file of the authority, `tokens.good` the set of tokens that are let in by OAuth2.
+    `ca` is the file of the authority, `provider.tokens` are let in by OAuth 2, unless another one is asked.
     """
 
     def __init__(self, without=(), full=False, settings="", introspection="", below_inbox=False):
@@ -180,8 +152,8 @@ class DovecotImap(ImapMailbox, DovecotProcess):
             self.separator, self.prefix = ".", "INBOX."
             settings += "namespace inbox {\n  prefix = INBOX.\n  separator = .\n}\n"
         self.port, self.tls_port = free_ports(2)
-        self.tokens = Tokens()
-        oauth2 = OAUTH2.format(url=introspection or self.tokens.url)
+        self.provider = Provider()
+        oauth2 = OAUTH2.format(url=introspection or self.provider.introspection)
         ours = IMAP + OF_A_VERSION[VERSION] + (FULL[VERSION] if full else "")
         names = {"folder": self.root / "dovecot", "port": self.port, "tls_port": self.tls_port}
         ours = ours.format(oauth2=oauth2, **names)
@@ -195,14 +167,14 @@ class DovecotImap(ImapMailbox, DovecotProcess):
             subprocess.run(shlex.split(CERTIFY + what), cwd=self.folder, check=True, capture_output=True)
 
     def __enter__(self):
-        serve(self.tokens)
+        self.provider.__enter__()
         self.start()
         until(lambda: answers(self.port), lambda: self.log)
         return self
 
     def __exit__(self, *_):
         DovecotProcess.__exit__(self)
-        stop(self.tokens)
+        self.provider.__exit__()
         self._temporary.cleanup()
 
     @property

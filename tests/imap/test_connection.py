@@ -6,6 +6,7 @@ import subprocess
 import pytest
 from helpers.imap_mailbox import HOST, PASSWORD
 from helpers.imap_servers import CERTIFY
+from helpers.oauth2_provider import Token
 from helpers.samples import ham, spam
 
 TOKEN = "ya29.a-token-that-is-secret"
@@ -59,14 +60,13 @@ def test_what_is_no_tls(dovecot, dovecot_with, secure):
     fails(secure(host=HOST, port=plain.port, tls="starttls"), 75, "STARTTLS", "`tls`")  # offers none
 
 
-def test_logins_that_are_refused(dovecot, secure):
+def test_logins_that_are_refused(secure):
     home = secure()
     home.password_file.write_text("wrong-secret\n")
     fails(home, 75, "login refused", "`user`")
     said = home("check").err
     assert not any(text in said for text in (b"wrong-secret", b"b'"))
     fails(secure(password_file=None, password_command="echo wrong-secret"), 75, "login refused")
-    dovecot.tokens.good = set()
     done = secure(password_file=None, oauth2_token_command=f"echo {TOKEN}")("check")
     assert (done.code, TOKEN in done.err.decode()) == (75, False)
 
@@ -86,7 +86,7 @@ def test_folders_that_are_not_there(secure):
 def test_tokens_are_refreshed_when_refused(dovecot_with, home, only):
     """The first time the command prints a token that has run out."""
     server = dovecot_with(settings=only)
-    server.tokens.good = {TOKEN}
+    server.provider.tokens = [Token(TOKEN)]
     times = home.path / "times"
     command = f'echo x >> {times}; [ "$(wc -l < {times})" -gt 1 ] && echo {TOKEN} || echo old'
     home.change(server, password_file=None, oauth2_token_command=command)
