@@ -46,8 +46,8 @@ spamnb serve --milter --listen unix:/var/spool/postfix/spamnb/milter
 @click.option(
     "--allow-tell",
     is_flag=True,
-    help="Let anyone who can connect to a port teach the model; at a Unix socket its owner only. With "
-    "--user-models, a user's first lesson makes a model.",
+    help="Let who can connect to a port teach the model, at a Unix socket its owner only; with "
+    "--user-models, a first lesson makes a model.",
 )
 @rare_option("--allow-tell-all", is_flag=True, help="Let anyone who can connect to a Unix socket teach, too.")
 @click.option(

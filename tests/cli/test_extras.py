@@ -89,7 +89,7 @@ def test_the_review_page_needs_no_other_extra(spamnb, own, tmp_path, only):
 
 def test_the_milter_needs_no_other_extra(spamnb, tmp_path, only):
     pytest.importorskip("kilter")
-    server = Serving(spamnb, tmp_path, workers=1, milter=True, env=only("milter"))
+    server = Serving(spamnb, tmp_path, milter=True, env=only("milter"))
     try:
         assert server.stop() == 0
     finally:
@@ -100,7 +100,7 @@ def test_without_any_extra_the_rest_works(spamnb, mail, tmp_path, only):
     env = spamnb.environment | only() | {"XDG_STATE_HOME": str(tmp_path)}
     for line in ("classify --history", "history", "inspect", "config"):
         spamnb.run([spamnb.program, *line.split()], mail.messages["spam"], env=env).succeeds()
-    server = Serving(spamnb, tmp_path, workers=1, env=only())
+    server = Serving(spamnb, tmp_path, env=only())
     try:
         assert server.stop() == 0
     finally:

@@ -7,9 +7,6 @@ import pytest
 from helpers.samples import ham, spam
 
 ENVELOPE = b"From ann@example.org Sun Nov 15 01:02:03 2026\n"
-WORDLIST = b"".join(
-    b"%s %d %d 20261116\n" % word for word in ((b".MSG_COUNT", 9, 9), (b"buy", 9, 1), (b"agenda", 1, 9))
-)
 
 
 @pytest.fixture
@@ -46,13 +43,6 @@ def test_no_model_yet(spamnb, mail, odd):
         assert pasted(spamnb, mail, hint_in(done.err)).code == 0
         assert messages_of(spamnb, model) == [14, 14]
         model.unlink()
-
-
-def test_import(spamnb, mail, odd):
-    model = odd / "model"
-    done = spamnb("import", "-", "--from", "bogofilter", "--model", model, stdin=WORDLIST).succeeds()
-    pasted(spamnb, mail, hint_in(done.out)).succeeds()
-    assert messages_of(spamnb, model) == [14, 14]
 
 
 def test_only_one_label(spamnb, mail, odd):

@@ -32,8 +32,8 @@ def test_figures_are_whole_at_any_width(spamnb, mail, line):
     assert not missing
 
 
-COMPARE = "evaluate --folds 2 --jobs 1 --compare default --compare {long} {ham} {spam}"
-LONG = "ngrams=2,stem=english,stop-words=english,smoothing=0.5,damping=4,pairs=no"
+COMPARE = "evaluate --folds 2 --jobs 1 --settings default --settings {long} {ham} {spam}"
+LONG = "word-runs=2,stem=english,stop-words=english,smoothing=0.5,damping=4,word-pairs=no"
 
 
 @pytest.mark.parametrize("line", [*COMMANDS, COMPARE, "inspect", "config"])
