@@ -44,7 +44,7 @@ def headlines(why: Explanation) -> Markup:
     verdict = why.verdict
     likely = sorted(verdict.probabilities.items(), key=lambda item: -item[1])[:PROBABILITIES_SHOWN]
     ranked = [(" · " if at else None, label_text(name), " ", share(p)) for at, (name, p) in enumerate(likely)]
-    of_tokens = f"of {count(len(why.features.tokens))} tokens and word pairs"
+    of_tokens = f"tokens, word pairs and byte runs; the message has {count(len(why.features.tokens))} tokens"
     cards = (
         card("Score", signed(verdict.score), why.rule),
         card(f"Probability of {why.ranked_label}", share(verdict.probability), ranked),

@@ -70,7 +70,7 @@ def steps(why: Explanation) -> list[Step]:
 
 def fitting_scale(values: Sequence[float]) -> Linear:
     low, high = min(values), max(values)
-    room = max(high - low, 1e-6) / 5  # for a figure at the end of the longest bar
+    room = max(high - low, 1e-6) / 3  # for a figure at the end of the longest bar
     return Linear(low - room, high + room, BARS_LEFT, RIGHT)
 
 

@@ -7,7 +7,7 @@ from spamnb.evaluation.metrics import LABEL_METRICS, UNKNOWN, ShownMetric, shown
 from spamnb.evaluation.results import Evaluation
 from spamnb.files import counted
 from spamnb.labels import SPAM, UNSURE
-from spamnb.mailboxes.skipped import Unreadable, failures
+from spamnb.mailboxes.skipped import failures
 from spamnb.pages.elements import Markup, element, joined, untrusted
 from spamnb.pages.formats import count, interval_text, percent, share
 from spamnb.pages.parts import card, document, label_text, path_text, row, section, small, table, titled
@@ -70,37 +70,19 @@ def interval(shown: ShownMetric) -> str | None:
 
 def mail_section(evaluation: Evaluation) -> Markup:
     """Say what to know of the mail: copies, what could not be read, and how the figures were taken."""
-    words = "Unsure is neither lost nor missed, but counts against recall, F1 and accuracy."
+    failed = failures(evaluation.judged.unreadable)
+    listed = [
+        element("li", path_text(each.path), ": ", untrusted(each.why, TEXT_LENGTH))
+        for each in failed[:FAILURES_LISTED]
+    ]
+    copies = f"Exact copies of other messages: {count(evaluation.duplicates)}."
     return section(
         "The mail",
         None,
-        element("p", copies(evaluation.duplicates)),
-        unreadable(failures(evaluation.judged.unreadable)),
-        element("p", words, class_="span"),
-    )
-
-
-def copies(duplicates: int) -> str:
-    if not duplicates:
-        return "No message is an exact copy of another."
-    are = "is an exact copy" if duplicates == 1 else "are exact copies"
-    return (
-        f"{counted(duplicates, 'message')} {are} of another. "
-        "Where one of them was learned and the other judged, the figures flatter the filter."
-    )
-
-
-def unreadable(failures: Sequence[Unreadable]) -> Markup | None:
-    if not failures:
-        return None
-    listed = [
-        element("li", path_text(failure.path), ": ", untrusted(failure.why, TEXT_LENGTH))
-        for failure in failures[:FAILURES_LISTED]
-    ]
-    more = len(failures) - len(listed)
-    return joined(
-        element("p", f"{counted(len(failures), 'message')} could not be read:"),
-        element("ul", listed, element("li", f"and {count(more)} more") if more else None, class_="path"),
+        element("p", copies, " Where one was learned and another judged, they flatter the filter."),
+        element("p", f"{counted(len(failed), 'message')} could not be read:") if failed else None,
+        element("ul", listed, class_="path") if failed else None,
+        element("p", "Unsure is neither lost nor missed, but counts against recall, F1 and accuracy."),
     )
 
 

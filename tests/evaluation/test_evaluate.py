@@ -1,12 +1,9 @@
 """`spamnb evaluate`: the table, and the same in JSON."""
 
-import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
-from helpers.waiting import PATIENCE
 
 from spamnb.evaluation.candidates import parse_settings
 from spamnb.training.learn import learn
@@ -122,17 +119,6 @@ def test_scores_of_each_message(spamnb, mail, tmp_path):
     assert right / 28 == metrics["accuracy"]
 
 
-def test_scores_of_odd_names_stay_one_line_each(spamnb, mail, tmp_path):
-    ham, file = tmp_path / "ham", tmp_path / "scores.tsv"
-    shutil.copytree(mail.ham, ham)
-    (ham / "03").rename(ham / "tab\tnew\nline")
-    spamnb("evaluate", "--folds", "2", "--scores", file, ham, mail.spam).succeeds()
-    found = scores(file)
-    assert len(found) == 28
-    assert {len(row) for row in found} == {4}
-    assert any(row[0].endswith(r"tab\tnew\nline") for row in found)
-
-
 def test_mistakes_are_shown_with_their_reasons(spamnb, mail, tmp_path):
     """A spam among the ham: the filter is right, and tells."""
     ham = tmp_path / "ham"
@@ -206,17 +192,6 @@ def test_what_cannot_be_read_is_told(spamnb, mail, damaged, way, form):
         assert [one["path"] for one in done.json["unreadable"]] == [f"{damaged}/cut.gz"]
 
 
-def test_where_nothing_else_is_left_the_reason_is_told(spamnb, mail, tmp_path):
-    ham = tmp_path / "ham.gz"
-    ham.write_bytes(b"\x1f\x8b\x08\0")
-    done = spamnb("evaluate", ham, mail.spam)
-    assert (done.code, done.out) == (65, b"")
-    assert [line.split(": ")[1] for line in done.err.decode().splitlines()] == [
-        str(ham),
-        "no ham to evaluate with",
-    ]
-
-
 OUTPUTS = ("--scores", "--report")
 FORBIDDEN = {"no/file": "No such file", "ham": "Is a directory", "ham/01/file": "Not a directory"}
 
@@ -241,19 +216,6 @@ def test_a_file_that_is_there_stays_if_the_work_fails(spamnb, mail, tmp_path, ou
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "link"]
     spamnb("evaluate", "--folds", "2", output, led, mail.ham, mail.spam).succeeds()
     assert "spam" in (tmp_path / "target").read_text()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("output", OUTPUTS)
-def test_a_pipe_has_its_reader_until_all_is_written(spamnb, mail, tmp_path, output):
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as reader:
-        try:
-            spamnb("evaluate", "--folds", "2", output, pipe, mail.ham, mail.spam).succeeds()
-            assert b"spam" in reader.communicate(timeout=PATIENCE)[0]
-        finally:
-            reader.kill()
 
 
 def test_what_fails_to_be_written_in_the_end_costs_nothing_else(spamnb, mail, tmp_path, judged):

@@ -80,16 +80,6 @@ def test_words_that_both_labels_have_are_weak(mail):
     assert 0 < grams.sum() < len(grams)
 
 
-@pytest.mark.parametrize("view", [DEFAULT_VIEW, View("gaussian")])
-def test_two_processes_give_the_same(mail, view):
-    corpus = corpus_of(mail)
-    assigned = Folds(5, seed=1).assign(corpus)
-    one, two = (cross_validate(CrossValidation(corpus, assigned, view), jobs) for jobs in (1, 2))
-    assert (one.score == two.score).all()
-    assert (one.verdict == two.verdict).all()
-    assert one.cutoffs == two.cutoffs
-
-
 def test_folds_are_stratified_and_seeded(mail):
     corpus = corpus_of(mail)
     first, again, other = (Folds(5, seed).assign(corpus) for seed in (1, 1, 2))

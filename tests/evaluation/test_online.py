@@ -113,12 +113,6 @@ class TestByHand:
         assert judged.cutoffs is None
         assert [point.messages for point in points] == [1, 2, 3, 4]
 
-    def test_no_messages(self, corpus):
-        judged, points = judge_online(corpus, [])
-        assert len(judged.truth) == 0
-        assert judged.probability.shape == (0, 2)
-        assert points == []
-
 
 class TestCutoffs:
     """Ham and spam that share no word, in turn: nothing is simpler once there are enough of each."""
@@ -151,12 +145,6 @@ class TestCutoffs:
         assert three.score.tolist() == two.score.tolist()
         assert (three.verdict[: 2 * FEWEST] < 0).all()
 
-    def test_labels_without_spam_have_none(self, corpus_of):
-        corpus = corpus_of(some_mail(("home", "work"), 20))
-        judged, _ = judge_online(corpus, np.random.default_rng(7).permutation(40))
-        assert (judged.verdict[: 2 * FEWEST] >= 0).any()
-        assert judged.cutoffs is None
-
 
 class TestTimeOrder:
     @pytest.mark.parametrize(
@@ -180,12 +168,6 @@ class TestTimeOrder:
         names = [f"h{n}" for n in range(len(ham))] + [f"s{n}" for n in range(len(spam))]
         assert " ".join(names[message] for message in in_time_order(corpus)) == order
 
-    def test_zones_count(self, corpus_of):
-        corpus = corpus_of(
-            {"ham": ["Date: 1 Nov 2026 12:00 +0100\n\nx"], "spam": ["Date: 1 Nov 2026 11:30 GMT\n\nx"]}
-        )
-        assert in_time_order(corpus).tolist() == [0, 1]
-
 
 class TestCurve:
     def judged(self, labels, messages, seed=5):
@@ -197,7 +179,7 @@ class TestCurve:
         return JudgedMessages(labels, truth, verdict, score, shares, [("x", None)] * messages, [])
 
     @pytest.mark.parametrize("labels", [("ham", "spam"), ("spam", "news", "home")])
-    @pytest.mark.parametrize("messages", [0, 1, 7, 101, 1234])
+    @pytest.mark.parametrize("messages", [0, 7, 1234])
     def test_figures_are_those_of_measure(self, labels, messages):
         found = self.judged(labels, messages)
         points = learning_curve(found)
@@ -214,10 +196,3 @@ class TestCurve:
             assert point.recent_error_percent == pytest.approx(
                 100 * np.mean(found.verdict[last] != found.truth[last])
             )
-
-    def test_without_spam_there_is_the_error_only(self):
-        points = learning_curve(self.judged(("home", "work"), 50))
-        assert {(p.one_minus_auc_percent, p.ham_lost_percent, p.spam_missed_percent) for p in points} == {
-            (None, None, None)
-        }
-        assert all(0 <= point.recent_error_percent <= 100 for point in points)

@@ -9,7 +9,6 @@ from helpers.failing import failed, failing
 from helpers.forging import flip, forged_model
 from helpers.learning import train_bulk
 from helpers.programs import needs
-from helpers.screens import on_a_terminal
 from helpers.tiers import LONG
 
 from spamnb.bayes.view import View
@@ -64,14 +63,6 @@ def test_a_model_of_many_blocks(own, monkeypatch):
         monkeypatch.setattr("spamnb.tables.vocabulary.BLOCK_SIZE", size)
         monkeypatch.setattr("spamnb.inspection.check.STRETCHES_AT_ONCE", size)
         assert check(own).damage == []
-
-
-def test_progress_on_a_terminal(spamnb, own):
-    screen, code = on_a_terminal(spamnb, "check", own, patience=-1)
-    assert code == 0
-    assert "checking" in screen
-    assert "entries" in screen
-    assert "sound" in screen
 
 
 # Damaged
@@ -164,15 +155,6 @@ def test_all_of_it_is_said(spamnb, own):
     done = spamnb("check", "--json", own)
     assert (done.code, done.err) == (65, b"")
     assert [f"spamnb: {own}: {one}" for one in done.json["damage"]] == said
-
-
-def test_a_damaged_head_and_the_journal(spamnb, own):
-    learn(own, b"Subject: lesson\n\nwords", "spam")
-    flip(own, 300)
-    flip(own + ".journal", 50)
-    head, journal = lines(spamnb("check", own))
-    assert "its head is damaged" in head
-    assert "its journal is damaged at bytes 0-" in journal
 
 
 def test_what_is_no_model(spamnb, tmp_path):

@@ -4,7 +4,6 @@ import random
 
 import pytest
 from helpers.mailboxes import written
-from helpers.screens import on_a_terminal
 
 from spamnb.inspection.suspects import suspects_of
 from spamnb.store.stored_model import StoredModel
@@ -76,11 +75,3 @@ def test_those_in_other_mail_are_counted(spamnb, misfiled):
     assert found["elsewhere"] == MISFILED
     few = spamnb("inspect", "--suspects", "--top", "1", ham, "--model", model, "--json").succeeds().json
     assert few["suspects"] == found["suspects"][:1]
-
-
-@pytest.mark.slow
-def test_progress_is_shown_while_the_mail_is_read(spamnb, misfiled):
-    model, boxes = misfiled
-    seen, code = on_a_terminal(spamnb, "inspect", "--suspects", *boxes, "--model", model, patience=-1)
-    assert code == 0
-    assert "100%" in seen[seen.index("reading") :]

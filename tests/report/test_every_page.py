@@ -14,8 +14,6 @@ from hypothesis import strategies as st
 from spamnb.inspection.explanation import explain
 from spamnb.model import Model
 from spamnb.pages.elements import element, untrusted, visible
-from spamnb.pages.formats import percent, short, signed, tick
-from spamnb.pages.svg import Linear, Logarithmic, round_step
 from spamnb.report.evaluation_page import evaluation_page
 from spamnb.report.message_page import message_page
 from spamnb.training.learn import learn
@@ -163,29 +161,3 @@ def test_any_text_comes_back_as_text(text):
 )
 def test_what_acts_unseen_is_replaced(text, shown):
     assert visible(text) == shown
-
-
-@pytest.mark.parametrize(
-    ("form", "values"),
-    [
-        (
-            percent,
-            {None: "–", 0.0: "0", 0.00004: "0.0000", 0.0723: "0.0723", 0.949: "0.949", 31.256: "31.26"},
-        ),
-        (signed, {-2.5: "−2.50", 1.7976931348623157e308: "+∞"}),
-        (short, {999: "999", 1000: "1k", 4149: "4.1k", 99_999: "100k", 1_000_000: "1M"}),
-        (tick, {-0.5: "−0.5", 12_000.0: "12,000"}),
-    ],
-)
-def test_figures_as_a_person_reads_them(form, values):
-    assert {value: form(value) for value in values} == values
-
-
-def test_scales():
-    steps = (0.7, 1, 1.1, 3, 6e-5, 7e8)
-    assert [round_step(step) for step in steps] == pytest.approx([1, 1, 2, 5, 1e-4, 1e9])
-    assert Linear(0, 10, 0, 100).at(2.5) == 25
-    assert Linear(-1, 1, 0, 1).ticks == [-1, -0.5, 0, 0.5, 1]
-    decades = Logarithmic(0.1, 10, 0, 240)
-    assert [decades.at(value) for value in (0, 0.001, 0.1, 1, 10)] == pytest.approx([0, 0, 40, 140, 240])
-    assert decades.ticks == [0, 0.1, 1, 10]

@@ -84,16 +84,6 @@ def test_any_message_by_any_view(spamnb, three, mail, name, view):
         assert "nan" not in words(tree.css_first("main"))
 
 
-def test_an_empty_message(spamnb):
-    assert "no subject" in words(parsed(page(Model.open(spamnb.model), b"\n")).css_first("h1"))
-
-
 def test_a_flood_makes_no_flood(spamnb):
     flood = b"Subject: x\n\n" + b" ".join(b"viagra%d casino buy now" % n for n in range(50_000))
     assert len(page(Model.open(spamnb.model), flood)) < 3_000_000
-
-
-def test_written_by_the_command(spamnb, mail, tmp_path):
-    done = spamnb("inspect", "-", "--html", tmp_path / "why.html", stdin=mail.messages["spam"]).succeeds()
-    assert done.lines[0].startswith("spam: score")
-    assert (tmp_path / "why.html").read_text().startswith("<!doctype html>\n<html")

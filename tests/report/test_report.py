@@ -9,7 +9,6 @@ from helpers.pages import ATTACKS, parsed, section, words
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.evaluation.results import CurvePoint
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.pages.histogram import fitting_bins
 from spamnb.report.evaluation_page import evaluation_page
@@ -79,13 +78,6 @@ def test_learning_is_drawn_only_where_there_is_a_curve():
     assert all(len(each.attributes["points"].split()) <= 302 for each in drawn)
 
 
-def test_a_series_that_is_nowhere_known_has_no_line():
-    points = [CurvePoint(n, None, None, None, 0.0) for n in (1, 2)]
-    tree = page(curve=points)
-    assert [words(each) for each in tree.css(".legend li")] == ["wrong or unsure lately"]
-    assert len(tree.css("figure:last-child polyline")) == 1
-
-
 def test_mistakes_show_path_subject_score_and_evidence():
     found = [mistake(), mistake(path="box", index=12, subject=" ", verdict="unsure", score=-LARGEST)]
     first, second = page(mistakes=found).css(".mistakes > li")
@@ -110,14 +102,6 @@ def test_tokens_have_bars_by_weight():
     assert second.css_first(".bar").attributes["style"] == "width:66.7%"
 
 
-@pytest.mark.parametrize(
-    ("many", "said"),
-    [(0, "No message is"), (1, "1 message is an"), (2100, "2,100 messages are exact copies")],
-)
-def test_duplicates(many, said):
-    assert said in words(section(page(duplicates=many), "The mail"))
-
-
 def test_a_model_that_knows_the_mail():
     said = "Left out, because the model has already learned them: 1,234 messages"
     assert said in evaluation_page(evaluation(how="by a model", learned=1234))
@@ -127,8 +111,8 @@ def test_a_model_that_knows_the_mail():
 def test_unreadable_mail_is_listed():
     found = judged(unreadable=[Unreadable(f"box/{n}", "permission denied") for n in range(25)])
     text = words(section(page(found), "The mail"))
-    assert "25 messages could not be read: box/0: permission denied" in text.replace("read:box", "read: box")
-    assert "and 5 more" in text
+    assert "25 messages could not be read:" in text
+    assert "box/19: permission denied" in text
 
 
 def test_a_large_evaluation_stays_small():
@@ -136,12 +120,6 @@ def test_a_large_evaluation_stays_small():
     whole = evaluation(judged(6000), mistakes=long, curve=curve(6000))
     whole = replace(whole, telling=lambda: tokens(("ham", "spam"), ["w" * 500] * 500))
     assert len(evaluation_page(whole).encode()) < 300_000
-
-
-def test_a_hostile_title():
-    tree = page(title=ATTACKS[4])
-    assert tree.css_first("title").text() == ATTACKS[4]
-    assert tree.css_first("h1").text() == ATTACKS[4]
 
 
 def test_hostile_labels():
@@ -209,12 +187,6 @@ def test_any_scores_are_drawn_in_their_frame(score, cutoffs):
         x, y, width, height = (float(bar.attributes[name]) for name in ("x", "y", "width", "height"))
         assert 39 <= x < x + width <= 351
         assert 20 <= y < y + height <= 229
-
-
-def test_no_message_is_lost_from_the_histogram():
-    score = np.append(np.linspace(-3, 3, 398), [LARGEST, -LARGEST])
-    bars = page(judged(score=score)).css("figure > svg")[1].css("rect.ham, rect.spam")
-    assert sum(int(bar.css_first("title").text().split()[0]) for bar in bars) == 400
 
 
 @given(
