@@ -53,12 +53,6 @@ def test_a_folder_of_a_maildir(run, own, folder):
     assert done.out
 
 
-def test_damage_beside_it_is_bad_data(run, own, folder):
-    (folder / "damaged").write_bytes(b"\x1f\x8b\x08\0damaged")
-    done = run("classify", folder, "--model", own)
-    assert (done.code, done.err.count(b"\n")) == (65, 2)
-
-
 @pytest.mark.parametrize(
     "command",
     ["import closed", "merge new closed", "classify --model closed", "check closed"],

@@ -126,11 +126,3 @@ def test_damaged_before_the_message(spamnb, tmp_path):
     path.write_bytes(packed[: len(packed) // 2])
     spamnb("classify", f"{path}:99").fails(65, str(path), "damaged compression")
     assert spamnb("classify", f"{path}:3").succeeds().lines[0].endswith(f"{path}:3")
-
-
-def test_a_message_and_its_mailbox_under_two_labels(spamnb, own, plain):
-    train = ("train", "--model", own)
-    words = (f"{plain}:1: given as spam, but all of {plain} as ham",)
-    spamnb(*train, "--ham", plain, "--spam", f"{plain}:1").fails(64, *words)
-    spamnb(*train, "--spam", f"{plain}:1", "--ham", f"{plain}:1").fails(64, "given as both ham and spam")
-    spamnb(*train, "--jobs", "1", "--spam", f"{plain}:1", "--ham", f"{plain}:0").succeeds()

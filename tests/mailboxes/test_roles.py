@@ -135,13 +135,3 @@ def test_a_pipe_is_not_opened(tmp_path):
     os.mkfifo(tmp_path / "Trash")
     assert list(sources.messages([str(tmp_path)])) == []
     assert list(sources.chunks([str(tmp_path)], leave_out=roles_to_leave_out("ham"))) == []
-
-
-def test_a_link_that_leads_to_itself_is_told(tmp_path):
-    (tmp_path / "Trash").symlink_to("Trash")
-    (tmp_path / "mail").write_bytes(ham(1))
-    chunks = sources.chunks([str(tmp_path)], leave_out=roles_to_leave_out("ham"))
-    assert [item.path for chunk in chunks for item in chunk.messages()] == [
-        str(tmp_path / "Trash"),
-        str(tmp_path / "mail"),
-    ]

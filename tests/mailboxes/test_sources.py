@@ -5,9 +5,7 @@ import io
 import lzma
 import os
 import random
-import stat
 import sys
-import threading
 import tracemalloc
 
 import pytest
@@ -109,13 +107,6 @@ def test_a_zstd_file_cannot_ask_for_all_memory(tmp_path):
     assert "too much memory" in why
 
 
-def test_a_zstd_file_of_many_frames_with_some_to_be_skipped(tmp_path):
-    skipped = b"\x5f\x2a\x4d\x18" + (4).to_bytes(4, "little") + b"size"
-    frames = [skipped + zstd.compress(box([n])) for n in range(20)]
-    path = put(tmp_path / "x", b"".join(frames) + skipped)
-    assert in_chunks(path) == in_chunks(path, size=1) == [(path, n, mail(n)) for n in range(20)]
-
-
 @pytest.mark.parametrize("pack", [gzip.compress, zstd.compress])
 def test_members_of_next_to_nothing_end_the_reading(tmp_path, pack):
     """Each takes some microseconds, however little is in it."""
@@ -189,18 +180,6 @@ def test_standard_input_that_is_empty_is_no_input(monkeypatch):
         read("-")
 
 
-def test_a_named_pipe_is_read_if_named_and_skipped_if_found(tmp_path):
-    pipe = str(tmp_path / "pipe")
-    os.mkfifo(pipe)
-    os.mknod(tmp_path / "socket", stat.S_IFSOCK | 0o600)
-    assert read(tmp_path) == []
-    writer = threading.Thread(target=lambda: put(tmp_path / "pipe", box(range(9))))
-    writer.start()
-    assert in_chunks(pipe, size=100) == [(pipe, n, mail(n)) for n in range(9)]
-    writer.join()
-    assert read("/dev/null") == []
-
-
 # Folders
 
 
@@ -250,19 +229,6 @@ def test_links(tmp_path):
     (folder / "self").symlink_to("self")
     assert names(folder) == ["a", "file", "self", "up/elsewhere/x"]
     assert "symbolic link" in dict(item for item in read(folder) if len(item) == 2)[str(folder / "self")]
-
-
-def test_very_deep_folders(tmp_path):
-    folders = [str(tmp_path) + "/d" * depth for depth in range(1, 1500)]
-    for folder in folders:
-        os.mkdir(folder)
-    path = put(tmp_path / folders[-1] / "x")
-    try:
-        assert read(tmp_path) == [(path, None, mail(1))]
-    finally:  # what clears up after tests goes down by recursion
-        os.unlink(path)
-        for folder in reversed(folders):
-            os.rmdir(folder)
 
 
 def test_without(tmp_path):
