@@ -56,9 +56,9 @@ def test_a_day(dovecot, home, eyes):
         eyes.open(page.address)
         row = row_of(eyes, spam(99))
         eyes.click(f"{row} button.ham")
-        until(lambda: new()[digest(spam(99))] == "INBOX")
+        until(lambda: new().get(digest(spam(99))) == "INBOX")
         eyes.click(f"{row} button[name=undo]")
-        until(lambda: new()[digest(spam(99))] == junk)
+        until(lambda: new().get(digest(spam(99))) == junk)
         move(dovecot, spam(98), junk, "INBOX")
         dovecot.append("INBOX", work(98))  # wakes it
         until(lambda: folders(dovecot)[jobs][-1].digest == digest(work(98)))
