@@ -24,6 +24,3 @@ cdef class JournalRecord:
 
 cdef class Journal:
     cdef dict __dict__
-
-cdef class SoundRecordSearch:
-    cdef dict __dict__

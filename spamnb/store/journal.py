@@ -6,8 +6,8 @@ one before it takes the old one's place.
 
 A record is the msgpack array [crc32, bin], the bin a msgpack map: the fields of JournalRecord, and `model`,
 the generation of the model file that it belongs to. docs/model-file.md describes each field. A last record
-that is cut off is dropped: it was never acknowledged. A damaged record is passed over, and reading goes on
-behind it.
+that is cut off is dropped: it was never acknowledged. A damaged record is passed over; if its length is
+damaged, so is all that follows.
 """
 
 import os
@@ -37,11 +37,7 @@ FOLD_LIMIT = 3 << 17
 ARRAY_OF_TWO = 0x92  # the first byte of a record
 INTEGERS = {0xCC: 1, 0xCD: 2, 0xCE: 4}  # first byte of the checksum: how many bytes follow it
 BINARIES = {0xC4: 1, 0xC5: 2, 0xC6: 4}  # first byte of the bin: how many bytes hold its length
-CHECKSUM_FIRST_BYTES = frozenset((*range(0x80), *INTEGERS))
-MAP_FIRST_BYTES = frozenset((*range(0x80, 0x90), 0xDE))
 LONGEST_JOURNAL = 1 << 28  # bytes; it is folded long before, unless a training takes days
-MOST_SEARCHED = 1 << 28  # bytes whose checksums are taken in search of sound records: 0.2 s
-PLACE_SEARCHED = 64  # bytes that a place where a record may begin counts for: so few are tried in vain
 LARGEST_NUMBER = 1 << 53  # of a numeric feature
 LAST_DAY = 65_535  # that a column of days holds
 MARK_BITS = 16
@@ -187,18 +183,24 @@ class Journal:
     @classmethod
     def of(cls, data: bytes, generation: int, labels: "Sequence[str]") -> "Journal":
         """Read a journal from its bytes."""
-        records, foreign, damaged, size = [], [], [], 0
-        for fields, start, end in _frames(data):
+        records, foreign, damaged, size, at = [], [], [], 0, 0
+        while at < len(data):
+            start = at
+            fields, at = record_at(data, start)
+            if not at:  # where the next record begins is not known
+                if not is_cut_off(data, start):
+                    damaged.append((start, len(data)))
+                break
             try:
                 if fields is None:
                     raise ValueError("not what its checksum says")
                 if fields["model"] != generation:
                     foreign.append(fields)
                     continue
-                records.append(JournalRecord(fields, labels, end))
+                records.append(JournalRecord(fields, labels, at))
             except (KeyError, TypeError, ValueError, AttributeError):
-                damaged.append((start, end))
-            size = end
+                damaged.append((start, at))
+            size = at
         return cls(labels, records, size, damaged, foreign if not size else ())
 
     def add(self, fields: "Mapping[str, Any]") -> None:
@@ -266,59 +268,19 @@ def read_bytes(path: str) -> bytes:
         raise InputOutputError(f"{path}: {error.strerror}") from error
 
 
-class SoundRecordSearch:
-    """Search for sound records behind damaged ones, in bounded time.
+def is_cut_off(data: bytes, at: int) -> bool:
+    """Tell whether the journal ends within the record at an offset, as after a crash.
 
-    Without a bound, a message full of what looks like the beginning of a long record would stop all reading.
+    It does not if its map is complete: then the length in front of it is damaged.
     """
-
-    def __init__(self, data: bytes) -> None:
-        self.data = data
-        self.bytes_left = MOST_SEARCHED
-
-    def next_after(self, at: int) -> int:
-        """Return where the next sound record begins; else the end of the journal."""
-        data = self.data
-        while (at := data.find(ARRAY_OF_TWO, at + 1, -1)) >= 0 and self.bytes_left > 0:
-            self.bytes_left -= PLACE_SEARCHED
-            if data[at + 1] not in CHECKSUM_FIRST_BYTES:
-                continue
-            checksum, start, end = frame_at(data, at)
-            if start < end <= len(data) and data[start] in MAP_FIRST_BYTES:
-                self.bytes_left -= end - start
-                if crc32(data[start:end]) == checksum and record_at(data, at)[0] is not None:
-                    return at
-        return len(data)
-
-    def is_cut_off(self, at: int) -> bool:
-        """Tell whether the journal ends within this record, as after a crash: it was never acknowledged.
-
-        It is not cut off if its map is complete: then the length in front of it is damaged.
-        """
-        _, start, end = frame_at(self.data, at)
-        if end <= len(self.data):
-            return False
-        try:
-            msgpack_codec.unpack(self.data, start)
-        except msgpack_codec.Damaged:
-            return True
+    _, start, end = frame_at(data, at)
+    if end <= len(data):
         return False
-
-
-def _frames(data: bytes) -> "list[tuple[dict[str, Any] | None, int, int]]":
-    """Return fields (None if damaged), start and end of each record, but for a last one that is cut off."""
-    frames, search = [], None
-    at = 0
-    while at < len(data):
-        fields, end = record_at(data, at)
-        if not end:
-            search = search or SoundRecordSearch(data)
-            end = search.next_after(at)
-            if end == len(data) and search.is_cut_off(at):
-                break
-        frames.append((fields, at, end))
-        at = end
-    return frames
+    try:
+        msgpack_codec.unpack(data, start)
+    except msgpack_codec.Damaged:
+        return True
+    return False
 
 
 def sealed(fields: "Mapping[str, Any]") -> bytes:
@@ -330,19 +292,19 @@ def sealed(fields: "Mapping[str, Any]") -> bytes:
 def record_at(data: bytes, at: int) -> "tuple[dict[str, Any] | None, int]":
     """Return the fields of the record at an offset, None if they are damaged, and its end.
 
-    The end is 0 if it is not to be trusted: the record's map ends elsewhere, or no other record begins there.
+    The end is 0 if it is not to be trusted: the journal ends before it, or no other record begins there.
     """
     checksum, start, end = frame_at(data, at)
+    if not end or end > len(data):
+        return None, 0
     payload = data[start:end]
+    if crc32(payload) != checksum:
+        return None, end if end == len(data) or frame_at(data, end)[2] else 0
     try:
         fields, size = msgpack_codec.unpack(payload)
     except msgpack_codec.Damaged:
-        return None, 0
-    if start + size != end or not isinstance(fields, dict):
-        return None, 0
-    if crc32(payload) == checksum:
-        return fields, end
-    return None, end if end == len(data) or frame_at(data, end)[2] else 0
+        return None, end
+    return (fields if size == len(payload) and isinstance(fields, dict) else None), end
 
 
 def frame_at(data: bytes, at: int) -> tuple[int, int, int]:

@@ -156,16 +156,6 @@ def test_spam_against_the_rest(corpus, view):
         assert score.most_of_a_part("spam") == of_two.most_of_a_part("spam")
 
 
-@given(st.sampled_from(LABELS).flatmap(questions))
-@examples_times(2)
-def test_online(question):
-    corpus, view = question
-    counts = RunningCounts(corpus, view)
-    for message in range(len(corpus)):
-        assert counts.score(message).joint == one_by_one(corpus, view, range(message), message)
-        counts.learn(message)
-
-
 @given(corpora(LABELS[0]), averaging_views(), st.randoms(), st.sampled_from([NONE_MISFILED, (0.1, 0.5)]))
 @examples_times(2)
 def test_folds_do_without_weak_evidence(corpus, view, chance, misfiled):

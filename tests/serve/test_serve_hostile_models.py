@@ -13,8 +13,7 @@ from spamnb.serve import open_models
 from spamnb.serve.judge import Judge
 from spamnb.serve.metrics import Counters
 from spamnb.serve.options import Options
-from spamnb.store import head, journal, records, stored_model
-from spamnb.store.journal import SoundRecordSearch
+from spamnb.store import head, records, stored_model
 from spamnb.store.stored_model import StoredModel
 
 SPAM = b"Subject: cheap pills\n\nbuy viagra now, casino bonus\n"
@@ -118,14 +117,3 @@ def test_a_large_histogram_is_not_read(judge, monkeypatch):
     monkeypatch.setattr(open_models, "MOST_USER_PATTERNS", 1)
     judge.classify(SPAM, "ann")
     assert "histogram" in judge.told["ann"]
-
-
-def test_places_where_a_record_may_begin_are_bounded():
-    """Each costs a part of what is searched: else a few megabytes of them would take minutes."""
-    data = b"\x92\x00" * (1 << 14)
-    search = SoundRecordSearch(data)
-    assert search.next_after(0) == len(data)
-    assert search.bytes_left == journal.MOST_SEARCHED - ((1 << 14) - 1) * journal.PLACE_SEARCHED
-    search.bytes_left = journal.PLACE_SEARCHED
-    assert search.next_after(0) == len(data)
-    assert search.bytes_left == 0

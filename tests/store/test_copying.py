@@ -124,12 +124,3 @@ def test_a_journal_of_a_newer_model_file_is_told_of(spamnb, model, tmp_path):
     assert "1 lesson for another model file" in spamnb("check", old).err.decode()
     spamnb("backup", "--model", old, tmp_path / "copy")
     assert not (tmp_path / "copy").exists()
-
-
-def test_a_journal_that_was_folded_in_is_not(spamnb, model, tmp_path):
-    """As after a crash between the new model and the end of its journal."""
-    learn(model, made(1), "spam")
-    journal = shutil.copy(f"{model}.journal", tmp_path / "journal")
-    fold(model)
-    shutil.copy(journal, f"{model}.journal")
-    spamnb("classify", "--model", model, stdin=made(1)).succeeds()

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,20 +15,6 @@ pytestmark = needs("strace")
 LESSON = b"Subject: one more\n\nviagra and casino\n"
 
 
-def test_no_map_is_asked_for(spamnb, own, mail, tmp_path):
-    learn(own, LESSON, "spam")
-    log = tmp_path / "log"
-    tracer = failing(log, "mmap", "ENODEV", own, own + ".journal", mail.spam + "/01")
-    for command in ("classify", "train --ham -", f"classify {mail.spam}/01", "check", "inspect"):
-        environment = spamnb.environment | {"SPAMNB_MODEL": own}
-        arguments = [*tracer, spamnb.program, *command.split()]
-        spamnb.run(arguments, mail.messages["ham"], env=environment).succeeds()
-        assert failed(log) == []
-    mapping = f"import mmap; file = open({own!r}, 'rb'); mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)"
-    assert spamnb.run([*tracer, sys.executable, "-c", mapping]).code == 1
-    assert len(failed(log)) == 1
-
-
 NO_LOCKS = "this file system has no locks ("
 
 
@@ -37,8 +22,6 @@ NO_LOCKS = "this file system has no locks ("
     ("error", "command", "said"),
     [
         ("ENOLCK", "--spam -", NO_LOCKS),
-        ("ENOSYS", "--spam -", NO_LOCKS),
-        ("EOPNOTSUPP", "--spam - --forget", NO_LOCKS),
         ("ENOLCK", "HAM SPAM", NO_LOCKS),
         ("EIO", "--spam -", "cannot lock: Input/output error; name another file with --model"),
     ],
@@ -83,17 +66,3 @@ def test_a_folder_that_cannot_be_synced_is_no_failure(spamnb, own, mail, tmp_pat
             assert StoredModel.open(own).messages == StoredModel.open(synced).messages == [14, 15]
             os.unlink(own + ".journal")
     assert Path(own).read_bytes() == Path(trained).read_bytes()
-
-
-@pytest.mark.parametrize(("error", "what"), [("EIO", "folder"), ("ENOSPC", "folder"), ("EINVAL", "journal")])
-def test_what_cannot_be_synced_is_a_failure(spamnb, own, tmp_path, error, what):
-    """Only a folder may go without, where its file system says that it cannot."""
-    log, journal = tmp_path / "log", Path(own + ".journal")
-    if what == "journal":
-        learn(own, b"Subject: x\n\ny", "ham")
-    before = journal.read_bytes() if what == "journal" else b""
-    tracer = failing(log, "fsync", error, os.path.dirname(own) if what == "folder" else journal)
-    done = spamnb.run([*tracer, spamnb.program, "train", "--spam", "-", "--model", own], LESSON)
-    done.fails(73, "the message was not learned")
-    assert len(failed(log)) == 1
-    assert journal.read_bytes() == before

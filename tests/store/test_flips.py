@@ -117,9 +117,7 @@ def test_a_block_that_is_not_what_was_written(own, name, how):
 
 COMMANDS = {
     "a line": ("classify",),
-    "an exit code": ("classify", "-e"),
     "passthrough": ("classify", "-p"),
-    "passthrough and an exit code": ("classify", "-p", "-e"),
     "a lesson": ("train", "--spam", "-"),
     "evidence": ("inspect", "-"),
 }
@@ -145,17 +143,3 @@ def test_the_program_says_so_in_a_line(spamnb, own, name, how):
     spamnb(*COMMANDS[how], "--model", own, stdin=SHORT).fails(65, own, SAID[name])
     assert Path(own).read_bytes() == content
     assert set(os.listdir(os.path.dirname(own))) <= set(FILES)
-
-
-@pytest.mark.parametrize("how", COMMANDS)
-def test_the_program_does_not_mind_what_it_does_not_read(spamnb, own, how):
-    def done():
-        Path(own + ".journal").unlink(missing_ok=True)
-        return spamnb(*COMMANDS[how], "--model", own, stdin=SHORT)
-
-    expected = done()
-    assert expected.err == b""
-    for name in COLUMNS:
-        Path(own + ".journal").unlink(missing_ok=True)
-        flipped(own, name, read=False)
-        assert done() == expected

@@ -7,16 +7,13 @@ from pathlib import Path
 import msgpack
 import pytest
 from helpers.learning import fold, journal_of
-from helpers.textbook import rows_of
 
 from spamnb.reading.features import fingerprints_of
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.store.journal import Journal, sealed
 from spamnb.store.stored_model import StoredModel
-from spamnb.training import train as training
 from spamnb.training.learn import learn
-from spamnb.workers.local import LocalPool
 
 MAIL = [
     b"Subject: lunch\n\nsee you at noon\n",
@@ -49,19 +46,6 @@ def test_a_learned_message_is_one_record_and_the_model_stays(model):
     assert record["new_tokens"] == len(tokens)
 
 
-def test_the_kinds_of_record(model):
-    """What is known is not written again."""
-    for label, result in (("spam", "learned"), ("ham", "moved"), (None, "forgotten")):
-        assert learn(model, MAIL[0], label) == result
-        size = journal_of(model).stat().st_size
-        assert learn(model, MAIL[0], label) == ("known" if label else "unknown")
-        assert journal_of(model).stat().st_size == size
-    steps = [(record["before"], record["after"]) for record in records(model)]
-    assert steps == [(None, "spam"), ("spam", "ham"), ("ham", None)]
-    tokens = records(model)[0]["new_tokens"]
-    assert [record["new_tokens"] for record in records(model)] == [tokens, 0, -tokens]
-
-
 def test_learned_and_forgotten_then_folded_it_is_the_model_of_before(model):
     """Its generation is then the old one; should the journal survive a crash, it must add nothing."""
     before = Path(model).read_bytes()
@@ -73,14 +57,6 @@ def test_learned_and_forgotten_then_folded_it_is_the_model_of_before(model):
     journal_of(model).write_bytes(journal)
     stored = StoredModel.open(model)
     assert (stored.messages, stored.vocabulary, stored.histogram()) == ([0, 0], 0, {})
-
-
-def test_training_that_changes_nothing_leaves_it(model, tmp_path):
-    learn(model, MAIL[0], "ham")
-    before = Path(model).read_bytes(), journal_of(model).read_bytes()
-    (tmp_path / "mail").write_bytes(MAIL[0])
-    training.train(model, {"ham": [str(tmp_path / "mail")]}, pool=LocalPool(1))
-    assert (Path(model).read_bytes(), journal_of(model).read_bytes()) == before
 
 
 # Of other models
@@ -144,23 +120,3 @@ def test_learning_goes_on_beside_the_records_of_another_model(model, older):
 
 def unsealed(record):
     return msgpack.unpackb(msgpack.unpackb(record)[1])
-
-
-def test_tokens_that_collide_are_one_record(model, alike):
-    """Made on purpose: by chance it does not happen."""
-    one, other = alike
-    raw = f"Subject: x\n\n{one} {other} {other} {one} {one}".encode()
-    assert learn(model, raw, "spam") == "learned"
-    (record,) = records(model)
-    fingerprints = memoryview(record["fingerprints"]).cast("Q").tolist()
-    assert fingerprints == sorted(set(fingerprints))
-    pairs = memoryview(record["pairs"]).cast("Q").tolist()
-    assert pairs == sorted(set(pairs))
-    before = StoredModel.open(model)
-    assert rows_of(before, [one, other]) == {one: (0, 1, 0, 5)}
-    fold(model)
-    after = StoredModel.open(model)
-    assert rows_of(after, [one, other]) == rows_of(before, [one, other])
-    assert (after.vocabulary, after.presences) == (before.vocabulary, before.presences)
-    assert learn(model, raw, None) == "forgotten"
-    assert (StoredModel.open(model).vocabulary, rows_of(StoredModel.open(model), alike)) == (0, {})

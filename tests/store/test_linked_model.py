@@ -2,13 +2,9 @@
 
 import os
 import stat
-from pathlib import Path
 
 import pytest
 
-import spamnb as library
-from spamnb.files import model_file
-from spamnb.serve.open_models import SharedModel
 from spamnb.store.stored_model import StoredModel
 
 MORE = b"Subject: one more\n\nviagra\n"
@@ -63,33 +59,6 @@ def test_a_link_that_leads_nowhere_yet_leads_to_the_new_model(spamnb, tmp_path):
     )
     assert (tmp_path / "link").is_symlink()
     assert StoredModel.open(str(tmp_path / "model")).messages == [0, 1]
-
-
-def test_models_are_merged_by_links(spamnb, own, link, tmp_path):
-    spamnb("train", "--spam", "-", "--model", own, stdin=MORE).succeeds()
-    (tmp_path / "out").symlink_to("sum")
-    spamnb("merge", tmp_path / "out", link).succeeds()
-    assert StoredModel.open(str(tmp_path / "sum")).messages == StoredModel.open(own).messages
-    assert (tmp_path / "out").is_symlink()
-
-
-def test_the_library_follows_links(own, link, mail):
-    assert library.learn(link, MORE, "spam") == "learned"
-    assert Path(own + ".journal").exists()
-    assert library.Model.open(link).stored.path == model_file(str(link)) == own
-    library.train(link, {"ham": [mail.ham]}, jobs=1, ham_loss=0.01)
-    assert StoredModel.open(own).head["ham_loss"] == 0.01
-    assert link.is_symlink()
-
-
-def test_a_server_notices_that_a_link_leads_elsewhere(spamnb, own, tmp_path):
-    link = tmp_path / "link"
-    link.symlink_to(own)
-    served = SharedModel(str(link))
-    assert served.current().stored.path == own
-    link.unlink()
-    link.symlink_to(spamnb.model)
-    assert served.current().stored.path == spamnb.model
 
 
 WRITERS = [

@@ -3,15 +3,12 @@
 import os
 import subprocess
 import sys
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.generated import examples_times
-from helpers.tables import ABOUT, assert_same, bulk, mail
-from hypothesis import given
-from hypothesis import strategies as st
+from helpers.tables import ABOUT, assert_same, bulk
 
 from spamnb.arrays import Texts
 from spamnb.exchange import merging
@@ -19,11 +16,10 @@ from spamnb.exchange.merging import merge
 from spamnb.inspection.check import check
 from spamnb.reading.settings import Settings
 from spamnb.store.stored_model import StoredModel
-from spamnb.tables.count_table import CountTable, add_sums, sum_tables
+from spamnb.tables.count_table import CountTable, sum_tables
 from spamnb.tables.learned import LearnedMessages, merge_learned
 from spamnb.tables.loading import load_shard, load_table
 from spamnb.tables.saving import save
-from spamnb.tables.totals import Totals, sum_totals
 from spamnb.training import writing
 from spamnb.training.learn import learn
 
@@ -75,31 +71,6 @@ def test_the_same_file_in_however_many_parts(many, top, tmp_path):
         assert check(path).damage == []
     assert len(set(files)) == 1
     assert_same(load_table(StoredModel.open(str(tmp_path / "64"))), table)
-
-
-@given(mail, st.sampled_from(PARTS))
-@examples_times(0.2)
-def test_parts_add_up_to_the_whole(some, many):
-    table = bulk(some)
-    parts = parts_of(table, many)
-    assert_same(sum_tables(parts), replace(table, learned=LearnedMessages.of([], [])))
-    assert_totals(sum_totals([Totals.of(part) for part in parts]), Totals.of(table))
-
-
-def assert_totals(mine, theirs):
-    for one in fields(Totals):
-        assert np.array_equal(getattr(mine, one.name), getattr(theirs, one.name)), one.name
-
-
-@pytest.mark.parametrize("top", [9, 1 << 24])  # as one number each, or label by label
-def test_sums_over_parts_are_those_of_the_whole(top):
-    table = drawn(3000, top=top)
-    whole = Totals.of(table)
-    for many in PARTS:
-        assert_totals(sum_totals([Totals.of(part) for part in parts_of(table, many)]), whole)
-    patterns, alike = np.unique(table.message_counts[:, table.words], axis=1, return_counts=True)
-    assert np.array_equal(whole.patterns, patterns)
-    assert np.array_equal(whole.pattern_tokens, alike)
 
 
 def test_a_file_is_read_in_parts_with_its_journal(own):
@@ -170,20 +141,6 @@ def test_memory_is_bounded_by_the_size_of_a_part(tmp_path):
         command = [sys.executable, "-c", MEASURED, str(part), str(tmp_path / f"out{part}"), *paths]
         used.append(int(subprocess.run(command, capture_output=True, check=True).stdout))
     assert used[0] < min(20_000, used[1] / 3)
-
-
-def test_features_of_as_many_learned_as_forgotten_do_not_vanish():
-    """One message goes, another comes: the sums differ, though n does not."""
-    between = add_sums([{"size": [[-1, -3, -9]]}, {"size": [[1, 5, 25]]}])
-    assert add_sums([{"size": [[1, 3, 9]]}, between]) == {"size": [[1, 5, 25]]}
-    assert add_sums([{"size": [[1, 5, 25]]}, {"size": [[-1, -5, -25]]}]) == {}
-
-
-def test_what_is_taken_off_often_does_not_overflow():
-    table = drawn(10, top=1 << 30)
-    assert table.scaled(-5).message_counts.tolist() == (-5 * table.message_counts.astype(object)).tolist()
-    assert table.scaled(-5).numbers == {"size": [[-5, -10, -20]] * 3}
-    assert sum_tables([table.scaled(-5), *[table] * 5]).message_counts.size == 0
 
 
 def test_a_word_that_is_left_in_messages_still_occurs():

@@ -1,9 +1,6 @@
 """Tables and samples that lie in a file until they are needed."""
 
 import errno
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -28,15 +25,6 @@ def test_a_table_comes_back_shard_by_shard(some, shards):
             assert_same(spilled.shard(shard, shards), table.shard(shard, shards))
 
 
-def test_counts_of_any_size_come_back():
-    table = bulk([("ham", {"a": 1, "b": 2}), ("spam", {"b": 1})])
-    for factor in (-1, 300, -40_000, 1 << 20, -(1 << 40)):
-        with SpillFile(".") as file:
-            back = SpilledTable(file, table.scaled(factor)).shard()
-        assert_same(back, table.scaled(factor))
-        assert back.message_counts.dtype == table.scaled(factor).message_counts.dtype
-
-
 @given(st.lists(mail, min_size=1, max_size=6), st.sampled_from([0, 3, 100]))
 def test_the_sum_is_the_same_in_memory_and_in_a_file(pieces, limit):
     with SpillFile(".") as file, pytest.MonkeyPatch.context() as patch:
@@ -49,22 +37,6 @@ def test_the_sum_is_the_same_in_memory_and_in_a_file(pieces, limit):
         shards = list(map_shards(lambda table: table, total.shards()))
     empty = CountTable.empty(LABELS)
     assert_same(sum_tables([empty, *shards]), sum_tables([empty, *map(bulk, pieces)]))
-
-
-KILLED = """
-import os, signal, sys
-import numpy as np
-from spamnb.tables.spilling import SpillFile
-with SpillFile(sys.argv[1]) as file:
-    file.put(np.zeros(1 << 20, np.uint8))
-    assert file.size == os.fstat(file.file.fileno()).st_size == 1 << 20
-    os.kill(os.getpid(), signal.SIGKILL)
-"""
-
-
-def test_nothing_is_left_by_a_killed_process(tmp_path):
-    assert subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=False).returncode == -9
-    assert os.listdir(tmp_path) == []
 
 
 def test_a_full_disk_is_an_error_that_says_where(tmp_path, monkeypatch):

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import time
 
 import pytest
 from helpers.learning import made, seen, train_bulk, wait_for_folding
@@ -11,7 +10,6 @@ from helpers.paths import TESTS
 from helpers.textbook import rows_of
 from helpers.waiting import PATIENCE
 
-from spamnb.lock import TRAINING, Lock
 from spamnb.model import Model
 from spamnb.store import journal
 from spamnb.store.stored_model import StoredModel
@@ -59,37 +57,12 @@ def size(path):
     return os.path.getsize(path + ".journal") if os.path.exists(path + ".journal") else 0
 
 
-def learned_until_it_is_too_long(path, folding=None):
-    """How many messages; the last of them starts the folding."""
-    for number in range(100):
-        assert not folding or not folding.read_text()  # below the limit it is left
-        assert learn(path, made(number), "spam") == "learned"
-        if size(path) > LIMIT:
-            return number + 1
-    raise AssertionError("it does not grow")
-
-
 def assert_counts(path, folder, many):
     mail = [made(number) for number in range(many)]
     tokens = ["buy", "only", *(f"number{number}" for number in range(many + 2))]
     (folder / "bulk").mkdir()
     expected = train_bulk(folder / "bulk", [(raw, "spam") for raw in mail])
     assert seen(path, mail, tokens) == seen(expected, mail, tokens)
-
-
-def test_learning_does_not_wait_for_it(model, log, tmp_path):
-    before = os.stat(model).st_ino
-    (tmp_path / "hold").touch()
-    many = learned_until_it_is_too_long(model, log) + 1
-    assert learn(model, made(many - 1), "spam") == "learned"
-    assert os.stat(model).st_ino == before
-    assert StoredModel.open(model).messages == [0, many]
-    (tmp_path / "hold").unlink()
-    wait_for_folding(model)
-    assert log.read_text() == "started\n"
-    assert os.stat(model).st_ino != before
-    assert size(model) == 0
-    assert_counts(model, tmp_path, many)
 
 
 def test_a_delivery_does_not_wait_for_it(spamnb, model, tmp_path):
@@ -159,51 +132,6 @@ def test_a_hundred_at_once_start_one(model, log, tmp_path):
     assert_counts(model, tmp_path, 100)
 
 
-LONG_LIVED = (
-    SOON
-    + """
-import os, sys, threading
-import spamnb
-from spamnb.training.learn import learn
-from helpers.learning import made, wait_for_folding
-def lessons():
-    for number in range(12):
-        spamnb.learn(sys.argv[1], made(number), "spam")
-lessons()
-thread = threading.Thread(target=lessons)
-thread.start()
-thread.join()
-wait_for_folding(sys.argv[1])
-try:
-    print(os.waitpid(-1, os.WNOHANG))
-except ChildProcessError:
-    print("no child")
-"""
-)
-
-
-@pytest.mark.parametrize("heeds", ["", "import signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN); "])
-def test_no_zombie_stays_with_a_process_that_lives_on(model, tmp_path, heeds):
-    before = os.stat(model).st_ino
-    command = [sys.executable, "-W", "error", "-c", heeds + LONG_LIVED, model]
-    done = subprocess.run(command, env=WHERE, capture_output=True, timeout=PATIENCE)
-    assert (done.stdout, done.stderr, done.returncode) == (b"no child\n", b"", 0)
-    assert os.stat(model).st_ino != before
-    assert_counts(model, tmp_path, 12)
-
-
-def test_it_is_not_started_while_another_is_at_the_model(model, log, monkeypatch):
-    with Lock(model, kind=TRAINING), monkeypatch.context() as patched:
-        patched.setattr(time, "sleep", lambda _: pytest.fail("it waits for the lock"))
-        many = learned_until_it_is_too_long(model)
-        assert learn(model, made(many), "spam") == "learned"
-    assert log.read_text() == ""
-    assert learn(model, made(many + 1), "spam") == "learned"
-    wait_for_folding(model)
-    assert log.read_text() == "started\n"
-    assert StoredModel.open(model).messages == [0, many + 2]
-
-
 def test_python_may_be_gone(model, monkeypatch, capfd):
     """Nothing is lost. When the journal is far too long, who learns folds it."""
     monkeypatch.setattr(sys, "executable", "/nonexistent/python")
@@ -217,38 +145,3 @@ def test_python_may_be_gone(model, monkeypatch, capfd):
     assert 0 in sizes
     assert StoredModel.open(model).messages == [0, 40]
     assert capfd.readouterr() == ("", "")
-
-
-def test_that_it_cannot_be_folded_is_told(model, monkeypatch, capfd):
-    """But only when it matters; the message was learned."""
-    monkeypatch.setattr("spamnb.training.learn.TOO_LONG", 2 * LIMIT)
-    monkeypatch.setattr(sys, "executable", "/nonexistent/python")
-    os.mkdir(model + ".new")
-    os.mkdir(model + ".new/in-the-way")
-    for number in range(40):
-        assert learn(model, made(number), "spam") == "learned"
-        wait_for_folding(model)
-    assert size(model) > 2 * LIMIT
-    told = capfd.readouterr().err.splitlines()
-    assert told
-    assert all(line.startswith("spamnb: ") and line.endswith("the message was learned") for line in told)
-    assert StoredModel.open(model).messages == [0, 40]
-
-
-def test_it_outlives_the_terminal(model):
-    """It has a session of its own, and none of its parent's streams."""
-    script = SOON + (
-        "import sys; from spamnb.training.learn import learn; from helpers.learning import made\n"
-        "for number in range(6): learn(sys.argv[1], made(number), 'spam')"
-    )
-    before = os.stat(model).st_ino
-    with subprocess.Popen(
-        [sys.executable, "-c", script, model], env=WHERE, stdout=subprocess.PIPE, start_new_session=True
-    ) as parent:
-        assert parent.communicate() == (b"", None)  # which is at its end though the folding may still go on
-        assert parent.returncode == 0
-        with pytest.raises(ProcessLookupError):
-            os.killpg(parent.pid, 15)
-    wait_for_folding(model)
-    assert os.stat(model).st_ino != before
-    assert StoredModel.open(model).messages == [0, 6]

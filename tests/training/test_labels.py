@@ -11,12 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import spamnb as library
-from spamnb.errors import DataError
 from spamnb.exchange.export import exported
 from spamnb.exchange.merging import merge
 from spamnb.model import Model
 from spamnb.store.stored_model import StoredModel
-from spamnb.training.labels import with_mail
 
 
 def labels_of(path):
@@ -50,11 +48,6 @@ def test_a_new_label_is_added_and_told(spamnb, own, mail):
         assert (after.classify(raw).label == "spam") == (verdict.label == "spam")
     known = spamnb("train", "--model", own, "--label", "work=-", stdin=work(2)).succeeds()
     assert known.lines == ["work: 1 learned"]
-
-
-def test_the_library_learns_no_message_under_a_new_label(own):
-    with pytest.raises(DataError, match="has no label 'work'"):
-        library.learn(own, work(1), "work")
 
 
 # Three labels
@@ -94,24 +87,6 @@ def test_an_emptied_label_disappears(spamnb, own, tmp_path, how):
     assert "margin" not in StoredModel.open(own).head
     if "forget" in how:
         assert StoredModel.open(own).head["cutoffs"] == before
-
-
-@pytest.mark.parametrize(
-    ("labels", "messages", "kept"),
-    [
-        ("ham spam", (0, 0), "ham spam"),
-        ("ham spam", (0, 3), "ham spam"),
-        ("ham spam work", (1, 0, 0), "ham spam"),
-        ("ham spam work", (0, 1, 2), "spam work"),
-        ("ham spam work", (1, 0, 2), "ham spam work"),
-        ("work home", (0, 1), "home"),
-        ("work", (0,), "work"),
-        ("work spam", (0, 0), "work spam"),
-        ("work spam", (0, 1), "spam"),
-    ],
-)
-def test_labels_with_mail(labels, messages, kept):
-    assert with_mail(labels.split(), messages) == kept.split()
 
 
 # Renaming and removing
@@ -168,14 +143,6 @@ def test_a_model_of_spam_alone_is_unsure_of_everything(spamnb, own, mail, words,
         assert (told["verdict"], told["score"], told["probability"]) == ("unsure", 0, 0.5)
     several = spamnb("classify", "--model", own, *options, mail.ham, mail.spam).succeeds().lines
     assert {line.split("\t")[0] for line in several} == {"unsure"}
-
-
-def test_a_model_of_one_label_is_unsure_and_keeps_it(spamnb, mail, tmp_path):
-    model = ("--model", tmp_path / "model")
-    spamnb("train", *model, "--jobs", "1", "--label", f"work={mail.work}").succeeds()
-    spamnb("labels", *model, "remove", "work", "--yes").fails(64, "work is its only label")
-    judged = spamnb("classify", *model, mail.work, mail.spam).succeeds().lines
-    assert {line.split("\t")[0] for line in judged} == {"unsure"}
 
 
 # One label to six: the same properties

@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import numpy as np
 import pytest
 from helpers.forging import forged_model
 from helpers.learning import fold, train_bulk
 from helpers.samples import ham, spam, work
 
 from spamnb.bayes.view import View
-from spamnb.errors import DataError, ModelError, UsageError
-from spamnb.evaluation.candidates import parse_candidate
+from spamnb.errors import DataError, UsageError
 from spamnb.in_memory import load_into_memory
 from spamnb.inspection.explanation import explain
 from spamnb.inspection.model_summary import ModelSummary
@@ -69,11 +67,6 @@ def test_all_ways_to_judge_agree(layered):
     assert [alone.classify(raw).score for raw in LATER] != [one_by_one.classify(raw).score for raw in LATER]
 
 
-def test_a_word_that_only_the_base_knows_counts(layered):
-    score, alone = (Model.open(layered, layered=both).classify(work(7)).score for both in (True, False))
-    assert score < alone
-
-
 def verdicts(path, **options):
     judge = Model.open(path, **options)
     return [judge.classify(raw).as_map() for raw in LATER]
@@ -110,13 +103,6 @@ def test_with_as_much_mail_as_its_base_it_judges_alone(tmp_path, layered):
     assert verdicts(layered) == verdicts(layered, layered=False)
 
 
-def test_the_view_is_that_of_the_base(tmp_path, layered):
-    base = train_bulk(tmp_path, OTHERS, "tuned", view=parse_candidate("damping=8").view)
-    train_bulk(tmp_path, [], "layered", base=base)
-    assert Model.open(layered).view.damping == 8
-    assert Model.open(layered, layered=False).view.damping == 4
-
-
 def test_learning_leaves_the_base_alone(layered, base):
     before = Path(base).read_bytes()
     learn(layered, ham(50), "ham")
@@ -126,12 +112,6 @@ def test_learning_leaves_the_base_alone(layered, base):
     assert StoredModel.open(layered).head["base"]["path"] == base
     assert Path(base).read_bytes() == before
     assert not os.path.exists(base + ".journal")
-
-
-def test_the_base_is_retrained(layered, tmp_path):
-    before = Model.open(layered).classify(LATER[3]).score
-    train_bulk(tmp_path, [(work(n), "spam") for n in range(300, 340)], "base")
-    assert Model.open(layered).classify(LATER[3]).score > before
 
 
 def test_without_its_base(layered, base, capfd):
@@ -211,36 +191,3 @@ def test_an_explanation_tells_which_layer_says_what(layered):
     assert facts.weights
     assert facts.weights["ham"] > 2.5
     assert ModelSummary.of(model, 5).telling == ModelSummary.of(model.alone(), 5).telling
-
-
-@pytest.mark.parametrize(
-    ("place", "value"),
-    [
-        ((), 1),
-        ((), []),
-        (("path",), 7),
-        (("path",), "/a\0b"),
-    ],
-)
-def test_a_head_that_says_nonsense_of_its_base(layered, place, value):
-    data = Path(layered).read_bytes()
-    Path(layered).write_bytes(forged_model(data, ("base", *place), value))
-    with pytest.raises(ModelError, match="its head is damaged"):
-        Model.open(layered)
-
-
-def test_a_base_with_absurd_counts(layered, base):
-    """Whoever wrote it: sums have room."""
-    for name in ("vocabulary", "pair_vocabulary"):
-        data = Path(base).read_bytes()
-        Path(base).write_bytes(forged_model(data, (name,), (1 << 63) - 1))
-    for name in ("messages", "presences", "pair_presences"):
-        data = Path(base).read_bytes()
-        Path(base).write_bytes(forged_model(data, (name,), [(1 << 63) - 1] * 2))
-    for judge in (Model.open(layered), load_into_memory(Model.open(layered))):
-        verdict = judge.verdict(judge.features(read(LATER[1])))
-        assert np.isfinite(verdict.score)
-    Path(base).write_bytes(b"")
-    os.unlink(base)
-    os.mkfifo(base)  # which would wait for a writer
-    assert Model.open(layered).base is None

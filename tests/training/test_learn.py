@@ -14,7 +14,7 @@ from helpers.waiting import PATIENCE
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.errors import Locked, SpamnbError
+from spamnb.errors import Locked
 from spamnb.lock import Lock
 from spamnb.model import Model
 from spamnb.reading.identity import digest
@@ -146,23 +146,6 @@ def test_no_two_messages_can_spoil_a_model(model, one, other):
     assert learn(model, MAIL[1], "ham") == "learned"
 
 
-@pytest.mark.parametrize(
-    "raw",
-    [
-        b"Message-ID: =?utf-8?q?a=40b=0Ac?=\n\nx",
-        b"Content-Type: text/plain; charset*=utf-8''x%0Ay\n\nx",
-        b"Content-Type: text/plain\nContent-Disposition: attachment; filename*=utf-8''a.%0Ab\n\nx",
-        b'Content-Type: text/plain; name="=?utf-8?q?a.=0Ab?="\n\nx',
-    ],
-)
-def test_no_line_feed_in_a_token_can_spoil_a_model(model, raw):
-    """The journal ends each token with one."""
-    assert learn(model, raw, "spam") == "learned"
-    fold(model)
-    assert learn(model, raw, None) == "forgotten"
-    assert StoredModel.open(model).vocabulary == 0
-
-
 def test_no_message_can_bloat_a_model(tmp_path, model):
     """Words of a header are tagged with its name, which the sender chooses, too."""
     words = b" ".join(b"w%d" % number for number in range(200))
@@ -229,23 +212,3 @@ def test_the_lock_is_waited_for_and_then_given_up(model):
         process.stdin.close()
         with Lock(model, patience=PATIENCE):
             pass
-
-
-def test_a_dead_process_holds_no_lock(model):
-    with holder(model) as process:
-        process.kill()
-        process.wait()
-        assert os.path.exists(model + ".lock")
-        with Lock(model, patience=0):
-            pass
-    assert learn(model, MAIL[0], "ham") == "learned"
-
-
-def test_the_lock_is_released_when_learning_fails(model):
-    content = Path(model).read_bytes()
-    Path(model).write_bytes(content[:-1])
-    with pytest.raises(SpamnbError):
-        learn(model, MAIL[0], "ham")
-    Path(model).write_bytes(content)
-    with Lock(model, patience=0):
-        pass

@@ -8,7 +8,6 @@ import pytest
 from helpers.mailboxes import written
 
 from spamnb import train
-from spamnb.bayes.cutoffs import misfiled_shares
 from spamnb.in_memory import load_into_memory
 from spamnb.model import Model
 from spamnb.reading.message import read
@@ -66,19 +65,3 @@ def test_a_model_in_memory_and_one_of_more_labels_score_alike(tmp_path):
         raw = made_up(label, "new")
         assert load_into_memory(two).verdict(two.features(read(raw))).score == two.classify(raw).score
         assert np.sign(more.classify(raw).score) == np.sign(two.classify(raw).score)
-
-
-@pytest.mark.parametrize("share", [0, 0.05])
-def test_an_explanation_says_that_weights_are_corrected(spamnb, tmp_path, share):
-    path = trained(tmp_path, share).stored.path
-    for form in ((), ("--html", "-")):
-        done = spamnb("inspect", "-", *form, "--model", path, stdin=made_up("spam", "new")).succeeds()
-        assert ("leave out mail that looks misfiled" in " ".join(done.out.decode().split())) == bool(share)
-
-
-def test_shares_are_of_all_mail_if_a_sample_was_scored():
-    labels = np.array([0] * 1000 + [1] * 100)
-    scores = np.full(1100, np.nan)
-    scores[:100], scores[1000:] = -8 - np.arange(100) / 100, 8 + np.arange(100) / 100
-    scores[1000:1010] = -8.5
-    assert misfiled_shares(("ham", "spam"), labels, scores) == pytest.approx((10 / 1000, 0))

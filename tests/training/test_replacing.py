@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from helpers.learning import fold, seen, train_bulk
 from helpers.textbook import counted
-from helpers.waiting import PATIENCE, pipe_to_reader, stand_still, until
+from helpers.waiting import PATIENCE, stand_still, until
 
 from spamnb.errors import CannotCreate, InputOutputError
 from spamnb.lock import Lock
@@ -198,29 +198,6 @@ def test_a_fresh_model_of_other_settings_cannot(model, tmp_path):
     assert learn(model, letter("ivy"), "ham") == "learned"
 
 
-def test_a_fresh_model_of_other_labels_takes_what_it_can(model, tmp_path):
-    def meanwhile(_batch):
-        learn(model, letter("ivy"), "ham")
-        learn(model, letter("jan"), "spam")
-
-    (tmp_path / "mail").write_bytes(letter("kim"))
-    sources = {"work": [str(tmp_path / "mail")], "spam": []}
-    training.train(model, sources, pool=LocalPool(1), fresh=True, progress=meanwhile)
-    stored = StoredModel.open(model)
-    assert (stored.labels, stored.messages) == (["work", "spam"], [1, 1])
-    assert learn(model, letter("jan"), "spam") == "known"
-
-
-def test_a_new_label_keeps_what_is_learned_meanwhile(model, tmp_path):
-    (tmp_path / "mail").write_bytes(letter("kim"))
-    sources = {"work": [str(tmp_path / "mail")]}
-    training.train(model, sources, pool=LocalPool(1), progress=lambda _: learn_meanwhile(model))
-    stored = StoredModel.open(model)
-    assert stored.labels == ["ham", "spam", "work"]
-    labels = list(after(IN_FILE, IN_JOURNAL, dict(MEANWHILE), {"kim": "work"}).values())
-    assert stored.messages == [labels.count(label) for label in stored.labels]
-
-
 def test_a_model_of_the_same_generation(tmp_path):
     """All that was learned is forgotten when it is folded: the new file is the old one, byte for byte."""
     path = str(tmp_path / "model")
@@ -310,23 +287,6 @@ def test_a_fold_stopped_at_any_step(start, tmp_path, old, half):
     assert steps >= 8  # the model, the journal, the renaming, the tidying up
 
 
-@pytest.mark.slow
-def test_a_fresh_run_stopped_at_any_step(start, tmp_path, capfd):
-    """Lessons of the journal that it was to replace are not told to be lost."""
-    known, fresh = (expected(tmp_path / name, labels) for name, labels in (("old", KNOWN), ("new", IN_RUN)))
-
-    def check(path, step):
-        found = counts_of(path)
-        assert found in (known, fresh), step
-        assert learn(path, letter("kim"), "spam") == "learned"
-        assert capfd.readouterr().err == "", step
-
-    steps = at_every_step(
-        start, tmp_path, lambda path, folder: a_run(path, folder, meanwhile=dict, fresh=True), check
-    )
-    assert steps >= 8
-
-
 @pytest.mark.parametrize("half", [False, True])
 @pytest.mark.slow
 def test_a_run_stopped_at_any_step(start, tmp_path, old, new, half):
@@ -376,12 +336,6 @@ def test_a_disk_that_fails_at_any_step(start, tmp_path, old, name):
     )
 
 
-def test_what_cannot_be_tidied_up_is_no_failure(model, old):
-    with stopped(at=1, name="replace", error=OSError(5, "Input/output error")):
-        folding(model)()
-    assert counts_of(model) == old
-
-
 def test_a_journal_that_cannot_be_read_is_not_thrown_away(model, tmp_path):
     """Else what was learned meanwhile would be lost."""
 
@@ -415,35 +369,6 @@ def lessons_by_the_program(spamnb, model):
     for name, label in MEANWHILE:
         words = ["forget", "-"] if label is None else ["train", f"--{label}", "-"]
         spamnb.afresh(*words, "--model", model, stdin=letter(name)).succeeds()
-
-
-@pytest.mark.slow
-def test_a_real_run_and_real_lessons(spamnb, model, tmp_path, new):
-    """Training waits at a pipe for its mail; meanwhile messages are learned, as fast as ever."""
-    pipes = {label: str(tmp_path / f"{label}.pipe") for label in ("ham", "spam")}
-    for pipe in pipes.values():
-        os.mkfifo(pipe)
-    command = [spamnb.program, "train", "--jobs", "2", "--model", model, pipes["ham"], pipes["spam"]]
-    training_run = subprocess.Popen(command, env=spamnb.environment, stdout=subprocess.PIPE)
-    envelope = b"From a@example.org Mon Nov 15 01:02:03 2026\n"
-    try:
-        for label, pipe in pipes.items():
-            with pipe_to_reader(pipe) as file:
-                # It has read the model by now, and waits for this mail.
-                if label == "ham":
-                    lessons_by_the_program(spamnb, model)
-                for name, one in IN_RUN.items():
-                    if one == label:
-                        file.write(envelope + letter(name) + b"\n")
-        out, _ = training_run.communicate(timeout=PATIENCE)
-    finally:
-        training_run.kill()
-        training_run.wait()
-    assert training_run.returncode == 0
-    assert b"ham: 2 learned" in out
-    assert counts_of(model) == new
-    fold(model)
-    assert counts_of(model) == new
 
 
 @pytest.mark.slow

@@ -1,7 +1,6 @@
 """Ham and spam given under each other's label: noticed before anything is changed."""
 
 import os
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +8,6 @@ import numpy as np
 import pytest
 from helpers.samples import ham, spam
 
-import spamnb as library
 from spamnb.errors import UsageError
 from spamnb.training.known_messages import refuse_swapped_labels
 
@@ -66,20 +64,6 @@ def test_names_that_contradict_their_labels_are_refused_from_the_first_training_
     spamnb(*train[:-2], *options, "--ham", tmp_path / "spam", "--spam", tmp_path / "Inbox").succeeds()
 
 
-def test_one_message_may_lie_in_a_folder_of_any_name(spamnb, tmp_path, own):
-    folder = put(tmp_path / "Junk", ham(99))
-    assert spamnb("train", "--model", own, "--ham", folder / "00").succeeds().lines == ["ham: 1 learned"]
-
-
-def test_one_folder_under_the_wrong_label(spamnb, plain, own):
-    train = ("train", "--jobs", "1", "--model", own)
-    before = contents(own)
-    spamnb(*train, "--ham", plain.spam).fails(64, "14 of 14 messages learned as spam to ham")
-    spamnb(*train, "--ham", plain.ham, "--ham", plain.spam).fails(64, "learned as spam to ham")
-    spamnb(*train, "--label", f"work={plain.ham}").fails(64, "learned as ham to work")
-    assert contents(own) == before
-
-
 def test_corrections_are_moved(spamnb, plain, own, tmp_path):
     train = ("train", "--jobs", "1", "--model", own)
     few = put(tmp_path / "few", *map(ham, range(1, 8)))
@@ -88,20 +72,6 @@ def test_corrections_are_moved(spamnb, plain, own, tmp_path):
     assert spamnb(*train, "--spam", "-", stdin=ham(1)).succeeds().lines == [
         "spam: 1 moved here from another label"
     ]
-
-
-def test_what_is_not_learned_again_is_free_to_move(spamnb, plain, own, tmp_path):
-    swapped = (plain.spam, plain.ham)
-    train = ("train", "--jobs", "1", "--model")
-    spamnb("forget", "--model", own, *swapped).succeeds()
-    spamnb(*train, own, *swapped).succeeds()
-    spamnb(*train, shutil.copy(spamnb.model, tmp_path / "other"), "--fresh", *swapped).succeeds()
-
-
-def test_the_library(plain, own):
-    swapped = {"ham": [plain.spam], "spam": [plain.ham]}
-    with pytest.raises(UsageError, match="swapped"):
-        library.train(own, swapped, jobs=1)
 
 
 @pytest.mark.parametrize(

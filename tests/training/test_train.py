@@ -15,10 +15,8 @@ from helpers.tables import assert_same
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.arrays import Rows, Sets, Texts
 from spamnb.bayes.view import View
-from spamnb.errors import SpamnbError, UsageError
-from spamnb.exchange.merging import merge
+from spamnb.errors import SpamnbError
 from spamnb.mailboxes.sources import MAX_FILES
 from spamnb.model import Model
 from spamnb.reading.identity import digest
@@ -26,11 +24,8 @@ from spamnb.reading.message import read
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.learned import LearnedMessages
 from spamnb.tables.loading import load_table
-from spamnb.tables.spilling import SpillFile
 from spamnb.training import train as training
-from spamnb.training.batches import Batch
 from spamnb.training.learn import learn
-from spamnb.training.sample import Sample
 from spamnb.workers import local
 from spamnb.workers.local import LocalPool
 
@@ -84,26 +79,6 @@ def test_the_same_file_if_nothing_stays_in_memory(mail, monkeypatch):
     for name in ("FEW_ENTRIES", "MOST_ENTRIES", "SHARD_ENTRIES"):
         monkeypatch.setattr(local, name, 4)
     assert trained("little") == in_memory
-
-
-@given(st.lists(st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=9), max_size=9), st.integers(1, 4))
-def test_a_sample_has_the_lowest_digests_of_each_label(batches, size):
-    with SpillFile(".") as file:
-        sample = Sample(file, size)
-        for digests in batches:
-            labels = np.array(digests, np.uint64) % 2
-            zeros = np.zeros(len(digests), np.int32)
-            rows = Rows(np.arange(len(digests) + 1), zeros, zeros, zeros, {}, Sets.empty(len(digests)))
-            messages, fingerprints = np.arange(len(digests)), np.zeros(1, np.uint64)
-            names: list[tuple[str, int | None]] = [("", 0)] * len(digests)
-            batch = Batch(
-                "", names, np.array(digests, np.uint64), [], rows, fingerprints, Texts.empty(1), [], 0
-            )
-            sample.add(batch, np.stack((messages, labels, np.ones(len(digests))), axis=1).astype(int))
-        pieces = list(sample.load()) if batches else []
-    found = [each for piece in pieces for each in zip(piece.labels, piece.digests.tolist(), strict=True)]
-    every = sorted((digest % 2, digest) for digests in batches for digest in digests)
-    assert sorted(found) == [one for label in (0, 1) for one in [e for e in every if e[0] == label][:size]]
 
 
 # Once
@@ -175,21 +150,6 @@ def test_a_repeated_copy_counts_once(mail):
     assert content(mail) == content(mail, "other")
 
 
-def test_a_maildir_given_for_another_label_is_not_read_as_ham(tmp_path):
-    box = tmp_path / "Maildir"
-    for sub in ("cur", "new", "tmp", ".Junk/cur", ".Junk/new", ".Junk/tmp"):
-        os.makedirs(box / sub)
-    write(box / "cur", HAM)
-    write(box / ".Junk" / "cur", SPAM)
-    for inner in (box / ".Junk", f"{box}/.Junk/", box / "cur" / ".." / ".Junk"):
-        for sources in (
-            {"ham": [str(box)], "spam": [str(inner)]},
-            {"spam": [str(inner)], "ham": [str(box)]},
-        ):
-            summary = train(tmp_path, sources=sources, fresh=True)
-            assert summary.outcomes == {"ham": {"learned": 4}, "spam": {"learned": 5}}
-
-
 def test_a_run_that_fails_changes_nothing(mail):
     train(mail)
     learn(str(mail / "model"), b"one more", "ham")
@@ -243,21 +203,6 @@ def as_mail(made):
     return [(f"Subject: mail\n\n{body}\n".encode(), label) for label, body in made]
 
 
-@given(some_mail, st.integers(1, 6))
-@examples_times(0.15)
-def test_in_two_runs_or_summed_it_is_the_same_counts(made, cut):
-    labelled = as_mail(made)
-    with tempfile.TemporaryDirectory() as folder:
-        train_bulk(folder, labelled, "once")
-        train_bulk(folder, labelled[:cut], "twice")
-        train_bulk(folder, labelled[cut:], "twice")
-        assert_same_counts(Path(folder), "once", "twice")
-        halves = labelled[:cut], labelled[cut:]
-        parts = [train_bulk(folder, half, f"part{at}") for at, half in enumerate(halves)]
-        merge(os.path.join(folder, "merged"), parts)
-        assert_same_counts(Path(folder), "once", "merged")
-
-
 # Scores of what is left out
 
 
@@ -303,15 +248,3 @@ def test_the_model_has_the_cutoffs_of_its_scores(mail):
     judge = Model.open(str(mail / "model"))
     assert judge.classify(b"Subject: lunch\n\nsee you at noon").label == "ham"
     assert judge.classify(b"Subject: money 1\n\nbuy now 21").label == "spam"
-
-
-def test_more_labels_than_a_model_can_have(mail):
-    with pytest.raises(UsageError, match="at most 100"):
-        train(mail, "many", sources={f"label{n}": [str(mail / "ham")] for n in range(101)})
-    assert not (mail / "many").exists()
-
-
-def test_forgetting_adds_no_label(mail):
-    train(mail)
-    training.train(str(mail / "model"), {"other": [str(mail / "spam")]}, forget=True, pool=LocalPool(1))
-    assert stored(mail).labels == ["ham", "spam"]
