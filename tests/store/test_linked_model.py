@@ -21,10 +21,10 @@ def link(own, tmp_path):
 
 
 @pytest.fixture
-def words(spamnb, own, mail, tmp_path):
-    """The words of a command, with paths in place of HAM, SPAM and BACKUP."""
-    places = {"HAM": mail.ham, "SPAM": mail.spam, "BACKUP": str(tmp_path / "backup")}
-    (tmp_path / "backup").write_bytes(spamnb("export", "--model", own).succeeds().out)
+def words(mail, tmp_path):
+    """The words of a command, with paths in place of HAM, SPAM and WORDS."""
+    places = {"HAM": mail.ham, "SPAM": mail.spam, "WORDS": str(tmp_path / "words")}
+    (tmp_path / "words").write_bytes(b".MSG_COUNT 2 1\nfree 1 1\n")
     return lambda command: [places.get(word, word) for word in command.split()]
 
 
@@ -34,7 +34,7 @@ CHANGES = [
     "train --jobs 1 --ham-loss 2% HAM SPAM",
     "train --jobs 1 --fresh HAM SPAM",
     "prune --older-than 0d --rarer-than 9",
-    "import --fresh BACKUP",
+    "import --fresh WORDS",
 ]
 
 
@@ -66,7 +66,7 @@ WRITERS = [
     "train HAM SPAM",
     "train --spam -",
     "merge",
-    "import --fresh BACKUP",
+    "import --fresh WORDS",
     "prune",
 ]
 
