@@ -1,6 +1,7 @@
 """Messages passed through: a header added, in our style or another filter's, all other bytes as they were."""
 
 from spamnb.bayes.verdict import REQUIRED, score_text
+from spamnb.errors import UsageError
 from spamnb.labels import HAM, SPAM, sorted_into
 from spamnb.reading.headers import header_start
 
@@ -82,6 +83,12 @@ STYLES: "dict[str, tuple[tuple[bytes, ...], Callable[[Verdict], list[str]]]]" = 
     "bogofilter": ((b"X-Bogosity",), bogofilter_fields),
     "spamassassin": ((b"X-Spam-Flag", b"X-Spam-Level", b"X-Spam-Status"), spamassassin_fields),
 }
+
+
+def check_style(style: str, name: str) -> None:
+    """Refuse a style that there is not; `name` says where it was asked for."""
+    if style not in STYLES:
+        raise UsageError(f"{name} must be one of {', '.join(STYLES)}, not {style!r}")
 
 
 def header_names(style: str, header: str = HEADER) -> "tuple[bytes, ...]":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,24 +14,20 @@ from spamnb.cli.render.notices import print_unreadable
 from spamnb.cli.shared.help import rare_option
 from spamnb.cli.shared.options import (
     Command,
-    history_options,
-    json_option,
+    Decorated,
     local_jobs_option,
-    model_option,
-    no_base_option,
     open_model,
     path_type,
     view_option,
 )
 from spamnb.cli.shared.progress import progress
-from spamnb.delivery.commands import ClassifyCommand, read_stdin, write_stdout
+from spamnb.delivery.commands import CLASSIFY, ClassifyCommand, read_stdin, write_stdout
 from spamnb.errors import DataError, NoInput, SpamnbError, UsageError
 from spamnb.mailboxes.chunks import RawMessage, has_several
 from spamnb.mailboxes.locating import store_for
 from spamnb.mailboxes.skipped import Missing, PassedOver, Unreadable
 from spamnb.mailboxes.sources import check, is_little, messages, split_number, total_size
 from spamnb.mailboxes.streams import decompressed, decompressor_for, reason_of
-from spamnb.passthrough import STYLES
 from spamnb.reading.envelope import envelope_of
 from spamnb.reading.message import read as read_message
 from spamnb.workers.judging import judge_mail
@@ -57,46 +53,30 @@ LITTLE, LITTLE_FILE = 1 << 18, 5000
 ONE_AT_A_TIME = "-p, -e and --history take one message at a time"
 
 
+def delivery_options(command: Decorated) -> Decorated:
+    """Give a command the options that deliveries have, by the same table."""
+    for names, value, text in reversed(CLASSIFY):
+        kind = path_type if value == "PATH" else None
+        command = click.option(
+            *names.split(), is_flag=not value, metavar=value or None, type=kind, help=text
+        )(command)
+    return command
+
+
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=path_type)
-@click.option("-p", "--passthrough", is_flag=True, help="Print the message with an X-Spamnb header added.")
-@click.option("-e", "--exit-code", is_flag=True, help="Exit with 0 for spam, 2 for unsure, else 1.")
-@click.option(
-    "--header-style", type=click.Choice(list(STYLES)), help="Header that -p adds: ours, or another filter's."
-)
-@history_options
-@click.option(
-    "-b", "--names", is_flag=True, help="Read the paths to judge from standard input, one per line."
-)
-@click.option("-0", "--null", is_flag=True, help="Like -b, but a NUL ends each path, as of find -print0.")
-@click.option("--syslog", is_flag=True, help="Also log each verdict to syslog (facility mail).")
-@json_option
-@model_option
-@click.option(
-    "--fallback", type=path_type, metavar="PATH", help="Model to judge by if the other is missing or broken."
-)
-@no_base_option
+@delivery_options
+@click.option("-0", "--null", is_flag=True, help="Read paths from standard input, as of find -print0.")
 @view_option
 @rare_option("--cutoff", metavar="[HAM,]SPAM", help="Ham up to the first score, spam from the second.")
 @local_jobs_option
 def classify(
     paths: tuple[str, ...],
-    passthrough: bool,
-    exit_code: bool,
-    header_style: str | None,
-    history: bool,
-    history_days: str | None,
-    history_size: str | None,
-    names: bool,
     null: bool,
-    syslog: bool,
-    as_json: bool,
-    model: str,
-    fallback: str | None,
-    no_base: bool,
     cutoff: str | None,
     jobs: int | None,
     view: View | None,
+    **options: Any,
 ) -> int:
     """Judge messages: print verdict, score and path of each. Without PATH, read one from standard input.
 
@@ -105,28 +85,27 @@ def classify(
     are shown as a table.
     """
     unreadable: list[Unreadable] = []
-    if names := names or null:
-        if paths or passthrough or exit_code or history:
-            raise UsageError("-b and -0 cannot be combined with paths, -p, -e or --history")
-        paths = names_on_stdin(b"\0" if null else b"\n", unreadable)
-    kept = (history, history_days, history_size)
-    command = ClassifyCommand(model, passthrough, exit_code, as_json, header_style, *kept, syslog, fallback)
+    is_alone = options["passthrough"] or options["exit_code"] or options["history"]
+    command = ClassifyCommand(**options)
+    if null:
+        if paths or is_alone:
+            raise UsageError("-0 cannot be combined with paths, -p, -e or --history")
+        paths = names_on_stdin(unreadable)
     try:
-        opened = open_model(model, view, cutoff, not no_base)
+        opened = open_model(command.model, view, cutoff, command.layered)
     except SpamnbError as error:
         command.fall_back(error)
-        opened = open_model(command.model, view, cutoff, not no_base)
-    if not names and (not paths or paths == ("-",)):
+        opened = open_model(command.model, view, cutoff, command.layered)
+    if not null and (not paths or paths == ("-",)):
         return command.classify(opened, read_stdin())
-    if not names:
-        check(paths)
-    if passthrough:
+    check(paths)
+    if command.passthrough:
         return command.classify(opened, whole_file(paths))
-    if exit_code or history:
+    if is_alone:
         found = only_message(paths)
         return command.classify(opened, found.data, found.path, found.index)
     table = None
-    if sys.stdout.isatty() and not as_json:
+    if sys.stdout.isatty() and not command.json:
         from spamnb.cli.render.verdicts import VerdictTable
 
         table = VerdictTable()
@@ -165,12 +144,10 @@ def judgements(
             step(size, len(judged))
 
 
-def names_on_stdin(end: bytes, missing: list[Unreadable]) -> tuple[str, ...]:
+def names_on_stdin(missing: list[Unreadable]) -> tuple[str, ...]:
     """Read paths; those that lead nowhere, as a message's that was filed elsewhere since, go to `missing`."""
-    found, text = [], read_stdin("paths")
-    if end != b"\0" and b"\0" in text:
-        raise UsageError("-b: a path has a NUL in it; for paths that end with one, use -0")
-    for name in filter(None, map(os.fsdecode, text.split(end))):
+    found = []
+    for name in filter(None, map(os.fsdecode, read_stdin("paths").split(b"\0"))):
         try:
             check([name])
             found.append(name)

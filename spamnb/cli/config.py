@@ -8,7 +8,7 @@ import click
 
 from spamnb.cli.render.terminal import print_json, show, table
 from spamnb.cli.shared.options import Command, json_option
-from spamnb.configuration.current import DEFAULTS, Configuration, model_path, read_anew, stamps
+from spamnb.configuration.current import DEFAULTS, Configuration, model_path, read_configuration, stamps
 from spamnb.errors import NoModel
 from spamnb.files import printable
 
@@ -29,7 +29,7 @@ def config(check: bool, as_json: bool) -> None:
     spamnb.toml is read from /etc/spamnb and from spamnb/ in the XDG configuration folder (~/.config). If both
     have a key, the user's counts; the environment goes before that, and the command line before all.
     """
-    found = read_anew()
+    found = read_configuration()
     if check:
         return
     values, origins = values_of(found), origins_of(found)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
 from spamnb.configuration.quantities import parse_days, parse_percentage, parse_size
-from spamnb.configuration.tables import TEXT_OR_NUMBER, WrongValue, checked_values, place_of_key, read_toml
 from spamnb.errors import DataError, NoInput, UsageError
-from spamnb.passthrough import STYLES
+from spamnb.passthrough import check_style
 from spamnb.reading.headers import without_tag
 from spamnb.senders.list_file import read_list
 from spamnb.senders.lists import SenderLists
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
 
 PATHS = ("model", "allow", "block")  # keys that name a file, from the folder of their own
 
@@ -24,23 +26,22 @@ def read_files(paths: Iterable[str], defaults: dict[str, Any]) -> tuple[dict[str
     """
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
-    types = {key: type(value).__name__ for key, value in defaults.items()} | {"history_days": TEXT_OR_NUMBER}
+    types = {key: type(value).__name__ for key, value in defaults.items()} | {"history_days": "int | str"}
     for path in paths:
         key, kind = os.path.splitext(os.path.basename(path))
-        found = {key: path} if os.path.exists(path) else {}
-        if kind == ".toml":
-            found = read_values(path, types)
+        if not os.path.exists(path):
+            continue
+        found = read_values(path, types) if kind == ".toml" else {key: path}
         values |= found
         origins |= dict.fromkeys(found, path)
     return values, origins
 
 
 def read_values(path: str, types: dict[str, str]) -> dict[str, Any]:
-    """Read the keys of a TOML file, if it is there, each with a value that makes sense."""
-    try:
-        table, _ = read_toml(path)
-    except FileNotFoundError:
-        return {}
+    """Read the keys of a TOML file, each with a value that makes sense."""
+    from spamnb.configuration.tables import WrongValue, checked_values, place_of_key, read_toml
+
+    table, _ = read_toml(path)
     try:
         values = checked_values(table, types)
         for key, check in CHECKS.items():
@@ -63,6 +64,8 @@ def read_senders(values: dict[str, Any], origins: dict[str, str]) -> SenderLists
         try:
             yield from read_list(path) if path else ()
         except OSError as error:
+            from spamnb.configuration.tables import place_of_key
+
             named = "" if origins[key] == path else f"{place_of_key(origins[key], key)}: {key}: "
             raise NoInput(f"{named}{path}: {error.strerror}") from error
 
@@ -72,11 +75,6 @@ def read_senders(values: dict[str, Any], origins: dict[str, str]) -> SenderLists
 def check_model(path: str, _key: str) -> None:
     if "://" in path:
         raise UsageError(f"model must be a local file, not {path!r}")
-
-
-def check_header_style(style: str, _key: str) -> None:
-    if style not in STYLES:
-        raise UsageError(f"header_style must be one of {', '.join(STYLES)}, not {style!r}")
 
 
 def check_header(header: str, _key: str) -> None:
@@ -97,7 +95,7 @@ def check_subject_tag(tag: str, _key: str) -> None:
 CHECKS: dict[str, Callable[[str, str], object]] = {
     "model": check_model,
     "ham_loss": parse_percentage,
-    "header_style": check_header_style,
+    "header_style": check_style,
     "header": check_header,
     "subject_tag": check_subject_tag,
     "history_days": parse_days,

@@ -5,13 +5,11 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Collection, Mapping
-from difflib import get_close_matches
 from typing import Any
 
 from spamnb.errors import DataError, NoInput
 
 KINDS = {"str": "a text in quotes", "int": "a whole number", "bool": "true or false"}
-TEXT_OR_NUMBER = "int | str"
 TEXTS = "tuple[str, ...]"
 
 
@@ -64,6 +62,8 @@ def wrong_kind(key: str, wanted: str, value: Any, is_secret: bool) -> str:
 
 def unknown_key(key: str, known: Collection[str]) -> str:
     """Say that a key is unknown, and which one may be meant."""
+    from difflib import get_close_matches
+
     near = get_close_matches(key, known, 1)
     return f"unknown key {key!r}" + (f"; did you mean {near[0]!r}?" if near else "")
 

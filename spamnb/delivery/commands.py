@@ -1,7 +1,6 @@
 """One message, on standard input or in a file, judged or learned: what procmail starts for each mail.
 
-Process start counts here (Python alone needs 14 ms), so a plain call is parsed by this module, without the
-command line's libraries; they parse calls with other options, and then come here. It loads few modules: even
+Process start counts here (Python alone needs 14 ms), so few modules are loaded, each where it is needed: even
 `__future__` would take 0.2 ms, so hints are quoted where they need it.
 """
 
@@ -25,6 +24,7 @@ from spamnb.files import (
     model_file,
     printable,
     read_all,
+    refuse_password,
     state_folder,
     write_all,
 )
@@ -32,7 +32,7 @@ from spamnb.labels import HAM, LABELS, SPAM, UNSURE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from typing import Any
 
     from spamnb.bayes.verdict import Verdict
@@ -40,16 +40,28 @@ if TYPE_CHECKING:
     from spamnb.model import Model
     from spamnb.reading.envelope import Envelope
 
-# By command: options without a value, and with one; each is the argument of its name.
-FLAGS = {
-    "classify": "--passthrough --exit-code --json --history --syslog --no-base".split(),
-    "train": [],
-}
-VALUES = {
-    "classify": "--model --fallback --header-style --history-days --history-size".split(),
-    "train": ["--model"],
-}
-SHORT = {"-p": "--passthrough", "-e": "--exit-code"}
+    Option = tuple[str, str, str]  # its names, what its value is called (a flag has none), its help
+
+# The options that recipes use, for deliveries and for click: a call with these alone, of one message on
+# standard input, is run at once; any other call is click's.
+HAM_HELP = "Ham; may be repeated. - is standard input."
+SPAM_HELP = "Spam; may be repeated."
+MODEL_HELP = "Model file, if not $SPAMNB_MODEL or the configured one."
+CLASSIFY: "tuple[Option, ...]" = (
+    ("-p --passthrough", "", "Print the message with an X-Spamnb header added."),
+    ("-e --exit-code", "", "Exit with 0 for spam, 2 for unsure, else 1."),
+    ("--header-style", "STYLE", "Header that -p adds: spamnb, bogofilter or spamassassin."),
+    ("--history", "", "Keep each verdict, and the message for some days; see: spamnb history."),
+    ("--json", "", "Print JSON."),
+    ("--model", "PATH", MODEL_HELP),
+    ("--fallback", "PATH", "Model to judge by if the other is missing or broken."),
+    ("--no-base", "", "Judge without the model's base, if it has one."),
+)
+TRAIN: "tuple[Option, ...]" = (
+    ("--ham", "PATH", HAM_HELP),
+    ("--spam", "PATH", SPAM_HELP),
+    ("--model", "PATH", MODEL_HELP),
+)
 # Outcomes of learning, as the command line reports them.
 OUTCOME_TEXTS = {
     "learned": "learned",
@@ -63,10 +75,7 @@ OUTCOME_TEXTS = {
 
 
 class ClassifyCommand:
-    """`spamnb classify [-p] [-e] [--json] [--header-style X] [--history] [--syslog] [--model M] [FILE]`.
-
-    By the fallback, if there is one, where the model is missing or cannot be read.
-    """
+    """`spamnb classify` of one message; by the fallback where the model is missing or cannot be read."""
 
     def __init__(
         self,
@@ -76,9 +85,6 @@ class ClassifyCommand:
         json: bool = False,
         header_style: str | None = None,
         history: bool = False,
-        history_days: str | None = None,
-        history_size: str | None = None,
-        syslog: bool = False,
         fallback: str | None = None,
         no_base: bool = False,
     ) -> None:
@@ -86,23 +92,25 @@ class ClassifyCommand:
             raise UsageError("-p and --json cannot be combined")
         if header_style and not passthrough:
             raise UsageError("--header-style needs -p")
+        if header_style:
+            from spamnb.passthrough import check_style
+
+            check_style(header_style, "--header-style")
         self.configuration = load()
-        self.model = model_file(model or model_path(self.configuration))
-        self.fallback = fallback and model_file(fallback)
+        self.model = local_model(model or model_path(self.configuration))
+        self.fallback = fallback and local_model(fallback)
         self.header_style = header_style or self.configuration["header_style"]
-        self.syslog = syslog or self.configuration["syslog"]
         self.passthrough = passthrough
         self.exit_code = exit_code
         self.json = json
         self.layered = not no_base
-        self.history = open_history(history, history_days, history_size, self.configuration)
+        self.history = open_history(history, None, None, self.configuration)
 
-    def run(self, path: str = "-", raw: bytes | None = None) -> int:
-        """Judge a message: that on standard input, or one from a file, which has been read."""
+    def run(self) -> int:
+        """Judge the message on standard input."""
         from spamnb.model import Model
 
-        if raw is None:
-            raw = read_stdin()
+        raw = read_stdin()
         try:
             try:
                 judged = self.judge(Model.open(self.model, layered=self.layered), raw)
@@ -117,7 +125,7 @@ class ClassifyCommand:
             if verdict is None:
                 raise
             judged = verdict, envelope
-        return self.answer(*judged, raw, path)
+        return self.answer(*judged, raw, "-")
 
     def fall_back(self, error: SpamnbError) -> None:
         """Go on with the other model after an error of the first, and say so; raise it if there is none.
@@ -139,7 +147,7 @@ class ClassifyCommand:
 
         message = read(raw)
         verdict = model.classify_message(message)
-        if not (self.syslog or self.configuration.senders):
+        if not (self.configuration["syslog"] or self.configuration.senders):
             return verdict, None
         from spamnb.reading.envelope import envelope_of
 
@@ -164,7 +172,7 @@ class ClassifyCommand:
             write_stdout(self.line_of(verdict, path, index))
         if self.history:
             self.history.append(raw, verdict, self.model, "classify")
-        if self.syslog and envelope:
+        if self.configuration["syslog"] and envelope:
             from spamnb.delivery.log_line import write_syslog
 
             write_syslog(verdict, len(raw), envelope)
@@ -180,6 +188,14 @@ class ClassifyCommand:
 
         name = printable(path) if index is None else f"{printable(path)}:{index}"
         return f"{verdict.label}\t{score_text(verdict.score)}\t{name}\n".encode()
+
+
+def local_model(path: str) -> str:
+    """Find the file of a model; mail may lie on a remote store, but a model is locked and appended to."""
+    if "://" in path:
+        refuse_password(path)
+        raise UsageError(f"{path}: a model must be a local file; copy it here")
+    return model_file(path)
 
 
 def open_history(
@@ -241,7 +257,7 @@ class LearnCommand:
         self.label = label
         self.base = base
         self.configuration = load()
-        self.model = model_file(model or model_path(self.configuration))
+        self.model = local_model(model or model_path(self.configuration))
         self.forget = forget
 
     @property
@@ -255,6 +271,13 @@ class LearnCommand:
             return self.label in LABELS
         except SpamnbError:
             return True  # learning will report what is wrong
+
+    def run_on_stdin(self) -> int | None:
+        """Learn the message on standard input; None if there may be several, or the model has to change."""
+        from spamnb.delivery.only_message import read_only_message
+
+        raw = read_only_message("-") if self.fits_journal else None
+        return None if raw is None else self.run(raw)
 
     def run(self, raw: bytes) -> int:
         outcome = self.teach(raw)
@@ -299,56 +322,36 @@ class LearnCommand:
             return learn(self.model, raw, self.label)
 
 
-def parse(arguments: "Sequence[str]") -> "Callable[[], int] | None":
-    """Function that runs the delivery asked for; None if the arguments ask for anything else."""
-    command, rest = arguments[0] if arguments else "", list(arguments[1:])
-    if command not in FLAGS:
-        return None
-    path, label = None, ANY_LABEL
-    options: dict[str, Any] = {}
-    while rest:
-        word = rest.pop(0)
-        option, equals, value = SHORT.get(word, word).partition("=")
-        argument = option[2:].replace("-", "_")
-        if option in FLAGS[command] and not equals:
-            options[argument] = True
-        elif option in VALUES[command] and (equals or rest):
-            options[argument] = value if equals else rest.pop(0)
-        elif command == "train" and word in ("--ham", "--spam") and rest and path is None:
-            label, path = word.removeprefix("--"), rest.pop(0)
-        elif path is None and (not word.startswith("-") or (command == "train" and word == "-")):
-            path = word
-        else:
-            return None
+def parse(arguments: list[str]) -> "Callable[[], int | None] | None":
+    """Make the function that runs a delivery; None if the arguments ask for anything else."""
+    command = arguments[0] if arguments else ""
     if command == "classify":
-        if not is_header_style(options.get("header_style")):
-            return None
-        classify = ClassifyCommand(**options)
-        if path is None:
-            return classify.run
-        if "://" not in classify.model and (raw := message_in(path, classify.passthrough)):
-            return lambda: classify.run(path, raw)
-    elif path is not None and label != ANY_LABEL:
-        learn = LearnCommand(label, **options)
-        if learn.fits_journal and (raw := message_in(path)):
-            return lambda: learn.run(raw)
+        options = options_of(CLASSIFY, arguments[1:])
+        if options is not None:
+            return ClassifyCommand(**options).run
+    elif command == "train":
+        options = options_of(TRAIN, arguments[1:]) or {}
+        for label in ("ham", "spam"):
+            if options.get(label) == "-" and options.keys() <= {label, "model"}:
+                return LearnCommand(label, options.get("model")).run_on_stdin
     return None
 
 
-def message_in(path: str, whole: bool = False) -> bytes | None:
-    """Read the only message of a file; most deliveries come on standard input, and need no such reader."""
-    from spamnb.delivery.only_message import read_only_message
-
-    return read_only_message(path, whole)
-
-
-def is_header_style(name: str | None) -> bool:
-    """Tell whether there is such a style; if none is asked for, what knows them is not loaded."""
-    if name is None:
-        return True
-    from spamnb.passthrough import STYLES
-
-    return name in STYLES
+def options_of(table: "tuple[Option, ...]", arguments: list[str]) -> "dict[str, Any] | None":
+    """Read arguments, each an option of the table; None if one is not, or is there twice."""
+    options: dict[str, Any] = {}
+    known = {name: (names.rpartition("--")[2], value) for names, value, _ in table for name in names.split()}
+    rest = arguments[::-1]
+    while rest:
+        name, equals, given = rest.pop().partition("=")
+        option, value = known.get(name, ("", ""))
+        option = option.replace("-", "_")
+        if not option or option in options or (equals and not (value and name.startswith("--"))):
+            return None
+        if value and not equals and not rest:
+            return None
+        options[option] = (given if equals else rest.pop()) if value else True
+    return options
 
 
 def read_stdin(what: str = "a message") -> bytes:

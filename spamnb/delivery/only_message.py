@@ -10,66 +10,55 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 BLOCK = 1 << 20  # bytes read at once
-MAX_FILE = 64 << 20  # bytes; a larger file is left to the command line
+MAX_FILE = 64 << 20  # bytes; a larger file is no single message
 MAX_FIELD_NAME = 100  # bytes searched for the colon behind the name of the first header field
 TAR_HEADER = 512  # bytes, with NULs behind the name of the first file, which may look like a header field
 
 
-def read_only_message(path: str, whole: bool = False) -> bytes | None:
+def read_only_message(path: str) -> bytes | None:
     """Read the only message of a file, or of standard input (`-`).
 
-    None if there are several, or it is deleted, a folder, an archive, remote, missing …: the command line
-    looks closer, and says what is wrong. Standard input can then be read again. The `whole` is all bytes of
-    the file; None if it is compressed.
+    None if there are several, or it is deleted, a folder, an archive, remote, missing …: who reads many looks
+    closer, and says what is wrong. Standard input can then be read again.
     """
-    taken: list[bytes] = []
+    if path == "-":
+        announce_stdin("a message")
+        try:
+            return _only_message(path, STDIN)
+        except OSError as error:
+            raise InputOutputError(f"cannot read standard input: {error.strerror}") from error
     try:
-        if path == "-":
-            announce_stdin("a message")
-            found = _only_message(path, _blocks(STDIN, taken), taken, whole)
-            if found is None:
-                _put_back(taken)
-            return found
         if "://" in path or not os.path.isfile(path) or os.path.getsize(path) > MAX_FILE:
             return None
         handle = os.open(path, os.O_RDONLY)
         try:
-            return _only_message(path, _blocks(handle, taken), taken, whole)
+            return _only_message(path, handle)
         finally:
             os.close(handle)
-    except (OSError, ValueError) as error:
-        if path == "-":
-            raise InputOutputError(f"cannot read standard input: {error}") from error
+    except (OSError, ValueError):
         return None
 
 
-def _only_message(path: str, blocks: "Iterator[bytes]", taken: list[bytes], whole: bool) -> bytes | None:
+def _only_message(path: str, handle: int) -> bytes | None:
+    taken: list[bytes] = []
+    blocks = _blocks(handle, taken)
     head = next(blocks, b"")
     name, colon, _ = head[:MAX_FIELD_NAME].partition(b":")
     if colon and name.replace(b"-", b"").isalnum() and b"\0" not in head[:TAR_HEADER]:
         return b"".join((head, *blocks))
-    if head.startswith(b"From "):
-        from spamnb.mailboxes import mbox
-        from spamnb.mailboxes.maildir import is_in_maildir
-        from spamnb.mailboxes.streams import chain
-
-        if mbox.is_envelope(head) and not is_in_maildir(path, os.path.isdir):
-            mailbox = mbox.messages(chain(head, blocks))
-            first, _ = next(mailbox)
-            if not first or next(mailbox, None) or (path != "-" and mbox.is_deleted(first)):
-                return None
-            return b"".join(taken) if whole else first
-    # What begins with neither is left to who knows all kinds of files: it takes 3 ms more.
+    # What begins with no header is left to who knows all kinds of files: it takes 3 ms more.
     from spamnb.mailboxes.chunks import RawMessage, file_messages
-    from spamnb.mailboxes.streams import chain, decompressor_for
+    from spamnb.mailboxes.streams import chain
 
     mail = file_messages(path, chain(head, blocks), named=True)
     found = [item for item, _ in zip(mail, range(2), strict=False)]
     if path == "-" and not b"".join(taken).strip():
         raise NoInput(EMPTY_INPUT)
-    if len(found) != 1 or not isinstance(found[0], RawMessage) or (whole and decompressor_for(head)):
-        return None
-    return b"".join(taken) if whole else found[0].data
+    if len(found) == 1 and isinstance(found[0], RawMessage):
+        return found[0].data
+    if path == "-":
+        _put_back(taken)
+    return None
 
 
 def _blocks(handle: int, taken: list[bytes]) -> "Iterator[bytes]":

@@ -196,7 +196,9 @@ def packed_path(model: str) -> bytes:
 
 def packed(fields: "Fields") -> bytes:
     """Make the record of some fields."""
-    data = msgpack_codec.pack(fields).replace(STEM, ESCAPED)
+    import msgpack
+
+    data = bytes(msgpack.packb(fields)).replace(STEM, ESCAPED)
     return MARK + len(data).to_bytes(4, "little") + zlib.crc32(data).to_bytes(4, "little") + data
 
 

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+import msgpack
 import numpy as np
 
 from spamnb.arrays import Array
 from spamnb.errors import WHAT_TO_DO, InputOutputError, ModelError, NoInput
 from spamnb.files import counted
 from spamnb.inspection.model_summary import day_text
-from spamnb.store import msgpack_codec
 from spamnb.store.journal import Journal
 from spamnb.store.records import checksum_of
 from spamnb.store.stored_model import StoredModel
@@ -120,7 +120,7 @@ class ColumnChecker:
             if name not in self.names:
                 raise ModelError(self.stored.path, f"its column {name} is missing; {WHAT_TO_DO}")
             column = self.stored.column(name)
-            prefix = msgpack_codec.pack(name) + BIN + column.size.to_bytes(4, "big")
+            prefix = msgpack.packb(name) + BIN + column.size.to_bytes(4, "big")
             if column.file.read(column.at - len(prefix), len(prefix)) != prefix:
                 raise ModelError(self.stored.path, f"the name of its column {name} is damaged; {WHAT_TO_DO}")
             for block in column_blocks(self.stored, name):

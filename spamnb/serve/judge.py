@@ -135,7 +135,7 @@ class Judge:
         if now - self.looked_at >= LOOK_AGAIN:
             self.looked_at = now
             try:
-                if not self.configuration.sources or not self.configuration.is_fresh:
+                if not self.configuration.is_fresh:
                     before = self.configuration["model"]
                     self._configure(load())
                     self.last_error = ""

@@ -285,8 +285,10 @@ def is_cut_off(data: bytes, at: int) -> bool:
 
 def sealed(fields: "Mapping[str, Any]") -> bytes:
     """Return the bytes of a record, its checksum in front."""
-    payload = msgpack_codec.pack(fields)
-    return msgpack_codec.pack([crc32(payload), payload])
+    import msgpack
+
+    payload: bytes = msgpack.packb(fields)
+    return bytes(msgpack.packb([crc32(payload), payload]))
 
 
 def record_at(data: bytes, at: int) -> "tuple[dict[str, Any] | None, int]":

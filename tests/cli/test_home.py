@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-START = "import sys; from spamnb.start import main; sys.exit(main())"
+START = "import sys; from spamnb.__main__ import main; sys.exit(main())"
 NOBODY = 54321  # a uid that passwd does not list
 UNLISTED = f"import pwd; real = pwd.getpwuid; pwd.getpwuid = lambda uid: real({NOBODY}); " + START
 MESSAGE = b"Subject: hello\n\nhow are you\n"

@@ -10,7 +10,7 @@ from helpers.waiting import PATIENCE
 END = b"\x04"  # Ctrl-D
 WAITING = {
     "classify": "a message",
-    "classify -b": "paths",
+    "classify -0": "paths",
     "train --spam -": "a message",
     "import --fresh -": "an export",
 }

@@ -1,4 +1,4 @@
-"""`spamnb.toml`: what is in force and where it comes from; a delivery neither pays for it nor fails by it."""
+"""`spamnb.toml`: what is in force and where it comes from; no mail is lost by a mistake in it."""
 
 import os
 import sys
@@ -7,13 +7,13 @@ import time
 import pytest
 
 from spamnb.bayes.verdict import Verdict
-from spamnb.configuration import current as cache
-from spamnb.configuration.current import SKEW, load
+from spamnb.configuration import current
+from spamnb.configuration.current import load
 from spamnb.configuration.tables import checked_values, place_of_key
 from spamnb.reading.envelope import read_envelope
 
 SYSTEM = "import sys, spamnb.configuration.current as c; c.SYSTEM_FOLDER = sys.argv.pop(1); "
-START = "from spamnb.start import main; sys.exit(main())"
+START = "from spamnb.__main__ import main; sys.exit(main())"
 
 
 class Home:
@@ -23,7 +23,6 @@ class Home:
         self.spamnb = spamnb
         self.home, self.system = folder / "home", folder / "etc"
         self.own = self.home / ".config" / "spamnb"
-        self.cache = self.home / ".cache" / "spamnb" / "configuration.cache"
         self.ticks = 0
         for made in (self.own, self.system):
             made.mkdir(parents=True)
@@ -58,7 +57,7 @@ def home(spamnb, tmp_path):
 @pytest.fixture
 def here(home, monkeypatch):
     """The configuration of this very process is that home's."""
-    monkeypatch.setattr(cache, "SYSTEM_FOLDER", str(home.system))
+    monkeypatch.setattr(current, "SYSTEM_FOLDER", str(home.system))
     monkeypatch.setenv("HOME", str(home.home))
     return home
 
@@ -67,10 +66,10 @@ def sent_by(sender, raw=b"Subject: x\n\nhello\n", more=b""):
     return b"From: Somebody <%s>\n%s%s" % (sender.encode(), more, raw)
 
 
-def test_without_any_file_all_is_as_ever(here):
+@pytest.mark.usefixtures("here")
+def test_without_any_file_all_is_as_ever():
     found = load()
-    assert (found.values, found.senders, found.sources) == (cache.DEFAULTS, None, {})
-    assert not here.cache.exists()
+    assert (found.values, found.senders) == (current.DEFAULTS, None)
 
 
 @pytest.mark.slow
@@ -99,23 +98,16 @@ def test_who_has_the_last_word(home):
 
 WRONG = {
     'subject_tga = "[spam]"': ("unknown key 'subject_tga'; did you mean 'subject_tag'?",),
-    "zzz = 1": ("unknown key 'zzz'",),
     "model = 3": ('model must be quoted, e.g. "3"',),
     'syslog = "yes"': ("syslog must be true or false, not 'yes'",),
     "history_days = true": ("history_days must be a whole number, not True",),
     "history_days = 0": ("history_days takes a number of days, 1 or more",),
-    'history_days = "soon"': ("history_days takes a number of days, 1 or more",),
     'history_size = "lots"': ("history_size takes a size of 1MB or more",),
-    'history_size = "200"': ("history_size takes a size of 1MB or more",),
-    'history_size = ""': ("history_size takes a size of 1MB or more",),
     'ham_loss = "60%"': ("ham_loss takes a percentage",),
-    'ham_loss = ""': ("ham_loss takes a percentage",),
     'model = "s3://bucket/model"': ("model must be a local file",),
     'header_style = "other"': ("header_style must be one of spamnb, bogofilter, spamassassin",),
     'header = "Subject"': ("header must be a name such as",),
-    'header = "Status"': ("header must be a name such as",),
     'header = "X-Spam: a"': ("header must be a name such as",),
-    'subject_tag = "buy"': ("subject_tag must be a tag such as",),
     'subject_tag = "[spam]\\nX: y"': ("subject_tag must be a tag such as",),
     'subject_tag = "\N{CYRILLIC SMALL LETTER A}"': ("subject_tag must be a tag such as",),
     "model = ": ("line 3",),
@@ -170,7 +162,7 @@ def test_what_is_in_force_is_shown(home):
     lines = dict(line.split("\t", 1) for line in home("config").succeeds().lines)
     assert lines["header"] == f"X-Spam-Is\t{home.own}/spamnb.toml"
     assert lines["allow"] == f"{listed}\t{listed}"
-    assert list(lines) == list(cache.DEFAULTS)
+    assert list(lines) == list(current.DEFAULTS)
     assert home("config", "--check").succeeds().out == b""
 
 
@@ -180,9 +172,6 @@ def test_ham_loss_is_that_of_training(home, mail):
     assert b"set for 5 %" in home("inspect").succeeds().out
     home("train", "--jobs", "1", "--ham-loss", "1%", mail.ham, mail.spam).succeeds()
     assert b"set for 1 %" in home("inspect").succeeds().out
-
-
-# The cache
 
 
 def test_a_change_of_any_file_counts_at_once(home):
@@ -195,8 +184,6 @@ def test_a_change_of_any_file_counts_at_once(home):
     assert reason() is None
     first = home.write("block.txt", "casino.example\n")
     assert reason() == "blocked=casino.example"
-    assert reason() == "blocked=casino.example"
-    assert home.cache.stat().st_mode & 0o777 == 0o600
     home.write("block.txt", "kasino.example\n")  # of the same length
     assert reason() is None
     first.unlink()
@@ -205,56 +192,6 @@ def test_a_change_of_any_file_counts_at_once(home):
     assert reason() == "blocked=win@casino.example"
     home.write(other.name, "")
     assert reason() is None
-
-
-def test_a_file_that_was_written_just_now_is_not_cached(here):
-    """It may be written again in the same tick of the clock, and look the same."""
-    path = here.own / "spamnb.toml"
-    path.write_text('header = "X-Spam-A"\n')
-    soon = time.time_ns() + SKEW // 2
-    os.utime(path, ns=(soon, soon))
-    assert load()["header"] == "X-Spam-A"
-    assert not here.cache.exists()
-
-
-def test_a_damaged_cache_is_made_anew(here):
-    here.write("spamnb.toml", 'header = "X-Spam-A"\n')
-    here.write("allow.txt", "".join(f"domain{n}.example\n" for n in range(0, 600, 2)))
-    here.write("block.txt", "".join(f"domain{n}.example\n" for n in range(1, 600, 2)))
-    expected = load().values
-    sound = here.cache.read_bytes()
-    damaged = [sound[:cut] for cut in (0, 5, 12, 40, len(sound) - 1)]
-    places = [*range(0, 700, 29), *range(700, len(sound), 509)]
-    damaged += [sound[:at] + bytes([sound[at] ^ 0x20]) + sound[at + 1 :] for at in places]
-    for content in damaged:
-        here.cache.write_bytes(content)
-        found = load()
-        assert found.values == expected
-        senders = found.senders
-        assert senders
-        for n in range(600):
-            domain = f"domain{n}.example"
-            assert senders.find(f"a@{domain}", False) == (n % 2 == 0, domain)
-            assert senders.find(f"a@other{domain}", False) is None
-    here.cache.unlink()
-    os.mkfifo(here.cache)
-    assert load().values == expected
-
-
-def test_where_no_cache_can_be_written_it_works_without(home, mail):
-    home.write("spamnb.toml", 'header = "X-Spam-A"\n')
-    (home.home / ".cache").write_text("a file")
-    assert home.classify("-p", stdin=mail.messages["ham"]).succeeds().out.startswith(b"X-Spam-A: ham;")
-
-
-def test_a_cache_of_another_release_or_another_home_is_not_used(here, monkeypatch):
-    here.write("spamnb.toml", 'header = "X-Spam-A"\n')
-    load()
-    sources = cache.stamps()
-    assert cache.read_cache(str(here.cache), sources)
-    assert cache.read_cache(str(here.cache), sources | {"/elsewhere": None}) is None
-    monkeypatch.setattr(cache, "__version__", "0.0.0")
-    assert cache.read_cache(str(here.cache), sources) is None
 
 
 # Senders
@@ -267,10 +204,8 @@ LISTED = [
     ("", "casino.example", "casino.example@other.example", None),
     ("", "@casino.example", "win@casino.example", "blocked=casino.example"),
     ("", "*.casino.example # a comment", "win@a.b.casino.example", "blocked=casino.example"),
-    ("", "*@casino.example", "win@casino.example", "blocked=casino.example"),
     ("", "Win@casino.example", "win@casino.example", "blocked=win@casino.example"),
     ("", "win@casino.example", "win@mail.casino.example", None),
-    ("", "example", "win@casino.example", "blocked=example"),
     ("ann@casino.example", "casino.example", "ann@casino.example", "allowed=ann@casino.example"),
     ("ann@casino.example", "casino.example", "bob@casino.example", "blocked=casino.example"),
     ("example", "casino.example", "bob@casino.example", "blocked=casino.example"),
@@ -282,7 +217,6 @@ LISTED = [
     ("ann@bücher.example", "", "ann@xn--bcher-kva.example", "allowed=ann@xn--bcher-kva.example"),
     ("", "casino.example", "", None),
     ("", "casino.example", "casino.example", None),
-    ("", "casino.example", "@casino.example", None),
     ("", "casino.example", "x@" + "a." * 5000 + "casino.example", "blocked=casino.example"),
     ("", "casino.example", "x y@casino.example", None),
     # Nobody is allowed whose From is not one mailbox, and nobody gets off the other list by such a From.
@@ -368,22 +302,3 @@ def test_the_tag_stands_before_the_subject_of_spam_alone(home, mail):
         assert out == (raw.replace(b"Subject: ", b"Subject: [spam] ") if name == "spam" else raw)
     again = home.classify("-p", stdin=home.classify("-p", stdin=mail.messages["spam"]).out).out
     assert again == home.classify("-p", stdin=mail.messages["spam"]).out
-
-
-@pytest.mark.slow
-def test_no_toml_is_read_by_a_delivery_whose_cache_is_fresh(home, mail):
-    home.write("spamnb.toml", 'subject_tag = "[spam]"\n')
-    home.write("block.txt", "casino.example\n")
-    command = [sys.executable, "-X", "importtime", "-c", "import sys; " + START, "classify", "-p"]
-
-    def loaded():
-        done = home.spamnb.run(
-            command, mail.messages["spam"], env=home.environment(SPAMNB_MODEL=home.spamnb.model)
-        )
-        assert b"blocked=casino.example" in done.out
-        return {line.rpartition("|")[2].strip().partition(".")[0] for line in done.err.decode().splitlines()}
-
-    assert "tomllib" in loaded()
-    heavy = "tomllib re json typing collections contextlib email functools enum dataclasses"
-    already = home.spamnb.run([*command[:3], "-c", "pass"]).err.decode()
-    assert [name for name in heavy.split() if name in loaded() and f" {name}\n" not in already] == []

@@ -81,12 +81,6 @@ def test_spamassassins_headers(verdict, stars, said, score):
         assert re.findall(STATUS, status) == [(said, score, "5.0")]
 
 
-@pytest.mark.parametrize("style", ["bogofilter", "spamassassin"])
-def test_any_other_label_is_ham_to_them(style):
-    verdict = Verdict("work", 2.0, 0.9, {}, [])
-    assert re.search(r"(X-Bogosity: Ham|X-Spam-Status: No), ", "\n".join(added_headers(verdict, style)))
-
-
 @pytest.mark.parametrize(
     ("label", "is_spam", "said"),
     [
@@ -145,28 +139,13 @@ def renamed(data, name):
     return data
 
 
-@pytest.mark.parametrize(
-    ("style", "name"),
-    [(style, name) for style in ("bogofilter", "spamassassin") for name in STYLES[style][0]],
-)
+@pytest.mark.parametrize(("style", "name"), [("bogofilter", b"X-Bogosity"), ("spamassassin", b"X-Spam-Flag")])
 def test_every_other_byte_stays_and_nothing_forged(style, name):
     """As with our own header, which test_passthrough holds to it."""
     for raw in (renamed(raw, name) for raw in ODD.values()):
         newline = b"\r\n" if raw.count(b"\n") == raw.count(b"\r\n") > 0 else b"\n"
         ours = newline.join([*(line.encode() for line in added_headers(SPAM, style)), b""])
         check(raw, passed_through(raw, SPAM, style), ours, STYLES[style][0])
-
-
-def test_a_forged_flag_goes_though_none_is_written():
-    forged = b"X-Spam-Flag: YES\nSubject: x\nX-Spam-Level: ***\n ***\n\nbody\n"
-    out = passed_through(forged, HAM, "spamassassin")
-    assert b"YES" not in out
-    assert out.endswith(b"\nSubject: x\n\nbody\n")
-
-
-def test_crlf_stays_crlf():
-    out = passed_through(b"Subject: x\r\n\r\nbody\r\n", SPAM, "spamassassin")
-    assert out.count(b"\n") == out.count(b"\r\n") == 6
 
 
 @pytest.mark.parametrize("style", STYLES)

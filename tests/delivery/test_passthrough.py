@@ -6,7 +6,7 @@ from email import message_from_bytes
 
 import pytest
 from helpers.passthrough import ENVELOPE, FORGED, ODD, check
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.bayes.verdict import Verdict
@@ -24,20 +24,13 @@ def test_every_byte_but_our_header(spamnb, name):
     check(ODD[name], done.out)
 
 
-@given(st.binary(max_size=300))
-@example(b"From \n\n")
-@example(b"\rX-Spamnb: ham\n\n")
-def test_any_bytes(raw):
-    check(raw, passed_through(raw, VERDICT))
-
-
 PIECES = [
     b"\n", b"\r\n", b"\r", b" ", b"\t", b":", b"X-Spamnb", b"x-spamnb:", b"X-Spamnb : ham", b"Subject: x",
     b"From ", b">From ", b"\0", b"\xff", b"a", b"-Extra:",
 ]  # fmt: skip
 
 
-@given(st.lists(st.sampled_from(PIECES), max_size=12).map(b"".join))
+@given(st.binary(max_size=300) | st.lists(st.sampled_from(PIECES), max_size=12).map(b"".join))
 def test_any_mixture_of_what_matters(raw):
     check(raw, passed_through(raw, VERDICT))
 
@@ -77,16 +70,6 @@ def test_a_tag_before_the_subject(subject, tagged):
     assert out == b"%sTo: a\n\nSubject: b\n" % tagged
     assert digest(read(raw)) == digest(read(out))
     assert passed_through(out, VERDICT, subject_tag="[spam]").partition(b"\n")[2] == out
-
-
-@pytest.mark.parametrize("name", ODD)
-def test_odd_mail_with_a_tag(name):
-    raw = ODD[name]
-    out = passed_through(raw, VERDICT, subject_tag="[spam]")
-    assert passed_through(out, VERDICT, subject_tag="[spam]") == out
-    assert passed_through(raw, HAM, subject_tag="[spam]") == passed_through(raw, HAM)
-    plain = passed_through(raw, VERDICT)
-    assert len(out) - len(plain) in (0, len(b" [spam]"), len(b" [spam] "), len(b"Subject: [spam]\n"), 17)
 
 
 @pytest.mark.parametrize("message", ["ham", "spam", "unsure"])

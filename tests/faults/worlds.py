@@ -47,7 +47,7 @@ ENVELOPE = b"From a@example.org Mon Nov 15 01:02:03 2027\n"
 LONG_AGO = """
 import os, sys, time
 os.environ["SOURCE_DATE_EPOCH"] = str(int(time.time()) - 300 * 86400)
-from spamnb.start import main
+from spamnb.__main__ import main
 sys.exit(main())
 """
 

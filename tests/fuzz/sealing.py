@@ -58,7 +58,7 @@ def sealed_journal(data: bytes) -> bytes:
     try:
         while at < len(data):
             (_, payload), at = msgpack_codec.unpack(data, at)
-            records.append(msgpack_codec.pack([crc32(payload), bytes(payload)]))
+            records.append(msgpack.packb([crc32(payload), bytes(payload)]))
     except (msgpack_codec.Damaged, TypeError, ValueError):
         return b"".join(records) + data[at:]
     return b"".join(records)

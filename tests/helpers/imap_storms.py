@@ -32,7 +32,7 @@ MOST_COMMANDS = {"run": 120, "train": 25}  # a run has about as many
 RUNNER = """
 import json, os, sys
 import spamnb.cli.imap, spamnb.imap.connection, spamnb.imap.training, spamnb.imap.visit
-from spamnb.start import main
+from spamnb.__main__ import main
 
 spamnb.imap.training.FIRST_PAUSE = 0.001
 spamnb.imap.visit.FETCHED = spamnb.imap.training.FETCHED = 3  # messages at once: more steps to be killed at

@@ -13,7 +13,7 @@ from helpers.waiting import PATIENCE, until
 PATIENT = """
 import sys
 from spamnb.imap import connection
-from spamnb.start import main
+from spamnb.__main__ import main
 connection.TIMEOUTS = connection.SocketTimeout(connect=3600, read=3600)
 sys.exit(main())
 """

@@ -69,7 +69,7 @@ import spamnb.imap.training, spamnb.imap.visit
 import spamnb.inspection.check, spamnb.inspection.samples
 import spamnb.exchange.bogofilter, spamnb.exchange.merging, spamnb.inspection.model_summary
 import spamnb.reading.numbers, spamnb.training.train, spamnb.workers.local
-from spamnb.start import main
+from spamnb.__main__ import main
 
 for name in spamnb.cli.COMMANDS:
     spamnb.cli.main.get_command(None, name)

@@ -13,7 +13,7 @@ ESCAPES = re.compile(r"\x1b(\[[0-9;?]*[A-Za-z]|\(B)")  # of ours: colours, and w
 # The program itself, that shows progress after so many seconds.
 PATIENT = (
     "import sys; from spamnb.cli.shared import progress; progress.PATIENCE = int(sys.argv.pop(1)); "
-    "from spamnb.start import main; sys.exit(main())"
+    "from spamnb.__main__ import main; sys.exit(main())"
 )
 
 

@@ -11,7 +11,6 @@ import pytest
 from fuzz.file_checks import HAM, SPAM, sound_model
 from helpers.forging import forged_fields, forged_model
 
-from spamnb.configuration import current
 from spamnb.errors import SpamnbError
 from spamnb.exchange.merging import merge
 from spamnb.history import log
@@ -174,24 +173,3 @@ def test_a_forged_record_of_the_history_is_passed_over(made, tmp_path, places, v
     with History.open(str(tmp_path)) as history:
         assert history.gather() == 1
         assert [entry.verdict for entry in history.entries()] == [verdict.label]
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("header", EVIL), ("header", 7), ("subject_tag", EVIL), ("syslog", None), ("history", []), (EVIL, 1)],
-)
-def test_a_forged_cache_is_made_anew(monkeypatch, tmp_path, name, value):
-    for variable in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
-        monkeypatch.setenv(variable, str(tmp_path))
-    monkeypatch.setattr("spamnb.configuration.current.SETTLED", 0)
-    (tmp_path / "spamnb").mkdir()
-    (tmp_path / "spamnb" / "spamnb.toml").write_text('header = "X-Spam-Mine"\n')
-    current.read_anew()
-    path = Path(current.cache_path() or "")
-    data = path.read_bytes()
-    cached = msgpack.unpackb(data[current.CHECKSUM :])
-    cached["values"][name] = value
-    packed = msgpack.packb(cached)
-    path.write_bytes(crc32(packed).to_bytes(4, "little") + packed)
-    assert current.read_cache(str(path), current.stamps()) is None
-    assert current.load()["header"] == "X-Spam-Mine"

@@ -177,7 +177,7 @@ def test_a_model_is_here(spamnb, mail):
 
 
 def test_without_fsspec(spamnb, mail):
-    start = "import sys; sys.modules['fsspec'] = None; from spamnb.start import main; sys.exit(main())"
+    start = "import sys; sys.modules['fsspec'] = None; from spamnb.__main__ import main; sys.exit(main())"
     without = [sys.executable, "-c", start]
     words = "addresses with :// need an extra: pip install 'spamnb[cluster]'"
     spamnb.run([*without, "train", "--model", "x", "s3://bucket/ham", mail.spam]).fails(64, words)

@@ -293,7 +293,7 @@ HELD = """\
 #!{python}
 import itertools, signal, sys
 from spamnb.review import corrections
-from spamnb.start import main
+from spamnb.__main__ import main
 
 learn, calls = corrections.learn, itertools.count(1)
 

@@ -222,7 +222,8 @@ def test_a_real_browser_posts_the_token(started, eyes: Eyes):
 
 
 def test_without_the_packages_of_the_page(spamnb, own):
-    blocked = "import sys; sys.modules['starlette'] = None; from spamnb.start import main; sys.exit(main())"
+    start = "from spamnb.__main__ import main; sys.exit(main())"
+    blocked = f"import sys; sys.modules['starlette'] = None; {start}"
     spamnb.run([sys.executable, "-c", blocked, "review", "--model", own]).fails(
         64, "pip install 'spamnb[review]'"
     )

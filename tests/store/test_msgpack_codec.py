@@ -1,4 +1,4 @@
-"""Our reader and writer of msgpack agree with the library."""
+"""Our reader of msgpack agrees with the library."""
 
 from contextlib import suppress
 
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.store.msgpack_codec import Damaged, pack, unpack
+from spamnb.store.msgpack_codec import Damaged, unpack
 
 values = st.recursive(
     st.none()
@@ -33,9 +33,8 @@ def plain(value):
 
 
 @given(values)
-def test_reads_and_writes_what_the_library_does(value):
-    packed = pack(value)
-    assert packed == msgpack.packb(value)
+def test_reads_what_the_library_writes(value):
+    packed = msgpack.packb(value)
     assert plain(unpack(packed)[0]) == value
     assert unpack(packed)[1] == len(packed)
 
@@ -43,7 +42,6 @@ def test_reads_and_writes_what_the_library_does(value):
 @pytest.mark.parametrize("size", [0, 15, 16, 31, 32, 255, 256, 65535, 65536])
 def test_every_width_of_length(size):
     for value in ("x" * size, b"x" * size, [1] * size, dict.fromkeys(range(size), 1)):
-        assert pack(value) == msgpack.packb(value)
         assert plain(unpack(msgpack.packb(value))[0]) == value
 
 
@@ -64,8 +62,3 @@ def test_foreign_bytes_are_read_or_refused(data):
 def test_depth_is_bounded():
     with pytest.raises(Damaged):
         unpack(b"\x91" * 10_000)
-
-
-def test_numbers_beyond_64_bits_are_refused():
-    with pytest.raises(OverflowError):
-        pack(2**64)

@@ -75,7 +75,7 @@ def test_a_delivery_does_not_wait_for_it(spamnb, model, tmp_path):
     for name in ("numpy", "spamnb", "msgpack", "random", "site"):
         (place / f"{name}.py").write_text(f"open({str(tmp_path / 'taken')!r}, 'w')\n")
     before = os.stat(model).st_ino
-    program = "import sys; sys.path.remove(''); " + SOON + "from spamnb.start import main; main()"
+    program = "import sys; sys.path.remove(''); " + SOON + "from spamnb.__main__ import main; main()"
     command = [sys.executable, "-c", program, "train", "--spam", "-", "--model", model]
     for number in range(20):
         done = spamnb.run(command, made(number), cwd=place)

@@ -15,6 +15,7 @@ from spamnb.bayes.view import View
 from spamnb.cli.shared.help import Command as Command
 from spamnb.cli.shared.help import Number, rare_option
 from spamnb.configuration.current import model_path
+from spamnb.delivery.commands import HAM_HELP, MODEL_HELP, SPAM_HELP
 from spamnb.errors import UsageError
 from spamnb.files import model_file
 from spamnb.history.log import DAYS, SIZE
@@ -100,7 +101,7 @@ _model_option = partial(
     type=path_type,
     metavar="PATH",
     default=model_path,
-    help="Model file, if not $SPAMNB_MODEL or the configured one.",
+    help=MODEL_HELP,
 )
 model_option = _model_option(callback=_resolved)
 # A link may lead elsewhere while a server runs.
@@ -127,7 +128,6 @@ jobs_option = rare_option(
 local_jobs_option = rare_option(
     "--jobs", type=Number(1, 1024), help="Number of processes, one for each core by default."
 )
-no_base_option = rare_option("--no-base", is_flag=True, help="Judge without the model's base, if it has one.")
 history_days_option = rare_option(
     "--history-days", metavar="DAYS", help=f"How long the history keeps messages; {DAYS} by default."
 )
@@ -181,9 +181,7 @@ def history_options(command: Decorated) -> Decorated:
 MAIL = ("folders", "ham", "spam", "label", "jobs")
 
 
-def mail_options(
-    command: Decorated, label: bool = True, ham: str = "Ham; may be repeated. - is standard input."
-) -> Decorated:
+def mail_options(command: Decorated, label: bool = True, ham: str = HAM_HELP) -> Decorated:
     """Give a command the options that name mail and its labels, as `mail`, with those of who reads it."""
 
     @wraps(command)
@@ -200,7 +198,7 @@ def mail_options(
     return with_options(
         called,
         *([label_option] if label else []),
-        path_option("--spam", help="Spam; may be repeated."),
+        path_option("--spam", help=SPAM_HELP),
         path_option("--ham", help=ham),
         click.argument("folders", nargs=-1, metavar="[HAM SPAM]", type=path_type),
     )
