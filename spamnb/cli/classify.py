@@ -57,9 +57,8 @@ def delivery_options(command: Decorated) -> Decorated:
     """Give a command the options that deliveries have, by the same table."""
     for names, value, text in reversed(CLASSIFY):
         kind = path_type if value == "PATH" else None
-        command = click.option(
-            *names.split(), is_flag=not value, metavar=value or None, type=kind, help=text
-        )(command)
+        how: dict[str, Any] = {"metavar": value, "type": kind} if value else {"is_flag": True}
+        command = click.option(*names.split(), help=text, **how)(command)
     return command
 
 

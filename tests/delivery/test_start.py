@@ -84,7 +84,7 @@ def test_all_else_goes_through_the_command_line(spamnb):
     assert "click" in imported(spamnb, START, "--version")
 
 
-LIGHT = ["--help", "classify --help", "completion bash", "classify FILE FILE", "classify FOLDER"]
+LIGHT = ["--help", "classify --help", "classify FILE FILE", "classify FOLDER"]
 
 
 @pytest.mark.parametrize("line", LIGHT)
@@ -128,26 +128,22 @@ def test_one_message_is_learned_by_the_journal_however_it_is_named(spamnb, own, 
     with open(path.removesuffix(":1"), "rb") as file:
         piped = spamnb("train", "--spam", "-", *model, stdin=file.read()).succeeds()
     assert piped.lines[0] in ("spam: 1 already known", "spam: 1 already known, 1 repeated")  # of two.mbox
-    moved = spamnb("train", "--verbose", "--ham", path, *model).succeeds()
-    assert moved.lines[0] == "moved\t" + path
     assert spamnb("forget", path, *model).succeeds().lines == ["messages: 1 forgotten"]
     with open(own, "rb") as file:
         assert file.read() == before
     assert os.path.exists(own + ".journal")
 
 
-@pytest.mark.parametrize("arguments", ["--spam -", "--json --spam -", "--verbose --jobs 1 --spam -"])
 @pytest.mark.parametrize("way", ["<", "cat |"])
-def test_a_mailbox_on_standard_input_is_learned_whole(spamnb, own, tmp_path, arguments, way):
+def test_a_mailbox_on_standard_input_is_learned_whole(spamnb, own, tmp_path, way):
     """More than a pipe holds, and more than is read at once to see whether it is one message."""
     box = tmp_path / "box.mbox"
     body = b"word " * 10_000
     box.write_bytes(b"".join(ENVELOPE + b"Subject: %d\n\n%d %s\n\n" % (n, n, body) for n in range(50)))
-    train = f'"$0" train --model {own} {arguments}'
+    train = f'"$0" train --model {own} --spam -'
     done = spamnb.shell(f"{train} < {box}" if way == "<" else f"cat {box} | {train}").succeeds()
-    assert b"spam: 50 learned" in done.out or done.json["learned"] == {"spam": 50}
-    known = spamnb("train", "--json", "--spam", box, "--model", own).succeeds().json
-    assert known["known"] == {"spam": 50}
+    assert b"spam: 50 learned" in done.out
+    assert b"50 already known" in spamnb("train", "--spam", box, "--model", own).succeeds().out
 
 
 @pytest.mark.parametrize("message", ["ham", "spam", "unsure"])
@@ -164,14 +160,14 @@ def test_both_ways_to_learn_are_one(spamnb, own, mail):
     written = []
     for run, extra in ((spamnb.afresh, []), (spamnb, ["--jobs", "2"])):
         answers = [
-            run("train", *extra, *what, "--model", own, stdin=mail.messages["spam"])
-            for what in (["--spam", "-"], ["--spam", "-"], ["--ham", "-"], ["--forget", "--ham", "-"])
+            run("train", *extra, label, "-", "--model", own, stdin=mail.messages["spam"])
+            for label in ("--spam", "--spam", "--ham")
         ]
         with open(own + ".journal", "rb") as journal:
             written.append((answers, journal.read()))
         os.unlink(own + ".journal")
     assert written[0] == written[1]
-    assert [answer.code for answer in written[0][0]] == [0, 0, 0, 0]
+    assert [answer.code for answer in written[0][0]] == [0, 0, 0]
 
 
 @pytest.mark.parametrize("extra", [[], ["-"]], ids=["delivery", "command line"])
@@ -194,7 +190,7 @@ STREAMS = {
     "classify - <&-": 74,
     "inspect > /dev/full": 74,
     "--version > /dev/full": 74,
-    "train --json --forget - > /dev/full": 74,
+    "forget - > /dev/full": 74,
 }
 
 
