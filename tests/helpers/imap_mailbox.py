@@ -107,11 +107,6 @@ class ImapMailbox:
         with self.connect() as client:
             return client.select_folder(folder)[b"UIDVALIDITY"]
 
-    def modseq(self, folder):
-        """The number of the last change in a folder (CONDSTORE)."""
-        with self.connect() as client:
-            return client.folder_status(folder, ["HIGHESTMODSEQ"])[b"HIGHESTMODSEQ"]
-
     def contents(self):
         """Every message of every folder: {folder: [Stored(uid, flags, date, digest), ...]}."""
         with self.connect() as client:
