@@ -104,7 +104,7 @@ class ClassifyCommand:
         self.exit_code = exit_code
         self.json = json
         self.layered = not no_base
-        self.history = open_history(history, None, None, self.configuration)
+        self.history = open_history(history, self.configuration)
 
     def run(self) -> int:
         """Judge the message on standard input."""
@@ -198,17 +198,13 @@ def local_model(path: str) -> str:
     return model_file(path)
 
 
-def open_history(
-    wanted: bool, days: str | None, size: str | None, configuration: Configuration
-) -> "HistoryLog | None":
+def open_history(wanted: bool, configuration: Configuration) -> "HistoryLog | None":
     """Open the history that verdicts are appended to, if it is wanted here or by the configuration."""
-    if wanted or configuration["history"]:
-        from spamnb.history.log import HistoryLog
+    if not (wanted or configuration["history"]):
+        return None
+    from spamnb.history.log import DAYS, SIZE, HistoryLog
 
-        return HistoryLog(*history_limits(days, size, configuration))
-    if days or size:
-        raise UsageError("--history-days and --history-size need --history")
-    return None
+    return HistoryLog(str(configuration["history_days"] or DAYS), configuration["history_size"] or SIZE)
 
 
 def has_history() -> bool:
@@ -217,14 +213,6 @@ def has_history() -> bool:
         return os.path.isdir(state_folder("history"))
     except NoInput:
         return False  # for lack of a home
-
-
-def history_limits(days: str | None, size: str | None, configuration: Configuration) -> tuple[str, str]:
-    """Tell for how long messages are kept and how much of them: as asked for here, else as configured."""
-    from spamnb.history.log import DAYS, SIZE
-
-    kept, most = configuration["history_days"] or DAYS, configuration["history_size"] or SIZE
-    return str(kept) if days is None else days, most if size is None else size
 
 
 def verdict_without_model(configuration: Configuration, envelope: "Envelope") -> "Verdict | None":

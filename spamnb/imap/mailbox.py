@@ -89,7 +89,7 @@ class VisitedMailbox:
         self.configuration = load()
         own = self.account.history
         keeps = (self.configuration["history"] if own is None else own) and not self.dry_run
-        self.history = open_history(True, None, None, self.configuration) if keeps else None
+        self.history = open_history(True, self.configuration) if keeps else None
         self.changes_nothing = self.dry_run or self.account.action == NOTHING
 
     def attempt(self, step: Callable[[str], None], folder: str) -> None:

@@ -148,7 +148,7 @@ class Judge:
         return self.configuration
 
     def _configure(self, configuration: Configuration) -> None:
-        self.history = open_history(self.options.history, None, None, configuration)
+        self.history = open_history(self.options.history, configuration)
         self.configuration = configuration
 
     def model_to_teach(self, user: str) -> str | None:

@@ -18,7 +18,6 @@ from spamnb.configuration.current import model_path
 from spamnb.delivery.commands import HAM_HELP, MODEL_HELP, SPAM_HELP
 from spamnb.errors import UsageError
 from spamnb.files import model_file
-from spamnb.history.log import DAYS, SIZE
 
 if TYPE_CHECKING:
     from spamnb.evaluation.candidates import ParsedSettings
@@ -128,12 +127,6 @@ jobs_option = rare_option(
 local_jobs_option = rare_option(
     "--jobs", type=Number(1, 1024), help="Number of processes, one for each core by default."
 )
-history_days_option = rare_option(
-    "--history-days", metavar="DAYS", help=f"How long the history keeps messages; {DAYS} by default."
-)
-history_size_option = rare_option(
-    "--history-size", metavar="SIZE", help=f"Space for the history, e.g. 2GB; {SIZE} by default."
-)
 history_folder_option = click.option(
     "--history-folder",
     type=path_type,
@@ -171,11 +164,6 @@ history_option = click.option(
     is_flag=True,
     help="Keep each verdict, and the message for some days; see: spamnb history.",
 )
-
-
-def history_options(command: Decorated) -> Decorated:
-    """Give a command the options of what it leaves in the history."""
-    return with_options(command, history_size_option, history_days_option, history_option)
 
 
 MAIL = ("folders", "ham", "spam", "label", "jobs")
