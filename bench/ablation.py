@@ -46,7 +46,7 @@ RULES = {
     "capitals kept apart": "case=yes",
     "stems (English)": "stem=english",
     "no stop words (English)": "stop-words=english",
-    "trigrams as words": "word-runs=3",
+    "trigrams as words": "ngrams=3",
     "textbook: multinomial, Laplace": "event=multinomial",
     "textbook: binary, Laplace": "event=binary",
     "textbook: binary, 0.01": "event=binary,smoothing=0.01",

@@ -46,7 +46,7 @@ spamnb classify --json inbox.mbox
 spamnb classify inbox.mbox:3
 find ~/Maildir -type f -print0 | spamnb classify -0
 spamnb classify 'sftp://host/archive/**/*.mbox'
-printf 'review us now' | spamnb classify --settings event=bernoulli --json
+printf 'review us now' | spamnb classify --event bernoulli --json
 """
 # Bytes up to which messages are judged one by one: to read the whole model, and numpy first, takes 0.3 s.
 LITTLE, LITTLE_FILE = 1 << 18, 5000

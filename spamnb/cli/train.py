@@ -45,7 +45,7 @@ spamnb train --ham-loss 0.05% ham/ spam/
 spamnb train --ham-loss 0.5%
 spamnb train s3://bucket/ham/ 's3://bucket/spam*.mbox.gz'
 spamnb train --base /var/lib/spamnb/model.msgpack ham/ spam/
-spamnb train --settings word-runs=2,stem=english ham/ spam/
+spamnb train --ngrams 2 --stem english ham/ spam/
 """
 NO_BASE = "none"
 

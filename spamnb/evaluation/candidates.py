@@ -51,7 +51,7 @@ def _prior(text: str) -> str | dict[str, float]:
 
 # Settings by their names on the command line: the name of the field, and the function that reads its value.
 _SETTINGS: dict[str, tuple[str, Callable[[str], Any]]] = {
-    "word-runs": ("ngrams", int),
+    "ngrams": ("ngrams", int),
     "stem": ("stem", str),
     "stop-words": ("stop_language", str),
     "headers": ("headers", _yes_or_no),
@@ -68,6 +68,7 @@ _SETTINGS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "split-head-body": ("split_head_body", _yes_or_no),
 }
 SETTING_NAMES = tuple(_SETTINGS)
+SWITCHES = frozenset(name for name, (_, parse) in _SETTINGS.items() if parse is _yes_or_no)
 VIEW_NAMES = SETTING_NAMES[SETTING_NAMES.index("event") :]  # those before are the tokenizer's
 
 
@@ -76,7 +77,7 @@ def parse_settings(text: str, allowed: Collection[str] = SETTING_NAMES) -> Parse
 
     What is not named is as in the default view; with an event or tf-idf, as in the textbooks' view.
 
-    >>> parse_settings("word-runs=2,headers=no")
+    >>> parse_settings("ngrams=2,headers=no")
     ({'ngrams': 2, 'headers': False}, None)
     """
     settings: dict[str, Any] = {}
@@ -109,7 +110,7 @@ def parse_candidate(text: str) -> Candidate:
 # What `--settings standard` compares: the textbooks' models, and the default without each of its rules.
 STANDARD = (
     *("default", "event=multinomial", "event=binary", "event=bernoulli", "event=bernoulli,smoothing=0.01"),
-    *("event=multinomial,word-runs=2", "event=multinomial,tfidf=yes", "word-pairs=no", "least-evidence=0"),
+    *("event=multinomial,ngrams=2", "event=multinomial,tfidf=yes", "word-pairs=no", "least-evidence=0"),
     *("damping=0", "smoothing=1", "headers=no", "case=yes"),
 )
 

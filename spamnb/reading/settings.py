@@ -31,7 +31,7 @@ class Settings:
         grams: bool = True,
     ) -> None:
         if not 1 <= ngrams <= MOST_NGRAMS:
-            raise UsageError(f"word-runs takes 1 to {MOST_NGRAMS} words, not {ngrams}")
+            raise UsageError(f"ngrams takes 1 to {MOST_NGRAMS} words, not {ngrams}")
         self.ngrams = ngrams
         self.stem = stem
         self.stop_language = stop_language

@@ -61,7 +61,7 @@ USAGE = {
     "train {ham} {ham}": "{ham}",
     "train --bogus {ham} {spam}": "--bogus",
     "train --bogus": "see: spamnb train --help",
-    "train --settings word-runs=6 {ham} {spam}": "word-runs",
+    "train --settings ngrams=6 {ham} {spam}": "ngrams",
     "train --label foo": "NAME=PATH",
     "train --label foo=": "NAME=PATH",
     "train --label unsure={ham}": "unsure",
@@ -283,7 +283,7 @@ def test_where_the_model_is(spamnb, mail, tmp_path, variables, place):
 
 # Settings of the tokenizer: how they are asked for, and how they are kept.
 SETTINGS: dict[str, dict] = {
-    "word-runs=2": {"ngrams": 2},
+    "ngrams=2": {"ngrams": 2},
     "stem=english": {"stem": "english"},
     "stop-words=english": {"stop_language": "english"},
     "headers=no": {"headers": False},
@@ -304,7 +304,7 @@ def test_settings_are_kept_and_others_refused(spamnb, mail, tmp_path):
         spamnb(*train, "--settings", settings, "--spam", mail.work).succeeds()
         spamnb(*train, "--ham", mail.work).succeeds()
         before = model.read_bytes()
-        other = ("--settings", "word-runs=3")
+        other = ("--settings", "ngrams=3")
         spamnb(*train, *other, mail.ham, mail.spam).fails(65, str(model), "--fresh")
         spamnb(*train, *other, "--spam", "-", stdin=mail.messages["spam"]).fails(65, str(model), "--fresh")
         assert model.read_bytes() == before
@@ -319,7 +319,7 @@ def test_classifying_uses_the_settings_of_the_model(spamnb, mail, tmp_path):
         judge = ("classify", "--json", "--settings", "event=multinomial,prior=uniform", "--model", model)
         one = spamnb(*judge, stdin=b"Subject: cheap pills\n\nplugh\n").succeeds().json
         assert (one["score"] > 1) == (not options)
-    spamnb("train", "--fresh", "--model", model, "--settings", "word-runs=2", mail.ham, mail.spam).succeeds()
+    spamnb("train", "--fresh", "--model", model, "--settings", "ngrams=2", mail.ham, mail.spam).succeeds()
     known = spamnb("inspect", "--json", "--model", model, "--token", "viagra now").succeeds().json_lines
     assert known[0]["messages"]["spam"] == 13
 

@@ -33,7 +33,7 @@ def test_figures_are_whole_at_any_width(spamnb, mail, line):
 
 
 COMPARE = "evaluate --folds 2 --jobs 1 --settings default --settings {long} {ham} {spam}"
-LONG = "word-runs=2,stem=english,stop-words=english,smoothing=0.5,damping=4,word-pairs=no"
+LONG = "ngrams=2,stem=english,stop-words=english,smoothing=0.5,damping=4,word-pairs=no"
 
 
 @pytest.mark.parametrize("line", [*COMMANDS, COMPARE, "inspect", "config"])

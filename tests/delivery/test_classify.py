@@ -187,7 +187,7 @@ BAD_USAGE = {
     "--bogus": "--bogus",
     "--settings event=foo": "event=foo",
     "--settings smoothing=-1": "smoothing=-1",
-    "--settings word-runs=2": "word-runs=2",
+    "--settings ngrams=2": "ngrams=2",
     "--settings event=binary,prior=foo": "prior=foo",
     "--settings event=binary,prior=ham:0.5/eggs:0.5": "eggs",
     "--settings event=binary,prior=ham:0.8/spam:0.3": "more than 1",

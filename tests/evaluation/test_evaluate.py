@@ -73,8 +73,8 @@ USAGE = {
     "{ham}": "--spam",
     "--ham {ham}": "two labels",
     "{ham} {spam} --folds 1": "--folds",
-    "{ham} {spam} --model {model} --settings word-runs=2": "word-runs=2",
-    "{ham} {spam} --settings speed=9": "word-runs",
+    "{ham} {spam} --model {model} --settings ngrams=2": "ngrams=2",
+    "{ham} {spam} --settings speed=9": "ngrams",
     "{ham} {spam} --settings prior=uniform": "prior needs an event",
     "{ham} {spam} --settings event=binary,prior=ham:0.5/eggs:0.5": "eggs",
     "{ham} {spam} --online --model {model}": "--model and --online cannot be combined",
@@ -147,7 +147,7 @@ def test_online(spamnb, mail):
 
 def test_compare(spamnb, mail):
     """Against the first that was named, also where the mail is to be read once more."""
-    names = ["event=bernoulli,smoothing=0.1", "default", "word-runs=2"]
+    names = ["event=bernoulli,smoothing=0.1", "default", "ngrams=2"]
     options = ["evaluate", "--folds", "2", mail.ham, mail.spam]
     options += [option for name in names for option in ("--settings", name)]
     found = spamnb(*options, "--json").succeeds().json_lines
@@ -173,7 +173,7 @@ def right_verdicts(figures):
 WAYS = {
     "in folds": "--folds 2",
     "online": "--online",
-    "compared": "--folds 2 --settings default --settings word-runs=2",  # for which the mail is read again
+    "compared": "--folds 2 --settings default --settings ngrams=2",  # for which the mail is read again
 }
 
 
@@ -260,13 +260,13 @@ def test_tuning_tries_all_against_the_default(tuned):
     text = " ".join(tuned.out.decode().split())
     for name in ("event=bernoulli", "smoothing=0.1", "least-evidence=3.0", "damping=8", "word-pairs=no"):
         assert name in text
-    for name in ("word-runs=2", "headers=no", "case=yes"):  # on top of the best of the others
+    for name in ("ngrams=2", "headers=no", "case=yes"):  # on top of the best of the others
         assert name in text
     assert tuned.lines[-1].startswith("chosen: default; ")
     assert "this mail" in tuned.lines[-1]  # why
 
 
-@pytest.mark.parametrize("name", ["default", "event=bernoulli", "damping=4,word-runs=2,headers=no,case=yes"])
+@pytest.mark.parametrize("name", ["default", "event=bernoulli", "damping=4,ngrams=2,headers=no,case=yes"])
 def test_train_takes_settings_as_evaluate_names_them(spamnb, mail, tmp_path, name):
     settings, view = parse_settings(name)
     theirs, ours = str(tmp_path / "theirs"), str(tmp_path / "ours")

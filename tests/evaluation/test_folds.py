@@ -106,14 +106,14 @@ def test_a_mislabelled_message_is_the_worst_mistake(mail):
 
 class TestCandidates:
     def test_a_textbook_and_the_default(self):
-        textbook = parse_candidate("event=bernoulli,smoothing=0.1,word-runs=2")
+        textbook = parse_candidate("event=bernoulli,smoothing=0.1,ngrams=2")
         assert textbook.view.as_map() == View("bernoulli", 0.1).as_map()
         assert textbook.settings == {"ngrams": 2}
         changed = parse_candidate("smoothing=0.1,word-pairs=no")
         assert changed.view.as_map() == DEFAULT_VIEW.as_map() | {"smoothing": 0.1, "pairs": False}
 
     @pytest.mark.parametrize(
-        "text", ["nonsense", "event=cauchy", "smoothing=x", "word-pairs=maybe", "word-runs=9", ""]
+        "text", ["nonsense", "event=cauchy", "smoothing=x", "word-pairs=maybe", "ngrams=9", ""]
     )
     def test_what_is_no_setting(self, text):
         with pytest.raises(UsageError):

@@ -161,9 +161,7 @@ def test_models_that_do_not_fit_or_are_damaged_change_nothing(spamnb, own, tmp_p
     spamnb("merge", out, own, link).fails(64, "given twice")
     base = model(tmp_path / "base", {0: "ham", 3: "ham", 6: "spam"})
     spamnb("merge", base, own).fails(73, base, "--fresh")
-    spamnb(
-        "train", "--jobs", "1", "--model", other, "--settings", "word-runs=2", mail.ham, mail.spam
-    ).succeeds()
+    spamnb("train", "--jobs", "1", "--model", other, "--settings", "ngrams=2", mail.ham, mail.spam).succeeds()
     spamnb("merge", out, own, other).fails(65, other, "other settings", "ngrams")
     for column in ("tokens", "pairs", "text", "ends", "first_days", "digests", "digest_scores"):
         data = bytearray(Path(own).read_bytes())

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from spamnb.cli.shared.settings import SETTINGS, with_settings_joined
 from spamnb.errors import UsageError
 
 
@@ -58,6 +59,12 @@ class Command(_WithHelpAll):
     def __init__(self, *args: Any, examples: str = "", **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.examples = examples
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        options = {name for option in self.get_params(ctx) for name in option.opts}
+        if SETTINGS in options:
+            args = with_settings_joined(args, options)
+        return super().parse_args(ctx, args)
 
     def format_epilog(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Examples"):

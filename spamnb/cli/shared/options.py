@@ -152,10 +152,14 @@ def _parse_view(_ctx: click.Context, _option: click.Parameter, text: str | None)
 
 
 model_settings_option = settings_option(
-    "chosen", callback=_parse_settings, help="How a new model reads and judges mail, e.g. stem=english."
+    "chosen",
+    callback=_parse_settings,
+    help="How a new model reads and judges mail: stem=english …; or --stem english ….",
 )
 view_option = settings_option(
-    "view", callback=_parse_view, help="Judge by other settings, such as event=bernoulli,smoothing=1."
+    "view",
+    callback=_parse_view,
+    help="Judge by other settings: event=bernoulli …; or --event bernoulli ….",
 )
 
 

@@ -1,0 +1,39 @@
+"""Settings of how mail is read and judged, each of which may be written as an option of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from spamnb.errors import UsageError
+
+SETTINGS = "--settings"
+END = "--"  # behind which there are no options
+
+
+def with_settings_joined(words: Sequence[str], options: Collection[str]) -> list[str]:
+    """Join settings written as options to `--settings`: `--event bernoulli` is `--settings event=bernoulli`.
+
+    Those that take yes or no are written as `--tfidf` and `--no-headers`. `options` are the command's own.
+    """
+    from spamnb.evaluation.candidates import SETTING_NAMES, SWITCHES
+
+    rest: list[str] = []
+    found: list[str] = []
+    given = list(words)
+    while given and given[0] != END:
+        word = given.pop(0)
+        name, equals, value = word.removeprefix("--").partition("=")
+        switched = name.removeprefix("no-")
+        if not word.startswith("--") or f"--{name}" in options:
+            rest.append(word)
+        elif switched in SWITCHES and not equals:
+            found.append(f"{switched}={'yes' if switched == name else 'no'}")
+        elif name in SETTING_NAMES and (equals or given):
+            # In the text of settings, commas and equal signs stand between them.
+            text = value if equals else given.pop(0)
+            found.append(f"{name}={text.replace(',', '/').replace('=', ':')}")
+        else:
+            rest.append(word)
+    if found and any(word.startswith(SETTINGS) for word in rest):
+        raise UsageError(f"write all settings as options, or all behind {SETTINGS}")
+    return [*([SETTINGS, ",".join(found)] if found else []), *rest, *given]
