@@ -43,7 +43,6 @@ RULES = {
     "one silent token": "damping=1",
     "sixteen silent tokens": "damping=16",
     "no headers": "headers=no",
-    "capitals kept apart": "case=yes",
     "stems (English)": "stem=english",
     "no stop words (English)": "stop-words=english",
     "trigrams as words": "ngrams=3",

@@ -55,7 +55,6 @@ _SETTINGS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "stem": ("stem", str),
     "stop-words": ("stop_language", str),
     "headers": ("headers", _yes_or_no),
-    "case": ("keep_case", _yes_or_no),
     "event": ("event", _event),
     "smoothing": ("smoothing", _smoothing),
     "prior": ("prior", _prior),
@@ -111,7 +110,7 @@ def parse_candidate(text: str) -> Candidate:
 STANDARD = (
     *("default", "event=multinomial", "event=binary", "event=bernoulli", "event=bernoulli,smoothing=0.01"),
     *("event=multinomial,ngrams=2", "event=multinomial,tfidf=yes", "word-pairs=no", "least-evidence=0"),
-    *("damping=0", "smoothing=1", "headers=no", "case=yes"),
+    *("damping=0", "smoothing=1", "headers=no"),
 )
 
 

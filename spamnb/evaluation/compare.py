@@ -36,7 +36,7 @@ def search(
         if not is_better(leader, best):
             break
         best = leader
-    changes = ("ngrams=2", "headers=no", "case=yes")
+    changes = ("ngrams=2", "headers=no")
     for result in judge([with_change(best.candidate, change) for change in changes])[1:]:
         tried[result.candidate.name] = result
         if is_better(result, best):

@@ -8,10 +8,10 @@ cdef bytes _PLAINER, _FOLDED
 cdef bytes changed_by(dict table)
 
 @cython.locals(words=list, chunk=str, start=Py_ssize_t)
-cpdef list words_of_run(str run, bint keep_case)
+cpdef list words_of_run(str run)
 
 @cython.locals(text=str, at=Py_ssize_t, size=Py_ssize_t, start=Py_ssize_t, word=str, has_ascii=bint)
-cdef add_visible_words(list words, str piece, bint keep_case)
+cdef add_visible_words(list words, str piece)
 
 @cython.locals(char=Py_UCS4, found=bint)
 cdef bint is_changed(bytes table, str text) except -1

@@ -29,7 +29,7 @@ def changed_by(table: Mapping[int, str | int | None]) -> bytes:
 _PLAINER, _FOLDED = changed_by(PLAINER), changed_by(FOLDED)
 
 
-def words_of_run(run: str, keep_case: bool) -> list[str]:
+def words_of_run(run: str) -> list[str]:
     """Return the words of a run of characters without ASCII spaces, of which some are not ASCII."""
     words: list[str] = []
     for chunk in [chunk.strip("'") for chunk in run.split()]:
@@ -38,11 +38,11 @@ def words_of_run(run: str, keep_case: bool) -> list[str]:
         else:
             chunk = chunk[:MOST_WORDS]
             for start in range(0, len(chunk), PIECE_SIZE):
-                add_visible_words(words, chunk[start : start + PIECE_SIZE], keep_case)
+                add_visible_words(words, chunk[start : start + PIECE_SIZE])
     return words
 
 
-def add_visible_words(words: list[str], piece: str, keep_case: bool) -> None:
+def add_visible_words(words: list[str], piece: str) -> None:
     """Add the words that a reader sees: without invisible characters, forms and look-alikes replaced."""
     if NON_JOINER in piece:
         piece = without_non_joiners(piece)
@@ -61,7 +61,7 @@ def add_visible_words(words: list[str], piece: str, keep_case: bool) -> None:
                 word = folded(word)
             if has_ascii:
                 word = unmasked(word.strip("'"))
-            add_syllables(words, word if keep_case else word.casefold())
+            add_syllables(words, word.casefold())
         if at < size and is_emoji(text[at]):
             at = add_emoji(words, text, at)
         else:

@@ -15,10 +15,7 @@ MOST_NGRAMS = 5
 class Settings:
     """The choices by which a model's mail is tokenized."""
 
-    __slots__ = (
-        *("grams", "headers", "keep_case", "ngrams"),
-        *("stem", "stop_language", "stop_words"),
-    )
+    __slots__ = (*("grams", "headers", "ngrams", "stem", "stop_language", "stop_words"),)
 
     def __init__(
         self,
@@ -26,7 +23,6 @@ class Settings:
         stem: str | None = None,
         stop_language: str | None = None,
         headers: bool = True,
-        keep_case: bool = False,
         stop_words: "Sequence[str]" = (),
         grams: bool = True,
     ) -> None:
@@ -36,7 +32,6 @@ class Settings:
         self.stem = stem
         self.stop_language = stop_language
         self.headers = headers
-        self.keep_case = keep_case
         # The words themselves, not only the language: a later release of the list changes no model.
         if stop_language and not stop_words:
             from spamnb.reading.languages import stop_words_of
@@ -51,7 +46,7 @@ class Settings:
         if not isinstance(stored["stop_words"], list):
             raise ValueError("not settings")
         found = cls(**{name: stored[name] for name in cls.__slots__})
-        flags = (found.headers, found.keep_case, found.grams)
+        flags = (found.headers, found.grams)
         names = (found.stem, found.stop_language)
         fits = type(found.ngrams) is int and all(isinstance(flag, bool) for flag in flags)
         if not fits or not all(name is None or is_label(name) for name in names):
@@ -73,8 +68,7 @@ class Settings:
             from spamnb.reading.languages import stemmer
 
             stem = stemmer(self.stem)
-        dotless = self.stem == "turkish" and not self.keep_case
-        return Words(self.ngrams, self.keep_case, frozenset(self.stop_words), stem, dotless)
+        return Words(self.ngrams, frozenset(self.stop_words), stem, dotless=self.stem == "turkish")
 
 
 def folded_stop_words(stop_words: "Sequence[str]") -> list[str]:

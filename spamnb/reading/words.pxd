@@ -2,16 +2,15 @@ cimport cython
 
 cimport spamnb.reading.unchecked as unchecked
 
-cdef bytes _SPACED, _FOLDED
+cdef bytes _SPACED
 cdef int SPACE, MOST_WORDS, MOST_RUNS, LONGEST_RUN
 
 @cython.final
 cdef class Words:
     cdef public int ngrams
-    cdef public bint keep_case, dotless
+    cdef public bint dotless
     cdef public object stop_words, stem
     cdef dict _stems, _runs
-    cdef bytes _table
     cdef bint _simple
 
     cpdef list of(self, str text)

@@ -16,36 +16,32 @@ MOST_RUNS, LONGEST_RUN = 5000, 60  # likewise, of characters that are not all AS
 
 
 def _spaced_table() -> bytes:
-    """Return a translation table that makes spaces of separators; what is not ASCII is looked at later."""
+    """Return a translation table that makes spaces of separators, and letters small; others are read later."""
     table = bytearray(128 * b" " + bytes(range(128, 256)))
     for letter in ("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" + JOINERS).encode():
         table[letter] = letter
-    return bytes(table)
+    return bytes(table).lower()
 
 
 _SPACED = _spaced_table()
-_FOLDED = _SPACED.lower()
 
 
 class Words:
-    """Cuts text into words by the settings of a model: case, stop words, stemming, n-grams."""
+    """Cuts text into words by the settings of a model: stop words, stemming, n-grams."""
 
     def __init__(
         self,
         ngrams: int = 1,
-        keep_case: bool = False,
         stop_words: frozenset[str] = frozenset(),
         stem: Callable[[str], str] | None = None,
         dotless: bool = False,
     ) -> None:
         self.ngrams = ngrams
-        self.keep_case = keep_case
         self.stop_words = stop_words
         self.stem = stem
         self.dotless = dotless  # ı is another letter than i, and its capital is I; else all four are one
         self._stems: dict[str, str] = {}
         self._runs: dict[bytes, bytes] = {}  # of characters, and their words
-        self._table = _SPACED if keep_case else _FOLDED
         self._simple = not stop_words and stem is None
 
     def of(self, text: str) -> list[str]:
@@ -64,9 +60,9 @@ class Words:
                 text = text.replace("ı", "i")
             plain = text.isascii()
         if plain:
-            data = unchecked.translated(text, self._table)
+            data = unchecked.translated(text, _SPACED)
         else:
-            data = self._read_scripts(text.encode("utf-8", "replace").translate(self._table))
+            data = self._read_scripts(text.encode("utf-8", "replace").translate(_SPACED))
         if self._simple:
             return data
         words = [
@@ -89,7 +85,7 @@ class Words:
                 run = data[start:at]
                 words = self._runs.get(run)
                 if words is None:
-                    words = " ".join(words_of_run(run.decode(), self.keep_case)).encode()
+                    words = " ".join(words_of_run(run.decode())).encode()
                     if len(self._runs) >= MOST_RUNS:
                         self._runs.clear()
                     if at - start <= LONGEST_RUN:

@@ -324,6 +324,24 @@ def test_classifying_uses_the_settings_of_the_model(spamnb, mail, tmp_path):
     assert known[0]["messages"]["spam"] == 13
 
 
+def test_settings_are_options_too(spamnb, mail):
+    """`--event binary` is `--settings event=binary`; one way at a time."""
+    judge = ("classify", "--json")
+    for short, text in (
+        ("--event multinomial --smoothing 0.5", "event=multinomial,smoothing=0.5"),
+        ("--event=binary --tfidf --no-numbers", "event=binary,tfidf=yes,numbers=no"),
+        ("--event bernoulli --prior ham=0.7,spam=0.3", "event=bernoulli,prior=ham:0.7/spam:0.3"),
+    ):
+        answers = [
+            spamnb(*judge, *words, stdin=mail.messages["spam"])
+            for words in (short.split(), ("--settings", text))
+        ]
+        assert answers[0].succeeds().json == answers[1].succeeds().json
+    spamnb(*judge, "--tfidf", "--settings", "event=binary").fails(64, "all settings")
+    spamnb(*judge, "--evnt", "binary").fails(64, "--evnt")
+    spamnb(*judge, "--event", "poisson").fails(64, "event=poisson")
+
+
 def test_three_labels(spamnb, three, mail):
     for message in ("ham", "spam", "work"):
         one = spamnb("classify", "--json", "--model", three, stdin=mail.messages[message]).succeeds().json

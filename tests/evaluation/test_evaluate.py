@@ -260,13 +260,13 @@ def test_tuning_tries_all_against_the_default(tuned):
     text = " ".join(tuned.out.decode().split())
     for name in ("event=bernoulli", "smoothing=0.1", "least-evidence=3.0", "damping=8", "word-pairs=no"):
         assert name in text
-    for name in ("ngrams=2", "headers=no", "case=yes"):  # on top of the best of the others
+    for name in ("ngrams=2", "headers=no"):  # on top of the best of the others
         assert name in text
     assert tuned.lines[-1].startswith("chosen: default; ")
     assert "this mail" in tuned.lines[-1]  # why
 
 
-@pytest.mark.parametrize("name", ["default", "event=bernoulli", "damping=4,ngrams=2,headers=no,case=yes"])
+@pytest.mark.parametrize("name", ["default", "event=bernoulli", "damping=4,ngrams=2,headers=no"])
 def test_train_takes_settings_as_evaluate_names_them(spamnb, mail, tmp_path, name):
     settings, view = parse_settings(name)
     theirs, ours = str(tmp_path / "theirs"), str(tmp_path / "ours")

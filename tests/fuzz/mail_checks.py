@@ -39,7 +39,7 @@ VERDICT = Verdict("spam", 1.5, 0.9, {"ham": 0.1, "spam": 0.9}, [])
 DEFLATED = 1032  # times as large is what is unpacked, at the most
 STEP = 70_000  # letters or steps that one more table of a font may take
 NEVER_IN_A_TOKEN = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
-SETTINGS = [Settings(), Settings(ngrams=3, stem="english"), Settings(keep_case=True, headers=False)]
+SETTINGS = [Settings(), Settings(ngrams=3, stem="english"), Settings(headers=False)]
 TOKENIZERS = [Tokenizer(settings) for settings in SETTINGS]
 BOX = new_folder() / "box"
 NAMES = ["", *sorted({codec(name) for name in KNOWN} - {""})]

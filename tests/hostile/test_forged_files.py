@@ -72,7 +72,7 @@ HEADS = [
         view__damping=NO_RATE,
         view__prior=(EVIL, 7, {}, {"ham": nan}, {"ham": -1.0, "spam": 2.0}, {"ham": "1"}),
         columns__0__2=(-8, nan, "8", 1 << 60),
-        **{f"settings__{name}": (EVIL,) for name in "stem stop_language headers keep_case".split()},
+        **{f"settings__{name}": (EVIL,) for name in "stem stop_language headers".split()},
         **{f"view__{name}": (nan, "x") for name in "pairs numbers tfidf split_head_body".split()},
         **{f"columns__{n}__0": NO_COLUMN for n in (0, 1, 5)},
         **{f"columns__{n}__1": NO_KIND for n in (0, 1, 3)},

@@ -161,16 +161,6 @@ def test_a_non_joiner_is_a_space_in_persian():
     assert of("می\u200cخواهم") == of("می\u200c\u200cخواهم\u200c") == of("می خواهم")
 
 
-@table(
-    ("Buy NOW", "Buy NOW"),
-    ("Über ПРИВЕТ", "Über ПРИВЕТ"),
-    ("ＦＲＥＥ Ｍoney", "FREE Money"),
-    ("vіаgrа VIАGRА", "viagra VIAGRA"),
-)
-def test_case_is_kept_on_demand(text, words):
-    assert of(text, keep_case=True) == words
-
-
 INVISIBLE = (
     "\u00ad\u200b\u200c\u200d\u200e\u200f\u202e\u202c\u2060\u2066\ufeff\u034f\u061c\u180e\u3164\ufe0f"
     "\U000e0100\U000e0041"
@@ -241,8 +231,7 @@ def test_stop_words(language):
 
 
 def test_stop_words_whatever_their_case():
-    for keep_case in (False, True):
-        assert of("The END of THE offer", stop_words=["the", "of", "end"], keep_case=keep_case) == ["offer"]
+    assert of("The END of THE offer", stop_words=["the", "of", "end"]) == ["offer"]
     assert of("Daß du weißt", stop_words=["daß"]) == ["du", "weisst"]
 
 
@@ -282,9 +271,9 @@ def test_stop_words_are_taken_out_before_stemming():
     assert of("having offers", stem="english", stop_words=["having"]) == ["offer"]
 
 
-@given(st.text(max_size=300), st.booleans())
-def test_any_text(text, keep_case):
-    words = Words(keep_case=keep_case).of(text)
+@given(st.text(max_size=300))
+def test_any_text(text):
+    words = WORDS.of(text)
     assert all(word.isprintable() and not any(map(str.isspace, word)) for word in words)
     assert all(0 < len(word) <= LONGEST_WORD for word in words)
 

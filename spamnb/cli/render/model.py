@@ -105,7 +105,6 @@ def settings(chosen: dict[str, Any]) -> str:
         "headers": "headers",
         "ngrams": f"runs of up to {chosen['ngrams']} words" if chosen["ngrams"] > 1 else "words",
         "grams": "runs of four bytes",
-        "keep_case": "capitals apart",
         "stem": f"stems of {chosen['stem']}",
         "stop_language": f"without stop words of {chosen['stop_language']}",
     }
