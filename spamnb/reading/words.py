@@ -16,7 +16,7 @@ MOST_RUNS, LONGEST_RUN = 5000, 60  # likewise, of characters that are not all AS
 
 
 def _spaced_table() -> bytes:
-    """Return a translation table that makes spaces of separators, and letters small; others are read later."""
+    """Make a table of bytes that makes spaces of separators, and letters small; the rest is read later."""
     table = bytearray(128 * b" " + bytes(range(128, 256)))
     for letter in ("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" + JOINERS).encode():
         table[letter] = letter
