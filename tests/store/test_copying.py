@@ -2,13 +2,8 @@
 
 import os
 import shutil
-import subprocess
-import sys
 
-import pytest
-from helpers.learning import fold, made, wait_for_folding
-from helpers.paths import TESTS
-from helpers.waiting import PATIENCE, until
+from helpers.learning import fold, made
 
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
@@ -17,62 +12,10 @@ from spamnb.store.journal import read_bytes
 from spamnb.store.stored_model import StoredModel
 from spamnb.training.learn import learn
 
-# Learns on and on, and tells of each message once it is learned. Every few are folded.
-STORM = """
-import sys
-from helpers.learning import made
-from spamnb.store import journal
-from spamnb.training.learn import learn
-journal.FOLD_LIMIT = 2000
-number = int(sys.argv[2])
-while True:
-    learn(sys.argv[1], made(number), "spam")
-    print(number, flush=True)
-    number += 1
-"""
-
 
 def missing(path, numbers):
     stored = StoredModel.open(path)
     return [number for number in numbers if stored.label_of(digest(read(made(number)))) != "spam"]
-
-
-@pytest.mark.slow
-def test_a_storm_of_learning(spamnb, model, tmp_path):
-    """What was acknowledged before a backup began is in it, however often the model is folded."""
-    copy, where = str(tmp_path / "copy"), os.environ | {"PYTHONPATH": str(TESTS)}
-    log = tmp_path / "log"
-    with open(log, "ab") as file:
-        storm = [
-            subprocess.Popen([sys.executable, "-c", STORM, model, str(start)], env=where, stdout=file)
-            for start in (0, 100_000)
-        ]
-
-    before: list[int] = []
-
-    def learned():
-        return [int(line) for line in log.read_text().splitlines(keepends=True) if line.endswith("\n")]
-
-    def has_learned_more_than(count):
-        return lambda: len(learned()) > count
-
-    try:
-        generations: set[int] = set()
-        while len(generations) < 4:
-            until(has_learned_more_than(len(before)))
-            before = learned()
-            spamnb("backup", "--model", model, copy).succeeds()
-            assert missing(copy, before) == []
-            generations.add(StoredModel.open(copy).generation)
-    finally:
-        for process in storm:
-            process.kill()
-            process.wait(PATIENCE)
-        wait_for_folding(model)
-    for suffix in ("", ".journal"):
-        shutil.copy(copy + suffix, model + suffix)
-    assert missing(model, before) == []
-    assert learn(model, made(before[0]), "spam") == "known"
 
 
 def test_a_fold_between_the_model_and_its_journal(model, tmp_path, monkeypatch):

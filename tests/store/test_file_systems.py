@@ -1,7 +1,6 @@
 """File systems that cannot do all that is asked of them: without maps, locks, or a way to sync a folder."""
 
 import os
-import shutil
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,6 @@ from helpers.failing import failed, failing
 from helpers.programs import needs
 
 from spamnb.store.stored_model import StoredModel
-from spamnb.training.learn import learn
 
 pytestmark = needs("strace")
 LESSON = b"Subject: one more\n\nviagra and casino\n"
@@ -22,8 +20,7 @@ NO_LOCKS = "this file system has no locks ("
     ("error", "command", "said"),
     [
         ("ENOLCK", "--spam -", NO_LOCKS),
-        ("ENOLCK", "HAM SPAM", NO_LOCKS),
-        ("EIO", "--spam -", "cannot lock: Input/output error; name another file with --model"),
+        ("EIO", "HAM SPAM", "cannot lock: Input/output error; name another file with --model"),
     ],
 )
 @pytest.mark.parametrize("is_new", [False, True])
@@ -49,20 +46,11 @@ def test_without_locks_mail_is_judged_all_the_same(spamnb, own, mail, tmp_path):
     assert done == expected
 
 
-@pytest.mark.parametrize("error", ["EINVAL", "EOPNOTSUPP"])
-def test_a_folder_that_cannot_be_synced_is_no_failure(spamnb, own, mail, tmp_path, error):
+def test_a_folder_that_cannot_be_synced_is_no_failure(spamnb, own, mail, tmp_path):
     """What is in the file was synced; more cannot be done there."""
     log, folder = tmp_path / "log", os.path.dirname(own)
-    trained = shutil.copy(own, own + ".trained")
-    spamnb("train", "--jobs", "1", "--ham", mail.work, "--model", trained).succeeds()
-    learned = shutil.copy(own, own + ".learned")
-    learn(learned, LESSON, "spam")
-    for command, synced in (("--spam -", learned), (f"--jobs 1 --ham {mail.work}", trained)):
-        tracer = failing(log, "fsync,fdatasync", error, folder)
-        done = spamnb.run([*tracer, spamnb.program, "train", *command.split(), "--model", own], LESSON)
-        done.succeeds()
+    for command, messages in (("--spam -", [14, 15]), (f"--jobs 1 --ham {mail.work}", [28, 15])):
+        tracer = failing(log, "fsync,fdatasync", "EINVAL", folder)
+        spamnb.run([*tracer, spamnb.program, "train", *command.split(), "--model", own], LESSON).succeeds()
         assert any(f"<{folder}>" in line for line in failed(log))
-        if synced == learned:
-            assert StoredModel.open(own).messages == StoredModel.open(synced).messages == [14, 15]
-            os.unlink(own + ".journal")
-    assert Path(own).read_bytes() == Path(trained).read_bytes()
+        assert StoredModel.open(own).messages == messages

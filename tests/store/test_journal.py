@@ -8,9 +8,6 @@ import msgpack
 import pytest
 from helpers.learning import fold, journal_of
 
-from spamnb.reading.features import fingerprints_of
-from spamnb.reading.identity import digest
-from spamnb.reading.message import read
 from spamnb.store.journal import Journal, sealed
 from spamnb.store.stored_model import StoredModel
 from spamnb.training.learn import learn
@@ -20,30 +17,12 @@ MAIL = [
     b"Subject: money\n\nbuy now now\n",
     b"Subject: tea\n\nsee you at five\n",
 ]
-MAIL_DIGESTS = [digest(read(raw)) for raw in MAIL]
 
 
 def records(path):
     """The journal as the msgpack library reads it."""
     with open(path + ".journal", "rb") as file:
         return [msgpack.unpackb(packed) for _, packed in msgpack.Unpacker(file)]
-
-
-def test_a_learned_message_is_one_record_and_the_model_stays(model):
-    before = Path(model).read_bytes()
-    assert learn(model, MAIL[1], "spam") == "learned"
-    assert Path(model).read_bytes() == before
-    (record,) = records(model)
-    assert record["model"] == msgpack.unpackb(before)["head"]["generation"]
-    assert (record["before"], record["after"]) == (None, "spam")
-    assert record["digest"] == digest(read(MAIL[1]))
-    fingerprints = memoryview(record["fingerprints"]).cast("Q").tolist()
-    assert fingerprints == sorted(set(fingerprints))
-    tokens = record["text"].decode().splitlines()
-    assert fingerprints == fingerprints_of(tokens)
-    counts = dict(zip(tokens, memoryview(record["occurrences"]).cast("H"), strict=True))
-    assert (counts["now"], counts["buy"]) == (2, 1)
-    assert record["new_tokens"] == len(tokens)
 
 
 def test_learned_and_forgotten_then_folded_it_is_the_model_of_before(model):
@@ -79,24 +58,6 @@ def learned(path, *mail):
 def of_another(record):
     """The same, of another model."""
     return sealed({**unsealed(record), "model": 5})
-
-
-def test_only_the_records_of_its_generation_count(model):
-    generation = StoredModel.open(model).generation
-    one, two, three = learned(model, *((raw, "ham") for raw in MAIL))
-    for content, expected in (
-        (one + two, "12"),
-        (of_another(one) + two, "2"),
-        (one + of_another(two), "1"),
-        (one + of_another(two) + three, "13"),
-        (of_another(one) + of_another(two), ""),
-        (b"", ""),
-    ):
-        journal_of(model).write_bytes(content)
-        found = Journal.read(model + ".journal", generation, ["ham", "spam"])
-        numbers = [MAIL_DIGESTS.index(entry.digest) + 1 for entry in found.records]
-        assert "".join(map(str, numbers)) == expected
-        assert StoredModel.open(model).messages == [len(expected), 0]
 
 
 @pytest.mark.parametrize("older", [False, True])

@@ -7,7 +7,6 @@ import tempfile
 from itertools import pairwise
 from pathlib import Path
 
-import msgpack
 import pytest
 from helpers.forging import flip
 from helpers.learning import fold, journal_of, seen, train_bulk
@@ -19,8 +18,7 @@ from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import Tokenizer
-from spamnb.store import journal
-from spamnb.store.journal import Journal, sealed
+from spamnb.store.journal import Journal
 from spamnb.store.stored_model import StoredModel
 from spamnb.training.learn import learn
 
@@ -175,49 +173,6 @@ def test_cut_at_every_length_it_is_torn_and_nothing_is_told(start, model, withou
     assert capfd.readouterr().err == ""
 
 
-# Several
-
-
-# Beside other models' records
-
-
-def changed(record, **fields):
-    return sealed({**msgpack.unpackb(msgpack.unpackb(record)[1]), **fields})
-
-
-@pytest.fixture
-def records(start):
-    """Two records, a damaged one, and one of another model."""
-    whole, stretches = journal_of(start[0]).read_bytes(), start[1]
-    one, two, three, other = (whole[slice(*stretch)] for stretch in stretches[:4])
-    return one, two, three[:-1] + b"?", changed(other, model=5)
-
-
-@pytest.mark.usefixtures("no_fold")
-def test_what_is_learned_behind_damage_is_known(model, records):
-    """Nothing is cut off but what is torn, or of a model that never came."""
-    one, two, lost, other = records
-    for kept, dropped in (
-        (lost + one, b""),
-        (lost + one, two[:20]),
-        (one + lost, b""),
-        (one + lost, two[:50]),
-        (other + lost, b""),
-        (lost, other),
-        (b"", b"garbage"),
-        (one, bytes(100)),
-    ):
-        journal_of(model).write_bytes(kept + dropped)
-        before = StoredModel.open(model).messages
-        assert learn(model, MORE, "spam") == "learned"
-        content = journal_of(model).read_bytes()
-        assert content.startswith(kept)
-        assert not dropped or not content.startswith(kept + dropped)
-        assert StoredModel.open(model).messages == [before[0], before[1] + 1]
-        assert learn(model, MORE, "spam") == "known"
-        assert digest(read(MORE)) not in Journal.read(model + ".journal", 5, LABELS).learned
-
-
 # Put aside
 
 
@@ -230,15 +185,10 @@ def aside(path):
     return Path(path + ".journal.damaged")
 
 
-@pytest.mark.parametrize("before", ["an older one", "a link", "nothing"])
-def test_the_damaged_journal_is_kept_aside(start, model, without, tmp_path, before):
-    """In place of an older one; a link there is not followed, whatever the umask. A sound one is not kept."""
+def test_the_damaged_journal_is_kept_aside(start, model, without, tmp_path):
+    """A link there is not followed, whatever the umask. A sound one is not kept."""
     (tmp_path / "victim").write_bytes(b"precious")
-    if before == "an older one":
-        aside(model).write_bytes(b"older")
-        aside(model).chmod(0o644)
-    elif before == "a link":
-        aside(model).symlink_to(tmp_path / "victim")
+    aside(model).symlink_to(tmp_path / "victim")
     content = damage_a_record(model, start[1][1])
     umask = os.umask(0)
     try:
@@ -259,88 +209,34 @@ def test_the_damaged_journal_is_kept_aside(start, model, without, tmp_path, befo
 # Real processes
 
 
-@pytest.fixture
-def damaged(spamnb, own):
-    """A model with five lessons of which the second is damaged, one that never had it, and what is told."""
-    sound = own + ".sound"
-    shutil.copy(own, sound)
-    for number in range(5):
+def test_every_command_goes_on_and_what_was_lost_is_learned_again(spamnb, own, mail):
+    """One line is told, until the lesson that comes next has the journal folded."""
+    ends = [0]
+    for number in range(3):
         raw = b"Subject: lesson %d\n\nnumber%d pills and casino\n" % (number, number)
         spamnb("train", "--spam", "-", "--model", own, stdin=raw).succeeds()
-        if number != 1:
-            spamnb("train", "--spam", "-", "--model", sound, stdin=raw).succeeds()
-        if number == 0:
-            first = os.path.getsize(own + ".journal")
-        if number == 1:
-            last = os.path.getsize(own + ".journal")
-    damage_a_record(own, (first, last))
-    return (
-        own,
-        sound,
-        f"{own}.journal: damaged records are passed over, at bytes {first}-{last - 1}; learn the messages",
-    )
+        ends.append(os.path.getsize(own + ".journal"))
+    damage_a_record(own, ends[1:3])
+    told = f"{own}.journal: damaged records are passed over, at bytes {ends[1]}-{ends[2] - 1}; learn"
 
+    def says(done):
+        assert done.code == 0
+        assert done.err.decode().count("\n") == 1
+        assert done.err.decode().startswith(f"spamnb: {told}")
+        return done
 
-def says(done, line, code=0):
-    """It does what it does, and one line is told aside."""
-    assert done.code == code, done.err
-    assert done.err.decode().count("\n") == 1
-    assert done.err.decode().startswith(f"spamnb: {line}")
-    return done
-
-
-def test_every_command_goes_on(spamnb, damaged, mail):
-    own, sound, line = damaged
     for command in (
         ["inspect", "--json"],
-        ["inspect", "--token", "number0", "number4"],
-        ["inspect", "--sample", "spam", "--seed", "1"],
-        ["inspect", mail.spam + "/01", "--json"],
         ["classify", mail.ham, mail.spam],
         ["export"],
         ["prune", "--dry-run"],
     ):
-        expected = spamnb(*command, "--model", sound).succeeds()
-        done = says(spamnb(*command, "--model", own), line)
-        if command not in (["inspect", "--json"], ["export"]):  # what was lost had a part in later scores
-            assert done.out.replace(own.encode(), b"MODEL") == expected.out.replace(sound.encode(), b"MODEL")
+        says(spamnb(*command, "--model", own))
     assert not aside(own).exists()
-
-
-def wait_until_folded(path):
-    until(lambda: not journal_of(path).exists())
-    assert aside(path).exists()
-
-
-def test_what_was_lost_is_learned_again_and_all_is_well(spamnb, damaged):
-    """The lesson that comes next has the journal folded, and nothing more is told."""
-    own, _, line = damaged
+    learn_again = ("train", "--spam", "-", "--model", own)
     lost = b"Subject: lesson 1\n\nnumber1 pills and casino\n"
-    done = says(spamnb.afresh("train", "--spam", "-", "--model", own, stdin=lost), line)
-    assert done.out == b"spam: 1 learned\n"
-    wait_until_folded(own)
-    assert (
-        spamnb("train", "--spam", "-", "--model", own, stdin=lost).succeeds().out
-        == b"spam: 1 already known\n"
-    )
-    assert spamnb("inspect", "--json", "--model", own).succeeds().json["messages"] == [14, 19]
-
-
-def test_it_is_told_once_of_each_model_and_anew_when_there_is_more(start, tmp_path, capfd):
-    models = []
-    for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-        models.append(copied(start[0], tmp_path / name))
-        damage_a_record(models[-1], start[1][1])
-    for _ in range(3):
-        for model in models:
-            StoredModel.open(model)
-    assert capfd.readouterr().err.count("\n") == 2
-    for number in range(2, 7):
-        damage_a_record(models[0], start[1][number])
-    StoredModel.open(models[0])
-    told = capfd.readouterr().err
-    assert told.count("\n") == 1
-    places = ", ".join(f"{first}-{end - 1}" for first, end in start[1][1:4])
-    assert f"damaged records are passed over, at bytes {places} and 3 more; learn" in told
-    assert journal.MOST_LISTED == 3
+    assert says(spamnb.afresh(*learn_again, stdin=lost)).out == b"spam: 1 learned\n"
+    until(lambda: not journal_of(own).exists())
+    assert aside(own).exists()
+    assert spamnb(*learn_again, stdin=lost).succeeds().out == b"spam: 1 already known\n"
+    assert spamnb("inspect", "--json", "--model", own).succeeds().json["messages"] == [14, 17]

@@ -1,7 +1,5 @@
 """Our reader of msgpack agrees with the library."""
 
-from contextlib import suppress
-
 import msgpack
 import pytest
 from hypothesis import given
@@ -39,24 +37,12 @@ def test_reads_what_the_library_writes(value):
     assert unpack(packed)[1] == len(packed)
 
 
-@pytest.mark.parametrize("size", [0, 15, 16, 31, 32, 255, 256, 65535, 65536])
-def test_every_width_of_length(size):
-    for value in ("x" * size, b"x" * size, [1] * size, dict.fromkeys(range(size), 1)):
-        assert plain(unpack(msgpack.packb(value))[0]) == value
-
-
 @given(values, st.data())
 def test_a_cut_file_is_an_error_and_nothing_else(value, data):
     packed = msgpack.packb(value)
     cut = data.draw(st.integers(0, len(packed) - 1))
     with pytest.raises(Damaged):
         unpack(packed[:cut])
-
-
-@given(st.binary(max_size=200))
-def test_foreign_bytes_are_read_or_refused(data):
-    with suppress(Damaged):
-        unpack(data)
 
 
 def test_depth_is_bounded():
