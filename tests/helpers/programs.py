@@ -106,7 +106,6 @@ STARTS: dict[str, str | Callable[[], None]] = {
     "procmail": "procmail -v",
     "promtool": "promtool --version",
     "rspamc": "rspamc --help",
-    "rspamd": "rspamd --version",
     "setpriv": become_others,
     "spamc": "spamc -V",
     "spamd": "spamd --version",

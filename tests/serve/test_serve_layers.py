@@ -5,7 +5,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-from helpers.reads import Watch
 from helpers.samples import ham, spam, work
 
 from spamnb.delivery.commands import LearnCommand
@@ -97,15 +96,3 @@ def test_without_the_shared_model_users_are_judged_by_their_own(shared, homes, t
     assert capfd.readouterr().err.count("without this base") == 1
     kept.rename(shared)
     assert judge.classify(spam(99), "ann").verdict.as_map() == layered
-
-
-def test_a_base_in_memory_is_not_read_for_each_message(shared, homes, judge):
-    for n in range(12):
-        lesson(shared, homes, work(n), "ham")
-        path = lesson(shared, homes, spam(60 + n), "spam")
-    assert judge.classify(spam(98), "ann").model == path
-    watch = Watch(shared)
-    judged = judge.classify(spam(99), "ann").verdict.as_map()
-    assert not watch.saw_reads()
-    assert judged == Model.open(path).classify(spam(99)).as_map()
-    assert watch.saw_reads()

@@ -1,6 +1,5 @@
 """How a server starts, goes on when the world changes, and ends."""
 
-import asyncio
 import fcntl
 import os
 import select
@@ -15,12 +14,10 @@ from pathlib import Path
 import pytest
 from helpers.programs import needs
 from helpers.serving import LOOPBACK, Client, Serving, children, everything, refuses, request
-from helpers.waiting import PATIENCE, stand_still, until
+from helpers.waiting import PATIENCE, until
 
 from spamnb.model import Model
-from spamnb.serve.clients import HeldBytes
-from spamnb.serve.learning import LOCKED_PREFIX, MOST_WAITING_FOR_A_MODEL, Lesson, Lessons
-from spamnb.serve.log import Log
+from spamnb.serve.learning import MOST_WAITING_FOR_A_MODEL
 from spamnb.store.stored_model import StoredModel
 
 OK = b"SPAMD/1.1 0 EX_OK\r\n"
@@ -29,13 +26,6 @@ OK = b"SPAMD/1.1 0 EX_OK\r\n"
 def learners(server):
     """The processes that learn a message each."""
     return children(server.process.pid)
-
-
-def is_told_to_stop(process):
-    """Whether a process that stands still has a SIGTERM to come."""
-    with open(f"/proc/{process}/status") as file:
-        pending = next(int(line.split()[1], 16) for line in file if line.startswith("ShdPnd:"))
-    return pending >> signal.SIGTERM - 1 & 1
 
 
 def test_from_the_command_line(spamnb, tmp_path, mail):
@@ -166,22 +156,6 @@ def test_requests_under_way_are_answered_when_it_stops(serving, mail):
     assert server.process.wait(PATIENCE) == 0
 
 
-def test_who_waits_at_the_door_is_let_in_before_it_closes(serving, mail):
-    """The server stands still, so that connections queue up; then it is told to stop."""
-    server = serving()
-    stand_still(server.process.pid)
-    clients = [server.connect() for _ in range(20)]
-    for client in clients:
-        client.sendall(request("CHECK", mail.messages["spam"]))
-    server.process.send_signal(signal.SIGTERM)
-    until(lambda: is_told_to_stop(server.process.pid))
-    server.process.send_signal(signal.SIGCONT)
-    for client in clients:
-        with client:
-            assert everything(client).startswith(OK)
-    assert server.process.wait(PATIENCE) == 0
-
-
 def test_a_lesson_under_way_is_finished_when_it_stops(serving, own, spamnb):
     server = serving(model=own, allow_tell=True)
     raw = b"Subject: late\n\nlesson\n"
@@ -221,35 +195,6 @@ def test_a_locked_model_holds_up_nobody_else(serving, own, mail, tmp_path):
         for pupil in pupils:
             with pupil:
                 assert everything(pupil) == OK + b"DidSet: local\r\n\r\n\r\n"
-
-
-def test_lessons_for_a_model_that_stays_locked_fail_together(monkeypatch):
-    runs = []
-
-    async def locked(_, lesson):
-        runs.append(lesson)
-        await asyncio.sleep(0.01)
-        return LOCKED_PREFIX + b"another program is writing it"
-
-    monkeypatch.setattr(Lessons, "_in_a_process", locked)
-
-    async def learn_all():
-        lessons = Lessons(Log(), HeldBytes(1))
-        tasks = [lessons.learn(Lesson("model", b"", "ham")) for _ in range(3)]
-        return await asyncio.gather(*tasks, return_exceptions=True), lessons
-
-    failures, lessons = asyncio.run(learn_all())
-    assert all("is writing it" in str(failure) for failure in failures)
-    assert (len(failures), len(runs), lessons.count, lessons.turns) == (3, 1, {}, {})
-
-
-def test_lessons_that_fail(serving, own, tmp_path):
-    server = serving(model=own, allow_tell=True)
-    os.mkdir(own + ".journal")
-    answer = server.ask(request("TELL", b"Subject: x\n\ny\n", Set="local", Message_class="spam"))
-    assert answer == b"SPAMD/1.0 75 Temporary failure: see the log of the server\r\n"
-    server.wait_for("model.msgpack.journal: ")
-    assert str(tmp_path) not in answer.decode()
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")

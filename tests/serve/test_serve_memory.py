@@ -4,16 +4,11 @@ import os
 import random
 import shutil
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
-from helpers.tables import crowded, token_of
 
-from spamnb.bayes.classifier import Classifier
-from spamnb.in_memory import CountLayer, HashTables, MemoryScorer
-from spamnb.model import DEFAULT_VIEW, Model
-from spamnb.reading.features import BODY, NO_TAG, Features
+from spamnb.in_memory import MemoryScorer
+from spamnb.model import Model
 from spamnb.reading.message import read
 from spamnb.serve import open_models
 from spamnb.serve.open_models import SharedModel
@@ -72,19 +67,3 @@ def test_through_a_life_of_learning(own, spamnb, messages, said):
     shutil.copy(spamnb.model, own + ".new")
     os.replace(own + ".new", own)
     assert said(kept.current()) == said(Model.open(own))
-
-
-def test_words_made_to_lie_together(tmp_path):
-    """The last of them find no slot."""
-    stored, crowd = crowded(tmp_path)
-    classifier, features = Classifier(stored, DEFAULT_VIEW), Features()
-    for number in [*crowd, crowd[0] - 1]:
-        token = token_of(number)
-        features.add(NO_TAG, token, 0, len(token), BODY)
-    assert {number for number, _, _ in features.tokens} == {*crowd, crowd[0] - 1}
-    facts = {"view": DEFAULT_VIEW, "classifier": classifier, "labels": stored.labels, "counts": stored}
-    model: Any = SimpleNamespace(stored=stored, **facts)
-    expected = classifier.score(features.tokens, {}, features.pairs)
-    assert len(expected.evidence) > 1000
-    scored = MemoryScorer(model, [CountLayer(stored, HashTables.read(stored))]).score(features)
-    assert (scored.joint, scored.parts[:1]) == (expected.joint, expected.parts[:1])

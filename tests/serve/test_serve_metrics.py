@@ -70,14 +70,6 @@ def test_everything_is_counted(server, mail):
     assert buckets == sorted(buckets)
 
 
-def test_a_user_model_that_cannot_be_judged_by_is_counted(serving, own, mail, tmp_path):
-    (tmp_path / "bob").mkdir()
-    (tmp_path / "bob" / "model.msgpack").write_text("a letter")
-    server = serving(model=own, user_models=str(tmp_path), http=(LOOPBACK,))
-    server.ask(request("CHECK", mail.messages["spam"], User="bob"))
-    assert figures(server)["spamnb_fallback_total"] == 1
-
-
 def test_rules_and_dashboard_name_what_is_served(server):
     served = set(re.findall(r"^# TYPE (\w+)", get(server)[1], re.MULTILINE))
     rules = (MONITORING / "spamnb.rules.yml").read_text()

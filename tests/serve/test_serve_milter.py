@@ -1,10 +1,8 @@
 """The milter protocol, packet by packet: what a mail server says, and what it hears."""
 
-import os
 import re
 import signal
 import struct
-from contextlib import suppress
 
 import pytest
 from helpers.packets import AGREED, CONTINUE, END, HELLO, message, offer, packet
@@ -15,11 +13,11 @@ from helpers.waiting import PATIENCE, until
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.serve.clients import MOST_HELD, HeldBytes
+from spamnb.serve.clients import HeldBytes
 from spamnb.serve.judge import Judge
 from spamnb.serve.log import Log
 from spamnb.serve.metrics import FAILED, PROTOCOL, REFUSED, TIMEOUT, Counters
-from spamnb.serve.milter import Milter, ReceivedHeader
+from spamnb.serve.milter import Milter
 from spamnb.serve.options import Options
 
 
@@ -58,26 +56,6 @@ def test_the_verdict_is_put_in_front(server, mail, label, head):
     assert heard.endswith(CONTINUE)
 
 
-@pytest.mark.parametrize(
-    ("helo", "recipients", "expected"),
-    [
-        (b"him", [b"<bob@b.example>"], b"from him (a.example [192.0.2.1])\n\tby mx\n\tfor <bob@b.example>; "),
-        (b"him", [b"<bob@b.example>", b"<eve@b.example>"], b"from him (a.example [192.0.2.1])\n\tby mx; "),
-        (b"", [], b"from a.example (a.example [192.0.2.1])\n\tby mx; "),
-    ],
-)
-def test_the_header_that_the_mail_server_writes(helo, recipients, expected):
-    received = ReceivedHeader()
-    assert received.as_bytes() == b""
-    received.read_macros(b"C_\0a.example [192.0.2.1]\0v\0Postfix\0j\0mx\0")
-    received.read_helo(helo + b"\0")
-    for recipient in recipients:
-        received.read_recipient(recipient + b"\0NOTIFY=NEVER\0")
-    assert received.as_bytes() == b"Received: " + expected + b"\n"
-    received.forget_message()
-    assert b"\tfor" not in received.as_bytes()
-
-
 def test_in_pieces_it_hears_the_same(server, mail):
     said = HELLO + message(mail.messages["ham"]) + packet(b"A") + message(mail.messages["spam"])
     heard = server.says(said)
@@ -103,30 +81,6 @@ def test_a_forged_header_behind_a_bare_carriage_return_is_refused(server, mail):
         assert b" ham; score=" in server.says(HELLO, message(harmless + mail.messages["ham"]))
 
 
-def test_a_message_left_is_forgotten(server, mail):
-    said = HELLO + message(FORGED + b"\n" + mail.messages["spam"], end=b"") + packet(b"A")
-    heard = server.says(said, message(mail.messages["ham"]))
-    assert heard == server.says(HELLO, message(mail.messages["ham"]))
-    assert server.held.now == 0
-
-
-def test_a_large_message_is_not_judged(spamnb, mail):
-    server = Server(spamnb.model, max_size=1000)
-    large = message(FORGED + b"\nSubject: x\n\n" + b"a" * 1000)
-    heard = server.says(HELLO, large, packet(b"A"), message(mail.messages["spam"]))
-    assert heard.startswith(removed(1) + CONTINUE)
-    assert b" spam; score=" in heard
-    assert server.counted(REFUSED) == 1
-    assert server.held.now == 0
-
-
-def test_all_sessions_together_hold_so_much(spamnb, mail):
-    server = Server(spamnb.model, max_size=1000)
-    assert server.held.take(MOST_HELD * 1000 - 100)
-    assert server.says(HELLO, message(mail.messages["spam"])) == CONTINUE
-    assert server.counted(REFUSED) == 1
-
-
 def test_what_cannot_be_judged_is_accepted_without_forged_headers(tmp_path, mail, capfd):
     server = Server(str(tmp_path / "missing"))
     heard = server.says(HELLO, message(FORGED + b"\n" + mail.messages["spam"]))
@@ -135,20 +89,10 @@ def test_what_cannot_be_judged_is_accepted_without_forged_headers(tmp_path, mail
     assert "no model" in capfd.readouterr().err
 
 
-@pytest.mark.parametrize("old", [offer(version=2), offer(actions=1), offer(flags=0x7F)])
-def test_an_old_mail_server_is_told_so(server, capfd, old):
-    assert server.says(old) == b""
-    assert "version 6" in capfd.readouterr().err
-    assert server.counted(PROTOCOL) == 1
-
-
 STRANGE = {
     "another protocol": b"GET / HTTP/1.0\r\n\r\n",
     "an unknown packet": offer() + packet(b"?", b"x"),
-    "an answer": offer() + packet(b"c"),
     "half a header": offer() + packet(b"L", b"Subject"),
-    "too much for a header": offer() + packet(b"L", b"Subject\0x\0y\0"),
-    "data where there is none": offer() + packet(b"N", b"x"),
     "an end without a beginning": END,
     "a huge packet": offer() + struct.pack("!L", 1 << 30),
 }
@@ -191,16 +135,6 @@ class TestServing:
         assert 'spamnb_messages_total{verdict="spam"} 3\n' in text
         assert "asked=MILTER" in server.log
 
-    def test_who_does_not_listen_hurts_nobody(self, serving, mail):
-        server = serving(milter=True)
-        with server.connect() as deaf, server.connect() as client:
-            deaf.setblocking(False)
-            with suppress(BlockingIOError, ConnectionError):
-                for _ in range(20):
-                    deaf.send(offer() * 10_000)
-            client.sendall(HELLO + message(mail.messages["spam"]))
-            assert client.recv(1 << 16)
-
     def test_what_was_begun_is_finished(self, serving, mail):
         server = serving(milter=True)
         said = message(mail.messages["spam"])
@@ -212,13 +146,6 @@ class TestServing:
             client.sendall(said[-10:])
             assert b" spam; score=" in client.recv(1 << 16)
             assert server.process.wait(PATIENCE) == 0  # though the session could go on
-
-
-def test_without_the_extra(spamnb, tmp_path):
-    (tmp_path / "kilter.py").write_text("raise ImportError")
-    environment = spamnb.environment | {"PYTHONPATH": str(tmp_path)}
-    done = spamnb.afresh("serve", "--milter", "--listen", "127.0.0.1:0", env=environment)
-    done.fails(64, "pip install 'spamnb[milter]'")
 
 
 def test_the_subject_of_spam_is_tagged_if_wanted(spamnb, mail, tmp_path, monkeypatch):
@@ -246,13 +173,6 @@ def test_the_log_names_the_queue_id_the_model_and_what_was_done(spamnb, mail, ca
     assert " queue=4X\\x1b[m done=accepted id=" in ham
     assert refused.endswith("spamnb: message -: a forged header hides in another: rejected user=- id=<1@a>")
     assert all(re.match(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4} ", line) for line in (spam, ham, refused))
-
-
-def test_a_journal_that_adds_the_time_gets_none(capfd, monkeypatch):
-    status = os.fstat(2)
-    monkeypatch.setenv("JOURNAL_STREAM", f"{status.st_dev}:{status.st_ino}")
-    Log().refused("why")
-    assert capfd.readouterr().err == "spamnb: why\n"
 
 
 def test_a_message_for_one_is_judged_by_the_model_of_the_recipient(spamnb, mail, tmp_path, capfd):

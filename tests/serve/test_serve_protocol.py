@@ -8,12 +8,6 @@ from helpers.serving import request
 # Shapes and other errors are compared with those of spamd itself by test_serve_oracle.py.
 
 
-@pytest.mark.parametrize("end", [b"1.2\r\n", b"1.5\r\n\r\n"])
-@pytest.mark.parametrize(("command", "answer"), [(b"PING", b"SPAMD/1.5 0 PONG\r\n"), (b"SKIP", b"")])
-def test_ping_and_skip(server, command, answer, end):
-    assert server.ask(command + b" SPAMC/" + end, end=False) == answer
-
-
 BAD = "76 Bad header line: "
 UNAVAILABLE = "69 Service Unavailable: "
 CHECK = b"CHECK SPAMC/1.5\r\n"
@@ -57,10 +51,3 @@ def test_other_ways_to_ask_the_same(server, mail):
     assert server.ask(request("CHECK", raw) + b"\r\nmore") == whole  # what follows the last line is not read
     assert server.ask(request("CHECK", raw).replace(b"Content-length", b"content-LENGTH")) == whole
     assert server.ask(request("CHECK", zlib.compress(raw), Compress="zlib")) == whole
-
-
-def test_models_with_other_labels(serving, three, mail):
-    server = serving(model=three)
-    assert b"Spam: True" in server.ask(request("CHECK", mail.messages["spam"]))
-    assert b"Spam: False" in server.ask(request("CHECK", mail.messages["work"]))
-    assert server.ask(request("SYMBOLS", mail.messages["work"])).endswith(b"\r\n\r\nSPAMNB_WORK")

@@ -129,14 +129,6 @@ def test_a_model_that_cannot_be_judged_by_gives_way_to_the_shared_one(spamnb, up
             server.end()
 
 
-def test_without_a_shared_model(serving, homes, upside_down, tmp_path):
-    give(homes, "ann", upside_down)
-    server = serving(model=str(tmp_path / "none"), user_models=str(homes))
-    assert "none: no model yet" in server.log.partition("serving at")[0]
-    assert not is_spam(server, "ann")
-    assert is_spam(server, "bob").startswith(b"SPAMD/1.0 75 ")
-
-
 def test_who_teaches_teaches_the_model_that_judges_them(serving, spamnb, own, homes):
     """And nobody teaches the shared one, where users have models."""
     give(homes, "ann", own)
