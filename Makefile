@@ -45,12 +45,13 @@ test-pythons:  ## the fast tests on every Python from 3.11 on that is installed
 checks: env  ## of how this is made: requirements, wheels, the image, types of the core, figures on the pages, the benches
 	$(BIN)/python -m pytest -n auto -o python_files='check_*.py' tests/checks
 
-lint: env  ## style, types, and which module may import which
+lint: env  ## style, types, which module may import which, and the budget of lines and options
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/mypy --config-file tests/mypy.ini
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/python .ci/budget
 
 golden: env  ## rewrite the expected tokens of tests/golden; review the difference
 	$(BIN)/python tests/golden/regenerate.py

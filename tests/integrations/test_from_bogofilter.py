@@ -9,7 +9,7 @@ from helpers.programs import needs
 from helpers.recipes import PAGES, recipe
 
 PAGE = (PAGES / "from-bogofilter.md").read_text()
-ROWS = re.findall(r"^\| ([a-z].*?) \| (?:`(bogo.*?)`)? ?\| `(spamnb .*?)` \|$", PAGE, re.MULTILINE)
+ROWS = re.findall(r"^\| ([a-z].*?) \| (?:`(bogo.*?)`)? ?\| `((?:xargs )?spamnb .*?)` \|$", PAGE, re.MULTILINE)
 SLOW = ("bogotune",)  # and wants hundreds of messages
 
 
