@@ -42,17 +42,12 @@ def verdicts(model, label):
     return [model.classify(made_up(label, f"new {number}")).label for number in range(100)]
 
 
-def test_without_misfiled_mail_nothing_is_corrected(tmp_path):
-    model = trained(tmp_path, 0)
-    assert model.stored.head["misfiled"] == [0, 0]
-    assert not model.classifier.is_corrected
-
-
-@pytest.mark.parametrize(("share", "least"), [(0.025, 0.95), (0.05, 0.9), (0.1, 0.75)])
-def test_nearly_as_much_spam_is_caught(share, least, tmp_path):
-    model, right = trained(tmp_path, share), trained(tmp_path, 0)
-    assert model.stored.head["misfiled"] == pytest.approx([share / (1 - share)] * 2, abs=0.03)
-    assert verdicts(model, "spam").count("spam") >= least * verdicts(right, "spam").count("spam")
+def test_nearly_as_much_spam_is_caught_and_nothing_is_corrected_without_misfiled_mail(tmp_path):
+    model, right = trained(tmp_path, 0.05), trained(tmp_path, 0)
+    assert right.stored.head["misfiled"] == [0, 0]
+    assert not right.classifier.is_corrected
+    assert model.stored.head["misfiled"] == pytest.approx([0.05 / 0.95] * 2, abs=0.03)
+    assert verdicts(model, "spam").count("spam") >= 0.9 * verdicts(right, "spam").count("spam")
     assert "spam" not in verdicts(model, "ham")
 
 

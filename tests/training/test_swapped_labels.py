@@ -34,23 +34,17 @@ def contents(model):
     return {path: data for path, data in files.items() if data}
 
 
-@pytest.mark.parametrize("how", ["folders", "options", "jobs"])
-def test_swapped_folders_change_nothing(spamnb, plain, own, how):
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_swapped_folders_change_nothing(spamnb, plain, own, jobs):
     spamnb("train", "--model", own, "--spam", "-", stdin=spam(99)).succeeds()  # one is in the journal
     before = contents(own)
-    words = {
-        "folders": ("--jobs", "1", plain.spam, plain.ham),
-        "options": ("--jobs", "1", "--spam", plain.ham, "--ham", plain.spam),
-        "jobs": ("--jobs", "2", plain.spam, plain.ham),
-    }[how]
-    train = ("train", "--model", own, *words)
+    train = ("train", "--model", own, "--jobs", jobs, plain.spam, plain.ham)
     told = ("14 of 14 messages learned as ham to spam", "14 of 15 messages learned as spam to ham", "forget")
     spamnb(*train).fails(64, *told)
     assert contents(own) == before
 
 
-@pytest.mark.parametrize("options", [[], ["--fresh"]])
-def test_names_that_contradict_their_labels_are_refused_from_the_first_training_on(spamnb, tmp_path, options):
+def test_names_that_contradict_their_labels_are_refused_from_the_first_training_on(spamnb, tmp_path):
     put(tmp_path / "spam", spam(1), spam(2))
     put(tmp_path / "Inbox", ham(1), ham(2))
     train = ("train", "--jobs", "1", "--model", tmp_path / "model", tmp_path / "spam", tmp_path / "Inbox")
@@ -59,9 +53,9 @@ def test_names_that_contradict_their_labels_are_refused_from_the_first_training_
         "Nothing was changed",
         "use --ham and",
     )
-    spamnb(*train, *options).fails(64, *told)
+    spamnb(*train).fails(64, *told)
     assert not (tmp_path / "model").exists()
-    spamnb(*train[:-2], *options, "--ham", tmp_path / "spam", "--spam", tmp_path / "Inbox").succeeds()
+    spamnb(*train[:-2], "--ham", tmp_path / "spam", "--spam", tmp_path / "Inbox").succeeds()
 
 
 def test_corrections_are_moved(spamnb, plain, own, tmp_path):
@@ -79,9 +73,8 @@ def test_corrections_are_moved(spamnb, plain, own, tmp_path):
     [
         ((0, 9), 9, False),  # too few to matter
         ((0, 10), 10, True),
-        ((0, 50), 1000, False),  # a folder of corrections
         ((0, 501), 1000, True),
-        ((0, 500), 1000, False),
+        ((0, 500), 1000, False),  # a folder of corrections
         ((99, 900), 1000, True),  # nearly all of those that are met
         ((101, 899), 1000, False),
     ],

@@ -1,26 +1,15 @@
 """Training in bulk: what counts once, what moves, what gives the same file; scores of what is left out."""
 
 import os
-import subprocess
-import sys
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.generated import examples_times
-from helpers.learning import fold, train_bulk
 from helpers.tables import assert_same
-from hypothesis import given
-from hypothesis import strategies as st
 
-from spamnb.bayes.view import View
 from spamnb.errors import SpamnbError
-from spamnb.mailboxes.sources import MAX_FILES
 from spamnb.model import Model
-from spamnb.reading.identity import digest
-from spamnb.reading.message import read
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.learned import LearnedMessages
 from spamnb.tables.loading import load_table
@@ -62,25 +51,6 @@ def stored(folder, name="model"):
     return StoredModel.open(str(folder / name))
 
 
-# In little memory
-
-
-def test_the_same_file_if_nothing_stays_in_memory(mail, monkeypatch):
-    write(mail / "ham", [*HAM, *SPAM[:1], *HAM[:2]])  # one in both, two twice
-    more = {"ham": [write(mail / "more", SPAM[1:3])]}
-
-    def trained(name):
-        train(mail, name)
-        train(mail, name, sources=more)
-        return content(mail, name)
-
-    in_memory = trained("model")
-    monkeypatch.setattr("spamnb.mailboxes.sources.MAX_FILES", 2)  # many batches
-    for name in ("FEW_ENTRIES", "MOST_ENTRIES", "SHARD_ENTRIES"):
-        monkeypatch.setattr(local, name, 4)
-    assert trained("little") == in_memory
-
-
 # Once
 
 
@@ -114,11 +84,8 @@ def assert_same_counts(folder, one, other):
 
 OUTCOMES = [
     ({"ham": SPAM}, {"ham": {"forgotten": 5}}),  # under whatever label it was learned
-    ({"ham": HAM[:2]}, {"ham": {"forgotten": 2}}),
-    ({"ham": SPAM[:2]}, {"ham": {"moved": 2}}),
     ({"spam": [SPAM[0], HAM[0], b"new"]}, {"spam": {"known": 1, "moved": 1, "learned": 1}}),
     ({"ham": [b"new"], "spam": [b"new"]}, {"ham": {"learned": 1}, "spam": {"conflicting": 1}}),
-    ({"ham": SPAM[:1], "spam": SPAM[:1]}, {"ham": {"moved": 1}, "spam": {"conflicting": 1}}),
 ]
 
 
@@ -169,71 +136,23 @@ def test_a_run_that_fails_changes_nothing(mail):
 
 
 @pytest.mark.slow
-def test_the_same_mail_gives_the_same_file(mail):
-    """In one process or two, in whatever order and in whatever kind of box; more than one chunk of it."""
-    many = [
-        f"Subject: {n}\n\n{'word' * (n % 7)} number{n % 50} of many\n".encode()
-        for n in range(MAX_FILES + 300)
-    ]
-    write(mail / "ham", many[:-200])
-    write(mail / "spam", many[-200:])
-    ham, spam = str(mail / "ham"), str(mail / "spam")
+def test_the_same_mail_gives_the_same_file(mail, monkeypatch):
+    """In one process or two, in whatever order and kind of box, in little memory, in several chunks."""
+    monkeypatch.setattr("spamnb.mailboxes.sources.MAX_FILES", 50)
+    many = [f"Subject: {n}\n\n{'word' * (n % 7)} number{n % 50} of many\n".encode() for n in range(240)]
+    ham, spam = write(mail / "ham", many[:-80]), write(mail / "spam", many[-80:])
     train(mail)
-    for jobs in ("1", "2"):
-        command = ["train", ham, spam, "--jobs", jobs, "--model", str(mail / f"jobs{jobs}")]
-        subprocess.run([sys.executable, "-m", "spamnb", *command], check=True, stdout=subprocess.DEVNULL)
-        assert content(mail, f"jobs{jobs}") == content(mail)
     files = [os.path.join(ham, name) for name in sorted(os.listdir(ham), reverse=True)]
-    train(mail, "files", sources={"spam": [spam], "ham": files})
-    assert content(mail, "files") == content(mail)
     envelope = b"From ann@example.org Mon Jan  1 00:00:00 2024\n"
-    (mail / "box").write_bytes(b"".join(envelope + raw + b"\n" for raw in many[:-200]))
+    (mail / "box").write_bytes(b"".join(envelope + raw + b"\n" for raw in many[:-80]))
+    train(mail, "two jobs", jobs=2)
+    train(mail, "files", sources={"spam": [spam], "ham": files})
     train(mail, "box.model", sources={"ham": [str(mail / "box")], "spam": [spam]})
-    assert content(mail, "box.model") == content(mail)
-
-
-words = st.sampled_from("buy now cheap noon lunch room see you ünï 六七".split())
-bodies = st.lists(words, max_size=6).map(" ".join)
-some_mail = st.lists(
-    st.tuples(st.sampled_from(["ham", "spam"]), bodies), min_size=2, max_size=7, unique_by=lambda one: one[1]
-)
-
-
-def as_mail(made):
-    return [(f"Subject: mail\n\n{body}\n".encode(), label) for label, body in made]
-
-
-# Scores of what is left out
-
-
-@given(some_mail, st.booleans(), st.sampled_from([0.0, 2.5]), st.sampled_from([0.0, 4.0]))
-@examples_times(0.15)
-def test_a_score_is_that_of_a_model_that_never_saw_the_message(made, pairs, least, damping):
-    labelled = as_mail(made)
-    view = View("binary", 0.01, pairs=pairs, least_evidence=least, damping=damping, split_head_body=pairs)
-    with tempfile.TemporaryDirectory() as folder:
-        stored = StoredModel.open(train_bulk(folder, labelled, "all", view=view))
-        learned = load_table(stored).learned
-        scores = dict(zip(learned.digests.tolist(), learned.scores.tolist(), strict=True))
-        assert len(scores) == len(labelled)
-        for number, (raw, _) in enumerate(labelled):
-            others = labelled[:number] + labelled[number + 1 :]
-            judge = train_bulk(folder, others, f"without{number}", view=view)
-            if not any(stored.head["misfiled"] + StoredModel.open(judge).head["misfiled"]):  # each by its own
-                score = Model.open(judge).classify(raw).score
-                assert scores[digest(read(raw))] == pytest.approx(score, rel=1e-5, abs=1e-5)
-
-
-def test_the_score_of_a_single_message_is_what_it_was_before_it_was_learned(mail):
-    train(mail)
-    raw = b"Subject: lunch\n\nbuy lunch now"
-    judged = Model.open(str(mail / "model")).classify(raw).score
-    learn(str(mail / "model"), raw, "ham")
-    fold(str(mail / "model"))
-    learned = load_table(stored(mail)).learned
-    assert learned.scores[learned.digests.tolist().index(digest(read(raw)))] == pytest.approx(
-        judged, rel=1e-6
-    )
+    for name in ("FEW_ENTRIES", "MOST_ENTRIES", "SHARD_ENTRIES"):
+        monkeypatch.setattr(local, name, 4)
+    train(mail, "little memory")
+    for name in ("two jobs", "files", "box.model", "little memory"):
+        assert content(mail, name) == content(mail), name
 
 
 def test_the_model_has_the_cutoffs_of_its_scores(mail):
