@@ -73,9 +73,3 @@ def test_clients_of_all_pages_ask_where_the_server_listens():
     assert set(asked) == {port}
     assert len(sizes) > 2
     assert max(sizes) <= Options.max_size
-
-
-@pytest.mark.parametrize("name", ["spamnb", "spamnb-milter"])
-def test_a_server_sees_who_its_clients_are(name):
-    """With users of its own, every client at a Unix socket would be nobody."""
-    assert "PrivateUsers" not in UNITS[ROOT / "systemd" / "system" / f"{name}.service"]

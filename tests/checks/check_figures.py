@@ -44,25 +44,3 @@ def test_no_figure_stands_outside(figures):
     }
     outside = {(page, figure) for page, figure in found if figure not in CHOSEN}
     assert outside == set(), "say it in a table of a run on record: bench/figures.py"
-
-
-def test_a_run_goes_on_record_and_onto_a_page(figures, monkeypatch, tmp_path):
-    monkeypatch.setattr(figures, "RECORDS", tmp_path)
-    log = "## mail, half: trained 2\n\n| filter | F1 |\n|---|--:|\n| spamnb | 0.9 ±1 % |\n\na machine\n12 s\n"
-    run = {"command": "make it", "commit": "0123456789ab", "date": "2026-01-02 03:04", "machine": "a machine"}
-    figures.take("step", log, run)
-    page = figures.written("<!-- figures: step: mail, half -->\nold\n<!-- end of figures -->\nrest")
-    assert page.splitlines() == [
-        "<!-- figures: step: mail, half -->",
-        "| filter |       F1 |",
-        "|--------|---------:|",
-        "| spamnb | 0.9 ±1 % |",
-        "",
-        "`make it`, 2026-01-02, commit 0123456789: a machine; 12 s.",
-        "<!-- end of figures -->",
-        "rest",
-    ]
-    figures.take("step", log.replace("0.9", "0.8"), run | {"date": "2026-01-01"})
-    assert figures.cell("step", "spamnb", "F1")[0] == "0.9"  # of the later run
-    with pytest.raises(KeyError, match="no run on record"):
-        figures.written("<!-- figures: step: nothing -->\n<!-- end of figures -->")

@@ -1,6 +1,5 @@
 """`--base` and `--no-base` of the commands."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -13,37 +12,23 @@ def own(spamnb, mail, tmp_path):
         (tmp_path / label).mkdir()
         for name in ("03", "04", "05"):
             (tmp_path / label / name).write_bytes((Path(getattr(mail, label)) / name).read_bytes())
-    path = str(tmp_path / "own")
-    spamnb("train", "--base", spamnb.model, "--model", path, str(tmp_path / "ham"), str(tmp_path / "spam"))
-    spamnb("train", "--ham", "-", "--model", path, stdin=mail.messages["ham"]).succeeds()
+    path, base = str(tmp_path / "own"), tmp_path / "base"
+    base.write_bytes(Path(spamnb.model).read_bytes())
+    spamnb("train", "--base", base, "--model", path, tmp_path / "ham", tmp_path / "spam").succeeds()
     return path
 
 
-def verdicts(spamnb, mail, *options):
-    return [spamnb("classify", *options, stdin=raw).succeeds().lines for raw in mail.messages.values()]
+def test_with_a_base_without_it_and_when_it_is_gone(spamnb, mail, own, tmp_path):
+    def verdicts(*options):
+        return [spamnb("classify", "--model", own, *options, stdin=raw) for raw in mail.messages.values()]
 
-
-def test_train_and_classify(spamnb, mail, own, tmp_path):
-    alone = verdicts(spamnb, mail, "--model", own, "--no-base")
-    folders = str(tmp_path / "ham"), str(tmp_path / "spam")
-    told = spamnb("train", "--base", "none", "--model", own).succeeds()
-    assert any(own in line for line in told.lines)
-    assert verdicts(spamnb, mail, "--model", own) == alone
-    spamnb("train", "--base", spamnb.model, "--model", own).succeeds()
-    os.link(spamnb.model, tmp_path / "kept")
-    spamnb("train", "--base", tmp_path / "kept", "--model", own, *folders).succeeds()
-    os.unlink(tmp_path / "kept")
-    alone = verdicts(spamnb, mail, "--model", own, "--no-base")
-    assert verdicts_with_warning(spamnb, mail, own) in (alone, None)
-
-
-def verdicts_with_warning(spamnb, mail, own):
-    """Verdicts of a model whose base is gone, each with a line that says so; None if it did not count."""
-    found = [spamnb("classify", "--model", own, stdin=raw) for raw in mail.messages.values()]
-    if not any(done.err for done in found):
-        return None
-    for done in found:
-        assert done.code == 0
-        assert done.err.count(b"\n") == 1
+    alone, together = verdicts("--no-base"), verdicts()
+    assert [done.out for done in alone] != [done.out for done in together]
+    (tmp_path / "base").rename(tmp_path / "gone")
+    for done, without in zip(verdicts(), alone, strict=True):
+        assert (done.code, done.out, done.err.count(b"\n")) == (0, without.out, 1)
         assert b"judging without this base" in done.err
-    return [done.lines for done in found]
+    spamnb("train", "--base", "none", "--model", own).succeeds()
+    assert verdicts() == alone
+    spamnb("train", "--base", tmp_path / "gone", "--model", own).succeeds()
+    assert verdicts() == together

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import click
 import pytest
-from helpers.paths import ROOT
 
 from spamnb.cli import main
 
@@ -22,7 +21,6 @@ OPTIONS = {
     "inspect": "--top --all --html --token --sample --suspects --settings --model --json --help",
     "import": "--model --fresh --json --help",
 }
-LECTURE = ROOT / "corpora" / "lectures" / "six-as-tabled"
 
 
 def examples(help_text):
@@ -54,22 +52,15 @@ def test_help_has_options_and_examples_that_work(spamnb, command):
 
 USAGE = {
     "bogus": "bogus",
-    "--bogus": "--bogus",
     "train": "spamnb train ham/ spam/",
-    "train {ham}": "--spam",
     "train {ham} {spam} {work}": "--spam",
     "train {ham} {ham}": "{ham}",
-    "train --bogus {ham} {spam}": "--bogus",
     "train --bogus": "see: spamnb train --help",
     "train --settings ngrams=6 {ham} {spam}": "ngrams",
-    "train --label foo": "NAME=PATH",
     "train --label foo=": "NAME=PATH",
     "train --label unsure={ham}": "unsure",
-    "train --label a={ham} --label b={ham}": "{ham}",
     "train --ham - --spam -": "-",
-    "train --ham": "see: spamnb train --help",
     "train --settings stem=klingon --fresh {ham} {spam}": "english",
-    "train --settings stop-words=klingon --fresh {ham} {spam}": "english",
 }
 
 
@@ -117,12 +108,6 @@ def test_train_reports(spamnb, mail, own):
     assert both[:2] == ["ham: 14 moved here from another label", "spam: 14 already known"]
 
 
-def test_fresh_replaces(spamnb, mail, own):
-    done = spamnb("train", "--fresh", "--model", own, mail.work, mail.spam).succeeds()
-    assert done.lines[:2] == ["ham: 14 learned", "spam: 14 learned"]
-    assert spamnb("inspect", "--json", "--model", own).json["messages"] == [14, 14]
-
-
 def test_fresh_replaces_a_damaged_model(spamnb, mail, own):
     os.truncate(own, 100)
     spamnb("train", "--model", own, mail.ham, mail.spam).fails(65, own, "--fresh")
@@ -164,14 +149,6 @@ def test_an_empty_message_is_not_learned(spamnb, own, nothing, extra):
     assert not os.path.exists(own + ".journal")
 
 
-def test_forgetting_needs_a_model(spamnb, mail, tmp_path):
-    model = tmp_path / "model"
-    for arguments in (["-"], [mail.ham, mail.spam]):
-        done = spamnb("forget", "--model", model, *arguments, stdin=mail.messages["spam"])
-        done.fails(75, str(model), "spamnb train")
-        assert not model.exists()
-
-
 def test_one_message_on_standard_input(spamnb, own):
     raw = b"Subject: plugh\n\nxyzzy\n"
     learn = ("train", "--model", own)
@@ -207,30 +184,6 @@ def test_a_new_label_by_standard_input_joins_the_model(spamnb, mail, own):
     assert spamnb("classify", "--model", own, stdin=mail.messages["spam"]).succeeds()
 
 
-def test_spam_by_standard_input_to_a_model_of_other_labels(spamnb, mail, tmp_path):
-    model = tmp_path / "model"
-    spamnb("train", "--model", model, "--label", f"a={mail.ham}", "--label", f"b={mail.work}").succeeds()
-    for run in (spamnb.afresh, spamnb):
-        spam = run("train", "--spam", "-", "--model", model, stdin=mail.messages["spam"]).succeeds()
-        assert spam.lines[0].startswith("spam: 1 ")
-    assert spamnb("inspect", "--json", "--model", model).json["labels"] == ["a", "b", "spam"]
-    judged = spamnb("classify", "--model", model, stdin=mail.messages["ham"]).succeeds()
-    assert judged.lines[0].startswith("unsure\t")  # one spam is too little to tell
-
-
-def test_mail_of_all_kinds(spamnb, mail, tmp_path):
-    """A Maildir, a compressed mailbox, a single file, several of a label."""
-    for name in ("new", "cur", "tmp"):
-        (tmp_path / "Maildir" / name).mkdir(parents=True)
-    (tmp_path / "Maildir" / "new" / "1").write_bytes(mail.messages["ham"])
-    (tmp_path / "Maildir" / "tmp" / "2").write_bytes(mail.messages["work"])
-    box = b"".join(b"From x Mon Nov 15 01:02:03 2026\nSubject: %d\n\nviagra\n\n" % n for n in range(3))
-    (tmp_path / "box.gz").write_bytes(gzip.compress(box))
-    ham = ("--ham", tmp_path / "Maildir", "--ham", f"{mail.work}/03")
-    done = spamnb("train", "--model", tmp_path / "m", *ham, "--spam", tmp_path / "box.gz").succeeds()
-    assert done.lines[:2] == ["ham: 2 learned", "spam: 3 learned"]
-
-
 def test_what_cannot_be_read_is_counted_and_told(spamnb, mail, tmp_path, own):
     cut = tmp_path / "cut.gz"
     cut.write_bytes(gzip.compress(random.Random(1).randbytes(9000))[:4000])
@@ -246,39 +199,6 @@ def test_nothing_found_is_told(spamnb, tmp_path, mail):
     assert done.code == 0
     assert done.lines[:2] == ["ham: 0 learned", "spam: 14 learned"]
     assert done.err.decode() == f"spamnb: no ham found in {tmp_path}/empty\n"
-
-
-@pytest.mark.parametrize("stdin", [False, True], ids=["mail", "one message"])
-def test_where_nothing_can_be_created(spamnb, mail, tmp_path, stdin):
-    (tmp_path / "file").write_bytes(b"")
-    arguments = ["--spam", "-"] if stdin else [mail.ham, mail.spam]
-    for model in (f"{tmp_path}/file/model", "/proc/nosuch/model", "/dev/null/model"):
-        spamnb("train", "--model", model, *arguments, stdin=mail.messages["spam"]).fails(73, model, "--model")
-    spamnb("train", "--model", tmp_path, *arguments, stdin=mail.messages["spam"]).fails(73, "folder")
-
-
-def test_missing_mail(spamnb, mail, tmp_path):
-    spamnb("train", "--model", tmp_path / "model", mail.ham, tmp_path / "nosuch").fails(66, "nosuch")
-    spamnb("train", "--model", tmp_path / "model", "--label", f"a={tmp_path}/nosuch").fails(66, "nosuch")
-    assert os.listdir(tmp_path) == []
-
-
-@pytest.mark.parametrize(
-    ("variables", "place"),
-    [
-        ({}, ".local/share/spamnb/model.msgpack"),
-        ({"XDG_DATA_HOME": ""}, ".local/share/spamnb/model.msgpack"),
-        ({"XDG_DATA_HOME": "{home}/data"}, "data/spamnb/model.msgpack"),
-        ({"XDG_DATA_HOME": "{home}/data", "SPAMNB_MODEL": "{home}/named"}, "named"),
-    ],
-)
-def test_where_the_model_is(spamnb, mail, tmp_path, variables, place):
-    environment = spamnb.environment | {"HOME": str(tmp_path)}
-    del environment["SPAMNB_MODEL"]
-    environment |= {name: value.format(home=tmp_path) for name, value in variables.items()}
-    spamnb("train", "--spam", "-", stdin=mail.messages["spam"], env=environment).succeeds()
-    assert (tmp_path / place).exists()
-    spamnb("classify", stdin=mail.messages["spam"], env=environment).succeeds()
 
 
 # Settings of the tokenizer: how they are asked for, and how they are kept.
@@ -369,13 +289,3 @@ def test_labels_without_spam(spamnb, mail, tmp_path):
         "inspect", "--model", model, f"{mail.work}/03"
     ).succeeds().out.decode().replace(mail.ham, "")
     assert spamnb("evaluate", "--json", "--folds", "2", *labels).succeeds().json["accuracy"] > 0.9
-
-
-@pytest.mark.skipif(not LECTURE.exists(), reason="the source distribution leaves the corpora out")
-def test_the_six_messages_of_the_lecture(spamnb, tmp_path):
-    """P(ham | "review us now") = 0.877."""
-    model = tmp_path / "model"
-    spamnb("train", "--model", model, LECTURE / "ham", LECTURE / "spam").succeeds()
-    options = ("--settings", "event=bernoulli,smoothing=0", "--json", "--model", model)
-    one = spamnb("classify", *options, stdin=b"review us now").succeeds().json
-    assert round(one["probabilities"]["ham"], 3) == 0.877

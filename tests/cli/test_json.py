@@ -9,10 +9,7 @@ from spamnb.history.log import digest_of
 OBJECTS = [
     "evaluate --folds 2 HAM SPAM",
     "inspect",
-    "inspect HAM/03",
-    "inspect --sample spam --seed 3",
     "check",
-    "evaluate --tune --folds 2 HAM SPAM",
     "prune --dry-run",
     "history --summary",
     "config",

@@ -1,14 +1,9 @@
 """Narrow and plain terminals: no figure is broken, and what is drawn is drawn with the letters there are."""
 
-import io
 import re
 
 import pytest
 from helpers.screens import ESCAPES, on_a_terminal
-from rich.console import Console
-from rich.text import Text
-
-from spamnb.cli.render.terminal import table
 
 FIGURE = re.compile(r"(?<![\w.:-])[+-]?\d+(?:[.,]\d+)*(?![\w:])")
 COMMANDS = ["evaluate --folds 2 --jobs 1 {ham} {spam}", "inspect {spam}/03"]
@@ -45,15 +40,6 @@ def test_a_pipe_gets_whole_rows_without_blanks_behind(spamnb, mail, line):
         assert LONG.replace(",", ", ") in text
 
 
-def test_settings_are_folded_between_words(spamnb, mail):
-    seen, _ = on_a_terminal(
-        spamnb, *COMPARE.format(ham=mail.ham, spam=mail.spam, long=LONG).split(), COLUMNS="80"
-    )
-    table_text = ESCAPES.sub("", seen).partition("compared in")[2]
-    for setting in LONG.split(","):
-        assert re.search(rf"(^|\s){setting}(,|\s)", table_text)
-
-
 def test_history_has_a_line_for_each_message(spamnb, tmp_path):
     environment = spamnb.environment | {"XDG_STATE_HOME": str(tmp_path)}
     long = (
@@ -68,20 +54,6 @@ def test_history_has_a_line_for_each_message(spamnb, tmp_path):
     assert len(rows) == 3
     assert all(len(row) <= 80 and row.count("…") == 2 for row in rows)
     assert "word" in rows[0]
-
-
-def test_a_table_fits_any_width():
-    rows = [
-        ("ham", "1,745", Text("a text of several words"), "+11.5200", Text("███")),
-        ("a-very-long-name-without-any-space", "12,345,678", Text("x" * 30), "-0.0001", Text("█")),
-    ]
-    grid = table("title", ("name", "messages", "why", "weight", ""), rows, texts=("why",), picture=True)
-    for width in range(24, 140):
-        drawn = io.StringIO()
-        Console(width=width, file=drawn).print(grid)
-        text = drawn.getvalue()
-        assert max(len(line) for line in text.splitlines()) <= width
-        assert {"1,745", "12,345,678", "+11.5200", "-0.0001"} <= set(re.findall(r"[-+\d,.]*\d", text))
 
 
 def test_an_output_that_lacks_our_letters(spamnb, mail):

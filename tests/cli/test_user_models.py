@@ -105,8 +105,3 @@ class TestRootWorksForUsers:
         done = machine("prune", "--older-than", "0", "--user-models", machine.home)
         assert (done.code, "user ann: " in done.err.decode()) == (65, True)
         assert Path(victim).read_bytes() == before
-
-    def test_and_says_so_where_users_cannot_run_it(self, machine):
-        if WITH_OPEN_PYTHON:
-            done = machine.spamnb("prune", "--user-models", machine.home)
-            assert (done.code, done.err.count(b"install spamnb where all users can")) == (75, 2)

@@ -9,10 +9,8 @@ from helpers.waiting import PATIENCE
 
 END = b"\x04"  # Ctrl-D
 WAITING = {
-    "classify": "a message",
     "classify -0": "paths",
     "train --spam -": "a message",
-    "import --fresh -": "an export",
 }
 
 
@@ -36,8 +34,3 @@ def test_who_waits_at_a_terminal_says_for_what(spamnb, own, command):
         _, more = running.communicate(timeout=PATIENCE)
     os.close(ours)
     assert b"waiting" not in more
-
-
-@pytest.mark.parametrize("command", ["classify", "train --spam -"])
-def test_a_pipe_or_a_file_is_read_in_silence(spamnb, own, command):
-    spamnb(*command.split(), "--model", own, stdin=b"Subject: hello\n\nhello\n").succeeds()

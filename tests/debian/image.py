@@ -8,7 +8,6 @@ import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -56,7 +55,6 @@ def main() -> None:
     try:
         services.build()
         services.start()
-        services.kill()
         services.watch_imap()
     finally:
         services.compose("--profile", "imap", "down", "--volumes")
@@ -128,17 +126,6 @@ class Services:
         for label in ("ham", "spam"):
             said = output(["spamc", "-x", "-p", str(self.port)], a_message(label))
             assert f"\nX-Spamnb: {label}" in "\n" + said, said[:2000]
-
-    def kill(self) -> None:
-        """Kill the server as a machine without memory would; podman starts it again."""
-
-        def process() -> int:
-            return int(self.podman("inspect", "--format={{.State.Pid}}", "spamnb-test_serve_1"))
-
-        os.kill(before := process(), signal.SIGKILL)
-        until(lambda: process() not in (0, before), lambda: self.compose("logs"))
-        self.judge()
-        print("killed, it is started again and answers")
 
     def watch_imap(self) -> None:
         with DovecotImap() as server:

@@ -15,7 +15,6 @@ from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 
 VERDICT = Verdict("spam", 1.5, 0.9, {"ham": 0.1, "spam": 0.9}, [])
-HAM = Verdict("ham", -1.5, 0.1, {"ham": 0.9, "spam": 0.1}, [])
 
 
 @pytest.mark.parametrize("name", ODD)
@@ -35,7 +34,7 @@ def test_any_mixture_of_what_matters(raw):
     check(raw, passed_through(raw, VERDICT))
 
 
-HIDDEN = ["forged, behind a bare CR", "forged, behind a bare CR, CRLF", "forged, bare CRs all around"]
+HIDDEN = ["forged, behind a bare CR", "forged, bare CRs all around"]
 
 
 @pytest.mark.parametrize("name", [*HIDDEN, "forged, before a bare CR"])
@@ -45,7 +44,7 @@ def test_a_forged_header_behind_a_bare_carriage_return_is_removed(name):
     seen, before = message_from_bytes(out), message_from_bytes(ODD[name])
     assert seen.get_all("X-Spamnb") == ["spam; score=1.5000; probability=0.9000"]
     assert seen.items()[1:] == [item for item in before.items() if item[0].lower() != "x-spamnb"]
-    assert b"\r" not in out.replace(b"\r\n", b"") or name == HIDDEN[2]
+    assert b"\r" not in out.replace(b"\r\n", b"") or name == HIDDEN[1]
     assert passed_through(out, VERDICT) == out
 
 

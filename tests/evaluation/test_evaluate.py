@@ -35,13 +35,6 @@ def test_json(judged):
     assert metrics["accuracy"] == right / 28
 
 
-def test_table(spamnb, mail):
-    options = ("--folds", "2", "--settings", "event=multinomial", mail.ham, mail.spam)
-    text = spamnb("evaluate", *options).succeeds().out.decode()
-    for word in ("precision", "recall", "F1", "ham", "spam", "unsure", "accuracy", "2 folds", "28 messages"):
-        assert word in text
-
-
 def test_three_labels(spamnb, mail, tmp_path):
     labels = ("--ham", mail.ham, "--spam", mail.spam, "--label", f"work={mail.work}")
     metrics = (
@@ -55,31 +48,22 @@ def test_three_labels(spamnb, mail, tmp_path):
         assert words in report.read_text()
 
 
-@pytest.mark.parametrize("way", ["--model {three}", "--folds 3"])
-def test_a_mistake_between_other_labels_than_spam(spamnb, three, mail, tmp_path, way):
+def test_a_mistake_between_other_labels_than_spam(spamnb, mail, tmp_path):
     """Its evidence tells these two apart, and speaks for the verdict."""
     wrong = tmp_path / "wrong"
     wrong.write_bytes(mail.messages["work"])
     labels = ("--ham", mail.ham, "--ham", wrong, "--spam", mail.spam, "--label", f"work={mail.work}")
-    (mistake,) = (
-        spamnb("evaluate", "--json", *way.format(three=three).split(), *labels).succeeds().json["mistakes"]
-    )
+    (mistake,) = spamnb("evaluate", "--json", "--folds", "3", *labels).succeeds().json["mistakes"]
     assert (mistake["truth"], mistake["verdict"]) == ("ham", "work")
     assert all(weight > 0 for _, weight in mistake["evidence"])
 
 
 USAGE = {
     "": "HAM SPAM",
-    "{ham}": "--spam",
-    "--ham {ham}": "two labels",
     "{ham} {spam} --folds 1": "--folds",
-    "{ham} {spam} --model {model} --settings ngrams=2": "ngrams=2",
     "{ham} {spam} --settings speed=9": "ngrams",
     "{ham} {spam} --settings prior=uniform": "prior needs an event",
-    "{ham} {spam} --settings event=binary,prior=ham:0.5/eggs:0.5": "eggs",
     "{ham} {spam} --online --model {model}": "--model and --online cannot be combined",
-    "{ham} {spam} --settings standard --online": "several --settings",
-    "{ham} {spam} --tune --scores x": "--scores",
 }
 
 
@@ -170,39 +154,24 @@ def right_verdicts(figures):
     return sum(figures["confusion"][label].get(label, 0) for label in figures["labels"])
 
 
-WAYS = {
-    "in folds": "--folds 2",
-    "online": "--online",
-    "compared": "--folds 2 --settings default --settings ngrams=2",  # for which the mail is read again
-}
-
-
-@pytest.mark.parametrize("form", ["", "--json"])
-@pytest.mark.parametrize("way", WAYS)
-def test_what_cannot_be_read_is_told(spamnb, mail, damaged, way, form):
+@pytest.mark.parametrize("way", ["--folds 2", "--online", "--folds 2 --settings default --settings ngrams=2"])
+def test_what_cannot_be_read_is_told(spamnb, mail, damaged, way):
     """By name and by the exit code, as `train` does; the figures are there all the same."""
-    words = [*f"{WAYS[way]} {form}".format(model=spamnb.model).split(), damaged, mail.spam]
-    done = spamnb("evaluate", *words)
+    done = spamnb("evaluate", *way.split(), damaged, mail.spam)
     assert done.code == 65
     assert done.err.decode().startswith(f"spamnb: {damaged}/cut.gz: ")
     assert done.err.count(b"\n") == 1
-    if not form:
-        assert b"F1" in done.out
-    elif way != "compared":
-        assert [one["path"] for one in done.json["unreadable"]] == [f"{damaged}/cut.gz"]
+    assert b"F1" in done.out
 
 
 OUTPUTS = ("--scores", "--report")
-FORBIDDEN = {"no/file": "No such file", "ham": "Is a directory", "ham/01/file": "Not a directory"}
 
 
 @pytest.mark.parametrize("output", OUTPUTS)
-@pytest.mark.parametrize("name", FORBIDDEN)
-def test_a_file_that_cannot_be_written_is_told_first(spamnb, mail, damaged, tmp_path, output, name):
+def test_a_file_that_cannot_be_written_is_told_first(spamnb, mail, damaged, tmp_path, output):
     """Before any mail is read: else what cannot be read of it would be told as well."""
-    words = ("evaluate", "--folds", "2", output, tmp_path / name, damaged, mail.spam)
-    spamnb(*words).fails(73, name, FORBIDDEN[name], "another file")
-    assert not (tmp_path / "no").exists()
+    words = ("evaluate", "--folds", "2", output, tmp_path / "no/file", damaged, mail.spam)
+    spamnb(*words).fails(73, "no/file", "No such file", "another file")
 
 
 @pytest.mark.parametrize("output", OUTPUTS)
@@ -245,11 +214,6 @@ def test_by_a_model_that_has_learned_some_of_the_mail(spamnb, mail, own, tmp_pat
     assert f"left out, because the model has already learned them: {known}" in text
 
 
-def test_by_a_model_that_has_learned_all_of_it(spamnb, mail):
-    words = ("evaluate", "--model", spamnb.model, mail.ham, mail.spam)
-    spamnb(*words).fails(65, "learned all of this mail", "other mail")
-
-
 @pytest.fixture(scope="module")
 def tuned(spamnb, mail):
     return spamnb("evaluate", "--tune", "--folds", "2", "--jobs", "1", mail.ham, mail.spam).succeeds()
@@ -266,7 +230,7 @@ def test_tuning_tries_all_against_the_default(tuned):
     assert "this mail" in tuned.lines[-1]  # why
 
 
-@pytest.mark.parametrize("name", ["default", "event=bernoulli", "damping=4,ngrams=2,headers=no"])
+@pytest.mark.parametrize("name", ["event=bernoulli", "damping=4,ngrams=2,headers=no"])
 def test_train_takes_settings_as_evaluate_names_them(spamnb, mail, tmp_path, name):
     settings, view = parse_settings(name)
     theirs, ours = str(tmp_path / "theirs"), str(tmp_path / "ours")

@@ -109,7 +109,6 @@ STARTS: dict[str, str | Callable[[], None]] = {
     "setpriv": become_others,
     "spamc": "spamc -V",
     "spamd": "spamd --version",
-    "spamprobe": "spamprobe -V",
     "strace": f"strace -o {os.devnull} true",
     "systemd-analyze": "systemd-analyze --version",
     "systemd-socket-activate": "systemd-socket-activate --version",

@@ -25,17 +25,13 @@ SLOW = {
     "test_faults.py": "IMAP servers on a bad network",
     "test_folding.py": "many processes at once",
     "test_journal_damage.py": "damage of every kind at many places",
-    "test_markup_oracle.py": "another parser of HTML",
-    "test_message_oracle.py": "another parser of mail, on each message",
     "test_metrics.py": "scikit-learn, which takes seconds to import",
     "test_narrow.py": "terminals of many widths",
     "test_oauth2.py": "IMAP servers and a provider of tokens",
     "test_oracle_sklearn.py": "scikit-learn",
     "test_remote.py": "servers",
     "test_runs.py": "IMAP servers",
-    "test_servers.py": "IMAP servers",
     "test_start.py": "shells, and what a fresh process costs",
-    "test_tune.py": "an evaluation for each setting",
     "test_watch.py": "IMAP servers",
 }
 

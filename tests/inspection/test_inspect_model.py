@@ -10,15 +10,10 @@ from helpers.textbook import rows_of
 from spamnb.bayes.classifier import Classifier
 from spamnb.bayes.view import View
 from spamnb.inspection.model_summary import (
-    ModelSummary,
     advice,
-    most_telling_tokens,
-    token_leads,
 )
 from spamnb.inspection.samples import draw_messages
 from spamnb.model import Model
-from spamnb.tables import vocabulary
-from spamnb.tables.loading import load_table
 from spamnb.tables.vocabulary import Vocabulary
 from spamnb.training.learn import learn
 
@@ -34,54 +29,6 @@ def model(request, own, mail):
         learn(own, Path(mail.ham, "03").read_bytes(), None)
         learn(own, Path(mail.ham, "04").read_bytes(), "spam")
     return Model.open(own)
-
-
-@pytest.fixture(params=[7, 1 << 17])
-def blocks(request, monkeypatch):
-    """Tokens at a time."""
-    monkeypatch.setattr(vocabulary, "BLOCK_SIZE", request.param)
-
-
-@pytest.mark.usefixtures("blocks")
-class TestVocabulary:
-    def test_it_is_what_loading_the_model_gives(self, model):
-        columns, words = load_table(model.stored), Vocabulary(model.stored)
-        expected = {
-            text: (
-                columns.message_counts[:, at].tolist(),
-                columns.occurrence_counts[:, at].tolist(),
-                int(columns.last_days[at]),
-            )
-            for at, text in enumerate(columns.tokens(range(len(columns))))
-            if columns.occurrence_counts[:, at].any()
-        }
-        found = {}
-        for block in words.blocks():
-            texts = words.tokens(range(block.start, block.start + len(block.last_days)))
-            for at, text in enumerate(texts):
-                if block.occurrence_counts[:, at].any():
-                    counts = block.message_counts[:, at].tolist(), block.occurrence_counts[:, at].tolist()
-                    found[text] = (*counts, int(block.last_days[at]))
-        assert found == expected
-
-    def test_weights_are_those_of_the_classifier(self, model):
-        """Block by block, whatever the view: as for one token at a time."""
-        for view in (model.view, View(), View("bernoulli"), View("binary", "global")):
-            judge, words = Classifier(model.stored, view), Vocabulary(model.stored)
-            for block in words.blocks():
-                ahead = token_leads(judge, block.message_counts, block.occurrence_counts)
-                places = range(block.start, block.start + len(block.last_days))
-                for at, text in enumerate(words.tokens(places)):
-                    if block.occurrence_counts[:, at].any():
-                        ham, spam = judge.weights(rows_of(model.stored, [text])[text])
-                        assert ahead[1, at] == pytest.approx(spam - ham, abs=1e-9)
-
-    def test_the_most_telling_are_those_of_the_whole_table(self, model):
-        table = load_table(model.stored)
-        whole = most_telling_tokens(table, model.view, table.tokens, 5)
-        for label, tokens in ModelSummary.of(model, 5).telling.items():
-            assert [one.weight for one in tokens] == pytest.approx([one.weight for one in whole[label]])
-            assert tokens[0].token in {one.token for one in whole[label]}
 
 
 def test_advice(spamnb):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from spamnb.bayes.verdict import Evidence
 from spamnb.bayes.view import View
 from spamnb.inspection.explanation import explain
-from spamnb.inspection.marked_text import collapse_spaces, cut_text, marked_sections
+from spamnb.inspection.marked_text import cut_text, marked_sections
 from spamnb.inspection.reason import Reason, place_of
 from spamnb.model import Model
 from spamnb.reading.message import read
@@ -22,11 +22,8 @@ from spamnb.report.message_page import message_page
 
 VIEWS = {
     "default": None,
-    "multinomial": View(),
     "bernoulli": View("bernoulli"),
     "bernoulli without smoothing": View("bernoulli", 0.0),
-    "global": View("multinomial", "global"),
-    "tf-idf": View(tfidf=True),
     "gaussian": View("gaussian"),
     "the mean of all in one": View("binary", 0.01, damping=4.0, pairs=True),
     "the mean, nothing silent": View("binary", 0.01, damping=0.0, split_head_body=True, numbers=True),
@@ -44,7 +41,7 @@ def path(request, spamnb, three):
 
 
 @pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
-@pytest.mark.parametrize("name", ["ham", "spam", "work", "unsure", "unknown"])
+@pytest.mark.parametrize("name", ["ham", "work", "unsure"])
 class TestSum:
     def test_it_is_the_verdict_of_classify(self, path, mail, view, name):
         model, raw = Model.open(path, view), mail.messages[name]
@@ -86,11 +83,8 @@ def test_bernoulli_by_hand(tmp_path):
         ("body", "viagra, click here"),
         ("subject", "subject:free, subject:free subject:money"),
         ("from", "from:@example.org, reply-to:ann"),
-        ("to", "cc:bob"),
         ("received", "received:1.2., x-originating-ip:1.2.3.4"),
-        ("header", "x-mailer:mutt, header:list-id"),
         ("link", "url:/buy"),
-        ("markup", "html:table"),
         ("attachment", "type:image/png, charset:utf-8, file:.exe"),
         ("hidden", "hidden:word"),
     ],
@@ -107,11 +101,6 @@ class TestReading:
         found = cut_text(text, words)
         assert "".join(cut.text for cut in found) == text
         assert [word for cut in found for word in cut.words] == words.of(text)
-
-    @given(st.text(alphabet=" \n\t\r\fab", max_size=60))
-    def test_empty_lines_are_few_and_no_word_is_lost(self, text):
-        assert collapse_spaces(text).split() == text.split()
-        assert "\n\n\n" not in collapse_spaces(text)
 
     def test_tokens_stand_where_they_come_from(self):
         raw = (
@@ -153,20 +142,6 @@ class TestReading:
         assert hidden.title.text == "hidden from view"
         assert [piece for piece in hidden.pieces if piece.tokens] == [("secret", ("hidden:secret",))]
 
-    def test_pictures_are_one_line(self):
-        part = b'--x\nContent-Type: image/png; name="%d.png"\n\nbytes\n'
-        raw = b"Content-Type: multipart/mixed; boundary=x\n\n" + b"".join(
-            part % number for number in range(17)
-        )
-        pictures, _header = marked_sections(read(raw + b"--x--\n"), Tokenizer(Settings()), {}, 100)
-        assert pictures.title.text.startswith("17 pictures, 85 bytes: 0.png, 1.png, ")
-        assert not pictures.pieces
-
-    def test_it_is_bounded(self):
-        raw = b"\n\n" + b"word " * 10_000
-        (block,) = marked_sections(read(raw), Tokenizer(Settings()), {}, 100)
-        assert sum(len(piece.text) for piece in block.pieces) <= 100
-
 
 def test_every_token_is_told_once(spamnb, mail):
     why = explain(Model.open(spamnb.model), mail.messages["spam"])
@@ -189,9 +164,3 @@ def test_what_was_read_otherwise_than_declared_is_said(spamnb):
     assert [words(each) for each in page.css(".part")] == [NOTE]
     true = b"Content-Type: text/plain; charset=gb18030\n\n" + CHINESE.encode("gb18030")
     assert b"text/plain:" not in spamnb("inspect", "-", stdin=true).succeeds().out.partition(b"\nevidence")[0]
-
-
-def test_a_hostile_charset_is_cut_and_shown_as_text(spamnb):
-    raw = LIE.replace(b"text/plain", b'text/plain; charset="\x1b[31m<i>' + 99 * b"x" + b'"')
-    text = spamnb("inspect", "-", stdin=raw).succeeds().out.decode()
-    assert f"charset gb18030, not \ufffd[31m<i>{32 * 'x'}, found by its bytes\n" in text

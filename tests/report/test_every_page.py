@@ -1,13 +1,11 @@
 """Every page in a file: it needs nothing, mail cannot become more than text, and it fits a phone."""
 
 import base64
-from html.parser import HTMLParser
 
 import pytest
 from helpers.evaluations import curve, evaluation, hostile_evaluation
 from helpers.pages import AS_TEXT, ATTACKS, WIDTHS, brightness, browse, measured, parsed, words
 from helpers.programs import needs
-from helpers.tiers import only_long
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -72,24 +70,6 @@ def test_it_is_one_page_that_needs_nothing(usual):
     assert "script-src" not in policy
 
 
-def test_every_element_is_closed(hostile):
-    class Balance(HTMLParser):
-        open: list[str] = []
-
-        def handle_starttag(self, tag, attrs):
-            assert len({name for name, _ in attrs}) == len(attrs)
-            if tag not in ("meta", "br"):
-                self.open.append(tag)
-
-        def handle_endtag(self, tag):
-            assert self.open.pop() == tag
-
-    balance = Balance()
-    balance.feed(hostile)
-    balance.close()
-    assert balance.open == []
-
-
 def test_mail_becomes_text_and_nothing_else(usual, hostile, kind):
     tree = parsed(hostile)
     kinds = {each.tag for each in tree.root.traverse()} - {each.tag for each in parsed(usual).root.traverse()}
@@ -104,13 +84,9 @@ def test_mail_becomes_text_and_nothing_else(usual, hostile, kind):
 
 
 @needs("chromedriver")
-@pytest.mark.parametrize(
-    "policy",
-    [pytest.param(True, id="with its policy", marks=only_long), pytest.param(False, id="by escaping alone")],
-)
-def test_no_script_runs_in_a_browser(tmp_path, hostile, policy):
-    page = hostile if policy else hostile.replace("Content-Security-Policy", "X-Nothing")
-    tree = browse(tmp_path, page)
+def test_no_script_runs_in_a_browser(tmp_path, hostile):
+    """By escaping alone, without its policy."""
+    tree = browse(tmp_path, hostile.replace("Content-Security-Policy", "X-Nothing"))
     assert not tree.css("script, img, iframe, a, link")
     assert tree.css_first("title").text() not in ("taken", "1")
     assert ATTACKS[0] in words(tree.body)

@@ -40,15 +40,6 @@ def test_words_are_tinted_and_tell_their_counts(tree):
     assert viagra.attributes["tabindex"] == "0"
 
 
-def test_a_word_is_a_stop_of_the_keyboard_once(spamnb):
-    tree = parsed(page(Model.open(spamnb.model), b"Subject: x\n\nviagra. viagra. viagra."))
-    marks = [one for one in tree.css(".text mark") if one.text() == "viagra"]
-    assert len(marks) == 3
-    assert ["tabindex" in one.attributes for one in marks].count(True) == len(
-        {one.attributes["data-note"] for one in marks}
-    )
-
-
 def test_all_evidence_is_there_by_part(tree, spamnb, mail):
     why = explain(Model.open(spamnb.model), mail.messages["spam"])
     tables = section(tree, "Evidence by part")
@@ -59,24 +50,8 @@ def test_all_evidence_is_there_by_part(tree, spamnb, mail):
     assert sorted(listed) == sorted(shortened(one.token, TOKEN) for one in why.reasons)
 
 
-def test_the_waterfall_ends_at_the_score(tree, spamnb, mail):
-    why = explain(Model.open(spamnb.model), mail.messages["spam"])
-    plot = tree.css_first("figure svg")
-    assert plot.attributes["role"] == "img"
-    assert f"{why.lead:+.2f}" in words(plot)
-    bars = plot.css("rect")
-    assert len(bars) == min(len(why.reasons), 16) + 1 or len(bars) == len(why.by_place()) + 1
-
-
-def test_the_sum_and_what_was_ignored(tree):
-    assert "4 silent" in words(section(tree, "The sum"))
-    ignored = words(section(tree, "What was ignored"))
-    assert "unknown" in ignored
-    assert "weak: less than 2.5 nats" in ignored
-
-
-@pytest.mark.parametrize("name", ["ham", "spam", "unsure", "unknown"])
-@pytest.mark.parametrize("view", [None, View("bernoulli", 0.0), View("gaussian"), View(tfidf=True)])
+@pytest.mark.parametrize("name", ["spam", "unknown"])
+@pytest.mark.parametrize("view", [View("bernoulli", 0.0), View("gaussian")])
 def test_any_message_by_any_view(spamnb, three, mail, name, view):
     for path in (spamnb.model, three):
         tree = parsed(page(Model.open(path, view), mail.messages[name]))
