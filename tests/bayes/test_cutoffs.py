@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.bayes.cutoffs import FEWEST, UNLIKE_SPAM, cutoffs, limits_of_rightly_filed
+from spamnb.bayes.cutoffs import FEWEST, cutoffs, limits_of_rightly_filed
 from spamnb.bayes.verdict import Cutoffs, Score, verdict_of
 
 scores = st.lists(st.floats(-50, 50, width=32), min_size=FEWEST, max_size=60).map(np.array)
 losses = st.floats(0, 0.5)
-SIZES = (2, 5, 10, 30, 100, 300, 1000, 3000)
+SIZES = (2, 10, 100, 1000)
 DRAWS = 100
 
 
@@ -26,12 +26,6 @@ def test_who_accepts_more_gets_no_higher_cutoff(ham, spam, one, other):
     low, high = sorted((one, other))
     assert cutoffs(ham, spam, high).spam <= cutoffs(ham, spam, low).spam
     assert cutoffs(ham, spam, 0.1, low).ham <= cutoffs(ham, spam, 0.1, high).ham
-
-
-@given(scores, scores, losses)
-def test_what_is_unlike_spam_is_not_called_so(ham, spam, loss):
-    found = cutoffs(ham, spam, loss)
-    assert (spam < found.spam).mean() >= UNLIKE_SPAM or found.spam <= spam.min()
 
 
 @pytest.mark.parametrize(("ham", "spam"), [(0, 9), (1, 9), (9, 1)])
@@ -65,18 +59,10 @@ def test_the_promise_is_kept_in_nine_draws_of_ten(kind, size):
     assert np.mean(np.array(lost) <= 0.001) >= 0.9
 
 
-def mixed(ham, spam, ham_as_spam, spam_as_ham):
-    """Both labels' scores, some of each filed under the other."""
-    return (
-        np.concatenate((ham[ham_as_spam:], spam[:spam_as_ham])),
-        np.concatenate((spam[spam_as_ham:], ham[:ham_as_spam])),
-    )
-
-
-@pytest.mark.parametrize("size", [200, 2000])
-@pytest.mark.parametrize(("ham_share", "spam_share"), [(0.0, 0.05), (0.05, 0.0), (0.025, 0.025), (0.1, 0.1)])
-def test_misfiled_messages_move_cutoffs_little(ham_share, spam_share, size):
+@pytest.mark.parametrize(("ham_share", "spam_share"), [(0.0, 0.05), (0.05, 0.0), (0.1, 0.1)])
+def test_misfiled_messages_move_cutoffs_little(ham_share, spam_share):
     """With hard ham and hard spam, which lie between the two, and keep their weight."""
+    size = 200
     random = np.random.default_rng(2)
     ham, spam = (
         random.permutation(
@@ -85,21 +71,18 @@ def test_misfiled_messages_move_cutoffs_little(ham_share, spam_share, size):
         for at in (8, -8)
     )
     right = cutoffs(ham, spam)
-    found = cutoffs(*mixed(ham, spam, round(ham_share * size), round(spam_share * size)))
+    moved, also = round(ham_share * size), round(spam_share * size)  # filed under the other label
+    found = cutoffs(np.concatenate((ham[moved:], spam[:also])), np.concatenate((spam[also:], ham[:moved])))
     assert found.spam == pytest.approx(right.spam, abs=1)
     assert found.ham == pytest.approx(right.ham, abs=1)
 
 
-def test_hard_ham_is_not_taken_for_misfiled():
+def test_neither_hard_ham_nor_swapped_labels_are_taken_for_misfiled():
     random = np.random.default_rng(3)
     ham = np.concatenate((random.normal(-8, 2, 2000), random.uniform(0, 6, 100)))
     spam = random.normal(8, 1, 2000)
     assert limits_of_rightly_filed(ham, spam) == (np.inf, -np.inf)
     assert cutoffs(ham, spam).spam > 5.5
-
-
-def test_swapped_labels_are_not_taken_for_misfiled():
-    random = np.random.default_rng(4)
     ham, spam = random.normal(-8, 2, 100), random.normal(8, 2, 100)
     assert limits_of_rightly_filed(spam, ham) == (np.inf, -np.inf)
 
@@ -108,11 +91,9 @@ def test_swapped_labels_are_not_taken_for_misfiled():
     ("ham", "spam", "work", "verdict", "is_spam"),
     [
         (-5.0, -9.0, 0.0, "work", False),
-        (0.0, -9.0, -5.0, "ham", False),
         (-0.2, -9.0, 0.0, "unsure", False),  # no spam, but which of the two?
         (-5.0, 0.0, 0.0, "unsure", None),
         (-5.0, 9.0, 0.0, "spam", True),
-        (0.0, 0.0, 0.0, "unsure", None),
     ],
 )
 def test_spam_is_told_apart_from_which_label(ham, spam, work, verdict, is_spam):
@@ -124,7 +105,6 @@ def test_spam_is_told_apart_from_which_label(ham, spam, work, verdict, is_spam):
 @pytest.mark.parametrize(
     ("body", "head", "verdict"),
     [
-        (-4.0, -1.0, "ham"),
         (-4.0, 0.9, "ham"),
         (-4.0, 1.1, "unsure"),
         (1.1, -4.0, "unsure"),

@@ -6,10 +6,7 @@ import pytest
 from helpers.textbook import rows_of
 
 from spamnb.exchange.bogofilter import MAX_LINE, Lines, WordList
-from spamnb.model import Model
 from spamnb.store.stored_model import StoredModel
-from spamnb.training import train as training
-from spamnb.workers.local import LocalPool
 
 # A token, its spam, its ham, the day it was last seen.
 EXPORT = b"""\
@@ -106,14 +103,11 @@ def test_a_model_is_replaced_only_if_asked_for(spamnb, own, tmp_path):
 
 LINE = b"free 9 1 20260101\n"
 DAMAGED = {
-    "nothing": (b"", "how many messages"),
     "no export": (b"Subject: hello\n\nworld\n", "line 1", "bogoutil -d"),
-    "no token": (LINE + b" 3\n", "line 2", "a token"),
     "below zero": (LINE + b"money -1 1 20260101\n", "line 2"),
     "a count without end": (LINE + b"money " + b"9" * 5000 + b" 1 20260101\n", "line 2"),
     "a line without end": (LINE + b"x" * (MAX_LINE + 1), "line 2", "longer than"),
     "no messages": (LINE, "how many messages"),
-    "too many messages": (b".MSG_COUNT 99999999999 1 0\n" + LINE, "line 1", "messages"),
     "nothing carried": (b".MSG_COUNT 1 1 20260101\nrtrn:ann 1 0 20260101\n", "nothing in it"),
 }
 
@@ -125,20 +119,7 @@ def test_a_damaged_export_is_told_with_its_line(spamnb, model, name):
     spamnb("inspect", "--model", model).fails(75, "no model")
 
 
-def test_what_is_not_there(spamnb, model, tmp_path):
+def test_an_export_that_is_missing_or_torn(spamnb, model, tmp_path):
     spamnb("import", tmp_path / "nosuch", "--model", model).fails(66, "nosuch", "no such file")
     (tmp_path / "torn.gz").write_bytes(gzip.compress(EXPORT)[:-20])
     spamnb("import", tmp_path / "torn.gz", "--model", model).fails(65, "torn.gz", "compression")
-
-
-def test_the_base_judges_alone_until_the_model_has_enough(spamnb, model, mail):
-    spamnb("import", "-", "--model", model, stdin=EXPORT).succeeds()
-    training.train(model, {"ham": [mail.ham], "spam": [mail.spam]}, pool=LocalPool(1))
-    assert Model.open(model).base is None  # 14 of each, and bogofilter had 10 ham
-    many = EXPORT.replace(b".MSG_COUNT 20 10", b".MSG_COUNT 2000 1000")
-    spamnb("import", "-", "--fresh", "--model", model, stdin=many).succeeds()
-    training.train(model, {"ham": [mail.ham], "spam": [mail.spam]}, pool=LocalPool(1))
-    judge = Model.open(model)
-    assert [layer.path for layer in judge.layers] == [f"{model}.base"]
-    said = spamnb("inspect", "--model", model).succeeds().out
-    assert b"judges alone until the model has 500 messages of each label" in said

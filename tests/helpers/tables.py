@@ -1,7 +1,5 @@
 """Tables of counts, and the models written from them."""
 
-import random
-
 import numpy as np
 from hypothesis import strategies as st
 
@@ -129,14 +127,6 @@ def token_of(number):
 
 def counts_of(number):
     return (number % 3 + 1, number % 5, number % 250 + 1, number % 7)
-
-
-def crowded(folder, many=20_000):
-    """Most of them where words made for it would lie: in one stretch of the directory."""
-    chance = random.Random(1)
-    crowd = chance.sample(range(0xABCD << 48, (0xABCD << 48) + 2**40), many)
-    numbers = {*crowd, *(chance.getrandbits(64) for _ in range(2000))}
-    return stored(folder, {number: counts_of(number) for number in numbers}), sorted(crowd)
 
 
 LABELS = ["ham", "spam", "list"]
