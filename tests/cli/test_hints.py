@@ -4,9 +4,7 @@ import shlex
 import shutil
 
 import pytest
-from helpers.samples import ham, spam
-
-ENVELOPE = b"From ann@example.org Sun Nov 15 01:02:03 2026\n"
+from helpers.samples import ham
 
 
 @pytest.fixture
@@ -45,13 +43,6 @@ def test_no_model_yet(spamnb, mail, odd):
         model.unlink()
 
 
-def test_only_one_label(spamnb, mail, odd):
-    model = odd / "model"
-    done = spamnb("train", "--ham", mail.ham, "--model", model).succeeds()
-    pasted(spamnb, mail, hint_in(done.out)).succeeds()
-    assert messages_of(spamnb, model) == [14, 14]
-
-
 def test_inspect_a_model_as_a_message(spamnb, mail, odd):
     model = shutil.copy(spamnb.model, odd / "model")
     done = spamnb("inspect", model)
@@ -71,12 +62,3 @@ def test_damaged_journal(spamnb, mail, odd):
     checked = pasted(spamnb, mail, hint_in(done.err))
     assert checked.code == 65
     assert b"its journal is damaged" in checked.err
-
-
-def test_inspect_another_message(spamnb, mail, odd):
-    model = shutil.copy(spamnb.model, odd / "model")
-    (odd / "box").write_bytes(ENVELOPE + ham(1) + b"\n" + ENVELOPE + spam(99))
-    done = spamnb("inspect", "--model", model, odd / "box")
-    assert (done.code, done.lines[0].partition(":")[0]) == (0, "ham")
-    other = pasted(spamnb, mail, hint_in(done.err)).succeeds()
-    assert other.lines[0].partition(":")[0] == "spam"

@@ -30,7 +30,6 @@ onload = () => {{
   const side = each => each.getBoundingClientRect();
   const found = [...document.querySelectorAll("iframe")].map(frame => {{
     const page = frame.contentDocument, wide = page.documentElement.clientWidth;
-    const cut = [...page.querySelectorAll(".scroll")].filter(each => each.scrollWidth > each.clientWidth);
     page.querySelectorAll("details").forEach(each => each.open = true);
     const out = [...page.body.querySelectorAll("*")].filter(each => !each.closest(".scroll, svg"))
       .filter(each => side(each).right > wide + 1 || side(each).left < -1);
@@ -43,12 +42,10 @@ onload = () => {{
     }});
     const sizes = [...page.querySelectorAll("figure text")].map(
       each => parseFloat(getComputedStyle(each).fontSize) * each.ownerSVGElement.getScreenCTM().a);
-    const colour = name => frame.contentWindow.getComputedStyle(page.documentElement)[name];
     return {{
       scroll: page.documentElement.scrollWidth, out: out.map(each => each.outerHTML.slice(0, 99)),
-      cut: cut.length, stops: stops.length, notes: notes.every(x => x),
-      sizes: [Math.min(...sizes), Math.max(...sizes)],
-      colours: [colour("color"), colour("backgroundColor")]}};
+      stops: stops.length, notes: notes.every(x => x),
+      sizes: [Math.min(...sizes), Math.max(...sizes)]}};
   }});
   document.querySelector("pre").textContent = JSON.stringify(found);
 }}</script>"""
@@ -69,20 +66,14 @@ def section(tree, name):
     )
 
 
-def browse(folder, text, scheme="light"):
+def browse(folder, text):
     """What Chromium makes of a page: its document, after scripts had their chance."""
     (file := folder / "page.html").write_text(text)
-    features = [{"name": "prefers-color-scheme", "value": scheme}]
-    shared_browser().execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
     shared_browser().get(file.as_uri())
     return parsed(shared_browser().page_source)
 
 
-def measured(folder, page, widths, scheme="light"):
+def measured(folder, page, widths):
     """How a page is laid out in frames of some widths."""
     frames = "".join(FRAME.format(width=width, page=escape(page)) for width in widths)
-    return json.loads(unescape(browse(folder, MEASURE.format(frames=frames), scheme).css_first("pre").text()))
-
-
-def brightness(colour):
-    return sum(int(each) for each in colour.partition("(")[2].rstrip(")").split(",")[:3]) / 3
+    return json.loads(unescape(browse(folder, MEASURE.format(frames=frames)).css_first("pre").text()))

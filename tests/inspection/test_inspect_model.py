@@ -3,7 +3,6 @@
 from math import sqrt
 from pathlib import Path
 
-import numpy as np
 import pytest
 from helpers.textbook import rows_of
 
@@ -71,11 +70,6 @@ class TestSampling:
         for token in ("viagra", "casino", "subject:cheap", "header:from", "agenda"):
             p = judge.probabilities(rows_of(model.stored, [token])[token])[1]
             assert abs(seen.get(token, 0) - many * p) < 5 * sqrt(many * p * (1 - p)) + 1
-
-    def test_lengths_are_the_labels_own(self, model):
-        drawn = [one.length for one in draw_messages(model, View(), "spam", 2000, 5)]
-        mean = model.stored.occurrences[1] / model.stored.messages[1]
-        assert np.mean(drawn) == pytest.approx(mean, rel=0.05)
 
 
 def probabilities(model, view, place):

@@ -4,7 +4,7 @@ import base64
 
 import pytest
 from helpers.evaluations import curve, evaluation, hostile_evaluation
-from helpers.pages import AS_TEXT, ATTACKS, WIDTHS, brightness, browse, measured, parsed, words
+from helpers.pages import AS_TEXT, ATTACKS, WIDTHS, browse, measured, parsed, words
 from helpers.programs import needs
 from hypothesis import given
 from hypothesis import strategies as st
@@ -100,18 +100,6 @@ def test_it_fits_a_phone_and_can_be_read_by_keyboard(tmp_path, hostile, kind):
         assert found["notes"]
         assert (found["stops"] > 5) == (kind == "message")
         assert 9 <= found["sizes"][0] <= found["sizes"][1] <= 18
-
-
-@needs("chromedriver")
-def test_its_tables_fit_a_desk_and_it_is_dark_where_the_reader_wants_that(tmp_path, usual):
-    contrast = {}
-    for scheme in ("light", "dark"):
-        (found,) = measured(tmp_path, usual, [1000], scheme)
-        ink, paper = map(brightness, found["colours"])
-        contrast[scheme] = ink - paper
-        assert found["cut"] == 0
-    assert contrast["light"] < -150
-    assert contrast["dark"] > 150
 
 
 @given(st.text(max_size=60) | st.text(alphabet="<>&\"'/\\=-!`sSvg\x00\x0b\u202e\u2028\ud800", max_size=60))
