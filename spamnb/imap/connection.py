@@ -9,15 +9,15 @@ from __future__ import annotations
 import imaplib
 import select
 import socket
+import ssl
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from logging import NullHandler, getLogger
 from typing import TYPE_CHECKING, Any
 
-from spamnb.errors import SpamnbError
+from spamnb.errors import DataError, SpamnbError
 from spamnb.imap.errors import IMAPClient, SocketTimeout, exceptions, explained, hide
-from spamnb.imap.oauth2 import Login, tls_context
 from spamnb.imap.secrets import secret_of
 
 if TYPE_CHECKING:
@@ -62,25 +62,17 @@ class ImapConnection:
                 raise
 
     def _log_in(self) -> None:
-        """Connect and log in. A token that is refused is asked for again, once: it may have run out."""
+        """Connect and log in."""
         self._connect()
-        try:
-            self._authenticate()
-        except exceptions.LoginError:
-            if not self.account.takes_token:
-                raise
-            self._hang_up()
-            self._connect(refused=self.secret)
-            self._authenticate()
+        self._authenticate()
         self.client._cached_capabilities = None  # there may be more now
         self.capabilities = frozenset(name.decode("ascii", "replace") for name in self.client.capabilities())
         if self.has("ENABLE") and self.has("CONDSTORE"):
             self.client.enable("CONDSTORE")  # else Dovecot does not tell the number of the last change
 
-    def _connect(self, refused: str = "") -> None:
+    def _connect(self) -> None:
         account, context = self.account, None if self.account.tls == "none" else tls_context(self.account)
-        provider = account.oauth2
-        self.secret = Login(account, provider).access_token(refused) if provider else secret_of(account)
+        self.secret = secret_of(account)
         is_implicit = account.tls == "implicit"
         self.client = IMAPClient(
             account.host,
@@ -97,7 +89,7 @@ class ImapConnection:
         """Log in by the means that account and server have."""
         client, user = self.client, self.account.user
         try:
-            if self.account.takes_token:
+            if self.account.oauth2_token_command:
                 if client.has_capability("AUTH=OAUTHBEARER"):
                     client.oauthbearer_login(user, self.secret)
                 else:
@@ -200,11 +192,6 @@ class ImapConnection:
                 pairs.update(zip(before, after, strict=len(before) == len(after)))
         return pairs
 
-    def append(self, folder: str, raw: bytes) -> None:
-        """Put a message of ours into a folder, unread."""
-        with self._explained(f"write to {folder}"):
-            self.client.append(folder, raw)
-
     def flag(self, uids: Sequence[int], flag: str) -> None:
         with self._explained(f"flag in {self.folder}"):
             self.client.add_flags(uids, [flag], silent=True)
@@ -236,6 +223,14 @@ class ImapConnection:
         except Exception as error:
             hide(error, self.secret)
             raise explained(error, self.account, doing) from None
+
+
+def tls_context(account: Account) -> ssl.SSLContext:
+    """Trust the certificates that an account names, or else those of the system."""
+    try:
+        return ssl.create_default_context(cafile=account.ca_file or None)
+    except OSError as error:
+        raise DataError(f"ca_file {account.ca_file}: {error.strerror}") from None
 
 
 def in_range(value: Any, most: int = MOST_UID) -> int:

@@ -27,8 +27,8 @@ def secret_of(account: Account) -> str:
                 return first_line("password_file", file.read(MAX_SECRET))
         except OSError as error:
             raise DataError(f"{path}: {error.strerror}") from error
-    if found := from_keyring(account):
-        return found
+    if found := _keyring("get_password", account):
+        return str(found)
     name = f"'{keyring_service(account)}' '{account.user}'"
     raise DataError(f"keyring: has no password; set it: keyring set {name}")
 
@@ -55,19 +55,13 @@ def first_line(key: str, data: bytes) -> str:
     return line
 
 
-def from_keyring(account: Account) -> str | None:
-    """Ask the keyring, which may be locked, for the password of an account, or its tokens."""
-    found: str | None = _keyring("get_password", account)
-    return found
-
-
 def to_keyring(account: Account, password: str) -> None:
-    """Have the keyring keep a password, or tokens."""
+    """Have the keyring keep a password."""
     _keyring("set_password", account, password)
 
 
 def keyring_service(account: Account) -> str:
-    return f"spamnb imap {account.oauth2.token_url if account.oauth2 else account.host}"
+    return f"spamnb imap {account.host}"
 
 
 def _keyring(verb: str, account: Account, *password: str) -> Any:

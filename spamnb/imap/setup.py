@@ -38,9 +38,11 @@ def add_account(path: str, name: str, values: dict[str, Any]) -> None:
     if os.path.exists(path) and name in {account.name for account in read_accounts(path)}:
         raise UsageError(f"{path}: has an account {name} already; name another with --account")
     table = f"account.{name if name.isidentifier() else json.dumps(name)}"
-    lines = [f"[{table}]", *lines_of({key: values[key] for key in values if key != "oauth2"})]
-    if "oauth2" in values:
-        lines += [f"[{table}.oauth2]", *lines_of(values["oauth2"])]
+    # As JSON writes these values, so does TOML.
+    lines = [
+        f"[{table}]",
+        *(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()),
+    ]
     try:
         make_folder(os.path.dirname(path))
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
@@ -48,11 +50,6 @@ def add_account(path: str, name: str, values: dict[str, Any]) -> None:
             file.write(("\n" if file.tell() else "") + "\n".join(lines) + "\n")
     except OSError as error:
         raise CannotCreate(f"{path}: {error.strerror}") from error
-
-
-def lines_of(values: dict[str, Any]) -> list[str]:
-    """Write values as TOML does, which for these is as JSON does."""
-    return [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()]
 
 
 def look_at(account: Account, connection: ImapConnection) -> dict[str, Any]:

@@ -11,14 +11,14 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from spamnb.databases import DAMAGED, Database, open_database, transaction
 from spamnb.errors import CannotCreate, Locked
-from spamnb.files import make_folder, open_own, state_folder
+from spamnb.files import open_own, state_folder
 from spamnb.imap.accounts import Account
 
 LONGEST_HEAD = 256 << 10  # bytes that are fetched of a header block; no more of it is read
@@ -83,22 +83,6 @@ def head_of(raw: bytes) -> bytes:
     return (head + end)[:LONGEST_HEAD]
 
 
-@contextmanager
-def locked(path: str, busy: str = "") -> Iterator[None]:
-    """Hold a lock; wait for whoever has it, or raise an error that it is `busy`."""
-    try:
-        make_folder(os.path.dirname(path))
-        handle = open_own(path, os.O_RDWR | os.O_CREAT)
-    except OSError as error:
-        raise CannotCreate(f"{path}: {error.strerror}") from error
-    with open(handle, "r+b"):
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | (fcntl.LOCK_NB if busy else 0))
-        except BlockingIOError:
-            raise Locked(busy) from None
-        yield
-
-
 def prepare(database: Database, mailbox: tuple[str, str]) -> None:
     """Make the tables that are missing; begin anew if the account of this name was another mailbox before."""
     database.executescript(SCHEMA)
@@ -138,9 +122,20 @@ class State:
     def __exit__(self, *_: object) -> None:
         self.database.close()
 
-    def lock(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def lock(self) -> Iterator[None]:
         """Let one process at a time work on the account."""
-        return locked(f"{self.path}.lock", busy="another spamnb imap is running on it (watch?)")
+        path = f"{self.path}.lock"
+        try:
+            handle = open_own(path, os.O_RDWR | os.O_CREAT)
+        except OSError as error:
+            raise CannotCreate(f"{path}: {error.strerror}") from error
+        with open(handle, "r+b"):
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise Locked("another spamnb imap is running on it (watch?)") from None
+            yield
 
     @contextmanager
     def change(self) -> Iterator[None]:

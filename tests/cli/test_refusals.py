@@ -92,5 +92,4 @@ def test_what_setup_cannot_ask_for(spamnb):
     known = ("host=localhost", "user=me")
     for given, missing in ((), "host"), (known[:1], "user"), (known, "one of password_command"):
         spamnb("imap", "setup", *given).fails(64, f"{missing}", "is missing")
-    spamnb("imap", "setup", *known, "oauth2.scope=x").fails(64, "oauth2.device_url=… is missing")
     spamnb("imap", "setup", "host").fails(64, "KEY=VALUE")

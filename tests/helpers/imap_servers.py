@@ -140,20 +140,19 @@ class DovecotImap(ImapMailbox, DovecotProcess):
     without      capabilities it does not show
     full         has a folder Full/Junk that answers NO [OVERQUOTA]
     settings     more lines for dovecot.conf
-    introspection  address of a provider of OAuth 2 that knows which tokens are good
     below_inbox  all folders are below `INBOX.`, as Courier and Cyrus have them
 
-    `ca` is the file of the authority, `provider.tokens` are let in by OAuth 2, unless another one is asked.
+    `ca` is the file of the authority, `provider.tokens` are let in by OAuth 2.
     """
 
-    def __init__(self, without=(), full=False, settings="", introspection="", below_inbox=False):
+    def __init__(self, without=(), full=False, settings="", below_inbox=False):
         ImapMailbox.__init__(self)
         if below_inbox:
             self.separator, self.prefix = ".", "INBOX."
             settings += "namespace inbox {\n  prefix = INBOX.\n  separator = .\n}\n"
         self.port, self.tls_port = free_ports(2)
         self.provider = Provider()
-        oauth2 = OAUTH2.format(url=introspection or self.provider.introspection)
+        oauth2 = OAUTH2.format(url=self.provider.introspection)
         ours = IMAP + OF_A_VERSION[VERSION] + (FULL[VERSION] if full else "")
         names = {"folder": self.root / "dovecot", "port": self.port, "tls_port": self.tls_port}
         ours = ours.format(oauth2=oauth2, **names)

@@ -1,7 +1,6 @@
 """Runs of `spamnb imap` on real servers: what is judged, moved, flagged and learned, and that it is once."""
 
 import base64
-import email.policy
 import os
 from pathlib import Path
 
@@ -322,22 +321,6 @@ def bill(n):
         b"From: shop%d@store.example\nSubject: your receipt %d\n\ninvoice total paid by card, receipt %d\n"
         % (n, n, n)
     )
-
-
-def test_a_digest(dovecot, home):
-    home.add(dovecot)
-    for raw in (spam(99), spam(98).replace(b"Win <", b"=?utf-8?q?W=C3=ADn_=3Cb=3E?= <"), ham(99)):
-        dovecot.append("INBOX", raw)
-    home.run()
-    assert home("digest", "--json").succeeds().json == {"account": "home", "listed": 2}
-    assert home.outcomes() == []  # it is not judged itself
-    with dovecot.opened("INBOX") as client:
-        raw = only(client.fetch(client.search(["FROM", "spamnb"]), ["BODY.PEEK[]"]).values())[b"BODY[]"]
-    assert raw.startswith(b"From: spamnb <")
-    plain = email.message_from_bytes(raw, policy=email.policy.default).get_content()
-    assert plain.count("cheap pills") == 2
-    assert "W\u00edn <b>" in plain
-    assert home("digest").succeeds().lines == ["home: nothing new in Junk"]
 
 
 def test_what_is_marked_on_the_page_moves(dovecot, home):
