@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from contextlib import closing, nullcontext
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -116,17 +116,15 @@ def train(account: str | None, as_json: bool) -> int:
 
 @imap.command(
     examples="""
-spamnb imap run --dry-run
 spamnb imap run
-spamnb imap run --again --dry-run
+spamnb imap run --again
 spamnb imap run --json
 """
 )
-@click.option("--dry-run", is_flag=True, help="Show what would be done; change nothing, learn nothing.")
 @click.option("--again", is_flag=True, help="Also judge what was judged before, and mail you have read.")
 @account_options
-def run(account: str | None, as_json: bool, dry_run: bool, again: bool) -> int:
-    """Judge what is new in the inboxes, and learn from what you moved and flagged.
+def run(account: str | None, as_json: bool, again: bool) -> int:
+    """Judge what is new in the inboxes, and learn from what you moved.
 
     New is what came since the last run; the first time, what is unread. What you moved to Junk is learned
     as spam; what spamnb put there and you took out again, as ham.
@@ -144,12 +142,8 @@ def run(account: str | None, as_json: bool, dry_run: bool, again: bool) -> int:
         from spamnb.imap.mailbox import VisitedMailbox
         from spamnb.imap.visit import Visit
 
-        with State(one) as state, nullcontext() if dry_run else state.lock():
-            if dry_run:
-                state.forgetful()
-            with connected(one, looks_only=dry_run) as connection:
-                mailbox = VisitedMailbox(one, connection, state, model_of(one), report, dry_run)
-                Visit(mailbox, again).run()
+        with State(one) as state, state.lock(), connected(one) as connection:
+            Visit(VisitedMailbox(one, connection, state, model_of(one), report), again).run()
         printer.end_visit(one.name)
 
     code = for_each(account, visit)

@@ -139,6 +139,6 @@ def agrees(question: str) -> bool:
 def fill_keyring(account: Account) -> None:
     """Put a password into the keyring, if that is where the account has it."""
     if account.keyring and can_ask():
-        from spamnb.imap.secrets import to_keyring
+        from spamnb.imap.accounts import to_keyring
 
         to_keyring(account, click.prompt("password, for the keyring", hide_input=True, err=True))

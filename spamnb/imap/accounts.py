@@ -1,9 +1,10 @@
-"""The accounts in `imap.toml`: where their mail is, which folders are which, and what may be done."""
+"""The accounts in `imap.toml`, and their passwords, which are shown to nobody but the server."""
 
 from __future__ import annotations
 
 import os
 import re
+import subprocess
 from dataclasses import dataclass, field, fields
 from ipaddress import ip_address
 from typing import Any
@@ -17,6 +18,8 @@ TLS_PORTS = {"implicit": 993, "starttls": 143, "none": 143}
 NOTHING, FLAG, MOVE = ACTIONS = ("nothing", "flag", "move")
 NAME = re.compile(r"[\w@+-][\w@+.-]*")  # of an account, and of the file of its state
 SECRETS = ("password_command", "password_file", "keyring", "oauth2_token_command")
+PATIENCE = 120  # seconds for a command: it may ask for a passphrase
+MAX_SECRET = 64 << 10  # bytes of a token
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,6 @@ class Account:
     inbox: tuple[str, ...] = ("INBOX",)
     ham: tuple[str, ...] = ()
     junk: str = ""
-    unsure: str = ""
     sent: str = ""
     action: str = NOTHING
     sort: dict[str, str] = field(default_factory=dict)  # label → folder
@@ -134,3 +136,63 @@ def checked_sort(table: Any) -> dict[str, str]:
         if not is_label(label) or label.lower() in LABELS:
             raise WrongValue("sort", f"{label!r} cannot be a label to sort by")
     return dict(table)
+
+
+def secret_of(account: Account) -> str:
+    """Find the password of an account, or its token."""
+    if account.password_command or account.oauth2_token_command:
+        key = "password_command" if account.password_command else "oauth2_token_command"
+        return first_line(key, output_of(key, getattr(account, key)))
+    if account.password_file:
+        path = os.path.expanduser(account.password_file)
+        try:
+            with open(path, "rb") as file:
+                return first_line("password_file", file.read(MAX_SECRET))
+        except OSError as error:
+            raise DataError(f"{path}: {error.strerror}") from error
+    if found := _keyring("get_password", account):
+        return str(found)
+    name = f"'{keyring_service(account)}' '{account.user}'"
+    raise DataError(f"keyring: has no password; set it: keyring set {name}")
+
+
+def output_of(key: str, command: str) -> bytes:
+    """Run a command in a shell, with the terminal to ask for a passphrase."""
+    try:
+        done = subprocess.run(command, shell=True, stdout=subprocess.PIPE, timeout=PATIENCE)  # noqa: S602
+    except (OSError, subprocess.TimeoutExpired) as error:
+        why = f"took over {PATIENCE} s" if isinstance(error, subprocess.TimeoutExpired) else error.strerror
+        raise DataError(f"{key}: {why}") from None
+    if done.returncode:
+        raise DataError(f"{key}: failed with exit code {done.returncode}; try it in a shell")
+    return done.stdout
+
+
+def first_line(key: str, data: bytes) -> str:
+    try:
+        line = data[:MAX_SECRET].decode().partition("\n")[0].rstrip("\r")
+    except UnicodeDecodeError:
+        raise DataError(f"{key}: its output is not text") from None
+    if not line:
+        raise DataError(f"{key}: gave no password; its first line must be the password")
+    return line
+
+
+def to_keyring(account: Account, password: str) -> None:
+    """Have the keyring keep a password."""
+    _keyring("set_password", account, password)
+
+
+def keyring_service(account: Account) -> str:
+    return f"spamnb imap {account.host}"
+
+
+def _keyring(verb: str, account: Account, *password: str) -> Any:
+    try:
+        import keyring
+    except ImportError:
+        raise UsageError("the keyring needs an extra: pip install 'spamnb[keyring]'") from None
+    try:
+        return getattr(keyring, verb)(keyring_service(account), account.user, *password)
+    except Exception as error:
+        raise DataError(f"keyring: {' '.join(str(error).split())}") from None

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 USEFUL = {
     "MOVE": "moves at once; without it, copies, looks at the copy, and removes the original",
     "UIDPLUS": "removes one message; without it, the original stays, flagged as deleted",
-    "CONDSTORE": "notices changed flags; without it, asks at every visit",
     "IDLE": "tells of new mail; without it, is asked every few minutes",
     "SPECIAL-USE": "says which folder is which; without it, names tell",
 }
@@ -57,17 +56,17 @@ def look_at(account: Account, connection: ImapConnection) -> dict[str, Any]:
     listed, missing = connection.folders(), []
     try:
         roles = roles_in(account, listed, lambda _, error: missing.append(str(error)))
-        would = what_is_done(account, roles.junk, roles.unsure)
+        would = what_is_done(account, roles.junk)
     except DataError as error:
         missing.append(str(error))
-        roles = Roles((), (), junk="", unsure="", sent="")
+        roles = Roles((), (), junk="", sent="")
         would = "nothing is done until the folders are right in imap.toml"
     by_role = {
         "inbox": roles.inbox,
         "ham": roles.ham,
         "junk": (roles.junk,),
         **{label: (folder,) for label, folder in roles.sort.items()},
-        **{role: (getattr(roles, role),) for role in ("unsure", "sent")},
+        "sent": (roles.sent,),
     }
     found = [(name, role) for role, names in by_role.items() for name in names if name]
     used = {name for name, _ in found}
@@ -94,10 +93,9 @@ def look_at_folder(name: str, connection: ImapConnection) -> dict[str, Any]:
         return {"why": str(error)}
 
 
-def what_is_done(account: Account, junk: str, unsure: str) -> str:
+def what_is_done(account: Account, junk: str) -> str:
     if account.action == MOVE:
-        doubt = f", unsure mail to {unsure}" if unsure else ""
-        return f"spam is moved to {junk}{doubt}; from people you wrote to, it is only flagged"
+        return f"spam is moved to {junk}; from people you wrote to, it is only flagged"
     if account.action == FLAG:
         return "spam is flagged $Junk, and stays where it is"
     return 'it is only said what would be done; action = "flag" or "move" does it'

@@ -28,7 +28,7 @@ SCHEMA = """
 CREATE TABLE IF NOT EXISTS mailbox (host TEXT NOT NULL, user TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS folder (  -- how far each was read, for each purpose
     purpose TEXT NOT NULL, name TEXT NOT NULL, validity INTEGER NOT NULL, next_uid INTEGER NOT NULL,
-    modseq INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (purpose, name)
+    PRIMARY KEY (purpose, name)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS message (
     key BLOB PRIMARY KEY, folder TEXT NOT NULL, validity INTEGER NOT NULL, uid INTEGER NOT NULL,
@@ -69,8 +69,7 @@ class Progress(NamedTuple):
     """How far a folder was read."""
 
     validity: int = 0
-    next_uid: int = 0
-    modseq: int = 0
+    next_uid: int = 0  # of marks, the time of the last one in microseconds
 
 
 def key_of(text: bytes) -> bytes:
@@ -93,7 +92,9 @@ def prepare(database: Database, mailbox: tuple[str, str]) -> None:
                 database.execute(f"DELETE FROM {table}")  # noqa: S608
             database.execute("INSERT INTO mailbox VALUES (?, ?)", mailbox)
             if before is None and os.path.lexists(database.path + DAMAGED):
-                database.execute("INSERT INTO folder VALUES ('trained', '', 1, 0, 0)")  # as far as is known
+                database.execute(
+                    "INSERT INTO folder (purpose, name, validity, next_uid) VALUES ('trained', '', 1, 0)"
+                )  # as far as is known
 
 
 class State:
@@ -107,14 +108,6 @@ class State:
             raise CannotCreate(f"{self.path}: {error.strerror}") from error
         except sqlite3.Error as error:
             raise CannotCreate(f"{self.path}: {error}") from error
-
-    def forgetful(self) -> None:
-        """Go on with a copy in memory: nothing that is changed from now on is kept."""
-        copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False, factory=Database)
-        with self._failures_named():
-            self.database.backup(copy)
-        self.database.close()
-        self.database = copy
 
     def __enter__(self) -> State:
         return self
@@ -155,7 +148,7 @@ class State:
 
     def progress(self, purpose: str, folder: str) -> Progress:
         """Say how far a folder was read for a purpose."""
-        question = "SELECT validity, next_uid, modseq FROM folder WHERE purpose = ? AND name = ?"
+        question = "SELECT validity, next_uid FROM folder WHERE purpose = ? AND name = ?"
         found = self._ask(question, purpose, folder)
         return Progress(*found[0]) if found else Progress()
 
@@ -169,7 +162,8 @@ class State:
 
     def advance(self, purpose: str, folder: str, progress: Progress) -> None:
         self.database.execute(
-            "INSERT OR REPLACE INTO folder VALUES (?, ?, ?, ?, ?)", (purpose, folder, *progress)
+            "INSERT OR REPLACE INTO folder (purpose, name, validity, next_uid) VALUES (?, ?, ?, ?)",
+            (purpose, folder, *progress),
         )
 
     def _messages(self, condition: str, *values: object) -> list[Known]:

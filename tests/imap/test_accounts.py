@@ -7,8 +7,7 @@ import pytest
 from keyring.backend import KeyringBackend
 
 from spamnb.errors import SpamnbError
-from spamnb.imap.accounts import Account, read_accounts
-from spamnb.imap.secrets import secret_of, to_keyring
+from spamnb.imap.accounts import Account, read_accounts, secret_of, to_keyring
 from spamnb.imap.state import State
 
 GOOD = 'host = "imap.example.org"\nuser = "me@example.org"\n'
