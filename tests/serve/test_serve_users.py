@@ -169,31 +169,6 @@ def test_a_user_has_one_name_in_every_protocol(serving, own, homes):
     assert sorted(learned) == [[0, 1], [0, 2]]
 
 
-def test_each_users_own_lists_of_senders(serving, mail, homes, spamnb):
-    """With a model of their own or not; before those of the configuration; one that is wrong is told."""
-    server = serving(user_models=str(homes))
-    ham = mail.messages["ham"]
-
-    def verdict(user):
-        return server.ask(request("SYMBOLS", ham, User=user)).split()[-1]
-
-    give(homes, "ann", spamnb.model)
-    (homes / "bob").mkdir()
-    (homes / "eve").mkdir()
-    os.symlink(homes / "ann" / "block.txt", homes / "eve" / "block.txt")
-    for user in ("ann", "bob"):
-        assert verdict(user) == b"SPAMNB_HAM"
-        (homes / user / "block.txt").write_text("example.org\n")
-        assert verdict(user) == b"SPAMNB_SPAM"
-    assert verdict("eve") == verdict("carol") == b"SPAMNB_HAM"
-    server.wait_for("user eve, lists: ")
-    (homes / "bob" / "block.txt").write_text("two words\n")
-    assert verdict("bob") == b"SPAMNB_HAM"
-    server.wait_for(f"user bob, lists: {homes}/bob/block.txt:1: not an address or domain")
-    (homes / "ann" / "block.txt").unlink()
-    assert verdict("ann") == b"SPAMNB_HAM"
-
-
 def test_only_so_many_models_stay_open(homes, spamnb):
     def open_models():
         handles = (f"/proc/self/fd/{name}" for name in os.listdir("/proc/self/fd"))
