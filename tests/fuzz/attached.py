@@ -96,11 +96,8 @@ FILES: dict[str, Callable[[int], list[bytes]]] = {
     "a document under many names": lambda size: [many_names(TAGS[:size], documents(60))],
     "a packed document under many names": lambda size: copies(size, many_names(TAGS, documents(60), True)),
     "relations under many names": lambda size: [many_names(b'Target="a://"' * (size // 18), relations(60))],
-    "many small archives": lambda size: copies(size, many_names(TAGS[:2000], documents(60))),
     "names in no charset": lambda size: [many_names(b"", [b"%d \xe9\xff" % n for n in range(size // 128)])],
-    "texts in no charset": lambda size: copies(size, b"\xcf\xf0\xe8\xe2\xe5\xf2 and some ordinary words"),
     "parentheses in PDFs": lambda size: copies(size, pdf(stream(PARENTHESES))),
-    "objects in PDFs": lambda size: copies(size, b"%PDF-1.4\n" + b"1 0 obj/A 7 0 R/ToUnicode 7 0 R " * 99),
     "fonts of one map": lambda size: [
         pdf(stream(b"beginbfchar" * (1 << 16)), *[b"<</ToUnicode 1 0 R>>"] * (size // 64))
     ],
@@ -113,5 +110,4 @@ FILES: dict[str, Callable[[int], list[bytes]]] = {
     "letters of one string": lambda size: copies(size, LETTERS),
     "pictures of patterns": lambda size: copies(size, finder_patterns(1024)),
     "profiles of a picture": lambda size: [png(9, 9, b"\xff" * 81, PROFILE * (size // 2048))],
-    "pieces of a picture": lambda size: [png(9, 9, b"\xff" * 81, chunk(b"ABcD", b"") * (size // 18))],
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from binascii import crc32
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -15,8 +14,6 @@ from helpers.serving import Spoken
 
 import spamnb
 from spamnb.errors import SpamnbError
-from spamnb.history import log
-from spamnb.history.gathering import row_of
 from spamnb.inspection.check import check
 from spamnb.inspection.model_summary import ModelSummary
 from spamnb.model import Model
@@ -76,17 +73,6 @@ def model(data: bytes) -> None:
         load_table(judge.stored)
     with suppress(SpamnbError), patch("spamnb.training.learn.fold_in_background"):  # begun after damage
         learn(str(path), HAM + b"more\n", "ham")
-
-
-def history(data: bytes) -> None:
-    """A record of the history is passed over, or makes a row; its checksum is put right."""
-    fields = data.replace(log.STEM, log.ESCAPED)
-    sizes = len(fields).to_bytes(4, "little") + crc32(fields).to_bytes(4, "little")
-    for _, _, found in log.unpacked_records(log.MARK + sizes + fields)[0]:
-        row = row_of(found, {sound_model(): None})
-        texts = (row[name] for name in ("verdict", "sender", "subject", "message_id", "source", "user"))
-        assert all(text.isprintable() for text in texts)
-        assert all(number == number for number in (row["time"], row["score"]))
 
 
 class Listening(Log):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable
-from itertools import pairwise
 from time import process_time
 
 from fuzz.common import forget, new_folder
@@ -19,6 +17,7 @@ from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.training.batches import batch_of
 
+SHOWN = 20  # the slowest
 STEP = 4  # times larger
 MOST = 1.5 * STEP  # times as long; quadratic would be 16
 FREE = 0.01  # seconds that no size accounts for
@@ -60,27 +59,16 @@ def _once(work: Callable[[bytes], None], raw: bytes) -> float:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--slowest", type=int, default=20, help="families to show (20)")
-    options = parser.parse_args()
     rows = []
     for kind, families in FAMILIES.items():
         for name, make in families.items():
-            sizes = [SIZES[kind] * times for times in (2, 4, 8)]
-            rows.append((kind, name, [seconds(WORK[kind], make(size), 3) for size in sizes]))
-    rows.sort(key=lambda row: row[2][-1], reverse=True)
-    doublings = sorted(after / before for _, _, took in rows for before, after in pairwise(took))
-    median, most = doublings[len(doublings) // 2], doublings[-1]
-    print(f"{len(rows)} families; twice the size takes {median:.2f} times as long, at most {most:.2f}")
-    print(f"{'':10}{'family':34}" + "".join(f"{title:>12}" for title in ("once", "twice", "four times")))
-    for kind, name, took in rows[: options.slowest]:
-        print(f"{kind:10}{name:34}" + "".join(f"{1000 * time:>9.1f} ms" for time in took))
-    slow = [name for _, name, took in rows if took[-1] > MOST * took[0] + FREE]
-    print(
-        f"{len(slow)} of {len(rows)} families take more than {MOST:g} times as long for {STEP} times the size"
-    )
-    for name in slow:
-        print(name)
+            once, more = (seconds(WORK[kind], make(SIZES[kind] * times), 3) for times in (2, 2 * STEP))
+            rows.append((more, once, f"{kind}: {name}"))
+    for more, once, name in sorted(rows, reverse=True)[:SHOWN]:
+        print(f"{name:44}{1000 * once:>9.1f} ms{1000 * more:>9.1f} ms")
+    slow = [name for more, once, name in rows if more > MOST * once + FREE]
+    print(f"{len(slow)} of {len(rows)} families take over {MOST:g} times as long for {STEP} times the size")
+    print(*slow, sep="\n")
     return 1 if slow else 0
 
 

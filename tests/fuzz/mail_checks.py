@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 from fuzz.attached import attached
 from fuzz.common import forget, new_folder
-from helpers.passthrough import check, without_forged
+from helpers.passthrough import without_forged
 
 from spamnb.bayes.verdict import Verdict
 from spamnb.html.elements import KINDS
@@ -28,7 +28,7 @@ from spamnb.reading.dates import timestamp
 from spamnb.reading.encodings.charsets import KNOWN, by_codec, codec
 from spamnb.reading.encodings.detection import find
 from spamnb.reading.encodings.transfer import undo
-from spamnb.reading.envelope import fails_dmarc, read_envelope, sole_address
+from spamnb.reading.envelope import read_envelope, sole_address
 from spamnb.reading.headers import Surroundings
 from spamnb.reading.identity import digest
 from spamnb.reading.message import MAX_LEAVES, MAX_TEXT_BYTES, read
@@ -168,22 +168,3 @@ def address(data: bytes) -> None:
     envelope = read_envelope(b"From: " + data)
     again = sole_address(envelope.address.encode().decode("latin-1"))
     assert envelope.is_doubtful or envelope.address == again
-
-
-def results(data: bytes) -> None:
-    """Nothing that follows makes a message pass that failed; white space changes nothing."""
-    fields = data.decode("latin-1").split("\n")
-    failed = fails_dmarc(fields)
-    assert failed <= fails_dmarc([*fields, "x; dmarc=pass"])
-    assert failed <= fails_dmarc([fields[0] + ";dmarc=pass", *fields[1:]])
-    assert fails_dmarc([*fields, fields[0].partition(";")[0] + "; dmarc=fail"]) >= failed
-    assert fails_dmarc([field.replace("=", " = ").replace(" ", "\t ") for field in fields]) >= failed
-
-
-def passthrough(data: bytes) -> None:
-    """Every byte comes out as it went in, but for headers of our own name; and only lines we wrote go in."""
-    for style, (names, written) in STYLES.items():
-        out = passed_through(data, VERDICT, style)
-        ours = written(VERDICT)
-        newline = "\r\n" if data.count(b"\n") == data.count(b"\r\n") > 0 else "\n"
-        check(data, out, newline.join([*ours, ""]).encode(), names)

@@ -13,7 +13,6 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 from fuzz.build import KEPT, environment
@@ -27,60 +26,50 @@ LONGEST = 60  # seconds by the clock for one input: a hang, even on a busy machi
 SPARED = ["-entropic=0", "-detect_leaks=0"]
 IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 CORPUS = KEPT / "corpus"
+FIGURES = (
+    *(r"stat::number_of_executed_units:\s*(\d+)", r"stat::average_exec_per_sec:\s*(\d+)"),
+    *(r" cov: (\d+)", r" corp: (\d+)/", r"stat::peak_rss_mb:\s*(\d+)"),
+)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"all, or some of: {', '.join(TARGETS)}")
     parser.add_argument("--seconds", type=int, default=60, help="for each target; 0 for no end (60)")
-    parser.add_argument("--runs", type=int, default=-1, help="of each target, if that is sooner")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="targets at a time; all cores")
     options = parser.parse_args()
     made = environment()
-    names = options.targets or list(TARGETS)
     print(f"## {' '.join(sys.argv[1:]) or 'all targets'}\n")
-    columns = "target | runs | seconds | a second | edges | corpus | MB | found"
-    print(f"| {columns} |\n|---|" + "--:|" * 6 + "---|")
-    limits = [f"-max_total_time={options.seconds}", f"-runs={options.runs}"]
+    print("| target | runs | a second | edges | corpus | MB | found |\n|---|" + "--:|" * 5 + "---|")
     with ThreadPoolExecutor(options.jobs) as threads:
-        sizes = {name: f"-max_len={TARGETS[name].largest}" for name in names}
-        figures = list(threads.map(lambda name: searched(name, [*limits, sizes[name]], made), names))
-    print(f"all: {sum(runs for runs, _ in figures):,} runs")
-    return 0 if all(sound for _, sound in figures) else 1
+        names = options.targets or TARGETS
+        sound = list(threads.map(lambda name: searched(name, options.seconds, made), names))
+    return 0 if all(sound) else 1
 
 
-def searched(name: str, limits: list[str], made: dict[str, str]) -> tuple[int, bool]:
-    """Print the figures of a search; return how often it ran the target, and whether nothing was found."""
-    start = time.monotonic()
+def searched(name: str, seconds: int, made: dict[str, str]) -> bool:
+    """Run libFuzzer on a target and print its figures; return whether nothing was found."""
     corpus = CORPUS / name
     corpus.mkdir(parents=True, exist_ok=True)
-    status, said = libfuzzer(name, [*limits, str(corpus)], made)
-    took = time.monotonic() - start
-    done = last(r"stat::number_of_executed_units:\s*(\d+)", said)
-    edges, units = last(r" cov: (\d+)", said), last(r" corp: (\d+)/", said)
-    memory = last(r"stat::peak_rss_mb:\s*(\d+)", said)
-    found = f"see {KEPT}/{name}-*" if status else "nothing"
-    figures = f"{done:,} | {took:.0f} | {done / took:,.0f} | {edges:,} | {units:,} | {memory}"
-    print(f"| {name} | {figures} | {found} |", flush=True)
-    if status:
-        signs = ("Traceback", "ERROR: libFuzzer", "ERROR: AddressSanitizer", "runtime error:")
-        print(said[max(0, *map(said.find, signs)) :], file=sys.stderr)
-    return done, not status
-
-
-def libfuzzer(name: str, options: list[str], made: dict[str, str]) -> tuple[int, str]:
-    """Run libFuzzer on a target; return its status, and what it printed."""
-    told = [*SPARED, f"-rss_limit_mb={MEMORY}", f"-timeout={LONGEST}", "-print_final_stats=1"]
+    limits = f"-max_total_time={seconds} -max_len={TARGETS[name].largest} -rss_limit_mb={MEMORY}"
+    told = [*SPARED, *limits.split(), f"-timeout={LONGEST}", "-print_final_stats=1"]
     with tempfile.TemporaryDirectory(prefix="spamnb-fuzz-", dir=IN_MEMORY) as folder:
         ended = subprocess.run(
-            [sys.executable, "-m", "fuzz.search", name, *told, f"-artifact_prefix={KEPT}/{name}-", *options],
+            [sys.executable, "-m", "fuzz.search", name, *told, f"-artifact_prefix={KEPT}/{name}-", corpus],
             capture_output=True,
             text=True,
             errors="replace",
             env={**made, "TMPDIR": folder},
             cwd=TESTS,
         )
-    return ended.returncode, ended.stderr + ended.stdout
+    said = ended.stderr + ended.stdout
+    figures = " | ".join(f"{last(pattern, said):,}" for pattern in FIGURES)
+    found = f"see {KEPT}/{name}-*" if ended.returncode else "nothing"
+    print(f"| {name} | {figures} | {found} |", flush=True)
+    if ended.returncode:
+        signs = ("Traceback", "ERROR: libFuzzer", "ERROR: AddressSanitizer", "runtime error:")
+        print(said[max(0, *map(said.find, signs)) :], file=sys.stderr)
+    return ended.returncode == 0
 
 
 def last(pattern: str, text: str) -> int:

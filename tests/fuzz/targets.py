@@ -16,10 +16,8 @@ from fuzz.families import BOX, ENVELOPE, FAMILIES
 from fuzz.file_checks import JOURNAL, SPAM, sound_model
 from helpers.paths import GOLDEN, SPAMASSASSIN
 
-from spamnb.history.log import BEFORE_MAP, ESCAPED, STEM, packed_record
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import messages
-from spamnb.model import Model
 from spamnb.reading.encodings.charsets import KNOWN
 from spamnb.reading.message import read
 
@@ -28,12 +26,8 @@ FEW, MANY = 60, 1000  # messages of a corpus, and of a folder that somebody name
 
 REQUESTS = [
     b"PING SPAMC/1.5\r\n\r\n",
-    b"SKIP SPAMC/1.5\r\n\r\n",
-    b"CHECK SPAMC/1.0\r\n" + SPAM,
     b"SYMBOLS SPAMC/1.2\r\n\r\n" + SPAM,
     b"REPORT_IFSPAM SPAMC/1.5\r\nUser: ann\r\nContent-length: %d\r\n\r\n" % len(SPAM) + SPAM,
-    b"PROCESS SPAMC/1.5\r\nContent-length: %d\r\n\r\n" % len(SPAM) + SPAM,
-    b"HEADERS SPAMC/1.1\r\n\r\n" + SPAM,
     b"REPORT SPAMC/1.3\r\nCompress: zlib\r\nContent-length: %d\r\n\r\n" % len(zlib.compress(SPAM))
     + zlib.compress(SPAM),
     b"TELL SPAMC/1.5\r\nMessage-class: spam\r\nSet: local, remote\r\n\r\n" + SPAM,
@@ -42,7 +36,6 @@ POST = b"POST /checkv2 HTTP/1.1\r\n"
 HTTP_REQUESTS = [
     b"GET /ping HTTP/1.0\r\n\r\n",
     b"GET /stat?x=y HTTP/1.1\r\nPassword: x\r\n\r\n",
-    b"GET /auth HTTP/1.1\r\n\r\n",
     POST + b"User: ann\r\nRcpt: <bob@b.example>\r\nContent-Length: %d\r\n\r\n" % len(SPAM) + SPAM,
     POST + b"Expect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n%x;a=b\r\n" % len(SPAM)
     + SPAM + b"\r\n0\r\nA: b\r\n\r\n",
@@ -53,11 +46,6 @@ HTTP_REQUESTS = [
 ADDRESSES = [
     *(b"Ann <ann@a.example>", b'"Ann, B" <ann@a.example> (c)', b"ann@a.example (<b@c.example>)", b"a: b@c;"),
     *(b"=?utf-8?q?=3Ca=40b=3E?= <c@d.example>", b'"a"@[192.0.2.1]', b"a@b, c@d", "jö@köln.example".encode()),
-]
-RESULTS = [
-    b"mx.b.example; dkim=pass (2048 bit) header.d=a.example; spf=fail smtp.mailfrom=x@c.example; dmarc=pass",
-    b'"mx.b.example" 1; dmarc/1 = fail reason="a;" (p=(none))\nmx.b.example; dmarc=pass\nmx.c.example; none',
-    b"dmarc=fail action=none header.from=a.example\n; spf=pass (x \\) y",
 ]
 
 
@@ -81,12 +69,6 @@ def mail() -> Iterator[bytes]:
 
 def found(path: str, most: int) -> Iterator[bytes]:
     return islice((one.data for one in messages([path]) if isinstance(one, RawMessage)), most)
-
-
-def files() -> Iterator[bytes]:
-    """Files that are attached to mail."""
-    for make in FILES.values():
-        yield make(MADE)[0]
 
 
 def bodies() -> Iterator[bytes]:
@@ -117,19 +99,8 @@ def models() -> Iterator[bytes]:
     yield from (b"\x00" + whole, b"\xff" + whole)
 
 
-def histories() -> Iterator[bytes]:
-    for raw in (SPAM, b""):
-        verdict = Model.open(sound_model()).classify(raw)
-        record = packed_record(raw, verdict, sound_model(), "classify", "ann", 1e9, [14, 10**8])
-        yield record[BEFORE_MAP:].replace(ESCAPED, STEM)
-
-
-def requests() -> Iterator[bytes]:
-    yield from (piece + request for request in REQUESTS for piece in (b"\x06", b"\xff"))
-
-
-def http_requests() -> Iterator[bytes]:
-    yield from (piece + request for request in HTTP_REQUESTS for piece in (b"\x06", b"\xff"))
+def in_pieces(requests: list[bytes]) -> list[bytes]:
+    return [piece + request for request in requests for piece in (b"\x06", b"\xff")]
 
 
 TARGETS = {
@@ -137,14 +108,11 @@ TARGETS = {
     "charset": Target(mail_checks.charset, bodies),
     "words": Target(mail_checks.words, mail),
     "markup": Target(mail_checks.markup, pages),
-    "attachment": Target(mail_checks.attachment, files, 4096),
+    "attachment": Target(mail_checks.attachment, lambda: [make(MADE)[0] for make in FILES.values()], 4096),
     "mailbox": Target(mail_checks.mailbox, mailboxes),
-    "passthrough": Target(mail_checks.passthrough, mail),
     "address": Target(mail_checks.address, lambda: ADDRESSES, 256),
-    "results": Target(mail_checks.results, lambda: RESULTS, 512),
     "model": Target(file_checks.model, models, 8192),
-    "history": Target(file_checks.history, histories, 2048),
-    "spamd": Target(file_checks.spamd, requests),
-    "rspamd": Target(file_checks.rspamd, http_requests),
+    "spamd": Target(file_checks.spamd, lambda: in_pieces(REQUESTS)),
+    "rspamd": Target(file_checks.rspamd, lambda: in_pieces(HTTP_REQUESTS)),
     "imap": Target(imap_checks.imap, lambda: imap_checks.SESSIONS, 4096),
 }

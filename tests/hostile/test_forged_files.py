@@ -135,18 +135,6 @@ def test_a_forged_record_is_passed_over(made, tmp_path, capfd, places, value):
     assert "passed over" in capfd.readouterr().err
 
 
-def test_a_damaged_histogram_is_told(spamnb, own, mail):
-    """It is read by one view only, and not verified as a whole; what was learned later is taken from it."""
-    learn(own, mail.messages["spam"], "spam")
-    column = StoredModel.open(own).column("histogram.0")
-    with open(own, "r+b") as file:
-        file.seek(column.at)
-        file.write(bytes(200 for _ in range(column.size)))
-    spamnb("classify", "--settings", "event=bernoulli", "--model", own, stdin=mail.messages["spam"]).fails(
-        65, "damaged"
-    )
-
-
 HISTORY = any_of(
     time=(nan, inf, -1.0, 1e300, "1", None, ...),
     verdict=(EVIL, "", 7, None, b"spam", ...),

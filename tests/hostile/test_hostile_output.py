@@ -95,23 +95,17 @@ def assert_harmless(said: bytes) -> None:
 RUNS = {
     "classify": "classify {ham} {spam} {box} {bytes_name}",
     "classify a damaged file": "classify {damaged}",
-    "classify by its exit code": "classify -e {message}",
     "inspect": "inspect --top 1000",
     "inspect a message": "inspect {message} --top 1000",
     "inspect all of a message": "inspect --all {message}",
-    "inspect a message of several": "inspect {box}",
     "inspect tokens": "inspect --token {orders} subject:owned url:blink",
-    "inspect samples": "inspect --sample spam --top 5 --seed 1",
     "evaluate": "evaluate --folds 2 --top 100 {ham} {spam} --jobs 1",
     "evaluate online": "evaluate --online {ham} {spam} --jobs 1",
     "train": "train --model {root}/new --ham {ham} --spam {spam} --spam {damaged} --jobs 1",
     "export": "export",
-    "prune": "prune --model {other}",
     "no such file": "classify {orders}",
     "no such model": "classify --model {orders} {message}",
-    "no such command": "{orders}",
     "no such option": "classify --{orders}",
-    "no such label": "train --label {orders}=x",
     "import of no export": "import {message}",
 }
 
@@ -128,15 +122,6 @@ def test_what_is_printed(spamnb, hostile, name):
     assert done.out or done.err
     assert b"unexpected" not in done.err
     assert b"Traceback" not in done.err
-
-
-def test_a_header_cannot_make_up_another(spamnb, hostile):
-    """Not where a message is shown with its evidence."""
-    raw = f"Subject: =?utf-8?b?{PACKED}?=\nFrom: =?utf-8?q?{QUOTED}?=\n\npills\n".encode()
-    wide = {**spamnb.environment, "COLUMNS": "1000"}
-    done = spamnb("inspect", "-", "--model", hostile.model, stdin=raw, env=wide).succeeds()
-    assert [line for line in done.lines if line.startswith("Subject: ")]
-    assert not [line for line in done.lines if line.startswith("X-Evil")]
 
 
 @pytest.mark.parametrize("style", ["spamnb", "bogofilter", "spamassassin"])

@@ -2,15 +2,13 @@
 
 import base64
 import io
-import random
 import zipfile
 import zlib
 
 import pytest
 
-from spamnb.reading.attachments import kind_of
 from spamnb.reading.attachments.contents import MAX_MEMBERS
-from spamnb.reading.message import FILE_STARTS, read
+from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import Tokenizer
 
@@ -73,7 +71,6 @@ DOCX = archive({
     ("data", "found", "absent"),
     [
         (TEXT.encode(), "cheap wätches", "wät"),
-        (TEXT.encode("cp1252"), "cheap wätches", ""),
         (TEXT.encode("utf-16"), "cheap wätches", ""),
         (PAGE, "cheap watches html:b url:shop.example", "wat"),
         (PDF, "cheap watches genuine plants url:shop.example", "gen"),
@@ -81,6 +78,7 @@ DOCX = archive({
         (PACKED, "url:shop.example", "js"),
         (DOCX, "cheap watches plants more url:shop.example", "w wat file:.xml"),
         (archive({"run/Invoice.PDF.exe": "x"}), "file:run file:invoice file:.exe", "x"),
+        (b"junk \xff\n" + PDF, "cheap watches", "junk"),
         (b"MZ\0\x01", "type:application/octet-stream", "mz"),
         (b"-----BEGIN PGP SIGNATURE-----\nabcd", "type:application/octet-stream", "abcd"),
     ],
@@ -91,9 +89,7 @@ def test_what_is_read(data, found, absent):
     assert tokens_found.isdisjoint(absent.split())
 
 
-@pytest.mark.parametrize(
-    "declared", ["text/plain", "text/html", "image/png", "x/y", "application/pdf; name=a.txt"]
-)
+@pytest.mark.parametrize("declared", ["text/plain", "image/png", "application/pdf; name=a.txt"])
 @pytest.mark.parametrize("data", [PDF, DOCX], ids=["pdf", "docx"])
 def test_whatever_it_is_declared_as(data, declared):
     assert {"cheap", "watches", "url:shop.example"} <= tokens(data, declared)
@@ -102,32 +98,6 @@ def test_whatever_it_is_declared_as(data, declared):
 def test_a_page_under_a_name_is_read_as_one():
     assert "html:b" in tokens(PAGE, "text/plain; name=invoice.html")
     assert "html:b" not in tokens(PAGE, "text/plain")  # mail readers show its source
-
-
-def test_good_words_as_a_picture_are_not_read():
-    assert "cheap" not in tokens(TEXT.encode(), "image/png")
-
-
-def test_an_encrypted_archive():
-    data = bytearray(archive({"a.exe": "x"}))
-    data[data.find(b"PK\x01\x02") + 8] |= 1
-    assert "file:.exe" in tokens(bytes(data))
-
-
-WHOLE = {"pdf": PDF, "mapped": MAPPED, "docx": DOCX}
-
-
-@pytest.mark.parametrize("name", WHOLE)
-def test_cut_or_damaged_anywhere(name):
-    """Nothing raises."""
-    data, chosen = WHOLE[name], random.Random(1)
-    for end in range(0, len(data), max(1, len(data) // 150)):
-        tokens(data[:end])
-    for _ in range(300):
-        damaged = bytearray(data)
-        for _ in range(chosen.randint(1, 10)):
-            damaged[chosen.randrange(8, len(data))] = chosen.choice(b"\0\xff()<>[]{}\\/ 0129PK")
-        tokens(bytes(damaged))
 
 
 def many_members(count=65_535):
@@ -142,30 +112,6 @@ def test_names_are_bounded():
     (part,) = read(mail(many_members())).leaves
     assert part.content
     assert part.content.names == ["a.exe"] * MAX_MEMBERS
-
-
-@pytest.mark.parametrize(
-    ("data", "kind"),
-    [
-        (b"", ""),
-        (b"\0\1\2\3", ""),
-        (b"Mention of %PDF-1.4 in a text", "text"),
-        (b"junk \xff\n%PDF-1.4\n1 0 obj", "pdf"),
-        (b" \n<TABLE border=1>", "html"),
-        (b"<address@example.org> wrote", "text"),
-        (b"\x89PNG\r\n\x1a\n", "picture"),
-        (b"{\\rtf1 text}", ""),
-        (b"<?xml version='1.0'?><svg/>", "text"),
-    ],
-)
-def test_kinds(data, kind):
-    found = kind_of(data)
-    assert (found.name if found else "") == kind
-
-
-def test_kinds_of_files_that_stand_in_a_text():
-    found = [kind_of(start.encode()) for start in FILE_STARTS]
-    assert [kind.name if kind else "" for kind in found] == ["pdf", "zip"]
 
 
 class TestQrCodes:

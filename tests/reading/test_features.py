@@ -2,8 +2,6 @@
 
 import pytest
 from helpers.textbook import counted, pairs_in
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 from spamnb.reading.batch import MOST_OCCURRENCES
 from spamnb.reading.features import BODY
@@ -33,9 +31,6 @@ def page(html):
     return found
 
 
-# A text
-
-
 def test_words_of_texts_are_kept_apart_from_what_is_tagged():
     raw = MULTIPART.replace("\n\n", "\nSubject: Hello you\n\n", 1) + "\nOne, two\n--b\n\nTHREE\n--b--\n"
     found = features(raw)
@@ -46,11 +41,6 @@ def test_words_of_texts_are_kept_apart_from_what_is_tagged():
     }
     assert parts["type:text/plain"] == (2, BODY)
     assert parts["three"] == (1, BODY)
-
-
-def test_nothing():
-    assert tokens("") == {}
-    assert tokens("Subject:\n\n") == {"header:subject": 1, "type:text/plain": 1}
 
 
 def test_without_headers_on_demand():
@@ -74,9 +64,6 @@ def test_settings_reach_every_word():
     assert "the" not in found
 
 
-# Parts
-
-
 def test_types_charsets_and_attachments():
     raw = (
         MULTIPART + "Content-Type: TEXT/Plain; charset=ISO-8859-1\n\nhi\n--b\n"
@@ -94,10 +81,8 @@ def test_types_charsets_and_attachments():
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("README", "readme"),
         ("a.tar.gz", "a tar .gz"),
         (".profile", ".profile"),
-        ("=?utf-8?q?Gr=C3=B6=C3=9Fe=2Epdf?=", "grösse .pdf"),
         ("invoice.pdf                         .exe", "invoice pdf .exe"),
         ("=?utf-8?q?photo=E2=80=AEgnp=2Eexe?=", "photognp .exe"),
     ],
@@ -119,30 +104,17 @@ def test_a_forwarded_message():
     assert "subject:zebra" not in tokens(raw, headers=False)
 
 
-# Pages
-
-
 def test_tags():
     tags = {"html:p": 2, "html:b": 1, "html:br": 1}
     assert page("<p><b>one</b> two<br>three<P>") == {"one": 1, "two": 1, "three": 1, **tags}
 
 
-def test_a_text_is_no_page():
-    assert not [token for token in tokens("Subject: x\n\n<b>bold</b>") if token.startswith("html:")]
-
-
-# Floods
-
-
 HEAD = "Subject: x\n"
 FLOODS = {
-    "words": HEAD + "\n" + "word " * 1_000_000,
     "other words": HEAD + "\n" + " ".join(map(str, range(150_000))),
     "Chinese": HEAD + "Content-Type: text/plain; charset=utf-8\n\n" + "免费软件下载" * 50_000,
-    "addresses": "To: " + ", ".join(f"a{n}@a{n}.example" for n in range(10_000)) + "\n\nx",
     "headers": "".join(f"X-{n}: a b c d e f g h i j\n" for n in range(9_000)) + "\nx",
     "tags": HEAD + PAGE + "<b>" * 300_000,
-    "hidden": HEAD + PAGE + "<p hidden>" + "word " * 200_000,
     "parts": MULTIPART + "\nx\n--b\n" * 50_000,
 }
 
@@ -164,62 +136,12 @@ EVIL_LINK = "<a href=http://evil.example/>x</a>"
         (PAGE + "".join(f"<x{n}>" * 50 for n in range(200)) + "<form>", "html:form", {}),
         (PAGE + "<img src=http://i.example/x>" * 600 + EVIL_LINK, "url:evil.example", {}),
         (PAGE + "<p hidden>" + "word " * 40_000 + "</p>" + EVIL_LINK, "url:evil.example", {}),
-        (PAGE + "<p hidden>" + "word " * 40_000 + "</p>" + EVIL_LINK, "html:a", {}),
         (HEAD + "\n" + NUMBERED + " http://evil.example/", "url:evil.example", {"ngrams": 5}),
+        (("X-A: " + "a " * 200 + "\n") * 501 + "Subject: evil\n\nbody", "subject:evil", {}),
         (("X-A: " + "a " * 200 + "\n") * 501 + "\nevilword", "evilword", {}),
-        (MULTIPART + "\n" + "word " * 100_000 + "\n--b\n\nevilword\n--b--\n", "evilword", {}),
         (MULTIPART + "\n" + "word " * 100_000 + "\n--b\n\nevilword\n--b--\n", "evilword", {"ngrams": 2}),
     ],
-    ids=["tags", "pictures", "hidden words", "words", "words", "headers", "a part", "pairs of a part"],
+    ids=["tags", "pictures", "hidden words", "words", "subject", "headers", "a part"],
 )
 def test_a_flood_hides_nothing_else(raw, token, choices):
     assert token in tokens(raw, **choices)
-
-
-def test_a_flood_of_headers_hides_no_subject():
-    found = features(("X-A: " + "a " * 200 + "\n") * 500 + "Subject: evil word\n\nbody")
-    assert {"subject:evil", "subject:word", "body"} <= set(counted(found))
-    assert ("subject:evil", "subject:word") in pairs_in(found)
-
-
-def test_a_long_name_of_a_header_is_not_repeated_in_full():
-    found = tokens("Subject: x\nX-" + "a" * 100_000 + ": one two three\n\nx")
-    assert "subject:x" in found
-    assert max(map(len, found)) < 300
-
-
-# Any bytes
-
-
-HEADERS = st.sampled_from(
-    [
-        *(b"Subject: ", b"From: ", b"To: ", b"Received: from ", b"Message-ID: ", b"Date: ", b"X-Mailer: "),
-        *(b"Content-Type: ", b"Content-Type: text/html; charset=", b"Content-Type: text/plain; name="),
-        *(b"Content-Type: multipart/mixed; boundary=b", b"Content-Transfer-Encoding: base64"),
-        b"Content-Disposition: attachment; filename=",
-    ]
-)
-PIECES = st.sampled_from(
-    b"--b\n|--b--\n|<p hidden>|<a href=|<!--|&#0;|&#10;|http://|www.|%0a|=?utf-8?q?=0A=01?=|=?utf-8?b?4oCL?=|"
-    b"\xc2\x85|\xe2\x80\xa8|\xe2\x80\x8b|\x1f|\x7f|\0|<a@b|\xd0\xb0a|\xe4\xb8\xad\xe6\x96\x87|\xcc\x81|a.b|@|://".split(
-        b"|"
-    )
-)
-MESSAGES = st.builds(
-    lambda head, body: b"".join(name + value + b"\n" for name, value in head) + b"\n" + b"".join(body),
-    st.lists(st.tuples(HEADERS, PIECES | st.binary(max_size=20)), max_size=5),
-    st.lists(PIECES | st.binary(max_size=20) | st.just(b"\n"), max_size=10),
-)
-ANY = st.binary(max_size=200) | MESSAGES
-
-
-@given(ANY)
-@example(b"Subject: a\n b\n\none\ntwo\n\nthree\n")
-@example(b"Content-Type: text/html\n\n<p>a\nb<br>\nc")
-@example(b"Content-Type: multipart/mixed; boundary=b\n\n--b\n\none\n--b\n\ntwo\n--b--\n")
-@example(b"Content-Type: text/plain\nContent-Transfer-Encoding: quoted-printable\n\none=\ntwo\nthree\n")
-def test_line_ends_change_nothing(raw):
-    raw = raw.replace(b"\r", b"")
-    unix, dos = features(raw), features(raw.replace(b"\n", b"\r\n"))
-    assert dos.tokens == unix.tokens
-    assert dos.numbers == unix.numbers

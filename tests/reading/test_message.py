@@ -1,12 +1,10 @@
 """The message reader on mail as it should be, as it is, and as nobody should send it."""
 
 import base64
-from unittest.mock import Mock
 
 import pytest
 
-from spamnb.reading import headers, message
-from spamnb.reading.encodings import detection
+from spamnb.reading import message
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 
@@ -22,13 +20,7 @@ def texts(raw: bytes) -> list[tuple[str, str | None]]:
 MULTIPART = "Content-Type: multipart/mixed; boundary=b"
 
 
-@pytest.mark.parametrize(
-    "raw",
-    [
-        *(b"", b"review us now", b"two\n\nparagraphs: here", b"http://a.example/", b" Subject: x"),
-        b"From me to you",
-    ],
-)
+@pytest.mark.parametrize("raw", [b"", b"two\n\nparagraphs: here", b"http://a.example/", b"From me to you"])
 def test_without_a_header_block_all_is_body(raw: bytes) -> None:
     read_message = read(raw)
     assert (read_message.has_headers, read_message.headers) == (False, [])
@@ -39,16 +31,12 @@ def test_without_a_header_block_all_is_body(raw: bytes) -> None:
 @pytest.mark.parametrize(
     ("raw", "headers", "text"),
     [
-        (b"Subject: hi\n\nbody\n", [("subject", "hi")], "body"),
         (b"Subject: hi\r\nTo: a\r\n\r\nbody\r\nmore\r\n", [("subject", "hi"), ("to", "a")], "body\nmore"),
         (b"Subject: hi\rTo: a\r\rbody\r", [("subject", "hi"), ("to", "a")], "body"),
-        (b"From a@b Mon Jan  1 00:00:00 2024\nSubject: hi\n\nbody", [("subject", "hi")], "body"),
         (b"From a@b\n>From a@b\nSubject: hi\n\nbody", [("subject", "hi")], "body"),
         (b"Subject: hi", [("subject", "hi")], ""),
         (b"\nbody", [], "body"),
         (b"Subject: hi\nbody at once\n\nmore", [("subject", "hi")], "body at once\n\nmore"),
-        (b"Subject: =?utf-8?Q?=C3=A9?=\n\nb", [("subject", "é")], "b"),
-        (b"Subject: \xe9\n\nb", [("subject", "é")], "b"),
     ],
 )
 def test_header_block(raw: bytes, headers: list[tuple[str, str]], text: str) -> None:
@@ -61,11 +49,8 @@ def test_header_block(raw: bytes, headers: list[tuple[str, str]], text: str) -> 
 @pytest.mark.parametrize(
     ("value", "content_type"),
     [
-        ("text/html", "text/html"),
         ("TEXT/HTML; charset=x", "text/html"),
-        ("text/html charset=x", "text/html"),
-        *((value, "text/plain") for value in ("text", "", ";", "a/b/c", "multipart/mixed")),
-        ("multipart/mixed; boundary=", "text/plain"),
+        *((value, "text/plain") for value in ("text", "", "a/b/c", "multipart/mixed")),
         ('multipart/mixed; boundary="never used"', "text/plain"),
     ],
 )
@@ -76,8 +61,6 @@ def test_content_type(value: str, content_type: str) -> None:
 @pytest.mark.parametrize(
     ("encoding", "body", "text"),
     [
-        ("7bit", b"a=3D", "a=3D"),
-        ("base64", b"Y2Fmw6k=\n", "café"),
         ('"BASE64" ', b"Y2Fm\nw6k", "café"),
         ("base64", b"Y2Fmw6k=\n-- \na footer", "café\n-- \na footer"),
         ("quoted-printable", b"caf=C3=A9 =\nau lait=", "café au lait"),
@@ -99,12 +82,6 @@ def test_only_texts_are_decoded(content_type: str) -> None:
     assert (part.text == "abc", part.size) == (content_type != "image/png", 3)
 
 
-def test_an_attachment() -> None:
-    head = ["Content-Type: application/pdf; name=other.pdf", "Content-Disposition: ATTACHMENT; filename*="]
-    (part,) = read(lines(head[0], head[1] + "utf-8''%C3%A9.pdf", "", "%PDF-1.4")).leaves
-    assert (part.disposition, part.filename, part.text) == ("attachment", "é.pdf", None)
-
-
 def test_multipart() -> None:
     body = "preamble|--b|Content-Type: text/html||<p>one||--b  ||two|--b--|epilogue|--b||not a part"
     raw = lines("Subject: hi", MULTIPART, "", *body.split("|"))
@@ -120,18 +97,14 @@ def test_multipart() -> None:
     [
         # never closed, cut off at each place
         ("--b||one", ["one"]),
-        ("--b|Content-Type: text/plain", [""]),
         # only closed: what is before it is all there is
         ("text|--b--", ["text"]),
         # a part without a blank line after its headers, or without any
         ("--b|A: 1|--b||two|--b--", ["", "two"]),
-        # delimiters in a row
-        ("--b|--b|--b||one|--b--", ["one"]),
         # look-alikes
         ("--b||--bc|--b-| --b|x--b|--b--", ["--bc\n--b-\n --b\nx--b"]),
         # an inner multipart that is never closed ends with its outer one
         ("--b|Content-Type: multipart/x; boundary=c||--c||in|--b||out", ["in", "out"]),
-        ("--b|Content-Type: multipart/x; boundary=c||lost|--b||out|--c", ["lost", "out\n--c"]),
         ("--b|Content-Type: multipart/x; boundary=b||--b||one|--b--", ["", "one"]),
         # an inner boundary that starts with the outer one
         ("--b|Content-Type: multipart/x; boundary=b--||--b--||in|--b----|--b||out", ["in", "out"]),
@@ -139,11 +112,6 @@ def test_multipart() -> None:
 )
 def test_broken_multiparts(body: str, parts: list[str]) -> None:
     assert [part.text for part in read(lines(MULTIPART, "", *body.split("|"))).leaves] == parts
-
-
-def test_a_boundary_of_any_bytes() -> None:
-    raw = b'Content-Type: multipart/mixed; boundary="=?\xe9:?="\n\n--=?\xe9:?=\nA: 1\n--=?\xe9:?=\n\ntwo'
-    assert [part.text for part in read(raw).leaves] == ["", "two"]
 
 
 def test_an_embedded_message() -> None:
@@ -197,26 +165,6 @@ def test_caps() -> None:
     assert sum(len(leaf.text or "") for leaf in two.leaves) <= message.MAX_TEXT_BYTES
 
 
-PRIVET = "Привет".encode("cp1251")
-
-
-@pytest.mark.parametrize(
-    "raw",
-    [
-        b"".join(b"X-%d: =?x?q?%b?=\n" % (n, PRIVET) for n in range(300)) + b"\nbody",
-        b"Subject: " + b"=?x?q?%b?= and " % PRIVET * 300 + b"\n\nbody",
-        MULTIPART.encode() + b"\n\n" + b"--b\nContent-Type: a/b; name=%b\n\n" % PRIVET * 300,
-        MULTIPART.encode() + b"\n\n" + b"--b\n\n%b\n" % PRIVET * 300,
-    ],
-    ids=["fields", "words", "parameters", "texts"],
-)
-def test_so_many_charsets_are_found(raw: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    finder = Mock(return_value=("cp1251", ""))
-    monkeypatch.setattr(detection, "find", finder)
-    read(raw)
-    assert finder.call_count == headers.MAX_FOUND
-
-
 MAIL = b"Received: by a\nSubject: hi\n folded\nMessage-ID: <1@a>\n\nbody\n\nmore\n"
 
 
@@ -244,9 +192,7 @@ def test_digest_survives_delivery(same: bytes) -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        b"",
         MAIL.replace(b"body", b"Body"),
-        MAIL.replace(b"hi", b"ho"),
         MAIL.replace(b"body\n\n", b"body\n"),
         MAIL.replace(b"\n\nbody", b"\n\nStatus: RO\nbody"),
         MAIL.replace(b"Message-ID", b"X-Mailer: x\nMessage-ID"),

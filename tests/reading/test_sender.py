@@ -21,7 +21,6 @@ def tokens(*headers):
         ("Ann <ann@mail.a.example>", "", "from:reply-to=same"),
         ("x@free.example", "you@b.example", "from:reply-to=other"),
         ("<list@l.example>", "The list <List@l.example>", "from:reply-to=to"),
-        ("nobody", "", ""),
         ("", "", ""),
     ],
 )
@@ -42,8 +41,6 @@ def found_by_server(*values, sender="Ann <ann@mail.a.example>"):
         (PASSED, "dkim=pass,aligned,by=b.example from=@a.example,by=b.example"),
         ("mx.b.example 1; dkim=pass header.d=other.example", "dkim=pass,by=b.example"),
         ("b.example; spf=pass smtp.mailfrom=x@other.example smtp.helo=a.example", "spf=pass,by=b.example"),
-        ("b.example; spf=pass smtp.mailfrom=other.example header.from=a.example", "spf=pass,by=b.example"),
-        ("b.example; spf=pass smtp.mailfrom=a.example smtp.mailfrom=c.example", "spf=pass,by=b.example"),
         ("b.example; dkim=fail header.d=a.example", "dkim=fail,aligned,by=b.example"),
         ("dmarc=none action=none header.from=a.example", "dmarc=none,aligned,by="),  # as Microsoft's
         # What a sender can get into a comment or a quoted address says nothing.
@@ -56,7 +53,6 @@ def found_by_server(*values, sender="Ann <ann@mail.a.example>"):
             "spf=fail,by=b.example",
         ),
         ("b.example; spf=fail (a (b) ; dkim=pass (", "spf=fail,by=b.example"),
-        ("b.example; none", ""),
         ("b.example; dkim=; =pass; arc=pass; x", ""),
         ("", ""),
     ],
@@ -71,14 +67,6 @@ def test_only_the_topmost_server_counts():
     assert found_by_server("mx.b.example; none", PASSED) == []
 
 
-def test_a_forged_server_is_another():
-    assert not set(found_by_server(PASSED)) & set(found_by_server(PASSED.replace("b.example", "c.example")))
-
-
 def test_an_international_domain_is_aligned_in_either_form():
     found = found_by_server("b.example; dkim=pass header.d=xn--fsqu00a.xn--fiqs8s", sender="x@例子.中国")
     assert found == ["auth:dkim=pass,aligned,by=b.example", "auth:from=@例子.中国,by=b.example"]
-
-
-def test_no_sender_no_alignment():
-    assert found_by_server("b.example; dkim=pass header.d=", sender="") == ["auth:dkim=pass,by=b.example"]

@@ -1,18 +1,14 @@
 """Transfer encodings, undone by what is there: each threshold on both sides."""
 
-import binascii
 import hashlib
 import random
 from base64 import b64encode, encodebytes
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from spamnb.reading.encodings.transfer import (
     BASE64,
     CERTAIN,
-    CONTROLS,
     MOST_BLOCKS,
     PLAIN,
     QUOTED,
@@ -51,27 +47,18 @@ def found(body: bytes, declared: str) -> tuple[bytes, str]:
     ("body", "text", "encoding"),
     [
         (b"", b"", BASE64),
-        *((body, text, BASE64) for body, text in [(b"Q", b""), (b"QQ", b"A"), (b"QUI", b"AB")]),
-        *((body, text, BASE64) for body, text in [(b"QQ==", b"A"), (b"QUI=", b"AB"), (b"QUJD", b"ABC")]),
+        *((body, text, BASE64) for body, text in [(b"Q", b""), (b"QUI", b"AB"), (b"QUI=", b"AB")]),
         *((word, word, PLAIN) for word in (b"Hi", b"test", b"word", b"hello", b"Hello", b"Best\nregards")),
         (b"xOO6ww==", "你好".encode("gb18030"), BASE64),
         *((body, body, PLAIN) for body in NEITHER),
         # cut off, or with other characters in it
-        (encoded(ENGLISH)[:-3], ENGLISH[:-2], BASE64),
         (encoded(ENGLISH)[:30] + b"!*" + encoded(ENGLISH)[30:], ENGLISH, BASE64),
         (b"SGVsbG8s IGhvdyBh cmUgeW91", b"Hello, how are you", BASE64),
-        (encoded(CHINESE)[:-3], CHINESE[:-1], BASE64),
-        # raw bytes
-        (CHINESE, CHINESE, PLAIN),
         # a footer
         (encoded(CHINESE) + b"\n" + FOOTER, CHINESE + b"\n" + FOOTER, BOTH),
-        (encoded(CHINESE) + b"\n" + RAW_FOOTER, CHINESE + b"\n" + RAW_FOOTER, BOTH),
         (FOOTER + b"\n\n" + encoded(CHINESE), FOOTER + b"\n\n" + CHINESE, BOTH_REVERSED),
-        (b"Y2Fmw6k=\n" + FOOTER, "café\n".encode() + FOOTER, BOTH),
         # several blocks
         (encoded(ENGLISH) + b"\n" + encoded(ENGLISH), ENGLISH * 2, BASE64),
-        (encoded(ENGLISH) + b"\n\n\n" + encoded(CHINESE), ENGLISH + CHINESE, BASE64),
-        (encoded(CHINESE).replace(b"\n", b"\n\n"), CHINESE, BASE64),
         (b"QUI=\n" * (MOST_BLOCKS + 5), b"AB" * (MOST_BLOCKS + 1), BASE64),
     ],
 )
@@ -89,17 +76,8 @@ LONG_ENOUGH = ENGLISH[: UNDECLARED // 4 * 3]
         (encoded(CHINESE), CHINESE, BASE64),
         (ENGLISH + b"\n" + encoded(CHINESE), ENGLISH + b"\n" + CHINESE, BOTH_REVERSED),
         (encoded(CHINESE) + b"\n" + FOOTER, CHINESE + b"\n" + FOOTER, BOTH),
-        *(
-            (body, body, PLAIN)
-            for body in (
-                *NEITHER,
-                b64encode(LONG_ENOUGH)[:-1],
-                SUMS,
-                SUMS.upper(),
-                CAMEL_CASE,
-                b"a" * CERTAIN,
-            )
-        ),
+        *((body, body, PLAIN) for body in (*NEITHER, b64encode(LONG_ENOUGH)[:-1], SUMS)),
+        *((body, body, PLAIN) for body in (CAMEL_CASE, b"a" * CERTAIN)),
         (encoded(CHINESE) + b"\n" + RAW_FOOTER, encoded(CHINESE) + b"\n" + RAW_FOOTER, PLAIN),
     ],
 )
@@ -111,8 +89,6 @@ def test_undeclared_base64(body: bytes, text: bytes, encoding: str) -> None:
     ("body", "text", "encoding"),
     [
         (b"caf=C3=A9 =\nau lait=", "café au lait".encode(), QUOTED),
-        (b"a =3D b", b"a = b", QUOTED),
-        (b"a line =\nthat goes on", b"a line that goes on", QUOTED),
         (b'<td width=3D20 border=3D"0">caf=E9 =\n</td>', b'<td width=20 border="0">caf\xe9 </td>', QUOTED),
         (b"=E9t=E9 " * 4 + b"?a=12", b"\xe9t\xe9 " * 4 + b"?a\x12", QUOTED),
         *(
@@ -126,17 +102,9 @@ def test_undeclared_base64(body: bytes, text: bytes, encoding: str) -> None:
                 b"na\xefve =\nword",
             )
         ),
-        (b"=C3=A9\n\xc3\xa9", b"\xc3\xa9\n\xc3\xa9", f"{QUOTED} and {PLAIN}"),
         (b"\xc3\xa9 =\n=C3=A9 =\nword", b"\xc3\xa9 =\n\xc3\xa9 word", f"{PLAIN} and {QUOTED}"),
         (b"=E9t=E9\n?a=12&b=1b&c=13\n\xe9", b"\xe9t\xe9\n?a=12&b=1b&c=13\n\xe9", f"{QUOTED} and {PLAIN}"),
     ],
 )
 def test_declared_quoted_printable(body: bytes, text: bytes, encoding: str) -> None:
     assert found(body, "quoted") == (text, encoding)
-
-
-@given(st.binary(min_size=20))
-def test_what_was_encoded_is_undone(data: bytes) -> None:
-    assert found(encodebytes(data), "base64") == (data, BASE64)
-    text = data.translate(None, CONTROLS + b"\r\n")
-    assert found(binascii.b2a_qp(text), "quoted") == (text, QUOTED)

@@ -4,11 +4,9 @@ import unicodedata
 
 import pytest
 from helpers.textbook import grams_of
-from hypothesis import given
-from hypothesis import strategies as st
 
 from spamnb.errors import UsageError
-from spamnb.reading.features import LONGEST_WORD, MOST_WORDS
+from spamnb.reading.features import MOST_WORDS
 from spamnb.reading.settings import Settings
 from spamnb.reading.words import Words
 
@@ -25,14 +23,9 @@ def table(*rows):
 
 @table(
     # case is folded
-    ("Buy NOW", "buy now"),
     ("ÜBER Écoles ПРИВЕТ", "über écoles привет"),
-    ("Straße STRASSE", "strasse strasse"),
-    ("ΣΟΦΟΣ σοφος", "σοφοσ σοφοσ"),  # the last letter has a form of its own
     # digits are part of words
     ("4 U 2day", "4 u 2day"),
-    ("v1agra 0rder", "v1agra 0rder"),
-    ("1,000.50", "1 000 50"),
     ("10:30 24/7 50% #1", "10 30 24 7 50 1"),
     # joiners stay in words
     ("don't", "don't"),
@@ -43,59 +36,37 @@ def table(*rows):
     ("a.b,c;d:e/f\\g?h", "a b c d e f g h"),
     ("(one) [two] {three} <four>", "one two three four"),
     ('"quoted" “quoted” «quoted» „quoted“', "quoted quoted quoted quoted"),
-    ("me@a.example", "me a example"),
     ("one\ttwo\nthree\r\nfour\0five\x1bsix\x7fseven", "one two three four five six seven"),
-    ("em—dash, en–dash, dots…more", "em dash en dash dots more"),
     ("no\u00a0break wide\u3000space line\u2028end", "no break wide space line end"),
-    ("", ""),
     (" \n . , ", ""),
     # joiners as printers set them
     ("don’t", "don't"),
-    ("L’été", "l'été"),
     ("low\u2011cost low\u2010cost", "low-cost low-cost"),
     # an apostrophe around a word is a quote
     ("'free' offer", "free offer"),
-    ("‘free’ été", "free été"),
     ("''twice'' '''' '", "twice"),
-    ("''été'' ’’été’’", "été été"),
-    ("l´été don‘t", "l'été don't"),
     # forms of a letter are that letter
-    ("ＦＲＥＥ ｍｏｎｅｙ", "free money"),
     ("𝐅𝐑𝐄𝐄 𝓶𝓸𝓷𝓮𝔂 𝖓𝖔𝖜 𝟙𝟚", "free money now 12"),
-    ("ⓕⓡⓔⓔ Ⓕⓡⓔⓔ", "free free"),
     ("ﬁnance oﬀer aﬄuent", "finance offer affluent"),
-    ("re\u0301sume\u0301 résumé", "résumé résumé"),
-    ("ﻣﺮﺣﺒﺎ", "مرحبا"),
-    ("ＵＳ＄５！", "us$5!"),
     ("ꜰʀᴇᴇ ᴠɪᴀɢʀᴀ", "free viagra"),
     ("Viagra™ Viagra® Viagra℠", "viagra viagra viagra"),
     # look alikes in a word with latin letters are latin
     ("vіаgrа", "viagra"),  # Cyrillic і and а
-    ("РауРаl PаypаI", "paypal paypai"),
     ("Сasino Вank Αpple Ηello Οffer", "casino bank apple hello offer"),
-    ("Сlick-hеre рrice!", "click-here price!"),
-    ("paypaӏ", "paypal"),  # palochka
     # words of one script stay
     ("Россия сахар ось", "россия сахар ось"),
-    ("ВСЕ СКИДКИ", "все скидки"),
     ("Sie kaufen слова und λόγος", "sie kaufen слова und λογοσ"),
     # a compound of a latin and a russian word stays
     ("SMS-сообщение", "sms-сообщение"),
     # emoji are words and runs are measured
     ("Win🎁now", "win 🎁 now"),
-    ("I ❤️ you", "i ❤ you"),
     ("👍🏽", "👍"),  # in any colour
     ("🇩🇪🇫🇷", "🇩🇪 🇫🇷"),
-    ("👨‍👩‍👧", "👨 👩 👧"),
     ("a → b ─ c", "a b c"),
     # pairs of characters
-    ("中", "中"),
-    ("中文", "中文"),
     ("免费软件", "免费 费软 软件"),
-    ("东京，大阪。", "东京 大阪"),
     ("日本語を話す", "日本 本語 語を を話 話す"),
     ("안녕하세요 여러분", "안녕 녕하 하세 세요 여러 러분"),
-    ("\u1112\u1161\u11ab\u1100\u116e\u11a8", "한국"),  # in single letters, as some systems send it
     # syllables, roughly
     ("ภาษาไทย เปิดแฟ้ม น้ำมัน", "ภา ษา ไทย เปิด แฟ้ม น้ํา มัน"),
     ("มากๆ ราคา ๑๒๓ บาท", "มาก ๆ รา คา ๑๒๓ บาท"),
@@ -103,24 +74,11 @@ def table(*rows):
     ("မြန်မာဘာသာ ဒုက္ခ", "မြန် မာ ဘာ သာ ဒုက္ခ"),
     # pairs mixed with other words
     ("iPhone手机买", "iphone 手机 机买"),
-    ("Tシャツsale", "t シャ ャツ sale"),
-    ("只要$5！快", "只要 $5! 快"),
     # syllables of other scripts are whole
     ("tiếng Việt ქართული አማርኛ", "tiếng việt ქართული አማርኛ"),
     # sentences
-    (
-        "Die Größe des Gerätes überrascht: für 49 € gibt's Öl, Äpfel und Straßenkarten!",
-        "die grösse des gerätes überrascht für 49 gibt's öl äpfel und strassenkarten!",
-    ),
-    (
-        "Où est l'œuvre ? Elle coûte 5 €, ça va : « déjà vendue ».",
-        "où est l'œuvre elle coûte 5 ça va déjà vendue",
-    ),
-    (
-        "Объявление: срочно продаём ещё 3 квартиры, звоните!",
-        "объявление срочно продаем еще 3 квартиры звоните!",
-    ),
-    ("¿Cuánto cuesta el año? ¡Mañana!", "cuánto cuesta el año mañana!"),
+    ("Où est l'œuvre ? Elle coûte 5 €, « déjà vendue ».", "où est l'œuvre elle coûte 5 déjà vendue"),
+    ("Объявление: срочно продаём ещё 3 квартиры!", "объявление срочно продаем еще 3 квартиры!"),
     ("مرحبا، كيف حالك؟", "مرحبا كيف حالك"),
 )
 def test_words_of_a_text(text, words):
@@ -133,10 +91,7 @@ def test_words_of_a_text(text, words):
         *("free ＦＲＥＥ ℱ𝓇ℯℯ", "ガイド ｶﾞｲﾄﾞ カ\u3099イト\u3099"),
         *("istanbul ISTANBUL İSTANBUL I\u0307stanbul ıstanbul", "kız KIZ", "ı I i İ"),
         *("straße STRASSE STRAẞE", "ştiinţă știință ŞTIINŢĂ ȘTIINȚĂ", "ещё ЕЩЁ еще", "за\u0301мок замок"),
-        *(
-            "tiếng tie\u0302\u0301ng tiê\u0301ng TIẾNG",
-            "việt viê\u0323t vie\u0323\u0302t",
-        ),  # the second as windows-1258
+        "tiếng tie\u0302\u0301ng tiê\u0301ng TIẾNG",
         *("άνοιγμα ΆΝΟΙΓΜΑ ΑΝΟΙΓΜΑ", "Μαΐου ΜΑΪΟΥ ΜΑΙΟΥ", "λόγος ΛΟΓΟΣ", "τοῦ του", "ᾳ ᾼ α"),
         *("مرحبا مـــرحـبا ﻣﺮﺣﺒﺎ مَرْحَبًا م\ufe77رحبا م\ufe76رحبا", "على ﻋﻠﻰ علی علي", "كتاب کتاب ﻛﺘﺎﺏ"),
         *("שלום שָׁלוֹם שׁלום", "בראשית בְּרֵאשִׁ֖ית", "בית־ספר בית-ספר", "צ׳ק צ'ק", "װאָס וואס", "ײַ יי"),
@@ -174,53 +129,25 @@ def test_characters_not_seen_do_not_break_a_word(char):
     assert of(char) == of(f" {char}{char} ") == []
 
 
-# Long words
-
-
 @pytest.mark.parametrize(
     ("word", "short"),
-    [
-        ("a" * 32, "a" * 32),
-        ("a" * 33, "aaaaaa~6"),
-        ("a" * 64, "aaaaaa~7"),
-        ("Donaudampfschifffahrtsgesellschaft", "donaud~6"),
-        ("ж" * 33, "жжжжжж~6"),
-        ("x" * 1_000_000, "xxxxxx~20"),
-    ],
+    [("a" * 32, "a" * 32), ("a" * 33, "aaaaaa~6"), ("ж" * 33, "жжжжжж~6"), ("x" * 1_000_000, "xxxxxx~20")],
 )
 def test_long_words_have_a_short_form(word, short):
     assert of(word) == [short]
 
 
-# N-grams
-
-
-@pytest.mark.parametrize(
-    ("n", "text", "grams"),
-    [
-        (1, "a b c d", "a|b|c|d"),
-        (2, "a b c d", "a|b|c|d|a b|b c|c d"),
-        (5, "a b c d e", "a|b|c|d|e|a b|b c|c d|d e|a b c|b c d|c d e|a b c d|b c d e|a b c d e"),
-        (5, "alone", "alone"),
-    ],
-)
-def test_ngrams(n, text, grams):
-    words = Settings(ngrams=n).words()
-    assert grams_of(words, text) == grams.split("|")
-    assert words.of(text) == text.split()
-    assert grams_of(words, "") == []
-
-
-# Stop words
+def test_ngrams():
+    words = Settings(ngrams=3, stop_words=["of"]).words()
+    assert grams_of(words, "a b of c d") == "a|b|c|d|a b|b c|c d|a b c|b c d".split("|")
+    assert words.of("a b of c") == ["a", "b", "c"]
 
 
 STOPPED = {
     "english": ("The invoice for all of your garden chairs", "invoice garden chairs"),
     "german": ("Das ist die Rechnung für den Kunden", "rechnung kunden"),
-    "french": ("Nous avons une offre pour vous et vos amis", "offre amis"),
     "russian": ("Это квитанция для вас и всех друзей", "квитанция друзей"),
     "greek": ("τοῦ δέ λόγου", "λογου"),
-    "hebrew": ("אבל מחיר", "מחיר"),
 }
 
 
@@ -230,24 +157,11 @@ def test_stop_words(language):
     assert of(text, stop_language=language) == words.split()
 
 
-def test_stop_words_whatever_their_case():
-    assert of("The END of THE offer", stop_words=["the", "of", "end"]) == ["offer"]
-    assert of("Daß du weißt", stop_words=["daß"]) == ["du", "weisst"]
-
-
-def test_stop_words_are_not_in_ngrams():
-    words = Settings(ngrams=2, stop_words=["of"]).words()
-    assert grams_of(words, "end of file") == ["end", "file", "end file"]
-
-
 def test_an_unknown_language():
     with pytest.raises(UsageError, match="'klingon'; there are: arabic, bulgarian"):
         Settings(stop_language="klingon")
     with pytest.raises(UsageError, match="'klingon'; there are: arabic, armenian"):
         Settings(stem="klingon").words()
-
-
-# Stemming
 
 
 @pytest.mark.parametrize(
@@ -256,28 +170,17 @@ def test_an_unknown_language():
         ("english", "Running runs, connected connections runs", "run run connect connect run"),
         ("german", "Häuser Häusern, Rechnungen Rechnung", "haus haus rechnung rechnung"),
         ("russian", "Квартиры квартира квартиру", "квартир квартир квартир"),
-        ("porter", "ponies caresses", "poni caress"),
     ],
 )
 def test_stemming(language, text, stems):
     assert of(text, stem=language) == stems.split()
 
 
-def test_stop_words_beside_turkish_stems():
+def test_stop_words_are_taken_out_before_stemming():
+    assert of("Having offers", stem="english", stop_words=["having"]) == ["offer"]
     assert of("Bazı KIZLAR BAZI", stem="turkish", stop_words=["bazı"]) == ["kiz"]
 
 
-def test_stop_words_are_taken_out_before_stemming():
-    assert of("having offers", stem="english", stop_words=["having"]) == ["offer"]
-
-
-@given(st.text(max_size=300))
-def test_any_text(text):
-    words = WORDS.of(text)
-    assert all(word.isprintable() and not any(map(str.isspace, word)) for word in words)
-    assert all(0 < len(word) <= LONGEST_WORD for word in words)
-
-
-@pytest.mark.parametrize("text", ["a " * 50_000, "a' " * 50_000, "é " * 50_000, "中中 " * 50_000])
+@pytest.mark.parametrize("text", ["a " * 50_000, "中中 " * 50_000])
 def test_words_have_a_limit(text):
     assert len(WORDS.of(text)) == MOST_WORDS
