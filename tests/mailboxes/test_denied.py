@@ -2,7 +2,6 @@
 
 import pytest
 from helpers.homes import AS_ANYBODY
-from helpers.mailboxes import maildir
 from helpers.programs import needs
 
 pytestmark = needs("setpriv")
@@ -41,15 +40,6 @@ def test_a_file_that_is_named(run, own, folder, command):
 def test_a_file_in_a_folder(run, own, folder, command):
     done = run(*command.split(), folder, "--model", own)
     assert (done.code, done.err.decode()) == (66, f"spamnb: {folder}/closed: permission denied\n")
-    assert done.out
-
-
-def test_a_folder_of_a_maildir(run, own, folder):
-    maildir(folder / "Maildir")
-    (folder / "Maildir" / "cur").chmod(0)
-    (folder / "closed").unlink()
-    done = run("classify", folder, "--model", own)
-    assert (done.code, done.err.decode()) == (66, f"spamnb: {folder}/Maildir/cur: permission denied\n")
     assert done.out
 
 

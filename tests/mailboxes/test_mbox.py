@@ -1,7 +1,5 @@
-import tracemalloc
-
 import pytest
-from helpers.mailboxes import ENVELOPE, LINES, MIXED, written
+from helpers.mailboxes import ENVELOPE, LINES, written
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,15 +18,11 @@ def split(data, size=1 << 20, **limit):
     "line",
     [
         b"From ann@example.org Sun Nov 15 01:02:03 2026",
-        b"From ann@example.org  Sun Nov  5 01:02:03 2026",
         b"From - Sun Nov 15 01:02:03 2026",
-        b"From ann@example.org Sun Nov 15 01:02 2026",
         b"From ann@example.org Sun Nov 15 01:02:03 CET 2026",
-        b"From ann@example.org Sun Nov 15 01:02:03 2026 +0100",
         b"From ann Sun Nov 15 01:02 EST 1987 remote from host",
         b"From ann@example.org Sun, 15 Nov 2026 01:02:03 +0100",
         b"From ann@example.org Sun Nov 15 01:02:03 2026\r\nSubject: x",
-        b"From \xff\x00 Sun Nov 15 01:02:03 2026\n",
         b"From \nX-Mozilla-Status: 0001\n",  # of Thunderbird
         b"From \r\nReceived: by us\r\n",
     ],
@@ -41,16 +35,10 @@ def test_an_envelope_line(line):
 @pytest.mark.parametrize(
     "line",
     [
-        b"",
         b"From ",
-        b"From \n",
         b"From \n\nSubject: x\n",
-        b"From \nme to: you\n",
         b"From: ann@example.org Sun Nov 15 01:02:03 2026",
         b">From ann@example.org Sun Nov 15 01:02:03 2026",
-        b" From ann@example.org Sun Nov 15 01:02:03 2026",
-        b"from ann@example.org Sun Nov 15 01:02:03 2026",
-        b"From now on we meet at 10:30",
         b"From Sunday on we meet in Nov at 10:30",
         b"From ann@example.org Sun Nov 15 2026",
         b"From ann@example.org\nSun Nov 15 01:02:03 2026",
@@ -66,15 +54,11 @@ def test_no_envelope_line(line):
     [
         (b">From here on\n", b"From here on\n"),
         (b">>From here on\n", b">From here on\n"),
-        (b"\n>>>From here on\n", b"\n>>From here on\n"),
         (b"> From here on\n", b"> From here on\n"),
-        (b">Fromage\n", b">Fromage\n"),
         (b"x >From here on\n", b"x >From here on\n"),
         (b">From a >From b\n>From c\n", b"From a >From b\nFrom c\n"),
-        (b"x>>From a\n>From b", b"x>>From a\nFrom b"),
         (b"text\nFrom a line in a paragraph\n", b"text\nFrom a line in a paragraph\n"),
         (b"text\n\nFrom now on without a date\n", b"text\n\nFrom now on without a date\n"),
-        (b"no line end", b"no line end"),
         (b"a\r\n>From b\r\n", b"a\r\nFrom b\r\n"),
         (b"two empty lines\n\n\n", b"two empty lines\n\n"),
     ],
@@ -86,14 +70,10 @@ def test_what_is_undone_in_a_body(body, read):
 @pytest.mark.parametrize(
     ("data", "messages"),
     [
-        (b"", []),
         (ENVELOPE, [b""]),
-        (ENVELOPE.strip(), [b""]),
-        (ENVELOPE + b"\n", [b""]),
         (ENVELOPE + b"\n" + ENVELOPE + b"A: b\n", [b"", b"A: b\n"]),
         (ENVELOPE + b"A: b\n" + ENVELOPE + b"C: d\n", [b"A: b\n" + ENVELOPE + b"C: d\n"]),
         (ENVELOPE + b"A: b\n\n" + ENVELOPE + b"C: d\n", [b"A: b\n", b"C: d\n"]),
-        (ENVELOPE + b"A: b\n\n\n" + ENVELOPE + b"C: d\n", [b"A: b\n\n", b"C: d\n"]),
         (ENVELOPE + b"A: b\r\n\r\n" + ENVELOPE + b"C: d\r\n\r\n", [b"A: b\r\n", b"C: d\r\n"]),
         (ENVELOPE + b"A: b\r\n\n" + ENVELOPE + b"C: d\n\r\n", [b"A: b\r\n", b"C: d\n"]),
         # A Content-Length is a header field like any other.
@@ -104,53 +84,13 @@ def test_boundaries(data, messages):
     assert split(data) == messages
 
 
-@pytest.mark.parametrize("limit", [mbox.MAX_MESSAGE, 60, 5])
-def test_the_size_of_the_blocks_changes_nothing(limit):
-    whole = list(mbox.messages([MIXED], limit))
-    assert len(whole) > 5
-    assert sum(length for _, length in whole) == len(MIXED)
-    for size in range(1, 201):
-        assert list(mbox.messages(pieces(MIXED, size), limit)) == whole
-
-
 @given(st.lists(st.lists(LINES, min_size=1)), st.sampled_from([b"\n", b"\r\n"]), st.integers(1, 100))
 def test_what_was_written_is_read(messages, eol, size):
     messages = [b"A: b" + eol + eol.join(lines) + eol for lines in messages]
     assert split(written(messages, eol), size) == messages
 
 
-@given(st.lists(LINES | st.binary(max_size=20), max_size=30), st.integers(1, 60))
-def test_no_byte_is_lost_whatever_the_bytes(lines, size):
-    data = ENVELOPE + b"\n".join(lines)
-    found, at = list(mbox.messages(pieces(data, size))), 0
-    for message, length in found:
-        record = data[at : at + length]
-        assert list(mbox.messages([record])) == [(message, length)]
-        assert message.replace(b">", b"") in record.replace(b">", b"")
-        assert len(record.replace(b">", b"")) - len(message.replace(b">", b"")) <= len(ENVELOPE) + 2
-        at += length
-    assert at == len(data)
-
-
 def test_a_message_over_the_limit_is_cut_and_the_next_is_found():
     data = written([b"a" * 5000 + b"\n", b"B: c\n", b"d" * 99 + b"\n", b"e" * 101 + b"\n"])
     assert split(data, 64, limit=100) == [b"a" * 100, b"B: c\n", b"d" * 99 + b"\n", b"e" * 100]
     assert sum(length for _, length in mbox.messages(pieces(data, 64), 100)) == len(data)
-
-
-@pytest.mark.parametrize("text", [b"a" * 100_000, b"\n\nFrom " + b"a" * 300, b"\n" * 99_999 + b"a"])
-@pytest.mark.slow
-def test_a_message_without_end_costs_no_memory(text):
-    def endless():
-        yield ENVELOPE + b"A: b\n\n"
-        for _ in range(4_000_000 // len(text)):
-            yield text
-        yield b"\n\n" + ENVELOPE + b"A: b\n"
-
-    tracemalloc.start()
-    found = [message for message, _ in mbox.messages(endless(), 1_000_000)]
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert len(found[0]) in (1_000_000, 999_999)  # without its last empty line
-    assert found[1:] == [b"A: b\n"]
-    assert peak < 6_000_000

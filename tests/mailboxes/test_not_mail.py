@@ -20,7 +20,6 @@ MORK = b"""// <!-- <mdb:mork:z v="1.4"/> -->
 """
 FILTERS = b'version="9"\nlogging="no"\nname="lists"\nenabled="yes"\n'
 STATE = b"# POP3 State File\n# This is a generated file!  Do not edit.\n\n*pop.example.org ann\n"
-VIRTUAL = b"version=1\nuri=mailbox://nobody@Local%20Folders/unread\n"
 
 
 def zipped():
@@ -63,23 +62,16 @@ BESIDE = {
     "Inbox.msf": MORK,
     "msgFilterRules.dat": FILTERS,
     "popstate.dat": STATE,
-    "virtualFolders.dat": VIRTUAL,
-    "panacea.dat": MORK,
-    "abook.mab": MORK,
     "filterlog.html": b'<head>\n<meta charset="UTF-8">\n<style type="text/css">body{}</style>\n</head>\n',
-    "junklog.html": b"<html>\n<body>\nDetected junk message from Win &lt;win@example.com&gt;<br>\n",
     "prefs.js": b'// Mozilla User Preferences\n\nuser_pref("mail.root", "/home/ann");\n',
     "training.dat": b"\xfe\xed\xfa\xce\0\0\0\1",
 }
 DATA = {
-    "elf": b"\x7fELF\2\1\1\0" + bytes(100),
     "picture.png": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
     "paper.pdf": b"%PDF-1.4\n%\xc4\xe5\xf2\xe5\n1 0 obj\n",
     "random": Random(1).randbytes(200),
     "object.json": b'{"Subject": "hello",\n"x": 1}',
     "pretty.json": b'\xef\xbb\xbf\n{\n  "name" : [1, 2]\n}\n',
-    "array.json": b'[ [ {"a": null} ] ]',
-    "words.json": b'["a", "b"]',
     "packed.gz": gzip.compress(b'{"a": 1}'),
     "model": b"\x89\xa6format\xadspamnb" + bytes(range(32)),
 }
@@ -87,24 +79,18 @@ DATA = {
 MAIL = {
     "h.zip": ham(101),
     "i.msf": ham(102),
-    "j.dat": ham(103),
     "k.tar": ENVELOPE + ham(104),
-    "l": MORK,
     "m.eml": FILTERS,
-    "n.eml": b"PK\x03 or not\n",
     "o": b"Subject: " + b"1" * 2000,
     "p": b"Subject: \0\1\2\3\4\5\6\n\n" + bytes(100),  # what has a header field is mail
     "q": b"X-{odd}_name!: " + Random(2).randbytes(100),
     "r": b"no header at all, \2 but text\n",
     "s": "\u65e5\u672c\u8a9e\u306e\u624b\u7d19".encode("iso2022_jp") + b"\n",
-    "t": "\ud55c\uad6d\uc5b4".encode("iso2022_kr") + b"\n\x1a",
     "u": "\u043f\u0438\u0441\u044c\u043c\u043e".encode("koi8_r"),
     "v": b"[SPAM] {Hi|Hello} there, see [1] and [2]",
     "w": b'{"Hello"|"Hi"} friend',
-    "x": b'[1] see: ["quoted"]',
     "y": b"<html><body>buy</body></html>",
     "z.html": b"<html><body>buy more</body></html>",
-    "Prefs.js": ham(105),
 }
 
 
@@ -120,25 +106,14 @@ def test_met_in_a_folder_they_are_passed_over_and_told(spamnb, own, tmp_path):
     done = spamnb("train", "--jobs", "2", "--model", own, "--ham", folder).succeeds()
     assert done.lines[:2] == [f"ham: {len(MAIL)} learned", "unreadable: 0"]
     line = done.lines[-1]
-    assert line.startswith(f"passed over 27 files without mail: {folder}/Inbox.msf, {folder}/a.zip, ")
-    assert line.endswith(" and 17 more; to read archives, unpack them")
+    assert line.startswith(f"passed over 20 files without mail: {folder}/Inbox.msf, {folder}/a.zip, ")
+    assert line.endswith(" and 10 more; to read archives, unpack them")
     found = list(sources.messages([folder]))
     passed = {os.path.basename(item.path) for item in found if isinstance(item, PassedOver)}
     assert passed == (ARCHIVES | BESIDE | DATA).keys()
     done = spamnb("classify", folder)
     assert (done.code, len(done.lines)) == (0, len(MAIL))
-    assert b"passed over 27 files" in done.err
-
-
-def test_data_is_read_if_it_is_named(spamnb, own, tmp_path):
-    """By its path, or on standard input: who names a file means it."""
-    folder = put(tmp_path / "x", DATA)
-    paths = [f"{folder}/{name}" for name in DATA]
-    done = spamnb("classify", *paths).succeeds()
-    assert [line.split("\t")[2] for line in done.lines] == paths
-    assert spamnb("train", "--model", own, "--ham", paths[0]).succeeds().lines[0] == "ham: 1 learned"
-    known = spamnb("train", "--model", own, "--ham", "-", stdin=DATA[os.path.basename(paths[0])]).succeeds()
-    assert known.lines[0] == "ham: 1 already known"
+    assert b"passed over 20 files" in done.err
 
 
 @pytest.mark.parametrize("name", [*ARCHIVES, *BESIDE])

@@ -4,11 +4,9 @@ import gzip
 import os
 
 import pytest
-from helpers.mailboxes import described, written
+from helpers.mailboxes import written
 from helpers.samples import ham, spam
 
-from spamnb.mailboxes import sources
-from spamnb.mailboxes.stores import Store
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.store.stored_model import StoredModel
@@ -44,16 +42,6 @@ def test_classify(spamnb, box):
     assert [spamnb("classify", "-e", name).code for name in names[:2]] == [1, 0]
     one = spamnb("classify", "--json", names[3]).succeeds().json
     assert (one["path"], one["index"], one["verdict"]) == (box, 3, "spam")
-
-
-def test_numbers_of_a_mailbox_that_processes_share(spamnb, tmp_path):
-    """Cut every megabyte, also within a message."""
-    long = ham(1) + b"see you at noon\n" * 100_000
-    path = tmp_path / "box.mbox"
-    path.write_bytes(written([ham(1), long, ham(2), long, *map(spam, range(5))]))
-    lines = spamnb("classify", "--jobs", "2", path).succeeds().lines
-    assert [line.rpartition(":")[2] for line in lines] == list("012345678")
-    assert [line.split()[0] for line in lines[4:]] == ["spam"] * 5
 
 
 def test_train_and_forget(spamnb, own, box):
@@ -93,36 +81,3 @@ def test_what_is_no_mailbox_has_no_numbers(spamnb, tmp_path):
     spamnb("classify", f"{tmp_path}/empty:0").fails(66, "no such message", "it is empty")
     for name in (f"{tmp_path}:0", f"{tmp_path}/nothing:0", f"{one}:", f"{one}:-1", f"{one}:x", ":3"):
         spamnb("classify", name).fails(66, f"{name}: no such file or folder")
-
-
-def test_a_file_of_that_name_wins(spamnb, plain):
-    with open(f"{plain}:3", "wb") as file:
-        file.write(spam(1))
-    assert spamnb("classify", f"{plain}:3").succeeds().lines[0].startswith("spam")
-
-
-def test_no_more_is_read_than_is_needed(plain, monkeypatch):
-    """What follows the last message that is wanted may be damaged, or long."""
-    taken = []
-    whole = Store.read
-
-    def counted(self, path, *rest):
-        for block in whole(self, path, *rest):
-            for at in range(0, len(block), 100):
-                taken.append(len(block[at : at + 100]))
-                yield block[at : at + 100]
-
-    with open(plain, "ab") as file:
-        file.write(written(map(ham, range(10_000))))
-    monkeypatch.setattr(Store, "read", counted)
-    found = list(sources.messages([f"{plain}:1", f"{plain}:2"]))
-    assert [described(raw)[1] for raw in found] == [1, 2]
-    assert sum(taken) < 40_000  # a header block may be so long
-
-
-def test_damaged_before_the_message(spamnb, tmp_path):
-    path = tmp_path / "cut.gz"
-    packed = gzip.compress(written(ham(n) + os.urandom(3000).hex().encode() + b"\n" for n in range(100)))
-    path.write_bytes(packed[: len(packed) // 2])
-    spamnb("classify", f"{path}:99").fails(65, str(path), "damaged compression")
-    assert spamnb("classify", f"{path}:3").succeeds().lines[0].endswith(f"{path}:3")

@@ -7,7 +7,6 @@ import os
 import pickle
 import subprocess
 import sys
-import zipfile
 
 import fsspec
 import pytest
@@ -16,7 +15,7 @@ from helpers.mailboxes import mail as message
 from helpers.waiting import PATIENCE
 from helpers.web import served
 
-from spamnb.errors import NoInput, UsageError
+from spamnb.errors import NoInput
 from spamnb.mailboxes import sources
 
 # As a fresh process sees an address: its messages, the same put together from chunks, their size, and the
@@ -72,9 +71,6 @@ def read(root, path="", **options):
     return below(root, [described(item) for item in sources.messages([f"{root}/{path}"], **options)])
 
 
-# Folders and patterns
-
-
 @pytest.mark.parametrize("path", ["", "boxes/gzip.mbox", "Maildir/.Junk"])
 def test_a_folder_elsewhere_has_the_messages_of_the_same_folder_here(tree, path):
     root = f"file://{tree}"
@@ -85,17 +81,6 @@ def test_a_folder_elsewhere_has_the_messages_of_the_same_folder_here(tree, path)
         assert below(root, together(sources.chunks([f"{root}/{path}"], size=size))) == expected
     assert sources.total_size([f"{root}/{path}"]) == sources.total_size([str(tree / path)])
     sources.check([f"{root}/{path}"])
-
-
-def test_a_file_in_an_archive(tree, tmp_path):
-    with zipfile.ZipFile(tmp_path / "mail.zip", "w") as packed:
-        packed.write(tree / "boxes" / "a.mbox", "boxes/a.mbox")
-    archive = f"::file://{tmp_path}/mail.zip"
-    for size in (1 << 20, 500):
-        found = together(sources.chunks([f"zip://boxes/a.mbox{archive}"], size=size))
-        assert [data for *_, data in found] == [*map(message, range(40))]
-    with pytest.raises(NoInput, match="no such file"):
-        sources.check([f"zip://nothing{archive}"])
 
 
 @pytest.mark.parametrize(
@@ -115,23 +100,6 @@ def test_patterns(pattern, found):
     sources.check([f"memory://globs/{pattern}"])
 
 
-def test_without(tree):
-    there = f"file://{tree}"
-    for path, *without in (
-        ("Maildir", "Maildir/.Junk/", "Maildir/Archive"),
-        ("folder", "folder/a", "folder/1.eml", "nowhere"),
-        ("folder/a", "folder"),  # what is named is read, though it lies below what is passed over
-    ):
-        here = read(tree, path, without=[str(tree / one) for one in without])
-        assert read(there, path, without=[f"{there}/{one}" for one in without]) == here
-    assert len(read(there, "folder", without=[f"{there}/folder/?.eml"])) == len(read(tree, "folder")) - 10
-    with pytest.raises(UsageError, match=r"boxes/a\.mbox: given under two labels: choose one"):
-        read(there, "boxes/*", without=[f"{there}/boxes/a*"])
-
-
-# Errors
-
-
 @pytest.mark.parametrize(
     ("url", "why"),
     [
@@ -146,16 +114,6 @@ def test_what_is_not_there(url, why):
         sources.check([url])
     assert str(caught.value) == f"{url}: {why}"
     assert [described(one) for one in sources.messages([url])] == [(url, why)]
-
-
-@pytest.mark.parametrize("path", ["", "*"])
-def test_a_name_is_not_taken_for_an_address_in_an_address(path):
-    for name in ("/odd/a", "/odd/a::b", "/odd/x::file:/y", "/odd/c"):
-        fsspec.filesystem("memory").pipe(name, b"c")
-    (_, *one), (name, why), (_, *two), (other, reason) = read("memory://odd", path)
-    assert one == two == [None, b"c"]
-    assert (name, other) == ("a%3A%3Ab", "x%3A%3Afile:")
-    assert why == reason == "no such file or folder"
 
 
 @pytest.mark.parametrize(
@@ -182,9 +140,6 @@ def test_without_fsspec(spamnb, mail):
     words = "addresses with :// need an extra: pip install 'spamnb[cluster]'"
     spamnb.run([*without, "train", "--model", "x", "s3://bucket/ham", mail.spam]).fails(64, words)
     assert spamnb.run([*without, "classify", mail.spam]).code == 0
-
-
-# Web servers
 
 
 class Files(http.server.SimpleHTTPRequestHandler):
@@ -226,20 +181,6 @@ def test_a_web_server(tree):
         assert in_chunks == items
 
 
-def test_a_process_leaves_the_connections_of_its_parent_alone(tree):
-    code = """
-import gc, pickle, sys
-from spamnb.workers.processes import in_parallel
-from spamnb.mailboxes import sources
-def count():
-    gc.collect()
-    return len(list(sources.messages(sys.argv[1:])))
-pickle.dump([count(), *in_parallel(count, [(), (), ()], 2), count()], sys.stdout.buffer)
-"""
-    with served(Files, directory=str(tree)) as web:
-        assert asked(code, f"{web}/boxes/a.mbox") == [40] * 5
-
-
 # S3
 
 
@@ -262,21 +203,3 @@ def test_what_servers_refuse(spamnb, bucket, tree):
         spamnb("classify", f"{web}/boxes/a.mbox").fails(66, "a.mbox: 403 Forbidden")
         closed = where | {"AWS_ENDPOINT_URL": web}
         spamnb("classify", "s3://mail/tree", env=closed).fails(66, "s3://mail/tree: permission denied")
-
-
-def test_an_object_that_goes_meanwhile_is_told_and_the_others_are_read(bucket, tree):
-    for name in ("0.eml", "1.eml", "2.eml", "large"):
-        bucket.put(f"going/{name}", (tree / "folder" / name).read_bytes())
-    code = """
-import pickle, sys
-import fsspec
-from spamnb.mailboxes import sources
-chunks = list(sources.chunks(["s3://mail/going/"]))
-fsspec.filesystem("s3").rm(["mail/going/1.eml", "mail/going/large"])
-items = [one for chunk in chunks for one in chunk.messages()]
-pickle.dump([(one.path, getattr(one, "why", "")) for one in items], sys.stdout.buffer)
-"""
-    found = asked(code, **bucket.environment)
-    gone = "no such file or folder"
-    reasons = {"0.eml": "", "1.eml": gone, "2.eml": "", "large": gone}
-    assert found == [(f"s3://mail/going/{name}", why) for name, why in reasons.items()]

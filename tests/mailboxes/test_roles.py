@@ -1,14 +1,11 @@
 """Folders that are left out of training because their names speak against the label: Trash, Drafts, Junk …"""
 
-import base64
-import os
 import unicodedata
 
 import pytest
 from helpers.mailboxes import maildir, put, written
 from helpers.samples import ham, spam
 
-from spamnb.mailboxes import roles, sources
 from spamnb.mailboxes.roles import ARCHIVE, JUNK, SENT, TRASH, UNSENT, UNSURE, role_of, roles_to_leave_out
 
 NAMES = {
@@ -44,14 +41,6 @@ NAMES = {
 def test_the_role_of_a_name():
     for role, names in NAMES.items():
         assert {name: role_of(name) for name in names} == dict.fromkeys(names, role)
-
-
-def test_every_name_is_written_as_it_is_looked_up():
-    for role, names in roles._NAMES.items():
-        for name in names.split():
-            assert role_of(name) == role
-            encoded = base64.b64encode(name.encode("utf-16-be"), b"+,").decode().rstrip("=")
-            assert role_of(f".INBOX.&{encoded}-") == role
 
 
 def test_what_is_left_out_of_a_label():
@@ -114,13 +103,6 @@ def test_thunderbird(spamnb, own, tmp_path):
     assert done.lines[-1].startswith(left_out(folder, ("Inbox.sbd/Drafts", "Junk.sbd", "Trash")))
 
 
-def test_only_what_is_learned_is_left_out(spamnb, home):
-    """`classify` judges all mail."""
-    every = 5 + len(OTHERS)
-    assert len(spamnb("classify", "--jobs", "1", home).succeeds().lines) == every
-    assert len(list(sources.messages([home]))) == every
-
-
 def test_evaluate_reads_what_train_reads(spamnb, mail, home, tmp_path):
     scores = tmp_path / "scores"
     options = ("--jobs", "1", "--folds", "2", "--ham", home, "--ham", mail.ham, "--spam", mail.spam)
@@ -128,10 +110,3 @@ def test_evaluate_reads_what_train_reads(spamnb, mail, home, tmp_path):
     assert "left out because of their names" in done.err.decode()
     assert f"{home}/.Lists/cur" in scores.read_text()
     assert f"{home}/.Trash" not in scores.read_text()
-
-
-def test_a_pipe_is_not_opened(tmp_path):
-    """It would wait for someone who writes."""
-    os.mkfifo(tmp_path / "Trash")
-    assert list(sources.messages([str(tmp_path)])) == []
-    assert list(sources.chunks([str(tmp_path)], leave_out=roles_to_leave_out("ham"))) == []

@@ -6,15 +6,12 @@ import lzma
 import os
 import random
 import sys
-import tracemalloc
 
 import pytest
 from helpers.mailboxes import ENVELOPE, box, described, mail, maildir, put, together
 
 from spamnb.errors import NoInput
 from spamnb.mailboxes import sources
-from spamnb.mailboxes.mbox import MAX_MESSAGE
-from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.streams import MAX_MEMBERS, MIN_MEMBER, decompressed
 
 try:
@@ -36,9 +33,6 @@ def in_chunks(*paths, **options):
 
 def names(folder, **options):
     return [os.path.relpath(path, folder) for path, *_ in read(folder, **options)]
-
-
-# One file
 
 
 @pytest.mark.parametrize(
@@ -118,48 +112,6 @@ def test_members_of_next_to_nothing_end_the_reading(tmp_path, pack):
     assert sum(map(len, decompressed(iter([members])))) == 2 * MIN_MEMBER * (MAX_MEMBERS + 9)
 
 
-def test_without_its_library_zstd_is_described(tmp_path, monkeypatch):
-    for name in ("compression", "backports"):
-        monkeypatch.setitem(sys.modules, name, None)
-    path = put(tmp_path / "x", zstd.compress(mail(1)))
-    beside = put(tmp_path / "y")
-    assert read(tmp_path) == [
-        (path, "cannot be decompressed here: zstd needs an extra: pip install 'spamnb[zstd]'"),
-        (beside, None, mail(1)),
-    ]
-
-
-@pytest.mark.parametrize("pack", [gzip, zstd])
-@pytest.mark.parametrize("start", [b"", ENVELOPE])
-@pytest.mark.slow
-def test_a_bomb_costs_no_more_than_a_message(tmp_path, start, pack):
-    path = tmp_path / "bomb"
-    with pack.open(path, "wb", **({"compresslevel": 1} if pack is gzip else {})) as file:
-        file.write(start)
-        for _ in range(80):
-            file.write(bytes(1 << 20))
-        file.write(b"\n\n" + ENVELOPE + mail(1))
-    tracemalloc.start()
-    found = [len(described(item)[2]) for item in sources.messages([str(path)])]
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert found == [MAX_MESSAGE, len(mail(1))][: 2 if start else 1]
-    assert peak < 4.5 * MAX_MESSAGE
-
-
-# Chunks
-
-
-def test_a_large_mbox_costs_no_memory(tmp_path):
-    path = put(tmp_path / "mail", box(range(2000), 1000))  # 20 MB
-    tracemalloc.start()
-    count = sum(1 for chunk in sources.chunks([path], size=1 << 20) for _ in chunk.messages())
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert count == 2000
-    assert peak < 2_000_000
-
-
 # Standard input and pipes
 
 
@@ -178,9 +130,6 @@ def test_standard_input_that_is_empty_is_no_input(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\n")))
     with pytest.raises(NoInput, match="-: standard input is empty"):
         read("-")
-
-
-# Folders
 
 
 def test_a_maildir(tmp_path):
@@ -249,12 +198,6 @@ def test_without(tmp_path):
     assert names(tmp_path / ".Junk", without=[str(tmp_path)]) == ["cur/1.x"]
 
 
-def test_a_folder_is_read_once(tmp_path):
-    put(tmp_path / "a" / "x")
-    put(tmp_path / "b")
-    assert len(read(tmp_path, tmp_path / "a", tmp_path)) == 2
-
-
 def test_messages_that_move_are_read_once(tmp_path):
     put(maildir(tmp_path / "both") / "new" / "1.x")
     os.link(tmp_path / "both" / "new" / "1.x", tmp_path / "both" / "cur" / "1.x:2,")
@@ -272,15 +215,6 @@ def test_messages_that_move_are_read_once(tmp_path):
     os.rename(box / "new" / "3.x", box / "cur" / "3.x:2,")
     os.unlink(box / "new" / "4.x")
     assert [described(item)[2] for item in found] == [mail(2), mail(3), mail(5)]
-
-
-def test_check(tmp_path):
-    sources.check([str(tmp_path), put(tmp_path / "x"), "-", "/dev/null"])
-    for missing in (str(tmp_path / "y"), str(tmp_path / "x" / "y"), ""):
-        with pytest.raises(NoInput) as caught:
-            sources.check([str(tmp_path), missing])
-        assert str(caught.value) == f"{missing}: no such file or folder"
-    assert isinstance(next(sources.messages([str(tmp_path / "y")])), Unreadable)
 
 
 def test_a_name_that_is_no_utf8(tmp_path):
