@@ -51,10 +51,6 @@ def documents(count: int) -> list[bytes]:
     return [TYPES, *(b"word/document%d.xml" % n for n in range(count))]
 
 
-def relations(count: int) -> list[bytes]:
-    return [TYPES, *(b"_rels/%d.rels" % n for n in range(count))]
-
-
 def pdf(*objects: bytes) -> bytes:
     return b"%PDF-1.4\n" + b"".join(
         b"%d 0 obj\n%b\nendobj\n" % (n, each) for n, each in enumerate(objects, 1)
@@ -95,7 +91,6 @@ LETTERS = pdf(
 FILES: dict[str, Callable[[int], list[bytes]]] = {
     "a document under many names": lambda size: [many_names(TAGS[:size], documents(60))],
     "a packed document under many names": lambda size: copies(size, many_names(TAGS, documents(60), True)),
-    "relations under many names": lambda size: [many_names(b'Target="a://"' * (size // 18), relations(60))],
     "names in no charset": lambda size: [many_names(b"", [b"%d \xe9\xff" % n for n in range(size // 128)])],
     "parentheses in PDFs": lambda size: copies(size, pdf(stream(PARENTHESES))),
     "fonts of one map": lambda size: [

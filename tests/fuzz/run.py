@@ -43,12 +43,13 @@ def main() -> int:
     print("| target | runs | a second | edges | corpus | MB | found |\n|---|" + "--:|" * 5 + "---|")
     with ThreadPoolExecutor(options.jobs) as threads:
         names = options.targets or TARGETS
-        sound = list(threads.map(lambda name: searched(name, options.seconds, made), names))
-    return 0 if all(sound) else 1
+        done = list(threads.map(lambda name: searched(name, options.seconds, made), names))
+    print(f"all: {sum(runs for runs, _ in done):,} runs")
+    return 0 if all(sound for _, sound in done) else 1
 
 
-def searched(name: str, seconds: int, made: dict[str, str]) -> bool:
-    """Run libFuzzer on a target and print its figures; return whether nothing was found."""
+def searched(name: str, seconds: int, made: dict[str, str]) -> tuple[int, bool]:
+    """Run libFuzzer on a target and print its figures; return its runs, and whether nothing was found."""
     corpus = CORPUS / name
     corpus.mkdir(parents=True, exist_ok=True)
     limits = f"-max_total_time={seconds} -max_len={TARGETS[name].largest} -rss_limit_mb={MEMORY}"
@@ -69,7 +70,7 @@ def searched(name: str, seconds: int, made: dict[str, str]) -> bool:
     if ended.returncode:
         signs = ("Traceback", "ERROR: libFuzzer", "ERROR: AddressSanitizer", "runtime error:")
         print(said[max(0, *map(said.find, signs)) :], file=sys.stderr)
-    return ended.returncode == 0
+    return last(FIGURES[0], said), ended.returncode == 0
 
 
 def last(pattern: str, text: str) -> int:

@@ -5,7 +5,6 @@ import random
 import pytest
 from fuzz.common import in_time
 from fuzz.targets import TARGETS
-from helpers.generated import examples_times
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,7 +37,6 @@ def test_any_bytes(name):
     for seed in seeds:
         check(seed)
 
-    @examples_times(1)
     @given(st.sampled_from(seeds), st.integers(0, 1 << 32))
     def search(seed, chance):
         check(mutated(seed, random.Random(chance)))

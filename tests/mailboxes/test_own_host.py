@@ -7,7 +7,7 @@ import pytest
 from helpers.web import served
 
 from spamnb.errors import UsageError
-from spamnb.files import refuse_password, without_queries
+from spamnb.files import refuse_password
 from spamnb.mailboxes import sources
 
 SECRET = "p4ssw0rd"
@@ -49,20 +49,6 @@ def test_no_command_shows_it(spamnb, command):
     done = spamnb(*command.replace("{}", address).split())
     done.fails(64, "password")
     assert SECRET.encode() not in done.err
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("https://host/box?sig=p4ssw0rd&t=12:30:00Z&u=p4ssw0rd", "https://host/box"),
-        ("https://host/box?sig=p4ssw0rd:3", "https://host/box:3"),
-        ("zip://*.eml::https://host/a.zip?sig=p4ssw0rd", "zip://*.eml::https://host/a.zip"),
-        ("url='http://host/?p4ssw0rd', again http://b/?a", "url='http://host/', again http://b/"),
-        ("s3://bucket/2026-??/box: no such file?", "s3://bucket/2026-??/box: no such file?"),
-    ],
-)
-def test_a_query_is_left_out(text, shown):
-    assert without_queries(text) == shown
 
 
 @pytest.mark.slow

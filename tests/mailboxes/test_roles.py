@@ -6,7 +6,7 @@ import pytest
 from helpers.mailboxes import maildir, put, written
 from helpers.samples import ham, spam
 
-from spamnb.mailboxes.roles import ARCHIVE, JUNK, SENT, TRASH, UNSENT, UNSURE, role_of, roles_to_leave_out
+from spamnb.mailboxes.roles import ARCHIVE, JUNK, SENT, TRASH, UNSENT, UNSURE, role_of
 
 NAMES = {
     TRASH: (
@@ -41,12 +41,6 @@ NAMES = {
 def test_the_role_of_a_name():
     for role, names in NAMES.items():
         assert {name: role_of(name) for name in names} == dict.fromkeys(names, role)
-
-
-def test_what_is_left_out_of_a_label():
-    assert roles_to_leave_out("ham") == roles_to_leave_out("work") == {TRASH, UNSENT, JUNK, UNSURE}
-    assert roles_to_leave_out("spam") == {UNSENT, UNSURE}
-    assert roles_to_leave_out("Drafts") == {TRASH, JUNK, UNSURE}
 
 
 def folder(path, raw):
