@@ -19,7 +19,6 @@ def test_killed_while_others_learn(world):
     ("name", "calls"),
     [
         ("learn", "lock truncate write sync"),
-        ("learn the first", "sync rename"),
         ("train more", "rename"),
         ("fold", "rename unlink"),
     ],

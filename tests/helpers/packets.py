@@ -20,7 +20,7 @@ HELLO = (
     + packet(b"H", b"client.example\0")
 )
 END = packet(b"E")
-CONTINUE, TRY_LATER = packet(b"c"), packet(b"t")
+CONTINUE = packet(b"c")
 AGREED = packet(b"O", struct.pack("!LLL", 6, 0x11, 0x1CB384))
 
 

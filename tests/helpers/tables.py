@@ -15,8 +15,6 @@ from spamnb.tables.learned import LearnedMessages
 from spamnb.tables.saving import save
 from spamnb.training.replacing import replace_model
 
-FACTOR = 0x9E3779B97F4A7C15  # of fingerprints
-
 
 def fingerprint(token):
     return fingerprints_of([token])[0]
@@ -116,13 +114,6 @@ def stored(folder, rows, pairs=None, dtype=np.int32):
         np.zeros(len(both), np.uint16),
     )
     return StoredModel.open(saved(str(folder / "model"), table))
-
-
-def token_of(number):
-    """The eight bytes that have a fingerprint."""
-    inverse = pow(FACTOR, -1, 1 << 64)
-    state = number * inverse % (1 << 64)
-    return ((state ^ state >> 32) * inverse % (1 << 64)).to_bytes(8, "little")
 
 
 def counts_of(number):

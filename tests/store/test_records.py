@@ -1,37 +1,15 @@
-"""Records are found whatever their fingerprints are, by whoever looks, in a file that is there no more."""
+"""A model that is open: cut short meanwhile, shared by threads, and left without a handle."""
 
 import os
-import random
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from helpers.tables import counts_of, stored
+from helpers.tables import stored
 
 from spamnb.errors import ModelError
 from spamnb.model import Model
 from spamnb.training.learn import learn
-
-TOP = 2**64 - 1
-
-
-def neighbours(numbers):
-    return {(number + step) & TOP for number in numbers for step in (-1, 1)}
-
-
-@pytest.mark.parametrize("size", [0, 1, 17, 3000])
-def test_each_is_found_and_no_other(tmp_path, size):
-    chance = random.Random(size)
-    numbers = {*[0, TOP, 1, 2**63, 2**63 - 1][:size], *(chance.getrandbits(64) for _ in range(size - 5))}
-    rows = {number: counts_of(number) for number in numbers}
-    others = neighbours(numbers) - numbers | {chance.getrandbits(64) for _ in range(100)}
-    pairs = {chance.getrandbits(64): counts_of(chance.getrandbits(9))[:2] for _ in range(size)}
-    table = stored(tmp_path, rows, pairs)
-    assert len(rows) == size
-    assert table.rows([*numbers, *others]) == rows
-    assert table.rows(sorted(others)) == {}
-    assert table.rows(list(numbers)) == rows  # some remembered
-    assert table.pair_rows([*pairs, *neighbours(pairs), *numbers]) == pairs
 
 
 def test_a_file_cut_short_while_it_is_open(tmp_path):

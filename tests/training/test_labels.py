@@ -44,20 +44,6 @@ def test_a_new_label_is_added_and_told(spamnb, own, mail):
 # Three labels
 
 
-def test_cutoffs_given_decide(spamnb, three, mail):
-    """As for two labels; between the others the margin holds."""
-    classify = ("classify", "--model", three, "--json")
-    for name, cutoffs, verdict in (
-        ("spam", "-50,50", "unsure"),
-        ("work", "-50", "spam"),
-        ("spam", "-50", "spam"),
-        ("work", "50", "work"),
-        ("ham", "50", "ham"),
-    ):
-        done = spamnb(*classify, f"--cutoff={cutoffs}", stdin=mail.messages[name]).succeeds()
-        assert done.json["verdict"] == verdict, (name, cutoffs)
-
-
 # Emptied labels
 
 

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from spamnb.errors import Locked
 from spamnb.lock import Lock
-from spamnb.model import Model
 from spamnb.store.stored_model import StoredModel
 from spamnb.training import train as training
 from spamnb.training.learn import learn
@@ -56,14 +55,6 @@ def test_any_sequence_counts_like_bulk_training_of_what_is_left(sequence, limit)
         before = seen(path)
         fold(path)
         assert seen(path) == before
-
-
-def test_the_journal_judges_like_the_folded_model(model):
-    for number, raw in enumerate(MAIL):
-        learn(model, raw, "ham" if number < 2 else "spam")
-    before = [Model.open(model).classify(raw).score for raw in MAIL]
-    fold(model)
-    assert [Model.open(model).classify(raw).score for raw in MAIL] == before
 
 
 # What is the same message

@@ -175,16 +175,6 @@ def test_what_a_run_leaves(model, tmp_path, how):
     assert counts_of(model) == held
 
 
-def test_a_fresh_model_of_other_settings_cannot(model, tmp_path):
-    """Its tokens are others: it is as if these messages had been learned before it was begun."""
-    a_run(model, tmp_path, fresh=True, wanted={"ngrams": 2})()
-    stored = StoredModel.open(model)
-    assert stored.messages == [2, 2]
-    assert stored.journal.records == []
-    assert not os.path.exists(model + ".journal")
-    assert learn(model, letter("ivy"), "ham") == "learned"
-
-
 # Stopped
 
 

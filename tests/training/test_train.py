@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 from helpers.tables import assert_same
 
-from spamnb.errors import SpamnbError
 from spamnb.model import Model
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.learned import LearnedMessages
 from spamnb.tables.loading import load_table
 from spamnb.training import train as training
-from spamnb.training.learn import learn
 from spamnb.workers import local
 from spamnb.workers.local import LocalPool
 
@@ -115,21 +113,6 @@ def test_a_repeated_copy_counts_once(mail):
     summary = train(mail, "other", sources=sources)
     assert summary.outcomes["ham"] == {"learned": 4, "duplicate": 2}
     assert content(mail) == content(mail, "other")
-
-
-def test_a_run_that_fails_changes_nothing(mail):
-    train(mail)
-    learn(str(mail / "model"), b"one more", "ham")
-    before = sorted((entry.name, Path(entry).read_bytes()) for entry in os.scandir(mail) if entry.is_file())
-    write(mail / "more", [b"Subject: new\n\nmail"])
-
-    def stop(_batch):
-        raise SpamnbError("stopped")
-
-    with pytest.raises(SpamnbError, match="stopped"):
-        train(mail, sources={"ham": [str(mail / "more")]}, progress=stop)
-    after = sorted((entry.name, Path(entry).read_bytes()) for entry in os.scandir(mail) if entry.is_file())
-    assert after == before
 
 
 # The same file
