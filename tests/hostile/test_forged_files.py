@@ -25,12 +25,6 @@ EVIL = "spam\nX-Evil: 1"
 NO_LABELS = (EVIL, "", "unsure", "UNSURE", "a\rb", "a\x1b[2Jb", "a\u202eb", "a\0b", "x" * 101)
 
 
-@pytest.fixture(scope="module")
-def made():
-    """A small model, and messages in its journal."""
-    return sound_model()
-
-
 def any_of(**values: tuple[Any, ...]) -> list[tuple[tuple[Any, ...], Any]]:
     """Each value with the place it is to be put: keys and indices of the head, between two underscores."""
     return [
@@ -82,7 +76,8 @@ HEADS = [
 
 
 @pytest.mark.parametrize(("places", "value"), HEADS, ids=lambda it: repr(it)[:40])
-def test_a_forged_head_is_refused(made, tmp_path, places, value):
+def test_a_forged_head_is_refused(tmp_path, places, value):
+    made = sound_model()
     sound = Path(made).read_bytes()
     path = tmp_path / "model"
     path.write_bytes(forged_model(sound, places, value))
@@ -125,8 +120,8 @@ def forged_record(data: bytes, places: tuple[str], value: object) -> bytes:
 
 
 @pytest.mark.parametrize(("places", "value"), RECORDS, ids=lambda it: repr(it)[:40])
-def test_a_forged_record_is_passed_over(made, tmp_path, capfd, places, value):
-    path = tmp_path / "model"
+def test_a_forged_record_is_passed_over(tmp_path, capfd, places, value):
+    made, path = sound_model(), tmp_path / "model"
     path.write_bytes(Path(made).read_bytes())
     Path(f"{path}.journal").write_bytes(forged_record(Path(f"{made}.journal").read_bytes(), places, value))
     stored = StoredModel.open(str(path))
@@ -152,7 +147,8 @@ HISTORY = any_of(
 
 
 @pytest.mark.parametrize(("places", "value"), HISTORY, ids=lambda it: repr(it)[:40])
-def test_a_forged_record_of_the_history_is_passed_over(made, tmp_path, places, value):
+def test_a_forged_record_of_the_history_is_passed_over(tmp_path, places, value):
+    made = sound_model()
     verdict = Model.open(made).classify(SPAM)
     sound = log.packed_record(SPAM, verdict, made, "classify", "", time.time(), [90, 10**8])
     packed = forged_fields(log.sound_fields(sound), places, value)

@@ -35,13 +35,8 @@ def test_the_head_as_it_stands_and_the_text_as_words():
     assert grams(TEXT) == head | counters(b"buy it  now", BODY)
     assert grams(TEXT, headers=False) == counters(b"buy it  now", BODY)
     assert grams(TEXT, grams=False) == set()
-
-
-@pytest.mark.parametrize(
-    "added", [b"Delivered-To: you\n", b"X-Spam-Status: Yes, 99\n", b"X-UID: 17\n", b"Received: from a\n"]
-)
-def test_headers_that_are_no_evidence_have_none(added):
-    assert grams(added + TEXT) == grams(TEXT)
+    no_evidence = b"Delivered-To: you\nX-Spam-Status: Yes, 99\nX-UID: 17\nReceived: from a\n"
+    assert grams(no_evidence + TEXT) == grams(TEXT)
 
 
 def test_what_is_forgotten_leaves_nothing(spamnb, mail, tmp_path):
