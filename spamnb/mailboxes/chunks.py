@@ -16,9 +16,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    Record = tuple[bytes, int]  # a message, and how many bytes it takes in its file
-
-
 FIRST_BYTES = 1000  # bytes that tell what a file is
 
 
@@ -107,7 +104,7 @@ def file_messages(
     if is_mailbox(path, start):
         found = drop_incomplete(mbox.messages(chain(start, stream)), stream)
         skipped = 0
-        for index, (data, _) in numbered(found):
+        for index, data in numbered(found):
             if not deleted and mbox.is_deleted(data):
                 skipped += 1
             elif data:
@@ -134,14 +131,14 @@ def is_mailbox(path: str, start: bytes) -> bool:
     return mbox.is_envelope(start) and not maildir.is_in_maildir(path, store_for(path).is_folder)
 
 
-def numbered(records: Iterator[Record]) -> Iterator[tuple[int | None, Record]]:
+def numbered(messages: Iterator[bytes]) -> Iterator[tuple[int | None, bytes]]:
     """Number the messages of a mailbox from 0 on; a file with a single message needs no number."""
-    first, second = next(records, None), next(records, None)
+    first, second = next(messages, None), next(messages, None)
     if first is not None:
         yield None if second is None else 0, first
     if second is not None:
         yield 1, second
-        yield from enumerate(records, 2)
+        yield from enumerate(messages, 2)
 
 
 def has_several(path: str, data: bytes) -> bool:

@@ -5,7 +5,6 @@ cdef bytes _PLACES
 cdef class _Lookahead:
     cdef object blocks
     cdef bytearray data
-    cdef Py_ssize_t skipped
     cdef bint quoted
     cdef bint read_more(self) except -1
     cdef bint reach(self, Py_ssize_t size) except -1
@@ -18,7 +17,7 @@ cpdef bint is_envelope(text) except -1
 @cython.locals(line=bytes, line_end=bytes, rest=bytes, name=bytes, day=bint, month=bint, word=bytes)
 cdef bint _ends_well(bytes text) except -1
 @cython.locals(data=bytearray, hit=Py_ssize_t)
-cdef Py_ssize_t _end_by_line(_Lookahead ahead, Py_ssize_t at, Py_ssize_t most, last=*) except -1
+cdef Py_ssize_t _end_by_line(_Lookahead ahead, Py_ssize_t at, Py_ssize_t most) except -1
 @cython.locals(data=bytearray, message=bytes)
 cdef bytes _message(_Lookahead ahead, Py_ssize_t start, Py_ssize_t end)
 @cython.locals(parts=list, at=Py_ssize_t, taken=Py_ssize_t, looked=Py_ssize_t, line=Py_ssize_t, at_line=bint)

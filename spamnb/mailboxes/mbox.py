@@ -1,13 +1,10 @@
 """Split an mbox stream into its messages: linear time, bounded memory, any of the mbox dialects.
 
 A message starts at a `From ` line with a date (the envelope line) that follows an empty line; newer versions
-of Thunderbird write nothing after `From `. What follows a boundary, the start of a message, never depends on
-what precedes it: streams can be cut there. So a Content-Length is not believed.
+of Thunderbird write nothing after `From `. A Content-Length is not believed.
 """
 
 from __future__ import annotations
-
-from spamnb.mailboxes.streams import chain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +13,6 @@ if TYPE_CHECKING:
 MAX_MESSAGE = 64 << 20  # bytes of a message that are kept; larger than any mail server accepts by default
 MAX_ENVELOPE = 1000  # bytes of an envelope line; RFC 5322 allows lines of 998
 MAX_HEADER = 16 << 10  # bytes searched for the mark of a deleted message
-LEAD = 3  # bytes before an envelope line that tell whether it follows an empty line
 
 _DAYS = frozenset(b"Mon Tue Wed Thu Fri Sat Sun".split())
 _MONTHS = frozenset(b"Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split())
@@ -78,8 +74,8 @@ def is_deleted(message: bytes) -> bool:
     return b"D" in message[name + 10 : message.find(b"\n", name + 1)]
 
 
-def messages(blocks: Iterable[bytes], limit: int = MAX_MESSAGE) -> Iterator[tuple[bytes, int]]:
-    """Yield each message, and the length of its record: from its envelope line to the next one.
+def messages(blocks: Iterable[bytes], limit: int = MAX_MESSAGE) -> Iterator[bytes]:
+    """Yield each message.
 
     The stream begins with an envelope line. A message of over `limit` bytes is cut there.
     """
@@ -89,31 +85,18 @@ def messages(blocks: Iterable[bytes], limit: int = MAX_MESSAGE) -> Iterator[tupl
         start = ahead.data.find(b"\n", 0, MAX_ENVELOPE) + 1
         most = start + limit
         end = _end_by_line(ahead, 1, most)
-        yield _message(ahead, start, min(end, most)), end + ahead.skipped
+        yield _message(ahead, start, min(end, most))
         ahead.drop(end)
-
-
-def boundary(blocks: Iterable[bytes], last: int) -> tuple[int, Iterator[bytes]]:
-    """Find a boundary in a stream that was cut anywhere; return its position, and the stream from there.
-
-    Looks from LEAD on, as the bytes before tell whether a line is empty, and not far beyond `last`: if there
-    is no boundary up to there, the position lies beyond `last`, or at the end of the stream.
-    """
-    ahead = _Lookahead(blocks)
-    ahead.reach(LEAD)
-    at = _end_by_line(ahead, LEAD - 1, 0, last)
-    return ahead.skipped + at, chain(bytes(ahead.data[at:]), ahead.blocks)
 
 
 class _Lookahead:
     """A stream from the current record on, read no further than asked."""
 
-    __slots__ = ("blocks", "data", "quoted", "skipped")
+    __slots__ = ("blocks", "data", "quoted")
 
     def __init__(self, blocks: Iterable[bytes]) -> None:
         self.blocks = iter(blocks)
         self.data = bytearray()  # taking from its front moves a pointer, not the bytes
-        self.skipped = 0  # bytes of the current record that are not in `data`
         self.quoted = False  # whether a `>From ` may be in the current record
 
     def read_more(self) -> bool:
@@ -136,13 +119,11 @@ class _Lookahead:
         """
         if at - 2 <= most:
             return at
-        self.skipped += at - 2 - most
         del self.data[most : at - 2]
         return most + 2
 
     def drop(self, end: int) -> None:
         del self.data[:end]
-        self.skipped = 0
         self.quoted = False
 
     def from_line(self, at: int, end: int) -> int:
@@ -165,17 +146,14 @@ class _Lookahead:
         return -1
 
 
-def _end_by_line(ahead: _Lookahead, at: int, most: int, last: int | None = None) -> int:
-    """Position of the first envelope line from `at` on that follows an empty line; else the stream's end.
-
-    With `last`, the search ends after that many bytes, and the end of what has been read is returned.
-    """
+def _end_by_line(ahead: _Lookahead, at: int, most: int) -> int:
+    """Position of the first envelope line from `at` on that follows an empty line; else the stream's end."""
     data = ahead.data
     while True:
         hit = ahead.from_line(at, len(data))
         if hit < 0:
             at = ahead.skip(most, max(at, len(data) - 5))  # what is sought may have begun
-            if (last is not None and ahead.skipped + at >= last) or not ahead.read_more():
+            if not ahead.read_more():
                 return len(data)
         elif data[hit - 1] != ord("\n") and data[hit - 2 : hit] != b"\n\r":
             at = hit + 1

@@ -35,19 +35,17 @@ _held: dict[int, Any] = {}
 class RemoteStore(Store):
     """Files at addresses."""
 
-    def read(self, path: str, start: int = 0, expected: int = 0) -> Iterator[bytes]:
-        """Yield blocks, each asked for when it is wanted: first `expected` bytes, then ever larger blocks."""
+    def read(self, path: str) -> Iterator[bytes]:
+        """Yield blocks, each asked for when it is wanted, and ever larger."""
         with _os_errors():
             fs, path_there = _located(path)
             # Some web servers send nothing but the whole; elsewhere, each read is a request, and keeps none.
             how = {"block_size": 0} if _is_web(path) else {"cache_type": "none"}
             with fs.open(path_there, "rb", **how) as file:
-                if start:
-                    file.seek(start)
-                size = expected or FIRST_BLOCK
+                size = FIRST_BLOCK
                 while block := file.read(size):
                     yield block
-                    size = min(4 * size, MAX_BLOCK) if size != expected else FIRST_BLOCK
+                    size = min(4 * size, MAX_BLOCK)
 
     def read_each(self, paths: Iterable[str]) -> Iterator[tuple[str, Iterator[bytes]]]:
         """Yield path and blocks of files, in order. Several are small: they are asked for at once."""
@@ -57,9 +55,6 @@ class RemoteStore(Store):
                 yield urls[0], self.read(urls[0])
             else:
                 yield from zip(urls, map(_checked, _contents(urls)), strict=True)
-
-    def can_seek(self, path: str) -> bool:
-        return not _is_web(path) and not _is_archived(path)
 
     def is_pattern(self, path: str) -> bool:
         return "://" in _folder_of(path) and not _is_web(path) and not _is_archived(path)

@@ -3,7 +3,7 @@
 A path is a Maildir, a folder of message files, an mbox, a message, a named pipe, the address of any of them
 elsewhere (s3://bucket/folder/), one message of an mbox by its number (box.mbox:3), or `-` for a message or an
 mbox on standard input; any may be compressed. What a file is, its first bytes tell, never its name. Nothing
-holds a mailbox in memory: large ones go out as byte ranges, or, if compressed or piped, message by message.
+holds a mailbox in memory: large ones, and what is piped, are split here and go out a megabyte at a time.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from spamnb.mailboxes.chunks import (
 from spamnb.mailboxes.folders import FolderWalk, start_of
 from spamnb.mailboxes.locating import is_remote, store_for
 from spamnb.mailboxes.not_mail import not_mail
-from spamnb.mailboxes.ranges import MailboxRange
 from spamnb.mailboxes.roles import roles_to_leave_out
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.stores import FILE, STREAM, is_stream
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
 
 FoundFile = tuple[str, int, bool]  # path, bytes or STREAM, and whether the user named it
 # A piece of work, cheap to send; `size` is its bytes on disk.
-Chunk = MessageFiles | NumberedMessages | MailboxRange | ReadMessages
+Chunk = MessageFiles | NumberedMessages | ReadMessages
 
 CHUNK = 1 << 20  # bytes of mail in a chunk: a fraction of a second of tokenizing
 COMPRESSION = 16  # a compressed mailbox may unpack to this many times its size, or more
@@ -151,9 +150,8 @@ def chunks(
 ) -> Iterator[Chunk]:
     """Yield the mail below `paths` in chunks of about `size` bytes, always in the same order.
 
-    The ranges of a plain mbox follow each other, the first starting at 0. A large compressed mailbox cannot
-    be cut, and is read by this process. `without` names files and folders to skip below `paths`, with all
-    below them; `leave_out` the roles of folders that are not to be read there.
+    A large mailbox, or file that is compressed, is read by this process. `without` names files and folders
+    to skip below `paths`, with all below them; `leave_out` the roles of folders not to be read there.
     """
     files = MessageFiles([], 0)
     for item in _files(paths, without, leave_out):
@@ -200,19 +198,15 @@ def _chunks_of(item: FoundFile | NumberedMessages | Unreadable, size: int) -> It
     if isinstance(item, NumberedMessages):
         return (item,)
     path, length, named = item
-    if length == STREAM:
-        return _read_in_order(path, size, named)
-    start = gather(ByteStream(store_for(path).read(path)), FIRST_BYTES)
-    is_plain = decompressor_for(start) is None
-    if is_plain and not is_mailbox(path, start):
-        return (MessageFiles([path], length, named),)
-    if is_plain and store_for(path).can_seek(path):
-        return (MailboxRange(path, at, min(at + size, length)) for at in range(0, length, size))
+    if length != STREAM:
+        start = gather(ByteStream(store_for(path).read(path)), FIRST_BYTES)
+        if decompressor_for(start) is None and not is_mailbox(path, start):
+            return (MessageFiles([path], length, named),)
     return _read_in_order(path, size, named)
 
 
 def _read_in_order(path: str, size: int, named: bool) -> Iterator[ReadMessages]:
-    """Read a stream in this process: standard input, a pipe, a compressed mailbox."""
+    """Read a stream in this process: standard input, a pipe, a large mailbox."""
     bytes_on_disk = 0
 
     def counted() -> Iterator[bytes]:

@@ -46,23 +46,15 @@ FolderEntry = os.DirEntry[str] | PathEntry
 class Store:
     """Files and folders of this machine. Every failure is an OSError."""
 
-    def read(self, path: str, start: int = 0, expected: int = 0) -> Iterator[bytes]:
-        """Yield blocks from `start` on, as long as the caller wants more: about `expected` bytes."""
-        del expected
+    def read(self, path: str) -> Iterator[bytes]:
+        """Yield blocks, as long as the caller wants more."""
         with open(path, "rb", buffering=0) as file:
-            if start:  # a pipe has no positions
-                file.seek(start)
             yield from blocks_of(file.read)
 
     def read_each(self, paths: Iterable[str]) -> Iterator[tuple[str, Iterator[bytes]]]:
         """Yield path and blocks of several files, in order."""
         for path in paths:
             yield path, self.read(path)
-
-    def can_seek(self, path: str) -> bool:
-        """Whether a file can be read from its middle."""
-        del path
-        return True
 
     def is_pattern(self, path: str) -> bool:
         """Whether a path stands for all that match it."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -118,12 +118,6 @@ class Batch:
 
     def __len__(self) -> int:
         return len(self.names)
-
-    def with_index_offset(self, first: int) -> Batch:
-        """Raise the numbers in an mbox by `first`: so many of its messages were in batches before."""
-        if not first:
-            return self
-        return replace(self, names=[(path, None if at is None else at + first) for path, at in self.names])
 
     def sampled(self, messages: Array, label_indices: Array) -> SampledMessages:
         """Choose messages to be scored."""

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from spamnb.in_memory import load_into_memory
-from spamnb.mailboxes.ranges import ChunkTask, with_records_before
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import chunks
 from spamnb.reading.envelope import envelope_of
@@ -30,12 +29,8 @@ def judge_mail(
     model: Model, paths: Sequence[str], jobs: int | None, envelopes: bool = False
 ) -> Iterator[Judgement]:
     """Judge all mail below some paths, in order; with the head of each message, if it is wanted."""
-    task = ChunkTask(BatchJudge(model, envelopes))
-    results = in_parallel(task, ((chunk,) for chunk in chunks(paths)), jobs or all_cores())
-    for (judged, unreadable, size), before in with_records_before(results):
-        if before:  # so many messages are before these in their mailbox
-            judged = [(path, None if at is None else at + before, *rest) for path, at, *rest in judged]
-        yield judged, unreadable, size
+    task = BatchJudge(model, envelopes)
+    return in_parallel(task, ((chunk,) for chunk in chunks(paths)), jobs or all_cores())
 
 
 class BatchJudge:

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from spamnb.mailboxes.ranges import ChunkTask, with_records_before
 from spamnb.mailboxes.sources import CHUNK, chunks_by_label
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import NO_GRAMS, CountTable, sum_tables
@@ -86,10 +85,8 @@ class LocalPool:
 
     def batches(self, mail: MailToRead) -> Iterator[Batch]:
         """Read all mail under each label, in order."""
-        task = ChunkTask(ChunkReader(mail.settings, mail.known))
-        results = self.results(task, chunks_by_label(mail.sources, self.chunk_size))
-        for batch, before in with_records_before(results):
-            yield batch.with_index_offset(before)
+        task = ChunkReader(mail.settings, mail.known)
+        return self.results(task, chunks_by_label(mail.sources, self.chunk_size))
 
     def results(self, task: Callable[..., Any], work: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
         """Yield the results of a task for each tuple of arguments, in order."""

@@ -1,11 +1,10 @@
-"""Mailboxes to read, and their messages as found by processes that each read a range."""
+"""Mailboxes to read, and their messages as other processes find them."""
 
 import pickle
 
 from hypothesis import strategies as st
 
 from spamnb.mailboxes.chunks import RawMessage
-from spamnb.mailboxes.ranges import ChunkTask, with_records_before
 
 ENVELOPE = b"From ann@example.org Sun Nov 15 01:02:03 2026\n"
 
@@ -57,21 +56,15 @@ LINES = st.sampled_from(
 )
 
 
-work = ChunkTask(lambda chunk: list(chunk.messages()))
-
-
 def elsewhere(chunk):
-    """Work as another process does it: the chunk is sent there, and sent back with its messages."""
-    return pickle.loads(pickle.dumps(work(pickle.loads(pickle.dumps(chunk)))))
+    """Work as another process does it: the chunk is sent there, and its messages are sent back."""
+    return pickle.loads(pickle.dumps(list(pickle.loads(pickle.dumps(chunk)).messages())))
 
 
-def described(item, before=0):
-    if not isinstance(item, RawMessage):
-        return item.path, item.why
-    return item.path, None if item.index is None else item.index + before, item.data
+def described(item):
+    return (item.path, item.index, item.data) if isinstance(item, RawMessage) else (item.path, item.why)
 
 
 def together(chunks):
     """What other processes find in chunks, put together again."""
-    found = with_records_before(map(elsewhere, chunks))
-    return [described(item, before) for items, before in found for item in items]
+    return [described(item) for chunk in chunks for item in elsewhere(chunk)]

@@ -1,5 +1,5 @@
 import pytest
-from helpers.mailboxes import ENVELOPE, LINES, written
+from helpers.mailboxes import ENVELOPE, LINES, MIXED, written
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,7 +11,7 @@ def pieces(data, size):
 
 
 def split(data, size=1 << 20, **limit):
-    return [message for message, _ in mbox.messages(pieces(data, size), **limit)]
+    return list(mbox.messages(pieces(data, size), **limit))
 
 
 @pytest.mark.parametrize(
@@ -93,4 +93,10 @@ def test_what_was_written_is_read(messages, eol, size):
 def test_a_message_over_the_limit_is_cut_and_the_next_is_found():
     data = written([b"a" * 5000 + b"\n", b"B: c\n", b"d" * 99 + b"\n", b"e" * 101 + b"\n"])
     assert split(data, 64, limit=100) == [b"a" * 100, b"B: c\n", b"d" * 99 + b"\n", b"e" * 100]
-    assert sum(length for _, length in mbox.messages(pieces(data, 64), 100)) == len(data)
+
+
+def test_the_size_of_the_blocks_changes_nothing():
+    whole = list(mbox.messages([MIXED]))
+    assert len(whole) > 5
+    for size in range(1, 201):
+        assert split(MIXED, size) == whole

@@ -18,16 +18,14 @@ from helpers.web import served
 from spamnb.errors import NoInput
 from spamnb.mailboxes import sources
 
-# As a fresh process sees an address: its messages, the same put together from chunks, their size, and the
-# kinds of chunks.
+# As a fresh process sees an address: its messages, the same put together from chunks, and their size.
 ASK = """
 import pickle, sys
 from helpers.mailboxes import described, together
 from spamnb.mailboxes import sources
 def answer(url):
     chunks = list(sources.chunks([url], size=100_000))
-    kinds = {type(chunk).__name__ for chunk in chunks}
-    return [*map(described, sources.messages([url]))], together(chunks), sources.total_size([url]), kinds
+    return [*map(described, sources.messages([url]))], together(chunks), sources.total_size([url])
 pickle.dump([answer(url) for url in sys.argv[1:]], sys.stdout.buffer)
 """
 
@@ -174,7 +172,7 @@ def test_a_web_server(tree):
     paths = ["boxes/long.mbox", "boxes/gzip.mbox", "folder/1.eml"]
     with served(Files, directory=str(tree)) as web:
         found = asked(ASK, *[f"{web}/{path}" for path in paths])
-    for path, (items, in_chunks, _, _) in zip(paths, found, strict=True):
+    for path, (items, in_chunks, _) in zip(paths, found, strict=True):
         assert below(web, items) == below(
             tree, [described(one) for one in sources.messages([str(tree / path)])]
         )
@@ -189,11 +187,10 @@ def test_a_bucket_has_the_messages_of_the_same_folder(tree, bucket):
     bucket.put("tree/folder/", b"")  # as some programs mark a folder
     root, paths = "s3://mail/tree", ["", "Maildir/.Junk", "boxes/long.mbox"]
     found = asked(ASK, *[f"{root}/{path}" for path in paths], **bucket.environment)
-    for path, (items, in_chunks, size, kinds) in zip(paths, found, strict=True):
+    for path, (items, in_chunks, size) in zip(paths, found, strict=True):
         assert below(root, items) == read(tree, path)
         assert in_chunks == items
         assert size == sources.total_size([str(tree / path)])
-        assert ("MailboxRange" in kinds) == (path in ("", "boxes/long.mbox"))
 
 
 def test_what_servers_refuse(spamnb, bucket, tree):
