@@ -16,9 +16,9 @@ from peers import EVERY_DAY, PEERS, Failed, Spamnb, chosen
 from tables import figure, save, table
 
 from corpora import Corpus, lay_out
-from spamnb.evaluation.curves import roc
 from spamnb.evaluation.intervals import compare_auc
 from spamnb.evaluation.metrics import measure
+from spamnb.evaluation.outcome import roc
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -64,7 +64,6 @@ def figures(is_spam: Array, judged: Judged) -> Row:
         judged.verdict,
         judged.score,
         np.stack((1 - spam, spam), axis=1),
-        resamples=0,
     )
     off = metrics["expected_calibration_error"]
     return {

@@ -152,7 +152,7 @@ def compare_with_first(
     candidate: Candidate, judged: JudgedMessages, first: JudgedMessages
 ) -> ComparedCandidate:
     labels = judged.labels
-    figures = measure(labels, judged.truth, judged.verdict, judged.score, judged.probability, resamples=0)
+    figures = measure(labels, judged.truth, judged.verdict, judged.score, judged.probability)
     del figures["intervals"]
     won, tied, lost, verdicts_p = compare_verdicts(judged.truth, judged.verdict, first.verdict)
     if judged is first:

@@ -10,8 +10,7 @@ these. Definitions as in scikit-learn, and where that leaves a choice:
   decided as something else; unsure is neither.
 - Spam missed at a ham loss of 0.1 %: spam is what scores above a cutoff, the lowest with at most 0.1 % of the
   ham above it. With fewer than 1,000 ham that is none of them.
-- The log loss takes no probability for less than 2.2e-16, so a certain mistake costs 36, not infinity.
-- The Brier score is that of spam for two labels (0 to 1), summed over the labels for more (0 to 2).
+  It has no interval: the cutoff is itself an estimate.
 - The calibration error is that of the spam probability; without spam, of the largest one. It has no interval:
   noise makes it larger, and of resampled ones only 3 of 10 held that of a perfect calibration.
 """
@@ -27,7 +26,6 @@ from spamnb.evaluation.outcome import HAM_LOSSES, Outcome
 from spamnb.labels import SPAM, UNSURE
 
 UNKNOWN = "–"
-RESAMPLES = 400  # with 4,000, 11 of 12 bounds moved by less than 6 % of the interval, one by 15 %
 IMBALANCED = 0.75  # share of the largest label from which on a warning says what accuracy hides
 PERCENT = " %"
 
@@ -70,8 +68,6 @@ METRICS = (
         )
         for loss in HAM_LOSSES
     ),
-    Metric("log_loss", "log loss", Outcome.log_loss, 4),
-    Metric("brier", "Brier score", Outcome.brier, 4),
     Metric("expected_calibration_error", "calibration error", Outcome.calibration_error, 4),
 )
 
@@ -119,15 +115,12 @@ def measure(
     verdict: Array,
     score: Array | None,
     probability: Array,
-    *,
-    resamples: int = RESAMPLES,
 ) -> dict[str, Any]:
     """Measure the figures of verdicts on labelled messages, ready for JSON.
 
     `truth` and `verdict` are indices into `labels`, -1 for unsure; `score` rises with spamminess.
-    With `resamples=0` the intervals that need resampling are None, and the rest is there in milliseconds.
     """
-    outcome = Outcome(labels, truth, verdict, score, probability, resamples)
+    outcome = Outcome(labels, truth, verdict, score, probability)
     estimates = label_estimates(labels, outcome.counts)
     for metric in METRICS:
         found = metric.measure(outcome)

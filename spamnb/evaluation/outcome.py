@@ -1,4 +1,4 @@
-"""What a filter made of labelled messages, counted and resampled, and the figures that come of it."""
+"""What a filter made of labelled messages, and the figures and curves that come of it."""
 
 from __future__ import annotations
 
@@ -7,20 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from spamnb.arrays import Array
-from spamnb.evaluation.curves import calibration_error
-from spamnb.evaluation.intervals import (
-    Estimate,
-    at_cutoff,
-    auc_loss,
-    percentiles,
-    resampled,
-    share,
-)
+from spamnb.bayes.cutoffs import has_spam
+from spamnb.evaluation.intervals import Estimate, auc_loss, share, without_interval
 from spamnb.labels import SPAM, sorted_into
 
 HAM_LOSSES = {"0.1": 1, "0.5": 5, "1.0": 10}  # percent: ham in a thousand, a whole number to divide exactly
-LEAST_PROBABILITY = np.finfo(float).eps  # 2.2e-16: the log loss takes none for less
-RESAMPLED = ("log_loss", "brier", *HAM_LOSSES)
+BIN_COUNT = 15  # ranges of probabilities that calibration is measured in
+ROC_POINTS = 2000  # more than a screen has dots
 
 
 class Outcome:
@@ -33,7 +26,6 @@ class Outcome:
         verdict: Array,
         score: Array | None,
         probability: Array,
-        resamples: int,
     ) -> None:
         self.messages, label_count = len(truth), len(labels)
         decided = np.where(verdict < 0, label_count, verdict.astype(int))
@@ -54,15 +46,8 @@ class Outcome:
             others = np.delete(self.counts, spam, axis=0)
             self.sorts = bool(into)
             self.wrongly_sorted = int(others[:, into].sum() - self.counts[into, into].sum())
-        values, drawn = np.full(len(RESAMPLED), np.nan), np.empty((0, len(RESAMPLED)))
-        self.off = np.nan  # how far probabilities are from what came true
-        if self.messages:
-            self.off = calibration_error(labels, truth, probability)
-            each = EachMessage(labels, truth, self.is_spam, score, probability)
-            values = each.figures(np.ones(self.messages, int))
-            drawn = resampled(each.figures, self.messages, resamples).reshape(resamples, len(RESAMPLED))
-        self.values: dict[str, float] = dict(zip(RESAMPLED, values.tolist(), strict=True))
-        self.drawn: dict[str, Array] = dict(zip(RESAMPLED, drawn.T, strict=True))  # of each resample
+        # How far probabilities are from what came true.
+        self.off = calibration_error(labels, truth, probability) if self.messages else None
 
     def accuracy(self) -> Estimate | None:
         return share(int(self.counts.trace()), self.messages)
@@ -86,52 +71,48 @@ class Outcome:
 
     def spam_missed_at(self, loss: str) -> Estimate | None:
         """Spam missed if the cutoff were set to lose so much ham."""
-        return at_cutoff(self.values[loss], self.drawn[loss], self.spam)
-
-    def log_loss(self) -> Estimate | None:
-        return percentiles(self.values["log_loss"], self.drawn["log_loss"])
-
-    def brier(self) -> Estimate | None:
-        return percentiles(self.values["brier"], self.drawn["brier"])
+        if self.score is None or not self.ham or not self.spam:
+            return None
+        ham = np.sort(self.score[~self.is_spam])[::-1]
+        cutoff = ham[self.ham * HAM_LOSSES[loss] // 1000]  # at which one ham too many would be lost
+        return without_interval(float((self.score[self.is_spam] <= cutoff).mean()))
 
     def calibration_error(self) -> Estimate | None:
-        return percentiles(self.off, np.empty(0))
+        return None if self.off is None else without_interval(self.off)
 
 
-class EachMessage:
-    """Figures that need every message, each counted once, or as often as a resample drew it."""
+def calibration_error(labels: Sequence[str], truth: Array, probability: Array) -> float:
+    """The expected calibration error: how far off each bin is on average, by its share of the messages."""
+    if has_spam(labels):
+        spam = labels.index(SPAM)
+        forecast, came_true = probability[:, spam], truth == spam
+    else:
+        forecast, came_true = probability.max(axis=1), truth == probability.argmax(axis=1)
+    bins = np.clip((forecast * BIN_COUNT).astype(int), 0, BIN_COUNT - 1)
+    return float(np.abs(np.bincount(bins, forecast - came_true, BIN_COUNT)).sum() / len(truth))
 
-    def __init__(
-        self, labels: Sequence[str], truth: Array, is_spam: Array, score: Array | None, probability: Array
-    ) -> None:
-        chosen = probability[np.arange(len(truth)), truth]
-        squares = (probability - (truth[:, None] == np.arange(len(labels)))) ** 2
-        spam = labels.index(SPAM) if SPAM in labels else -1
-        self.losses = np.stack(
-            [
-                -np.log(np.clip(chosen, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)),
-                squares[:, spam] if len(labels) == 2 else squares.sum(axis=1),
-            ]
-        )
-        # The indices of ham and of spam, highest score first, and the spam above each ham.
-        self.ham = self.spam = self.spam_above = np.empty(0, int)
-        if score is not None:
-            order = np.argsort(score)
-            self.ham, self.spam = order[~is_spam[order]][::-1], order[is_spam[order]][::-1]
-            not_above = np.searchsorted(score[self.spam[::-1]], score[self.ham], "right")
-            self.spam_above = len(self.spam) - not_above
 
-    def figures(self, times: Array) -> Array:
-        """The figures named in RESAMPLED."""
-        means = self.losses @ times.astype(float)
-        return np.concatenate((means / len(times), self.missed(times)))
+def roc(is_spam: Array, score: Array) -> tuple[Array, Array]:
+    """Ham lost and spam missed in percent as the cutoff falls from above all scores to below them.
 
-    def missed(self, times: Array) -> Array:
-        """The share of spam missed at each ham loss; NaN without ham or spam."""
-        lost, caught = np.cumsum(times[self.ham]), np.concatenate(([0], np.cumsum(times[self.spam])))
-        if not len(lost) or not lost[-1] or not caught[-1]:
-            return np.full(len(HAM_LOSSES), np.nan)
-        allowed = lost[-1] * np.array([*HAM_LOSSES.values()]) // 1000
-        one_too_many = np.searchsorted(lost, allowed, "right")
-        share_missed: Array = (caught[-1] - caught[self.spam_above[one_too_many]]) / caught[-1]
-        return share_missed
+    The corners of the curve, thinned to ROC_POINTS evenly on logarithmic axes; none without ham or spam.
+    """
+    levels, level = np.unique(score, return_inverse=True)
+    lost = counts_above(level[~is_spam], len(levels))
+    missed = is_spam.sum() - counts_above(level[is_spam], len(levels))
+    if not lost[-1] or not missed[0]:
+        return np.empty(0), np.empty(0)
+    unchanged = (np.diff(lost) == 0), (np.diff(missed) == 0)
+    between_corners = np.logical_or(*(same[1:] & same[:-1] for same in unchanged))
+    corners = np.flatnonzero(np.concatenate(([True], ~between_corners, [True])))
+    lost, missed = lost[corners], missed[corners]
+    distance = np.log1p(lost) - np.log1p(missed)
+    if len(distance) > ROC_POINTS:
+        points = np.unique(np.searchsorted(distance, np.linspace(distance[0], distance[-1], ROC_POINTS)))
+        lost, missed = lost[points], missed[points]
+    return 100 * lost / lost[-1], 100 * missed / missed[0]
+
+
+def counts_above(level: Array, levels: int) -> Array:
+    """Count the messages above each cutoff, from the highest cutoff to the lowest."""
+    return np.concatenate(([0], np.cumsum(np.bincount(level, minlength=levels)[::-1])))

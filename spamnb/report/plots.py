@@ -1,28 +1,24 @@
 """Plots of an evaluation, each with a few words on how to read it."""
 
 from collections.abc import Mapping, Sequence
-from math import sqrt
 from typing import Any
 
-from spamnb.bayes.cutoffs import has_spam, not_spam
-from spamnb.evaluation import intervals
-from spamnb.evaluation.curves import calibration_bins, roc
+from spamnb.bayes.cutoffs import not_spam
+from spamnb.evaluation.outcome import roc
 from spamnb.evaluation.results import CurvePoint, Evaluation, JudgedMessages
 from spamnb.files import counted
 from spamnb.labels import SPAM
 from spamnb.pages import svg
 from spamnb.pages.colours import HAM_COLOUR, SPAM_COLOUR
 from spamnb.pages.elements import Markup, element
-from spamnb.pages.formats import percent, share, short, tick
+from spamnb.pages.formats import percent, tick
 from spamnb.pages.histogram import ScoreGroup, histogram
 from spamnb.pages.parts import captioned, section
 from spamnb.pages.svg import ACROSS, BOTTOM, TOP, UPWARD, Linear, Logarithmic
 
 CURVE_POINTS = 300  # drawn of a learning curve, about as many as a plot has dots across
 MOST_LOST = 10.0  # percent of the ham: who loses more has no use for a filter
-COUNTS_TOP = 200  # y where the bars of message counts begin, below the calibration
 TEXT_HEIGHT = 12  # units of a line of text
-FIFTHS = (0, 0.2, 0.4, 0.6, 0.8, 1)
 LEARNING_SERIES = (  # field of CurvePoint, name, classes of the style sheet
     ("recent_error_percent", "wrong or unsure lately", "curve"),
     ("spam_missed_percent", "spam missed", "curve spam dashed"),
@@ -35,7 +31,7 @@ def plots_section(evaluation: Evaluation) -> Markup | None:
     judged, metrics = evaluation.judged, evaluation.metrics
     if not metrics["messages"]:
         return None
-    drawn = [errors_figure(judged, metrics), scores_figure(judged), calibration_figure(judged, metrics)]
+    drawn = [errors_figure(judged, metrics), scores_figure(judged)]
     if evaluation.curve:
         drawn.append(learning_figure(evaluation.curve, not_spam(judged.labels)))
     figures = [plot for plot in drawn if plot]
@@ -77,15 +73,6 @@ def score_groups(judged: JudgedMessages) -> tuple[ScoreGroup, ScoreGroup]:
         names = "right", "wrong or unsure"
     upper = ScoreGroup(names[0], judged.score[is_upper], HAM_COLOUR)
     return upper, ScoreGroup(names[1], judged.score[~is_upper], SPAM_COLOUR)
-
-
-def calibration_figure(judged: JudgedMessages, metrics: Mapping[str, Any]) -> Markup:
-    error = metrics["expected_calibration_error"]
-    off = "" if error is None else f" They are off by {share(error)} on average."
-    words = f"On the diagonal, probabilities mean what they say.{off} "
-    return captioned(
-        calibration(judged), words + "Below, the number of messages in each bin.", title="Calibration"
-    )
 
 
 def learning_figure(curve: Sequence[CurvePoint], ham_name: str) -> Markup:
@@ -143,37 +130,6 @@ def without_overlap(marks: Sequence[tuple[float, float]], y: Logarithmic) -> lis
         for index, (at, value) in enumerate(marks)
         if all(abs(y.at(value) - y.at(other)) >= TEXT_HEIGHT for _, other in marks[index + 1 :])
     ]
-
-
-def calibration(judged: JudgedMessages) -> Markup:
-    """Plot how often a forecast came true, with 95 % intervals, and of how many messages that is known."""
-    bins = [
-        each for each in calibration_bins(judged.labels, judged.truth, judged.probability) if each.messages
-    ]
-    x, y = Linear(0, 1, *ACROSS), Linear(0, 1, COUNTS_TOP - 18, TOP)
-    scale = 20 / sqrt(max((each.messages for each in bins), default=1))
-    marks: list[Markup] = []
-    for each in bins:
-        share, forecast = each.share or 0.0, x.at(each.mean_probability or 0.0)
-        trust = intervals.share(round(share * each.messages), each.messages)
-        if trust:
-            marks.append(svg.line(forecast, y.at(trust.low), forecast, y.at(trust.high), "whisker"))
-        messages = counted(each.messages, "message")
-        tip = f"forecast {each.mean_probability:.3f}, came true {share:.3f}, {messages}"
-        marks.append(svg.dot(forecast, y.at(share), 3.5, "point", tip))
-        left, right, tall = x.at(each.low), x.at(each.high), scale * sqrt(each.messages)
-        marks.append(svg.box(left + 1, BOTTOM - tall, right - left - 2, tall, "quiet", tip))
-        marks.append(svg.text((left + right) / 2, BOTTOM - tall - 3, short(each.messages), class_="small"))
-    what = SPAM if has_spam(judged.labels) else "the likeliest label"
-    return svg.drawing(
-        "calibration",
-        "Forecast against truth",
-        f"How often {what} came true for each probability forecast, and the messages behind it.",
-        svg.y_axis(y, "share that came true", FIFTHS),
-        svg.line(x.at(0), y.at(0), x.at(1), y.at(1), "diagonal"),
-        svg.x_axis(x, f"probability of {what}", FIFTHS),
-        *marks,
-    )
 
 
 def learning(curve: Sequence[CurvePoint]) -> Markup:

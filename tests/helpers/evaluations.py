@@ -32,7 +32,7 @@ def judged(messages=400, labels=("ham", "spam"), **changes):
 def evaluation(found=None, **changes):
     found = found or judged()
     figures = (found.labels, found.truth, found.verdict, found.score, found.probability)
-    metrics = measure(*figures, resamples=20) | {"folds": 10}
+    metrics = measure(*figures) | {"folds": 10}
     whole = Evaluation("in 10 folds", found, metrics, [mistake()], 3, lambda: tokens(found.labels), [])
     return replace(whole, **changes)
 

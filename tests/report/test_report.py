@@ -42,7 +42,7 @@ def test_tables_hold_the_metrics():
     for name in ("ham", "spam"):
         for figure in ("precision", "recall", "f1"):
             assert f"{whole.metrics['labels'][name][figure]:.4f}" in text
-    for figure in ("accuracy", "log_loss", "brier"):
+    for figure in ("accuracy", "expected_calibration_error"):
         assert f"{whole.metrics[figure]:.4f}" in text
 
 
@@ -73,7 +73,7 @@ def test_other_labels_leave_out_what_they_have_not():
     labels = ("work", "lists", "family <3")
     tree = page(judged(labels=labels), mistakes=[mistake(truth="work", verdict="lists")])
     assert list(cards(tree)) == ["Accuracy", "Unsure", "Macro F1"]
-    assert [each.text() for each in tree.css("figure h3")] == ["Scores", "Calibration"]
+    assert [each.text() for each in tree.css("figure h3")] == ["Scores"]
     assert "lam %" not in words(tree.body)
     head = [words(each) for each in tree.css(".confusion thead th")]
     assert head == ["truly", *labels, "unsure"]
