@@ -44,11 +44,6 @@ class Sets:
         entries, starts = entries_of(self.starts, messages)
         return Sets(starts, self.members[entries])
 
-    def only(self, members: Array) -> Sets:
-        """Keep some members of all sets; `members` is a mask of all there could be."""
-        kept = np.flatnonzero(members[self.members])
-        return Sets(np.searchsorted(kept, self.starts), self.members.take(kept))
-
 
 @dataclass(frozen=True, eq=False)
 class Rows:

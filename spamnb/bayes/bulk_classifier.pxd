@@ -46,8 +46,8 @@ cdef class BulkClassifier:
     @cython.locals(at=size_t, counter=size_t)
     cdef int weigh(self, Scorer scorer, size_t size, uint8_t[::1] turns, int64_t[::1] weights) except -1
     cdef tuple row(self, uint32_t place)
-    cpdef left_out_joints(self, messages, truth, lone=*, weak=*)
+    cpdef left_out_joints(self, messages, truth, lone=*)
     @cython.locals(width=size_t, label_count=size_t, start=size_t, end=size_t, at=size_t, place=size_t, k=size_t, total=int64_t,
-                   totals=list, grams=Likelihood)
-    cdef int leave_out(self, int64_t message, size_t label, int64_t tokens, int64_t unique, const int32_t[::1] places,
+                   tokens=int64_t, totals=list, grams=Likelihood)
+    cdef int leave_out(self, int64_t message, size_t label, int64_t unique, const int32_t[::1] places,
                        const int32_t[::1] counts) except -1

@@ -233,23 +233,17 @@ class BulkClassifier:
         return tuple([self.counts[self.width * place + k] for k in range(self.label_count)])
 
     def left_out_joints(
-        self,
-        messages: Sequence[int],
-        truth: Sequence[int],
-        lone: Sequence[int] | None = None,
-        weak: Sequence[int] | None = None,
+        self, messages: Sequence[int], truth: Sequence[int], lone: Sequence[int] | None = None
     ) -> Array:
         """Return the log-joints [message, label] of messages of the table, each without its own counts.
 
         For views that average the presence of tokens as the default one does. `truth` has the label of each
-        message of the rows that are open, `lone` how many more tokens it has that no other message has,
-        `weak` how many more that others have, but are no evidence.
+        message of the rows that are open, `lone` how many more tokens it has that no other message has.
         """
         joints = []
         for message in messages:
             unique = lone[message] if lone else 0
-            tokens = unique + (weak[message] if weak else 0)
-            self.leave_out(message, truth[message], tokens, unique, self.places, self.counts)
+            self.leave_out(message, truth[message], unique, self.places, self.counts)
             self.add(message, truth[message], self.places, self.counts, self.parts)
             joints.append(self.scorer.joint())
         for likelihood in (self.likelihood, self.likelihood.grams):
@@ -257,8 +251,9 @@ class BulkClassifier:
                 likelihood.set_denominators(likelihood.label_totals, likelihood.vocabulary)
         return np.array(joints, float).reshape(-1, self.label_count)
 
-    def leave_out(self, message: int, label: int, tokens: int, unique: int, places: Any, counts: Any) -> None:
-        """Take the likelihood's denominators without a message, and so many tokens not in its row."""
+    def leave_out(self, message: int, label: int, unique: int, places: Any, counts: Any) -> None:
+        """Take the likelihood's denominators without a message, and so many tokens of its own alone."""
+        tokens = unique
         width, label_count = self.width, self.label_count  # two or more
         start, end = self.starts[message], self.starts[message + 1]
         for at in range(start, end):

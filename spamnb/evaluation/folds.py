@@ -67,7 +67,7 @@ class CrossValidation:
     @cached_property
     def counts(self) -> RunningCounts:
         """The counts of all mail, to forget messages and learn them again."""
-        counts = RunningCounts(self.corpus, self.view, self.assigned)
+        counts = RunningCounts(self.corpus, self.view)
         for message in range(len(self.corpus)):
             counts.learn(message)
         return counts

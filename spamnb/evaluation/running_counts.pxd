@@ -7,9 +7,8 @@ from spamnb.bayes.likelihood cimport Likelihood
 @cython.final
 cdef class RunningCounts:
     cdef readonly object view, labels
-    cdef object corpus, fingerprints, places_now, folds
-    cdef bytearray is_learned
-    cdef list words, lone_words, pairs, lone_pairs, lone, weak, lengths
+    cdef object fingerprints, places_now
+    cdef list words, lone_words, pairs, lone_pairs, lone, lengths
     cdef readonly list truth, messages, presences, occurrences, pair_presences
     cdef readonly object vocabulary, pair_vocabulary
     cdef readonly dict numbers

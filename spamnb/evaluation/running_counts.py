@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.arrays import MISSING, sorted_distinct
+from spamnb.arrays import MISSING
 from spamnb.bayes.bulk_classifier import BulkClassifier
 from spamnb.bayes.likelihood import Likelihood
-from spamnb.evaluation.weak_evidence import weak_evidence
 from spamnb.grams import COUNTERS
 from spamnb.store.journal import sums_with
 
@@ -30,50 +28,32 @@ HIGHEST = (1 << 16) - 1  # numpy sorts numbers of 16 bits by radix
 class RunningCounts:
     """Counts of some messages of a corpus, which judge the others."""
 
-    def __init__(self, corpus: Corpus, view: View, folds: Array | None = None) -> None:
-        """Count nothing yet. `folds`, if given: those of all messages, of which one is left out to judge."""
-        self.corpus = corpus
+    def __init__(self, corpus: Corpus, view: View) -> None:
         self.view = view
         self.labels = corpus.labels
         self.truth = corpus.truth.tolist()
-        self.is_learned = bytearray(len(corpus))
         self.counts_times = view.event == "multinomial"
         self.counts_grams = view.grams
         self.counts_words = view.event == "bernoulli"
-        self.clear(folds)
-
-    def clear(self, folds: Array | None) -> None:
-        """Forget all messages."""
-        corpus, view, label_count = self.corpus, self.view, len(self.labels)
+        label_count = len(self.labels)
         rows = corpus.rows if view.pairs else corpus.rows.only(corpus.rows.times > 0)
         size = len(corpus.fingerprints)
-        is_mean_of_two = view.has_cutoffs and not view.numbers and label_count == 2
-        self.folds = folds if is_mean_of_two else None
-        is_weak, grams = np.zeros(size, bool), rows.grams
-        if self.folds is not None:
-            of_label = corpus.truth == np.arange(label_count)[:, None, None]
-            of_fold = self.folds == sorted_distinct(self.folds)[:, None]
-            is_weak, weak_grams = weak_evidence(rows, size, of_label & of_fold, view)
-            grams = grams.only(~weak_grams)
-        places_now, is_lone = by_frequency(rows.places, size, is_weak)
+        places_now, is_lone = by_frequency(rows.places, size)
         if view.tfidf:  # there the length of a message counts
             is_lone[:] = False
-        kinds = (is_lone + 2 * is_weak.astype(np.uint8))[rows.places]
-        lone, weak, words = kinds == 1, kinds == 2, rows.times > 0
+        lone, words = is_lone[rows.places], rows.times > 0
         # Per message what it adds to the totals; lone are its tokens that no other one has, never evidence.
-        self.words, self.lone_words, self.pairs, self.lone_pairs, self.weak = (
-            rows.counted(entries).tolist() for entries in (words, lone & words, ~words, lone & ~words, weak)
+        self.words, self.lone_words, self.pairs, self.lone_pairs = (
+            rows.counted(entries).tolist() for entries in (words, lone & words, ~words, lone & ~words)
         )
         self.lengths = rows.summed(rows.times).tolist()
         self.lone = [words + pairs for words, pairs in zip(self.lone_words, self.lone_pairs, strict=True)]
-        weak_words = np.bincount(rows.places[weak & words], minlength=size) > 0
-        self.vocabulary = int(weak_words.sum())  # the others come and go
-        self.pair_vocabulary = int(is_weak.sum()) - self.vocabulary
-        rows = replace(rows.only(kinds == 0).renumbered(places_now), grams=grams)
+        self.vocabulary = self.pair_vocabulary = 0
+        rows = rows.only(~lone).renumbered(places_now)
         self.fingerprints, self.places_now = corpus.fingerprints, places_now
         self.starts, self.places, self.times = rows.starts, rows.places.data, rows.times.data
         width = 2 * label_count if self.counts_times else label_count
-        counts = np.zeros((size - int((is_lone | is_weak).sum()), width), np.int32)
+        counts = np.zeros((size - int(is_lone.sum()), width), np.int32)
         self.counts, self.width = counts.reshape(-1).data, width
         self.gram_starts, self.grams = rows.grams.starts, rows.grams.members.data
         gram_counts = np.zeros((COUNTERS if view.grams else 0, label_count), np.int32)
@@ -92,12 +72,7 @@ class RunningCounts:
         self.is_stale = False
 
     def correct(self, misfiled: Sequence[float]) -> None:
-        """Take counts without misfiled mail. If there is some, weak evidence may be strong: it is counted."""
-        if any(misfiled) and self.folds is not None:
-            learned = [message for message, is_in in enumerate(self.is_learned) if is_in]
-            self.clear(None)
-            for message in learned:
-                self.learn(message)
+        """Take counts without misfiled mail."""
         self.likelihood.correct(misfiled)
 
     def histogram(self) -> dict[tuple[int, ...], int]:
@@ -132,7 +107,7 @@ class RunningCounts:
     def left_out_joints(self, messages: Sequence[int]) -> Array:
         """Return the log-joints [message, label] of learned messages, each by the counts of the others."""
         self.refresh()
-        return self.scorer.left_out_joints(messages, self.truth, self.lone, self.weak)
+        return self.scorer.left_out_joints(messages, self.truth, self.lone)
 
     def refresh(self) -> None:
         """Derive from the counts what judges."""
@@ -193,7 +168,6 @@ class RunningCounts:
             value = self.values[name][message]
             if value != MISSING:
                 sums[label] = sums_with(sums[label], value, sign)
-        self.is_learned[message] = sign > 0
         self.is_stale = True
 
     def count_same(self, before: list[int], label: int, sign: int, words: int, are_new: bool) -> None:
@@ -213,15 +187,15 @@ class RunningCounts:
                         del self.same_rows[row]
 
 
-def by_frequency(places: Array, size: int, is_weak: Array) -> tuple[Array, Array]:
-    """Number tokens anew, the most frequent first, so that most counts are found in a cache.
+def by_frequency(places: Array, size: int) -> tuple[Array, Array]:
+    """Number tokens again, the most frequent first, so that most counts are found in a cache.
 
-    Weak ones are last. Also tells which of the old ones have one message only; these are last, too.
+    Also tells which of the old ones have one message only; these are last.
     """
     messages = np.bincount(places, minlength=size)
     rarity = (HIGHEST - np.minimum(messages, HIGHEST)).astype(np.uint16)
     is_lone = messages == 1
-    rarity[is_lone | is_weak] = HIGHEST
+    rarity[is_lone] = HIGHEST
     numbers = np.empty(size, np.int32)
     numbers[np.argsort(rarity, kind="stable")] = np.arange(size, dtype=np.int32)
     return numbers, is_lone

@@ -14,7 +14,6 @@ from spamnb.bayes.classifier import Classifier
 from spamnb.bayes.likelihood import NONE_MISFILED
 from spamnb.bayes.view import GLOBAL, View
 from spamnb.evaluation.corpus import Corpus
-from spamnb.evaluation.running_counts import RunningCounts
 from spamnb.grams import COUNTERS
 
 WORDS, PAIRS = range(12), range(12, 18)  # places in the vocabulary
@@ -154,29 +153,3 @@ def test_spam_against_the_rest(corpus, view):
     ):
         assert score.of("spam") == of_two.of("spam")
         assert score.most_of_a_part("spam") == of_two.most_of_a_part("spam")
-
-
-@given(corpora(LABELS[0]), averaging_views(), st.randoms(), st.sampled_from([NONE_MISFILED, (0.1, 0.5)]))
-@examples_times(2)
-def test_folds_do_without_weak_evidence(corpus, view, chance, misfiled):
-    many = np.tile(np.arange(len(corpus)), 9)  # else little is too weak to count
-    names, truth = [("", None)] * len(many), corpus.truth[many]
-    corpus = replace(corpus, names=names, truth=truth, rows=corpus.rows.chosen(many))
-    folds = np.array([chance.randrange(3) for _ in many])
-    both = RunningCounts(corpus, view, folds), RunningCounts(corpus, view)
-    for counts in both:
-        for message in range(len(corpus)):
-            counts.learn(message)
-    for fold in set(folds.tolist()):
-        own, others = np.flatnonzero(folds == fold).tolist(), np.flatnonzero(folds != fold).tolist()
-        found = []
-        for counts in both:
-            for message in own:
-                counts.forget(message)
-            for shares in (NONE_MISFILED, misfiled):
-                counts.correct(shares)
-                found.append(counts.left_out_joints(others).tolist())
-                found.append([counts.score(message).joint for message in own])
-            for message in own:
-                counts.learn(message)
-        assert found[:4] == found[4:]
