@@ -4,12 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
-from fuzz.sealing import sealed_model
 from helpers.forging import flip
 from helpers.learning import train_bulk
 from helpers.tiers import LONG
 
-from spamnb.errors import WHAT_TO_DO, ModelError
+from spamnb.errors import ModelError
 from spamnb.inspection.check import check
 from spamnb.store.stored_model import StoredModel
 from spamnb.training import train as training
@@ -125,56 +124,3 @@ def test_a_journal_that_was_put_aside_is_named(spamnb, own):
     Path(own + ".journal.damaged").write_bytes(b"x")
     done = spamnb("check", own).succeeds()
     assert done.lines[-1].startswith(f" aside       {own}.journal.damaged: an earlier, damaged journal")
-
-
-# Sound checksums, and senseless all the same
-
-
-def reforged(path, change):
-    """Change a model, and put its checksums right."""
-    data = bytearray(Path(path).read_bytes())
-    change(data)
-    Path(path).write_bytes(sealed_model(bytes(data)))
-
-
-def entry(column, place):
-    at = column.at + place % len(column) * column.width
-    return slice(at, at + column.width)
-
-
-def swapped(data, column, one, other):
-    first, second = entry(column, one), entry(column, other)
-    data[first], data[second] = data[second], data[first]
-
-
-def written(data, column, place, value):
-    data[entry(column, place)] = value.to_bytes(column.width, "little")
-
-
-def wrong_checksum(data, directory, place):
-    """Of the stretch that an entry leads to."""
-    data[entry(directory, place).start + 4] ^= 1
-
-
-# What is said, and what was done to which column: places from the end count back.
-CONTENT = [
-    ("its tokens are not in order", swapped, "tokens", 3, 4),
-    ("its tokens do not add up to what its head says", written, "tokens", 5, 0xFF << 64),
-    ("its starts do not lead to its tokens", wrong_checksum, "starts", 0),
-    ("its pair_starts do not lead to its pairs", written, "pair_starts", -1, 1),
-]
-
-
-@pytest.mark.parametrize("case", CONTENT, ids=lambda case: f"{case[1].__name__} {case[2]}")
-def test_content_that_cannot_be(spamnb, own, monkeypatch, case):
-    """The same is said, whatever blocks it is read in."""
-    said, change, name, *arguments = case
-    column = columns_of(own)[name]
-    reforged(own, lambda data: change(data, column, *arguments))
-    found = lines(spamnb("check", own))
-    assert f"spamnb: {own}: {said}; {WHAT_TO_DO}" in found
-    assert all("damaged" not in line for line in found)
-    for size in (1, 5):
-        monkeypatch.setattr("spamnb.tables.vocabulary.BLOCK_SIZE", size)
-        monkeypatch.setattr("spamnb.inspection.check.STRETCHES_AT_ONCE", size)
-        assert [f"spamnb: {own}: {line}" for line in check(own).damage] == found
