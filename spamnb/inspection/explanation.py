@@ -18,7 +18,6 @@ from spamnb.bayes.scorer import Scorer
 from spamnb.bayes.verdict import Cutoffs, Evidence, Verdict
 from spamnb.configuration.current import Configuration
 from spamnb.files import printable
-from spamnb.inspection.gram_reasons import sum_grams
 from spamnb.inspection.reason import PLACES, Reason
 from spamnb.inspection.sums import (
     PartSum,
@@ -28,6 +27,7 @@ from spamnb.inspection.sums import (
     numeric_reasons,
     present_and_absent,
     sum_evidence,
+    sum_grams,
 )
 from spamnb.labels import SPAM, UNSURE
 from spamnb.model import Model

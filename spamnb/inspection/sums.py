@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import inf, log, log1p
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from spamnb.bayes.classifier import Classifier
+from spamnb.bayes.layers import added_rows
+from spamnb.bayes.scorer import Scorer
 from spamnb.bayes.verdict import Evidence, Score
-from spamnb.bayes.view import View
+from spamnb.bayes.view import SHARE_OF_GRAMS, View
+from spamnb.files import printable
+from spamnb.grams import GRAM_BYTES, counter_of, part_of
 from spamnb.inspection.reason import Reason
 from spamnb.labels import SPAM
-from spamnb.reading.features import HEAD, Features
+from spamnb.reading.features import BODY, HEAD, Features
+
+if TYPE_CHECKING:
+    from spamnb.model import Model
+    from spamnb.store.counts import Row
 
 
 class PartSum(NamedTuple):
@@ -104,3 +112,106 @@ def numeric_reasons(numbers: Sequence[Evidence], toward: int, against: int) -> l
         Reason(str(item.feature), item, weight, weight, True)
         for item, weight in zip(numbers, weights, strict=True)
     ]
+
+
+# Grams as people can see them: those that tell, joined into the stretches of text that they cover. A gram
+# counts once, where it stands first. So what the stretches add is what the grams of the message add.
+
+
+def sum_grams(
+    model: Model, features: Features, toward: int, against: int
+) -> tuple[list[Reason], list[PartSum]]:
+    """Sum the grams as `sum_evidence` does words: what each stretch adds, and what head and body do."""
+    weights = telling_weights(model, features, toward, against)
+    rows = model.stored.gram_rows(list(weights))
+    rows_of_base = model.base.gram_rows(list(weights)) if model.base else None
+    nothing = (0,) * len(model.labels)
+    reasons: list[Reason] = []
+    part_sums = []
+    for part in (HEAD, BODY):
+        own = [counter for counter in weights if part_of(counter) == part]
+        in_mean = own if model.view.split_head_body else weights
+        divisor = (len(in_mean) + (model.view.damping or 0.0)) / SHARE_OF_GRAMS
+        text, left = features.gram_texts[part], dict(weights)
+        for start, end, counters in stretches(features, part, weights):
+            first_met = [counter for counter in counters if left.pop(counter, None) is not None]
+            if first_met:
+                strongest = max(first_met, key=lambda counter: abs(weights[counter]))
+                total = sum(weights[counter] for counter in first_met)
+                labels = [0.0] * len(model.labels)
+                labels[toward] = total / len(first_met)
+                shown, covered = shown_text(text[start:end]), covered_words(text, start, end)
+                row = rows.get(strongest, nothing)
+                beneath = () if rows_of_base is None else rows_of_base.get(strongest, nothing)
+                evidence = Evidence(shown, row, len(first_met), labels, part, beneath)
+                reasons.append(Reason(shown, evidence, labels[toward], total / divisor, covers=covered))
+        if own:
+            total = sum(weights[counter] for counter in own)
+            name = "byte runs of the head" if part == HEAD else "byte runs of the body"
+            part_sums.append(PartSum(name, len(own), total, divisor, total / divisor, SHARE_OF_GRAMS))
+    return reasons, part_sums
+
+
+def telling_weights(model: Model, features: Features, toward: int, against: int) -> dict[int, float]:
+    """Return by counter the weights of grams, for one label against the other, that are strong enough."""
+    likelihood = model.classifier.grams
+    if likelihood is None:
+        return {}
+    labels, found = model.labels, {}
+    is_about_spam = likelihood.spam_apart < 0 or SPAM in (labels[toward], labels[against])
+    of_row = Scorer(likelihood).weights_of if is_about_spam else likelihood.weights
+    for counter, row in rows_of_grams(model, features.grams).items():
+        weights = of_row(row)
+        shown = weights if is_about_spam else likelihood.without_spam(weights)
+        if max(shown) - min(shown) >= likelihood.view.least_evidence:
+            found[counter] = weights[toward] - weights[against]
+    return found
+
+
+def rows_of_grams(model: Model, counters: Sequence[int]) -> dict[int, Row]:
+    """The counts of grams, of both layers where there are two."""
+    first, *others = (layer.gram_rows(counters) for layer in model.layers)
+    return added_rows(first, *others) if others else first
+
+
+def stretches(
+    features: Features, part: int, weights: dict[int, float]
+) -> Iterator[tuple[int, int, list[int]]]:
+    """Join telling grams that touch and speak for the same label: what they cover, and their counters."""
+    start = end = 0
+    joined: list[int] = []
+    for at, counter in enumerate(gram_counters(features, part)):
+        if counter in weights:
+            if joined and (at > end or (weights[counter] > 0) != (weights[joined[0]] > 0)):
+                yield start, end, joined
+                joined = []
+            if not joined:
+                start = at
+            joined.append(counter)
+            end = at + GRAM_BYTES
+    if joined:
+        yield start, end, joined
+
+
+def covered_words(text: bytes, start: int, end: int) -> tuple[str, ...]:
+    """Return the words between spaces of which a stretch has at least a letter."""
+    while start < end and text[start : start + 1].isspace():
+        start += 1
+    while start < end and text[end - 1 : end].isspace():
+        end -= 1
+    before, after = text[:start].split(), text[end:].split(None, 1)
+    first = b"" if not start or text[start - 1 : start].isspace() else before[-1]
+    last = b"" if text[end : end + 1].isspace() or not after else after[0]
+    return tuple((first + text[start:end] + last).decode("utf-8", "replace").split())
+
+
+def shown_text(data: bytes) -> str:
+    """Return bytes as text on one line, spaces at its ends to be seen."""
+    return '"' + printable(data.decode("utf-8", "replace").replace("\n", " ")) + '"'
+
+
+def gram_counters(features: Features, part: int) -> list[int]:
+    """Return the counter of each gram of a part, in the order of its text, as the model has them."""
+    text = features.gram_texts[part]
+    runs = [text[at : at + GRAM_BYTES] for at in range(len(text) - GRAM_BYTES + 1)]
+    return [counter_of(int.from_bytes(run, "little"), part) for run in runs]
