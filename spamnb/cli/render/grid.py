@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 SPACES = (3, 1)  # between two columns: three, or one where three do not fit
 EDGES = 2  # spaces beside the outer columns
-PLAIN_HEAD = box.Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
 READABLE = 16  # columns of the terminal that a longer text gets at least
 LONGEST_WORD = 32  # characters of a word that is not broken if there is room; paths are longer
 
@@ -37,13 +36,12 @@ class Grid:
     picture: bool = False  # whether the last column is one
 
     def __rich_console__(self, _console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
-        lines = PLAIN_HEAD if options.ascii_only else box.SIMPLE_HEAD
         for longest_word in (LONGEST_WORD, READABLE):
             for spaces in SPACES:
                 if widths := self._widths(options.max_width, spaces, longest_word):
                     if self.title:
                         yield Text(self.title, "bold")
-                    yield self._table(widths, spaces, lines)
+                    yield self._table(widths, spaces)
                     return
         if self.picture:
             columns, rows = self.columns[:-1], [row[:-1] for row in self.rows]
@@ -76,8 +74,8 @@ class Grid:
     def _is_picture(self, column: int) -> bool:
         return self.picture and column == len(self.columns) - 1
 
-    def _table(self, widths: Sequence[int], spaces: int, lines: box.Box) -> Table:
-        table = Table(box=lines, pad_edge=False, padding=(0, spaces // 2))
+    def _table(self, widths: Sequence[int], spaces: int) -> Table:
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, spaces // 2))
         for column, (head, width) in enumerate(zip(self.columns, widths, strict=True)):
             left = column in self.texts or self._is_picture(column)
             table.add_column(head, justify="left" if left else "right", overflow="fold", width=width)

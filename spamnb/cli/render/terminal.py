@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from spamnb.cli.shared.streams import drawable
 from spamnb.files import printable
 from spamnb.mailboxes.skipped import Unreadable
 
@@ -25,7 +24,7 @@ def fact_lines(facts: Iterable[tuple[str, str]]) -> Iterator[RenderableType]:
 
     grid = Table.grid(padding=(0, 2))
     for name, text in facts:
-        grid.add_row(Text(f" {name}", "bold"), Text(drawable(printable(text))))
+        grid.add_row(Text(f" {name}", "bold"), Text(printable(text)))
     yield grid
 
 
@@ -72,7 +71,7 @@ def show(*things: RenderableType) -> None:
     screen = console()
     for thing in things:
         if isinstance(thing, str):
-            print(drawable(thing))  # a path stays whole
+            print(thing)  # a path stays whole
             continue
         with screen.capture() as drawn:
             screen.print(thing)
@@ -84,7 +83,7 @@ def wrapped(*lines: str) -> Sequence[RenderableType]:
     """Make lines without a path fit a terminal: no word in them is broken."""
     from rich.text import Text
 
-    return [Text(drawable(line)) for line in lines]
+    return [Text(line) for line in lines]
 
 
 def table(
@@ -102,7 +101,7 @@ def table(
 
     text_columns = [index for index, name in enumerate(columns) if not index or str(name) in texts]
     return Grid(
-        title and drawable(title),
+        title,
         [as_cell(name) for name in columns],
         [[as_cell(cell) for cell in row] for row in rows],
         frozenset(text_columns),
@@ -113,12 +112,9 @@ def table(
 def as_cell(content: Any) -> Text:
     from rich.text import Text
 
-    if not isinstance(content, Text):
-        lines = str(content).split("\n")
-        return Text("\n".join(drawable(printable(line)) for line in lines))
-    drawn = content.copy()
-    drawn.plain = drawable(content.plain)
-    return drawn
+    if isinstance(content, Text):
+        return content
+    return Text("\n".join(map(printable, str(content).split("\n"))))
 
 
 def number(value: float | None, digits: int = 4) -> str:

@@ -9,7 +9,6 @@ from rich.text import Text
 
 from spamnb.bayes.verdict import Verdict, score_text
 from spamnb.cli.render.terminal import console
-from spamnb.cli.shared.streams import drawable
 from spamnb.files import counted, printable
 from spamnb.labels import SPAM, UNSURE
 from spamnb.mailboxes.sources import message_name
@@ -61,10 +60,9 @@ class VerdictTable:
 
 def fitted(text: str, width: int, at_end: bool = False) -> str:
     """Fit a text from mail into some columns of the terminal; a path is cut at its start."""
-    text = drawable(printable(text))
+    text = printable(text)
     if cell_len(text) <= width:
         return set_cell_size(text, width)
-    dots = drawable("…")
     if at_end:
-        return dots + set_cell_size(text[::-1], width - len(dots))[::-1]
-    return set_cell_size(set_cell_size(text, width - len(dots)).rstrip() + dots, width)
+        return "…" + set_cell_size(text[::-1], width - 1)[::-1]
+    return set_cell_size(set_cell_size(text, width - 1).rstrip() + "…", width)
