@@ -161,7 +161,7 @@ def explain_message(
     finally:
         pages = {}
         if html:
-            from spamnb.report.message_page import message_page
+            from spamnb.pages.message_sections import message_page
 
             pages[html] = message_page(why, path)
         code = write_files(pages)

@@ -1,4 +1,4 @@
-"""Sections of a page on why a message is judged as it is."""
+"""A page on why a message is judged as it is, and its sections; it needs no network, no font, no script."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,21 +10,39 @@ from spamnb.pages.elements import Markup, element, joined
 from spamnb.pages.formats import count, share, signed
 from spamnb.pages.message_text import message_section
 from spamnb.pages.parts import (
+    SHEETS,
+    SUBJECT,
     card,
+    document,
     intro_text,
     label_text,
+    path_text,
     row,
     scrolling,
     section,
+    subject_text,
     table,
     titled,
     token_text,
+    verdict_text,
 )
 from spamnb.pages.waterfall import waterfall_section
 
 PROBABILITIES_SHOWN = 4  # those of the likeliest labels
 SHOWN, MOST = 12, 500  # tokens of a place: shown at once, and once unfolded
 LISTED = 200  # ignored tokens of a kind, at most
+
+
+def message_page(why: Explanation, path: str) -> str:
+    """Make the page about a message."""
+    subject = why.message.get("subject") or ""
+    masthead = element(
+        "header",
+        element("h1", verdict_text(why.verdict.label), ": ", subject_text(subject)),
+        element("p", path_text(path), class_="path"),
+    )
+    title = f"{why.verdict.label}: {subject or path}"[:SUBJECT]
+    return document(title, masthead, *message_sections(why), sheets=SHEETS)
 
 
 def message_sections(why: Explanation) -> tuple[Markup | None, ...]:

@@ -38,15 +38,6 @@ def tarred(form=tarfile.PAX_FORMAT):
     return file.getvalue()
 
 
-def oldest_tar():
-    """As before there was a magic number."""
-    header = bytearray(tarred(tarfile.USTAR_FORMAT)[:512])
-    header[257:] = bytes(255)
-    header[148:156] = b" " * 8
-    header[148:156] = b"%06o\0 " % sum(header)
-    return bytes(header) + ham(1)
-
-
 SEVEN = b"7z\xbc\xaf\x27\x1c\0\4" + bytes(40)
 RAR = b"Rar!\x1a\x07\x01\0" + bytes(40)
 ARCHIVES = {
@@ -54,7 +45,6 @@ ARCHIVES = {
     "b": zipped(),
     "c.tar": tarred(),
     "d.tgz": gzip.compress(tarred(tarfile.GNU_FORMAT)),
-    "e.tar": oldest_tar(),
     "f.7z": SEVEN,
     "g.rar": RAR,
 }
@@ -62,17 +52,12 @@ BESIDE = {
     "Inbox.msf": MORK,
     "msgFilterRules.dat": FILTERS,
     "popstate.dat": STATE,
-    "filterlog.html": b'<head>\n<meta charset="UTF-8">\n<style type="text/css">body{}</style>\n</head>\n',
-    "prefs.js": b'// Mozilla User Preferences\n\nuser_pref("mail.root", "/home/ann");\n',
     "training.dat": b"\xfe\xed\xfa\xce\0\0\0\1",
 }
 DATA = {
     "picture.png": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
     "paper.pdf": b"%PDF-1.4\n%\xc4\xe5\xf2\xe5\n1 0 obj\n",
     "random": Random(1).randbytes(200),
-    "object.json": b'{"Subject": "hello",\n"x": 1}',
-    "pretty.json": b'\xef\xbb\xbf\n{\n  "name" : [1, 2]\n}\n',
-    "packed.gz": gzip.compress(b'{"a": 1}'),
     "model": b"\x89\xa6format\xadspamnb" + bytes(range(32)),
 }
 # Mail may have any name, and say anything.
@@ -106,14 +91,14 @@ def test_met_in_a_folder_they_are_passed_over_and_told(spamnb, own, tmp_path):
     done = spamnb("train", "--jobs", "2", "--model", own, "--ham", folder).succeeds()
     assert done.lines[:2] == [f"ham: {len(MAIL)} learned", "unreadable: 0"]
     line = done.lines[-1]
-    assert line.startswith(f"passed over 20 files without mail: {folder}/Inbox.msf, {folder}/a.zip, ")
-    assert line.endswith(" and 10 more; to read archives, unpack them")
+    assert line.startswith(f"passed over 14 files without mail: {folder}/Inbox.msf, {folder}/a.zip, ")
+    assert line.endswith(" and 4 more; to read archives, unpack them")
     found = list(sources.messages([folder]))
     passed = {os.path.basename(item.path) for item in found if isinstance(item, PassedOver)}
     assert passed == (ARCHIVES | BESIDE | DATA).keys()
     done = spamnb("classify", folder)
     assert (done.code, len(done.lines)) == (0, len(MAIL))
-    assert b"passed over 20 files" in done.err
+    assert b"passed over 14 files" in done.err
 
 
 @pytest.mark.parametrize("name", [*ARCHIVES, *BESIDE])

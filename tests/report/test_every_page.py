@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from spamnb.inspection.explanation import explain
 from spamnb.model import Model
 from spamnb.pages.elements import element, untrusted, visible
+from spamnb.pages.message_sections import message_page
 from spamnb.report.evaluation_page import evaluation_page
-from spamnb.report.message_page import message_page
 from spamnb.training.learn import learn
 
 KINDS = ("evaluation", "message")

@@ -7,8 +7,8 @@ from spamnb.bayes.view import View
 from spamnb.inspection.explanation import explain
 from spamnb.model import Model
 from spamnb.pages.elements import shortened
+from spamnb.pages.message_sections import message_page
 from spamnb.pages.parts import TOKEN
-from spamnb.report.message_page import message_page
 
 
 def page(model, raw, path="box:3"):
