@@ -116,10 +116,6 @@ def stored(folder, rows, pairs=None, dtype=np.int32):
     return StoredModel.open(saved(str(folder / "model"), table))
 
 
-def counts_of(number):
-    return (number % 3 + 1, number % 5, number % 250 + 1, number % 7)
-
-
 LABELS = ["ham", "spam", "list"]
 messages = st.tuples(
     st.sampled_from(LABELS),

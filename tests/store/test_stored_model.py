@@ -5,7 +5,6 @@ import pickle
 import re
 import stat
 from contextlib import suppress
-from hashlib import blake2b
 from pathlib import Path
 
 import msgpack
@@ -15,11 +14,8 @@ from helpers.paths import ROOT
 from helpers.textbook import rows_of
 
 from spamnb.errors import ModelError, SpamnbError
-from spamnb.reading.identity import digest
-from spamnb.reading.message import read
 from spamnb.store.head import VERSION
 from spamnb.store.stored_model import StoredModel
-from spamnb.tables.loading import load_table
 from spamnb.training import train as training
 from spamnb.training.learn import learn
 from spamnb.workers.local import LocalPool
@@ -42,11 +38,6 @@ def put(folder, content):
     path.unlink(missing_ok=True)  # ext4 syncs a file that is truncated and written anew: 2 ms each
     path.write_bytes(content)
     return str(path)
-
-
-def whole(path):
-    """All of a model, every checksum verified: what training starts from."""
-    return load_table(StoredModel.open(path))
 
 
 # The page that describes it
@@ -85,12 +76,6 @@ def test_the_page_names_every_key_and_column(tmp_path):
     names = {*model, *head, *head["settings"], *head["view"], *head["numbers"], "hour"}
     names = {re.sub(r"\.\d$", ".k", name) for name in names} | {*records[0]}
     assert [name for name in sorted(names) if f"`{name}`" not in text] == []
-
-
-def test_the_digest_is_as_the_page_says():
-    raw = b"From x Mon Jan  1 00:00:00 2024\r\nStatus: RO\r\n more\r\nSubject: a\r\n\r\nbody\r\n\r\n"
-    lasting = blake2b(b"subject:a\n\nbody", digest_size=8).digest()
-    assert digest(read(raw)) == int.from_bytes(lasting, "little")
 
 
 # Damage
