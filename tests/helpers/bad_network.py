@@ -44,8 +44,6 @@ class BadNetwork:
         self.connections = 0  # so far
         self.before_cut: Callable[[], None] = lambda: None  # called just before one is ended by its weather
         self._open: set[asyncio.Task] = set()
-        self._thawed = threading.Event()
-        self._thawed.set()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
 
@@ -66,10 +64,6 @@ class BadNetwork:
         """End all connections at once."""
         self._wait_for(self._cut())
 
-    def freeze(self):
-        """Pass nothing more on to anybody, but keep all connections."""
-        self._thawed.clear()
-
     async def _cut(self):
         ending = list(self._open)
         for task in ending:
@@ -84,7 +78,7 @@ class BadNetwork:
         task = asyncio.current_task()
         assert task
         self._open.add(task)
-        connection = Connection(self.weather, lambda: self.before_cut(), self._thawed)
+        connection = Connection(self.weather, lambda: self.before_cut())
         from_server, to_server = await asyncio.open_connection(HOST, self.server_port, limit=LONGEST_LINE)
         with suppress(OSError, asyncio.CancelledError):
             await first_of(connection.up(from_client, to_server), connection.down(from_server, to_client))
@@ -113,10 +107,9 @@ async def first_of(*coroutines):
 class Connection:
     """One connection and its weather."""
 
-    def __init__(self, weather: Weather, before_cut: Callable[[], None], thawed: threading.Event):
+    def __init__(self, weather: Weather, before_cut: Callable[[], None]):
         self.weather = weather
         self.before_cut = before_cut
-        self.thawed = thawed
         self.seen = 0  # of the commands to cut at
         self.tag: bytes | None = None  # of the one it is cut at
 
@@ -144,8 +137,6 @@ class Connection:
             data = await (reader.readline() if by_line else reader.read(1 << 16))
             if not data:
                 return
-            if not self.thawed.is_set():
-                await asyncio.Event().wait()
             data, last = change(data[:left])
             writer.write(data)
             await writer.drain()

@@ -51,6 +51,8 @@ FAULTS = {
     "no room for its answer": lambda home: put_in_its_place(home, NO_ROOM),
 }
 every_fault = pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
+SOME = ("spamnb is missing", "a damaged model", "killed as it reads")
+some_faults = pytest.mark.parametrize("fault", [FAULTS[name] for name in SOME], ids=SOME)
 
 
 def killed_as_it_writes(home):

@@ -34,8 +34,7 @@ class ImapMailbox:
     """One user's Maildir, behind a server on this machine."""
 
     host, user, password, port = HOST, USER, PASSWORD, 0
-    separator, prefix, rights = "/", "", "dovecot-acl"
-    made: tuple[str, ...] = ()  # folders that are there from the start, if the server makes none
+    separator, prefix = "/", ""
 
     def __init__(self):
         self._temporary = tempfile.TemporaryDirectory(prefix="spamnb-", ignore_cleanup_errors=True)
@@ -96,12 +95,12 @@ class ImapMailbox:
 
     def read_only(self, folder, rights="lrs"):
         """Let no message be changed there and none be added, until the next wipe."""
-        (self.path(folder) / self.rights).write_text(f"owner {rights}\n")
+        (self.path(folder) / "dovecot-acl").write_text(f"owner {rights}\n")
         hand_over(self.path(folder))
 
     def writable(self, folder):
         """Undo `read_only`."""
-        (self.path(folder) / self.rights).unlink()
+        (self.path(folder) / "dovecot-acl").unlink()
 
     def validity(self, folder):
         with self.connect() as client:
@@ -113,13 +112,10 @@ class ImapMailbox:
             names = [name for flags, _, name in client.list_folders() if rb"\Noselect" not in flags]
             return {name: messages_in(client, name) for name in names}
 
-    def on_disk(self, name):
-        return encode(name).decode()
-
     def path(self, folder):
         """A folder's Maildir."""
         inner = folder.removeprefix(self.prefix).replace(self.separator, ".")
-        return self.maildir if inner == "INBOX" else self.maildir / f".{self.on_disk(inner)}"
+        return self.maildir if inner == "INBOX" else self.maildir / f".{encode(inner).decode()}"
 
     def wipe(self):
         """Begin anew with empty folders: quicker than a new server."""
@@ -128,8 +124,6 @@ class ImapMailbox:
             self.maildir.rename(old)  # at once, as somebody may still be writing in it
         shutil.rmtree(old, ignore_errors=True)
         make_maildir(self.maildir)
-        for folder in self.made:
-            make_maildir(self.path(folder), folder=True)
         hand_over(self.home_path)
 
 

@@ -21,7 +21,6 @@ IN_PLACE = ["unshare", "--mount", "sh", "-c", 'mount --bind "$0" /etc/postfix &&
 QUEUE_NAMES = "active bounce corrupt defer deferred flush hold incoming maildrop private public saved trace"
 QUEUES = [f"queue/{name}" for name in QUEUE_NAMES.split()]
 SENDER, RECIPIENT = "ann@sender.example", "bob@example.org"
-HELO = "client.example"
 
 # What any Postfix has, before the page; and all mail goes into one Maildir.
 MAIN = """
@@ -129,14 +128,13 @@ class Postfix:
     def wait_until(self, found):
         return until(found, lambda: self.log)
 
-    def connect(self, port=None, helo=HELO):
-        client = smtplib.SMTP(timeout=PATIENCE, local_hostname=helo)
-        client.command_encoding = "utf-8"
+    def connect(self, port=None):
+        client = smtplib.SMTP(timeout=PATIENCE, local_hostname="client.example")
         client.connect("127.0.0.1", port or self.port)
         return client
 
-    def send(self, raw, port=None, helo=HELO):
-        with self.connect(port, helo) as client:
+    def send(self, raw, port=None):
+        with self.connect(port) as client:
             client.sendmail(SENDER, [RECIPIENT], as_on_the_wire(raw))
 
     def delivered(self, count=1):

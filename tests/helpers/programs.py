@@ -108,7 +108,6 @@ STARTS: dict[str, str | Callable[[], None]] = {
     "rspamc": "rspamc --help",
     "setpriv": become_others,
     "spamc": "spamc -V",
-    "spamd": "spamd --version",
     "strace": f"strace -o {os.devnull} true",
     "systemd-analyze": "systemd-analyze --version",
     "systemd-socket-activate": "systemd-socket-activate --version",

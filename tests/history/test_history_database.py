@@ -3,13 +3,11 @@
 import os
 import stat
 import time
-from collections import Counter
 
 import pytest
 
 from spamnb.bayes.verdict import Cutoffs, Verdict
 from spamnb.databases import DAMAGED
-from spamnb.errors import DataError, SetAside
 from spamnb.history.log import DAY, HistoryLog, digest_of, file_names, prune_files
 from spamnb.history.queries import History, Week
 from spamnb.history.schema import NAME
@@ -65,14 +63,6 @@ def test_what_an_entry_has(folder, spamnb, mail):
     assert stat.S_IMODE(os.stat(folder).st_mode) == 0o700
 
 
-def test_a_damaged_model_has_no_words(folder, own):
-    spoil(own, os.path.getsize(own) // 100)
-    append(folder, ("spam", 3), ("ham", -3), model=own, raw=b"Subject: viagra\n\nbuy viagra now\n")
-    with History.open(folder) as history:
-        assert history.gather() == 2
-        assert {entry.words for entry in history.entries()} == {""}
-
-
 def scores(entries):
     return [entry.score for entry in entries]
 
@@ -97,12 +87,6 @@ def test_pages_join_without_a_gap(history, order):
     while page := history.entries(order, limit=2, after=found[-1].cursor if found else None):
         found += page
     assert found == everything
-
-
-def test_what_is_corrected_on_a_page_does_not_hide_the_next(history):
-    page = history.entries(limit=3)
-    history.correct([entry.id for entry in page], "spam")
-    assert scores(history.entries(limit=3, after=page[-1].cursor)) == [2, 5, 9]
 
 
 def test_time_and_filters(history):
@@ -163,31 +147,6 @@ def test_hostile_mail(folder, spamnb, raw):
         assert history.message(entry.id) == raw[: 1 << 20]
 
 
-def test_gathered_once_and_what_comes_later(folder, history):
-    assert history.gather() == 0
-    append(folder, ("spam", 3), ("ham", -3))
-    with History.open(folder) as another:
-        assert (another.gather(), history.gather()) == (2, 0)
-    assert len(history.entries()) == 11
-
-
-def test_what_a_killed_visit_says_again_is_there_once(folder):
-    """A delivery that is repeated is another one; so is a mailbox's other verdict, and another message."""
-    for source in ("imap home/INBOX", "classify"):
-        append(folder, ("spam", 9), ("spam", 9), ("ham", -9), ("spam", 9), raw=b"A: b\n\n", source=source)
-    append(folder, ("spam", 8), raw=b"A: b\n\nc", source="imap home/INBOX")
-    with History.open(folder) as history:
-        history.gather()
-        told = [(entry.source[:4], entry.score) for entry in history.entries("time")]
-    assert Counter(told) == {
-        ("imap", 9): 2,
-        ("imap", -9): 1,
-        ("clas", 9): 3,
-        ("clas", -9): 1,
-        ("imap", 8): 1,
-    }
-
-
 def test_what_is_gathered_outlives_a_loss_of_power(folder, monkeypatch):
     """The file is then as it was when it was last synced."""
     synced: dict[int, int] = {}
@@ -242,12 +201,6 @@ def test_a_message_is_never_another_one(folder, history):
     assert history.gather() == 2
 
 
-def test_a_database_of_an_older_spamnb_is_refused(folder, history):
-    history.database.execute("ALTER TABLE entries DROP COLUMN probability")
-    with pytest.raises(DataError, match="made by an older spamnb"):
-        History.open(folder)
-
-
 def spoil(path, first):
     """Write over a database from a byte on."""
     with open(path, "r+b") as file:
@@ -263,16 +216,6 @@ def test_a_damaged_database_is_set_aside_and_gathered_again(spamnb, history, fol
     assert "damaged (file is not a database); set aside" in done.err.decode()
     assert NAME + DAMAGED in os.listdir(folder)
     assert spamnb("history", "--history-folder", folder).succeeds().err == b""
-
-
-def test_damage_that_is_met_later_is_set_aside_for_the_next(history, folder, capfd):
-    history.database.close()
-    spoil(os.path.join(folder, NAME), os.path.getsize(os.path.join(folder, NAME)) // 2)
-    with pytest.raises(SetAside), History.open(folder) as opened:
-        opened.entries(text="ham")
-    assert capfd.readouterr().err.count("set aside") == 1
-    with History.open(folder) as opened:
-        assert opened.gather() == 9
 
 
 def test_summary(spamnb, history, folder):

@@ -1,14 +1,11 @@
 """`imap.toml`, and where passwords come from: what is wrong is said in one line, without the password."""
 
-import os
-
 import keyring
 import pytest
 from keyring.backend import KeyringBackend
 
 from spamnb.errors import SpamnbError
-from spamnb.imap.accounts import Account, read_accounts, secret_of, to_keyring
-from spamnb.imap.state import State
+from spamnb.imap.accounts import read_accounts, secret_of, to_keyring
 
 GOOD = 'host = "imap.example.org"\nuser = "me@example.org"\n'
 PASSWORD = "Tr0ub4dor&3"
@@ -40,14 +37,6 @@ def refused(config, text, *words):
     for word in words:
         assert word in line
     return line
-
-
-def test_defaults(config):
-    found = account(config, 'password_command = "pass show mail"')
-    assert (found.port_number, found.tls, found.inbox) == (993, "implicit", ("INBOX",))
-    assert found.action == "nothing"
-    assert account(config, 'tls = "starttls"\nkeyring = true').port_number == 143
-    assert account(config, 'keyring = true\nham = "Archive"').ham == ("Archive",)
 
 
 @pytest.mark.parametrize(
@@ -92,13 +81,6 @@ def test_files_that_make_no_sense(tmp_path, text, words):
     refused(lambda _: str(path), text, *words)
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1"])
-def test_without_tls_only_to_this_machine(config, host):
-    text = f'[account.home]\nhost = "{host}"\nuser = "me"\nkeyring = true\ntls = "none"\n'
-    assert read_accounts(config(text))[0].port_number == 143
-    refused(config, text.replace(host, "127.0.0.1.example.org"), "unencrypted")
-
-
 @pytest.mark.slow
 def test_passwords_of_commands_and_files(config, tmp_path, monkeypatch):
     file = tmp_path / "password"
@@ -115,14 +97,6 @@ def test_passwords_of_commands_and_files(config, tmp_path, monkeypatch):
         with pytest.raises(SpamnbError, match=word) as caught:
             secret_of(account(config, f'password_command = "{command}"'))
         assert PASSWORD not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("path", "word"), [("/nowhere/password", "/nowhere/password: No such file"), ("/dev/null", "no password")]
-)
-def test_passwords_that_are_not_there(config, path, word):
-    with pytest.raises(SpamnbError, match=word):
-        secret_of(account(config, f'password_file = "{path}"'))
 
 
 class Memory(KeyringBackend):
@@ -158,17 +132,3 @@ def test_keyring(config):
         assert "\n" not in str(caught.value)
     finally:
         keyring.set_keyring(before)
-
-
-def test_a_damaged_state_is_set_aside_and_begun_again(tmp_path, capfd):
-    (tmp_path / "home.sqlite").write_bytes(b"no database\n" * 1000)
-    with State(Account("home", "imap.example.org", "me", keyring=True), str(tmp_path)) as state:
-        assert state.known(b"") is None
-    assert capfd.readouterr().err.count("set aside as") == 1
-    assert (tmp_path / "home.sqlite.damaged").read_bytes().startswith(b"no database")
-    assert not [path for path in open_files() if "home.sqlite" in path]
-
-
-def open_files():
-    links = [f"/proc/self/fd/{handle}" for handle in os.listdir("/proc/self/fd")]
-    return [os.readlink(link) for link in links if os.path.lexists(link)]

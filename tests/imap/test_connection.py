@@ -37,11 +37,6 @@ def test_tls_and_starttls(dovecot, secure):
     assert len(dovecot.contents()["Junk"]) == 2
 
 
-def test_servers_that_are_not_there(secure):
-    fails(secure(host="no-such-host.invalid"), 75, "name not found", "`host`")
-    fails(secure(port=1), 75, "localhost:1", "refuses connections", "`port`")
-
-
 def test_certificates(dovecot, secure, tmp_path):
     fails(secure(ca_file=None), 75, "certificate", "`ca_file`")
     fails(secure(host="127.1"), 75, "certificate", "127.1", "`host`")

@@ -4,7 +4,7 @@ import signal
 import threading
 
 from helpers.bad_network import BadNetwork, Weather
-from helpers.imap_accounts import folders, train
+from helpers.imap_accounts import folders
 from helpers.imap_watching import Watching, ready
 from helpers.samples import ham, spam
 from helpers.waiting import PATIENCE, until
@@ -54,15 +54,6 @@ def test_without_idle(dovecot_with, home):
         judge_spam(server, watching)
 
 
-def test_two_accounts_one_of_which_is_down(dovecot, home):
-    home.add(dovecot, "first", port=1)
-    home.add(dovecot, "second")
-    with ready(home) as watching:
-        judge_spam(dovecot, watching)
-        watching.wait_for("refuses connections")
-        assert watching.log.count("refuses connections") == 1  # it is said once
-
-
 def test_the_file_is_read_anew(dovecot, home):
     home.add(dovecot, action="nothing")
     with ready(home) as watching:
@@ -74,20 +65,6 @@ def test_the_file_is_read_anew(dovecot, home):
         watching.process.send_signal(signal.SIGHUP)
         assert (watching.told(), watching.told()) == ("RELOADING=1", "READY=1")
         judge_spam(dovecot, watching)
-
-
-def test_an_account_that_is_added_waits_until_it_is_trained(dovecot, home):
-    home.add(dovecot, action="nothing")
-    with ready(home) as watching:
-        home.add(dovecot, "new", is_trained=False)
-        dovecot.append("INBOX", spam(98))
-        watching.process.send_signal(signal.SIGHUP)
-        watching.wait_for("new: not trained yet; run: spamnb imap train --account new")
-        watching.wait_for("would be moved to Junk")  # by the other
-        assert [*folders(dovecot)] == ["INBOX"]
-        train(home, "--account", "new")
-        until(lambda: [*folders(dovecot)] == [dovecot.name("Junk")], lambda: watching.log)
-        assert watching.log.count("not trained yet") == 1
 
 
 def test_a_connection_is_cut(dovecot, home):
@@ -108,11 +85,3 @@ def test_a_connection_that_stalls_does_not_hold_up_the_end(dovecot, home):
         with Watching(home) as watching:
             assert has_stalled.wait(PATIENCE)
             watching.ends_when_told()
-
-
-def test_a_connection_that_stalls_while_it_waits(dovecot, home):
-    """DONE is never answered then."""
-    with BadNetwork(dovecot.port) as network:
-        home.add(dovecot, port=network.port)
-        with ready(home):
-            network.freeze()

@@ -56,11 +56,15 @@ def test_safe_to_repeat(home, maildir, by_night, line):
 
 
 def test_folders_are_labels(home, maildir, mail, by_night):
+    """And what is moved by day is moved by night."""
     by_night(EVERYTHING)
     for message, label in (("ham", "ham"), ("spam", "spam")):
         assert home.label_of(mail.messages[message]) == label
     assert home.label_of((maildir / ".Work" / "cur" / "01").read_bytes()) == "ham"
     assert home.label_of(mail.messages["unknown"]) is None
+    (maildir / "new" / "1").rename(maildir / ".Junk" / "cur" / "1:2,S")
+    by_night(EVERYTHING)
+    assert home.label_of(mail.messages["ham"]) == "spam"
 
 
 def test_what_is_new_is_left_for_later(home, maildir, mail, by_night):
@@ -68,23 +72,6 @@ def test_what_is_new_is_left_for_later(home, maildir, mail, by_night):
     assert home.label_of(mail.messages["ham"]) is None
     assert home.label_of((maildir / "cur" / "01").read_bytes()) == "ham"
     assert home.label_of((maildir / ".Junk" / "cur" / "01").read_bytes()) == "spam"
-
-
-def test_moved_by_day_is_moved_by_night(home, maildir, mail, by_night):
-    by_night(EVERYTHING)
-    (maildir / "new" / "1").rename(maildir / ".Junk" / "cur" / "1:2,S")
-    by_night(EVERYTHING)
-    assert home.label_of(mail.messages["ham"]) == "spam"
-
-
-def test_a_delivery_learned_is_known_by_night(home, maildir, mail, by_night):
-    """The header that the filter added does not make it another message."""
-    by_night(EVERYTHING)
-    before = files(home.model.parent)
-    judged = home.spamnb("classify", "-p", stdin=mail.messages["spam"]).out
-    (maildir / ".Junk" / "new" / "1").write_bytes(judged)
-    by_night(EVERYTHING)
-    assert files(home.model.parent) == before
 
 
 @pytest.mark.parametrize("name", ["a damaged model", "spamnb is missing"])

@@ -73,23 +73,6 @@ def test_mutt_learns_and_explains(mutt, home):
     assert mail_of(home) == [NEW]
 
 
-def test_mutt_learns_what_is_open_in_the_pager(mutt, home):
-    reader = mutt("Learn and explain", NEW)
-    reader.press("\r")
-    reader.see("xyzzy again")
-    reader.press("S")
-    reader.see("spam: 1 learned")
-    assert home.label_of(NEW) == "spam"
-
-
-def test_mutt_learns_tagged_messages_each_by_itself(mutt, home):
-    reader = mutt("Learn and explain", NEW, OTHER)
-    reader.press("T.\r")
-    reader.see("*")
-    answered(reader, ";S", "spam: 1 learned")
-    assert home.label_of(NEW) == home.label_of(OTHER) == "spam"
-
-
 @pytest.mark.parametrize(
     ("key", "label", "before", "after"), [("S", "spam", ".", ".Junk"), ("H", "ham", ".Junk", ".")]
 )
@@ -103,13 +86,6 @@ def test_mutt_learns_and_files(mutt, home, key, label, before, after):
     reader.see("1 deleted")
     (filed,) = (home.maildir / after).glob("[cn][ue][rw]/*")
     assert home.label_of(NEW) == home.label_of(filed.read_bytes()) == label  # mutt has added Lines to it
-
-
-def test_mutt_shows_what_is_wrong(mutt, home):
-    home.model.write_bytes(b"")
-    reader = mutt("Learn and explain", NEW)
-    answered(reader, "S", "the file is empty")
-    assert mail_of(home) == [NEW]
 
 
 def notmuch(home, *arguments):
@@ -186,22 +162,6 @@ def test_notmuch_explains(searched):
     assert b"probability" in searched.run("sh", "-c", line, "sh", identity.removeprefix("id:")).stdout
 
 
-@needs("notmuch")
-def test_notmuch_tries_again(searched, mail):
-    home = searched
-    model = home.model.read_bytes()
-    home.model.write_bytes(model[:-1000])
-    home.run("notmuch", "tag", "+is-spam", "subject:meeting and subject:99")
-    before = mail_of(home)
-    assert b"cut short" in home.run("notmuch", "new").stderr
-    assert mail_of(home) == before
-    assert notmuch(home, "count", "tag:is-spam and tag:inbox and tag:new") == ["1"]
-    home.model.write_bytes(model)
-    home.run("notmuch", "new")
-    assert notmuch(home, "count", "tag:new or tag:is-spam") == ["0"]
-    assert home.label_of(mail.messages["ham"]) == "spam"
-
-
 ACCOUNT = """
 [home]
 source = maildir://{maildir}
@@ -255,12 +215,4 @@ def test_aerc_learns(aerc, home):
     reader = aerc(NEW)
     for keys, label in (("S", "spam"), (" H", "ham")):  # any key closes the answer
         until(lambda label=label: home.label_of(NEW) == label, reader, keys)
-    assert mail_of(home) == [NEW]
-
-
-@needs("aerc", "tmux", "less")
-def test_aerc_shows_what_is_wrong(aerc, home):
-    home.model.write_bytes(b"")
-    reader = aerc(NEW)
-    until(lambda: "the file is empty" in reader.screen, reader, "S")
     assert mail_of(home) == [NEW]

@@ -11,7 +11,6 @@ from helpers.postfixes import (
     RECIPIENT,
     SENDER,
     Postfix,
-    as_on_the_wire,
     check,
     check_unfiltered,
     halves,
@@ -20,7 +19,7 @@ from helpers.postfixes import (
     verdict_in,
 )
 from helpers.recipes import recipe
-from helpers.serving import Serving, configured
+from helpers.serving import Serving
 
 pytestmark = needs_postfix
 
@@ -71,13 +70,6 @@ def postfix(spamnb):
         yield postfix
 
 
-def test_the_verdict_is_in_the_header(postfix, mail):
-    for message in ("ham", "spam", "unsure"):
-        delivered = postfix.deliver(mail.messages[message])
-        assert verdict_in(delivered).startswith(f"X-Spamnb: {message}; score=")
-        assert halves(delivered)[1] == mail.messages[message]
-
-
 def test_every_byte_but_the_header_and_the_verdict_of_the_command(postfix, spamnb, tmp_path):
     messages = [raw for raw in letters() if raw not in LEFT_OUT]
     delivered = postfix.deliver_all(messages)
@@ -110,23 +102,6 @@ def test_a_header_within_a_header_deceives_nobody(postfix):
     (delivered,) = postfix.delivered()
     assert len(message_from_bytes(delivered).get_all("X-Spamnb") or ()) == 1
     assert b"X-Spamnb :" not in delivered
-
-
-def test_headers_of_another_filter(idle, mail):
-    idle.start(env=configured(idle.folder, 'header_style = "spamassassin"\n'))
-    forged = b"X-Spam-Flag: NO\nX-Spam-Status: No\nx-spam-level:\nX-Spam-Status: No\n"
-    head, message = halves(idle.deliver(forged + mail.messages["spam"]))
-    names = [line.split(b":")[0] for line in head.splitlines() if line.startswith(b"X-Spam")]
-    assert names == [b"X-Spam-Flag", b"X-Spam-Level", b"X-Spam-Status"]
-    assert message == mail.messages["spam"]
-
-
-def test_who_sends_is_no_text(postfix, mail):
-    """Names that no host has, and addresses that are not ASCII."""
-    for helo, sender in (("xn--a", SENDER), ("café", "café@sender.example"), ("a" * 300, "")):
-        with postfix.connect(helo=helo) as client:
-            client.sendmail(sender, [RECIPIENT], as_on_the_wire(mail.messages["spam"]))
-        assert verdict_in(*postfix.delivered()).startswith("X-Spamnb: spam; ")
 
 
 def test_spam_is_refused_if_wanted(idle, mail):

@@ -1,9 +1,5 @@
 """Postfix with a content filter that asks spamnb serve, by the text of the page."""
 
-import os
-import signal
-from pathlib import Path
-
 import pytest
 from helpers.homes import ON_A_FULL_DISK, a_home
 from helpers.letters import BIG, PLAIN, letters
@@ -11,14 +7,11 @@ from helpers.postfixes import (
     Postfix,
     check,
     check_unfiltered,
-    halves,
     needs_postfix,
-    verdict_in,
 )
 from helpers.programs import needs
 from helpers.recipes import recipe
 from helpers.serving import Serving
-from helpers.waiting import stand_still
 
 pytestmark = [*needs_postfix, needs("spamc", "mounts")]
 
@@ -45,23 +38,6 @@ class Filtered(Postfix):
         self.script.write_text(script.replace("spamc -p 7830", f"spamc -d 127.0.0.1 -p {port}"))
         self.script.chmod(0o755)
 
-    def killed_while_it_waits(self):
-        """The spamc that asks our server."""
-        port = self.server.address.rpartition(":")[2]
-        process = self.wait_until(lambda: process_of("spamc", port))
-        os.kill(process, signal.SIGKILL)
-
-
-def process_of(*words):
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            arguments = path.read_text().split("\0")
-        except OSError:  # it has ended
-            continue
-        if arguments[0] == words[0] and set(words) <= set(arguments):
-            return int(path.parent.name)
-    return None
-
 
 def serve(home):
     command = [str(home.program), "serve", "--listen", "127.0.0.1:0", "--model", str(home.model)]
@@ -86,13 +62,6 @@ def own_postfix(home):
     server.end()
 
 
-def test_the_verdict_is_in_the_header(postfix, mail):
-    for message in ("ham", "spam", "unsure"):
-        delivered = postfix.deliver(mail.messages[message])
-        assert verdict_in(delivered).startswith(f"X-Spamnb: {message}; score=")
-        assert halves(delivered)[1] == mail.messages[message]
-
-
 def test_every_byte_but_the_header(postfix):
     messages = letters()
     plain = postfix.deliver_unfiltered(*messages)
@@ -112,20 +81,6 @@ def test_a_server_killed_in_the_middle(own_postfix, mail):
     (without,) = own_postfix.deliver_unfiltered(mail.messages["spam"])
     own_postfix.server.end_when_asked()
     check_unfiltered(without, own_postfix.deliver(mail.messages["spam"]))
-
-
-def test_spamc_killed_in_the_middle(own_postfix, mail):
-    """The message waits, and is delivered when it can be."""
-    process = own_postfix.server.process
-    stand_still(process.pid)
-    own_postfix.send(mail.messages["spam"])
-    own_postfix.killed_while_it_waits()
-    own_postfix.wait_until(own_postfix.waiting)
-    process.send_signal(signal.SIGCONT)
-    own_postfix.run("postqueue", "-f")
-    (delivered,) = own_postfix.delivered()
-    (without,) = own_postfix.deliver_unfiltered(mail.messages["spam"])
-    check(without, delivered)
 
 
 def test_rather_late_than_unfiltered(own_postfix, mail):

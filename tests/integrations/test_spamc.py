@@ -1,7 +1,5 @@
 """procmail and spamc with a server, by the text of the page."""
 
-import shutil
-
 import pytest
 from helpers.contract import INBOX, JUNK, UNSURE
 from helpers.letters import BIG, PLAIN, letters
@@ -44,24 +42,11 @@ def test_filed_by_the_header(home, server, mail):
     assert what.count(b"X-Spamnb") == 1
 
 
-def test_the_label_is_in_the_header(home, server, mail, three):
-    shutil.copy(three, home.model)
-    ((where, what),) = deliver(home, server, mail.messages["work"])
-    assert where == INBOX
-    assert what.startswith(b"X-Spamnb: ham; label=work; score=")
-
-
 def test_every_byte_but_the_header(home, server):
     for raw in letters():
         ((_, without),) = deliver(home, server, raw, PLAIN_RULES)
         ((_, what),) = deliver(home, server, raw)
         check_behind_envelope(without, what)
-
-
-def test_a_damaged_model_is_not_used(home, server, mail):
-    home.model.write_bytes(home.model.read_bytes()[:-1000])
-    ((where, _),) = deliver(home, server, mail.messages["spam"])
-    assert where == JUNK
 
 
 def test_without_a_server_mail_is_delivered_as_it_came(home, server):

@@ -1,17 +1,10 @@
 """What a person does on the review page, by mouse, by keys and without script, in a real browser."""
 
-import re
-import shutil
-import subprocess
-import sys
-from dataclasses import replace
-
 import pytest
 from helpers.programs import needs
-from helpers.reviewing import label_in, remembered, served
+from helpers.reviewing import label_in, remembered
 from helpers.samples import ham, spam, work
 
-from spamnb.history.queries import History
 from spamnb.model import Model
 from spamnb.store.stored_model import StoredModel
 
@@ -100,10 +93,6 @@ def test_by_mouse(eyes, own, spamnb):
     eyes.wait(lambda: len(eyes.all(".rows > li")) == 2)
     eyes.click(".rows .subject")
     eyes.wait(lambda: "What was ignored" in eyes.text())
-    eyes.click(".actions button")
-    eyes.wait(lambda: "learned as" in eyes.text(".actions"))
-    eyes.click(".actions button")
-    eyes.wait(lambda: "learned as" not in eyes.text(".actions"))
     eyes.click("#back")
     eyes.wait(lambda: "To review" in eyes.text("h1"))
 
@@ -149,15 +138,6 @@ def test_by_keys(eyes, own):
 @pytest.mark.usefixtures("page")
 def test_the_list(eyes):
     assert eyes.text("#doubts") == "6 unsure · 6 sure"
-    # A mark is undone where it is confirmed, and counted.
-    eyes.run("window.setTimeout = () => 0")  # what the page says stays
-    eyes.press("s")
-    eyes.wait(lambda: eyes.text("#doubts") == "5 unsure · 7 sure")
-    eyes.click("#status button")
-    eyes.wait(lambda: eyes.text("#doubts") == "6 unsure · 6 sure")
-    assert not eyes.corrected()
-    sender = eyes.find(".rows .sender")
-    assert sender.get_attribute("title").startswith(f"{sender.text} <")
     # The keys, once asked for.
     eyes.press("?")
     assert "next, previous" in eyes.text("#keys:popover-open")
@@ -172,28 +152,6 @@ def test_the_list(eyes):
         eyes.click(back)
         eyes.wait(lambda: eyes.all("[name=verdict]"))
         assert len(eyes.all(".rows > li")) == 3
-
-
-@pytest.mark.usefixtures("page")
-def test_a_message_and_its_neighbours(eyes):
-    ids = [row[1:] for row in eyes.each(".rows > li", "id")]
-    eyes.press(ENTER)
-    for key, at in (("j", 1), ("j", 2), ("k", 1)):
-        eyes.wait(lambda: eyes.all(".actions"))
-        eyes.press(key)
-        eyes.wait(lambda at=at: eyes.driver.current_url.endswith(f"/message/{ids[at]}"))
-    # The message is first, and its labels are in reach from its end, too.
-    eyes.wait(lambda: eyes.all("h2"))
-    assert eyes.each("h2")[0] == "The message"
-    eyes.run("window.scrollTo(0, document.body.scrollHeight)")
-    eyes.click(".actions button.spam")
-    eyes.wait(lambda: "learned as spam" in eyes.text(".actions"))
-    assert re.search(r"Scored (\S+) on arrival; today it would score (?!\1)\S+\.", eyes.text(".title"))
-    eyes.click("[data-key=j]")
-    eyes.wait(lambda: eyes.driver.current_url.endswith(f"/message/{ids[2]}"))
-    eyes.click("[data-key=k]")  # what is corrected is not to be reviewed any more
-    eyes.wait(lambda: eyes.driver.current_url.endswith(f"/message/{ids[0]}"))
-    assert not eyes.all("[data-key=k]")
 
 
 def test_nothing_is_there_yet(shared, own, eyes):
@@ -262,51 +220,3 @@ def test_several_labels(shared, three, eyes):
     eyes.click("nav a[href='/course']")
     eyes.wait(lambda: "Not spam lost" in eyes.text())
     assert "work 2 0 0.0 %" in " ".join(eyes.text().split())  # filed, and corrected
-
-
-# The program, which says so and goes no further when it comes to the twentieth message that it is to learn.
-HELD = """\
-#!{python}
-import itertools, signal, sys
-from spamnb.review import corrections
-from spamnb.__main__ import main
-
-learn, calls = corrections.learn, itertools.count(1)
-
-def learn_nineteen(*arguments, **options):
-    if next(calls) == 20:
-        print("held", flush=True)
-        signal.pause()
-    return learn(*arguments, **options)
-
-corrections.learn = learn_nineteen
-sys.exit(main())
-"""
-
-
-def test_killed_in_the_middle(spamnb, own, tmp_path, eyes):
-    own = shutil.copy(own, str(tmp_path / "model.msgpack"))
-    mail = [doubtful(number) for number in range(600, 640)]
-    folder = remembered(tmp_path / "history", own, mail)
-    program = tmp_path / "held"
-    program.write_text(HELD.format(python=sys.executable))
-    program.chmod(0o755)
-    held = replace(spamnb, program=str(program))
-    with served(held, "--model", own, "--history-folder", folder) as page:
-        eyes.open(page.address)
-        eyes.wait(lambda: eyes.run("return document.activeElement.className") == "subject")
-        eyes.press(*["s"] * 8)
-        eyes.wait(lambda: len(eyes.corrected()) == 8)
-        eyes.press(*["x"] * 20, "s")  # in one request, which is held
-        assert page.says() == "held"
-        eyes.press(*["s"] * 12)
-        page.kill()
-    eyes.wait(lambda: len(eyes.all(".failed")) == 32)
-    shown = {int(id_) for id_ in eyes.corrected()}
-    with History.open(str(folder)) as history:
-        entries = list(history.entries(limit=100))
-        learned = {entry.id for entry in entries if label_in(own, history.message(entry.id))}
-        noted = {entry.id for entry in entries if entry.correction == "spam"}
-    assert shown == noted <= learned
-    assert (len(shown), len(learned)) == (8, 19)
-    subprocess.run([spamnb.program, "check", own], check=True, capture_output=True)

@@ -7,7 +7,6 @@ import signal
 import socket
 import stat
 import subprocess
-import sys
 from email.message import Message
 from pathlib import Path
 from typing import NamedTuple
@@ -87,13 +86,9 @@ def test_who_may_enter(client):
     assert client.ask("/", host=f"localhost:{client.connection.port}").status == 200
 
 
-@pytest.mark.parametrize("path", ["//evil.example/", "//evil.example", "///evil.example", "/%2Fevil.example"])
-def test_a_token_opens_no_way_to_another_site(client, path):
-    assert client.ask(f"{path}?token={client.token}").headers["location"] == "/"
-
-
 def test_no_page_redirects_but_for_the_token_and_a_form(client):
     assert client.ask(f"/course?token={client.token}&model=x").headers["location"] == "/course?model=x"
+    assert client.ask(f"//evil.example/?token={client.token}").headers["location"] == "/"
     client.enter()
     for path in ("/course/", "//evil.example/course/", "//evil.example/", "/message/1/"):
         answer = client.ask(path)
@@ -135,18 +130,6 @@ def test_what_others_cannot_send(client, shared):
     sent = client.ask("/correct", good | {"back": "//evil.example/"})
     assert (sent.status, sent.headers["location"]) == (303, "/#m1")
     assert StoredModel.open(shared.model).messages == [before[0] + 1, before[1]]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "why"),
-    [
-        ("--listen 0.0.0.0:8025", 64, "others can reach it"),
-        ("--listen example.org:8025", 64, "others can reach it"),
-        ("--listen nowhere", 64, "not an address"),
-    ],
-)
-def test_what_cannot_be_served(spamnb, own, arguments, code, why):
-    spamnb("review", "--no-browser", "--model", own, *arguments.split()).fails(code, why)
 
 
 def test_at_a_unix_socket(spamnb, own, tmp_path):
@@ -218,14 +201,6 @@ def test_a_real_browser_posts_the_token(started, eyes: Eyes):
     page, asked, _ = started
     eyes.open(asked)
     eyes.wait(lambda: eyes.run("return location.href") == f"{page.base}/" and eyes.all("nav"))
-
-
-def test_without_the_packages_of_the_page(spamnb, own):
-    start = "from spamnb.__main__ import main; sys.exit(main())"
-    blocked = f"import sys; sys.modules['starlette'] = None; {start}"
-    spamnb.run([sys.executable, "-c", blocked, "review", "--model", own]).fails(
-        64, "pip install 'spamnb[review]'"
-    )
 
 
 EVIL = "http://evil.example"

@@ -56,7 +56,7 @@ def test_through_a_life_of_learning(own, spamnb, messages, said):
     """The counts on disk stay the same, and in memory, until they are folded together with the journal."""
     kept, draw = SharedModel(own), random.Random(6)
     before, (tables,) = kept.current(), kept.tables.values()
-    for raw in draw.sample(messages, 30):
+    for raw in draw.sample(messages, 8):
         learn(own, raw, draw.choice(["ham", "spam", None]))
         assert said(kept.current()) == said(Model.open(own))
     assert kept.current() is not before

@@ -1,11 +1,29 @@
 """`spamnb serve` speaks spamd's protocol, and says what `spamnb classify` says."""
 
+import re
 import zlib
 
 import pytest
 from helpers.serving import request
 
-# Shapes and other errors are compared with those of spamd itself by test_serve_oracle.py.
+
+def test_every_command_in_every_version(server, mail):
+    """As spamd answers them."""
+    spam, ham = mail.messages["spam"], mail.messages["ham"]
+    assert server.ask(b"PING SPAMC/1.2\r\n", end=False) == b"SPAMD/1.5 0 PONG\r\n"
+    assert server.ask(b"SKIP SPAMC/1.5\r\n\r\n") == b""
+    assert server.ask(b"CHECK SPAMC/1.0\r\n" + spam).startswith(b"SPAMD/1.1 0 EX_OK\r\nSpam: True ; ")
+    assert server.ask(request("PROCESS", spam, "1.1")).startswith(b"SPAMD/1.0 0 EX_OK\r\nX-Spamnb: spam; ")
+    assert server.ask(request("REPORT", spam, "1.2")).startswith(b"SPAMD/1.1 0 EX_OK\r\n")
+    for version in ("1.3", "1.5"):
+        for command in ("CHECK", "SYMBOLS", "REPORT", "REPORT_IFSPAM", "PROCESS", "HEADERS"):
+            head, _, body = server.ask(request(command, spam, version)).partition(b"\r\n\r\n")
+            assert head.startswith(b"SPAMD/1.1 0 EX_OK\r\n")
+            assert re.search(rb"\r\nSpam: (True|Yes) ; ", head)
+            assert bool(body) == (command != "CHECK")
+            if b"Content-length" in head:
+                assert b"\r\nContent-length: %d\r\n" % len(body) in head + b"\r\n"
+        assert server.ask(request("REPORT_IFSPAM", ham, version)).endswith(b"\r\n\r\n")
 
 
 BAD = "76 Bad header line: "

@@ -1,6 +1,5 @@
 """Each user's mail by a model of their own, and no way from one user's folder to elsewhere."""
 
-import fcntl
 import os
 import pwd
 import shutil
@@ -10,17 +9,14 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from helpers.homes import AS_ANYBODY, NOBODY, WITH_OPEN_PYTHON
+from helpers.homes import NOBODY, WITH_OPEN_PYTHON
 from helpers.programs import needs
-from helpers.serving import LOOPBACK, Serving, post, request
+from helpers.serving import LOOPBACK, post, request
 from helpers.waiting import PATIENCE
 
 from spamnb.errors import NoInput
 from spamnb.rights import Rights
-from spamnb.serve.judge import MOST_OPEN_USER_MODELS, Judge
-from spamnb.serve.metrics import Counters
 from spamnb.serve.open_models import SharedModel, UserModel
-from spamnb.serve.options import Options
 from spamnb.store.stored_model import StoredModel
 
 SPAM = b"Subject: cheap pills\n\nbuy viagra now, casino bonus\n"
@@ -98,37 +94,6 @@ def test_links_are_followed_within_the_users_folder_only(serving, homes, upside_
     assert is_spam(server, "ann")  # a model that becomes a link is let go
 
 
-@pytest.mark.slow
-@needs("spamc", "setpriv")
-def test_a_model_that_cannot_be_judged_by_gives_way_to_the_shared_one(spamnb, upside_down):
-    """Damaged, closed to the server, in a folder closed to it; one that is locked is judged by."""
-    with tempfile.TemporaryDirectory(prefix="spamnb-") as folder:
-        homes, shared = Path(folder) / "homes", shutil.copy(spamnb.model, folder)
-        homes.mkdir()
-        for user in ("damaged", "closed", "hidden", "locked"):
-            give(homes, user, upside_down)
-        (homes / "damaged" / "model.msgpack").write_bytes(b"\x84 no model")
-        for path in ("closed/model.msgpack", "hidden"):
-            os.chmod(homes / path, 0)
-        command = [*AS_ANYBODY, spamnb.program, "serve", "--listen", LOOPBACK]
-        command += ["--model", shared, "--user-models", str(homes)]
-        os.chmod(folder, 0o755)
-        server = Serving(spamnb, Path(folder), command)
-        try:
-            with open(homes / "locked" / "model.msgpack.lock", "w") as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX)
-                said = {
-                    user: server.spamc("-c", "-u", user, stdin=SPAM)[0]
-                    for user in ("damaged", "closed", "hidden", "locked", "nobody")
-                }
-            assert said == {"damaged": 1, "closed": 1, "hidden": 1, "locked": 0, "nobody": 1}
-            for user, why in (("damaged", "not a"), ("closed", "Permission"), ("hidden", "Permission")):
-                server.wait_for(f"spamnb: user {user}: {homes}/{user}/model.msgpack: {why}")
-            assert "user locked: " not in server.log
-        finally:
-            server.end()
-
-
 def test_who_teaches_teaches_the_model_that_judges_them(serving, spamnb, own, homes):
     """And nobody teaches the shared one, where users have models."""
     give(homes, "ann", own)
@@ -167,21 +132,6 @@ def test_a_user_has_one_name_in_every_protocol(serving, own, homes):
     assert sorted(os.listdir(homes)) == ["ann@a.example", "ann@b.example"]
     learned = [StoredModel.open(str(homes / user / "model.msgpack")).messages for user in os.listdir(homes)]
     assert sorted(learned) == [[0, 1], [0, 2]]
-
-
-def test_only_so_many_models_stay_open(homes, spamnb):
-    def open_models():
-        handles = (f"/proc/self/fd/{name}" for name in os.listdir("/proc/self/fd"))
-        return sum(os.path.realpath(handle).startswith(f"{homes}/") for handle in handles)
-
-    judge = Judge(Options(spamnb.model, user_models=str(homes)), Counters())
-    names = [f"user{number}" for number in range(MOST_OPEN_USER_MODELS + 20)]
-    for name in names:
-        (homes / name).mkdir()
-        os.link(spamnb.model, homes / name / "model.msgpack")
-    for name in (*names, *names):
-        judge.classify(SPAM, name)
-    assert open_models() == len(judge.by_path) == MOST_OPEN_USER_MODELS
 
 
 def test_a_journal_that_is_a_link_is_not_read(serving, spamnb, homes, own):
