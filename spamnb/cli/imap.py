@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from spamnb.cli.imap_setup import setup
+from spamnb.cli.imap_setup import fill_keyring, setup
 from spamnb.cli.render.imap import EventPrinter, show_accounts
 from spamnb.cli.render.terminal import print_json_lines
 from spamnb.cli.shared.help import Group, Number
@@ -44,16 +44,42 @@ def imap(ctx: click.Context) -> None:
 
     \b
     spamnb imap setup     asks for the server, finds the folders, writes the file
+    spamnb imap login     logs in anew by a browser, if the provider asks
     spamnb imap check     connects, says what the server can do; changes nothing
     spamnb imap train     learns what is new in the folders of ham and in Junk
     spamnb imap run       judges what is new and learns from what you moved
     spamnb imap watch     does so as mail arrives
+    spamnb imap digest    puts a list of what went to Junk into the inbox
 
     Accounts are in spamnb/imap.toml in the XDG configuration folder; docs/integrations/imap.md tells more.
     """
     if ctx.invoked_subcommand is None:
         write_stderr(ctx.get_help() + "\n")
         ctx.exit(UsageError.exit_code)
+
+
+@imap.command(examples="spamnb imap login\nspamnb imap login --account work")
+@account_option
+def login(account: str | None) -> int:
+    """Log in by a browser, for accounts that have a table [account.NAME.oauth2].
+
+    Shows the address of a page and a code to enter there, on any device, and waits until that is done.
+    The keyring keeps the login: one is enough, until the provider ends it.
+    """
+    found = False
+
+    def log_in(one: Account) -> None:
+        nonlocal found
+        if one.oauth2:
+            found = True
+            fill_keyring(one)
+            with connected(one, looks_only=True):
+                click.echo(f"{one.name}: logged in to {one.host} as {one.user}")
+
+    code = for_each(account, log_in)
+    if not found:
+        raise UsageError("there is no account to log in to by a browser; `spamnb imap setup` adds one")
+    return code
 
 
 @imap.command(examples="spamnb imap check\nspamnb imap check --account home --json")
@@ -116,15 +142,17 @@ def train(account: str | None, as_json: bool) -> int:
 
 @imap.command(
     examples="""
+spamnb imap run --dry-run
 spamnb imap run
-spamnb imap run --again
+spamnb imap run --again --dry-run
 spamnb imap run --json
 """
 )
+@click.option("--dry-run", is_flag=True, help="Show what would be done; change nothing, learn nothing.")
 @click.option("--again", is_flag=True, help="Also judge what was judged before, and mail you have read.")
 @account_options
-def run(account: str | None, as_json: bool, again: bool) -> int:
-    """Judge what is new in the inboxes, and learn from what you moved.
+def run(account: str | None, as_json: bool, dry_run: bool, again: bool) -> int:
+    """Judge what is new in the inboxes, and learn from what you moved and flagged.
 
     New is what came since the last run; the first time, what is unread. What you moved to Junk is learned
     as spam; what spamnb put there and you took out again, as ham.
@@ -142,8 +170,12 @@ def run(account: str | None, as_json: bool, again: bool) -> int:
         from spamnb.imap.mailbox import VisitedMailbox
         from spamnb.imap.visit import Visit
 
-        with State(one) as state, state.lock(), connected(one) as connection:
-            Visit(VisitedMailbox(one, connection, state, model_of(one), report), again).run()
+        with State(one) as state, nullcontext() if dry_run else state.lock():
+            if dry_run:
+                state.forgetful()
+            with connected(one, looks_only=dry_run) as connection:
+                mailbox = VisitedMailbox(one, connection, state, model_of(one), report, dry_run)
+                Visit(mailbox, again).run()
         printer.end_visit(one.name)
 
     code = for_each(account, visit)
@@ -173,6 +205,28 @@ def watch(account: str | None, as_json: bool, poll: float) -> None:
 
     printer = EventPrinter(as_json, private=True)
     watch_all(read, printer, lambda name: printer.end_visit(name, always=False), poll)
+
+
+@imap.command(examples="spamnb imap digest\nspamnb imap digest --account home")
+@account_options
+def digest(account: str | None, as_json: bool) -> int:
+    """Put a message into the inbox that lists what went to Junk since the last one.
+
+    The least sure come first, each with the words that decided. Moving a message back puts it right.
+    """
+    from spamnb.imap.digest import send_digest
+    from spamnb.imap.state import State
+
+    def send(one: Account) -> None:
+        with State(one) as state, connected(one) as connection:
+            sent = send_digest(one, connection, state, model_of(one))
+        if as_json:
+            print_json_lines([{"account": one.name, "listed": sent}])
+        else:
+            said = f"{counted(sent, 'message')} listed" if sent else "nothing new in Junk"
+            print(f"{one.name}: {said}")
+
+    return for_each(account, send)
 
 
 def model_of(account: Account) -> str:

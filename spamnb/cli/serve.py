@@ -57,9 +57,16 @@ spamnb serve --milter --listen unix:/var/spool/postfix/spamnb/milter
     help="Answer rspamc and other clients of rspamd there, and Prometheus at /metrics; may be repeated.",
 )
 @rare_option(
+    "--http-password",
+    type=path_type,
+    metavar="FILE",
+    help="Ask who connects to a port of --http for the password in the first line of FILE.",
+)
+@rare_option(
     "--allow-network",
     is_flag=True,
-    help="Let --listen take addresses that others reach. Nothing is encrypted, nobody asked for a password.",
+    help="Let --listen and --http take addresses that others reach. Nothing is encrypted; only --http asks "
+    "for a password.",
 )
 @click.option("--milter", is_flag=True, help="Be a milter for Postfix instead.")
 @click.option("--reject", is_flag=True, help="With --milter: refuse spam; with --http: say so.")
@@ -80,10 +87,12 @@ def serve(**options: Any) -> None:
     """
     from spamnb.serve.server import Server
 
-    if not options["http"] and not options["milter"]:
-        refuse_without_effect("without --milter or --http", "reject")
-    if not options["listen"]:
-        refuse_without_effect("without --listen", "allow_network")
+    if not options["http"]:
+        refuse_without_effect("without --http", "http_password")
+        if not options["milter"]:
+            refuse_without_effect("without --milter or --http", "reject")
+        if not options["listen"]:
+            refuse_without_effect("without --listen or --http", "allow_network")
     options["allow_tell"] |= options["allow_tell_all"]
     if options["milter"] and options["allow_tell"] and not options["http"]:
         raise UsageError("--allow-tell has no effect with --milter, but for --http")

@@ -203,6 +203,14 @@ class History:
         )
         return {(verdict, correction): times for verdict, correction, times in found}
 
+    def scores(self, model: str, seconds: float) -> list[tuple[float, str, str | None]]:
+        """List score, verdict and correction of what a model judged in some time up to the latest."""
+        return self.database.execute(
+            "SELECT score, verdict, correction FROM entries WHERE model = :model"
+            " AND time >= (SELECT max(time) FROM entries WHERE model = :model) - :seconds",
+            {"model": model, "seconds": seconds},
+        ).fetchall()
+
 
 def conditions_of(
     text: str = "", since: float | None = None, verdict: str | None = None

@@ -1,13 +1,14 @@
-"""The accounts in `imap.toml`, and their passwords, which are shown to nobody but the server."""
+"""The accounts in `imap.toml`: where their mail is, which folders are which, and what may be done."""
 
 from __future__ import annotations
 
 import os
 import re
-import subprocess
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Collection
+from dataclasses import MISSING, dataclass, field, fields
 from ipaddress import ip_address
 from typing import Any
+from urllib.parse import urlsplit
 
 from spamnb.configuration.tables import WrongValue, checked_values, place_of_key, read_toml, unknown_key
 from spamnb.errors import DataError, NoInput, UsageError
@@ -17,9 +18,28 @@ from spamnb.labels import LABELS, is_label
 TLS_PORTS = {"implicit": 993, "starttls": 143, "none": 143}
 NOTHING, FLAG, MOVE = ACTIONS = ("nothing", "flag", "move")
 NAME = re.compile(r"[\w@+-][\w@+.-]*")  # of an account, and of the file of its state
-SECRETS = ("password_command", "password_file", "keyring", "oauth2_token_command")
-PATIENCE = 120  # seconds for a command: it may ask for a passphrase
-MAX_SECRET = 64 << 10  # bytes of a token
+SECRETS = ("password_command", "password_file", "keyring", "oauth2", "oauth2_token_command")
+
+
+@dataclass(frozen=True)
+class Provider:
+    """Who gives out tokens of OAuth 2, and what it knows spamnb as."""
+
+    device_url: str
+    token_url: str
+    client_id: str
+    scope: str = ""
+
+    def __post_init__(self) -> None:
+        for key in ("device_url", "token_url"):
+            try:
+                parts = urlsplit(getattr(self, key))
+                schemes = ("https", "http") if is_this_machine(parts.hostname or "") else ("https",)
+                is_right = parts.scheme in schemes and bool(parts.hostname) and parts.port != 0
+            except ValueError:
+                is_right = False
+            if not is_right:
+                raise WrongValue(key, f"{key} must be an address that begins with https://")
 
 
 @dataclass(frozen=True)
@@ -35,10 +55,12 @@ class Account:
     password_command: str = ""
     password_file: str = ""
     keyring: bool = False
+    oauth2: Provider | None = None
     oauth2_token_command: str = ""
     inbox: tuple[str, ...] = ("INBOX",)
     ham: tuple[str, ...] = ()
     junk: str = ""
+    unsure: str = ""
     sent: str = ""
     action: str = NOTHING
     sort: dict[str, str] = field(default_factory=dict)  # label → folder
@@ -62,6 +84,10 @@ class Account:
         if sum(bool(getattr(self, name)) for name in SECRETS) != 1:
             named = ", ".join(SECRETS)
             raise WrongValue(SECRETS[0], f"one of {named} must say where the password comes from")
+
+    @property
+    def takes_token(self) -> bool:
+        return bool(self.oauth2 or self.oauth2_token_command)
 
     @property
     def port_number(self) -> int:
@@ -119,13 +145,30 @@ def parse_account(name: str, table: Any) -> Account:
         raise DataError("its name may have only letters, digits, -, _, @, + and dots")
     if not isinstance(table, dict):
         raise DataError("not a table; write [account.NAME]")
-    rest = {key: value for key, value in table.items() if key != "sort"}
-    known = {one.name: one.type for one in fields(Account) if one.name not in ("name", "sort")}
-    values = checked_values(rest, known)
-    for key in ("host", "user"):
-        if key not in values:
+    tables: dict[str, Callable[[Any], Any]] = {"sort": checked_sort, "oauth2": checked_provider}
+    rest = {key: value for key, value in table.items() if key not in tables}
+    values = checked_fields(Account, rest, ("name", *tables))
+    return Account(name, **values, **{key: tables[key](table[key]) for key in tables if key in table})
+
+
+def checked_fields(kind: type, table: dict[str, Any], but: Collection[str] = ()) -> dict[str, Any]:
+    """Return the values of a table for a class, which must have all that it cannot do without."""
+    known = {one.name: one for one in fields(kind) if one.name not in but}
+    values = checked_values(table, {key: one.type for key, one in known.items()})
+    for key, one in known.items():
+        if one.default is MISSING and key not in values:
             raise WrongValue(key, f"{key} is missing")
-    return Account(name, **values, sort=checked_sort(table.get("sort", {})))
+    return values
+
+
+def checked_provider(table: Any) -> Provider:
+    """Return the provider of a table [account.NAME.oauth2]."""
+    try:
+        if not isinstance(table, dict):
+            raise DataError("not a table; write [account.NAME.oauth2]")
+        return Provider(**checked_fields(Provider, table))
+    except DataError as error:
+        raise WrongValue("oauth2", f"oauth2: {error}") from None
 
 
 def checked_sort(table: Any) -> dict[str, str]:
@@ -136,63 +179,3 @@ def checked_sort(table: Any) -> dict[str, str]:
         if not is_label(label) or label.lower() in LABELS:
             raise WrongValue("sort", f"{label!r} cannot be a label to sort by")
     return dict(table)
-
-
-def secret_of(account: Account) -> str:
-    """Find the password of an account, or its token."""
-    if account.password_command or account.oauth2_token_command:
-        key = "password_command" if account.password_command else "oauth2_token_command"
-        return first_line(key, output_of(key, getattr(account, key)))
-    if account.password_file:
-        path = os.path.expanduser(account.password_file)
-        try:
-            with open(path, "rb") as file:
-                return first_line("password_file", file.read(MAX_SECRET))
-        except OSError as error:
-            raise DataError(f"{path}: {error.strerror}") from error
-    if found := _keyring("get_password", account):
-        return str(found)
-    name = f"'{keyring_service(account)}' '{account.user}'"
-    raise DataError(f"keyring: has no password; set it: keyring set {name}")
-
-
-def output_of(key: str, command: str) -> bytes:
-    """Run a command in a shell, with the terminal to ask for a passphrase."""
-    try:
-        done = subprocess.run(command, shell=True, stdout=subprocess.PIPE, timeout=PATIENCE)  # noqa: S602
-    except (OSError, subprocess.TimeoutExpired) as error:
-        why = f"took over {PATIENCE} s" if isinstance(error, subprocess.TimeoutExpired) else error.strerror
-        raise DataError(f"{key}: {why}") from None
-    if done.returncode:
-        raise DataError(f"{key}: failed with exit code {done.returncode}; try it in a shell")
-    return done.stdout
-
-
-def first_line(key: str, data: bytes) -> str:
-    try:
-        line = data[:MAX_SECRET].decode().partition("\n")[0].rstrip("\r")
-    except UnicodeDecodeError:
-        raise DataError(f"{key}: its output is not text") from None
-    if not line:
-        raise DataError(f"{key}: gave no password; its first line must be the password")
-    return line
-
-
-def to_keyring(account: Account, password: str) -> None:
-    """Have the keyring keep a password."""
-    _keyring("set_password", account, password)
-
-
-def keyring_service(account: Account) -> str:
-    return f"spamnb imap {account.host}"
-
-
-def _keyring(verb: str, account: Account, *password: str) -> Any:
-    try:
-        import keyring
-    except ImportError:
-        raise UsageError("the keyring needs an extra: pip install 'spamnb[keyring]'") from None
-    try:
-        return getattr(keyring, verb)(keyring_service(account), account.user, *password)
-    except Exception as error:
-        raise DataError(f"keyring: {' '.join(str(error).split())}") from None

@@ -1,4 +1,4 @@
-"""A connection to the server of an account: folders, searches, flags and moves; no message is marked as read.
+"""A connection to the server of an account: folders, searches, flags and moves.
 
 What the server or the network do wrong is an ImapError, in words that say what to do. After one that is
 Broken, the connection is of no more use; after any other it is.
@@ -9,30 +9,26 @@ from __future__ import annotations
 import imaplib
 import select
 import socket
-import ssl
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from logging import NullHandler, getLogger
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from spamnb.errors import DataError, SpamnbError
-from spamnb.imap.accounts import secret_of
-from spamnb.imap.errors import Broken, IMAPClient, ImapError, SocketTimeout, exceptions, explained, hide
-from spamnb.imap.state import LONGEST_HEAD
+from spamnb.errors import SpamnbError
+from spamnb.imap.errors import IMAPClient, SocketTimeout, exceptions, explained, hide
+from spamnb.imap.oauth2 import Login, tls_context
+from spamnb.imap.secrets import secret_of
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
 
-MOST_UID = (1 << 32) - 1  # by RFC 3501
+MOST_UID, MOST_MODSEQ = (1 << 32) - 1, (1 << 63) - 1  # by RFC 3501 and 7162
 MOST_COPIED = 1000  # UIDs of copies that a server may name in a range
 MAX_LINE = 16 << 20  # bytes of an answer to a search: a million numbers take 8 MB
 TIMEOUTS = SocketTimeout(connect=30, read=60)  # seconds without a byte
-KEYWORD = "$Junk"  # that spam is given
-Item = TypeVar("Item")
-FETCHED = 200  # messages whose header blocks or flags are fetched at once
-WHOLE = 32  # messages fetched at once
-MAX_MESSAGE = 1 << 20  # bytes that are fetched of a message; no more of it is read
+JUNK_KEYWORDS = ("$Junk", "Junk")  # of Apple Mail, K-9 and others; of Thunderbird
+HAM_KEYWORDS = ("$NotJunk", "NonJunk", "NotJunk")
 
 imaplib._MAXLINE = MAX_LINE  # type: ignore[attr-defined]
 getLogger("imapclient").addHandler(NullHandler())  # else it would print what a server says that is not ASCII
@@ -45,6 +41,7 @@ class Folder:
     name: str
     validity: int  # of its UIDs (UIDVALIDITY)
     next_uid: int
+    modseq: int  # grows with every change; 0 if the server does not count them
     takes_keywords: bool
 
 
@@ -65,15 +62,25 @@ class ImapConnection:
                 raise
 
     def _log_in(self) -> None:
-        """Connect and log in."""
+        """Connect and log in. A token that is refused is asked for again, once: it may have run out."""
         self._connect()
-        self._authenticate()
+        try:
+            self._authenticate()
+        except exceptions.LoginError:
+            if not self.account.takes_token:
+                raise
+            self._hang_up()
+            self._connect(refused=self.secret)
+            self._authenticate()
         self.client._cached_capabilities = None  # there may be more now
         self.capabilities = frozenset(name.decode("ascii", "replace") for name in self.client.capabilities())
+        if self.has("ENABLE") and self.has("CONDSTORE"):
+            self.client.enable("CONDSTORE")  # else Dovecot does not tell the number of the last change
 
-    def _connect(self) -> None:
+    def _connect(self, refused: str = "") -> None:
         account, context = self.account, None if self.account.tls == "none" else tls_context(self.account)
-        self.secret = secret_of(account)
+        provider = account.oauth2
+        self.secret = Login(account, provider).access_token(refused) if provider else secret_of(account)
         is_implicit = account.tls == "implicit"
         self.client = IMAPClient(
             account.host,
@@ -90,7 +97,7 @@ class ImapConnection:
         """Log in by the means that account and server have."""
         client, user = self.client, self.account.user
         try:
-            if self.account.oauth2_token_command:
+            if self.account.takes_token:
                 if client.has_capability("AUTH=OAUTHBEARER"):
                     client.oauthbearer_login(user, self.secret)
                 else:
@@ -153,7 +160,8 @@ class ImapConnection:
                 folder,
                 in_range(answer[b"UIDVALIDITY"]),
                 in_range(answer.get(b"UIDNEXT", 0)) or self._status(folder, "UIDNEXT"),
-                is_examined or "\\*" in flags or KEYWORD in flags,
+                in_range(answer.get(b"HIGHESTMODSEQ", 0), MOST_MODSEQ),
+                is_examined or "\\*" in flags or JUNK_KEYWORDS[0] in flags,
             )
         self.folder = folder
         return opened
@@ -192,6 +200,11 @@ class ImapConnection:
                 pairs.update(zip(before, after, strict=len(before) == len(after)))
         return pairs
 
+    def append(self, folder: str, raw: bytes) -> None:
+        """Put a message of ours into a folder, unread."""
+        with self._explained(f"write to {folder}"):
+            self.client.append(folder, raw)
+
     def flag(self, uids: Sequence[int], flag: str) -> None:
         with self._explained(f"flag in {self.folder}"):
             self.client.add_flags(uids, [flag], silent=True)
@@ -225,18 +238,10 @@ class ImapConnection:
             raise explained(error, self.account, doing) from None
 
 
-def tls_context(account: Account) -> ssl.SSLContext:
-    """Trust the certificates that an account names, or else those of the system."""
-    try:
-        return ssl.create_default_context(cafile=account.ca_file or None)
-    except OSError as error:
-        raise DataError(f"ca_file {account.ca_file}: {error.strerror}") from None
-
-
-def in_range(value: Any) -> int:
+def in_range(value: Any, most: int = MOST_UID) -> int:
     """Return a number that a server sent; one that no server can mean is an error."""
     found = int(value)
-    if not 0 <= found <= MOST_UID:
+    if not 0 <= found <= most:
         raise ValueError("a number out of range")
     return found
 
@@ -249,62 +254,3 @@ def uids_in(text: bytes) -> list[int]:
         low, high = sorted((in_range(first), in_range(last or first)))
         found += range(low, min(high, low + MOST_COPIED - len(found)) + 1)
     return found
-
-
-@dataclass(frozen=True)
-class Fetched:
-    """A message, or the start of a large one; `why` it was not fetched, then without a text."""
-
-    uid: int
-    raw: bytes
-    why: str = ""
-
-
-def cut(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
-    for start in range(0, len(items), size):
-        yield items[start : start + size]
-
-
-def flags(connection: ImapConnection, uids: Sequence[int]) -> dict[int, frozenset[str]]:
-    """Fetch the flags of those messages that are there."""
-    return {
-        uid: frozenset(flag.decode("utf-8", "replace") for flag in answer.get(b"FLAGS", ()) if flag)
-        for some in cut(uids, FETCHED)
-        for uid, answer in connection.fetch(some, "FLAGS").items()
-    }
-
-
-def heads(connection: ImapConnection, uids: Sequence[int], *names: str) -> Iterator[tuple[int, bytes]]:
-    """Fetch the header block of messages, or the fields of some names; not of those that cannot be read."""
-    section = f"HEADER.FIELDS ({' '.join(names)})" if names else "HEADER"
-    for some in cut(uids, FETCHED):
-        for head in _fetch(connection, some, f"BODY.PEEK[{section}]<0.{LONGEST_HEAD}>"):
-            if not head.why:
-                yield head.uid, head.raw
-
-
-def messages(connection: ImapConnection, uids: Sequence[int]) -> Iterator[Fetched]:
-    """Fetch messages, of large ones the start; those that are gone meanwhile are left out."""
-    for some in cut(uids, WHOLE):
-        yield from _fetch(connection, some, f"BODY.PEEK[]<0.{MAX_MESSAGE}>")
-
-
-def _fetch(connection: ImapConnection, uids: Sequence[int], item: str) -> Iterator[Fetched]:
-    """Fetch a text of messages; if that fails, of each alone, as perhaps one of them is to blame."""
-    try:
-        for uid, answer in connection.fetch(uids, item).items():
-            yield Fetched(uid, text_of(answer))
-    except Broken:
-        raise
-    except ImapError as error:
-        if len(uids) == 1:
-            yield Fetched(uids[0], b"", str(error))
-        else:
-            for uid in uids:
-                yield from _fetch(connection, [uid], item)
-
-
-def text_of(answer: dict[bytes, Any]) -> bytes:
-    """Take the text from an answer that has one."""
-    found = next((value for name, value in answer.items() if name.startswith(b"BODY[")), None)
-    return found if isinstance(found, bytes) else b""

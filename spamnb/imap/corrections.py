@@ -1,14 +1,17 @@
-"""What the owner of a mailbox did: messages moved into Junk and out of it, or marked on the page."""
+"""What the owner of a mailbox did: messages moved into Junk and out of it, flagged, or marked on the page."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from spamnb.imap.connection import FETCHED, cut, flags, heads
+from spamnb.imap.connection import HAM_KEYWORDS, JUNK_KEYWORDS
+from spamnb.imap.fetch import FETCHED, cut, flags, heads
 from spamnb.imap.mailbox import DELETED, Event, look_into
 from spamnb.imap.state import Known, Progress, head_of, key_of
-from spamnb.labels import HAM, SPAM
+from spamnb.labels import HAM, SPAM, UNSURE
 from spamnb.store.changes import FORGOTTEN
 
 if TYPE_CHECKING:
@@ -18,6 +21,9 @@ if TYPE_CHECKING:
 
 ADDRESS = re.compile(r'[^\s<>(),;:"]+@[^\s<>(),;:"]+')
 MOST_ADDRESSES = 64 << 10  # bytes of the headers of one message that name whom it goes to
+ANY_KEYWORD = ["KEYWORD", HAM_KEYWORDS[-1]]
+for _keyword in (*JUNK_KEYWORDS, *HAM_KEYWORDS[:-1]):
+    ANY_KEYWORD = ["OR", "KEYWORD", _keyword, *ANY_KEYWORD]
 
 
 class Corrections:
@@ -88,6 +94,34 @@ class Corrections:
             self.connection.open(folder.name)
         return sorted(candidates)
 
+    def look_for_keywords(self, name: str) -> None:
+        """Look for messages that were flagged as junk or as no junk, by others than us."""
+        folder = self.connection.open(name, read_only=True)
+        before = self.state.progress("keywords", name)
+        if folder.modseq and (before.validity, before.modseq) == (folder.validity, folder.modseq):
+            return
+        wanted: dict[str, list[int]] = {HAM: [], SPAM: []}
+        flagged = self.connection.search("UNDELETED", *ANY_KEYWORD)
+        for uid, keywords in flags(self.connection, flagged).items():
+            known = self.state.at(name, folder.validity, uid)
+            label = label_by_keywords(keywords, known)
+            if label == SPAM and (name == self.mailbox.roles.junk or (known and known.flag)):
+                continue
+            if label == HAM and (not known or not (known.label or known.verdict in (SPAM, UNSURE, ""))):
+                continue  # there is nothing to correct
+            if label and not (known and known.label == label):
+                wanted[label].append(uid)
+        notes = [
+            note
+            for label, uids in wanted.items()
+            for note in self.mailbox.learn(label, folder, uids, "flagged")
+        ]
+        is_learned = len(notes) == sum(map(len, wanted.values()))
+        is_judged = folder.next_uid <= self.mailbox.reached(name).next_uid
+        if not (is_learned and is_judged):
+            folder = replace(folder, modseq=0)  # look again at the next visit, even if nothing changes
+        self.mailbox.note(notes, "keywords", folder, 0)
+
     def look_for_correspondents(self, name: str) -> None:
         """Note to whom mail was sent."""
         folder, _, uids = look_into(self.connection, self.state, name, "correspondents")
@@ -102,13 +136,23 @@ class Corrections:
             self.mailbox.note([], "correspondents", folder, some[-1] + 1)
 
 
+def label_by_keywords(keywords: Iterable[str], known: Known | None) -> str:
+    """Label that the keywords of a message give it; if two contradict each other, ours does not count."""
+    lower = {keyword.lower() for keyword in keywords}
+    junk = not lower.isdisjoint(keyword.lower() for keyword in JUNK_KEYWORDS)
+    ham = not lower.isdisjoint(keyword.lower() for keyword in HAM_KEYWORDS)
+    if ham and (not junk or (known and known.flag)):
+        return HAM
+    return SPAM if junk and not ham else ""
+
+
 def take_marks(mailbox: VisitedMailbox, moves_mail: bool) -> dict[Known, Event]:
     """Note what was marked since the last visit, and where it is to go; return what is to be told of each.
 
     What is halfway to another folder is looked at again at the next visit.
     """
     state = mailbox.state
-    since = state.progress("marks", "").next_uid / 1e6
+    since = state.progress("marks", "").modseq / 1e6
     source = f"imap {mailbox.account.name}/"
     found = mailbox.with_history(
         lambda history: [
@@ -129,7 +173,7 @@ def take_marks(mailbox: VisitedMailbox, moves_mail: bool) -> dict[Known, Event]:
                 untold[known] = event_of(mailbox, known, entry)
         if found and is_done:
             last = max(int((entry.corrected or 0.0) * 1e6) for entry, _ in found)
-            state.advance("marks", "", Progress(next_uid=last))
+            state.advance("marks", "", Progress(modseq=last))
     return untold
 
 
@@ -139,7 +183,7 @@ def target_of(mailbox: VisitedMailbox, known: Known, entry: Entry) -> str:
     is_ours = entry.correction is not None or known.ours  # else nobody moved it, so it need not go back
     if not (known.uid and is_ours) or roles.homes.get(known.folder) == label:
         return ""
-    return (roles.sort | {SPAM: roles.junk}).get(label) or roles.inbox[0]
+    return (roles.sort | {SPAM: roles.junk, UNSURE: roles.unsure}).get(label) or roles.inbox[0]
 
 
 def event_of(mailbox: VisitedMailbox, known: Known, entry: Entry) -> Event:

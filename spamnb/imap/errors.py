@@ -4,6 +4,7 @@ SpamnbError
   ImapError          the server said no, or could not be understood; the connection is still of use
     Full             the mailbox has no room for more
     Broken           the connection is lost, or was never made
+      NotLoggedIn    the server refuses who we are, or how we say it
 """
 
 from __future__ import annotations
@@ -49,6 +50,10 @@ class Full(ImapError):
     """The mailbox has no room for more."""
 
 
+class NotLoggedIn(Broken):
+    """The server refuses who we are, or how we say it."""
+
+
 # What is said when a connection is lost, or is never made; WHY is what the error itself says.
 BROKEN = {
     socket.gaierror: "name not found; check `host`, and the network",
@@ -74,7 +79,7 @@ def explained(error: Exception, account: Account, doing: str) -> ImapError:
     """Say what went wrong, and what to do."""
     where, why = f"{account.host}:{account.port_number}", reason_of(error)
     if isinstance(error, exceptions.LoginError) and not any(code in why for code in BUSY):
-        return Broken(f"{where}: login refused ({why}); check `user` and the password")
+        return NotLoggedIn(f"{where}: login refused ({why}); check `user` and the password")
     is_read_only = isinstance(error, imaplib.IMAP4.readonly)  # to imaplib, an end of the connection
     for kind, text in BROKEN.items():
         if isinstance(error, kind) and not is_read_only:

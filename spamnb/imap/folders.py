@@ -31,6 +31,7 @@ class Roles:
     inbox: tuple[str, ...]
     ham: tuple[str, ...]
     junk: str
+    unsure: str
     sent: str
     sort: dict[str, str] = field(default_factory=dict)  # label → folder
 
@@ -48,7 +49,7 @@ class Roles:
     @property
     def put_away(self) -> tuple[str, ...]:
         """Folders for what does not stay in an inbox."""
-        return tuple(self.labels)
+        return (*self.labels, *([self.unsure] if self.unsure else []))
 
 
 def roles_in(account: Account, listed: Listed, warn: Callable[[str, DataError], None] | None = None) -> Roles:
@@ -68,12 +69,14 @@ def roles_in(account: Account, listed: Listed, warn: Callable[[str, DataError], 
     sent = found(account.sent) if account.sent else marked("sent", listed)
     inbox, ham = (tuple(filter(None, map(found, given))) for given in (account.inbox, account.ham))
     sort = {label: name for label, folder in account.sort.items() if (name := found(folder))}
-    roles = Roles(inbox, ham, junk, sent, sort)
+    roles = Roles(inbox, ham, junk, found(account.unsure), sent, sort)
     if account.action == MOVE and not roles.junk:
         raise DataError('no folder to move spam to; create one, and set junk = "…"')
     for what, folders in (("inbox", roles.inbox), ("ham", roles.ham), ("sorted into", sort.values())):
-        if junk and junk in folders:
-            raise DataError(f"the folder {junk} cannot be {what}: it is that of junk")
+        for name in folders:
+            if name in (roles.unsure, roles.junk):
+                role = "unsure" if name == roles.unsure else "junk"
+                raise DataError(f"the folder {name} cannot be {what}: it is that of {role}")
     return roles
 
 

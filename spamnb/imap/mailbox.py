@@ -13,8 +13,8 @@ from spamnb.errors import SetAside, SpamnbError
 from spamnb.history.log import complain_once
 from spamnb.history.queries import History
 from spamnb.imap.accounts import NOTHING
-from spamnb.imap.connection import heads, messages
 from spamnb.imap.errors import Broken, ImapError
+from spamnb.imap.fetch import heads, messages
 from spamnb.imap.folders import roles_in
 from spamnb.imap.state import Known, Progress, key_of
 from spamnb.reading.envelope import read_envelope
@@ -25,7 +25,8 @@ from spamnb.training.learn import learn, learned_label
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
-    from spamnb.imap.connection import Fetched, Folder, ImapConnection
+    from spamnb.imap.connection import Folder, ImapConnection
+    from spamnb.imap.fetch import Fetched
     from spamnb.imap.state import State
     from spamnb.reading.envelope import Envelope
 
@@ -46,7 +47,7 @@ class Event:
     what: str = ""  # was done, would be done, or failed
     target: str = ""  # folder that it was moved to
     flag: str = ""  # that it was given
-    planned: bool = False  # nothing was done: it would be, but for the action
+    planned: bool = False  # nothing was done: it would be, but for the action or a dry run
     failed: bool = False
     sender: str = ""
     subject: str = ""
@@ -71,13 +72,14 @@ def look_into(
 
 @dataclass
 class VisitedMailbox:
-    """The mailbox of an account during a visit."""
+    """The mailbox of an account during a visit. With `dry_run` nothing is changed, anywhere."""
 
     account: Account
     connection: ImapConnection
     state: State
     model: str
     report: Report
+    dry_run: bool = False
 
     def __post_init__(self) -> None:
         self.roles = roles_in(self.account, self.connection.folders(), self.tell_failure)
@@ -86,9 +88,9 @@ class VisitedMailbox:
         self.failed: set[str] = set()  # folders in which a step of this visit failed
         self.configuration = load()
         own = self.account.history
-        keeps = self.configuration["history"] if own is None else own
+        keeps = (self.configuration["history"] if own is None else own) and not self.dry_run
         self.history = open_history(True, self.configuration) if keeps else None
-        self.changes_nothing = self.account.action == NOTHING
+        self.changes_nothing = self.dry_run or self.account.action == NOTHING
 
     def attempt(self, step: Callable[[str], None], folder: str) -> None:
         """Take a step; if it fails in this folder, the others have theirs all the same."""
@@ -122,7 +124,10 @@ class VisitedMailbox:
             known = self.state.known(key)
             if self.history and known and known.verdict:
                 self._correct_history(message.raw, label)
-            outcome = learn(self.model, message.raw, label, is_correction=known is not None)
+            if self.dry_run:
+                outcome = KNOWN if learned_label(self.model, message.raw) == label else "would be learned"
+            else:
+                outcome = learn(self.model, message.raw, label, is_correction=known is not None)
             if outcome != KNOWN:
                 self.tell(folder, message, learned=label, what=f"{why}: {outcome}")
             verdict = known.verdict if known else ""
@@ -160,7 +165,7 @@ class VisitedMailbox:
             next_uid = max(next_uid, before.next_uid)
         with self.state.change():
             self.state.note(*notes)
-            self.state.advance(purpose, folder.name, Progress(folder.validity, next_uid))
+            self.state.advance(purpose, folder.name, Progress(folder.validity, next_uid, folder.modseq))
 
     def tell(self, folder: Folder, message: Fetched, **facts: Any) -> None:
         self.report(self.event(folder, message, **facts))

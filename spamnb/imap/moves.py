@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from spamnb.imap.connection import FETCHED, cut, flags, messages
+from spamnb.imap.connection import JUNK_KEYWORDS
 from spamnb.imap.errors import Broken, Full, ImapError
+from spamnb.imap.fetch import FETCHED, cut, flags, messages
 from spamnb.imap.mailbox import DELETED
 from spamnb.imap.state import key_of
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from spamnb.imap.mailbox import VisitedMailbox
     from spamnb.imap.state import Known
 
+KEYWORD = JUNK_KEYWORDS[0]  # that we give
 NOT_SEEN = -1  # in place of the UID of a message where it went: we do not know it again there
 
 

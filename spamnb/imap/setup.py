@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 USEFUL = {
     "MOVE": "moves at once; without it, copies, looks at the copy, and removes the original",
     "UIDPLUS": "removes one message; without it, the original stays, flagged as deleted",
+    "CONDSTORE": "notices changed flags; without it, asks at every visit",
     "IDLE": "tells of new mail; without it, is asked every few minutes",
     "SPECIAL-USE": "says which folder is which; without it, names tell",
 }
@@ -37,11 +38,9 @@ def add_account(path: str, name: str, values: dict[str, Any]) -> None:
     if os.path.exists(path) and name in {account.name for account in read_accounts(path)}:
         raise UsageError(f"{path}: has an account {name} already; name another with --account")
     table = f"account.{name if name.isidentifier() else json.dumps(name)}"
-    # As JSON writes these values, so does TOML.
-    lines = [
-        f"[{table}]",
-        *(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()),
-    ]
+    lines = [f"[{table}]", *lines_of({key: values[key] for key in values if key != "oauth2"})]
+    if "oauth2" in values:
+        lines += [f"[{table}.oauth2]", *lines_of(values["oauth2"])]
     try:
         make_folder(os.path.dirname(path))
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
@@ -51,22 +50,27 @@ def add_account(path: str, name: str, values: dict[str, Any]) -> None:
         raise CannotCreate(f"{path}: {error.strerror}") from error
 
 
+def lines_of(values: dict[str, Any]) -> list[str]:
+    """Write values as TOML does, which for these is as JSON does."""
+    return [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()]
+
+
 def look_at(account: Account, connection: ImapConnection) -> dict[str, Any]:
     """Describe a mailbox, and what would be done with it, changing nothing."""
     listed, missing = connection.folders(), []
     try:
         roles = roles_in(account, listed, lambda _, error: missing.append(str(error)))
-        would = what_is_done(account, roles.junk)
+        would = what_is_done(account, roles.junk, roles.unsure)
     except DataError as error:
         missing.append(str(error))
-        roles = Roles((), (), junk="", sent="")
+        roles = Roles((), (), junk="", unsure="", sent="")
         would = "nothing is done until the folders are right in imap.toml"
     by_role = {
         "inbox": roles.inbox,
         "ham": roles.ham,
         "junk": (roles.junk,),
         **{label: (folder,) for label, folder in roles.sort.items()},
-        "sent": (roles.sent,),
+        **{role: (getattr(roles, role),) for role in ("unsure", "sent")},
     }
     found = [(name, role) for role, names in by_role.items() for name in names if name]
     used = {name for name, _ in found}
@@ -93,9 +97,10 @@ def look_at_folder(name: str, connection: ImapConnection) -> dict[str, Any]:
         return {"why": str(error)}
 
 
-def what_is_done(account: Account, junk: str) -> str:
+def what_is_done(account: Account, junk: str, unsure: str) -> str:
     if account.action == MOVE:
-        return f"spam is moved to {junk}; from people you wrote to, it is only flagged"
+        doubt = f", unsure mail to {unsure}" if unsure else ""
+        return f"spam is moved to {junk}{doubt}; from people you wrote to, it is only flagged"
     if account.action == FLAG:
         return "spam is flagged $Junk, and stays where it is"
     return 'it is only said what would be done; action = "flag" or "move" does it'

@@ -11,14 +11,14 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from spamnb.databases import DAMAGED, Database, open_database, transaction
 from spamnb.errors import CannotCreate, Locked
-from spamnb.files import open_own, state_folder
+from spamnb.files import make_folder, open_own, state_folder
 from spamnb.imap.accounts import Account
 
 LONGEST_HEAD = 256 << 10  # bytes that are fetched of a header block; no more of it is read
@@ -28,7 +28,7 @@ SCHEMA = """
 CREATE TABLE IF NOT EXISTS mailbox (host TEXT NOT NULL, user TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS folder (  -- how far each was read, for each purpose
     purpose TEXT NOT NULL, name TEXT NOT NULL, validity INTEGER NOT NULL, next_uid INTEGER NOT NULL,
-    PRIMARY KEY (purpose, name)
+    modseq INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (purpose, name)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS message (
     key BLOB PRIMARY KEY, folder TEXT NOT NULL, validity INTEGER NOT NULL, uid INTEGER NOT NULL,
@@ -69,7 +69,8 @@ class Progress(NamedTuple):
     """How far a folder was read."""
 
     validity: int = 0
-    next_uid: int = 0  # of marks, the time of the last one in microseconds
+    next_uid: int = 0
+    modseq: int = 0
 
 
 def key_of(text: bytes) -> bytes:
@@ -82,6 +83,22 @@ def head_of(raw: bytes) -> bytes:
     return (head + end)[:LONGEST_HEAD]
 
 
+@contextmanager
+def locked(path: str, busy: str = "") -> Iterator[None]:
+    """Hold a lock; wait for whoever has it, or raise an error that it is `busy`."""
+    try:
+        make_folder(os.path.dirname(path))
+        handle = open_own(path, os.O_RDWR | os.O_CREAT)
+    except OSError as error:
+        raise CannotCreate(f"{path}: {error.strerror}") from error
+    with open(handle, "r+b"):
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | (fcntl.LOCK_NB if busy else 0))
+        except BlockingIOError:
+            raise Locked(busy) from None
+        yield
+
+
 def prepare(database: Database, mailbox: tuple[str, str]) -> None:
     """Make the tables that are missing; begin anew if the account of this name was another mailbox before."""
     database.executescript(SCHEMA)
@@ -92,9 +109,7 @@ def prepare(database: Database, mailbox: tuple[str, str]) -> None:
                 database.execute(f"DELETE FROM {table}")  # noqa: S608
             database.execute("INSERT INTO mailbox VALUES (?, ?)", mailbox)
             if before is None and os.path.lexists(database.path + DAMAGED):
-                database.execute(
-                    "INSERT INTO folder (purpose, name, validity, next_uid) VALUES ('trained', '', 1, 0)"
-                )  # as far as is known
+                database.execute("INSERT INTO folder VALUES ('trained', '', 1, 0, 0)")  # as far as is known
 
 
 class State:
@@ -109,26 +124,23 @@ class State:
         except sqlite3.Error as error:
             raise CannotCreate(f"{self.path}: {error}") from error
 
+    def forgetful(self) -> None:
+        """Go on with a copy in memory: nothing that is changed from now on is kept."""
+        copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False, factory=Database)
+        with self._failures_named():
+            self.database.backup(copy)
+        self.database.close()
+        self.database = copy
+
     def __enter__(self) -> State:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.database.close()
 
-    @contextmanager
-    def lock(self) -> Iterator[None]:
+    def lock(self) -> AbstractContextManager[None]:
         """Let one process at a time work on the account."""
-        path = f"{self.path}.lock"
-        try:
-            handle = open_own(path, os.O_RDWR | os.O_CREAT)
-        except OSError as error:
-            raise CannotCreate(f"{path}: {error.strerror}") from error
-        with open(handle, "r+b"):
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise Locked("another spamnb imap is running on it (watch?)") from None
-            yield
+        return locked(f"{self.path}.lock", busy="another spamnb imap is running on it (watch?)")
 
     @contextmanager
     def change(self) -> Iterator[None]:
@@ -148,7 +160,7 @@ class State:
 
     def progress(self, purpose: str, folder: str) -> Progress:
         """Say how far a folder was read for a purpose."""
-        question = "SELECT validity, next_uid FROM folder WHERE purpose = ? AND name = ?"
+        question = "SELECT validity, next_uid, modseq FROM folder WHERE purpose = ? AND name = ?"
         found = self._ask(question, purpose, folder)
         return Progress(*found[0]) if found else Progress()
 
@@ -162,8 +174,7 @@ class State:
 
     def advance(self, purpose: str, folder: str, progress: Progress) -> None:
         self.database.execute(
-            "INSERT OR REPLACE INTO folder (purpose, name, validity, next_uid) VALUES (?, ?, ?, ?)",
-            (purpose, folder, *progress),
+            "INSERT OR REPLACE INTO folder VALUES (?, ?, ?, ?, ?)", (purpose, folder, *progress)
         )
 
     def _messages(self, condition: str, *values: object) -> list[Known]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from spamnb.errors import DataError
 from spamnb.history.log import append_lessons
-from spamnb.imap.connection import FETCHED, cut, heads, messages
+from spamnb.imap.connection import ImapConnection
+from spamnb.imap.errors import Broken, NotLoggedIn
+from spamnb.imap.fetch import FETCHED, cut, heads, messages
 from spamnb.imap.folders import roles_in
 from spamnb.imap.mailbox import look_into
 from spamnb.imap.state import Progress, key_of
@@ -22,14 +25,17 @@ from spamnb.workers.processes import in_parallel
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
-    from spamnb.imap.connection import Fetched, Folder, ImapConnection
+    from spamnb.imap.connection import Folder
+    from spamnb.imap.fetch import Fetched
     from spamnb.imap.state import State
     from spamnb.training.batches import Batch, MailToRead
     from spamnb.training.known_messages import Summary
 
     Wanted = list[tuple[str, Folder, list[int]]]  # label, folder, and the UIDs of its messages
 
+ATTEMPTS = 5  # to connect anew before training is given up
 SORTED_DAYS = 365  # so old may mail be that is learned from folders that it is sorted into
+FIRST_PAUSE = 2.0  # seconds before the second attempt; twice as many before each later one
 
 
 class FetchingPool(LocalPool):
@@ -109,10 +115,23 @@ class MailboxTraining:
             raise DataError(f"{folder.name}: the server has renumbered it; try again")
 
     def _fetched(self, folder: Folder, uids: Sequence[int]) -> ReadMessages:
-        self._open(folder)
-        fetched = [*messages(self.connection, uids)]
-        items = [self._item(folder, message) for message in fetched]
-        return ReadMessages(items, sum(len(message.raw) for message in fetched))
+        """Fetch some messages, over a new connection if need be."""
+        for attempt in range(ATTEMPTS):
+            try:
+                if attempt:
+                    time.sleep(FIRST_PAUSE * 2 ** (attempt - 1))
+                    self.connection.close()
+                    self.connection = ImapConnection(self.account)
+                self._open(folder)
+                fetched = [*messages(self.connection, uids)]
+                items = [self._item(folder, message) for message in fetched]
+                return ReadMessages(items, sum(len(message.raw) for message in fetched))
+            except NotLoggedIn:
+                raise
+            except Broken:
+                if attempt == ATTEMPTS - 1:
+                    raise
+        raise AssertionError
 
     def _item(self, folder: Folder, message: Fetched) -> RawMessage | Unreadable:
         name = f"{self.account.name}/{folder.name}/{message.uid}"

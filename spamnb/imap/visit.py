@@ -1,4 +1,4 @@
-"""A visit to a mailbox: learn from what its owner moved, then judge what is new."""
+"""A visit to a mailbox: learn from what its owner moved and flagged, then judge what is new."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from spamnb.errors import NoModel, command_to_run
 from spamnb.imap.accounts import FLAG, MOVE, NOTHING
-from spamnb.imap.connection import FETCHED, KEYWORD, cut, flags, messages
 from spamnb.imap.corrections import Corrections, take_marks
-from spamnb.imap.moves import Moves
+from spamnb.imap.fetch import FETCHED, cut, flags, messages
+from spamnb.imap.moves import KEYWORD, Moves
 from spamnb.imap.state import Known
 from spamnb.labels import HAM, SPAM
 from spamnb.model import Model
@@ -19,7 +19,8 @@ from spamnb.reading.message import read
 if TYPE_CHECKING:
     from spamnb.bayes.verdict import Verdict
     from spamnb.imap.accounts import Account
-    from spamnb.imap.connection import Fetched, Folder
+    from spamnb.imap.connection import Folder
+    from spamnb.imap.fetch import Fetched
     from spamnb.imap.mailbox import Event, VisitedMailbox
     from spamnb.imap.state import State
     from spamnb.reading.envelope import Envelope
@@ -61,6 +62,8 @@ class Visit:
             self._carry_out_marks()
         for name in roles.ham:
             attempt(self.corrections.look_for_rescued, name)
+        for name in filter(None, (*roles.inbox, roles.junk)):
+            attempt(self.corrections.look_for_keywords, name)
         if roles.sent:
             attempt(self.corrections.look_for_correspondents, roles.sent)
         for name in roles.inbox:
@@ -185,7 +188,8 @@ class Visit:
             return ("", KEYWORD) if flags_only else (roles.junk, "")
         if label in roles.sort:
             return ("", label) if self.account.action == FLAG else (roles.sort[label], "")
-        return "", ""
+        is_for_unsure = verdict.is_spam is None and self.account.action != FLAG
+        return (roles.unsure if is_for_unsure else ""), ""
 
     def _tell(self) -> None:
         """Tell what became of the messages just judged, now that it was done."""

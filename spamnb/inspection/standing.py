@@ -22,14 +22,20 @@ HARDLY_ANY = 0.02
 # Scored messages of ham and of spam from which on it is told how many look misfiled. Some did in one of five
 # models of 3 to 20 messages of each label of spamassassin, all filed right, and in one of 40 of 30 and more.
 ENOUGH_TO_SUSPECT = 30
+PARTS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1)  # of the mail there is, for the learning curve
+
+
+def left_out_scores(stored: StoredModel) -> tuple[Array, Array]:
+    """Scores of the ham and the spam learned, each by the mail without itself, as far as they were taken."""
+    learned = LearnedMessages.load(stored)
+    return ham_and_spam(stored.labels, learned.labels, learned.scores)
 
 
 def known_scores(stored: StoredModel) -> tuple[Array, Array] | None:
     """Return the scores of ham and spam, each message's without itself; None where they tell nothing."""
     if not has_spam(stored.labels):
         return None
-    learned = LearnedMessages.load(stored)
-    ham, spam = ham_and_spam(stored.labels, learned.labels, learned.scores)
+    ham, spam = left_out_scores(stored)
     return (ham, spam) if min(len(ham), len(spam)) >= FEWEST else None
 
 
@@ -57,6 +63,15 @@ def label_filing(stored: StoredModel) -> list[LabelFiling]:
                 LabelFiling(label, int(own.sum()), *(100 * float(side[own].mean()) for side in sides))
             )
     return found
+
+
+def learning_curve(stored: StoredModel) -> list[tuple[int, float]]:
+    """Estimate the share of spam caught, by messages learned: with less mail, as it is, with more."""
+    scores = known_scores(stored)
+    if scores is None:
+        return []
+    loss, scale, messages = stored.head["ham_loss"], score_scale(view_of(stored)), sum(stored.messages)
+    return [(round(part * messages), spam_caught(*scores, loss, part, scale)) for part in (*PARTS, *GROWTHS)]
 
 
 def standing(stored: StoredModel) -> list[str]:

@@ -15,9 +15,10 @@ from spamnb.errors import DataError, SpamnbError
 from spamnb.files import complain
 from spamnb.history.queries import History, is_number
 from spamnb.pages.elements import element
-from spamnb.review.context import SCRIPT, STYLE, PageContext, heading, note, own_file
+from spamnb.review.context import SCRIPT, STYLE, PageContext, heading, note, own_file, url
 from spamnb.review.corrections import correct, undo
 from spamnb.review.course import course_page
+from spamnb.review.cutoff import cutoff_page, save_cutoff
 from spamnb.review.guard import FRAME_POLICY, Guard, Secrets, own_address, read_form
 from spamnb.review.inbox import inbox_page, rows_anew
 from spamnb.review.why import framed_html, why_page
@@ -37,9 +38,11 @@ class Pages:
         routes = [
             Route("/", self.view(inbox_page)),
             Route("/course", self.view(course_page)),
+            Route("/cutoff", self.view(cutoff_page)),
             Route("/message/{id:int}", self.view(why_page)),
             Route("/message/{id:int}/html", self.view(framed_html, FRAME_POLICY)),
             Route("/correct", self.change(corrected), methods=["POST"]),
+            Route("/cutoff", self.change(cutoff_saved), methods=["POST"]),
             Route(f"/files/{STYLE}", static("text/css", STYLE)),
             Route(f"/files/{SCRIPT}", static("text/javascript", SCRIPT)),
         ]
@@ -131,6 +134,12 @@ def checked_ids(texts: list[str]) -> list[int]:
     if not all(map(is_number, texts)):
         raise DataError("nothing was selected")
     return [int(text) for text in texts]
+
+
+def cutoff_saved(context: PageContext, form: Form) -> Response:
+    before = context.model.stored.head["ham_loss"]
+    save_cutoff(context, form.get("loss", [""])[0])
+    return RedirectResponse(url("/cutoff", before=str(before)), 303)
 
 
 def static(kind: str, name: str) -> Callable[[Request], Response]:

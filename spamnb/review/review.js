@@ -1,4 +1,4 @@
-// The keys of the inbox and of a message, and marking without loading the page anew.
+// The keys of the inbox and of a message, marking without loading the page anew, and the cutoff in its picture.
 // All else works without this script.
 "use strict";
 
@@ -230,3 +230,26 @@ const markWide = () => {
 };
 addEventListener("resize", markWide);
 markWide();
+
+// The cutoff that is chosen is shown in the picture.
+const choices = [...document.querySelectorAll(".cutoff input[type=radio]")];
+if (choices.length) {
+  const save = document.querySelector(".save button"), now = choices.findIndex((choice) => choice.checked);
+  const line = [...document.querySelectorAll(".cutoff svg line.cutoff")].at(-1);
+  const name = line?.nextElementSibling, band = document.querySelector(".cutoff svg rect.unsure");
+  const show = () => {
+    const choice = choices.find((each) => each.checked);
+    save.disabled = choice === choices[now];
+    if (!line) return;
+    const x = Number(choice.dataset.x);
+    line.setAttribute("x1", x);
+    line.setAttribute("x2", x);
+    const end = x > 260; // near the edge, its name is on the other side
+    name.setAttribute("x", end ? x - 4 : x + 4);
+    name.setAttribute("text-anchor", end ? "end" : "start");
+    name.textContent = choice.dataset.cutoff + " spam →";
+    band.setAttribute("width", Math.max(x - Number(band.getAttribute("x")), 0));
+  };
+  choices.forEach((choice) => choice.addEventListener("change", show));
+  show();
+}

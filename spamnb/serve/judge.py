@@ -17,9 +17,10 @@ from spamnb.reading.features import Features
 from spamnb.reading.message import Message, read
 from spamnb.rights import ROOT, Rights
 from spamnb.serve.log import complain
-from spamnb.serve.metrics import Counters
+from spamnb.serve.metrics import FALLBACK, Counters
 from spamnb.serve.open_models import ReloadingModel, SharedModel, UserModel
 from spamnb.serve.options import Options
+from spamnb.serve.user_lists import UserLists
 from spamnb.user_models import UserModels, users_of
 
 MOST_OPEN_USER_MODELS = 64
@@ -42,6 +43,7 @@ class Judge:
         self.options = options
         self.shared = SharedModel(options.model)
         self.user_models = UserModels(options.user_models) if options.user_models else None
+        self.user_lists = UserLists(self.user_models) if self.user_models else None
         self.counters = counters
         self.by_path: dict[str, UserModel] = {}  # models of users, the least recently used first
         self.spare = Features()
@@ -55,8 +57,7 @@ class Judge:
         message = read(raw)
         own = self._by_own_model(message, user, with_evidence)
         judged = own or self._by(self.shared, message, with_evidence)
-        if self.current_configuration().senders is not None:  # else no envelope is needed: 0.04 ms
-            self.configuration.decide(judged.verdict, envelope_of(message))
+        self._decide_by_lists(judged, user)
         self.counters.judged(judged.verdict.label, perf_counter() - start)
         if self.history:
             self.history.append(raw, judged.verdict, judged.model, "serve", user)
@@ -71,6 +72,7 @@ class Judge:
             self.told.pop(user, None)
             return judged
         except SpamnbError as error:
+            self.counters.count(FALLBACK)
             self._tell(user, f"{error} (judging by the shared model)")
             return None
 
@@ -78,6 +80,18 @@ class Judge:
         if self.told.get(user) != why:
             self.told[user] = why
             complain(f"user {user}: {why}")
+
+    def _decide_by_lists(self, judged: Judged, user: str) -> None:
+        """Let lists of senders decide: the user's own before those of the configuration."""
+        try:
+            own = self.user_lists.of(user) if self.user_lists else None
+        except SpamnbError as error:
+            own = None
+            self._tell(f"{user}, lists", f"{error} (going on without)")
+        configured = self.current_configuration().senders
+        for lists in (own, configured):  # without any, no envelope is needed: 0.04 ms
+            if lists is not None and not judged.verdict.reason:
+                lists.decide(judged.verdict, envelope_of(judged.message))
 
     def user_of(self, name: str) -> str:
         """Return whose mail this is, by a login name or a mail address: the first that has a model.

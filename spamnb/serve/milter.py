@@ -18,7 +18,7 @@ from spamnb.passthrough import header_fields, header_names, without_fields
 from spamnb.serve.clients import Connection, Gone, HeldBytes
 from spamnb.serve.judge import Judge
 from spamnb.serve.log import Log
-from spamnb.serve.metrics import FAILED, PROTOCOL, REFUSED, TIMEOUT
+from spamnb.serve.metrics import FAILED, PROTOCOL, REFUSED, REJECTED, TIMEOUT
 from spamnb.serve.options import Options
 
 try:
@@ -303,6 +303,7 @@ class Session:
         more = {"user": user, "model": judged.model, "queue": self._queue_id(), "done": done}
         self.milter.log.judged(verdict, len(raw), judged.message, seconds, "MILTER", **more)
         if is_rejected:
+            judge.counters.count(REJECTED)
             return [LOOKS_LIKE_SPAM]
         return [*removals, *self._headers(verdict), Continue()]
 

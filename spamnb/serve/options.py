@@ -12,6 +12,7 @@ class Options:
     model: str
     listen: tuple[str, ...] = ()  # if empty: the sockets that systemd hands over, else the default address
     http: tuple[str, ...] = ()  # addresses of rspamd's protocol, and of the metrics
+    http_password: str | None = None  # path of the file that has it
     milter: bool = False  # whether to speak the milter protocol instead of spamd's
     reject: bool = False
     user_models: str | None = None

@@ -6,125 +6,59 @@ what asks for another host: the name of a page may have been made to lead here o
 
 from __future__ import annotations
 
-import json
-from http import HTTPStatus
+import hmac
+import time
 from ipaddress import ip_address
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
-import h11
-
+from spamnb import __version__
 from spamnb.bayes.verdict import REQUIRED, Verdict, score_text
 from spamnb.delivery.log_line import escaped
+from spamnb.errors import NoInput, SpamnbError, UsageError
 from spamnb.files import printable
 from spamnb.labels import HAM, SPAM
 from spamnb.mailboxes.streams import decompressor_for
 from spamnb.passthrough import header_fields, header_names
 from spamnb.reading.envelope import envelope_of
 from spamnb.serve.clients import Connection
-from spamnb.serve.metrics import FAILED, PROTOCOL, REFUSED, TIMEOUT
+from spamnb.serve.http_requests import (
+    HttpRefusal,
+    HttpRequest,
+    RequestReader,
+    json_response,
+    response,
+    too_large,
+)
+from spamnb.serve.metrics import FAILED, PROTOCOL, REFUSED, TIMEOUT, VERDICTS
 from spamnb.serve.service import Asked, Refusal, Service, strongest_evidence, symbol
 from spamnb.serve.sockets import LOCALHOST
+from spamnb.store.changes import LEARNED, MOVED
 
 STATUSES = {PROTOCOL: 400, REFUSED: 403, TIMEOUT: 408, FAILED: 500}
 METRICS = "/metrics"
 LESSONS = {"/learnspam": SPAM, "/learnham": HAM}
 WITH_MESSAGE = ("/checkv2", *LESSONS)
-PATHS = ("/ping", METRICS, *WITH_MESSAGE)
+PATHS = ("/ping", "/stat", "/auth", METRICS, *WITH_MESSAGE)
 PLAIN, PROMETHEUS = "text/plain", "text/plain; version=0.0.4; charset=utf-8"
 REJECT, ADD_HEADER, NO_ACTION = "reject", "add header", "no action"
-LONGEST_HEAD = 1 << 16  # bytes
-MOST_PIECES = 1 << 16  # of a body: each takes some microseconds; clients send 4 KB or more in one
 
 
-class HttpRefusal(Refusal):
-    """Refusal with a status of its own."""
-
-    def __init__(self, status: int, why: str = "") -> None:
-        super().__init__(PROTOCOL if status == HTTPStatus.BAD_REQUEST else REFUSED, why or phrase(status))
-        self.status = status
-
-
-def too_large(most: int) -> HttpRefusal:
-    return HttpRefusal(413, f"the message has more than the {most} bytes that are taken")
-
-
-class HttpRequest(NamedTuple):
-    """The head of a request; of a header that comes twice, the first counts."""
-
-    method: str
-    path: str
-    headers: dict[str, str]
-
-    def first_of(self, *names: str) -> str:
-        """Value of the first of these headers that is there and not empty."""
-        return next((self.headers[name] for name in names if self.headers.get(name)), "")
-
-
-class RequestReader:
-    """Reads one request, whose body may have so many bytes."""
-
-    def __init__(self, connection: Connection, most: int) -> None:
-        self.connection = connection
-        self.most = most
-        self.parser = h11.Connection(h11.SERVER, max_incomplete_event_size=LONGEST_HEAD)
-
-    async def _next_event(self) -> h11.Event | None:
-        """Return the next event; None when there are no more."""
-        try:
-            while (event := self.parser.next_event()) is h11.NEED_DATA:
-                if self.parser.they_are_waiting_for_100_continue:
-                    told = h11.InformationalResponse(status_code=100, headers=[], reason=b"Continue")
-                    await self.connection.write(self.parser.send(told) or b"")
-                self.parser.receive_data(await self.connection.receive())
-        except h11.RemoteProtocolError as error:
-            raise HttpRefusal(400, str(error)) from None
-        return event if isinstance(event, h11.Event) else None
-
-    async def read_head(self) -> HttpRequest:
-        event = await self._next_event()
-        if not isinstance(event, h11.Request):
-            raise HttpRefusal(400, "no request")
-        headers: dict[str, str] = {}
-        for name, value in event.headers:
-            headers.setdefault(text_of(name), text_of(value))
-        if int(headers.get("content-length", "0")) > self.most:
-            raise too_large(self.most)
-        return HttpRequest(text_of(event.method), text_of(event.target).partition("?")[0], headers)
-
-    async def read_body(self) -> bytes:
-        body = bytearray()
-        for _ in range(MOST_PIECES):
-            event = await self._next_event()
-            if not isinstance(event, h11.Data):
-                self.connection.complete = not self.parser.trailing_data[0]
-                return bytes(body)
-            body += event.data
-            if len(body) > self.most:
-                raise too_large(self.most)
-            self.connection.hold(len(body))
-        raise HttpRefusal(400, "too many chunks")
-
-
-def text_of(line: bytes) -> str:
-    return line.decode("utf-8", "surrogateescape")
-
-
-def phrase(status: int) -> str:
-    return HTTPStatus(status).phrase
-
-
-def response(content: str, kind: str, status: int = 200) -> bytes:
-    body = content.encode()
-    lines = (f"HTTP/1.1 {status} {phrase(status)}", "Connection: close", f"Content-Length: {len(body)}")
-    return "\r\n".join((*lines, f"Content-Type: {kind}", "Cache-Control: no-store", "", "")).encode() + body
-
-
-def json_response(content: dict[str, Any], status: int = 200) -> bytes:
-    return response(json.dumps(content), "application/json", status)
+def read_password(path: str) -> str:
+    """Read the password that clients must send, the first line of a file."""
+    try:
+        with open(path) as file:
+            password = file.readline().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise NoInput(f"--http-password {path}: {error}") from error
+    if not password:
+        raise UsageError(f"--http-password {path}: no password in its first line")
+    return password
 
 
 class Rspamd(Service[HttpRequest]):
+    password = ""  # asked for at a port, if there is one; at a Unix socket the kernel says who connects
+
     def refusal_answer(self, refusal: Refusal) -> bytes:
         why = "see the log of the server" if refusal.kind == FAILED else str(refusal)
         return json_response({"error": why}, getattr(refusal, "status", STATUSES[refusal.kind]))
@@ -143,10 +77,8 @@ class Rspamd(Service[HttpRequest]):
         return request
 
     async def answer(self, request: HttpRequest, asked: Asked) -> bytes:
-        if request.path == METRICS:
-            return response(self.judge.counters.text(), PROMETHEUS)
-        if request.path == "/ping":
-            return response("pong\r\n", PLAIN)
+        if request.path not in WITH_MESSAGE:
+            return self._tell_state(request.path)
         if request.path not in LESSONS:
             return self._judge(asked.raw, asked.user)
         if not asked.raw:
@@ -158,12 +90,22 @@ class Rspamd(Service[HttpRequest]):
         """Refuse who may not ask, and what cannot be asked here."""
         if "origin" in request.headers:
             raise HttpRefusal(403, "web pages may not ask")
-        if peer is None and not is_here(request.headers.get("host", "")):
-            raise HttpRefusal(421, "ask localhost or an address of this machine")
+        is_open = peer is not None or self.password or self.options.allow_network
+        if not is_open and not is_here(request.headers.get("host", "")):
+            raise HttpRefusal(421, "ask localhost or an address of this machine, or see --allow-network")
         if request.path not in PATHS:
             raise HttpRefusal(404, f"not found: {escaped(request.path)}")
+        if self.password and peer is None and request.path != "/ping":
+            given = request.first_of("password").encode(errors="surrogateescape")
+            if not hmac.compare_digest(given, self.password.encode()):
+                raise HttpRefusal(401)
         if request.path in WITH_MESSAGE and request.method != "POST":
             raise HttpRefusal(405)
+
+    def _tell_state(self, path: str) -> bytes:
+        if path == METRICS:
+            return response(self.judge.counters.text(self.judge.shared.path), PROMETHEUS)
+        return response("pong\r\n", PLAIN) if path == "/ping" else json_response(self._statistics())
 
     def _judge(self, raw: bytes, user: str) -> bytes:
         start = perf_counter()
@@ -193,6 +135,37 @@ class Rspamd(Service[HttpRequest]):
         who = {"user": user, "model": judged.model}
         self.log.judged(verdict, len(raw), judged.message, seconds, "checkv2", **who)
         return json_response(answer | {"time_real": round(seconds, 6)})
+
+    def _statistics(self) -> dict[str, Any]:
+        counters = self.judge.counters
+        count = counters.by_name
+        scanned = sum(count[name] for name in VERDICTS)
+        spam_action = REJECT if self.options.reject else ADD_HEADER
+        files = self._model_files()
+        return {
+            "auth": "ok",
+            "version": __version__,
+            "uptime": int(time.monotonic() - counters.since),
+            "read_only": not self.options.allow_tell,
+            "scanned": scanned,
+            "learned": count[LEARNED] + count[MOVED],
+            "actions": {spam_action: count[SPAM], NO_ACTION: scanned - count[SPAM]},
+            "spam_count": count[SPAM],
+            "ham_count": scanned - count[SPAM],
+            "total_learns": sum(file["revision"] for file in files),
+            "statfiles": files,
+        }
+
+    def _model_files(self) -> list[dict[str, Any]]:
+        """Labels of the shared model, as rspamd tells of its files; none if it cannot be opened."""
+        try:
+            stored = self.judge.shared.current().stored
+        except SpamnbError:
+            return []
+        return [
+            {"symbol": symbol(label), "type": "spamnb", "revision": messages, "users": 1, "languages": 1}
+            for label, messages in zip(stored.labels, stored.messages, strict=True)
+        ]
 
 
 def is_here(host: str) -> bool:

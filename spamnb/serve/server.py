@@ -20,7 +20,7 @@ from spamnb.serve.learning import Lessons
 from spamnb.serve.log import Log, complain
 from spamnb.serve.metrics import Counters
 from spamnb.serve.options import DEFAULT_ADDRESS, DEFAULT_MILTER_ADDRESS, Options
-from spamnb.serve.rspamd import Rspamd
+from spamnb.serve.rspamd import Rspamd, read_password
 from spamnb.serve.spamd import Spamd
 from spamnb.systemd import name_process, notify
 
@@ -36,10 +36,12 @@ class Server:
         self.listeners: list[socket.socket] = []
         self.http_listeners: list[socket.socket] = []
         self.created: list[socket.socket] = []  # listeners that are not systemd's: removed at the end
+        self.password = read_password(options.http_password) if options.http_password else ""
         self.judge = Judge(options, Counters())
         self.clients = Clients(options, self.log.unexpected)
         parts = self.judge, Lessons(self.log, self.clients.held), self.log, options
         self.http = Rspamd(*parts)
+        self.http.password = self.password
         self.handler: Handler = Spamd(*parts).handle
         if options.milter:
             from spamnb.serve.milter import Milter  # needs an extra
@@ -64,14 +66,16 @@ class Server:
         for name, listener in sockets.from_systemd():
             (self.http_listeners if name == sockets.HTTP else self.listeners).append(listener)
         default = DEFAULT_MILTER_ADDRESS if self.options.milter else DEFAULT_ADDRESS
-        for address in self.options.listen or (() if self.listeners else (default,)):
-            self.listeners += (created := sockets.listen(address, self.options.allow_network))
-            self.created += created
-        for address in self.options.http:
-            self.http_listeners += (created := sockets.listen(address))
-            self.created += created
-        if not all(map(sockets.is_local, self.http_listeners)):
-            raise UsageError("--http answers this machine only; systemd listens for others, too")
+        for addresses, listeners in (
+            (self.options.listen or (() if self.listeners else (default,)), self.listeners),
+            (self.options.http, self.http_listeners),
+        ):
+            for address in addresses:
+                created = sockets.listen(address, self.options.allow_network)
+                listeners += created
+                self.created += created
+        if not self.password and not all(map(sockets.is_local, self.http_listeners)):
+            raise UsageError("where other machines can connect, --http needs --http-password")
 
     def _check_shared_model(self) -> None:
         """Open the shared model; where that fails, the server starts all the same, and tries again."""

@@ -76,7 +76,7 @@ WITHOUT_EFFECT = {
     "evaluate ham spam --tune --report page": "--report has no effect with --tune",
     "inspect --all": "--all has no effect without a message or --sample",
     "inspect --seed 3": "--seed has no effect without --sample",
-    "serve --allow-network": "--allow-network has no effect without --listen",
+    "serve --allow-network": "--allow-network has no effect without --listen or --http",
     "serve --milter --allow-tell": "--allow-tell has no effect with --milter",
 }
 
@@ -92,4 +92,5 @@ def test_what_setup_cannot_ask_for(spamnb):
     known = ("host=localhost", "user=me")
     for given, missing in ((), "host"), (known[:1], "user"), (known, "one of password_command"):
         spamnb("imap", "setup", *given).fails(64, f"{missing}", "is missing")
+    spamnb("imap", "setup", *known, "oauth2.scope=x").fails(64, "oauth2.device_url=… is missing")
     spamnb("imap", "setup", "host").fails(64, "KEY=VALUE")

@@ -11,7 +11,8 @@ from imapclient.imap4 import IMAP4WithTimeout
 from spamnb.errors import SpamnbError
 from spamnb.imap import connection as connections
 from spamnb.imap.accounts import Account
-from spamnb.imap.connection import MOST_UID, ImapConnection, flags, heads, messages
+from spamnb.imap.connection import MOST_UID, ImapConnection
+from spamnb.imap.fetch import flags, heads, messages
 
 ACCOUNT = Account("home", "localhost", "jane", tls="none", keyring=True)
 SECRET = "wonderland-secret"

@@ -130,9 +130,10 @@ class Sea:
         for n in range(200, 240):
             learn(self.home.model, offer(n), "spam")
             learn(self.home.model, ham(n), "ham")
-        junk, jobs = map(server.name, ("Junk", "Jobs"))
+        junk, unsure, jobs = map(server.name, ("Junk", "Perhaps", "Jobs"))
+        server.create(unsure)
         server.create(jobs)
-        self.options = {"ham": [server.name("Archive")], "history": True}
+        self.options = {"unsure": unsure, "ham": [server.name("Archive")], "history": True}
         self.options["sort"] = {"work": jobs}
         server.append(server.name("Sent"), b"To: pal@loan.example\n\nhello\n")
         for raw in FIRST:
@@ -142,11 +143,12 @@ class Sea:
         self.home.mark(spam(94), "ham")
         assert self.run("run") == 0, self.output.read_text()
         self.home.mark(spam(94), None)  # another thought
-        self.home.mark(spam(95), "ham")  # five mistakes
+        self.home.mark(spam(95), "ham")  # six mistakes
         self._move(spam(90), junk, "INBOX")
         self._move(spam(91), junk, server.name("Archive"))
         self._move(ham(98), "INBOX", junk)
         server.append(junk, unknown(b"xyz"), r"\Answered", WHEN)
+        self.server.flag("INBOX", self._uid("INBOX", ham(99)), "$Junk")
         for raw in THEN:
             server.append("INBOX", raw, r"\Answered", WHEN + 1)
         shutil.copytree(server.maildir, self.kept / "Maildir")
@@ -157,7 +159,7 @@ class Sea:
             assert self.run(command) == 0, self.output.read_text()
             self.expected[command] = self.look()
         found = self.expected["run"].places
-        expected = {offer(1): junk, unknown(b"uvw"): "INBOX", FRIEND: "INBOX", ham(98): junk, work(96): jobs}
+        expected = {offer(1): junk, unknown(b"uvw"): unsure, FRIEND: "INBOX", ham(98): junk, work(96): jobs}
         with server.connect() as client:
             if client.has_capability("UIDPLUS"):
                 expected |= {spam(94): junk, spam(95): "INBOX"}

@@ -94,6 +94,7 @@ def test_time_and_filters(history):
     assert scores(history.entries(verdict="spam")) == [2, 5, 9]
     assert scores(history.entries("time", verdict="unsure", since=NOW + 5)) == [-0.5, 0.5]
     assert history.entries(verdict="work") == []
+    assert sorted(history.scores("/nosuch", 1)) == [(-5.0, "ham", None), (-0.5, "unsure", None)]
     middle = history.entries()[4]
     before, after = history.neighbours(middle.id, "doubt")
     assert (before.score, middle.score, after.score) == (2, 5, 9)

@@ -6,6 +6,7 @@ import subprocess
 import pytest
 from helpers.imap_mailbox import HOST, PASSWORD
 from helpers.imap_servers import CERTIFY
+from helpers.oauth2_provider import Token
 from helpers.samples import ham, spam
 
 TOKEN = "ya29.a-token-that-is-secret"
@@ -77,11 +78,15 @@ def test_folders_that_are_not_there(secure):
 
 
 @pytest.mark.parametrize("only", ["", "auth_mechanisms = plain xoauth2\n"], ids=["OAUTHBEARER", "XOAUTH2"])
-def test_tokens_are_let_in(dovecot_with, home, only):
+def test_tokens_are_refreshed_when_refused(dovecot_with, home, only):
+    """The first time the command prints a token that has run out."""
     server = dovecot_with(settings=only)
-    server.provider.tokens.add(TOKEN)
-    home.change(server, password_file=None, oauth2_token_command=f"echo {TOKEN}")
+    server.provider.tokens = [Token(TOKEN)]
+    times = home.path / "times"
+    command = f'echo x >> {times}; [ "$(wc -l < {times})" -gt 1 ] && echo {TOKEN} || echo old'
+    home.change(server, password_file=None, oauth2_token_command=command)
     assert home("check", "--json").succeeds().json_lines[0]["can"]["IDLE"]
+    assert times.read_text() == "x\nx\n"
 
 
 def test_no_secret_and_no_text_is_kept(server, home):

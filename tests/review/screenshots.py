@@ -17,7 +17,7 @@ def take(folder: Path, driver: object) -> None:
     with served(spamnb, "--history-folder", folder / "history") as page:
         eyes.open(page.address)
         why = eyes.find(".rows .subject").get_attribute("href").removeprefix(page.base)
-        views = {"inbox": "/", "why": why, "course": "/course"}
+        views = {"inbox": "/", "why": why, "course": "/course", "cutoff": "/cutoff"}
         for form, (scheme, width, height) in FORMS.items():
             scheme_now = {"name": "prefers-color-scheme", "value": scheme}
             eyes.command("Emulation.setEmulatedMedia", features=[scheme_now])

@@ -195,16 +195,37 @@ def test_without_script(page, eyes, own):
     assert sorted(filter(None, (label_in(own, raw) for raw in MAIL))) == ["ham", "spam", "spam"]
     eyes.click("button[name=undo]")
     eyes.wait(lambda: len(eyes.all("li.corrected")) == 2)
+    eyes.open(page.base + "/cutoff")
+    eyes.all(".cutoff input[type=radio]")[0].click()
+    eyes.click(".cutoff button")
+    eyes.wait(lambda: StoredModel.open(own).head["ham_loss"] == 1e-5)
 
 
 @pytest.mark.usefixtures("page")
-def test_course(eyes):
+def test_course_and_cutoff(eyes, own):
     eyes.click("nav a[href='/course']")
     eyes.wait(lambda: "Week by week" in eyes.text())
+    assert "Learning curve" in eyes.text()
     eyes.command("Emulation.setDeviceMetricsOverride", **PHONE)
     eyes.wait(lambda: eyes.all(".scroll.wide"))  # the table of weeks, on a phone
     eyes.command("Emulation.clearDeviceMetricsOverride")
     eyes.wait(lambda: not eyes.all(".scroll.wide"))
+    eyes.click("nav a[href='/cutoff']")
+    eyes.wait(lambda: eyes.all("input[name=loss]:checked"))
+    x = "return document.querySelectorAll('.cutoff svg line.cutoff')[1].getAttribute('x1')"
+    before = eyes.run(x)
+    assert not eyes.find(".save button").is_enabled()
+    loss = StoredModel.open(own).head["ham_loss"]
+    first = eyes.all("input[name=loss]")[0]  # less ham may be lost
+    first.click()
+    chosen = float(first.get_attribute("value"))
+    assert chosen < loss
+    assert float(eyes.run(x)) >= float(before)
+    eyes.click(".save button")
+    eyes.wait(lambda: StoredModel.open(own).head["ham_loss"] == chosen)
+    eyes.wait(lambda: "Saved" in eyes.text())
+    eyes.click(".saved button")
+    eyes.wait(lambda: StoredModel.open(own).head["ham_loss"] == loss)
 
 
 def test_several_labels(shared, three, eyes):
@@ -217,6 +238,9 @@ def test_several_labels(shared, three, eyes):
     eyes.press(str(1 + labels.index("work")))
     eyes.wait(lambda: len(eyes.corrected()) == 1)
     assert "work" in (label_in(model, work(200)), label_in(model, work(201)))
+    eyes.click("nav a[href='/cutoff']")
+    eyes.wait(lambda: "Lost is not spam taken for spam" in eyes.text())
+    assert "2 messages of the last 30 days" in eyes.text()
     eyes.click("nav a[href='/course']")
     eyes.wait(lambda: "Not spam lost" in eyes.text())
     assert "work 2 0 0.0 %" in " ".join(eyes.text().split())  # filed, and corrected

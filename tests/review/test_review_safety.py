@@ -101,7 +101,7 @@ POLICY = {"default-src 'none'", "style-src 'self'", "script-src 'self'", "frame-
 
 def test_every_answer_says_what_a_browser_may_do(client):
     client.enter()
-    for path in ("/", "/course", "/message/1", "/message/9", "/nowhere"):
+    for path in ("/", "/course", "/cutoff", "/message/1", "/message/9", "/nowhere"):
         headers = client.ask(path).headers
         assert SENT.items() <= dict(headers.items()).items()
         policy = headers["content-security-policy"].split("; ")
@@ -125,6 +125,7 @@ def test_what_others_cannot_send(client, shared):
         assert client.ask("/correct", flood).status == 409
     except ConnectionError:  # it hangs up while all this is sent
         client.connection.close()
+    assert client.ask("/cutoff", {"secret": good["secret"], "loss": "nan"}).status == 409
     assert client.ask("/correct?rows=1").status == 405
     assert StoredModel.open(shared.model).messages == before
     sent = client.ask("/correct", good | {"back": "//evil.example/"})
@@ -250,9 +251,10 @@ def test_hostile_mail(shared, spamnb, eyes: Eyes):
             assert not found.css(
                 "img, svg[onload], link:not([rel=stylesheet]), [onmouseover], script:not([src])"
             )
-    eyes.open(f"{base}/course")
-    assert eyes.driver.title != "taken"
-    assert eyes.run("return document.querySelectorAll('iframe, img, body script').length") == 0
+    for path in ("/course", "/cutoff"):
+        eyes.open(base + path)
+        assert eyes.driver.title != "taken"
+        assert eyes.run("return document.querySelectorAll('iframe, img, body script').length") == 0
     for number in (1, 3, len(ATTACKS) - 1):
         eyes.open(f"{base}/message/{number}")
         assert eyes.driver.title != "taken"

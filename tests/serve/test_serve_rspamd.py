@@ -22,9 +22,11 @@ def server(serving):
 
 @pytest.fixture
 def teachable(serving, own, tmp_path):
-    """Users with a model of their own if they are taught, at a port and at a Unix socket."""
+    """Users with a model of their own if they are taught, at a port with a password and at a Unix socket."""
+    (tmp_path / "password").write_text("secret\n")
     (tmp_path / "users" / "ann").mkdir(parents=True)
-    options = {"model": own, "user_models": str(tmp_path / "users"), "allow_tell": True}
+    options = {"model": own, "user_models": str(tmp_path / "users")}
+    options |= {"http_password": str(tmp_path / "password"), "allow_tell": True}
     return serving(http=(LOOPBACK, f"unix:{tmp_path}/http"), **options)
 
 
@@ -72,10 +74,13 @@ def test_the_verdict(server, spamnb, mail, label, options):
 
 @needs("rspamc")
 def test_teaching(teachable, spamnb, tmp_path):
+    """At the port, where the password is asked for, and at the path, where the kernel says who asks."""
     port, path = teachable.http.split(" and ")
     anns = tmp_path / "users" / "ann" / "model.msgpack"
+    assert rspamc(port, "learn_spam", stdin=NEW)[0] == rspamc(port, "-P", "x", stdin=NEW)[0] == 1
+    teachable.wait_for("refused: Unauthorized")
     for where, options, label, model in (
-        (port, ["-d", "ann"], "spam", anns),
+        (port, ["-P", "secret", "-d", "ann"], "spam", anns),
         (path, ["-r", "<Ann+x@example.org>", "-r", "bob"], "ham", anns),
         (path, ["-u", "ann"], "ham", anns),
     ):
@@ -85,9 +90,22 @@ def test_teaching(teachable, spamnb, tmp_path):
         assert known == [f"{label}: 1 already known"]
 
 
-def test_only_this_machine_is_answered(spamnb):
-    asked = ("serve", "--listen", LOOPBACK, "--http", "0.0.0.0:0", "--allow-network")
+def test_the_password_is_asked_for_all_but_ping(teachable, mail):
+    assert ask(teachable, b"GET /ping HTTP/1.0\r\n\r\n")[0] == 200
+    for path in ("/stat", "/auth", "/metrics", "/checkv2", "/learnham"):
+        for given in ({}, {"Password": "Secret"}, {"Password": "secre\u0301t"}):
+            assert ask(teachable, post(path, mail.messages["ham"], **given))[0] == 401
+    assert ask(teachable, post("/checkv2", mail.messages["ham"], Password="secret"))[0] == 200
+
+
+def test_where_others_can_connect_a_password_has_to_be(spamnb, tmp_path):
+    """At any address of this machine: the one that all machines reach."""
+    (tmp_path / "empty").write_text("\n")
+    asked = ("serve", "--listen", LOOPBACK, "--http", "0.0.0.0:0")
     spamnb(*asked).fails(64, "only local addresses are allowed")
+    spamnb(*asked, "--allow-network").fails(64, "--http needs --http-password")
+    for name, code, why in (("none", 66, "No such file"), ("empty", 64, "no password in its first line")):
+        spamnb(*asked, "--allow-network", "--http-password", tmp_path / name).fails(code, why)
 
 
 def chunked(raw, size):
@@ -151,6 +169,7 @@ def test_reject(serving, mail):
 def test_a_failure_says_no_more_than_that(serving, tmp_path):
     server = serving(http=(LOOPBACK,), model=str(tmp_path / "none"), user_models=str(tmp_path))
     assert ask(server, post("/checkv2", NEW)) == (500, {"error": "see the log of the server"})
+    assert ask(server, b"GET /stat HTTP/1.0\r\n\r\n")[1]["statfiles"] == []
     raw = b"Message-ID: <1 2@a.example>\n\nx\n"
     ask(server, post("/checkv2", raw, User="ann"))
     assert server.wait_for("user=ann").endswith(r" user=ann id=<1\x202@a.example>")

@@ -1,0 +1,77 @@
+"""Header blocks, flags and messages fetched from the open folder, some at once; none is marked as read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from spamnb.imap.errors import Broken, ImapError
+from spamnb.imap.state import LONGEST_HEAD
+
+if TYPE_CHECKING:
+    from spamnb.imap.connection import ImapConnection
+
+Item = TypeVar("Item")
+FETCHED = 200  # messages whose header blocks or flags are fetched at once
+WHOLE = 32  # messages fetched at once
+MAX_MESSAGE = 1 << 20  # bytes that are fetched of a message; no more of it is read
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """A message, or the start of a large one; `why` it was not fetched, then without a text."""
+
+    uid: int
+    raw: bytes
+    why: str = ""
+
+
+def cut(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
+def flags(connection: ImapConnection, uids: Sequence[int]) -> dict[int, frozenset[str]]:
+    """Fetch the flags of those messages that are there."""
+    return {
+        uid: frozenset(flag.decode("utf-8", "replace") for flag in answer.get(b"FLAGS", ()) if flag)
+        for some in cut(uids, FETCHED)
+        for uid, answer in connection.fetch(some, "FLAGS").items()
+    }
+
+
+def heads(connection: ImapConnection, uids: Sequence[int], *names: str) -> Iterator[tuple[int, bytes]]:
+    """Fetch the header block of messages, or the fields of some names; not of those that cannot be read."""
+    section = f"HEADER.FIELDS ({' '.join(names)})" if names else "HEADER"
+    for some in cut(uids, FETCHED):
+        for head in _fetch(connection, some, f"BODY.PEEK[{section}]<0.{LONGEST_HEAD}>"):
+            if not head.why:
+                yield head.uid, head.raw
+
+
+def messages(connection: ImapConnection, uids: Sequence[int]) -> Iterator[Fetched]:
+    """Fetch messages, of large ones the start; those that are gone meanwhile are left out."""
+    for some in cut(uids, WHOLE):
+        yield from _fetch(connection, some, f"BODY.PEEK[]<0.{MAX_MESSAGE}>")
+
+
+def _fetch(connection: ImapConnection, uids: Sequence[int], item: str) -> Iterator[Fetched]:
+    """Fetch a text of messages; if that fails, of each alone, as perhaps one of them is to blame."""
+    try:
+        for uid, answer in connection.fetch(uids, item).items():
+            yield Fetched(uid, text_of(answer))
+    except Broken:
+        raise
+    except ImapError as error:
+        if len(uids) == 1:
+            yield Fetched(uids[0], b"", str(error))
+        else:
+            for uid in uids:
+                yield from _fetch(connection, [uid], item)
+
+
+def text_of(answer: dict[bytes, Any]) -> bytes:
+    """Take the text from an answer that has one."""
+    found = next((value for name, value in answer.items() if name.startswith(b"BODY[")), None)
+    return found if isinstance(found, bytes) else b""

@@ -1,0 +1,81 @@
+"""Passwords and tokens, from where an account says they are. They are shown to nobody but the server."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+from spamnb.errors import DataError, UsageError
+
+if TYPE_CHECKING:
+    from spamnb.imap.accounts import Account
+
+PATIENCE = 120  # seconds for a command: it may ask for a passphrase
+MAX_SECRET = 64 << 10  # bytes of a token
+
+
+def secret_of(account: Account) -> str:
+    """Find the password of an account, or its token."""
+    if account.password_command or account.oauth2_token_command:
+        key = "password_command" if account.password_command else "oauth2_token_command"
+        return first_line(key, output_of(key, getattr(account, key)))
+    if account.password_file:
+        path = os.path.expanduser(account.password_file)
+        try:
+            with open(path, "rb") as file:
+                return first_line("password_file", file.read(MAX_SECRET))
+        except OSError as error:
+            raise DataError(f"{path}: {error.strerror}") from error
+    if found := from_keyring(account):
+        return found
+    name = f"'{keyring_service(account)}' '{account.user}'"
+    raise DataError(f"keyring: has no password; set it: keyring set {name}")
+
+
+def output_of(key: str, command: str) -> bytes:
+    """Run a command in a shell, with the terminal to ask for a passphrase."""
+    try:
+        done = subprocess.run(command, shell=True, stdout=subprocess.PIPE, timeout=PATIENCE)  # noqa: S602
+    except (OSError, subprocess.TimeoutExpired) as error:
+        why = f"took over {PATIENCE} s" if isinstance(error, subprocess.TimeoutExpired) else error.strerror
+        raise DataError(f"{key}: {why}") from None
+    if done.returncode:
+        raise DataError(f"{key}: failed with exit code {done.returncode}; try it in a shell")
+    return done.stdout
+
+
+def first_line(key: str, data: bytes) -> str:
+    try:
+        line = data[:MAX_SECRET].decode().partition("\n")[0].rstrip("\r")
+    except UnicodeDecodeError:
+        raise DataError(f"{key}: its output is not text") from None
+    if not line:
+        raise DataError(f"{key}: gave no password; its first line must be the password")
+    return line
+
+
+def from_keyring(account: Account) -> str | None:
+    """Ask the keyring, which may be locked, for the password of an account, or its tokens."""
+    found: str | None = _keyring("get_password", account)
+    return found
+
+
+def to_keyring(account: Account, password: str) -> None:
+    """Have the keyring keep a password, or tokens."""
+    _keyring("set_password", account, password)
+
+
+def keyring_service(account: Account) -> str:
+    return f"spamnb imap {account.oauth2.token_url if account.oauth2 else account.host}"
+
+
+def _keyring(verb: str, account: Account, *password: str) -> Any:
+    try:
+        import keyring
+    except ImportError:
+        raise UsageError("the keyring needs an extra: pip install 'spamnb[keyring]'") from None
+    try:
+        return getattr(keyring, verb)(keyring_service(account), account.user, *password)
+    except Exception as error:
+        raise DataError(f"keyring: {' '.join(str(error).split())}") from None

@@ -1,0 +1,188 @@
+"""The cutoff: what each share of ham that may be lost would have done to last month's mail."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite
+from typing import NamedTuple
+
+import numpy as np
+
+from spamnb.arrays import Array
+from spamnb.bayes.cutoffs import cutoffs, has_spam, not_spam, score_scale
+from spamnb.bayes.verdict import Cutoffs
+from spamnb.clock import DAY
+from spamnb.errors import DataError
+from spamnb.files import counted
+from spamnb.inspection.standing import left_out_scores
+from spamnb.labels import SPAM, UNSURE
+from spamnb.model import Model
+from spamnb.pages.colours import HAM_COLOUR, SPAM_COLOUR
+from spamnb.pages.elements import Markup, element
+from spamnb.pages.formats import count, tick
+from spamnb.pages.histogram import ScoreGroup, fitting_bins, histogram
+from spamnb.pages.parts import captioned, scrolling, table
+from spamnb.pages.svg import ACROSS, Linear
+from spamnb.review.context import PageContext, heading, hidden, note
+from spamnb.training.train import train
+from spamnb.workers.local import LocalPool
+
+MONTH = 30 * DAY
+LOSSES = [float(f"{step}e{power}") for power in (-5, -4, -3, -2) for step in (1, 2, 5)] + [0.1]
+MOST_LOSS = 0.5  # as on the command line
+
+
+class JudgedMail(NamedTuple):
+    """Scores of messages, and what the filter and a person have said of each."""
+
+    scores: Array
+    verdicts: Array
+    labels: Array  # by a person; most have none
+
+    @classmethod
+    def of(cls, found: list[tuple[float, str, str | None]]) -> JudgedMail:
+        verdicts, labels = (np.array([each[k] or "" for each in found], str) for k in (1, 2))
+        return cls(np.array([each[0] for each in found], float), verdicts, labels)
+
+    @property
+    def said_ham(self) -> Array:
+        """Mask of what is no spam, by a person's word."""
+        return np.asarray((self.labels != "") & (self.labels != SPAM))
+
+
+class Choice(NamedTuple):
+    """A share of ham that may be lost, and what it would have done."""
+
+    loss: float
+    cutoff: float  # the score from which on a message is spam
+    spam: int
+    unsure: int
+    ham: int
+    ham_lost: int  # of those that a person has corrected
+    spam_missed: int  # likewise
+
+
+def cutoff_page(context: PageContext) -> str:
+    model, title, limits = context.model, "Cutoff", context.model.cutoffs
+    if not has_spam(model.labels) or not limits:
+        why = "This model decides by the likeliest label. Cutoffs tell spam from other labels."
+        return context.page(title, heading(title), note(why))
+    if not isfinite(limits.spam):
+        why = "Too little mail was learned to choose one: mark some spam and some other mail first."
+        return context.page(title, heading(title), note(why))
+    mail = JudgedMail.of(context.history.scores(context.model_path, MONTH))
+    if not len(mail.scores):
+        return context.page(title, heading(title), note("No mail was judged yet to try a cutoff on."))
+    now, ham_name = float(model.stored.head["ham_loss"]), not_spam(model.labels)
+    choices = all_choices(model, mail, limits, now)
+    intro = (
+        "What share of the mail that is not spam may be taken for it? The less, the more spam stays unsure. "
+        f"What each choice would have done to {counted(len(mail.scores), 'message')} of the last 30 days:"
+    )
+    groups = score_groups(mail, ham_name)
+    bins = fitting_bins(mail.scores, [limits.ham, limits.spam])
+    listed = choice_table(choices, now, ham_name, Linear(bins.low, bins.high, *ACROSS))
+    form = context.form(
+        "/cutoff",
+        "/cutoff",
+        element("div", picture(groups, limits), listed, class_="beside"),
+        element("p", element("button", "use this", class_="main"), class_="save"),
+        class_="cutoff",
+    )
+    return context.page(title, heading(title, intro), saved_note(context, now), form)
+
+
+def saved_note(context: PageContext, now: float) -> Markup | None:
+    """Confirm what was saved, with the way back."""
+    before = share_of(context.query.get("before", ""))
+    if before is None or before == now:
+        return None
+    words = f"Saved: {percent_text(now)} may be lost, before it was {percent_text(before)}. "
+    undo = context.form("/cutoff", "/cutoff", hidden("loss", str(before)), element("button", "undo"))
+    return element("div", element("p", words, role="status"), undo, class_="note saved")
+
+
+def percent_text(share: float) -> str:
+    return f"{100 * share:.10g} %"
+
+
+def all_choices(model: Model, mail: JudgedMail, limits_now: Cutoffs, now: float) -> list[Choice]:
+    """Try each share of ham; one that changes nothing is no choice, unless it is the one of now."""
+    known, scale = left_out_scores(model.stored), score_scale(model.view)
+    choices: dict[float, Choice] = {}  # by cutoff
+    for loss in sorted({*LOSSES, now}):
+        made = judged(loss, cutoffs(*known, loss, scale=scale), limits_now, mail)
+        if loss == now:
+            choices[made.cutoff] = made
+        else:
+            choices.setdefault(made.cutoff, made)
+    return list(choices.values())
+
+
+def judged(loss: float, limits: Cutoffs, limits_now: Cutoffs, mail: JudgedMail) -> Choice:
+    """Judge mail anew by its scores. What was unsure for another reason than its score stays so."""
+    stays_unsure = (mail.verdicts == UNSURE) & (mail.scores <= limits_now.ham)
+    is_spam = (mail.scores >= limits.spam) & (mail.scores != limits.ham)
+    is_ham = (mail.scores <= limits.ham) & ~stays_unsure
+    spam, ham = int(is_spam.sum()), int(is_ham.sum())
+    lost, missed = int((is_spam & mail.said_ham).sum()), int((is_ham & (mail.labels == SPAM)).sum())
+    return Choice(loss, limits.spam, spam, len(mail.scores) - spam - ham, ham, lost, missed)
+
+
+def picture(groups: Sequence[ScoreGroup], limits: Cutoffs) -> Markup:
+    plot, _ = histogram(groups[0], groups[1], (limits.ham, limits.spam))
+    words = (
+        f"Bars up are {groups[0].name} and what was unsure, bars down are spam, as you or else the filter "
+        "called it; the scale is logarithmic, so that a single message shows. "
+        "Between the cutoffs a message is unsure."
+    )
+    return captioned(plot, words)
+
+
+def score_groups(mail: JudgedMail, ham_name: str) -> tuple[ScoreGroup, ScoreGroup]:
+    """Split messages by what a person says of them, or else the filter."""
+    is_spam = (mail.labels == SPAM) | ((mail.verdicts == SPAM) & ~mail.said_ham)
+    ham_group = ScoreGroup(ham_name, mail.scores[~is_spam], HAM_COLOUR)
+    return ham_group, ScoreGroup(SPAM, mail.scores[is_spam], SPAM_COLOUR)
+
+
+def choice_table(choices: Sequence[Choice], now: float, ham_name: str, x: Linear) -> Markup:
+    columns = ("may be lost", "spam", "unsure", ham_name, "lost", "missed")
+    note = (
+        f"Messages. Lost is {ham_name} taken for spam, missed is spam taken for {ham_name}, "
+        "both of the mail that you have marked."
+    )
+    listed = table(columns, [choice_row(choice, choice.loss == now, x) for choice in choices])
+    return element("div", scrolling("Choices", listed), element("p", note, class_="footnote"))
+
+
+def choice_row(choice: Choice, is_now: bool, x: Linear) -> Markup:
+    button = element(
+        "input",
+        type="radio",
+        name="loss",
+        value=str(choice.loss),
+        checked="" if is_now else None,
+        data_x=x.at(min(max(choice.cutoff, x.low), x.high)),
+        data_cutoff=tick(round(choice.cutoff, 2)),
+    )
+    as_now = element("span", " as now", class_="quiet") if is_now else None
+    name = element("th", element("label", button, f" {percent_text(choice.loss)}", as_now), scope="row")
+    return element("tr", name, [element("td", count(messages)) for messages in choice[2:]])
+
+
+def save_cutoff(context: PageContext, loss: str) -> None:
+    """Set the share of ham that may be lost, as `spamnb train --ham-loss` does."""
+    share = share_of(loss)
+    if share is None:
+        raise DataError("no such choice; load the page again")
+    train(context.model_path, {}, pool=LocalPool(1), ham_loss=share)
+
+
+def share_of(text: str) -> float | None:
+    """Read a share of ham; None if it cannot be chosen."""
+    try:
+        share = float(text)
+    except ValueError:
+        return None
+    return share if 0 <= share <= MOST_LOSS else None

@@ -1,0 +1,59 @@
+"""Senders that users allow or block for themselves, in allow.txt and block.txt beside their models."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from spamnb.errors import DataError, NoInput
+from spamnb.rights import as_owner
+from spamnb.senders.list_file import read_list
+from spamnb.senders.lists import SenderLists
+from spamnb.user_models import UserModels
+
+NAMES = ("allow.txt", "block.txt")
+MOST_USERS = 1024  # whose lists are kept
+LARGEST_LIST = 1 << 20  # bytes
+
+Stamps = list[tuple[int, int, int] | None]
+
+
+class UserLists:
+    """Lists that are read when they are first asked for, and anew when they have changed."""
+
+    def __init__(self, models: UserModels) -> None:
+        self.models = models
+        self.by_user: dict[str, tuple[Stamps, SenderLists]] = {}  # the least recently used first
+
+    def of(self, user: str) -> SenderLists | None:
+        """Return a user's lists; None without any. A list that cannot be read is an error."""
+        paths = [self.models.find(user, name) for name in NAMES]
+        if paths == [None, None]:
+            return None
+        stamps = [None if path is None else stamp_of(path) for path in paths]
+        kept = self.by_user.pop(user, None)
+        if kept is None or kept[0] != stamps:
+            with as_owner(self.models.owner(user)):
+                kept = stamps, SenderLists.of(*map(entries, paths))
+        self.by_user[user] = kept
+        if len(self.by_user) > MOST_USERS:
+            del self.by_user[next(iter(self.by_user))]
+        return kept[1]
+
+
+def stamp_of(path: str) -> tuple[int, int, int]:
+    """Stamp that differs once a list was changed or replaced; one that is too large is an error."""
+    try:
+        status = os.lstat(path)
+    except OSError as error:
+        raise NoInput(f"{path}: {error.strerror}") from error
+    if status.st_size > LARGEST_LIST:
+        raise DataError(f"{path}: larger than the {LARGEST_LIST >> 20} MB that a server takes of a user")
+    return status.st_ino, status.st_mtime_ns, status.st_size
+
+
+def entries(path: str | None) -> Iterator[str]:
+    try:
+        yield from read_list(path) if path else ()
+    except OSError as error:
+        raise NoInput(f"{path}: {error.strerror}") from error
