@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from contextlib import suppress
 from sqlite3 import Connection
 from typing import Any
@@ -60,7 +59,7 @@ def gather_file(database: Connection, folder: str, name: str, models: Models) ->
             if end:
                 database.execute("REPLACE INTO files VALUES (?, ?)", (name, first + end))
             if limits:
-                prune(database, *limits)
+                prune(database, folder, *limits)
         gathered += verdicts
     return gathered
 
@@ -101,9 +100,9 @@ def done(database: Connection, folder: str, name: str) -> int:
     return found[0] if found and found[0] <= log.size_and_time(folder, name)[0] else 0
 
 
-def prune(database: Connection, days: int, size: int) -> None:
+def prune(database: Connection, folder: str, days: int, size: int) -> None:
     """Remove what is said of messages after a year, or later if they are kept longer, and beyond a size."""
-    oldest = time.time() - max(YEAR, days * log.DAY)
+    oldest = log.confirmed_now(folder) - max(YEAR, days * log.DAY)
     database.execute("DELETE FROM entries WHERE time < ?", (oldest,))
     most = size // BYTES_OF_ENTRY
     database.execute("DELETE FROM entries WHERE id <= (SELECT max(id) FROM entries) - ?", (most,))

@@ -33,6 +33,7 @@ MAX_MESSAGE = 1 << 20  # bytes kept of a message
 MAX_TEXT = 500  # characters kept of a user's name and the like
 MAX_FILE = 32 << 20  # bytes after which another file is begun
 DAY = 86400  # seconds
+CONFIRMING = 3  # days with mail that tell what time it is
 LESSONS = 8 * 1000  # bytes of digests in a record
 SUFFIX = ".verdicts"  # of 2026-11-16-000000.verdicts
 FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT
@@ -147,7 +148,7 @@ def prune_files(folder: str, days: int, size: int) -> None:
     names = file_names(folder)
     others = set(os.listdir(folder)).difference(names)  # the database, of which the messages are no part
     total = file_limit(size) + sum(size_and_time(folder, name)[0] for name in others)
-    oldest = time.time() - days * DAY
+    oldest = confirmed_now(folder) - days * DAY
     for name in reversed(names):
         taken, written = size_and_time(folder, name)
         total += taken
@@ -156,6 +157,16 @@ def prune_files(folder: str, days: int, size: int) -> None:
                 os.unlink(os.path.join(folder, name))
             except FileNotFoundError:
                 pass  # by another process
+
+
+def confirmed_now(folder: str) -> float:
+    """Return the time up to which ages are counted: the end of the last day but two that mail was judged on.
+
+    A clock that is wrong for a day or two would else have everything forgotten.
+    """
+    written = [size_and_time(folder, name)[1] // DAY for name in file_names(folder)]
+    seen = sorted({day for day in written if day <= time.time() // DAY})
+    return (seen[-CONFIRMING] + 1) * DAY if len(seen) >= CONFIRMING else 0.0
 
 
 def size_and_time(folder: str, name: str) -> tuple[int, float]:

@@ -146,8 +146,8 @@ def label_by_keywords(keywords: Iterable[str], known: Known | None) -> str:
     return SPAM if junk and not ham else ""
 
 
-def take_marks(mailbox: VisitedMailbox, moves_mail: bool) -> dict[Known, Event]:
-    """Note what was marked since the last visit, and where it is to go; return what is to be told of each.
+def take_marks(mailbox: VisitedMailbox, moves_mail: bool) -> dict[Known, Entry]:
+    """Note what was marked since the last visit, and where it is to go; return what was said of each.
 
     What is halfway to another folder is looked at again at the next visit.
     """
@@ -160,7 +160,7 @@ def take_marks(mailbox: VisitedMailbox, moves_mail: bool) -> dict[Known, Event]:
         ]
     )
     last_marks = {key_of(head_of(raw)): entry for entry, raw in found or [] if raw}
-    untold, is_done = {}, True
+    marked, is_done = {}, True
     with state.change():
         for key, entry in last_marks.items():
             known = state.known(key)
@@ -170,11 +170,11 @@ def take_marks(mailbox: VisitedMailbox, moves_mail: bool) -> dict[Known, Event]:
                 target = target_of(mailbox, known, entry) if moves_mail else ""
                 known = known._replace(label=entry.correction or "", target=target, target_uid=0)
                 state.note(known)
-                untold[known] = event_of(mailbox, known, entry)
+                marked[known] = entry
         if found and is_done:
             last = max(int((entry.corrected or 0.0) * 1e6) for entry, _ in found)
             state.advance("marks", "", Progress(modseq=last))
-    return untold
+    return marked
 
 
 def target_of(mailbox: VisitedMailbox, known: Known, entry: Entry) -> str:

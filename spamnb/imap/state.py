@@ -23,7 +23,7 @@ from spamnb.imap.accounts import Account
 
 LONGEST_HEAD = 256 << 10  # bytes that are fetched of a header block; no more of it is read
 DAY = 86400  # seconds
-KEPT = 400  # days that a message is remembered after it was last met
+KEPT = 400  # days with a visit that a message is remembered after it was last met
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS mailbox (host TEXT NOT NULL, user TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS folder (  -- how far each was read, for each purpose
@@ -204,8 +204,8 @@ class State:
         return {key for (key,) in self._ask(question, folder, folder)}
 
     def note(self, *messages: Known) -> None:
-        today = int(time.time()) // DAY
-        self.database.executemany(PUT, [message._replace(time=today) for message in messages])
+        days = self.progress("days", "").next_uid
+        self.database.executemany(PUT, [message._replace(time=days) for message in messages])
 
     def add_correspondents(self, addresses: Iterable[str]) -> None:
         keys = [(key_of(address.encode("utf-8", "replace")),) for address in addresses]
@@ -216,5 +216,9 @@ class State:
         return bool(self._ask("SELECT 1 FROM correspondent WHERE key = ?", key))
 
     def forget_old(self) -> None:
-        """Forget messages that were not met for long."""
-        self.database.execute("DELETE FROM message WHERE time < ?", (int(time.time()) // DAY - KEPT,))
+        """Forget messages that were not met for long: days with a visit count, as a clock may be wrong."""
+        today, before = int(time.time()) // DAY, self.progress("days", "")
+        if today != before.modseq:
+            days = before.next_uid + 1
+            self.advance("days", "", Progress(next_uid=days, modseq=today))
+            self.database.execute("DELETE FROM message WHERE time < ?", (days - KEPT,))

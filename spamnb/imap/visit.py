@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from spamnb.errors import NoModel, command_to_run
 from spamnb.imap.accounts import FLAG, MOVE, NOTHING
-from spamnb.imap.corrections import Corrections, take_marks
+from spamnb.imap.corrections import Corrections, event_of, take_marks
 from spamnb.imap.fetch import FETCHED, cut, flags, messages
 from spamnb.imap.moves import KEYWORD, Moves
 from spamnb.imap.state import Known
@@ -18,6 +19,7 @@ from spamnb.reading.message import read
 
 if TYPE_CHECKING:
     from spamnb.bayes.verdict import Verdict
+    from spamnb.history.schema import Entry
     from spamnb.imap.accounts import Account
     from spamnb.imap.connection import Folder
     from spamnb.imap.fetch import Fetched
@@ -84,11 +86,26 @@ class Visit:
     def _carry_out_marks(self) -> None:
         """Move what was marked on the review page to where it belongs, if the server tells where it went."""
         moves_mail = self.account.action == MOVE and self.connection.has("UIDPLUS")
-        untold = take_marks(self.mailbox, moves_mail)
-        for name in dict.fromkeys(known.folder for known in untold if known.target):
+        marked = take_marks(self.mailbox, moves_mail)
+        for name in dict.fromkeys(known.folder for known in marked if known.target):
             self.mailbox.attempt(self._finish, name)
-        for known, event in untold.items():
-            self.mailbox.tell_outcome(known.key, event)
+        for known, entry in marked.items():
+            if known.target:
+                self.mailbox.attempt(partial(self._move_copies, known, entry), known.folder)
+            self.mailbox.tell_outcome(known.key, event_of(self.mailbox, known, entry))
+
+    def _move_copies(self, known: Known, entry: Entry, name: str) -> None:
+        """Move copies of a message that was marked after it, one by one: the state knows one of them."""
+        field, text = ("Message-ID", entry.message_id) if entry.message_id else ("Subject", entry.subject)
+        if not text.isascii():
+            return  # not all servers find it
+        folder = self.connection.open(name)
+        found = self.connection.search("UNDELETED", "HEADER", field, text)
+        for uid, key in self.mailbox.keys(folder, found).items():
+            if key == known.key:
+                with self.state.change():
+                    self.state.note(known._replace(validity=folder.validity, uid=uid))
+                self.moves.carry_out(folder)
 
     def _find_again(self, folder: Folder) -> None:
         """Find the messages we know in a folder whose UIDs the server has changed."""

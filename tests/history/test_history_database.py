@@ -169,13 +169,23 @@ def test_what_is_gathered_outlives_a_loss_of_power(folder, monkeypatch):
         assert sorted(scores(history.entries())) == [-9, -8, 9]
 
 
+def days_with_mail(folder):
+    """Three of them tell what time it is, so that a clock that is wrong for a day forgets nothing."""
+    for days in range(3):
+        path = os.path.join(folder, f"2026-01-{9 - days:02}-000000.verdicts")
+        with open(path, "wb"):
+            pass
+        os.utime(path, (time.time() - days * DAY,) * 2)
+
+
 def test_messages_go_and_what_was_said_of_them_stays(folder, history):
     [first, *_] = history.entries("time")
-    for name in file_names(folder):
-        os.utime(os.path.join(folder, name), (time.time() - 3 * DAY,) * 2)
+    [name] = file_names(folder)
+    os.utime(os.path.join(folder, name), (time.time() - 9 * DAY,) * 2)
+    days_with_mail(folder)
     for days in (14, 2):
         prune_files(folder, days, 10**8)
-        assert len(file_names(folder)) == (days == 14)
+        assert (name in file_names(folder)) == (days == 14)
     assert history.entries("time")[0] == first
     assert history.message(first.id) is None
     append(folder, ("ham", -4))  # another file in the place of the first
@@ -184,6 +194,7 @@ def test_messages_go_and_what_was_said_of_them_stays(folder, history):
 
 
 def test_entries_are_kept_for_a_year_or_while_there_is_room(folder, history):
+    days_with_mail(folder)
     append(folder, ("ham", -4), start=time.time() - 400 * DAY)
     history.gather()
     assert len(history.entries()) == 9
@@ -239,3 +250,16 @@ def test_summary(spamnb, history, folder):
     assert "put right by a person: 3, 33.3 % of all mail" in spamnb(*asked).succeeds().lines
     assert "messages judged: 0" in spamnb(*asked, "jack").succeeds().lines
     spamnb(*asked, "--top", "3").fails(64, "--top has no effect")
+
+
+def test_a_clock_that_is_wrong_for_a_day_forgets_nothing(folder, monkeypatch):
+    right = time.time()
+    for days in range(5):
+        append(folder, ("ham", -4), start=right - days * DAY)
+    monkeypatch.setattr(time, "time", lambda: right + 500 * DAY)
+    append(folder, ("ham", -4), start=right + 500 * DAY)
+    with History.open(folder) as history:
+        assert history.gather() == len(history.entries()) == 6
+        monkeypatch.undo()
+        history.gather()
+        assert all(history.message(entry.id) for entry in history.entries())

@@ -4,22 +4,30 @@ import itertools
 import os
 import resource
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections import Counter
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from functools import partial
 
 import pytest
+from helpers.reviewing import Forms, remembered, served
 from helpers.samples import ham, spam
 from helpers.serving import Serving, request
+from helpers.tiers import LONG
 from helpers.waiting import PATIENCE
 
-from spamnb.history.log import file_names
+from spamnb.databases import DAMAGED, transaction
+from spamnb.history.log import digest_of, file_names
 from spamnb.history.queries import History
+from spamnb.history.schema import NAME
 
 pytestmark = pytest.mark.slow
 
+MARKS = 50
+START = "import sys; from spamnb.__main__ import main; sys.exit(main())"
 # Appends messages named by its number and a count, some of them large, and says so after each.
 APPENDING = """
 import random, sys
@@ -107,6 +115,37 @@ def test_processes_append_while_two_gather(folder):
     found = gathered(folder)
     assert found.keys() >= said | {f"{number}-{count}" for number in range(4) for count in range(50)}
     assert set(found.values()) == {1}
+
+
+def visit_on(folder, model):
+    """Do what visits of `spamnb imap watch` do with the history: look for marks, and note what was moved."""
+    since = 0.0
+    for number in itertools.count():
+        with History.open(folder) as history:
+            history.gather()
+            for entry in history.corrected_since(since, "classify"):
+                assert history.message(entry.id)
+                since = max(since, entry.corrected or 0.0)
+        with History.open(folder) as history:
+            history.gather()
+            ids = history.with_digest(digest_of(spam(number % MARKS)), model, "spam")
+            history.remember_labels(dict.fromkeys(ids, None))
+            history.correct(ids, "spam")
+
+
+def test_marks_on_the_page_beside_visits_leave_the_history_sound(spamnb, own, folder):
+    """In each round fifty messages are marked, and that is undone; four requests at once."""
+    remembered(folder, own, map(spam, range(MARKS)))
+    rounds, numbers = 50 if LONG else 1, range(1, MARKS + 1)
+    with served(spamnb, "--model", own, "--history-folder", folder) as page:
+        forms = Forms(page)
+        for _ in range(rounds):
+            with forked(partial(visit_on, folder, own)), ThreadPoolExecutor(4) as threads:
+                assert set(threads.map(lambda id_: forms.send({"one": f"{id_}:spam"}), numbers)) == {200}
+                assert set(threads.map(lambda id_: forms.send({"undo": f"{id_}"}), numbers)) == {200}
+            with closing(sqlite3.connect(os.path.join(folder, NAME))) as database:
+                assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    assert not [name for name in os.listdir(folder) if DAMAGED in name]
 
 
 def test_gathering_that_is_killed_neither_loses_nor_doubles(folder):
@@ -218,6 +257,20 @@ def test_what_is_trained_under_another_label_counts_as_corrected(spamnb, mail, o
     assert figures(spamnb, env) == {"corrected": 0, "ham_lost": 0, "spam_missed": 0}
 
 
+def test_what_a_server_is_taught_counts_as_corrected(spamnb, own, tmp_path):
+    state = {"XDG_STATE_HOME": str(tmp_path)}
+    server = Serving(spamnb, tmp_path, model=own, history=True, allow_tell=True, env=state)
+    try:
+        server.ask(request("CHECK", spam(99)))
+        for fields in ({"Message-class": "ham", "Set": "local"}, {"Remove": "local"}):
+            assert b"EX_OK" in server.ask(request("TELL", spam(99), **fields))
+            lost = int("Set" in fields)
+            env = spamnb.environment | state
+            assert figures(spamnb, env) == {"corrected": lost, "ham_lost": lost, "spam_missed": 0}
+    finally:
+        server.end()
+
+
 def test_the_command(spamnb, mail, tmp_path):
     env = state_of(spamnb, tmp_path)
     assert spamnb("history", env=env).succeeds().out == b""
@@ -232,3 +285,26 @@ def test_the_command(spamnb, mail, tmp_path):
     word = rows[1][4].split()[0]
     assert len(spamnb("history", word, "--verdict", "spam", "--since", "1h", env=env).lines) == 1
     assert spamnb("history", "--since", "2099-01-01", env=env).succeeds().out == b""
+
+
+REFUSED = {
+    "history --since yesterday": "2026-11-16",
+    "history --history-folder /nosuch": "no such folder",
+    "classify --history HAM": "one message at a time",
+}
+
+
+@pytest.mark.parametrize("line", REFUSED)
+def test_refusals(spamnb, mail, line):
+    words = [mail.ham if word == "HAM" else word for word in line.split()]
+    spamnb(*words, stdin=b"Subject: x\n\n").fails(66 if "nosuch" in line else 64, REFUSED[line])
+
+
+def test_opening_it_again_drops_no_lock_that_the_process_has(folder):
+    """Closing any descriptor of a file would, so none may be opened but by SQLite."""
+    other = "import sqlite3, sys; sqlite3.connect(sys.argv[1], timeout=0).execute('BEGIN IMMEDIATE')"
+    with History.open(folder) as history, transaction(history.database):
+        with History.open(folder):
+            pass
+        command = [sys.executable, "-c", other, os.path.join(folder, NAME)]
+        assert b"database is locked" in subprocess.run(command, capture_output=True, timeout=PATIENCE).stderr

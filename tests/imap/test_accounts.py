@@ -1,11 +1,16 @@
 """`imap.toml`, and where passwords come from: what is wrong is said in one line, without the password."""
 
+import os
+import time
+
 import keyring
 import pytest
 from keyring.backend import KeyringBackend
 
 from spamnb.errors import SpamnbError
-from spamnb.imap.accounts import read_accounts, secret_of, to_keyring
+from spamnb.imap.accounts import Account, read_accounts
+from spamnb.imap.secrets import secret_of, to_keyring
+from spamnb.imap.state import KEPT, Known, State
 
 GOOD = 'host = "imap.example.org"\nuser = "me@example.org"\n'
 PASSWORD = "Tr0ub4dor&3"
@@ -39,6 +44,14 @@ def refused(config, text, *words):
     return line
 
 
+def test_defaults(config):
+    found = account(config, 'password_command = "pass show mail"')
+    assert (found.port_number, found.tls, found.inbox) == (993, "implicit", ("INBOX",))
+    assert found.action == "nothing"
+    assert account(config, 'tls = "starttls"\nkeyring = true').port_number == 143
+    assert account(config, 'keyring = true\nham = "Archive"').ham == ("Archive",)
+
+
 @pytest.mark.parametrize(
     ("line", "words"),
     [
@@ -53,6 +66,9 @@ def refused(config, text, *words):
         ("tls = 'maybe'", ["tls", "implicit or starttls or none"]),
         ("tls = 'none'", ["none", "unencrypted", "starttls"]),
         ("password_file = 'x'", ["one of", "password_command"]),  # two of them
+        ("oauth2 = 'x'", ["oauth2", "[account.NAME.oauth2]"]),
+        ("oauth2.client_id = 'x'", ["oauth2: device_url is missing"]),
+        ("oauth2.cleint_id = 'x'", ["oauth2", "'cleint_id'", "'client_id'"]),
     ],
 )
 def test_what_makes_no_sense(config, line, words):
@@ -81,6 +97,26 @@ def test_files_that_make_no_sense(tmp_path, text, words):
     refused(lambda _: str(path), text, *words)
 
 
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1"])
+def test_without_tls_only_to_this_machine(config, host):
+    text = f'[account.home]\nhost = "{host}"\nuser = "me"\nkeyring = true\ntls = "none"\n'
+    assert read_accounts(config(text))[0].port_number == 143
+    refused(config, text.replace(host, "127.0.0.1.example.org"), "unencrypted")
+
+
+def provider(**changes):
+    table = {"device_url": "https://example.org/d", "token_url": "https://example.org/t", "client_id": "x"}
+    return "\n".join(f'oauth2.{key} = "{value}"' for key, value in (table | changes).items())
+
+
+def test_a_provider_of_tokens(config):
+    assert account(config, provider()).takes_token
+    assert account(config, provider(token_url="http://127.0.0.1:8080/t")).takes_token
+    for url in "http://example.org/t example.org https:// https://[ https://x:99999/ file:///t".split():
+        refused(config, f"[account.home]\n{GOOD}{provider(token_url=url)}\n", "token_url", "https://")
+    refused(config, f"[account.home]\n{GOOD}{provider()}\nkeyring = true\n", "one of", "oauth2")
+
+
 @pytest.mark.slow
 def test_passwords_of_commands_and_files(config, tmp_path, monkeypatch):
     file = tmp_path / "password"
@@ -97,6 +133,14 @@ def test_passwords_of_commands_and_files(config, tmp_path, monkeypatch):
         with pytest.raises(SpamnbError, match=word) as caught:
             secret_of(account(config, f'password_command = "{command}"'))
         assert PASSWORD not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("path", "word"), [("/nowhere/password", "/nowhere/password: No such file"), ("/dev/null", "no password")]
+)
+def test_passwords_that_are_not_there(config, path, word):
+    with pytest.raises(SpamnbError, match=word):
+        secret_of(account(config, f'password_file = "{path}"'))
 
 
 class Memory(KeyringBackend):
@@ -132,3 +176,37 @@ def test_keyring(config):
         assert "\n" not in str(caught.value)
     finally:
         keyring.set_keyring(before)
+
+
+def test_a_damaged_state_is_set_aside_and_begun_again(tmp_path, capfd):
+    (tmp_path / "home.sqlite").write_bytes(b"no database\n" * 1000)
+    with State(Account("home", "imap.example.org", "me", keyring=True), str(tmp_path)) as state:
+        assert state.known(b"") is None
+    assert capfd.readouterr().err.count("set aside as") == 1
+    assert (tmp_path / "home.sqlite.damaged").read_bytes().startswith(b"no database")
+    assert not [path for path in open_files() if "home.sqlite" in path]
+
+
+def open_files():
+    links = [f"/proc/self/fd/{handle}" for handle in os.listdir("/proc/self/fd")]
+    return [os.readlink(link) for link in links if os.path.lexists(link)]
+
+
+def test_a_clock_that_is_wrong_for_a_run_wipes_no_memory(tmp_path, monkeypatch):
+    day = int(time.time()) // 86400
+    with State(Account("home", "imap.example.org", "me", keyring=True), str(tmp_path)) as state:
+
+        def visit(day):
+            monkeypatch.setattr(time, "time", lambda: day * 86400)
+            with state.change():
+                state.forget_old()
+
+        visit(day)
+        with state.change():
+            state.note(Known(b"x", "INBOX", 1, 1))
+        visit(day + 500)
+        for later in range(KEPT - 1):
+            visit(day + later)
+        assert state.known(b"x")
+        visit(day + KEPT)
+        assert not state.known(b"x")

@@ -356,3 +356,15 @@ def test_read_only_folders(server, home):
     server.writable(junk)
     home.run()
     assert places(server)[digest(spam(99))] == junk
+
+
+def test_copies_of_what_is_marked_move_with_it(dovecot, home):
+    home.add(dovecot, history=True)
+    for _ in range(3):
+        dovecot.append("INBOX", near(1))
+    home.run()
+    for label, folder in (("spam", dovecot.name("Junk")), (None, "INBOX")):
+        home.mark(near(1), label)
+        home.run()
+        assert {name: len(found) for name, found in folders(dovecot).items()} == {folder: 3}
+        assert home.outcomes() == []
