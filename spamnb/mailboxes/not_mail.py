@@ -23,6 +23,8 @@ SETTINGS_STARTS = (
     b"# POP3 State File",  # popstate.dat
     b"\xfe\xed\xfa\xce",  # training.dat
 )
+# Texts of a profile, some beside its mailboxes; of no other program's mail, so their names tell.
+PROFILE = frozenset("filterlog.html junklog.html feeds.rdf feeditems.rdf prefs.js user.js".split())
 BINARY = "a binary file"
 PDF = b"%PDF-"  # which may begin with text; programs, pictures, sound have a NUL near their start
 # Control characters that are in no text: not those of tabs, lines and pages, nor ESC, SO and SI, which change
@@ -49,6 +51,8 @@ def not_mail(path: str, head: bytes) -> str:
     if ending == ".msf" and head.startswith(MORK):
         return INDEX
     if ending in (".dat", ".mab") and head.startswith(SETTINGS_STARTS):
+        return SETTINGS
+    if path.rpartition("/")[2].lower() in PROFILE and not _begins_with_field(head):
         return SETTINGS
     return ""
 

@@ -95,27 +95,66 @@ username_attribute = username
 active_attribute = active
 active_value = true
 """
+# A part of the mailbox where no message fits in; moving there is refused too, as the rest has no such limit.
+FULL = {
+    "2.3": """
+namespace full {{
+  prefix = Full/
+  separator = /
+  location = maildir:~/Full
+  mailbox Junk {{
+    auto = create
+  }}
+}}
+mail_plugins = acl quota
+plugin {{
+  quota = count:Full:ns=Full/
+  quota_rule = *:bytes=1
+  quota_grace = 0
+  quota_vsizes = yes
+}}
+""",
+    "2.4": """
+namespace full {{
+  prefix = Full/
+  separator = /
+  mail_path = ~/Full
+  mailbox Junk {{
+    auto = create
+  }}
+  quota Full {{
+    storage_size = 1 B
+    storage_grace = 0
+  }}
+}}
+mail_plugins {{
+  quota = yes
+}}
+""",
+}
 
 
 class DovecotImap(ImapMailbox, DovecotProcess):
     """Dovecot, with a port for plain and STARTTLS, and `tls_port`.
 
     without      capabilities it does not show
+    full         has a folder Full/Junk that answers NO [OVERQUOTA]
     settings     more lines for dovecot.conf
+    introspection  address of a provider of OAuth 2 that knows which tokens are good
     below_inbox  all folders are below `INBOX.`, as Courier and Cyrus have them
 
-    `ca` is the file of the authority, `provider.tokens` are let in by OAuth 2.
+    `ca` is the file of the authority, `provider.tokens` are let in by OAuth 2, unless another one is asked.
     """
 
-    def __init__(self, without=(), settings="", below_inbox=False):
+    def __init__(self, without=(), full=False, settings="", introspection="", below_inbox=False):
         ImapMailbox.__init__(self)
         if below_inbox:
             self.separator, self.prefix = ".", "INBOX."
             settings += "namespace inbox {\n  prefix = INBOX.\n  separator = .\n}\n"
         self.port, self.tls_port = free_ports(2)
         self.provider = Provider()
-        oauth2 = OAUTH2.format(url=self.provider.introspection)
-        ours = IMAP + OF_A_VERSION[VERSION]
+        oauth2 = OAUTH2.format(url=introspection or self.provider.introspection)
+        ours = IMAP + OF_A_VERSION[VERSION] + (FULL[VERSION] if full else "")
         names = {"folder": self.root / "dovecot", "port": self.port, "tls_port": self.tls_port}
         ours = ours.format(oauth2=oauth2, **names)
         for name in FOLDERS:

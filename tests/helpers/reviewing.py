@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
-from urllib.request import HTTPCookieProcessor, build_opener
+from urllib.request import HTTPCookieProcessor, Request, build_opener
 
 from selectolax.lexbor import LexborHTMLParser
 
@@ -48,16 +48,36 @@ class Page:
 
 
 class Forms:
-    """A page as it is read without script."""
+    """A page as it works without script: what is read there, and what its forms send."""
 
     def __init__(self, page: Page) -> None:
         self.base = page.base
         self.opener = build_opener(HTTPCookieProcessor())
         self.opener.open(page.address, timeout=PATIENCE)
+        secret = self.read().css_first("input[name=secret]")
+        assert secret
+        self.secret = secret.attributes["value"] or ""
 
     def read(self, path: str = "/", **asked: str) -> LexborHTMLParser:
         with self.opener.open(f"{self.base}{path}?{urlencode(asked)}", timeout=PATIENCE) as answer:
             return LexborHTMLParser(answer.read())
+
+    def mark(self, subject: str, label: str | None) -> bool:
+        """Say what a message is, or without a label undo that; False if it is not there."""
+        page = self.read(text=subject, order="time")
+        rows = [row for row in page.css(".rows > li") if subject in row.text()]
+        if not rows:
+            return False
+        id_ = str(rows[0].id)[1:]
+        self.send({"one": f"{id_}:{label}"} if label else {"undo": id_})
+        return True
+
+    def send(self, fields: dict[str, str]) -> int:
+        """Send a form that corrects messages; returns the status of the answer."""
+        fields = {"secret": self.secret, "rows": "", **fields}
+        request = Request(f"{self.base}/correct", urlencode(fields).encode(), {"Origin": self.base})
+        with self.opener.open(request, timeout=PATIENCE) as answer:
+            return int(answer.status)
 
 
 @contextmanager

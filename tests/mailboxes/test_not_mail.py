@@ -53,6 +53,7 @@ BESIDE = {
     "msgFilterRules.dat": FILTERS,
     "popstate.dat": STATE,
     "training.dat": b"\xfe\xed\xfa\xce\0\0\0\1",
+    "filterlog.html": b"<html><p>Applied filter to message from ann</p></html>",
 }
 DATA = {
     "picture.png": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
@@ -91,14 +92,14 @@ def test_met_in_a_folder_they_are_passed_over_and_told(spamnb, own, tmp_path):
     done = spamnb("train", "--jobs", "2", "--model", own, "--ham", folder).succeeds()
     assert done.lines[:2] == [f"ham: {len(MAIL)} learned", "unreadable: 0"]
     line = done.lines[-1]
-    assert line.startswith(f"passed over 14 files without mail: {folder}/Inbox.msf, {folder}/a.zip, ")
+    assert line.startswith(f"passed over 15 files without mail: {folder}/Inbox.msf, {folder}/a.zip, ")
     assert line.endswith(" and 4 more; to read archives, unpack them")
     found = list(sources.messages([folder]))
     passed = {os.path.basename(item.path) for item in found if isinstance(item, PassedOver)}
     assert passed == (ARCHIVES | BESIDE | DATA).keys()
     done = spamnb("classify", folder)
     assert (done.code, len(done.lines)) == (0, len(MAIL))
-    assert b"passed over 14 files" in done.err
+    assert b"passed over 15 files" in done.err
 
 
 @pytest.mark.parametrize("name", [*ARCHIVES, *BESIDE])
