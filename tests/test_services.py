@@ -39,7 +39,7 @@ def test_systemd_finds_nothing_wrong(scope, tmp_path):
     for path, text in UNITS.items():
         if path.parent.name == scope:
             paths.append(tmp_path / path.name)
-            text = text.replace("ExecStart=spamnb ", f"ExecStart={program} ")
+            text = text.replace("ExecStart=spamnb ", f'ExecStart="{program}" ')
             paths[-1].write_text(text.replace("User=spamnb", "User=daemon"))
     done = subprocess.run(
         ["systemd-analyze", "verify", "--man=no", f"--{scope}", *paths],

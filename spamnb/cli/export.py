@@ -5,6 +5,7 @@ import sys
 import click
 
 from spamnb.cli.shared.options import Command, model_option
+from spamnb.cli.shared.outputs import keep_output_private
 
 EXAMPLES = """
 spamnb export > model.txt
@@ -21,5 +22,6 @@ def export(model: str) -> None:
     """
     from spamnb.exchange.export import exported
 
+    keep_output_private()
     for line in exported(model):
         sys.stdout.buffer.write(line.encode() + b"\n")  # UTF-8 in any locale

@@ -12,6 +12,7 @@ import msgpack
 from spamnb.errors import WHAT_TO_DO, InputOutputError, ModelError, NoInput
 from spamnb.files import counted
 from spamnb.inspection.model_summary import day_text
+from spamnb.model import Model
 from spamnb.store.journal import Journal
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.vocabulary import column_blocks
@@ -65,6 +66,10 @@ def check(path: str, progress: Callable[[int, int], object] = lambda _size, _ent
     try:
         found.messages = sum(stored.head["messages"])
         found.damage += column_damage(stored, progress)
+        if not found.damage:
+            Model.open(path, layered=False)
+    except ModelError as error:
+        found.damage.append(error.why)
     except HEAD_ERRORS:
         found.damage.append(f"its head makes no sense; {WHAT_TO_DO}")
     found.damage += journal_damage(journal)

@@ -119,7 +119,10 @@ def test_the_history_is_kept_as_long_as_configured(home, mail, days):
     folder = home.home / ".local" / "state" / "spamnb" / "history"
     for age, stays in ((20, True), (40, False)):
         home.classify("-p", stdin=mail.messages["spam"]).succeeds()
-        kept = next(folder.glob("*.verdicts")).rename(folder / "2026-01-01-000000.verdicts")
+        for day in range(3):  # with mail: they tell what time it is
+            (folder / f"2026-01-0{day + 2}-000000.verdicts").touch()
+            os.utime(folder / f"2026-01-0{day + 2}-000000.verdicts", (time.time() - day * 86400,) * 2)
+        kept = max(folder.glob("*.verdicts")).rename(folder / "2026-01-01-000000.verdicts")
         then = time.time() - age * 86400
         os.utime(kept, (then, then))
         home.classify("-p", stdin=mail.messages["spam"]).succeeds()  # begins another file

@@ -30,11 +30,11 @@ def model(tmp_path, monkeypatch):
 
 
 WATCHED = """#!/bin/sh
-cd {folder}
+cd "{folder}"
 echo started >> log
 mkdir busy || echo two >> log
 while test -e hold; do sleep 0.02; done
-{python} "$@" || echo failed >> log
+"{python}" "$@" || echo failed >> log
 rmdir busy
 """
 

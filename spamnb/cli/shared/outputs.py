@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from spamnb.errors import CannotCreate, InputOutputError
-from spamnb.files import complain, write_all
+from spamnb.files import STDOUT, complain, write_all
 from spamnb.lock import check_place
 from spamnb.store.head import SIGNATURE
 
@@ -65,6 +65,7 @@ def write_files(contents: Mapping[str, str | bytes]) -> int:
 def write_file(path: str, content: str | bytes) -> None:
     data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
     if path == OUTPUT:
+        keep_output_private()
         sys.stdout.buffer.write(data)
         return
     try:
@@ -77,3 +78,15 @@ def write_file(path: str, content: str | bytes) -> None:
         raise InputOutputError(f"{path}: {error.strerror}") from error
     finally:
         os.close(handle)
+
+
+def keep_output_private() -> None:
+    """Close to others a file that a shell has just made for standard output: words of mail go there.
+
+    A file with other rights than the umask gives was made by somebody who chose them.
+    """
+    os.umask(umask := os.umask(0o077))
+    with suppress(OSError):
+        status = os.fstat(STDOUT)
+        if not status.st_size and status.st_mode == stat.S_IFREG | 0o666 & ~umask:
+            os.fchmod(STDOUT, 0o600)
