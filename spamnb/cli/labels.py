@@ -50,8 +50,11 @@ def change(model: str, old: str, new: str | None, yes: bool) -> None:
     if not yes and (new is None or new in stored.labels):
         count = stored.messages[stored.labels.index(old)]
         what = f"all {count:,} messages of {old} {f'become {new}' if new else 'are forgotten'}, for good"
-        if not (can_ask() and click.confirm(f"{what}. Go on?", err=True)):
+        if not can_ask():
             raise UsageError(f"{what}: nothing was changed; if you mean it, add --yes")
+        if not click.confirm(f"{what}. Go on?", err=True):
+            click.echo("nothing was changed")
+            return
     count = relabel(model, old, new)
     click.echo(f"{old}: {count:,} " + (f"now {new}" if new else "forgotten"))
 

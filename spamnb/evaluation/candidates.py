@@ -83,15 +83,15 @@ def parse_settings(text: str, allowed: Collection[str] = SETTING_NAMES) -> Parse
     view: dict[str, Any] = {}
     for item in text.split(",") if text != "default" else ():
         name, _, value = item.strip().partition("=")
+        if name not in allowed:
+            raise UsageError(f"no setting {name!r} here; use NAME=VALUE with one of {', '.join(allowed)}")
+        field, parse = _SETTINGS[name]
         try:
-            if name not in allowed:
-                raise KeyError
-            field, parse = _SETTINGS[name]
             (view if name in VIEW_NAMES else settings)[field] = parse(value)
         except (KeyError, ValueError):
-            raise UsageError(
-                f"unknown setting {item.strip()!r}; use NAME=VALUE with one of {', '.join(allowed)}"
-            ) from None
+            one_of = EVENTS if name == "event" else ("yes", "no") if name in SWITCHES else ()
+            wanted = f"; it is one of {', '.join(one_of)}" if one_of else ""
+            raise UsageError(f"{name} cannot be {value!r}{wanted}") from None
     Settings(**settings)  # raises an error if a value is wrong
     is_textbook = "event" in view or view.get("tfidf", False)
     if "prior" in view and not is_textbook:

@@ -259,7 +259,7 @@ def test_settings_are_options_too(spamnb, mail):
         assert answers[0].succeeds().json == answers[1].succeeds().json
     spamnb(*judge, "--tfidf", "--settings", "event=binary").fails(64, "all settings")
     spamnb(*judge, "--evnt", "binary").fails(64, "--evnt")
-    spamnb(*judge, "--event", "poisson").fails(64, "event=poisson")
+    spamnb(*judge, "--event", "poisson").fails(64, "event cannot be 'poisson'", "bernoulli")
 
 
 def test_three_labels(spamnb, three, mail):

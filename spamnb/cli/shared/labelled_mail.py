@@ -51,7 +51,8 @@ class LabelledMail:
         if folders:
             if len(folders) != 2:
                 raise UsageError(
-                    "name two folders or mailboxes, ham first; or use --ham PATH and --spam PATH"
+                    "name two folders or mailboxes, ham first; "
+                    "or use --ham PATH, --spam PATH and --label NAME=PATH"
                 )
             sources |= {"ham": [folders[0]], "spam": [folders[1]]}
             refuse_swapped_names(sources)
