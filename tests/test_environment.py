@@ -22,7 +22,9 @@ def test_nothing_of_the_callers_is_left(tmp_path):
     done = subprocess.run(command, env=CALLERS | asked, umask=0o077, stdout=subprocess.PIPE, check=True)
     environment, umask = json.loads(done.stdout)
     assert umask == 0o022
-    assert environment.pop("HOME").startswith(f"{os.environ['TMPDIR']}/spamnb-home-")
+    folder = environment.pop("TMPDIR")
+    assert folder.isascii()
+    assert environment.pop("HOME").startswith(f"{folder}/spamnb-home-")
     assert int(environment.pop("SOURCE_DATE_EPOCH")) > int(os.environ["SOURCE_DATE_EPOCH"]) - 1
     assert environment.pop("PATH").startswith("/bin:")
-    assert environment == {"LANG": "C.UTF-8", "SPAMNB_LONG": "1", "TMPDIR": os.environ["TMPDIR"], "TZ": "UTC"}
+    assert environment == {"LANG": "C.UTF-8", "SPAMNB_LONG": "1", "TZ": "UTC"}
