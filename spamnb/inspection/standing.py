@@ -1,16 +1,12 @@
 """Where a model stands: how much spam it catches, and what mail it lacks."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
-
-import numpy as np
 
 from spamnb.arrays import Array
 from spamnb.bayes.cutoffs import FEWEST, ham_and_spam, has_spam, score_scale, spam_caught
 from spamnb.errors import command_to_run
 from spamnb.inspection.suspects import count_suspects
-from spamnb.labels import sorted_into
-from spamnb.model import cutoffs_of, view_of
+from spamnb.model import view_of
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.learned import LearnedMessages
 from spamnb.training.labels import mail_option
@@ -37,32 +33,6 @@ def known_scores(stored: StoredModel) -> tuple[Array, Array] | None:
         return None
     ham, spam = left_out_scores(stored)
     return (ham, spam) if min(len(ham), len(spam)) >= FEWEST else None
-
-
-class LabelFiling(NamedTuple):
-    """How mail of a label would be sorted, each message by the other mail."""
-
-    label: str
-    messages: int  # whose scores are known
-    filed_percent: float
-    misfiled_percent: float  # under another label but spam, at most
-
-
-def label_filing(stored: StoredModel) -> list[LabelFiling]:
-    """Tell how mail of each label but spam would be sorted; nothing of a model that does not sort."""
-    if not sorted_into(stored.labels):
-        return []
-    learned, limits = LearnedMessages.load(stored), cutoffs_of(stored)
-    is_ham = learned.scores <= limits.ham
-    sides = is_ham & (learned.leads >= limits.margin), is_ham & (learned.leads <= -limits.margin)
-    found = []
-    for index, label in enumerate(stored.labels):
-        own = (learned.labels == index) & ~np.isnan(learned.leads)  # none of spam has a lead
-        if own.any():
-            found.append(
-                LabelFiling(label, int(own.sum()), *(100 * float(side[own].mean()) for side in sides))
-            )
-    return found
 
 
 def learning_curve(stored: StoredModel) -> list[tuple[int, float]]:

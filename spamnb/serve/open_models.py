@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 
 from spamnb.errors import InputOutputError, ModelError, SpamnbError
 from spamnb.files import model_file
@@ -20,7 +21,7 @@ MOST_USER_JOURNAL = 1 << 23  # bytes; from 2 MB on, who learns folds it at once
 MOST_USER_PATTERNS = 1 << 18  # entries of a histogram, which some views read whole
 
 
-class ReloadingModel:
+class ReloadingModel(ABC):
     """A model that is reopened when its file or journal has changed; if that fails, it stays as it was."""
 
     is_link = False  # whether its path may be a link, which may lead elsewhere some day
@@ -46,8 +47,8 @@ class ReloadingModel:
     def _is_on_old_base(self) -> bool:
         return False
 
-    def _open(self) -> Model:
-        raise NotImplementedError
+    @abstractmethod
+    def _open(self) -> Model: ...
 
     def _reopen(self, stamp: Stamp) -> Model:
         try:

@@ -110,12 +110,6 @@ class StoredModel:
     def count_bytes(self) -> int:
         return self.column("tokens").size + self.column("pairs").size
 
-    def verify_counts(self) -> None:
-        """Verify all counts, which are not kept."""
-        for name in ("tokens", "starts", "pairs", "pair_starts", "gram_counters", "grams"):
-            if name in self.columns:
-                self.columns[name].verify()
-
     def rows(self, fingerprints: Sequence[int]) -> dict[int, Row]:
         """Return the counts of those tokens that are known, the journal's included."""
         rows = self.tokens.rows(fingerprints)

@@ -47,15 +47,6 @@ class CountLookup:
         if self.base:
             self.grams = added_counts(self.grams, self.base.grams)
 
-    def counts_of_any(self, fingerprints: Array) -> Array:
-        """Return the rows of counts of tokens and pairs, zeros for what is unknown."""
-        counts = np.zeros((len(fingerprints), self.counts.shape[1]), np.int32)
-        for keys, start in ((self.tokens, 0), (self.pairs, len(self.tokens))):
-            places = places_among(keys, fingerprints)
-            found = places >= 0
-            counts[found] = self.counts[start + places[found]]
-        return counts
-
     def counts_of(self, rows: Rows, fingerprints: Array) -> Array:
         """Return the rows of counts of a vocabulary that messages use, zeros for what is unknown."""
         is_pair = np.zeros(len(fingerprints), bool)
