@@ -42,7 +42,7 @@ test-pythons:  ## the fast tests on every Python from 3.11 on that is installed
 		if python$$minor -c '' 2>/dev/null; then echo "Python $$minor"; \
 		$(MAKE) -s test-fast VENV=.venv-$$minor PYTHON=python$$minor || failed=1; fi; done; test -z "$$failed"
 
-checks: env  ## of how this is made: requirements, wheels, the image, types of the core, figures on the pages, the benches
+checks: env  ## of how this is made: requirements, wheels, the image, figures on the pages, the benches
 	$(BIN)/python -m pytest -n auto -o python_files='check_*.py' tests/checks
 
 lint: env  ## style, types, which module may import which, and the budget of lines and options
@@ -194,4 +194,4 @@ PIN = $(BIN)/uv pip compile -q pyproject.toml --universal --python-version 3.11 
 
 clean:  ## remove what was made
 	find spamnb -name '*.so' -delete
-	rm -rf .venv* .audit .demo .fuzz .objects dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv* .audit .demo .fuzz dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -24,11 +24,9 @@ from documents import docx, pdf, qr_code, smuggling_page
 
 from corpora import LABELS, Corpus, lay_out
 from spamnb import train
-from spamnb.html.page import render
+from spamnb.core.native import is_html, read, render_page
 from spamnb.inspection.model_summary import most_telling_tokens
 from spamnb.model import Model
-from spamnb.reading.message import read
-from spamnb.reading.tokenizer import is_html
 from spamnb.tables.loading import load_table
 
 LOOK_ALIKES = str.maketrans("aeopcyxi", "аеорсухі")
@@ -90,7 +88,9 @@ class Mail:
         ]
         self.head = b"\n".join(fields)
         texts = [
-            render(part.text).text if is_html(part) else part.text for part in message.leaves if part.text
+            render_page(part.text).text if is_html(part) else part.text
+            for part in message.leaves
+            if part.text
         ]
         self.words = "\n".join(texts).split()
 

@@ -19,8 +19,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
-from spamnb.reading.encodings.charsets import by_codec, codec
-from spamnb.reading.encodings.decoding import decode, text_and_charset
+from spamnb.core.native import codec, decode_as, decode_bytes, found_text
 
 languages: Any = import_module("reading.test_languages")  # what texts there are, and their charsets
 SIZES = (20, 80, 400)
@@ -28,7 +27,7 @@ PIECES = 40  # of each language, charset and size
 
 
 def spamnb(data: bytes) -> str:
-    return text_and_charset(data, "")[1]
+    return found_text(data, "")[1]
 
 
 def chardet(data: bytes) -> str:
@@ -105,7 +104,7 @@ def share_read(detector: Callable[[bytes], str], found: list[tuple[str, bytes]])
     right = 0
     for text, data in found:
         name = codec(detector(data))
-        read = by_codec(data, name) if name else decode(data)
+        read = decode_as(data, name) if name else decode_bytes(data)
         right += languages.words_of(read) == languages.words_of(text)
     return right / len(found)
 

@@ -1,6 +1,6 @@
-"""Make spamnb/reading/encodings/letter_tables.py: how often letters follow each other, to find charsets by.
+"""Make spamnb/core/letter_tables.py: how often letters follow each other, to find charsets by.
 
-    python bench/letter_tables.py TEXTS > spamnb/reading/encodings/letter_tables.py
+    python bench/letter_tables.py TEXTS > spamnb/core/letter_tables.py
 
 TEXTS is a folder of plain texts in UTF-8, one file a language: de.txt, zh-Hans.txt … Those used are prose of
 Debian's packages: descriptions of packages (the archive's Translation-* files), manual pages, handbooks and
@@ -16,8 +16,7 @@ import unicodedata
 from collections import Counter
 from pathlib import Path
 
-from spamnb.reading.encodings.charsets import MULTI_BYTE
-from spamnb.reading.encodings.detection import GUESSED
+from spamnb.core.letter_tables import CHARSETS
 
 HEAD = '''"""How often letters follow each other, as bench/letter_tables.py counted them in prose."""
 
@@ -88,11 +87,10 @@ def kind(char: str) -> str:
 def upper_halves(own: dict[str, str]) -> dict[str, tuple[bytes, dict[str, bytes]]]:
     """Return what stands in the upper half of each charset of single bytes, by the letters of languages."""
     found = {}
-    for name, (languages, _) in GUESSED.items():
-        if name not in MULTI_BYTE:
-            half = bytes(range(128, 256)).decode(name, "replace")
-            classes = {language: classes_of(half, own[language]) for language in languages.split()}
-            found[name] = "".join(map(kind, half)).encode(), classes
+    for name, (_, languages) in CHARSETS.items():
+        half = bytes(range(128, 256)).decode(name, "replace")
+        classes = {language: classes_of(half, own[language]) for language in languages}
+        found[name] = "".join(map(kind, half)).encode(), classes
     return found
 
 

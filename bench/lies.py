@@ -20,8 +20,8 @@ from peers import Spamnb
 from tables import figure, table
 
 from corpora import LABELS, Corpus
-from spamnb.reading.encodings.decoding import decode, readable_value
-from spamnb.reading.encodings.letter_tables import IDEOGRAPHS, LETTERS
+from spamnb.core.letter_tables import IDEOGRAPHS, LETTERS
+from spamnb.core.native import decode_bytes, readable
 
 CHARSETS = {"Chinese": ("gb18030",), "Russian": ("koi8-r", "windows-1251")}
 HAN, CYRILLIC = IDEOGRAPHS["zh-Hans"], LETTERS["ru"]  # characters, and what each costs in quarters of a nat
@@ -64,13 +64,14 @@ def turned(raw: bytes, language: str, lie: str = "") -> bytes:
     for part in message.walk():
         data = part.get_payload(decode=True)
         if isinstance(data, bytes) and data and part.get_content_maintype() == "text":
-            data = translated(decode(data, part.get_content_charset("")), language).encode(charset, "replace")
+            text = decode_bytes(data, part.get_content_charset(""))
+            data = translated(text, language).encode(charset, "replace")
             data = encodebytes(data) if lie == "7bit" else data
             part.set_payload(data.decode("ascii", "surrogateescape"))
             part.del_param("charset") if lie else part.set_param("charset", charset)
             del part["Content-Transfer-Encoding"]
             part["Content-Transfer-Encoding"] = lie or "8bit"
-    subject = readable_value(str(message["Subject"] or "").encode("latin-1", "replace").decode("latin-1"))
+    subject = readable(str(message["Subject"] or "").encode("latin-1", "replace").decode("latin-1"))
     data = translated(" ".join(subject.split()), language).encode(charset, "replace")
     data = data if lie else b"=?%s?B?%s?=" % (charset.encode(), b64encode(data))
     del message["Subject"]

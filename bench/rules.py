@@ -48,6 +48,13 @@ class Change:
     module: str
     text: str
     without: str
+    other: Change | None = None  # that belongs to it, in another module
+
+    def changed(self, source: str) -> str:
+        """Return the source of the module with this change."""
+        if source.count(self.text) != 1:
+            raise ValueError(f"in {self.module} there is not once: {self.text}")
+        return source.replace(self.text, self.without)
 
 
 def kind(reader: str, more: str = "") -> Change:
@@ -56,49 +63,72 @@ def kind(reader: str, more: str = "") -> Change:
     return Change("reading/attachments/__init__.py", text, text.replace(reader, "lambda *_: Content()"))
 
 
-STYLES, SHEETS, PAGE = "html/styles.py", "html/sheets.py", "html/page.py"
-SCRIPTS, TOKENIZER = "reading/scripts.py", "reading/tokenizer.py"
+PAGE, STYLES, SHEETS = "core/html_page.pyx", "core/html_styles.pyx", "core/html_sheets.pyx"
+COLOURS, TOKENIZER = "core/html_colours.pyx", "core/tokenizer.pyx"
+# The core reads most letters; what it leaves to Python has the same rule there.
+SCRIPTS, ODD_SCRIPTS = "core/scripts.pyx", "reading/scripts.py"
+PAIRED = "if cut == PAIRS and end - start > 1"
+FOLDED = """        ("ΆΈΉΊΌΎΏΐΪΫάέήίΰϊϋόύώς", "αεηιουωιιυαεηιυιυουωσ"),
+        ("ȘșȚțЁёİ", "şşţţееi"),
+        ("ىیکۀ", "ييكه"),
+"""
 # By name, the change without which a rule changes what is read.
 CHANGES = {
-    "hidden text": Change(PAGE, "view = self.nesting.style.view", "view = SEEN"),
-    "style sheets": Change(
-        PAGE, 'if not self.sheet_is_whole and html.find("{", start, end) >= 0', "if False"
-    ),
-    "style sheets behind the text": Change(PAGE, "self.sheet_is_late = True", "pass"),
-    "styles of attributes": Change(PAGE, "css = scanner.value(STYLE)", 'css = ""'),
-    "colours alike": Change(STYLES, " or look_the_same(colour, background)", ""),
-    "transparent colours": Change(STYLES, " or colour == CLEAR", ""),
+    "hidden text": Change(PAGE, "if reader.style.view != reader.view", "if False"),
+    "style sheets": Change(PAGE, "elif element.kind.role == ROLE_SHEET and", "elif False and"),
+    "style sheets behind the text": Change(PAGE, "reader.sheet_is_late |= reader.has_text_tags", "pass"),
+    "styles of attributes": Change(PAGE, "css = attribute(scanner, ATTR_STYLE)", "css = nothing()"),
+    "colours alike": Change(STYLES, " or look_the_same(style.colour, style.background)", ""),
+    "transparent colours": Change(STYLES, " or style.colour == CLEAR", ""),
     "any word as a colour": Change(
-        STYLES, 'digits = "".join([char', 'return INHERITED\n    digits = "".join([char'
+        COLOURS, "word = first_chars(word, MAX_COLOUR_WORD)", "return INHERITED\n    word = nothing()"
     ),
-    "colours as functions": Change(STYLES, 'if word.startswith(("rgb", "hsl"))', "if False"),
-    "out of view": Change(STYLES, "or _is_out_of_view(declared)", ""),
-    "positions": Change(STYLES, 'if declared.get("position", "static") != "static"', "if False"),
-    "margins": Change(STYLES, "for name in _MARGINS:", "for name in ():"),
-    "opacity": Change(STYLES, 'or 0 <= share(declared.get("opacity", "")) <= MIN_OPACITY', ""),
-    "boxes without room": Change(STYLES, "for side in _EXTENTS:", "for side in ():"),
-    "visibility": Change(STYLES, 'if "visibility" in declared', "if False"),
-    "tiny letters": Change(STYLES, 'if "font-size" in declared', "if False"),
-    "comments and escapes in styles": Change(STYLES, "css = css.lower()", "return css.lower()"),
-    "media queries": Change(SHEETS, "is_for_all(prelude[6:])", "True"),
-    "elements around": Change(SHEETS, " and _all_in(rule.around, self.open)", ""),
-    "variables": Change(SHEETS, 'if "var(" in value', "if False"),
-    "importance of styles": Change(SHEETS, "values |= rule.important", "pass"),
-    "texts of pictures": Change(PAGE, "return self.scanner.value(ALT)", 'return ""'),
-    "values of inputs": Change(PAGE, "return self.scanner.value(VALUE)", 'return ""'),
-    "hidden words left out": Change(TOKENIZER, "[self.words.spaced(page.hidden) for", "[b'' for"),
-    "characters that are not seen": Change(SCRIPTS, "if is_changed(_PLAINER, piece)", "if False"),
-    "one form of each letter (NFKC)": Change(SCRIPTS, 'normalize("NFKC", piece)', "piece"),
-    "folding": Change(SCRIPTS, "if is_changed(_FOLDED, word)", "if False"),
-    "look-alike letters": Change(SCRIPTS, 'unmasked(word.strip("\'"))', 'word.strip("\'")'),
-    "pairs of Chinese, Japanese, Korean": Change(SCRIPTS, "if cut == PAIRS and", "if False and"),
-    "typography": Change(
-        "reading/words.py", "for char, ascii_char in TYPOGRAPHY", "for char, ascii_char in ()"
+    "colours as functions": Change(COLOURS, "if is_colour_function(word)", "if False"),
+    "out of view": Change(STYLES, " and is_out_of_view(declared)", " and False"),
+    "positions": Change(STYLES, "if has_value(declared, CSS_POSITION) and", "if False and"),
+    "margins": Change(STYLES, "range(CSS_MARGIN, CSS_MARGIN_TOP + 1)", "range(0)"),
+    "opacity": Change(STYLES, " or 0 <= share(value_of(declared, CSS_OPACITY)) <= MIN_OPACITY", ""),
+    "boxes without room": Change(STYLES, "range(CSS_HEIGHT, CSS_LINE_HEIGHT + 1)", "range(0)"),
+    "visibility": Change(STYLES, "if has_value(declared, CSS_VISIBILITY)", "if False"),
+    "tiny letters": Change(STYLES, "if has_value(declared, CSS_FONT_SIZE)", "if False"),
+    "comments and escapes in styles": Change(
+        STYLES, 'if contains(result[0], b"/*")', 'return 0\n    if contains(result[0], b"/*")'
     ),
-    "links in plain text": Change(TOKENIZER, "links.append(links_in(plain))", "pass"),
-    "links in attachments": Change(TOKENIZER, "links.append(leaf.content.links)", "pass"),
-    "subjects of embedded messages": Change(TOKENIZER, "if leaf.content_type == EMBEDDED", "if False"),
-    "pairs of the subject": Change(TOKENIZER, "paired and a_subject)", "False)"),
+    "media queries": Change(SHEETS, "is_for_all(sheet.arena, rest(prelude, 6))", "True"),
+    "elements around": Change(SHEETS, "if not sheet.traits[rule.traits[k]].open", "if False"),
+    "variables": Change(SHEETS, "if has_value(&all_values, property)", "if False"),
+    "importance of styles": Change(SHEETS, "override(&all_values, sheet.matched[k].important)", "pass"),
+    "texts of pictures": Change(PAGE, "text = attribute(&reader.scanner, ATTR_ALT)", "pass"),
+    "values of inputs": Change(PAGE, "text = attribute(&reader.scanner, ATTR_VALUE)", "pass"),
+    "hidden words left out": Change(
+        TOKENIZER, "spaced(words, arena, pages[n].hidden, &text)", "text = nothing()"
+    ),
+    "characters that are not seen": Change(
+        SCRIPTS,
+        "if kind == INVISIBLE:\n            continue",
+        "if kind == INVISIBLE:\n            kind = SEPARATOR",
+        Change(ODD_SCRIPTS, "piece.translate(PLAINER)", "piece"),
+    ),
+    "one form of each letter (NFKC)": Change(
+        SCRIPTS,
+        ", (0xFF01, 0xFF5E)),",
+        "),",
+        Change(ODD_SCRIPTS, 'normalize("NFKC", piece.translate(PLAINER))', "piece.translate(PLAINER)"),
+    ),
+    "folding": Change(SCRIPTS, FOLDED, "", Change(ODD_SCRIPTS, "folded(text[start:at])", "text[start:at]")),
+    "look-alike letters": Change(ODD_SCRIPTS, 'unmasked(word.strip("\'"))', 'word.strip("\'")'),
+    "pairs of Chinese, Japanese, Korean": Change(
+        SCRIPTS, PAIRED, "if False", Change(ODD_SCRIPTS, PAIRED, "if False")
+    ),
+    "typography": Change("core/words.pyx", "        if form:", "        if False:"),
+    "links in plain text": Change(TOKENIZER, "links_in(arena, text, &links[link_lists])", "pass"),
+    "links in attachments": Change(
+        TOKENIZER, "if leaf.has_content:\n            links[", "if False:\n            links["
+    ),
+    "subjects of embedded messages": Change(
+        TOKENIZER, "range(leaf.field_count if leaf.is_embedded else 0)", "range(0)"
+    ),
+    "pairs of the subject": Change(TOKENIZER, "paired and is_subject)", "False)"),
     "PDF": kind("read_pdf"),
     "HTML as an attachment": kind("read_page", ", is_plain=True"),
     "text as an attachment": kind("read_text", ", is_plain=True"),

@@ -24,9 +24,9 @@ from rows import COLUMNS, Row, machine
 from tables import save, table
 
 from corpora import Corpus, lay_out
+from spamnb.core.native import read
 from spamnb.lock import Lock
 from spamnb.model import Model
-from spamnb.reading.message import read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -8,32 +8,26 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
-
-from spamnb.html.page import render
+from spamnb.core.native import BatchReader, FeatureSet, read, render_page
 from spamnb.in_memory import load_into_memory
 from spamnb.labels import LABELS
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import chunks
 from spamnb.model import Model
-from spamnb.reading.batch import BatchBuilder
-from spamnb.reading.features import Features
-from spamnb.reading.identity import digest
-from spamnb.reading.message import read
+from spamnb.reading.batch import read_columns
 from spamnb.reading.settings import Settings
-from spamnb.reading.tokenizer import Tokenizer
 from spamnb.tables.learned import NOTHING_LEARNED
 from spamnb.tables.spilling import SpillFile
 from spamnb.training.batches import Batch
 from spamnb.training.known_messages import KnownMessages, Summary
 from spamnb.training.sample import Sample
 from spamnb.training.writing import write_shards
-from spamnb.workers.local import LocalTableSum, map_shards
+from spamnb.workers.local import LocalTableSum
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from spamnb.reading.message import Message
+    from spamnb.core.native import Message
 
 T = TypeVar("T")
 
@@ -54,21 +48,23 @@ def training_stages(mail: dict[str, str]) -> dict[str, float]:
     stages = Stages()
     file = SpillFile(tempfile.gettempdir())
     total, sample = LocalTableSum(None, LABELS, file), Sample(file)
-    seen = KnownMessages(NOTHING_LEARNED, LABELS)
-    for batch in batches(stages, mail, Tokenizer(Settings())):
-        with stages.of("table of a batch"):
+    seen, reader = KnownMessages(NOTHING_LEARNED, LABELS), BatchReader(Settings())
+    for label, size, raws in messages_of(stages, mail):
+        with stages.of("reading, features, digests, numbers"):
+            reader.add([raw.data for raw in raws])
+        with stages.of("rows of a batch"):
+            names = [(raw.path, raw.index) for raw in raws]
+            batch = Batch(label, names, *read_columns(reader), [], size)
+        with stages.of("counting"):
             steps, _ = seen.steps(batch, False, Summary())
-            table = batch.table(LABELS, steps, 1)
-        with stages.of("summing tables"):
-            total.add(table)
+            total.add(batch, steps, 1)
         with stages.of("sample for cutoffs"):
             sample.add(batch, steps)
     with stages.of("summing tables"):
         shards = total.shards()
     with stages.of("cutoffs, writing"), tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model")
-        learned = seen.learned()
-        write_shards(path, LABELS, shards, learned, Settings(), sample=sample, map_shards=map_shards)
+        write_shards(path, LABELS, shards, seen.learned(), Settings(), sample=sample)
     return stages.spent
 
 
@@ -77,46 +73,24 @@ def classification_stages(model: str, mail: dict[str, str]) -> dict[str, float]:
     stages = Stages()
     with stages.of("loading the model"):
         held = load_into_memory(Model.open(model))
-    spare = Features()
-    for _, _, _, messages in messages_read(stages, mail):
-        for message in messages:
+    message, features = None, FeatureSet()
+    for _, _, raws in messages_of(stages, mail):
+        for raw in raws:
+            with stages.of("reading messages: headers, parts, decoding"):
+                message = read(raw.data, message)
             with stages.of("features"):
-                features = held.tokenizer.features(message, False, spare)
+                features = held.tokenizer.features(message, False, features)
             with stages.of("looking up, scores, verdicts"):
                 held.verdict(features)
     return stages.spent
 
 
-def batches(stages: Stages, mail: dict[str, str], tokenizer: Tokenizer) -> Iterator[Batch]:
-    spare = Features()
-    for label, size, raws, messages in messages_read(stages, mail):
-        with stages.of("digests"):
-            digests = np.array([digest(message) for message in messages], np.uint64)
-        builder = BatchBuilder()
-        for message in messages:
-            with stages.of("features: headers, links, HTML, cleaned text"):
-                features = tokenizer.features(message, True, spare)
-            with stages.of("… of these, HTML"):
-                for page in pages_of([message]):
-                    render(page)
-            with stages.of("batch: words, pairs, counting, numbering"):
-                builder.add(features)
-        with stages.of("batch: words, pairs, counting, numbering"):
-            names = [(raw.path, raw.index) for raw in raws]
-            batch = Batch(label, names, digests, [], *builder.build(), [], size)
-        yield batch
-
-
-def messages_read(
-    stages: Stages, mail: dict[str, str]
-) -> Iterator[tuple[str, int, list[RawMessage], list[Message]]]:
+def messages_of(stages: Stages, mail: dict[str, str]) -> Iterator[tuple[str, int, list[RawMessage]]]:
     for label, path in mail.items():
         for chunk in chunks([path]):
             with stages.of("cutting mailboxes into messages"):
                 raws = [raw for raw in chunk.messages() if isinstance(raw, RawMessage)]
-            with stages.of("reading messages: headers, parts, decoding"):
-                messages = [read(raw.data) for raw in raws]
-            yield label, chunk.size, raws, messages
+            yield label, chunk.size, raws
 
 
 def pages_of(messages: Sequence[Message]) -> list[str]:
@@ -127,7 +101,7 @@ def pages_of(messages: Sequence[Message]) -> list[str]:
 def reading_rates(raws: Sequence[bytes], repeats: int) -> Iterator[tuple[str, float, list[float]]]:
     """HTML to text, and bytes to messages: megabytes, and the CPU seconds of each turn."""
     pages = pages_of([read(raw) for raw in raws])
-    yield "HTML to text", sum(map(len, pages)) / 1e6, [cpu_of(render, pages) for _ in range(repeats)]
+    yield "HTML to text", sum(map(len, pages)) / 1e6, [cpu_of(render_page, pages) for _ in range(repeats)]
     yield "reading messages", sum(map(len, raws)) / 1e6, [cpu_of(read, raws) for _ in range(repeats)]
 
 

@@ -32,19 +32,18 @@ from typing import Any
 
 import attacks
 import numpy as np
-from rules import CHANGES, TOKENS
+from rules import CHANGES, TOKENS, Change
 
 from corpora import LABELS, write_mbox
 from corpora import Corpus as RawCorpus
 from spamnb import train
 from spamnb.arrays import Sets
 from spamnb.bayes.bulk_classifier import BulkClassifier
+from spamnb.core.native import BODY, COUNTERS, HEAD
+from spamnb.core.native import part_of as part_of_counter
 from spamnb.evaluation.corpus import Corpus
 from spamnb.evaluation.intervals import misplaced_shares
-from spamnb.grams import COUNTERS
-from spamnb.grams import part_of as part_of_counter
 from spamnb.model import DEFAULT_VIEW, Model
-from spamnb.reading.features import BODY, HEAD
 from spamnb.reading.settings import Settings
 from spamnb.training.batches import MailToRead
 from spamnb.workers.local import LocalPool
@@ -244,20 +243,17 @@ def sums(values: Any, starts: Any) -> Any:
 
 
 def changed_copy(folder: str, rule: str) -> str:
-    """Copy the package, with the text of a rule changed, and compile what that concerns."""
-    change, target = CHANGES[rule], Path(folder, "package")
+    """Copy the package, with the text of a rule changed, and compile the core if that concerns it."""
+    change: Change | None = CHANGES[rule]
+    target = Path(folder, "package")
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir()
-    for name in ("spamnb", ".objects"):
-        subprocess.run(["cp", "-a", ROOT / name, target], check=True)
-    shutil.copy2(ROOT / "hatch_build.py", target)
-    module = target / "spamnb" / change.module
-    source = module.read_text()
-    if source.count(change.text) != 1:
-        raise SystemExit(f"{rule}: in {change.module} there is not once: {change.text}")
-    module.write_text(source.replace(change.text, change.without))
-    if module.with_suffix(".pxd").exists():
-        subprocess.run([sys.executable, "hatch_build.py"], cwd=target, check=True)
+    subprocess.run(["cp", "-a", ROOT / "spamnb", ROOT / "hatch_build.py", target], check=True)
+    while change:
+        module = target / "spamnb" / change.module
+        module.write_text(change.changed(module.read_text()))
+        change = change.other
+    subprocess.run([sys.executable, "hatch_build.py"], cwd=target, check=True)
     return str(target)
 
 

@@ -8,12 +8,6 @@ print(verdict.label, verdict.score, verdict.probability)
 spamnb.learn("model.msgpack", raw_message, "spam")
 """
 
-import os
-import sys
-from _frozen_importlib import ModuleSpec  # importlib's own, which is loaded
-from _frozen_importlib_external import ExtensionFileLoader
-from _imp import extension_suffixes
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from spamnb.bayes.classifier import Classifier as Classifier
@@ -52,25 +46,3 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
-
-
-class CoreFinder:
-    """Finds the modules that have a .pxd beside them: hatch_build.py makes one library of them all.
-
-    A library for each would take a delivery twice as long to load.
-    """
-
-    library = f"{__path__[0]}/core{extension_suffixes()[0]}"
-
-    @classmethod
-    def find_spec(cls, name: str, *_: object) -> ModuleSpec | None:
-        if not name.startswith("spamnb.") or not os.path.exists(
-            f"{__path__[0]}/{name[7:].replace('.', '/')}.pxd"
-        ):
-            return None
-        spec = ModuleSpec(name, ExtensionFileLoader(name, cls.library), origin=cls.library)
-        spec.has_location = True
-        return spec
-
-
-sys.meta_path.insert(0, CoreFinder)

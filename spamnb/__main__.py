@@ -71,6 +71,9 @@ def exit_code_of(run: "Callable[[], int | None]") -> int | None:
     except MemoryError:
         complain("out of memory")
         return TRY_AGAIN
+    except ImportError as error:
+        complain(f"cannot start: {error}")
+        return TRY_AGAIN
     except OSError as error:
         complain(f"input or output failed: {error}")
         return InputOutputError.exit_code

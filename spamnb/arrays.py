@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from spamnb.array_loops import DIGIT_BITS, copy_texts, find_places, insertion_sort, number_runs, sort_by_digit
+from spamnb.core.native import copied_texts, distinct_values, order_of_values, places_of_values
 
 Array = np.ndarray[Any, Any]
 
@@ -136,48 +136,20 @@ def stacked(pieces: Sequence[Rows]) -> Rows:
     )
 
 
-def sorted_keys(values: Array) -> tuple[Array, int]:
-    """Sort 64-bit numbers; the last bits of each, by a mask that is returned too, become its index.
-
-    Most are told apart by their first two digits.
-    """
-    index_mask = (1 << len(values).bit_length()) - 1
-    spare = values & np.uint64(MASK ^ index_mask)
-    spare |= np.arange(len(values), dtype=np.uint64)
-    keys = np.empty_like(spare)
-    sort_by_digit(spare.data, keys.data, FINGERPRINT_BITS - 2 * DIGIT_BITS)
-    sort_by_digit(keys.data, spare.data, FINGERPRINT_BITS - DIGIT_BITS)
-    if not insertion_sort(spare.data):
-        spare.sort()
-    return spare, index_mask
-
-
 def stable_order(values: Array) -> Array:
     """Find the order that sorts 64-bit numbers; equal ones stay in their order."""
-    keys, index_mask = sorted_keys(values)
-    alike = np.flatnonzero((keys[:-1] ^ keys[1:]) <= np.uint64(index_mask))
-    order = (keys & np.uint64(index_mask)).view(np.int64)
-    if np.any(values[order[alike]] != values[order[alike + 1]]):
-        return np.argsort(values, kind="stable")
-    return order
+    return np.frombuffer(order_of_values(values), np.int64)
 
 
 def distinct(values: Array) -> tuple[Array, Array]:
     """Find the first of each of the different 64-bit numbers, in their order, and which of them each is."""
-    keys, index_mask = sorted_keys(values)
-    firsts, places = np.empty(len(values), np.int64), np.empty(len(values), np.int32)
-    size = number_runs(values.data, keys.data, index_mask, firsts.data, places.data)
-    if size < 0:  # their first bits do not tell all apart
-        order = np.argsort(values, kind="stable").view(np.uint64)
-        size = number_runs(values.data, order.data, index_mask, firsts.data, places.data)
-    return firsts[:size].copy(), places
+    firsts, places = distinct_values(values)
+    return np.frombuffer(firsts, np.int64), np.frombuffer(places, np.int32)
 
 
 def places_among(values: Array, wanted: Array) -> Array:
     """Find the places of sorted values among other sorted ones, -1 for one that is not there."""
-    places = np.full(len(wanted), -1)
-    find_places(values.data, wanted.data, places.data)
-    return places
+    return np.frombuffer(places_of_values(values, wanted), np.int64)
 
 
 def run_starts(values: Array) -> Array:
@@ -291,9 +263,8 @@ class Texts:
             start, end = (int(self.ends[at - 1]) if at else 0 for at in (which.start, which.stop))
             return Texts(self.ends[which] - start, self.data[start:end])
         places = np.flatnonzero(which) if which.dtype == bool else which
-        data, ends = np.empty(len(self.data), np.uint8), np.empty(len(places), np.int64)
-        size = copy_texts(self.data.data, self.ends.data, places.data, data.data, ends.data)
-        return Texts(ends, data[:size].copy())
+        ends, data = copied_texts(self.data, self.ends, places)
+        return Texts(np.frombuffer(ends, np.int64), np.frombuffer(data, np.uint8))
 
     @classmethod
     def joined(cls, pieces: Sequence[Texts]) -> Texts:

@@ -6,12 +6,11 @@ from spamnb.bayes.classifier import Classifier
 from spamnb.bayes.likelihood import NONE_MISFILED
 from spamnb.bayes.verdict import LEAST_SCORE, Calibration, Cutoffs, Score, verdict_of
 from spamnb.bayes.view import View
+from spamnb.core.native import Tokenizer, read
 from spamnb.errors import WHAT_TO_DO, DataError, ModelError, NoInput, SpamnbError, UsageError
 from spamnb.files import complain, model_file
 from spamnb.labels import SPAM
-from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
-from spamnb.reading.tokenizer import Tokenizer
 from spamnb.store.stored_model import StoredModel
 
 TYPE_CHECKING = False
@@ -20,12 +19,11 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from spamnb.bayes.verdict import Verdict
-    from spamnb.reading.features import Features
-    from spamnb.reading.message import Message
+    from spamnb.core.native import FeatureSet, Message
     from spamnb.store.counts import StoredCounts
 
     class FeatureScorer(Protocol):
-        def score(self, features: Features) -> Score: ...
+        def score(self, features: FeatureSet) -> Score: ...
 
 
 # The figures are (1-AUC)% on ten half splits of spamassassin; this view has 0.0137 (`make ablation`).
@@ -100,7 +98,7 @@ class Model:
         stored = StoredModel.open(model_file(os.fspath(path)))
         return cls(stored, view, cutoffs, base=base_of(stored) if layered and view is None else None)
 
-    def features(self, message: "Message", spare: "Features | None" = None) -> "Features":
+    def features(self, message: "Message", spare: "FeatureSet | None" = None) -> "FeatureSet":
         """Return the features of a message that the view has a use for; put into `spare`, if there is one."""
         return self.tokenizer.features(message, self.view.numbers, spare)
 
@@ -110,10 +108,10 @@ class Model:
     def classify_message(self, message: "Message") -> "Verdict":
         return self.classify_features(self.features(message))
 
-    def classify_features(self, features: "Features") -> "Verdict":
+    def classify_features(self, features: "FeatureSet") -> "Verdict":
         return self.decide(self.score(features))
 
-    def score(self, features: "Features") -> Score:
+    def score(self, features: "FeatureSet") -> Score:
         pairs = features.pairs if self.view.pairs else ()
         grams = features.grams if self.view.grams else ()
         try:
@@ -133,7 +131,7 @@ class Model:
         tell_no_base(error)
         self.stand_on(None)
 
-    def verdict(self, features: "Features") -> "Verdict":
+    def verdict(self, features: "FeatureSet") -> "Verdict":
         """Judge a message as `classify_features` does, maybe without the evidence, which takes time."""
         try:
             if self.scorer is not None:

@@ -1,9 +1,9 @@
 """Messages passed through: a header added, in our style or another filter's, all other bytes as they were."""
 
 from spamnb.bayes.verdict import REQUIRED, score_text
+from spamnb.core.native import header_start
 from spamnb.errors import UsageError
 from spamnb.labels import HAM, SPAM, sorted_into
-from spamnb.reading.headers import header_start
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,29 +1,25 @@
-"""The compiled core: each module with C types is in the one library."""
+"""The compiled core: one extension, of all its sources."""
 
-from importlib import import_module
-from pathlib import Path
+import re
 
 from helpers.building import hatch_build
+from helpers.paths import ROOT
 from helpers.program import PROGRAM
 
 import spamnb as library
-
-TOP = Path(library.__path__[0]).parent
-SOURCES = hatch_build.core(TOP)
+from spamnb.core import native
 
 
-def test_every_module_with_types_is_in_the_library():
-    assert SOURCES
-    for source in SOURCES:
-        name = source.relative_to(TOP).with_suffix("").as_posix().replace("/", ".")
-        module = import_module(name)
-        assert module.__name__ == name
-        assert module.__spec__
-        assert module.__spec__.origin == module.__file__ == str(hatch_build.library(TOP))
+def test_every_source_is_in_the_extension_once():
+    source = (ROOT / hatch_build.CORE / "native.pyx").read_text()
+    names = {path.name for path in hatch_build.sources()} - {"native.pyx"}
+    assert sorted(re.findall('^include "(.+)"$', source, re.MULTILINE)) == sorted(names)
 
 
-def test_in_one_library_no_two_modules_have_the_same_name():
-    assert len({source.stem for source in SOURCES}) == len(SOURCES)
+def test_what_is_imported_is_the_extension():
+    """And knows where it is, whoever names its classes in a message or a traceback."""
+    assert native.__file__ == str(hatch_build.library())
+    assert native.Tokenizer.__module__ == native.__name__
 
 
 def test_the_version(spamnb):

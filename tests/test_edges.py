@@ -12,7 +12,6 @@ from helpers.tables import saved
 from spamnb.arrays import Texts
 from spamnb.bayes.classifier import Classifier
 from spamnb.bayes.view import View
-from spamnb.reading import batch, features
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable
 
@@ -55,20 +54,3 @@ def test_sums(labels, many, times, chosen):
     assert abs(many * times * units) > 2**63
     total = many * int(float(times * units)) / 2**40
     assert score.joint[1] == (total / many if view.damping is not None else total - log(len(labels)))
-
-
-def test_occurrences():
-    """Of one message less than 2^31, of one token in a batch less than 2^16, or an error that says so."""
-    found = features.Features()
-    for _ in range(3):
-        found.add_token("word", 0, batch.MOST_OCCURRENCES // 3)
-    builder = batch.BatchBuilder()
-    builder.add(found)
-    assert builder.build()[0].times.tolist() == [65_535]
-    found.add_token("word", 0)
-    with pytest.raises(OverflowError):
-        builder.add(found)
-    for _ in range(3):
-        found.left = features.NO_LIMIT
-        found.add_token("word", 0, 2**31 - 1)
-    assert (found.added, [times for _, times, _ in found.tokens]) == (2**30, [2**30])

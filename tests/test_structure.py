@@ -9,11 +9,11 @@ from helpers.paths import ROOT
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 MODULES = sorted((ROOT / "spamnb").rglob("*.py"))
 ROOMS = (
-    "bayes cli configuration delivery evaluation exchange history html imap inspection mailboxes"
+    "bayes cli configuration core delivery evaluation exchange history imap inspection mailboxes"
     " pages reading report review senders serve store tables training workers"
 ).split()
 TOP = "|".join(["spamnb", "tests", "bench", "docs", *ROOMS])
-NAMED = re.compile(rf"(?<![\w/.-])((?:{TOP})/[\w./-]*(?:\.py|\.md|\.css|/))(?![\w*])")
+NAMED = re.compile(rf"(?<![\w/.-])((?:{TOP})/[\w./-]*(?:\.pyx?|\.md|\.css|/))(?![\w*])")
 # A first line that needs another one to be understood.
 FRAGMENT = re.compile(r"(The same|Those|Of|Which|Some|And|But|Its?|Not|So)\b")
 

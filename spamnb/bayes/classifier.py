@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from spamnb.bayes.likelihood import NONE_MISFILED, Likelihood
-from spamnb.bayes.scorer import Scorer, numeric_evidence
-from spamnb.bayes.verdict import Evidence, lead_of
-from spamnb.bayes.view import STRONG, STRONG_AMONG_OTHERS
-from spamnb.grams import GramSet
+from spamnb.bayes.verdict import Evidence, Score, lead_of
+from spamnb.core.native import Scorer
 from spamnb.labels import SPAM
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from spamnb.bayes.verdict import Score
     from spamnb.bayes.view import View
     from spamnb.store.counts import Counts, Pair, Row, Token
+
+STRONG, STRONG_AMONG_OTHERS = 1, 2  # what a row is evidence for: spam or any label, one of the others
 
 
 class Classifier(Likelihood):
@@ -42,29 +41,35 @@ class Classifier(Likelihood):
         others: list[Evidence] = []  # what tells labels but spam apart, where spam is held against them all
         if view.event != "gaussian":
             rows = self.counts.rows([token[0] for token in tokens])
-            length = sum([token[1] for token in tokens]) if view.tfidf else 0
+            length = sum(token[1] for token in tokens) if view.tfidf else 0
             for fingerprint, occurrences, part in tokens:
                 row = rows.get(fingerprint)
                 if row is not None:
                     times: float = occurrences if self.is_multinomial else 1
                     if view.tfidf:
                         times = occurrences / length * self.idf(row)
-                    self.add(scorer, fingerprint, row, times, part, evidence, others)
+                    if strong := scorer.add(row, times, part):
+                        self._note(scorer, strong, fingerprint, row, times, part, evidence, others)
         if view.pairs:
             rows = self.counts.pair_rows([pair[0] for pair in pairs])
             for fingerprint, part in pairs:
                 row = rows.get(fingerprint)
-                if row is not None:
-                    self.add(scorer, fingerprint, row, 1, part, evidence, others)
+                if row is not None and (strong := scorer.add(row, 1, part)):
+                    self._note(scorer, strong, fingerprint, row, 1, part, evidence, others)
         if scorer.grams:
-            found = GramSet()
-            found.take(list(grams))
-            scorer.grams.add_grams(found, self.counts.counts_of_grams(found))
-        return scorer.score(evidence, others, numbers if view.numbers else None)
+            counters = list(grams)
+            scorer.grams.add_grams(counters, self.counts.counts_of_grams(counters))
+        joint = scorer.joint()
+        if view.numbers and numbers:
+            for item in self.numeric_evidence(numbers):
+                evidence.append(item)
+                joint = [before + weight for before, weight in zip(joint, item.weights, strict=True)]
+        return Score(self.labels, joint, evidence, scorer.means(), others)
 
-    def add(
+    def _note(
         self,
         scorer: Scorer,
+        strong: int,
         fingerprint: int,
         row: Row,
         times: float,
@@ -72,9 +77,7 @@ class Classifier(Likelihood):
         evidence: list[Evidence],
         others: list[Evidence],
     ) -> None:
-        """Add a token or pair to a message's sums and, if it counts, to the evidence."""
-        scorer.take(row)
-        strong = scorer.add(times, part)
+        """Put the token or pair added last to the evidence that it counts for."""
         part = part if self.view.split_head_body else 0
         if strong & STRONG:
             evidence.append(Evidence(fingerprint, row, times, scorer.evidence_weights(), part))
@@ -101,10 +104,10 @@ class Classifier(Likelihood):
 
     def is_evidence(self, row: Row) -> bool:
         """Tell whether a row of counts is strong enough to count, for spam or between other labels."""
-        scorer = Scorer(self)
-        scorer.take(row)
-        return scorer.add(1, 0) > 0
+        return Scorer(self).add(row, 1, 0) > 0
 
     def numeric_evidence(self, numbers: Mapping[str, float]) -> list[Evidence]:
         """Return the numeric features that every label has, weighed by their normal distributions."""
+        from spamnb.bayes.gaussian import numeric_evidence  # the default view has no use for it
+
         return numeric_evidence(self, numbers)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from spamnb.core.native import added_counts, added_rows
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from spamnb.grams import GramSet
-    from spamnb.store import direct  # C: direct.pxd
     from spamnb.store.counts import GramCounts, GramLayer, Row, StoredCounts, Sums, TotalCounts
 
 LARGEST_COUNT = 1 << 46  # higher ones are taken for it: so the sum of two layers has less than 63 bits
@@ -63,8 +63,8 @@ class LayeredCounts(LayeredTotals):
     def pair_rows(self, fingerprints: Sequence[int]) -> dict[int, Row]:
         return added_rows(self.own.pair_rows(fingerprints), self.base.pair_rows(fingerprints))
 
-    def counts_of_grams(self, found: GramSet) -> GramCounts:
-        return added_grams(self.own.counts_of_grams(found), self.base.counts_of_grams(found))
+    def counts_of_grams(self, counters: Sequence[int]) -> GramCounts:
+        return added_counts(self.own.counts_of_grams(counters), self.base.counts_of_grams(counters))
 
     def gram_layers(self) -> list[GramLayer]:
         return [*self.own.gram_layers(), *self.base.gram_layers()]
@@ -72,28 +72,7 @@ class LayeredCounts(LayeredTotals):
 
 def added(own: Sequence[int], base: Sequence[int]) -> list[int]:
     """Add the counts of a base to those of a model."""
-    counts = []
-    for k in range(len(own)):
-        count, other = own[k], base[k]
-        counts.append(min(count, LARGEST_COUNT) + min(other, LARGEST_COUNT))
-    return counts
-
-
-def added_rows(own: dict[int, Row], base: dict[int, Row]) -> dict[int, Row]:
-    """Add the rows of a model to those of a base, where the sums are put."""
-    for fingerprint, row in own.items():
-        other = base.get(fingerprint)
-        counts = []
-        for k in range(len(row)):
-            count, beneath = row[k], other[k] if other else 0
-            counts.append(min(count, LARGEST_COUNT) + min(beneath, LARGEST_COUNT))
-        base[fingerprint] = tuple(counts)
-    return base
-
-
-def added_grams(own: GramCounts, base: GramCounts) -> GramCounts:
-    """Add the counts of a message's grams in a base to those in a model."""
-    for place in range(min(len(own), len(base)) // 8):
-        count, other = direct.count_at(own, place), direct.count_at(base, place)
-        direct.put_count(own, place, min(count, LARGEST_COUNT) + min(other, LARGEST_COUNT))
-    return own
+    return [
+        min(count, LARGEST_COUNT) + min(beneath, LARGEST_COUNT)
+        for count, beneath in zip(own, base, strict=True)
+    ]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from math import exp
+
 from spamnb.labels import HAM, SPAM, UNSURE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import math  # C's own: see the .pxd
     from collections.abc import Mapping, Sequence
     from typing import Any
 
@@ -73,6 +74,8 @@ class Score:
 class Evidence:
     """A token, a pair or a number: its counts, how often the message has it, its weight per label."""
 
+    __slots__ = ("base_row", "feature", "part", "row", "times", "weights")
+
     def __init__(
         self,
         feature: int | str,
@@ -112,10 +115,10 @@ class Cutoffs:
         contradiction: float = CONTRADICTION,
         margin: float = LEAST_SCORE,
     ) -> None:
-        self.ham = ham
-        self.spam = spam
-        self.contradiction = contradiction
-        self.margin = margin
+        self.ham = float(ham)
+        self.spam = float(spam)
+        self.contradiction = float(contradiction)
+        self.margin = float(margin)
 
     def verdict(self, score: float) -> str:
         """Return the verdict for a score."""
@@ -130,12 +133,12 @@ class Calibration:
     __slots__ = ("intercept", "slope")
 
     def __init__(self, slope: float = 1.0, intercept: float = 0.0) -> None:
-        self.slope = slope
-        self.intercept = intercept
+        self.slope = float(slope)
+        self.intercept = float(intercept)
 
     def probability(self, score: float) -> float:
         x = self.slope * score + self.intercept
-        return 1 / (1 + math.exp(-x)) if x > -700 else 0.0  # exp(710) overflows
+        return 1 / (1 + exp(-x)) if x > -700 else 0.0  # exp(710) overflows
 
 
 class Verdict:
@@ -255,7 +258,7 @@ def posterior_of(joint: list[float]) -> list[float]:
         return [1 / len(joint) for _ in joint]
     if top == inf:
         return posterior_of([0.0 if j == inf else -inf for j in joint])
-    shares = [math.exp(j - top) for j in joint]
+    shares = [exp(j - top) for j in joint]
     total = sum(shares)
     return [share / total for share in shares]
 

@@ -19,14 +19,6 @@ LEAST_OF_GRAMS = 3.0  # nats from which on a gram counts
 SHARE_OF_GRAMS = 0.5
 GLOBAL = "global"  # smoothing by num(w)/num in place of a constant ε
 
-NO_LABEL = -1  # in place of a label's index
-UNITS_PER_NAT = 2.0**40  # a weight is a whole number of units, where it is summed
-STRONG, STRONG_AMONG_OTHERS = 1, 2  # what a row is evidence for: spam or any label, one of the others
-AT_ONCE = 256  # tokens that are weighed together
-MOST_TERMS = 1 << 12  # of weights that are added up: none is larger than 2⁵⁰ units, and 63 bits hold the sum
-CERTAIN, IMPOSSIBLE = 1 << 61, -(1 << 61)  # in place of infinite weights
-ROUNDING = 1.5 * 2.0**52  # floats of this size are 1 apart: adding and subtracting it rounds
-
 
 class View:
     """A way to read a count table: event model, smoothing, prior, and what evidence counts."""

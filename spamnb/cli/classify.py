@@ -21,6 +21,7 @@ from spamnb.cli.shared.options import (
     view_option,
 )
 from spamnb.cli.shared.progress import progress
+from spamnb.core.native import read as read_message
 from spamnb.delivery.commands import CLASSIFY, ClassifyCommand, read_stdin, write_stdout
 from spamnb.errors import DataError, NoInput, SpamnbError, UsageError
 from spamnb.mailboxes.chunks import RawMessage, has_several
@@ -29,7 +30,6 @@ from spamnb.mailboxes.skipped import Missing, PassedOver, Unreadable
 from spamnb.mailboxes.sources import check, is_little, messages, split_number, total_size
 from spamnb.mailboxes.streams import decompressed, decompressor_for, reason_of
 from spamnb.reading.envelope import envelope_of
-from spamnb.reading.message import read as read_message
 from spamnb.workers.judging import judge_mail
 
 if TYPE_CHECKING:

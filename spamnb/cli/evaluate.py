@@ -102,7 +102,7 @@ def evaluate(
     mail.check("mail of at least two labels is")
     check_writable(scores, report)
     from spamnb.evaluation.folds import Folds
-    from spamnb.workers.processes import all_cores
+    from spamnb.workers.threads import all_cores
 
     split, cores, code = Folds(folds), int(mail.jobs or all_cores()), 0
     try:

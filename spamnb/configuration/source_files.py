@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 
 from spamnb.configuration.quantities import parse_days, parse_percentage, parse_size
+from spamnb.core.native import without_tag
 from spamnb.errors import DataError, NoInput, UsageError
 from spamnb.passthrough import check_style
-from spamnb.reading.headers import without_tag
 from spamnb.senders.list_file import read_list
 from spamnb.senders.lists import SenderLists
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-import tomllib
-from collections.abc import Collection, Mapping
-from typing import Any
 
 from spamnb.errors import DataError, NoInput
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from typing import Any
 
 KINDS = {"str": "a text in quotes", "int": "a whole number", "bool": "true or false"}
 TEXTS = "tuple[str, ...]"
@@ -25,12 +27,45 @@ def read_toml(path: str) -> tuple[dict[str, Any], os.stat_result]:
     """Read a file, and the status it had."""
     try:
         with open(path, "rb") as file:
-            return tomllib.load(file), os.fstat(file.fileno())
+            data, status = file.read(), os.fstat(file.fileno())
     except OSError as error:
         kind = FileNotFoundError if isinstance(error, FileNotFoundError) else NoInput
         raise kind(f"{path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise DataError(f"{path}: {error}") from error
+    table = plain_values(data)
+    if table is None:
+        import tomllib
+
+        try:
+            table = tomllib.loads(data.decode())
+        except (ValueError, RecursionError) as error:  # not TOML, or not UTF-8
+            raise DataError(f"{path}: {error}") from error
+    return table, status
+
+
+def plain_values(data: bytes) -> dict[str, Any] | None:
+    """Read lines of `key = "text"`, a whole number, true or false; None if there is anything else.
+
+    tomllib takes as long to import as Python to start, at every delivery.
+    """
+    values: dict[str, Any] = {}
+    for line in data.decode("utf-8", "replace").split("\n"):
+        if not line.isprintable() or "\N{REPLACEMENT CHARACTER}" in line:
+            return None
+        if not line.strip() or line.startswith("#"):
+            continue
+        key, _, value = [part.strip() for part in line.partition("=")]
+        text = value[1:-1]
+        if not (key.replace("_", "").isalnum() and key.isascii()) or key in values:
+            return None
+        if value in ("true", "false"):
+            values[key] = value == "true"
+        elif value.isdecimal() and len(value) < 10 and str(int(value)) == value:
+            values[key] = int(value)
+        elif value == f'"{text}"' and '"' not in text and "\\" not in text:
+            values[key] = text
+        else:
+            return None
+    return values
 
 
 def checked_values(
@@ -73,6 +108,8 @@ def place_of_key(path: str, *keys: str) -> str:
 
     It is on the first line with which the file has the key; a value of several lines begins before that.
     """
+    import tomllib
+
     with open(path, encoding="utf-8") as file:
         lines = file.readlines()
     for wanted in (keys, keys[:-1]):

@@ -143,7 +143,7 @@ class ClassifyCommand:
 
     def judge(self, model: "Model", raw: bytes) -> "tuple[Verdict, Envelope | None]":
         """Judge a message, by the lists too; return its envelope if something has a use for it."""
-        from spamnb.reading.message import read
+        from spamnb.core.native import read
 
         message = read(raw)
         verdict = model.classify_message(message)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +25,7 @@ from spamnb.evaluation.running_counts import RunningCounts
 from spamnb.model import DEFAULT_VIEW
 from spamnb.tables.lookup import CountLookup
 from spamnb.training.sample import sampled
-from spamnb.workers.processes import in_parallel
+from spamnb.workers.threads import in_threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -43,10 +42,9 @@ if TYPE_CHECKING:
 def cross_validate(folds: CrossValidation, jobs: int = 1) -> JudgedMessages:
     """Judge each message by a model of all folds but its own: the counts of all less those of the fold."""
     corpus, assigned = folds.corpus, folds.assigned
-    _ = folds.counts  # made before processes are started, which share it
     verdicts: list[Verdict | None] = [None] * len(corpus)
     cutoff_pairs = []
-    for fold, (found, pair) in enumerate(in_parallel(folds, ((n,) for n in range(folds.count)), jobs)):
+    for fold, (found, pair) in enumerate(in_threads(folds, ((n,) for n in range(folds.count)), jobs)):
         for message, verdict in zip(np.flatnonzero(assigned == fold).tolist(), found, strict=True):
             verdicts[message] = verdict
         cutoff_pairs.append(pair)
@@ -63,10 +61,12 @@ class CrossValidation:
         self.assigned = assigned
         self.view = view
         self.count = int(assigned.max()) + 1
+        self.spare: list[RunningCounts] = []  # of all mail, that no thread uses
 
-    @cached_property
-    def counts(self) -> RunningCounts:
-        """The counts of all mail, to forget messages and learn them again."""
+    def all_counts(self) -> RunningCounts:
+        """Return the counts of all mail, to forget messages and learn them again."""
+        with suppress(IndexError):
+            return self.spare.pop()
         counts = RunningCounts(self.corpus, self.view)
         for message in range(len(self.corpus)):
             counts.learn(message)
@@ -76,11 +76,13 @@ class CrossValidation:
     def counts_without(self, fold: int) -> Iterator[RunningCounts]:
         """Forget the messages of a fold for a while."""
         messages = np.flatnonzero(self.assigned == fold).tolist()
+        counts = self.all_counts()
         for message in messages:
-            self.counts.forget(message)
-        yield self.counts
+            counts.forget(message)
+        yield counts
         for message in messages:
-            self.counts.learn(message)
+            counts.learn(message)
+        self.spare.append(counts)
 
     def __call__(self, fold: int) -> tuple[list[Verdict], tuple[float, float] | None]:
         with self.counts_without(fold) as counts:

@@ -6,6 +6,7 @@ import numpy as np
 
 from spamnb.bayes.classifier import Classifier
 from spamnb.bayes.verdict import Score
+from spamnb.core.native import FeatureSet, Message, Tokenizer, read
 from spamnb.evaluation.folds import CrossValidation
 from spamnb.evaluation.results import UNDECIDED, JudgedMessages, Mistake
 from spamnb.inspection.model_summary import INFINITE
@@ -14,10 +15,7 @@ from spamnb.labels import SPAM
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import messages
 from spamnb.model import Model
-from spamnb.reading.features import Features
-from spamnb.reading.message import Message, read
 from spamnb.reading.settings import Settings
-from spamnb.reading.tokenizer import Tokenizer
 
 EVIDENCE_SHOWN = 8  # tokens of a mistake
 
@@ -75,7 +73,7 @@ def raw_messages(judged: JudgedMessages, chosen: Sequence[int]) -> list[bytes]:
 
 
 def _mistake(
-    judged: JudgedMessages, message: int, parsed: Message, features: Features, score: Score
+    judged: JudgedMessages, message: int, parsed: Message, features: FeatureSet, score: Score
 ) -> Mistake:
     path, index = judged.names[message]
     truth, verdict = judged.labels[judged.truth[message]], judged.labels[judged.verdict[message]]

@@ -18,13 +18,11 @@ from spamnb.arrays import Texts
 from spamnb.bayes.cutoffs import HAM_LOSS
 from spamnb.bayes.view import View
 from spamnb.clock import today
+from spamnb.core.native import fingerprints_of, header_tokens, link_tokens
 from spamnb.errors import CannotCreate, DataError
 from spamnb.labels import LABELS
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import DEFAULT_VIEW
-from spamnb.reading.features import fingerprints_of
-from spamnb.reading.header_rules import header_tokens
-from spamnb.reading.links import link_tokens
 from spamnb.reading.settings import Settings
 from spamnb.reading.words import Words
 from spamnb.store.journal import LAST_DAY

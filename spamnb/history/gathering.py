@@ -7,6 +7,7 @@ from contextlib import suppress
 from sqlite3 import Connection
 from typing import Any
 
+from spamnb.core.native import Message, digest, read
 from spamnb.databases import transaction
 from spamnb.errors import SpamnbError
 from spamnb.files import printable
@@ -14,8 +15,6 @@ from spamnb.history import log
 from spamnb.history.schema import Entry
 from spamnb.inspection.explanation import deciding_words
 from spamnb.model import Model
-from spamnb.reading.identity import digest
-from spamnb.reading.message import Message, read
 
 READ_AT_ONCE = 4 << 20  # bytes of a file; more than the largest record
 AT_ONCE = 100  # records taken in at once: another process that writes waits so long

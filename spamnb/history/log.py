@@ -215,8 +215,7 @@ def packed(fields: "Fields") -> bytes:
 
 def digest_of(raw: bytes) -> int:
     """Digest of a message, without any key."""
-    from spamnb.reading.identity import digest
-    from spamnb.reading.message import read
+    from spamnb.core.native import digest, read
 
     return digest(read(raw))
 

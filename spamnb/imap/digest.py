@@ -8,6 +8,7 @@ from email.utils import formatdate
 from typing import TYPE_CHECKING, NamedTuple
 
 from spamnb.bayes.verdict import score_text
+from spamnb.core.native import read
 from spamnb.errors import DataError
 from spamnb.files import counted, printable
 from spamnb.imap.fetch import heads, messages
@@ -18,7 +19,6 @@ from spamnb.inspection.explanation import deciding_words
 from spamnb.labels import HAM
 from spamnb.model import Model
 from spamnb.reading.envelope import envelope_of
-from spamnb.reading.message import read
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from spamnb.configuration.current import load
+from spamnb.core.native import digest, read
 from spamnb.delivery.commands import open_history
 from spamnb.errors import SetAside, SpamnbError
 from spamnb.history.log import complain_once
@@ -18,8 +19,6 @@ from spamnb.imap.fetch import heads, messages
 from spamnb.imap.folders import roles_in
 from spamnb.imap.state import Known, Progress, key_of
 from spamnb.reading.envelope import read_envelope
-from spamnb.reading.identity import digest
-from spamnb.reading.message import read
 from spamnb.store.changes import KNOWN
 from spamnb.training.learn import learn, learned_label
 

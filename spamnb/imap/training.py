@@ -21,7 +21,7 @@ from spamnb.mailboxes.skipped import Unreadable
 from spamnb.training.batches import ChunkReader
 from spamnb.training.train import train
 from spamnb.workers.local import LocalPool
-from spamnb.workers.processes import in_parallel
+from spamnb.workers.threads import in_threads
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
@@ -39,14 +39,14 @@ FIRST_PAUSE = 2.0  # seconds before the second attempt; twice as many before eac
 
 
 class FetchingPool(LocalPool):
-    """Processes of this machine that count mail which this one fetches."""
+    """Threads that count mail which this one fetches."""
 
     def __init__(self, chunks: Iterator[tuple[ReadMessages, str]]) -> None:
         super().__init__(None)
         self.chunks = chunks
 
     def batches(self, mail: MailToRead) -> Iterator[Batch]:
-        yield from in_parallel(ChunkReader(mail.settings, mail.known), self.chunks, self.jobs)
+        yield from in_threads(ChunkReader(mail.settings, mail.known), self.chunks, self.jobs)
 
 
 class MailboxTraining:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from spamnb.core.native import read
 from spamnb.errors import NoModel, command_to_run
 from spamnb.imap.accounts import FLAG, MOVE, NOTHING
 from spamnb.imap.corrections import Corrections, event_of, take_marks
@@ -15,7 +16,6 @@ from spamnb.imap.state import Known
 from spamnb.labels import HAM, SPAM
 from spamnb.model import Model
 from spamnb.reading.envelope import envelope_of
-from spamnb.reading.message import read
 
 if TYPE_CHECKING:
     from spamnb.bayes.verdict import Verdict

@@ -14,9 +14,9 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spamnb.bayes.cutoffs import has_spam, not_spam
-from spamnb.bayes.scorer import Scorer
 from spamnb.bayes.verdict import Cutoffs, Evidence, Verdict
 from spamnb.configuration.current import Configuration
+from spamnb.core.native import FeatureSet, Message, Scorer, read
 from spamnb.files import printable
 from spamnb.inspection.reason import PLACES, Reason
 from spamnb.inspection.sums import (
@@ -32,8 +32,6 @@ from spamnb.inspection.sums import (
 from spamnb.labels import SPAM, UNSURE
 from spamnb.model import Model
 from spamnb.reading.envelope import envelope_of
-from spamnb.reading.features import Features
-from spamnb.reading.message import Message, read
 
 if TYPE_CHECKING:
     from spamnb.store.counts import Row
@@ -64,7 +62,7 @@ class Explanation(NamedTuple):
 
     model: Model
     message: Message
-    features: Features
+    features: FeatureSet
     verdict: Verdict
     toward: int  # index of the label whose lead is explained
     against: int  # index of the label that it leads

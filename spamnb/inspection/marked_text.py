@@ -11,13 +11,19 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import NamedTuple
 
+from spamnb.core.native import (
+    BODY,
+    HEAD,
+    Message,
+    MessageLeaf,
+    Tokenizer,
+    header_tokens,
+    link_tokens,
+    links_in_text,
+    pages_of,
+)
 from spamnb.files import counted
 from spamnb.inspection.reason import Reason
-from spamnb.reading.features import BODY, HEAD
-from spamnb.reading.header_rules import header_tokens
-from spamnb.reading.links import link_tokens, links_in
-from spamnb.reading.message import Leaf, Message
-from spamnb.reading.tokenizer import Tokenizer, pages_of
 from spamnb.reading.words import Words
 
 SHOWN_HEADERS = ("from", "to", "cc", "reply-to", "subject", "date")  # as mail readers show them
@@ -125,11 +131,11 @@ def collapse_run(spaces: str) -> str:
     return "\n" + spaces.rpartition("\n")[2][:INDENT] if lines else spaces[:INDENT]
 
 
-def part_title(part: Leaf) -> MarkedPiece:
+def part_title(part: MessageLeaf) -> MarkedPiece:
     return MarkedPiece(" ".join(word for word in (part.content_type or "text", part.filename) if word), ())
 
 
-def how_read(part: Leaf) -> str:
+def how_read(part: MessageLeaf) -> str:
     """Say what was read otherwise than the message declares it, and why; nothing if all is as declared."""
     how, notes = part.decoding, []
     if how and how.why_encoding:
@@ -161,7 +167,7 @@ def cut_text(text: str, words: Words) -> list[TextPiece]:
         is_link = "://" in run or run.lower().startswith("www.")
         for piece in (run,) if is_link or run.isspace() else _WORD.split(run):
             if piece not in known:
-                links = link_tokens(links_in(piece), words) if is_link else []
+                links = link_tokens(links_in_text(piece), words) if is_link else []
                 known[piece] = TextPiece(piece, words.of(piece) if piece.strip() else [], links)
             found.append(known[piece])
     return found

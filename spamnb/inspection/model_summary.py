@@ -15,10 +15,10 @@ from spamnb.bayes import layers
 from spamnb.bayes.bulk_classifier import by_row, counts_for
 from spamnb.bayes.cutoffs import has_spam
 from spamnb.bayes.likelihood import Likelihood
-from spamnb.bayes.scorer import Scorer
 from spamnb.bayes.verdict import lead_of
 from spamnb.bayes.view import View, prior
 from spamnb.clock import DAY, today
+from spamnb.core.native import Scorer
 from spamnb.inspection.standing import ENOUGH, standing
 from spamnb.model import Model
 from spamnb.store.journal import FOLD_LIMIT

@@ -7,15 +7,12 @@ from math import inf, log, log1p
 from typing import TYPE_CHECKING, NamedTuple
 
 from spamnb.bayes.classifier import Classifier
-from spamnb.bayes.layers import added_rows
-from spamnb.bayes.scorer import Scorer
 from spamnb.bayes.verdict import Evidence, Score
 from spamnb.bayes.view import SHARE_OF_GRAMS, View
+from spamnb.core.native import BODY, GRAM_BYTES, HEAD, FeatureSet, Scorer, added_rows, counter_of, part_of
 from spamnb.files import printable
-from spamnb.grams import GRAM_BYTES, counter_of, part_of
 from spamnb.inspection.reason import Reason
 from spamnb.labels import SPAM
-from spamnb.reading.features import BODY, HEAD, Features
 
 if TYPE_CHECKING:
     from spamnb.model import Model
@@ -59,7 +56,7 @@ def difference(values: Sequence[float], toward: int, against: int) -> float:
 
 
 def sum_evidence(
-    view: View, words: Sequence[Evidence], features: Features, toward: int, against: int
+    view: View, words: Sequence[Evidence], features: FeatureSet, toward: int, against: int
 ) -> tuple[list[Reason], list[PartSum]]:
     """Sum the evidence: what each token adds to the lead, and what each part of the message does."""
     counts: dict[int, int] = {}
@@ -119,7 +116,7 @@ def numeric_reasons(numbers: Sequence[Evidence], toward: int, against: int) -> l
 
 
 def sum_grams(
-    model: Model, features: Features, toward: int, against: int
+    model: Model, features: FeatureSet, toward: int, against: int
 ) -> tuple[list[Reason], list[PartSum]]:
     """Sum the grams as `sum_evidence` does words: what each stretch adds, and what head and body do."""
     weights = telling_weights(model, features, toward, against)
@@ -152,7 +149,7 @@ def sum_grams(
     return reasons, part_sums
 
 
-def telling_weights(model: Model, features: Features, toward: int, against: int) -> dict[int, float]:
+def telling_weights(model: Model, features: FeatureSet, toward: int, against: int) -> dict[int, float]:
     """Return by counter the weights of grams, for one label against the other, that are strong enough."""
     likelihood = model.classifier.grams
     if likelihood is None:
@@ -175,7 +172,7 @@ def rows_of_grams(model: Model, counters: Sequence[int]) -> dict[int, Row]:
 
 
 def stretches(
-    features: Features, part: int, weights: dict[int, float]
+    features: FeatureSet, part: int, weights: dict[int, float]
 ) -> Iterator[tuple[int, int, list[int]]]:
     """Join telling grams that touch and speak for the same label: what they cover, and their counters."""
     start = end = 0
@@ -210,7 +207,7 @@ def shown_text(data: bytes) -> str:
     return '"' + printable(data.decode("utf-8", "replace").replace("\n", " ")) + '"'
 
 
-def gram_counters(features: Features, part: int) -> list[int]:
+def gram_counters(features: FeatureSet, part: int) -> list[int]:
     """Return the counter of each gram of a part, in the order of its text, as the model has them."""
     text = features.gram_texts[part]
     runs = [text[at : at + GRAM_BYTES] for at in range(len(text) - GRAM_BYTES + 1)]

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from spamnb.bayes.cutoffs import ham_and_spam, has_spam, limits_of_rightly_filed, not_spam
+from spamnb.core.native import digest, read
 from spamnb.errors import command_to_run
 from spamnb.labels import SPAM
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import message_name, messages
 from spamnb.model import Model
-from spamnb.reading.identity import digest
-from spamnb.reading.message import read
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.learned import NOTHING_LEARNED, LearnedMessages
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
+from spamnb.core.native import fingerprints_of, pair_fingerprint
 from spamnb.inspection.model_summary import day_text, label_leads
 from spamnb.model import Model
-from spamnb.reading.features import fingerprints_of, pair_fingerprint
 from spamnb.tables.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

@@ -51,6 +51,8 @@ def is_deleted(path: str) -> bool:
     >>> is_deleted("Maildir/cur/1700000000.1.host:2,ST")
     True
     """
+    if ":2," not in path:
+        return False
     folder, name = os.path.split(path)
     return os.path.basename(folder) in WITH_MAIL and "T" in name.partition(":2,")[2]
 
@@ -65,6 +67,9 @@ def current_paths(paths: Iterable[str]) -> Iterator[str]:
     """Yield the paths of files as they are now: a message may have moved since it was listed."""
     listings: dict[str, dict[str, str]] = {}  # one serves many, as when 100,000 messages are marked as read
     for path in paths:
+        if "cur/" not in path and "new/" not in path:  # most files of folders
+            yield path
+            continue
         folder, name = os.path.split(path)
         maildir, sub = os.path.split(folder)
         if sub in WITH_MAIL and "://" not in path and not os.path.lexists(path):

@@ -7,20 +7,14 @@ found that it fails DMARC.
 
 from __future__ import annotations
 
-from spamnb.reading.headers import (
-    MAX_FIELDS,
-    MAX_HEADER_BYTES,
-    HeaderBlock,
-    Surroundings,
-    canonical,
-    header_start,
-)
+from spamnb.core.native import MAX_FIELDS, MAX_HEADER_BYTES, read_head
 from spamnb.reading.sender import address_in, in_ascii, results_in, spaced_out, without_comments
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from spamnb.reading.headers import Fields
-    from spamnb.reading.message import Message
+    from spamnb.core.native import Message
+
+    Fields = list[tuple[str, str]]
 
 LONGEST_ADDRESS = 320  # characters, by RFC 5321: 64 before the @, 255 behind it
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_" + "".join(
@@ -56,22 +50,20 @@ class Envelope:
 
 def envelope_of(message: Message) -> Envelope:
     """Make the envelope of a message that was read."""
-    fields = message.fields
-    if fields is None:
-        return Envelope([], [], False)
-    is_whole = _is_whole(fields, message.data, message.body, len(message.data))
-    return Envelope(fields, message.headers, is_whole)
+    return _envelope(message, len(message.data))
 
 
 def read_envelope(raw: bytes) -> Envelope:
     """Read the header block of a message, and nothing else of it."""
-    data = canonical(raw[:MAX_HEADER_BYTES])
-    start = header_start(data)
-    if start < 0:
+    return _envelope(read_head(raw), len(raw))
+
+
+def _envelope(message: Message, size: int) -> Envelope:
+    """Make the envelope of a message of so many bytes."""
+    fields = message.fields
+    if fields is None:
         return Envelope([], [], False)
-    block = HeaderBlock(start)
-    block.read(Surroundings(data), len(data))
-    return Envelope(block.fields, block.headers, _is_whole(block.fields, data, block.body, len(raw)))
+    return Envelope(fields, message.headers, _is_whole(fields, message.data, message.body, size))
 
 
 def _is_whole(fields: Fields, data: bytes, body: int, size: int) -> bool:

@@ -1,54 +1,25 @@
-"""Words that are not all ASCII: those that look the same to a reader become the same."""
+"""Words that are not all ASCII: those that look the same to a reader become the same.
+
+core/scripts.pyx reads most letters of mail by tables made from what this says, and calls this for the rest.
+"""
 
 from __future__ import annotations
 
 from unicodedata import category, normalize
 
-from spamnb.reading.features import JOINERS, MOST_WORDS
-from spamnb.reading.folding import FOLDED, NON_JOINER, folded, without_non_joiners
+from spamnb.reading.folding import NON_JOINER, folded, without_non_joiners
 from spamnb.reading.letters import PLAINER, unmasked
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+JOINERS = "'$!-_"  # may stand inside a word, beside letters and digits; all other characters separate words
 WHOLE, PAIRS, SYLLABLES = range(3)  # how words are cut further
-PIECE_SIZE = 512  # characters normalised at once: over a run of combining marks it takes quadratic time
 
 
-def changed_by(table: Mapping[int, str | int | None]) -> bytes:
-    """Return for each character up to U+FFFF whether a table for str.translate changes it."""
-    found = bytearray(0x10000)
-    for code, form in table.items():
-        if code < len(found):
-            found[code] = form != code
-    return bytes(found)
-
-
-# Most words have none of them: to look is 10 times as fast as to translate.
-_PLAINER, _FOLDED = changed_by(PLAINER), changed_by(FOLDED)
-
-
-def words_of_run(run: str) -> list[str]:
-    """Return the words of a run of characters without ASCII spaces, of which some are not ASCII."""
+def visible_words(piece: str) -> list[str]:
+    """Return the words that a reader sees: without invisible characters, forms and look-alikes replaced."""
     words: list[str] = []
-    for chunk in [chunk.strip("'") for chunk in run.split()]:
-        if chunk.isascii():
-            words.append(chunk)
-        else:
-            chunk = chunk[:MOST_WORDS]
-            for start in range(0, len(chunk), PIECE_SIZE):
-                add_visible_words(words, chunk[start : start + PIECE_SIZE])
-    return words
-
-
-def add_visible_words(words: list[str], piece: str) -> None:
-    """Add the words that a reader sees: without invisible characters, forms and look-alikes replaced."""
     if NON_JOINER in piece:
         piece = without_non_joiners(piece)
-    if is_changed(_PLAINER, piece):
-        piece = piece.translate(PLAINER)
-    text = normalize("NFKC", piece)
+    text = normalize("NFKC", piece.translate(PLAINER))
     at, size = 0, len(text)
     while at < size:
         start, has_ascii = at, False
@@ -56,9 +27,7 @@ def add_visible_words(words: list[str], piece: str) -> None:
             has_ascii = has_ascii or text[at] < "\x80"
             at += 1
         if at > start:
-            word = text[start:at]
-            if is_changed(_FOLDED, word):
-                word = folded(word)
+            word = folded(text[start:at])
             if has_ascii:
                 word = unmasked(word.strip("'"))
             add_syllables(words, word.casefold())
@@ -66,14 +35,7 @@ def add_visible_words(words: list[str], piece: str) -> None:
             at = add_emoji(words, text, at)
         else:
             at += 1
-
-
-def is_changed(table: bytes, text: str) -> bool:
-    """Tell whether a text may have a character that a table names."""
-    found = False
-    for char in text:
-        found = found or char > "\uffff" or table[ord(char)] != 0
-    return found
+    return words
 
 
 def add_emoji(words: list[str], text: str, at: int) -> int:
@@ -106,7 +68,7 @@ def is_inside(char: str) -> bool:
     """Tell whether a character is part of a word."""
     if char.isalnum():
         return True
-    return JOINERS.find(char) >= 0 if char < "\x80" else category(char)[0] == "M"
+    return char in JOINERS if char < "\x80" else category(char)[0] == "M"
 
 
 def add_syllables(words: list[str], word: str) -> None:

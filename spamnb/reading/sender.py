@@ -1,51 +1,15 @@
-"""The sender of a message: what it says of him, held against itself and against what the server found.
+"""What headers say of the sender, for `reading.envelope`, which decides whom to trust.
 
-A sender can write any header. The server that receives the message puts its Authentication-Results on top, so
-only the topmost is evidence, and its tokens name the server: what a forged one says of a message to which
-no server added any was never learned. Those of ARC and of older hops say nothing.
-
-As evidence, From says what a person would see in it; whom to trust is decided in `reading.envelope`.
+core/sender.pyx makes evidence of the same headers.
 """
 
 from __future__ import annotations
 
-from spamnb.reading.features import HEAD, Features, Tag
-from spamnb.reading.links import plain_host, registrable
+from spamnb.core.native import plain_host_of, registrable_domain
 
-MOST_RESULTS = 20  # read of one header; so many DKIM signatures say no more
-MOST_NAME_WORDS = 50  # of a display name
-LONGEST_DOMAIN = 80  # characters, of a server's name as well
-LONGEST_VERDICT = 20
-# By method, how the server names the domain it looked at: of the signature, of the envelope, of From.
-METHODS = {"dkim": ("header.d", "header.i"), "spf": ("smtp.mailfrom", "smtp.mail"), "dmarc": ("header.from",)}
+MAX_NAME_WORDS = 50  # of a display name
+MAX_DOMAIN = 80  # characters of a server's name
 UNCLOSED = " ("
-READ = frozenset(("from", "reply-to", "to", "authentication-results"))  # headers, the first of each
-FROM, AUTH = Tag(b"from:"), Tag(b"auth:")
-
-
-def add_sender(features: Features, headers: list[tuple[str, str]]) -> None:
-    """Count what From says beside Reply-To, and what the server found about it."""
-    first: dict[str, str] = {}
-    for name, value in headers:
-        if name in READ and name not in first:
-            first[name] = value
-    address = address_in(first.get("from", ""))
-    if address and "reply-to" in first:
-        answered = address_in(first["reply-to"])
-        if "@" not in answered:
-            pass
-        elif domain_of(answered) == domain_of(address):
-            add(features, FROM, "reply-to=same")
-        else:  # a mailing list has its answers sent to itself
-            to_itself = answered in first.get("to", "").lower()
-            add(features, FROM, "reply-to=to" if to_itself else "reply-to=other")
-    if "authentication-results" in first:
-        add_results(features, first["authentication-results"], domain_of(address))
-
-
-def add(features: Features, tag: Tag, value: str) -> None:
-    data = value.encode("utf-8", "replace")
-    features.add(tag, data, 0, len(data), HEAD)
 
 
 def address_in(value: str) -> str:
@@ -53,16 +17,10 @@ def address_in(value: str) -> str:
     start = value.rfind("<")
     if start >= 0:
         return value[start + 1 :].partition(">")[0].strip().lower()
-    for piece in value.split(None, MOST_NAME_WORDS)[:MOST_NAME_WORDS]:
+    for piece in value.split(None, MAX_NAME_WORDS)[:MAX_NAME_WORDS]:
         if "@" in piece:
             return piece.strip("(),;:").lower()
     return ""
-
-
-def domain_of(address: str) -> str:
-    """Return the registered domain of an address; nothing if it has none."""
-    at = address.rfind("@")
-    return registrable(plain_host(address[at + 1 :][:LONGEST_DOMAIN])) if at >= 0 else ""
 
 
 def in_ascii(domain: str) -> str:
@@ -71,29 +29,6 @@ def in_ascii(domain: str) -> str:
         return domain if domain.isascii() else domain.encode("idna").decode()
     except UnicodeError:
         return domain
-
-
-def add_results(features: Features, value: str, domain: str) -> None:
-    """Count each method with its result, whether it looked at the sender's domain, and who says so."""
-    server, results, _ = results_in(value)
-    found = set()
-    verified = False
-    for result in results[:MOST_RESULTS]:
-        method, *properties = spaced_out(result).split() or [""]
-        name, _, verdict = method.partition("=")
-        if name in METHODS and verdict.isalpha():
-            looked_at = set()
-            for one in properties:
-                key, _, looked = one.partition("=")
-                if key in METHODS[name]:
-                    looked_at.add(in_ascii(domain_of("@" + looked)))
-            aligned = domain != "" and looked_at == {in_ascii(domain)}
-            found.add(f"{name}={verdict[:LONGEST_VERDICT]}{',aligned' if aligned else ''},by={server}")
-            verified = verified or (aligned and verdict == "pass")
-    if verified:
-        found.add(f"from=@{domain},by={server}")
-    for token in sorted(found):
-        add(features, AUTH, token)
 
 
 def results_in(value: str) -> tuple[str, list[str], bool]:
@@ -105,7 +40,7 @@ def results_in(value: str) -> tuple[str, list[str], bool]:
         server = ""
     elif server.lstrip().startswith('"'):
         server = value.split('"', 2)[1]
-    domain = registrable(plain_host(server.strip().partition(" ")[0][:LONGEST_DOMAIN]))
+    domain = registrable_domain(plain_host_of(server.strip().partition(" ")[0][:MAX_DOMAIN]))
     return domain, results, not plain.endswith(UNCLOSED)
 
 
@@ -126,8 +61,7 @@ def without_comments(value: str) -> str:
         return value
     kept: list[str] = []
     depth, quoted, escaped, start = 0, False, False, 0
-    for at in range(len(value)):
-        char = value[at]
+    for at, char in enumerate(value):
         if escaped:
             escaped = False
         elif char == "\\":

@@ -1,29 +1,16 @@
-"""Words of texts. What is not ASCII is left to reading.scripts, loaded when there is some."""
+"""Words of texts: which are left out by the settings of a model, and which are taken for the same."""
 
 from __future__ import annotations
 
-from spamnb.reading.features import JOINERS, LONGEST_WORD, MOST_WORDS, shortened
+from spamnb.core.native import spaced_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from spamnb.reading import unchecked  # C: unchecked.pxd
-
-SPACE = 32
-MOST_STEMS = 20_000  # remembered; then all are forgotten, and soon there is what is common
-MOST_RUNS, LONGEST_RUN = 5000, 60  # likewise, of characters that are not all ASCII; bytes of each
-
-
-def _spaced_table() -> bytes:
-    """Make a table of bytes that makes spaces of separators, and letters small; the rest is read later."""
-    table = bytearray(128 * b" " + bytes(range(128, 256)))
-    for letter in ("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" + JOINERS).encode():
-        table[letter] = letter
-    return bytes(table).lower()
-
-
-_SPACED = _spaced_table()
+MAX_WORD = 32  # characters; longer words (file names, encoded data, random strings) are shortened
+MAX_WORDS = 20_000  # of one text; a flood of words stops counting here
+MAX_STEMS = 20_000  # remembered; then all are forgotten, and soon there is what is common
 
 
 class Words:
@@ -40,99 +27,40 @@ class Words:
         self.stop_words = stop_words
         self.stem = stem
         self.dotless = dotless  # ı is another letter than i, and its capital is I; else all four are one
+        self.is_simple = not stop_words and stem is None
         self._stems: dict[str, str] = {}
-        self._runs: dict[bytes, bytes] = {}  # of characters, and their words
-        self._simple = not stop_words and stem is None
 
     def of(self, text: str) -> list[str]:
         """Return the words of a text, in order, without n-grams."""
-        words = [chunk.strip("'") for chunk in self.spaced(text).decode().split()]
-        return [at_most_long(word) for word in words if word][:MOST_WORDS]
+        return [at_most_long(word) for word in split(self.spaced(text))][:MAX_WORDS]
 
     def spaced(self, text: str) -> bytes:
         """Return a text as words with spaces between them, quotes around and over-long ones as they are."""
-        if self.dotless:
-            text = text.replace("I", "ı")
-        plain = text.isascii()
-        if not plain:
-            text = plain_typography(text)
-            if not self.dotless:
-                text = text.replace("ı", "i")
-            plain = text.isascii()
-        if plain:
-            data = unchecked.translated(text, _SPACED)
-        else:
-            data = self._read_scripts(text.encode("utf-8", "replace").translate(_SPACED))
-        if self._simple:
-            return data
-        words = [
-            word for word in [chunk.strip("'") for chunk in data.decode().split(None, MOST_WORDS)] if word
-        ]
-        return " ".join(self._filtered_and_stemmed(words[:MOST_WORDS])).encode()
+        return spaced_words(text, self)
 
-    def _read_scripts(self, data: bytes) -> bytes:
-        """Replace each run between spaces that is not ASCII by its words, up to the most that a text has."""
-        from spamnb.reading.scripts import words_of_run
-
-        pieces = []
-        source, size, at, copied, runs = data, len(data), 0, 0, 0
-        while at < size and runs < MOST_WORDS:
-            start, plain = at, True
-            while at < size and source[at] != SPACE:
-                plain = plain and source[at] < 128
-                at += 1
-            if not plain:
-                run = data[start:at]
-                words = self._runs.get(run)
-                if words is None:
-                    words = " ".join(words_of_run(run.decode())).encode()
-                    if len(self._runs) >= MOST_RUNS:
-                        self._runs.clear()
-                    if at - start <= LONGEST_RUN:
-                        self._runs[run] = words
-                pieces.append(data[copied:start])
-                pieces.append(words)
-                copied = at
-            runs += at > start
-            at += 1
-        pieces.append(data[copied:at])
-        return b"".join(pieces)
-
-    def _filtered_and_stemmed(self, words: list[str]) -> list[str]:
+    def filtered(self, spaced: bytes) -> bytes:
         """Leave out stop words, and stem the others."""
-        words = [at_most_long(word) for word in words]
+        words = [at_most_long(word) for word in split(spaced)[:MAX_WORDS]]
         if self.stop_words:
             words = [word for word in words if word.casefold().replace("ı", "i") not in self.stop_words]
-        return [self._stemmed(word) for word in words] if self.stem else words
+        if self.stem:
+            words = [self._stemmed(word, self.stem) for word in words]
+        return " ".join(words).encode()
 
-    def _stemmed(self, word: str) -> str:
-        stem = self._stems.get(word)
-        if stem is None:
-            if len(self._stems) >= MOST_STEMS:
+    def _stemmed(self, word: str, stem: Callable[[str], str]) -> str:
+        found = self._stems.get(word)
+        if found is None:
+            if len(self._stems) >= MAX_STEMS:
                 self._stems.clear()
-            stem = self._stems[word] = self.stem(word) if self.stem else word
-        return stem
+            found = self._stems[word] = stem(word)
+        return found
+
+
+def split(spaced: bytes) -> list[str]:
+    """Return the words of a text without the quotes around them."""
+    return [word for word in [chunk.strip("'") for chunk in spaced.decode().split()] if word]
 
 
 def at_most_long(word: str) -> str:
-    """Return a word, or the short form of an over-long one."""
-    return word if len(word) <= LONGEST_WORD else shortened(word)
-
-
-def plain_typography(text: str) -> str:
-    """Replace typographic marks by their ASCII forms."""
-    from spamnb.reading.letters import TYPOGRAPHY
-
-    for char, ascii_char in TYPOGRAPHY:
-        text = text.replace(char, ascii_char)
-    return text
-
-
-def word_count(spaced: bytes) -> int:
-    """Count the words between the spaces of a text."""
-    words, before = 0, SPACE
-    for letter in spaced:
-        if letter != SPACE and before == SPACE:
-            words += 1
-        before = letter
-    return words
+    """Return a word; of an over-long one, how it starts and roughly how long it is."""
+    return word if len(word) <= MAX_WORD else f"{word[:6]}~{len(word).bit_length()}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from spamnb.core.native import read
 from spamnb.errors import NoInput
 from spamnb.history.schema import Entry
 from spamnb.inspection.explanation import explain
@@ -12,7 +13,6 @@ from spamnb.pages.elements import Markup, element, untrusted
 from spamnb.pages.formats import signed
 from spamnb.pages.message_sections import message_sections
 from spamnb.pages.parts import SUBJECT, subject_text, verdict_text
-from spamnb.reading.message import read
 from spamnb.review.context import PageContext, note, url
 from spamnb.review.inbox import buttons, keys, list_asked, moment
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from spamnb.errors import DataError
 from spamnb.reading.sender import in_ascii
 from spamnb.senders.lists import MOST_PARTS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 NEVER = frozenset(" *,;<>\N{REPLACEMENT CHARACTER}")  # in an entry of a list
 WILD = ("*@", "@", "*.")  # other ways to write "all of a domain"

@@ -4,10 +4,9 @@ An entry is an address, or a domain, which stands for all below it, too. Its fin
 bit tells whether it is allowed: 8 bytes, sorted. So 10,000 senders are 80 KB, read at once.
 """
 
+from spamnb.core.native import fingerprint_of, index_of
 from spamnb.labels import HAM, SPAM, UNSURE
-from spamnb.reading.features import fingerprint_of
 from spamnb.reading.sender import in_ascii
-from spamnb.store.records import offset_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,11 +48,10 @@ class SenderLists:
 
         Nobody is allowed if it is doubtful that he is the sender.
         """
-        count = len(self.entries) // ENTRY
         for candidate in candidates(address):
             key = kept_of(candidate)
             for bit in (ALLOWED, 0):
-                if offset_of(self.entries, key | bit, 0, count, ENTRY) >= 0:
+                if index_of(self.entries, key | bit, ENTRY) >= 0:
                     return None if bit and is_doubtful else (bool(bit), candidate)
         return None
 

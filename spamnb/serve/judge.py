@@ -10,11 +10,10 @@ from typing import NamedTuple
 
 from spamnb.bayes.verdict import Verdict
 from spamnb.configuration.current import Configuration, load
+from spamnb.core.native import FeatureSet, Message, read
 from spamnb.delivery.commands import open_history
 from spamnb.errors import ModelError, SpamnbError
 from spamnb.reading.envelope import envelope_of
-from spamnb.reading.features import Features
-from spamnb.reading.message import Message, read
 from spamnb.rights import ROOT, Rights
 from spamnb.serve.log import complain
 from spamnb.serve.metrics import FALLBACK, Counters
@@ -31,7 +30,7 @@ class Judged(NamedTuple):
     """A message that was judged; its features are good until the next one is."""
 
     verdict: Verdict
-    features: Features
+    features: FeatureSet
     message: Message
     model: str  # path
 
@@ -46,7 +45,7 @@ class Judge:
         self.user_lists = UserLists(self.user_models) if self.user_models else None
         self.counters = counters
         self.by_path: dict[str, UserModel] = {}  # models of users, the least recently used first
-        self.spare = Features()
+        self.spare = FeatureSet()
         self._configure(load())
         self.looked_at = monotonic()  # when the files of the configuration were last looked at
         self.last_error = ""

@@ -4,10 +4,10 @@ import time
 import traceback
 
 from spamnb.bayes.verdict import Verdict, score_text
+from spamnb.core.native import Message
 from spamnb.delivery.log_line import escaped
 from spamnb.files import printable, write_stderr
 from spamnb.reading.envelope import Envelope, envelope_of, read_envelope
-from spamnb.reading.message import Message
 from spamnb.systemd import adds_time
 
 

@@ -7,11 +7,15 @@ from abc import ABC, abstractmethod
 
 from spamnb.errors import InputOutputError, ModelError, SpamnbError
 from spamnb.files import model_file
-from spamnb.in_memory import HashTables, with_scorer
+from spamnb.in_memory import hash_tables, with_scorer
 from spamnb.model import Model, base_of
 from spamnb.rights import ROOT, Rights, as_owner
 from spamnb.serve.log import complain
 from spamnb.store.stored_model import StoredModel
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from spamnb.in_memory import HashTables
 
 Stamp = tuple[tuple[int, int, int] | None, ...]  # inode, time and size of model file and journal
 
@@ -117,7 +121,7 @@ class SharedModel(ReloadingModel):
     def _read_tables(self, stored: StoredModel) -> HashTables | None:
         """Return counts that are in memory, or read them; they stay when only the journal changes."""
         if stored.generation not in self.tables and stored.count_bytes <= MOST_COUNT_BYTES:
-            self.tables[stored.generation] = HashTables.read(stored)
+            self.tables[stored.generation] = hash_tables(stored)
         return self.tables_of(stored)
 
 

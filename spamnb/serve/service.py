@@ -5,12 +5,12 @@ from time import perf_counter
 from typing import Generic, TypeVar
 
 from spamnb.bayes.verdict import Verdict
+from spamnb.core.native import FeatureSet
 from spamnb.errors import SpamnbError
 from spamnb.files import printable
 from spamnb.history.log import append_lessons, digest_of
 from spamnb.labels import HAM, SPAM
 from spamnb.reading.envelope import read_envelope
-from spamnb.reading.features import Features
 from spamnb.rights import ROOT
 from spamnb.serve.clients import Connection, Gone
 from spamnb.serve.judge import Judge
@@ -121,7 +121,7 @@ def symbol(label: str) -> str:
     return "SPAMNB_" + "".join(c if c.isascii() and c.isalnum() else "_" for c in label).upper()
 
 
-def strongest_evidence(verdict: Verdict, features: Features) -> list[tuple[float, str]]:
+def strongest_evidence(verdict: Verdict, features: FeatureSet) -> list[tuple[float, str]]:
     """Strength and text of the tokens that decided most, for people to read."""
     named = [(item.strength, features.text_of(item.feature)) for item in verdict.evidence]
     strongest = sorted(named, key=lambda item: (-item[0], item[1]))[:SHOWN_TOKENS]

@@ -7,11 +7,11 @@ import zlib
 from time import perf_counter
 
 from spamnb.bayes.verdict import REQUIRED, Verdict, score_text
+from spamnb.core.native import FeatureSet
 from spamnb.delivery.log_line import escaped
 from spamnb.files import printable
 from spamnb.labels import HAM, SPAM
 from spamnb.passthrough import header_end, passed_through
-from spamnb.reading.features import Features
 from spamnb.serve.clients import Connection
 from spamnb.serve.metrics import FAILED, PROTOCOL, REFUSED, TIMEOUT
 from spamnb.serve.service import Asked, Refusal, Service, strongest_evidence, symbol
@@ -32,7 +32,7 @@ def answer_to(
     command: bytes,
     version: float,
     verdict: Verdict,
-    features: Features,
+    features: FeatureSet,
     raw: bytes,
     header: tuple[str, str, str],
 ) -> bytes:
@@ -55,7 +55,7 @@ def answer_to(
     return OK + length_header(text) + score + b"\r\n" + text
 
 
-def text_answer(command: bytes, verdict: Verdict, features: Features) -> bytes:
+def text_answer(command: bytes, verdict: Verdict, features: FeatureSet) -> bytes:
     if command == b"SYMBOLS":
         return symbol(verdict.label).encode()
     if command == b"REPORT_IFSPAM" and verdict.label != SPAM:
@@ -73,7 +73,7 @@ def head_of(message: bytes) -> bytes:
     return message[: message.find(b"\n", end) + 1 or len(message)]
 
 
-def report(verdict: Verdict, features: Features) -> str:
+def report(verdict: Verdict, features: FeatureSet) -> str:
     """Text of the verdict and its strongest evidence, for people to read."""
     lines = [
         f"spamnb says {verdict.label}: {verdict.points:.1f} points, {REQUIRED:.1f} required",

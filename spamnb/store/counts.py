@@ -7,8 +7,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Protocol
 
-    from spamnb.grams import GramSet
-
     class TotalCounts(Protocol):
         """Sums over a whole table: all of it that the probability of a token needs beside its own counts."""
 
@@ -35,7 +33,7 @@ if TYPE_CHECKING:
 
         def rows(self, fingerprints: Sequence[int]) -> dict[int, Row]: ...
         def pair_rows(self, fingerprints: Sequence[int]) -> dict[int, Row]: ...
-        def counts_of_grams(self, found: GramSet) -> GramCounts: ...
+        def counts_of_grams(self, counters: Sequence[int]) -> GramCounts: ...
 
     class StoredCounts(Counts, Protocol):
         """A table that can be held in memory, with the grams of all messages."""

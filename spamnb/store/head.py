@@ -1,9 +1,6 @@
 """The head of a model file: read, checked, and what it says about where each column lies."""
 
-from __future__ import annotations
-
-from binascii import crc32
-
+from spamnb.core.native import crc32
 from spamnb.errors import WHAT_TO_DO, ModelError
 from spamnb.labels import MOST_LABELS, is_label
 from spamnb.store import msgpack_codec
@@ -25,7 +22,7 @@ LARGEST_SUM = 1e100  # of a numeric feature: what is computed of it stays finite
 TOTALS = ("messages", "presences", "occurrences", "pair_presences")  # lists in the head, a count a label
 
 
-def read_head(file: File) -> tuple[dict[str, Any], int]:
+def read_head(file: "File") -> "tuple[dict[str, Any], int]":
     """Return the head of the file, with all but the columns, and the offset behind it."""
     size, most = min(file.size, USUAL_HEAD), min(file.size, LONGEST_HEAD)
     while True:
@@ -40,7 +37,7 @@ def read_head(file: File) -> tuple[dict[str, Any], int]:
         size = min(most, 64 * size)
 
 
-def _parse_head(path: str, data: bytes) -> tuple[dict[str, Any], int]:
+def _parse_head(path: str, data: bytes) -> "tuple[dict[str, Any], int]":
     entries, at = _map_size(data)
     front: dict[Any, Any] = {}
     for _ in range(4):  # format, version, crc32, head
@@ -61,7 +58,7 @@ def _parse_head(path: str, data: bytes) -> tuple[dict[str, Any], int]:
     return head, at
 
 
-def _check_head(head: dict[str, Any]) -> None:
+def _check_head(head: "dict[str, Any]") -> None:
     """Raise an error if a head says what spamnb would not have written; settings and view are not looked at.
 
     A checksum tells damage. What somebody wrote on purpose is told here, for all that open a model.
@@ -91,7 +88,7 @@ def _check_head(head: dict[str, Any]) -> None:
         raise ValueError("not what spamnb writes")
 
 
-def _has_limits(head: dict[str, Any]) -> bool:
+def _has_limits(head: "dict[str, Any]") -> bool:
     """Tell whether cutoffs, shares of misfiled mail and calibration are such numbers as training finds."""
     misfiled = head.get("misfiled", [0, 0])
     (ham, spam), (slope, intercept) = head["cutoffs"], head["calibration"]
@@ -109,7 +106,7 @@ def _map_size(data: bytes) -> tuple[int, int]:
     raise msgpack_codec.Damaged("no map")
 
 
-def locate_columns(file: File, head: dict[str, Any], at: int) -> dict[str, Column]:
+def locate_columns(file: "File", head: "dict[str, Any]", at: int) -> dict[str, Column]:
     """Locate each column by the sizes in the head, or raise an error; the bytes themselves are not read."""
     columns = {}
     for name, kind, size, checksum in head["columns"]:

@@ -11,11 +11,10 @@ damaged, so is all that follows.
 """
 
 import os
-from binascii import crc32
 
+from spamnb.core.native import COUNTERS, Changes, crc32, highest_counter, sum_of_shorts
 from spamnb.errors import DataError, InputOutputError, command_to_run
-from spamnb.files import complain, open_beside, sync_folder, write_all
-from spamnb.grams import COUNTERS
+from spamnb.files import complain, open_beside, read_all, sync_folder, write_all
 from spamnb.labels import is_label
 from spamnb.store import msgpack_codec
 from spamnb.store.msgpack_codec import is_integer, is_number
@@ -26,11 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-    from spamnb.store import direct  # C: direct.pxd
     from spamnb.store.counts import Sums
 
     ByteRange = tuple[int, int]  # where damage in a journal starts and ends
-    Answer = tuple[frozenset[int] | None, dict[int, list[int]]]  # fingerprints asked for, and their rows
 
 # Bytes, some 25 messages: a longer journal is folded into the model, as each reader goes through all of it.
 FOLD_LIMIT = 3 << 17
@@ -40,8 +37,6 @@ BINARIES = {0xC4: 1, 0xC5: 2, 0xC6: 4}  # first byte of the bin: how many bytes 
 LONGEST_JOURNAL = 1 << 28  # bytes; it is folded long before, unless a training takes days
 LARGEST_NUMBER = 1 << 53  # of a numeric feature
 LAST_DAY = 65_535  # that a column of days holds
-MARK_BITS = 16
-LAST_MARK = (1 << MARK_BITS) - 1
 MOST_LISTED = 3  # damaged ranges in a warning
 
 _warned: dict[str, str] = {}  # path of a journal → what this process complained of last
@@ -66,7 +61,7 @@ class JournalRecord:
         self.new_pairs: int = fields["new_pairs"]
         self.score: float = fields["score"]
         self.lead: float = fields.get("lead", float("nan"))
-        self.length = _sum(bytes(self.occurrences), 2)  # tokens, each as often as it occurs
+        self.length = sum_of_shorts(bytes(self.occurrences))  # tokens, each as often as it occurs
         if not self.is_sound():
             raise ValueError("not what spamnb writes")
         self.move_from(fields["before"], labels)
@@ -80,7 +75,7 @@ class JournalRecord:
         )
         is_sound = is_sound and is_integer(self.new_tokens, -size, size)
         is_sound = is_sound and is_integer(self.new_pairs, -pairs, pairs)
-        is_sound = is_sound and _highest(bytes(self.grams), 4) < COUNTERS
+        is_sound = is_sound and highest_counter(bytes(self.grams)) < COUNTERS
         for score in (self.score, self.lead):
             is_sound = is_sound and (score != score or is_number(score))
         for name, value in self.numbers.items():
@@ -94,65 +89,13 @@ class JournalRecord:
         if before is not None:
             self.steps.append((labels.index(before), -1))
 
-    def add_to(self, rows: dict[int, list[int]], kind: str, wanted: "SoughtFeatures | None") -> None:
-        """Add this message's counts of its tokens, pairs or grams, all or those that are wanted."""
-        occurrences = bytes(self.occurrences) if kind == TOKENS else b""
-        features, width = bytes(getattr(self, kind)), 4 if kind == GRAMS else 8
-        _add(rows, features, width, occurrences, self.steps, self.label_count, wanted)
-
     def add_numbers_to(self, sums: "dict[str, list[list[int | float]]]") -> None:
         """Add this message to n, Σx and Σx² of its numeric features, by label."""
-        for label_index, sign in self.steps:
-            for name, x in self.numbers.items():
-                by_label = sums.setdefault(name, [[0, 0, 0] for _ in range(self.label_count)])
-                by_label[label_index] = sums_with(by_label[label_index], x, sign)
-
-
-class SoughtFeatures:
-    """Features to look for; most others are told by a mark for their last bits, without becoming objects."""
-
-    def __init__(self, features: "Iterable[int]") -> None:
-        self.features = frozenset(features)
-        self.marks = bytearray(1 << MARK_BITS)
-        for feature in self.features:
-            self.marks[feature & LAST_MARK] = 1
-
-
-def _add(
-    rows: dict[int, list[int]],
-    features: bytes,
-    width: int,
-    occurrences: bytes,
-    steps: list[tuple[int, int]],
-    label_count: int,
-    wanted: SoughtFeatures | None,
-) -> None:
-    """Add the counts of features, which have so many bytes each."""
-    for at in range(len(features) // width):
-        feature = direct.number(features, at * width, width)
-        if wanted is not None and not (wanted.marks[feature & LAST_MARK] and feature in wanted.features):
-            continue
-        row = rows.get(feature)
-        if row is None:
-            row = rows[feature] = [0] * (2 * label_count if occurrences else label_count)
-        for label_index, sign in steps:
-            row[label_index] += sign
-            if occurrences:
-                row[label_count + label_index] += sign * direct.number(occurrences, 2 * at, 2)
-
-
-def _sum(numbers: bytes, width: int) -> int:
-    total = 0
-    for at in range(len(numbers) // width):
-        total += direct.number(numbers, at * width, width)
-    return total
-
-
-def _highest(numbers: bytes, width: int) -> int:
-    highest = 0
-    for at in range(len(numbers) // width):
-        highest = max(highest, direct.number(numbers, at * width, width))
-    return highest
+        for name, x in self.numbers.items():
+            if name not in sums:
+                sums[name] = [[0, 0, 0] for _ in range(self.label_count)]
+            for label_index, sign in self.steps:
+                sums[name][label_index] = sums_with(sums[name][label_index], x, sign)
 
 
 class Journal:
@@ -173,7 +116,7 @@ class Journal:
         self.damaged = list(damaged)
         self.foreign = list(foreign)  # fields of records for other generations, if there are no others
         self.learned = {record.digest: record.after for record in records}
-        self._answers: dict[str, Answer] = {}  # the last one about tokens, pairs and grams
+        self._changes: dict[str, Changes] = {}  # of tokens, pairs and grams, once they were asked for
 
     @classmethod
     def read(cls, path: str, generation: int, labels: "Sequence[str]") -> "Journal":
@@ -208,23 +151,23 @@ class Journal:
         record = JournalRecord(fields, self.labels)
         self.records.append(record)
         self.learned[record.digest] = record.after
-        self._answers = {}
+        self._changes = {}
 
-    def rows(self, wanted: "Iterable[int] | None" = None, kind: str = TOKENS) -> dict[int, list[int]]:
-        """Return what the journal adds to the counts of a kind, tokens, pairs or grams: all or those wanted.
+    def changes(self, kind: str) -> Changes | None:
+        """Return what the journal changes in the counts of tokens, pairs or grams; None if nothing."""
+        if self.records and kind not in self._changes:
+            width, has_occurrences = 4 if kind == GRAMS else 8, kind == TOKENS
+            messages = [
+                (bytes(getattr(record, kind)), bytes(record.occurrences), record.steps)
+                for record in self.records
+            ]
+            self._changes[kind] = Changes(width, len(self.labels), has_occurrences, messages)
+        return self._changes.get(kind)
 
-        Learning a message asks twice, to judge it and for what is new: so the last answer is remembered.
-        """
-        if not self.records:
-            return {}
-        asked = None if wanted is None else frozenset(wanted)
-        if kind not in self._answers or self._answers[kind][0] != asked:
-            rows: dict[int, list[int]] = {}
-            sought = None if asked is None else SoughtFeatures(asked)
-            for record in self.records:
-                record.add_to(rows, kind, sought)
-            self._answers[kind] = asked, rows
-        return self._answers[kind][1]
+    def rows(self, kind: str = TOKENS) -> dict[int, list[int]]:
+        """Return all that the journal adds to the counts of a kind."""
+        changes = self.changes(kind)
+        return changes.rows() if changes else {}
 
     def append(self, path: str, generation: int, changes: "Iterable[Mapping[str, Any]]") -> int:
         """Write more records, synced; the caller holds the lock. Returns the journal's new size."""
@@ -256,12 +199,15 @@ def _open(path: str, flags: int) -> int:
 def read_bytes(path: str) -> bytes:
     """Read a journal as it is; an absent one is empty."""
     try:
-        with open(_open(path, os.O_RDONLY), "rb") as file:
-            if os.fstat(file.fileno()).st_size > LONGEST_JOURNAL:
+        handle = _open(path, os.O_RDONLY)
+        try:
+            if os.fstat(handle).st_size > LONGEST_JOURNAL:
                 raise DataError(
                     f"{path}: larger than {LONGEST_JOURNAL >> 20} MB, so it is no journal; remove it"
                 )
-            return file.read(LONGEST_JOURNAL)
+            return read_all(handle)
+        finally:
+            os.close(handle)
     except FileNotFoundError:
         return b""
     except OSError as error:

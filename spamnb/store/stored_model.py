@@ -1,34 +1,19 @@
 """A model on disk: its file, searched in place, and its journal. docs/model-file.md describes the format."""
 
-from __future__ import annotations
-
 import os
 
+from spamnb.core.native import COUNTERS, CountRecords, counts_of_grams, index_of, rows_of, spread
 from spamnb.errors import WHAT_TO_DO, ModelError, NoInput, NoModel, command_to_run
 from spamnb.files import counted
-from spamnb.grams import COUNTERS
 from spamnb.store.head import locate_columns, read_head
-from spamnb.store.records import (
-    GRAMS,
-    KEY_BYTES,
-    PAIRS,
-    Column,
-    CountRecords,
-    File,
-    change_grams,
-    grams_in_memory,
-    grams_on_disk,
-    offset_of,
-    rows_at,
-    spread,
-)
+from spamnb.store.records import GRAMS, KEY_BYTES, PAIRS, TOKENS, Column, File
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Self
 
-    from spamnb.grams import GramSet
+    from spamnb.core.native import Changes
     from spamnb.store.counts import GramCounts, GramLayer, Row
     from spamnb.store.journal import Journal
 
@@ -70,9 +55,9 @@ class StoredModel:
         self.lost_lessons = 0  # in a journal that belongs to another model file
         self._journal: Journal | None = None
         if _has_journal(path):
-            from spamnb.store.journal import Journal  # late: most often there is none
+            from spamnb.store import journal  # late: most often there is none
 
-            self._journal = Journal.read(path + ".journal", self.generation, self.labels)
+            self._journal = journal.Journal.read(path + ".journal", self.generation, self.labels)
             if self._journal.damaged:
                 self._mend_journal()
             if self._journal.foreign:
@@ -80,7 +65,7 @@ class StoredModel:
             self._add_journal_totals()
 
     @classmethod
-    def open(cls, path: str) -> Self:
+    def open(cls, path: str) -> "Self":
         """Open a model and its journal, in agreement even while another process folds one into the other."""
         while True:
             stored = cls(path)
@@ -91,7 +76,7 @@ class StoredModel:
                 return stored  # removed meanwhile: what was opened stays complete
 
     @property
-    def journal(self) -> Journal:
+    def journal(self) -> "Journal":
         if self._journal is None:
             from spamnb.store.journal import Journal
 
@@ -110,44 +95,49 @@ class StoredModel:
     def count_bytes(self) -> int:
         return self.column("tokens").size + self.column("pairs").size
 
-    def rows(self, fingerprints: Sequence[int]) -> dict[int, Row]:
+    def rows(self, fingerprints: "Sequence[int]") -> "dict[int, Row]":
         """Return the counts of those tokens that are known, the journal's included."""
-        rows = self.tokens.rows(fingerprints)
-        return _added(rows, self._journal.rows(fingerprints)) if self._journal else rows
+        return rows_of(self.tokens, self.changes(TOKENS), fingerprints)
 
-    def pair_rows(self, fingerprints: Sequence[int]) -> dict[int, Row]:
+    def pair_rows(self, fingerprints: "Sequence[int]") -> "dict[int, Row]":
         """Return the counts of those pairs of neighbours that are known, the journal's included."""
-        rows = self.pairs.rows(fingerprints)
-        return _added(rows, self._journal.rows(fingerprints, PAIRS)) if self._journal else rows
+        return rows_of(self.pairs, self.changes(PAIRS), fingerprints)
 
-    def gram_rows(self, counters: Sequence[int]) -> dict[int, Row]:
+    def changes(self, kind: str) -> "Changes | None":
+        """Return what the journal changes in the counts of a kind, if it does."""
+        return self._journal.changes(kind) if self._journal else None
+
+    def gram_rows(self, counters: "Sequence[int]") -> "dict[int, Row]":
         """Return the counts of those grams that some message has, the journal's included."""
-        return _added(rows_at(self.gram_data(), len(self.labels), counters), self.gram_changes(counters))
+        self.gram_data()
+        counters = list(dict.fromkeys(counters))
+        counts = memoryview(self.counts_of_grams(counters)).cast("Q").tolist()
+        label_count = len(self.labels)
+        rows = [tuple(counts[at : at + label_count]) for at in range(0, len(counts), label_count)]
+        return {counter: row for counter, row in zip(counters, rows, strict=True) if any(row)}
 
-    def gram_changes(self, counters: Sequence[int] | None = None) -> dict[int, list[int]]:
+    def gram_changes(self) -> dict[int, list[int]]:
         """Return what the journal adds to the counts of grams."""
-        return self._journal.rows(counters, GRAMS) if self._journal else {}
+        return self._journal.rows(GRAMS) if self._journal else {}
 
-    def gram_layers(self) -> list[GramLayer]:
+    def gram_layers(self) -> "list[GramLayer]":
         """Return the counts of all grams, and what the journal adds to some."""
         return [(self.gram_data(), self.gram_changes())]
 
-    def counts_of_grams(self, found: GramSet) -> GramCounts:
-        """Return the counts of a message's grams, the journal's included.
+    def counts_of_grams(self, counters: "Sequence[int]") -> "GramCounts":
+        """Return the counts of a message's grams, given by their counters, each once; the journal's included.
 
         All are read, for a message has some in every page of the file, and are kept if another one follows.
         """
-        label_count = len(self.labels)
-        if self._grams is None and not self._has_read_grams and "grams" in self.columns:
+        column = self.columns.get("grams")
+        if column and self._grams is None and not self._has_read_grams:
             self._has_read_grams = True
-            counters = self.columns["gram_counters"].read()
-            counts = grams_on_disk(self.columns["grams"], counters, found, label_count)
+            source: Column | bytes = column
+            with_counts = self.columns["gram_counters"].read()
         else:
-            counts = grams_in_memory(self.gram_data(), found, label_count)
-        if self._journal:
-            changes = [(bytes(record.grams), record.steps) for record in self._journal.records]
-            change_grams(counts, found, changes, label_count)
-        return counts
+            source, with_counts = self.gram_data(), b""
+        width = column.width if column else 1
+        return counts_of_grams(source, with_counts, self.changes(GRAMS), counters, len(self.labels), width)
 
     def gram_data(self) -> bytes:
         """Read the counts of all grams, once, and verify them; b"" if the model has none."""
@@ -157,7 +147,7 @@ class StoredModel:
                 counts, counters = self.columns["grams"], self.columns["gram_counters"].read()
                 self._grams = counts.read()
                 if counters:
-                    self._grams = spread(counters, self._grams, len(self.labels) * counts.width)
+                    self._grams = spread(counters, self._grams, len(self.labels) * counts.width, COUNTERS)
         return self._grams
 
     def histogram(self) -> dict[tuple[int, ...], int]:
@@ -189,10 +179,10 @@ class StoredModel:
         if self._learned is None:
             self._learned = self.column("digests").read(), self.column("digest_labels").read()
         digests, label_indices = self._learned
-        at = offset_of(digests, digest, 0, len(digests) // KEY_BYTES, KEY_BYTES)
+        at = index_of(digests, digest, KEY_BYTES)
         if at < 0:
             return None
-        label_index = label_indices[at // KEY_BYTES]
+        label_index = label_indices[at]
         if label_index >= len(self.labels):
             raise ModelError(self.path, f"its labels are damaged; {WHAT_TO_DO}")
         return self.labels[label_index]
@@ -276,24 +266,10 @@ class StoredModel:
                 sums[0] = max(sums[0], 0)
 
 
-def labels_of(path: str) -> Sequence[str]:
+def labels_of(path: str) -> "Sequence[str]":
     """Return the labels of a model; no more than the head of its file is read."""
     labels: Sequence[str] = read_head(open_file(path))[0]["labels"]
     return labels
-
-
-def _added(rows: dict[int, Row], later: dict[int, list[int]]) -> dict[int, Row]:
-    """Return the rows of the file with the journal's changes added."""
-    for fingerprint, more in later.items():
-        row = rows.pop(fingerprint, None)
-        counts, is_known = [], False
-        for k in range(len(more)):
-            count = more[k] if row is None else row[k] + more[k]
-            counts.append(count if count > 0 else 0)  # forgotten twice: no harm
-            is_known = is_known or count > 0
-        if is_known:
-            rows[fingerprint] = tuple(counts)
-    return rows
 
 
 def _has_journal(path: str) -> bool:

@@ -10,17 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spamnb.array_loops import add_row, count_sets, widen_days
 from spamnb.arrays import Array, Sets, Texts, counted_columns, distinct, shard_range
-from spamnb.grams import COUNTERS
+from spamnb.core.native import COUNTERS, TableAdder
+from spamnb.core.native import count_grams as add_grams
 from spamnb.tables.learned import NOT_LEARNED, NOTHING_LEARNED, LearnedMessages, merge_learned
 
 if TYPE_CHECKING:
-    from spamnb.grams import GramSet
     from spamnb.store.counts import Row
 
 NumberSums = dict[str, list[list[int | float]]]  # of each numeric feature and label: n, Σx, Σx²
@@ -145,9 +144,9 @@ class CountTable:
             if not self.occurrence_counts[:, at].any()
         }
 
-    def counts_of_grams(self, found: GramSet) -> bytearray:
+    def counts_of_grams(self, counters: Sequence[int]) -> bytearray:
         """Look up the counts of a message's grams, label by label."""
-        return bytearray(self.grams[:, found.as_list()].T.astype(np.uint64).tobytes())
+        return bytearray(self.grams[:, counters].T.astype(np.uint64).tobytes())
 
     def _known(self, fingerprints: Sequence[int]) -> Iterator[tuple[int, int]]:
         places = self.places(np.array(fingerprints, np.uint64)).tolist()
@@ -269,31 +268,68 @@ def sum_tables(tables: Sequence[CountTable]) -> CountTable:
     tables = [table for table in tables if len(table)] or tables[:1]
     if len(tables) == 1:
         return replace(tables[0], messages=messages, numbers=numbers, learned=learned, grams=grams)
+    columns: list[Any] = [*_added_columns(tables, len(labels)), learned, grams]
+    return CountTable(labels, messages, numbers, *columns)
+
+
+def _added_columns(tables: Sequence[CountTable], label_count: int) -> tuple[Any, ...]:
+    """Add up the columns of tables of the same labels, without tokens of which nothing is left."""
+    if all(table.message_counts.dtype == table.occurrence_counts.dtype == np.int32 for table in tables):
+        columns = [
+            (
+                table.fingerprints,
+                table.texts.ends,
+                table.texts.data,
+                _in_rows(table.message_counts),
+                _in_rows(table.occurrence_counts),
+                table.first_days,
+                table.last_days,
+            )
+            for table in tables
+        ]
+        found = TableAdder(columns, label_count).add_up()
+        if found:
+            fingerprints, ends, letters, *counts, first_days, last_days = found
+            return (
+                np.frombuffer(fingerprints, np.uint64),
+                Texts(np.frombuffer(ends, np.int64), np.frombuffer(letters, np.uint8)),
+                *(np.frombuffer(each, np.int32).reshape(label_count, -1) for each in counts),
+                np.frombuffer(first_days, np.uint16),
+                np.frombuffer(last_days, np.uint16),
+            )
+    return _added_large_columns(tables, label_count)
+
+
+def _in_rows(counts: Array) -> Array:
+    """Return counts whose rows are each in one piece: numpy puts chosen columns one behind the other."""
+    return counts if counts.strides[1] == counts.itemsize else np.ascontiguousarray(counts)
+
+
+def _added_large_columns(tables: Sequence[CountTable], label_count: int) -> tuple[Any, ...]:
+    """Add up columns as `_added_columns` does, where 32 bits may not hold the sums."""
     fingerprints = np.concatenate([table.fingerprints for table in tables])
-    firsts, all_places = distinct(fingerprints)
-    size, places = len(firsts), np.split(all_places, np.cumsum([len(table) for table in tables])[:-1])
+    firsts, places = distinct(fingerprints)
 
     def added(counts: list[Array]) -> Array:
-        total = np.zeros((len(labels), size), np.int64)
-        for rows, own_places in zip(counts, places, strict=True):
-            for row, own_row in zip(total, rows, strict=True):
-                if own_row.any():
-                    add_row(row.data, own_places.data, own_row.astype(np.int64).data)
-        return _narrowed(total)
+        total = np.zeros((label_count, len(firsts)), np.int64)
+        for row, own_rows in zip(total, zip(*counts, strict=True), strict=True):
+            np.add.at(row, places, np.concatenate(own_rows))
+        return total
 
     message_counts = added([table.message_counts for table in tables])
     occurrence_counts = added([table.occurrence_counts for table in tables])
-    first_days, last_days = np.full(size, LARGEST_UINT16, np.uint16), np.zeros(size, np.uint16)
-    for table, own_places in zip(tables, places, strict=True):
-        columns = first_days, last_days, own_places, table.first_days, table.last_days
-        widen_days(*(column.data for column in columns))
-    texts = Texts.joined([table.texts for table in tables])[firsts]  # of several, the first counts
-    counts = message_counts, occurrence_counts
-    total = CountTable(
-        labels, messages, numbers, fingerprints[firsts], texts, *counts, first_days, last_days, learned, grams
+    first_days, last_days = np.full(len(firsts), LARGEST_UINT16, np.uint16), np.zeros(len(firsts), np.uint16)
+    np.minimum.at(first_days, places, np.concatenate([table.first_days for table in tables]))
+    np.maximum.at(last_days, places, np.concatenate([table.last_days for table in tables]))
+    filled = np.flatnonzero(message_counts.any(axis=0) | occurrence_counts.any(axis=0))
+    return (
+        fingerprints[firsts[filled]],
+        Texts.joined([table.texts for table in tables])[firsts[filled]],  # of several, the first counts
+        _narrowed(message_counts[:, filled]),
+        _narrowed(occurrence_counts[:, filled]),
+        first_days[filled],
+        last_days[filled],
     )
-    filled: Array = np.any(message_counts, axis=0) | np.any(occurrence_counts, axis=0)
-    return total.only(filled)
 
 
 def count_grams(grams: Sets, signs: Array) -> Array:
@@ -301,8 +337,9 @@ def count_grams(grams: Sets, signs: Array) -> Array:
     if not len(grams.members):
         return NO_GRAMS
     counts = np.zeros((len(signs), COUNTERS), np.int32)
-    for row, of_label in zip(counts, signs.astype(np.int32), strict=True):
-        count_sets(grams.starts.data, grams.members.data, of_label.data, row.data)
+    labels, messages = np.nonzero(signs)
+    steps = np.stack((messages, labels, signs[labels, messages]), axis=1).astype(np.int64)
+    add_grams(grams.starts, grams.members, steps, counts)
     return counts
 
 

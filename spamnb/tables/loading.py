@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from spamnb.arrays import Array, Texts, shard_range, stable_order
+from spamnb.core.native import COUNTERS
 from spamnb.errors import WHAT_TO_DO, ModelError
-from spamnb.grams import COUNTERS
 from spamnb.store.journal import JournalRecord
 from spamnb.store.records import Column
 from spamnb.store.stored_model import StoredModel

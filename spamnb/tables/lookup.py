@@ -8,7 +8,7 @@ import numpy as np
 
 from spamnb.arrays import places_among
 from spamnb.bayes.bulk_classifier import narrowed
-from spamnb.grams import COUNTERS
+from spamnb.core.native import COUNTERS
 from spamnb.tables.layout import record_type
 from spamnb.tables.loading import gram_counts
 

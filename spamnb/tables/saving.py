@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from spamnb.arrays import Array
+from spamnb.core.native import COUNTERS
 from spamnb.errors import CannotCreate, DataError
 from spamnb.files import complain, keep_owner, make_folder
-from spamnb.grams import COUNTERS
 from spamnb.tables.count_table import CountTable
 from spamnb.tables.layout import DIRECTORY, ModelFileWriter, record_type
 from spamnb.tables.learned import LearnedMessages

@@ -13,6 +13,7 @@ from spamnb.errors import CannotCreate
 from spamnb.tables.count_table import CountTable
 
 MOST_SHARDS = 256  # into which a table in a file can be cut
+MOST_IN_MEMORY = 64 << 20  # bytes of columns that are kept in memory before there is a file
 
 
 class SpillFile:
@@ -22,6 +23,7 @@ class SpillFile:
         self.folder = folder
         self.file: Any = None  # made when it is needed
         self.size = 0
+        self.in_memory = 0  # bytes
 
     def __enter__(self) -> Self:
         return self
@@ -30,8 +32,11 @@ class SpillFile:
         if self.file:
             self.file.close()
 
-    def put(self, column: Array) -> SpilledArray:
-        """Write a column behind all others."""
+    def put(self, column: Array) -> SpilledArray | ColumnInMemory:
+        """Write a column behind all others; the first ones stay in memory."""
+        if self.in_memory + column.nbytes <= MOST_IN_MEMORY:
+            self.in_memory += column.nbytes
+            return ColumnInMemory(column)
         at, data = self.size, np.ascontiguousarray(column).view(np.uint8).data
         try:
             if not self.file:
@@ -45,6 +50,20 @@ class SpillFile:
             why = f"cannot write what does not fit into memory: {error.strerror}"
             raise CannotCreate(f"{self.folder}: {why}") from error
         return SpilledArray(self, at, column.dtype, len(column))
+
+
+@dataclass(frozen=True)
+class ColumnInMemory:
+    """A column that need not be in a file."""
+
+    column: Array
+
+    @property
+    def size(self) -> int:
+        return len(self.column)
+
+    def load(self, first: int = 0, end: int | None = None) -> Array:
+        return self.column[first:end]
 
 
 @dataclass(frozen=True)

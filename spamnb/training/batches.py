@@ -2,7 +2,7 @@
 
 A batch is what one chunk of mail becomes: for each message the tokens it contains, as places in the
 batch's own vocabulary, sorted by fingerprint. Training sums its rows, evaluation keeps them,
-classification scores them. A batch does not depend on the number of processes.
+classification scores them. A batch does not depend on the number of threads.
 A pool of workers reads and counts them, on this machine or elsewhere.
 """
 
@@ -15,33 +15,32 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from spamnb.array_loops import count_rows
-from spamnb.arrays import Array, Rows, Sets, Texts, sorted_distinct
+from spamnb.arrays import Array, Rows, Sets, Texts
+from spamnb.core.native import BatchReader, count_rows
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.skipped import Unreadable
-from spamnb.reading.batch import BatchBuilder
-from spamnb.reading.dates import MAX_DATE
-from spamnb.reading.features import Features
-from spamnb.reading.identity import digest
-from spamnb.reading.message import read
+from spamnb.reading.batch import read_columns
 from spamnb.reading.settings import Settings
-from spamnb.reading.tokenizer import Tokenizer
 from spamnb.store.stored_model import StoredModel
-from spamnb.tables.count_table import LARGEST_INT32, CountTable, count_grams
+from spamnb.tables.count_table import LARGEST_INT32, CountTable
 from spamnb.tables.saving import MapShards
 from spamnb.tables.spilling import SpillFile
 
+AT_ONCE = 1 << 20  # bytes of mail that are read before the next are asked for
+
 
 class TableSum(Protocol):
-    """Sum of the tables added to it, wherever they are."""
+    """Sum of the counts added to it, wherever they are."""
 
-    def add(self, table: Any) -> None: ...
+    def add(self, batch: Batch, steps: Array, day: int) -> None: ...
     def shards(self) -> Sequence[Any]: ...
 
 
 class Pool(Protocol):
     """Workers that read and count mail, and sum tables, with a file for what is too much for memory."""
 
+    @property
+    def map(self) -> MapShards: ...
     @property
     def map_shards(self) -> MapShards: ...
     def batches(self, mail: MailToRead) -> Iterator[Batch]: ...
@@ -55,10 +54,11 @@ class MailToRead:
 
     sources: Mapping[str, Sequence[str]]  # the paths of each label
     settings: Settings
-    known: IsKnown | None = None  # tells which messages need not be tokenized
+    known: Known | None = None
 
 
-IsKnown = Callable[[int, str | None], bool]  # (digest, label): is it learned already?
+# Returns the digests, sorted, of the messages that are learned under a label: they need not be tokenized.
+Known = Callable[[str], Array]
 
 
 class Chunk(Protocol):
@@ -126,73 +126,79 @@ class Batch:
         everything = SampledMessages.of(self.digests, labels, self.rows, self.fingerprints)
         return everything.chosen(np.sort(messages))
 
-    def table(self, labels: Sequence[str], chosen: Array, day: int) -> CountTable:
-        """Sum messages up; `chosen` has rows of message, label index, and 1 to add or -1 to subtract."""
-        size = len(self.fingerprints)
-        if self.rows.times.sum() > LARGEST_INT32:
+    def table(self, labels: Sequence[str], steps: Array, day: int) -> CountTable:
+        """Sum messages up, but for grams: rows of message, label index, and 1 to add or -1 to subtract."""
+        size, rows = len(self.fingerprints), self.rows
+        if rows.times.sum() > LARGEST_INT32:
             raise OverflowError("too many words for one batch")
         message_counts, occurrence_counts = np.zeros((2, len(labels), size), np.int32)
-        messages, label_indices, steps = chosen.T
-        signs = np.zeros((len(labels), len(self)), np.int32)
-        np.add.at(signs, (label_indices, messages), steps.astype(np.int32))
-        rows = self.rows
-        for k in sorted_distinct(label_indices).tolist():
-            columns = rows.starts, rows.places, rows.times, signs[k], message_counts[k], occurrence_counts[k]
-            count_rows(*(column.data for column in columns))
+        count_rows(rows.starts, rows.places, rows.times, steps, message_counts, occurrence_counts)
+        messages = np.zeros(len(labels), np.int64)
+        np.add.at(messages, steps[:, 1], steps[:, 2])
         days = np.broadcast_to(np.uint16(day), size)
         return CountTable(
             tuple(labels),
-            tuple(signs.sum(axis=1).tolist()),
-            self.rows.number_sums(chosen, len(labels)),
+            tuple(messages.tolist()),
+            rows.number_sums(steps, len(labels)),
             self.fingerprints,
             self.texts,
             message_counts,
             occurrence_counts,
             days,
             days,
-            grams=count_grams(rows.grams, signs),
         )
 
 
 def batch_of(
     chunk: Chunk,
     label: str | None,
-    tokenizer: Tokenizer,
-    known: IsKnown | None = None,
+    reader: BatchReader,
+    known: Array | None = None,
     *,
     digests: bool = True,
     numbers: bool = True,
 ) -> Batch:
-    """Read and tokenize a chunk. `known(digest, label)` tells which messages need not be tokenized.
+    """Read and tokenize a chunk, but for messages whose digests are among the `known` ones.
 
     Verdicts need no digests, which are 0 then, and most no numbers.
     """
-    builder, features = BatchBuilder(), Features()
-    names, found, dates, unreadable = [], [], [], []
+    names: list[tuple[str, int | None]] = []
+    unreadable: list[Unreadable] = []
+    data: list[bytes] = []
+    size = 0
     for raw in chunk.messages():
         if isinstance(raw, Unreadable):
             unreadable.append(raw)
             continue
-        message = read(raw.data)
         names.append((raw.path, raw.index))
-        found.append(digest(message) if digests else 0)
-        dates.append((message.get("date") or "")[:MAX_DATE])
-        if known is not None and known(found[-1], label):
-            builder.add(None)
-        else:
-            builder.add(tokenizer.features(message, numbers, features))
-    return Batch(label, names, np.array(found, np.uint64), dates, *builder.build(), unreadable, chunk.size)
+        data.append(raw.data)
+        size += len(raw.data)
+        if size >= AT_ONCE:
+            reader.add(data, known, digests, numbers)
+            data, size = [], 0
+    reader.add(data, known, digests, numbers)
+    return Batch(label, names, *read_columns(reader), unreadable, chunk.size)
 
 
 class ChunkReader:
-    """Makes a batch of each chunk; the tokenizer is made once in each process."""
+    """Makes a batch of each chunk, for any number of threads at a time."""
 
-    def __init__(self, settings: Settings, known: IsKnown | None = None) -> None:
+    def __init__(self, settings: Settings, known: Known | None = None) -> None:
         self.settings = settings
         self.known = known
-        self.tokenizer: Tokenizer | None = None
+        self.spare: list[BatchReader] = []  # that no thread uses
+        self.known_digests: dict[str, Array] = {}  # by label
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ChunkReader, (self.settings, self.known)
 
     def __call__(self, chunk: Chunk, label: str) -> Batch:
-        if self.tokenizer is None:
-            self.tokenizer = Tokenizer(self.settings)
-        return batch_of(chunk, label, self.tokenizer, self.known)
+        if self.known and label not in self.known_digests:
+            self.known_digests[label] = self.known(label)
+        try:
+            reader = self.spare.pop()
+        except IndexError:
+            reader = BatchReader(self.settings)
+        batch = batch_of(chunk, label, reader, self.known_digests.get(label))
+        self.spare.append(reader)  # not after an error, which may leave half a batch in it
+        return batch

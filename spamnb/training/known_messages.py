@@ -85,9 +85,9 @@ class KnownMessages:
         self.message_counts = np.bincount(before.labels, minlength=len(labels))
         self.moves = np.zeros((len(labels), len(labels)), np.int64)  # [label before, label now]
 
-    def is_known(self, digest: int, label: str | None) -> bool:
-        """Tell whether learning a message again would change nothing: then it need not be tokenized."""
-        return self.before.label_index(digest) == self.labels.index(label)
+    def learned_as(self, label: str) -> Array:
+        """Find the digests of messages that learning again under a label would not change, sorted."""
+        return self.before.digests[self.before.labels == self.labels.index(label)]
 
     def steps(self, batch: Batch, forget: bool, summary: Summary) -> tuple[Array, list[str]]:
         """Decide what to count of a batch: rows of message, label index, and 1 to learn or -1 to forget.

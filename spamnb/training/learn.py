@@ -5,13 +5,12 @@ import sys
 
 from spamnb.bayes.verdict import verdict_of
 from spamnb.clock import today
+from spamnb.core.native import digest, read
 from spamnb.errors import CannotCreate, DataError, SpamnbError
 from spamnb.files import STDERR, STDIN, STDOUT, write_stderr
 from spamnb.labels import HAM, SPAM
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import Model
-from spamnb.reading.identity import digest
-from spamnb.reading.message import read
 from spamnb.store import journal
 from spamnb.store.changes import KNOWN, LEARNED, UNKNOWN, change, outcome
 from spamnb.store.stored_model import StoredModel

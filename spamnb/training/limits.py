@@ -8,7 +8,7 @@ from spamnb.bayes.cutoffs import has_spam, measured, misfiled_shares, score_scal
 from spamnb.training.sample import SampleScorer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from spamnb.arrays import Array
     from spamnb.bayes.view import View
@@ -24,6 +24,7 @@ def find_limits(
     ham_loss: float,
     sample: Sample | None,
     counts: Callable[[Sequence[Array]], Sequence[Array]],
+    map_pieces: Callable[..., Iterable[Any]] = map,
 ) -> tuple[LearnedMessages, dict[str, Any]]:
     """Score a sample of the mail, and find the limits by these scores and those that the model keeps.
 
@@ -37,7 +38,7 @@ def find_limits(
 
     shares = shares_now()
     if sample and sample.pieces and has_spam(labels) and view.has_cutoffs:
-        scorer = SampleScorer(sample, view, totals, counts(sample.vocabularies()))
+        scorer = SampleScorer(sample, view, totals, counts(sample.vocabularies()), map_pieces)
         learned = scorer(learned, shares)
         found = shares_now()
         if found != shares:

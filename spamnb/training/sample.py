@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,13 +13,13 @@ from spamnb.bayes.likelihood import Likelihood
 from spamnb.training.batches import SampledMessages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from spamnb.arrays import Array
     from spamnb.bayes.view import View
     from spamnb.tables.count_table import CountTable
     from spamnb.tables.learned import LearnedMessages
-    from spamnb.tables.spilling import SpilledArray, SpillFile
+    from spamnb.tables.spilling import ColumnInMemory, SpilledArray, SpillFile
     from spamnb.tables.totals import Totals
     from spamnb.training.batches import Batch
 
@@ -31,7 +31,7 @@ class SpilledMessages(NamedTuple):
 
     digests: Array
     labels: Array  # label indices
-    columns: list[SpilledArray]  # the other columns of SampledMessages
+    columns: list[SpilledArray | ColumnInMemory]  # the other columns of SampledMessages
 
 
 class Sample:
@@ -95,20 +95,37 @@ class Sample:
 class SampleScorer:
     """Scores the messages of a sample, each by the mail without itself."""
 
-    def __init__(self, sample: Sample, view: View, totals: Totals, counts: Sequence[Array]) -> None:
-        """Take the rows of counts of the sample's vocabularies."""
-        self.sample, self.labels, self.counts = sample, totals.labels, counts
-        self.classifier = BulkClassifier(Likelihood(totals, view), counts[0], narrowed(totals.grams.T))
+    def __init__(
+        self,
+        sample: Sample,
+        view: View,
+        totals: Totals,
+        counts: Sequence[Array],
+        map_pieces: Callable[..., Iterable[Any]] = map,
+    ) -> None:
+        """Take the rows of counts of the sample's vocabularies, and what calls a function for each piece."""
+        self.sample, self.labels, self.counts, self.map_pieces = sample, totals.labels, counts, map_pieces
+        self.likelihood, self.gram_counts = Likelihood(totals, view), narrowed(totals.grams.T)
+        self.spare: list[BulkClassifier] = []  # that no thread uses
 
     def __call__(self, learned: LearnedMessages, misfiled: Sequence[float]) -> LearnedMessages:
         """Note the scores, by counts that are corrected by shares of misfiled mail."""
-        self.classifier.likelihood.correct(misfiled)
-        for piece, counts in zip(self.sample.load(), self.counts, strict=True):  # one piece in memory
-            self.classifier.open(piece.rows, counts)
-            joints = self.classifier.left_out_joints(range(len(piece.rows)), piece.labels.tolist())
+        self.likelihood.correct(misfiled)
+        for piece, joints in self.map_pieces(self._joints, self.sample.load(), self.counts):
             leads = leads_among_others(self.labels, piece.labels, joints)
             learned = learned.scored(piece.digests, scores=spam_scores(self.labels, joints), leads=leads)
         return learned
+
+    def _joints(self, piece: SampledMessages, counts: Array) -> tuple[SampledMessages, Array]:
+        """Score the messages of a piece."""
+        try:
+            classifier = self.spare.pop()
+        except IndexError:
+            classifier = BulkClassifier(self.likelihood, counts, self.gram_counts)
+        classifier.open(piece.rows, counts)
+        joints = classifier.left_out_joints(range(len(piece.rows)), piece.labels.tolist())
+        self.spare.append(classifier)
+        return piece, joints
 
 
 def counts_in(table: CountTable, view: View, vocabularies: Sequence[Array]) -> list[Array]:

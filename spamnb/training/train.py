@@ -70,12 +70,12 @@ def train(
         table_sum = pool.table_sum(stored, labels, file)  # which raises an error if the model is damaged
         summary, sample, known = Summary(), Sample(file), KnownMessages(known_before, labels)
         summary.new_labels = new_labels(stored, labels) if stored else []
-        is_known = known.is_known if len(known_before) and not forget else None
-        mail, day = MailToRead(sources, settings, is_known), today()
+        learned_as = known.learned_as if len(known_before) and not forget else None
+        mail, day = MailToRead(sources, settings, learned_as), today()
         for batch in pool.batches(mail):
             steps, outcomes = known.steps(batch, forget, summary)
             if len(steps):
-                table_sum.add(batch.table(labels, steps, day))
+                table_sum.add(batch, steps, day)
                 sample.add(batch, steps)
             summary.name_conflicts(batch, outcomes)
             summary.unreadable += failures(batch.unreadable)
@@ -97,6 +97,7 @@ def train(
                 about_base,
                 sample,
                 pool.map_shards,
+                pool.map,
                 pool.in_background,
             )
     return summary

@@ -35,6 +35,7 @@ def write_shards(
     base: Mapping[str, Any] | None = None,
     sample: Sample | None = None,
     map_shards: MapShards = map,
+    map_pieces: MapShards = map,
     in_background: Callable[..., AbstractContextManager[Callable[[], Any]]] = nullcontext,
 ) -> None:
     """Write a model, with the cutoffs and the calibration that its scores ask for, taken in the background.
@@ -58,7 +59,7 @@ def write_shards(
         return [np.concatenate(counts) for counts in zip(*found, strict=True)]
 
     def scored() -> tuple[LearnedMessages, dict[str, Any]]:
-        return find_limits(learned, sum_totals(totals), view, ham_loss, sample, counts)
+        return find_limits(learned, sum_totals(totals), view, ham_loss, sample, counts, map_pieces)
 
     about: dict[str, Any] = {
         "labels": list(labels),

@@ -12,8 +12,8 @@ from spamnb.bayes.classifier import Classifier
 from spamnb.bayes.gaussian import log_densities
 from spamnb.bayes.verdict import posterior_of
 from spamnb.bayes.view import GLOBAL, View, prior
+from spamnb.core.native import fingerprints_of
 from spamnb.model import DEFAULT_VIEW
-from spamnb.reading.features import fingerprints_of
 from spamnb.reading.settings import Settings
 from spamnb.tables.count_table import CountTable, sum_tables
 

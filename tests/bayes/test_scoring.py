@@ -13,8 +13,8 @@ from spamnb.bayes.bulk_classifier import BulkClassifier
 from spamnb.bayes.classifier import Classifier
 from spamnb.bayes.likelihood import NONE_MISFILED
 from spamnb.bayes.view import GLOBAL, View
+from spamnb.core.native import COUNTERS
 from spamnb.evaluation.corpus import Corpus
-from spamnb.grams import COUNTERS
 
 WORDS, PAIRS = range(12), range(12, 18)  # places in the vocabulary
 LABELS = ("ham", "spam"), ("ham", "news", "spam"), ("spam", "ham", "home", "news", "work")

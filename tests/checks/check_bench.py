@@ -5,8 +5,8 @@ from importlib import import_module
 import pytest
 from helpers.paths import ROOT
 
-from spamnb.reading.encodings.letter_tables import CHARSETS, LETTERS
-from spamnb.reading.message import read
+from spamnb.core.letter_tables import CHARSETS, LETTERS
+from spamnb.core.native import read
 
 
 @pytest.fixture
@@ -33,7 +33,9 @@ def test_letter_tables_know_all_charsets_that_are_guessed_and_their_languages(be
 
 
 def test_every_rule_can_be_switched_off(bench):
-    for rule, change in bench("rules").CHANGES.items():
-        source = (ROOT / "spamnb" / change.module).read_text()
-        assert source.count(change.text) == 1, rule
-        compile(source.replace(change.text, change.without), change.module, "exec")
+    for change in bench("rules").CHANGES.values():
+        while change:
+            changed = change.changed((ROOT / "spamnb" / change.module).read_text())
+            if change.module.endswith(".py"):
+                compile(changed, change.module, "exec")
+            change = change.other

@@ -17,8 +17,7 @@ def modules(folder: str, suffix: str = ".py") -> set[str]:
 
 
 PLACES = {
-    "parsers": modules("reading", ".pxd") | modules("html", ".pxd"),
-    "encodings": modules("reading/encodings") - {"letter_tables"},
+    "core": modules("core", ".pyx") - {"native"},
     "attachments": modules("reading/attachments"),
     "mailboxes": modules("mailboxes"),
     "commands": set(COMMANDS),

@@ -1,6 +1,6 @@
 """The wheel and the source distribution: what is in them; `make dist` builds all of it twice, and compares.
 
-They are built of a core of one module: all of it would take a minute.
+They are built of a core that does next to nothing: all of it would take a minute.
 """
 
 import os
@@ -17,8 +17,7 @@ from helpers.paths import ROOT
 from helpers.programs import needs
 
 NEEDED = ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "man", "spamnb")
-ALONE = [source for source in hatch_build.core() if "spamnb" not in source.with_suffix(".pxd").read_text()]
-MODULE = min(ALONE, key=lambda source: source.stat().st_size).relative_to(ROOT)
+CORE = (hatch_build.CORE / "native.pyx").as_posix()
 COMPILED = hatch_build.library(Path()).as_posix()
 
 
@@ -30,9 +29,7 @@ def tree(tmp_path):
             shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(ROOT / name, tmp_path / name)
-    for types in tmp_path.rglob("*.pxd"):
-        if types.with_suffix(".py") != tmp_path / MODULE:
-            types.unlink()
+    (tmp_path / CORE).write_text("def answer(): return 42\n")
     return tmp_path
 
 
@@ -53,17 +50,21 @@ def test_a_wheel_holds_the_program_and_nothing_else_and_runs(tree):
         packed.extractall(tree / "unpacked")
     data = {name.partition(".data/data/share/")[2]: name for name in names if ".data/" in name}
     assert set(data) == {path.relative_to(ROOT).as_posix() for path in ROOT.glob("man/man?/*")}
-    sources = {name for name in files if not name.endswith((".so", ".pyc", ".pxd"))}
-    assert names - set(data.values()) == sources | {COMPILED, MODULE.with_suffix(".pxd").as_posix()}
-    name = MODULE.with_suffix("").as_posix().replace("/", ".")
-    command = [sys.executable, "-P", "-c", f"import {name}; print({name}.__file__)"]
+    sources = {name for name in files if not name.endswith((".so", ".pyc")) and "/." not in name}
+    assert names - set(data.values()) == sources | {COMPILED}
+    command = [
+        sys.executable,
+        "-P",
+        "-c",
+        "from spamnb.core import native; print(native.__file__, native.answer())",
+    ]
     where = os.environ | {"PYTHONPATH": str(tree / "unpacked")}
     found = subprocess.check_output(command, cwd=tree / "made", env=where, text=True)
-    assert found == f"{tree / 'unpacked' / COMPILED}\n"
+    assert found == f"{tree / 'unpacked' / COMPILED} 42\n"
 
 
 def test_the_source_distribution_holds_sources_only(tree):
     with tarfile.open(built(tree, "sdist")) as packed:
         names = [name.partition("/")[2] for name in packed.getnames()]
-    assert {"hatch_build.py", MODULE.as_posix(), MODULE.with_suffix(".pxd").as_posix()} <= set(names)
+    assert {"hatch_build.py", CORE} <= set(names)
     assert not [name for name in names if name.endswith((".so", ".c", ".o", ".pyc"))]

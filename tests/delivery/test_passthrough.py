@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.bayes.verdict import Verdict
+from spamnb.core.native import digest, read
 from spamnb.passthrough import passed_through
-from spamnb.reading.identity import digest
-from spamnb.reading.message import read
 
 VERDICT = Verdict("spam", 1.5, 0.9, {"ham": 0.1, "spam": 0.9}, [])
 

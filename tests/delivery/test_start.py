@@ -5,14 +5,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 from helpers.programs import needs
 from helpers.screens import ESCAPES, on_a_terminal
-from helpers.serving import children
-from helpers.tiers import only_long
-from helpers.waiting import PATIENCE, pipe_to_reader, stand_still, until
+from helpers.waiting import PATIENCE, pipe_to_reader
 from rich.cells import cell_len
 
 # Each costs a delivery 3 to 100 ms.
@@ -47,9 +44,10 @@ def test_a_delivery_loads_nothing_heavy(spamnb, own, mail, already, arguments):
     assert loaded.isdisjoint(set(HEAVY) - already)
 
 
-def test_a_library_that_cannot_be_loaded_is_no_verdict(spamnb):
+def test_a_core_that_cannot_be_loaded_is_no_verdict(spamnb, tmp_path):
     """As where memory is short. Python's own exit code, 1, would read as ham."""
-    broken = "import spamnb; spamnb.CoreFinder.library = '/dev/null'; "
+    (tmp_path / "native.so").touch()
+    broken = f"import spamnb.core; spamnb.core.__path__ = ['{tmp_path}']; "
     done = spamnb.run([sys.executable, "-c", broken + START, "classify", "--exit-code"], PLAIN)
     done.fails(75, "spamnb: cannot start: ")
 
@@ -222,22 +220,6 @@ MAIL = b"".join(
 )
 
 
-@pytest.fixture
-def pipe(tmp_path):
-    """A mailbox that a program has begun to read, and waits for the rest of."""
-    os.mkfifo(tmp_path / "pipe")
-    return str(tmp_path / "pipe")
-
-
-@contextlib.contextmanager
-def in_the_middle(pipe):
-    """Feed megabytes to who opens the pipe: more than there is room for in it, so they are read by now."""
-    with pipe_to_reader(pipe) as file:
-        file.write(MAIL)
-        file.flush()
-        yield file
-
-
 @contextlib.contextmanager
 def started(spamnb, *command, **options):
     """A program in a session of its own, of which no process is left at the end."""
@@ -256,27 +238,20 @@ def started(spamnb, *command, **options):
                 os.killpg(running.pid, signal.SIGKILL)
 
 
-def interrupted(spamnb, pipe, command, how_often=1):
-    """Ctrl-C goes to the program and its processes alike."""
-    with started(spamnb, spamnb.program, *command) as running, in_the_middle(pipe):
-        if "--cluster" not in command:
-            for worker in children(running.pid):  # whose work is never done: nobody may wait for it
-                stand_still(worker)
-        for _ in range(how_often):
-            os.killpg(running.pid, signal.SIGINT)
-            time.sleep(0.05)
-        out, err = running.communicate(timeout=PATIENCE)  # until the last of its processes is gone
-    return running.returncode, out, err.decode().strip()
-
-
-@pytest.mark.parametrize(
-    "who", ["--jobs 1", "--jobs 2", pytest.param("--cluster local --jobs 2", marks=only_long)]
-)
-def test_ctrl_c_leaves_the_model_as_it_was(spamnb, own, mail, pipe, who):
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_ctrl_c_leaves_the_model_as_it_was(spamnb, own, mail, tmp_path, jobs):
+    """When it has begun to read a mailbox, and waits for the rest."""
+    pipe = str(tmp_path / "pipe")
+    os.mkfifo(pipe)
     with open(own, "rb") as file:
         before = file.read()
-    command = ["train", *who.split(), "--model", own, pipe, mail.spam]
-    assert interrupted(spamnb, pipe, command) == (-signal.SIGINT, b"", "spamnb: stopped")
+    train = (spamnb.program, "train", "--jobs", jobs, "--model", own, pipe, mail.spam)
+    with started(spamnb, *train) as running, pipe_to_reader(pipe) as box:
+        box.write(MAIL)  # more than a pipe holds: most of it is read by now
+        box.flush()
+        os.killpg(running.pid, signal.SIGINT)
+        out, err = running.communicate(timeout=PATIENCE)
+    assert (out, err.decode().strip(), running.returncode) == (b"", "spamnb: stopped", -signal.SIGINT)
     with open(own, "rb") as file:
         assert file.read() == before
     assert not [name for name in os.listdir(os.path.dirname(own)) if name.endswith((".new", ".journal"))]
@@ -296,31 +271,6 @@ def test_ctrl_c_ends_a_loop_of_deliveries(spamnb, command):
         os.killpg(running.pid, signal.SIGINT)
         out, err = running.communicate(timeout=PATIENCE)  # until the last process is gone
     assert (out, err.decode().strip(), running.returncode) == (b"", "spamnb: stopped", -signal.SIGINT)
-
-
-def test_a_killed_program_leaves_no_process_behind(spamnb, own, mail, pipe):
-    """A pipe is at its end when the last process that holds it has ended."""
-    command = [spamnb.program, "train", "--jobs", "3", "--model", own, pipe, mail.spam]
-    with started(spamnb, *command) as running, in_the_middle(pipe):
-        running.kill()
-        assert running.communicate(timeout=PATIENCE) == (b"", b"")
-    assert running.returncode == -signal.SIGKILL
-
-
-@pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="needs Linux's /proc")
-def test_a_killed_worker_is_told(spamnb, own, mail, pipe):
-    """As when memory runs out."""
-    command = [spamnb.program, "train", "--jobs", "2", "--model", own, pipe, mail.spam]
-    with started(spamnb, *command) as running:
-        with in_the_middle(pipe) as file:
-            until(lambda: len(children(running.pid)) == 2)
-            for worker in children(running.pid):
-                os.kill(worker, signal.SIGKILL)
-            with contextlib.suppress(BrokenPipeError):
-                file.write(MAIL)
-        out, err = running.communicate(timeout=PATIENCE)
-    assert (running.returncode, out) == (75, b"")
-    assert err.decode() == "spamnb: a worker process was killed (out of memory?); nothing was changed\n"
 
 
 def test_progress_on_a_terminal(spamnb, own, mail):

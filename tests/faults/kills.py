@@ -19,21 +19,13 @@ from helpers.waiting import PATIENCE, pipe_to_reader, until
 
 CHANGING = ("open", "write", "truncate", "sync", "rename", "unlink", "lock")
 ACKNOWLEDGED = (b" learned", b" moved", b" forgotten", b" dropped", b"\nmodel: ")
-PROCESS, ALL, WORKER = VICTIMS = ("the process", "all of it", "a worker")
-WITHOUT_A_WORKER = "spamnb: a worker process was killed (out of memory?); nothing was changed\n"
 
 
-def at_random(
-    world: World,
-    operation: Operation,
-    chance: Random,
-    whom: str = PROCESS,
-    lessons: Sequence[bytes] = (),
-) -> bool:
+def at_random(world: World, operation: Operation, chance: Random, lessons: Sequence[bytes] = ()) -> bool:
     """Kill it at some moment; meanwhile others may learn. Whether there was anyone left to be killed."""
     _, took = world.measured(operation)
     model = world.place(operation)
-    moment = chance.uniform(0, 1.05 * took) if whom != WORKER else 0.0
+    moment = chance.uniform(0, 1.05 * took)
     command, folder = world.command(operation, model), os.path.dirname(model)
     process = start(command, operation.stdin, folder, env=world.environment, start_new_session=True)
     learned: list[bytes] = []
@@ -46,7 +38,8 @@ def at_random(
             if operation.only_adds:
                 learned = taught(world, model, lessons, begun + moment - 0.05)
             time.sleep(max(0, begun + moment - time.monotonic()))
-            killed = strike(process, whom, chance)
+            killed = process.poll() is None
+            process.kill()
             assert ended(process, folder) == 0 or killed
     finally:
         process.kill()
@@ -56,8 +49,8 @@ def at_random(
     return killed
 
 
-def in_the_middle(world: World, operation: Operation, whom: str, lessons: Sequence[bytes] = ()) -> None:
-    """Kill all of it or its workers, when it waits for its last mail at a pipe and others have learned."""
+def in_the_middle(world: World, operation: Operation, lessons: Sequence[bytes]) -> None:
+    """Kill it when it waits for its last mail at a pipe and others have learned."""
     world.measured(operation)
     model = world.place(operation)
     command = world.command(operation, model)
@@ -67,12 +60,10 @@ def in_the_middle(world: World, operation: Operation, whom: str, lessons: Sequen
     os.mkfifo(box)
     process = start(command, operation.stdin, folder, env=world.environment, start_new_session=True)
     try:
-        with suppress(BrokenPipeError), pipe_to_reader(box) as pipe:
-            workers = until(lambda: workers_of(process))
+        with pipe_to_reader(box):
             assert taught(world, model, lessons) == [*lessons]
-            assert strike_all([process.pid, *workers] if whom == ALL else workers)
-            pipe.write(mail)
-        assert ended(process, folder) == -signal.SIGKILL or whom == WORKER
+            process.kill()
+            assert ended(process, folder) == -signal.SIGKILL
     finally:
         process.kill()
         process.wait()
@@ -85,7 +76,7 @@ def in_the_middle(world: World, operation: Operation, whom: str, lessons: Sequen
 def ended(process: subprocess.Popen[bytes], folder: str) -> int:
     """The exit code, for which there must be a reason."""
     code, told = process.wait(PATIENCE), Path(folder, "err").read_text()
-    assert (code, told) in [(0, ""), (-signal.SIGKILL, ""), (75, WITHOUT_A_WORKER)]
+    assert (code, told) in [(0, ""), (-signal.SIGKILL, "")]
     return code
 
 
@@ -107,34 +98,14 @@ def taught(world: World, model: str, lessons: Sequence[bytes], until: float = ma
     return learned
 
 
-def strike(process: subprocess.Popen[bytes], whom: str, chance: Random) -> bool:
-    if whom == WORKER:
-        while not (workers := workers_of(process)) and process.poll() is None:
-            time.sleep(0.002)
-        time.sleep(chance.uniform(0, 0.03))
-        return strike_all(chance.sample(workers, min(1, len(workers))))
-    there = session_of(process.pid)
-    return strike_all(there if whom == ALL else [one for one in there if one == process.pid])
-
-
-def workers_of(process: subprocess.Popen[bytes]) -> list[int]:
-    return sorted({*session_of(process.pid)} - {process.pid})
-
-
 def strike_aside(model: str, moment: float) -> bool:
-    """Kill the process that folds a journal."""
+    """Kill the process that folds a journal, if it is there."""
     time.sleep(moment)
-    return strike_all(naming(model))
-
-
-def strike_all(processes: list[int]) -> bool:
-    """Whether any was there."""
-    struck = False
-    for process in processes:
+    there = naming(model)
+    for process in there:
         with suppress(ProcessLookupError):
             os.kill(process, signal.SIGKILL)
-            struck = True
-    return struck
+    return bool(there)
 
 
 def at_each_call(world: World, operation: Operation, call: str, most: int | None = None) -> int:

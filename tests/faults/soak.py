@@ -73,12 +73,11 @@ class Soak:
         total: Counter[str] = Counter()
         for name, operation in WRITING.items():
             found: Counter[str] = Counter()
-            for turn in range(10 * each):
+            for _ in range(10 * each):
                 if found["struck"] >= each:
                     break
-                whom = kills.VICTIMS[turn % (3 if "--jobs" in operation.command else 2)]
                 lessons = LESSONS if self.chance.random() < 0.5 else []
-                hit = self.tried(name, kills.at_random, self.world, operation, self.chance, whom, lessons)
+                hit = self.tried(name, kills.at_random, self.world, operation, self.chance, lessons)
                 found["struck"] += hit is True
                 found["late"] += hit is False
             for call in kills.CHANGING:

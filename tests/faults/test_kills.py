@@ -6,12 +6,8 @@ from faults.operations import LESSONS, WRITING
 from helpers.programs import needs
 
 
-def test_a_worker_is_killed(world):
-    kills.in_the_middle(world, WRITING["train more"], kills.WORKER)
-
-
 def test_killed_while_others_learn(world):
-    kills.in_the_middle(world, WRITING["forget many"], kills.ALL, LESSONS[:3])
+    kills.in_the_middle(world, WRITING["forget many"], LESSONS[:3])
 
 
 @needs("strace")

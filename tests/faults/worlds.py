@@ -33,11 +33,10 @@ from faults.operations import (
 from helpers.learning import fold, train_bulk
 from helpers.waiting import PATIENCE
 
+from spamnb.core.native import digest, read
 from spamnb.errors import Locked, NoModel
 from spamnb.exchange.export import exported
 from spamnb.lock import TRAINING, WRITING, Lock
-from spamnb.reading.identity import digest
-from spamnb.reading.message import read
 from spamnb.store.stored_model import StoredModel
 from spamnb.training.learn import learn
 

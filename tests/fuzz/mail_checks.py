@@ -9,45 +9,61 @@ from email.utils import getaddresses
 from unittest.mock import patch
 
 from fuzz.attached import attached
-from fuzz.common import forget, new_folder
+from fuzz.common import new_folder
 from helpers.passthrough import without_forged
 
 from spamnb.bayes.verdict import Verdict
-from spamnb.html.elements import KINDS
-from spamnb.html.nesting import MAX_NAMES
-from spamnb.html.page import MAX_TARGETS, MAX_WORK, render
+from spamnb.core.native import (
+    MAX_ELEMENTS,
+    MAX_LEAVES,
+    MAX_TARGETS,
+    MAX_TEXT_BYTES,
+    MAX_TOKENS,
+    MAX_WORK,
+    BatchReader,
+    FeatureSet,
+    Message,
+    Surroundings,
+    Tokenizer,
+    decode_as,
+    digest,
+    found_charset,
+    known_codecs,
+    pages_of,
+    read,
+    read_head,
+    render_page,
+    undo_transfer,
+)
 from spamnb.mailboxes import mbox
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import chunks, messages
 from spamnb.passthrough import STYLES, passed_through
 from spamnb.reading.attachments import contents
 from spamnb.reading.attachments.contents import MAX_ATTACHED_LINKS, MAX_ATTACHED_TEXT, Allowance
-from spamnb.reading.batch import MOST_OCCURRENCES
+from spamnb.reading.batch import read_columns
 from spamnb.reading.dates import timestamp
-from spamnb.reading.encodings.charsets import KNOWN, by_codec, codec
-from spamnb.reading.encodings.detection import find
-from spamnb.reading.encodings.transfer import undo
 from spamnb.reading.envelope import read_envelope, sole_address
-from spamnb.reading.headers import Surroundings
-from spamnb.reading.identity import digest
-from spamnb.reading.message import MAX_LEAVES, MAX_TEXT_BYTES, read
 from spamnb.reading.settings import Settings
-from spamnb.reading.tokenizer import MOST_TOKENS, Tokenizer, pages_of
 
 VERDICT = Verdict("spam", 1.5, 0.9, {"ham": 0.1, "spam": 0.9}, [])
 DEFLATED = 1032  # times as large is what is unpacked, at the most
 STEP = 70_000  # letters or steps that one more table of a font may take
 NEVER_IN_A_TOKEN = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
 SETTINGS = [Settings(), Settings(ngrams=3, stem="english"), Settings(headers=False)]
+# Used again for each message, with all that they keep of those before.
 TOKENIZERS = [Tokenizer(settings) for settings in SETTINGS]
+READERS = [BatchReader(settings) for settings in SETTINGS]
+SPARE = Message(), FeatureSet()
 BOX = new_folder() / "box"
-NAMES = ["", *sorted({codec(name) for name in KNOWN} - {""})]
+NAMES = ["", *known_codecs()]
 
 
 def message(data: bytes) -> None:
     """Any bytes are a message, within bounds, and it is the same one however its lines end."""
     message = read(data)
-    assert len(message.leaves) <= MAX_LEAVES + 1
+    assert len(message.leaves) <= 2 * MAX_LEAVES
+    assert read_head(data).fields == message.fields
     for part in message.leaves:
         assert 0 <= part.size <= len(data)
         for text in (part.text or "", part.filename, part.charset, part.disposition, part.content_type):
@@ -94,42 +110,47 @@ def check_work(raw: bytes) -> None:
 def charset(data: bytes) -> None:
     """No body grows by being undone; a known charset is found for any bytes under any declaration."""
     for encoding in ("", "base64", "quoted"):
-        assert len(undo(data, encoding).data) <= len(data)
+        assert len(undo_transfer(data, encoding)[0]) <= len(data)
     declared = NAMES[data[0] % len(NAMES)] if data else ""
     for around in (None, Surroundings(data)):
-        name, _ = find(data, declared, around)
-        assert name in KNOWN
-        by_codec(data, name).encode()
-        assert find(data, declared, around)[0] == name
+        name, _ = found_charset(data, declared, around)
+        assert name in NAMES[1:]
+        decode_as(data, name).encode()
+        assert found_charset(data, declared, around)[0] == name
 
 
 def words(data: bytes) -> None:
-    """Tokens are bounded, fit to be shown, and the same with and without a memory of other mail."""
+    """Tokens are bounded, fit to be shown, and the same whatever was read before, one by one or in bulk."""
     chosen = len(data) % len(SETTINGS)
-    features = TOKENIZERS[chosen].features(read(data))
-    assert sum([times for _, times, _ in features.tokens]) <= MOST_TOKENS
-    assert len(features.pairs) <= MOST_TOKENS
+    features = TOKENIZERS[chosen].features(read(data, SPARE[0]), spare=SPARE[1])
+    assert sum([times for _, times, _ in features.tokens]) <= MAX_TOKENS
+    assert len(features.pairs) <= MAX_TOKENS
     tokens = [features.texts[number] for number, _, _ in features.tokens]
     assert all(tokens)
-    assert all(1 <= times <= MOST_OCCURRENCES for _, times, _ in features.tokens)
+    assert all(times >= 1 for _, times, _ in features.tokens)
     assert NEVER_IN_A_TOKEN.isdisjoint(map(unicodedata.category, set("".join(tokens)))), tokens
-    forget()
     cold = Tokenizer(SETTINGS[chosen]).features(read(data))
-    assert (cold.tokens, cold.pairs, cold.numbers) == (features.tokens, features.pairs, features.numbers)
+    for name in ("tokens", "pairs", "grams", "texts", "numbers"):
+        assert getattr(cold, name) == getattr(features, name), name
+    READERS[chosen].add([b"x", data])
+    batch = read_columns(READERS[chosen])
+    rows, start = batch.rows, batch.rows.starts[1]
+    columns = batch.fingerprints[rows.places], rows.times, rows.parts
+    pairs = [(pair, 0, part) for pair, part in features.pairs]
+    assert [*zip(*(column[start:].tolist() for column in columns), strict=True)] == features.tokens + pairs
+    assert rows.grams.members[rows.grams.starts[1] :].tolist() == features.grams
 
 
 def markup(data: bytes) -> None:
-    """A page is no more than was written, and the same with and without a memory of others."""
+    """A page is no more than was written; where it leads does not depend on its styles."""
     html = data.decode("utf-8", "replace")
-    first = render(html)
+    first = render_page(html)
     # A label stands in spaces, a tag makes a gap in both texts.
     assert len(first.text) + len(first.hidden) <= 4 * len(html)
     assert max(len(first.links), len(first.images)) <= MAX_TARGETS
-    assert len(first.tags) <= len(KINDS) + MAX_NAMES
-    forget()
-    again = render(html)
-    for name in first.__slots__:
-        assert getattr(first, name) == getattr(again, name), name
+    assert len(first.tags) <= MAX_ELEMENTS
+    unstyled = render_page(html, 0)
+    assert (unstyled.links, unstyled.images, unstyled.tags) == (first.links, first.images, first.tags)
 
 
 def mailbox(data: bytes) -> None:
@@ -137,7 +158,7 @@ def mailbox(data: bytes) -> None:
     BOX.write_bytes(data)
     whole = found(messages([str(BOX)]))
     assert whole == found(one for chunk in chunks([str(BOX)], size=64) for one in chunk.messages())
-    if mbox.is_envelope(data[: mbox.MAX_ENVELOPE]):
+    if mbox.is_envelope(data):
         in_blocks = [data[at : at + 7] for at in range(0, len(data), 7)]
         cut = list(mbox.messages([data]))
         assert cut == list(mbox.messages(in_blocks))

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from fuzz.build import KEPT, environment
 from fuzz.targets import TARGETS
@@ -54,22 +55,24 @@ def searched(name: str, seconds: int, made: dict[str, str]) -> tuple[int, bool]:
     corpus.mkdir(parents=True, exist_ok=True)
     limits = f"-max_total_time={seconds} -max_len={TARGETS[name].largest} -rss_limit_mb={MEMORY}"
     told = [*SPARED, *limits.split(), f"-timeout={LONGEST}", "-print_final_stats=1"]
+    told.append(f"-artifact_prefix={KEPT}/{name}-")
     with tempfile.TemporaryDirectory(prefix="spamnb-fuzz-", dir=IN_MEMORY) as folder:
-        ended = subprocess.run(
-            [sys.executable, "-m", "fuzz.search", name, *told, f"-artifact_prefix={KEPT}/{name}-", corpus],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            env={**made, "TMPDIR": folder},
-            cwd=TESTS,
-        )
-    said = ended.stderr + ended.stdout
+        log = Path(folder, "log")  # no pipe: what names functions for a sanitizer may hang, and hold it open
+        with log.open("wb") as to:
+            ended = subprocess.run(
+                [sys.executable, "-m", "fuzz.search", name, *told, corpus],
+                stdout=to,
+                stderr=to,
+                env={**made, "TMPDIR": folder},
+                cwd=TESTS,
+            )
+        said = log.read_text(errors="replace")
     figures = " | ".join(f"{last(pattern, said):,}" for pattern in FIGURES)
     found = f"see {KEPT}/{name}-*" if ended.returncode else "nothing"
     print(f"| {name} | {figures} | {found} |", flush=True)
     if ended.returncode:
         signs = ("Traceback", "ERROR: libFuzzer", "ERROR: AddressSanitizer", "runtime error:")
-        print(said[max(0, *map(said.find, signs)) :], file=sys.stderr)
+        print(said[min((at for at in map(said.find, signs) if at >= 0), default=0) :], file=sys.stderr)
     return last(FIGURES[0], said), ended.returncode == 0
 
 

@@ -16,10 +16,9 @@ from fuzz.families import BOX, ENVELOPE, FAMILIES
 from fuzz.file_checks import JOURNAL, SPAM, sound_model
 from helpers.paths import GOLDEN, SPAMASSASSIN
 
+from spamnb.core.native import known_codecs, read
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import messages
-from spamnb.reading.encodings.charsets import KNOWN
-from spamnb.reading.message import read
 
 MADE = 1000  # bytes of a message that is made
 FEW, MANY = 60, 1000  # messages of a corpus, and of a folder that somebody names
@@ -32,16 +31,17 @@ REQUESTS = [
     + zlib.compress(SPAM),
     b"TELL SPAMC/1.5\r\nMessage-class: spam\r\nSet: local, remote\r\n\r\n" + SPAM,
 ]
-POST = b"POST /checkv2 HTTP/1.1\r\n"
+HOST = b" HTTP/1.1\r\nHost: localhost\r\n"
+POST = b"POST /checkv2" + HOST
 HTTP_REQUESTS = [
     b"GET /ping HTTP/1.0\r\n\r\n",
-    b"GET /stat?x=y HTTP/1.1\r\nPassword: x\r\n\r\n",
+    b"GET /stat?x=y" + HOST + b"Password: x\r\n\r\n",
     POST + b"User: ann\r\nRcpt: <bob@b.example>\r\nContent-Length: %d\r\n\r\n" % len(SPAM) + SPAM,
     POST + b"Expect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n%x;a=b\r\n" % len(SPAM)
     + SPAM + b"\r\n0\r\nA: b\r\n\r\n",
     POST + b"Compression: zstd\r\nContent-Length: %d\r\n\r\n" % len(gzip.compress(SPAM, mtime=0))
     + gzip.compress(SPAM, mtime=0),
-    b"POST /learnspam HTTP/1.1\r\nContent-Length: 1\r\n\r\nx",
+    b"POST /learnspam" + HOST + b"Content-Length: 1\r\n\r\nx",
 ]  # fmt: skip
 ADDRESSES = [
     *(b"Ann <ann@a.example>", b'"Ann, B" <ann@a.example> (c)', b"ann@a.example (<b@c.example>)", b"a: b@c;"),
@@ -75,7 +75,7 @@ def bodies() -> Iterator[bytes]:
     """What follows the header block, in charsets and encodings of all kinds."""
     for raw in mail():
         yield raw.partition(b"\n\n")[2][:MADE]
-    for number, name in enumerate(sorted(KNOWN)):
+    for number, name in enumerate(known_codecs()):
         yield bytes([number]) + "Schöne Grüße, привет, 你好, こんにちは, 안녕".encode(name, "replace")
 
 

@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from helpers.waiting import PATIENCE
-from spamnb.reading.identity import digest
-from spamnb.reading.message import read
+from spamnb.core.native import digest, read
 from spamnb.store.stored_model import StoredModel
 
 # Some programs refuse to work for root. In his place, an ordinary user who may read the tests' files.

@@ -8,11 +8,10 @@ from pathlib import Path
 
 from helpers.imap_mailbox import HOST
 from helpers.imap_mailbox import digest as digest_of
+from spamnb.core.native import digest, read
 from spamnb.history.queries import History
 from spamnb.imap.accounts import Account
 from spamnb.imap.state import Progress, State
-from spamnb.reading.identity import digest
-from spamnb.reading.message import read
 from spamnb.review.corrections import correct, undo
 from spamnb.store.stored_model import StoredModel
 

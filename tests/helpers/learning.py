@@ -5,11 +5,9 @@ from pathlib import Path
 
 from helpers.textbook import counted, pair_rows_of, pairs_in, rows_of
 from helpers.waiting import PATIENCE
+from spamnb.core.native import Tokenizer, digest, read
 from spamnb.lock import TRAINING, Lock
-from spamnb.reading.identity import digest
-from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
-from spamnb.reading.tokenizer import Tokenizer
 from spamnb.store.stored_model import StoredModel
 from spamnb.training import train as training
 from spamnb.workers.local import LocalPool

@@ -2,7 +2,7 @@
 
 import re
 
-from spamnb.reading.headers import header_start
+from spamnb.core.native import header_start
 
 OURS = b"X-Spamnb: "
 ENVELOPE = b"From ann@example.org Mon Nov 15 01:02:03 2026"

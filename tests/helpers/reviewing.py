@@ -19,11 +19,10 @@ from selectolax.lexbor import LexborHTMLParser
 
 from helpers.program import Spamnb
 from helpers.waiting import PATIENCE
+from spamnb.core.native import digest, read
 from spamnb.history.log import HistoryLog
 from spamnb.history.queries import History
 from spamnb.model import Model
-from spamnb.reading.identity import digest
-from spamnb.reading.message import read
 from spamnb.store.stored_model import StoredModel
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from spamnb.grams import GramSet
     from spamnb.store.counts import GramLayer, Row
 
 
@@ -81,9 +80,9 @@ class SimpleTable:
     def pair_rows(self, fingerprints: Iterable[int]) -> dict[int, Row]:
         return {pair: tuple(self.pairs[pair]) for pair in fingerprints if pair in self.pairs}
 
-    def counts_of_grams(self, found: GramSet) -> bytearray:
+    def counts_of_grams(self, counters: Iterable[int]) -> bytearray:
         zeros = [0] * len(self.labels)
-        counts = [count for gram in found.as_list() for count in self.grams.get(gram, zeros)]
+        counts = [count for counter in counters for count in self.grams.get(counter, zeros)]
         return bytearray(array("Q", counts))
 
     def gram_layers(self) -> list[GramLayer]:

@@ -5,9 +5,8 @@ from hypothesis import strategies as st
 
 from helpers.simple_table import SimpleTable
 from spamnb.arrays import Texts
-from spamnb.grams import COUNTERS
+from spamnb.core.native import COUNTERS, fingerprints_of, pair_fingerprint
 from spamnb.model import DEFAULT_VIEW
-from spamnb.reading.features import fingerprints_of, pair_fingerprint
 from spamnb.reading.settings import Settings
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import NO_GRAMS, CountTable

@@ -1,6 +1,6 @@
 """Words for what takes fingerprints: textbook messages, and counts by the words they are of."""
 
-from spamnb.reading.features import BODY, NO_LIMIT, NO_TAG, Features, fingerprints_of, pair_fingerprint
+from spamnb.core.native import fingerprints_of, pair_fingerprint, word_tokens
 
 
 def bag(words):
@@ -28,10 +28,7 @@ def pair_rows_of(counts, pairs):
 
 def grams_of(words, text):
     """The words of a text and their n-grams."""
-    features = Features()
-    features.order = []
-    features.add_words(NO_TAG, words.spaced(text), NO_LIMIT, BODY, words.ngrams)
-    return features.in_order()
+    return word_tokens(text, words)
 
 
 def counted(features):

@@ -9,23 +9,22 @@ import pytest
 from helpers.textbook import rows_of
 
 import spamnb as library
+from spamnb.core.native import MAX_SCANNED, MAX_TOKENS
 from spamnb.lock import TRAINING, Lock
-from spamnb.reading.tokenizer import MOST_TOKENS
-from spamnb.store.records import LONGEST_SCANNED
 from spamnb.store.stored_model import StoredModel
 from spamnb.training.train import fold
 
 # Bytes that one message can add to a model. Of each of its words: fingerprint, four counts, text, its end
 # and two days; of each pair: fingerprint, two counts and two days; and four bytes of a directory for eight.
 A_TOKEN, A_PAIR = 8 + 4 + 33 + 4 + 4, 8 + 2 + 4
-MOST_GROWTH = MOST_TOKENS * (A_TOKEN + A_PAIR + 2)
+MOST_GROWTH = MAX_TOKENS * (A_TOKEN + A_PAIR + 2)
 
 
 @cache
 def flood(seed: int) -> bytes:
     """Several times the words that are counted of a message, which no other message has."""
     numbers = random.Random(seed)
-    return b"Subject: flood\n\n" + b" ".join(b"%x" % numbers.getrandbits(40) for _ in range(5 * MOST_TOKENS))
+    return b"Subject: flood\n\n" + b" ".join(b"%x" % numbers.getrandbits(40) for _ in range(5 * MAX_TOKENS))
 
 
 def size(model: str) -> int:
@@ -40,7 +39,7 @@ def test_a_flood_of_words_adds_no_more_than_stated(spamnb, mail, own):
     with Lock(own, kind=TRAINING):  # learning so much has started a fold of its own
         fold(own)
     assert size(own) - before <= MOST_GROWTH
-    assert MOST_TOKENS / 2 < StoredModel.open(own).vocabulary - known <= MOST_TOKENS
+    assert MAX_TOKENS / 2 < StoredModel.open(own).vocabulary - known <= MAX_TOKENS
     assert verdict(spamnb, own, mail.messages["ham"]) == b"ham"
 
 
@@ -85,5 +84,5 @@ def test_words_made_to_lie_together_are_found_as_fast_as_others(own):
     bytes_before, calls_before = reads()
     assert len(rows_of(stored, asked)) == len(asked)
     bytes_after, calls_after = reads()
-    assert (bytes_after - bytes_before) / len(asked) < 2 * LONGEST_SCANNED * stored.column("tokens").width
+    assert (bytes_after - bytes_before) / len(asked) < 2 * MAX_SCANNED * stored.column("tokens").width
     assert (calls_after - calls_before) / len(asked) < 2 + 8  # a search by halves

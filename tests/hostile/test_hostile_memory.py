@@ -32,11 +32,11 @@ import sys
 from spamnb.training.batches import batch_of
 from spamnb.mailboxes.sources import chunks
 from spamnb.reading.settings import Settings
-from spamnb.reading.tokenizer import Tokenizer
+from spamnb.core.native import BatchReader
 
-tokenizer = Tokenizer(Settings())
+reader = BatchReader(Settings())
 for chunk in chunks([sys.argv[1]]):
-    batch_of(chunk, None, tokenizer)
+    batch_of(chunk, None, reader)
 with open("/proc/self/status") as file:
     print(next(line.split()[1] for line in file if line.startswith("VmHWM")))
 """

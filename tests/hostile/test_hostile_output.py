@@ -10,9 +10,9 @@ from helpers.samples import ENOUGH
 from helpers.screens import ESCAPES, on_a_terminal
 
 from spamnb.bayes.verdict import Verdict
+from spamnb.core.native import read
 from spamnb.delivery.log_line import write_syslog
 from spamnb.reading.envelope import read_envelope
-from spamnb.reading.message import read
 from spamnb.serve.log import Log
 
 # A title for the terminal, blinking letters, the same in one byte, a bell, a line that overwrites, one that

@@ -10,11 +10,10 @@ from fuzz.attached import FILES, attached, chunk, documents, many_names, png
 from fuzz.file_checks import SPAM, sound_model
 from fuzz.mail_checks import check_work
 
+from spamnb.core.native import Tokenizer, read
 from spamnb.model import Model
 from spamnb.reading.attachments.contents import Allowance
-from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
-from spamnb.reading.tokenizer import Tokenizer
 
 MB = 1 << 20
 SEEN = {"buy", "casino", "url:casino.example"}

@@ -10,14 +10,13 @@ from hypothesis import strategies as st
 
 from spamnb.bayes.verdict import Evidence
 from spamnb.bayes.view import View
+from spamnb.core.native import Tokenizer, read
 from spamnb.inspection.explanation import explain
 from spamnb.inspection.marked_text import cut_text, marked_sections
 from spamnb.inspection.reason import Reason, place_of
 from spamnb.model import Model
 from spamnb.pages.message_sections import message_page
-from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
-from spamnb.reading.tokenizer import Tokenizer
 from spamnb.reading.words import Words
 
 VIEWS = {

@@ -7,8 +7,7 @@ import pytest
 from helpers.mailboxes import written
 from helpers.samples import ham, spam
 
-from spamnb.reading.identity import digest
-from spamnb.reading.message import read
+from spamnb.core.native import digest, read
 from spamnb.store.stored_model import StoredModel
 
 

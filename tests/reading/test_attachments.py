@@ -7,10 +7,9 @@ import zlib
 
 import pytest
 
+from spamnb.core.native import Tokenizer, read
 from spamnb.reading.attachments.contents import MAX_MEMBERS
-from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
-from spamnb.reading.tokenizer import Tokenizer
 
 
 def mail(data, content_type="application/octet-stream"):

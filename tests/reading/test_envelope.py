@@ -6,8 +6,8 @@ from email.policy import default
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spamnb.core.native import read
 from spamnb.reading.envelope import envelope_of
-from spamnb.reading.message import read
 
 WORD = st.text("abcxyzABC0189", min_size=1, max_size=8)
 ADDRESS = st.builds("{}.{}@{}.example".format, WORD, WORD, WORD)

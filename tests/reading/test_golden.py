@@ -1,7 +1,7 @@
 """Golden messages: all features of each, byte for byte."""
 
 import pytest
-from golden.regenerate import FOLDER, described
+from golden.regenerate import CORPUS, FOLDER, corpus_lines, described
 
 MESSAGES = sorted(FOLDER.glob("*.eml"))
 
@@ -18,3 +18,7 @@ def test_golden(path):
 def test_each_has_its_message():
     assert {path.stem for path in MESSAGES} == {path.stem for path in FOLDER.glob("*.tokens")}
     assert len(MESSAGES) >= 12
+
+
+def test_messages_of_the_corpus():
+    assert corpus_lines() == CORPUS.read_text().splitlines()

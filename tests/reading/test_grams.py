@@ -3,19 +3,13 @@
 import pytest
 from helpers.samples import ENOUGH, spam
 from helpers.tables import grams_of
-from hypothesis import strategies as st
 
-from spamnb.grams import counter_of
+from spamnb.core.native import BODY, HEAD, Tokenizer, counter_of, read
 from spamnb.inspection.explanation import explain
 from spamnb.model import Model
-from spamnb.reading.features import BODY, HEAD
-from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
-from spamnb.reading.tokenizer import Tokenizer
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.loading import load_table
-
-runs = st.binary(min_size=4, max_size=4)
 
 
 def counters(text, part):

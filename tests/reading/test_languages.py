@@ -11,9 +11,8 @@ from unicodedata import normalize
 
 import pytest
 
-from spamnb.reading.message import read
+from spamnb.core.native import Tokenizer, read
 from spamnb.reading.settings import Settings
-from spamnb.reading.tokenizer import Tokenizer
 
 LONG, LONGEST_SUBJECT = 400, 180
 

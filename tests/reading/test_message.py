@@ -4,9 +4,15 @@ import base64
 
 import pytest
 
-from spamnb.reading import message
-from spamnb.reading.identity import digest
-from spamnb.reading.message import read
+from spamnb.core.native import (
+    MAX_HEADER_BYTES,
+    MAX_LEAVES,
+    MAX_NESTING,
+    MAX_PARTS,
+    MAX_TEXT_BYTES,
+    digest,
+    read,
+)
 
 
 def lines(*of: str) -> bytes:
@@ -140,29 +146,29 @@ def nested(depth: int) -> bytes:
 
 
 def test_nesting() -> None:
-    assert texts(nested(message.MAX_NESTING)) == [("text/plain", "hello")]
-    ((content_type, text),) = texts(nested(message.MAX_NESTING + 1))
+    assert texts(nested(MAX_NESTING)) == [("text/plain", "hello")]
+    ((content_type, text),) = texts(nested(MAX_NESTING + 1))
     assert (content_type, (text or "")[-5:]) == ("text/plain", "hello")
 
 
 def test_caps() -> None:
-    leaves = b"--b\n\npart\n" * message.MAX_PARTS + b"--b\n\nthe last part\n"
+    leaves = b"--b\n\npart\n" * MAX_PARTS + b"--b\n\nthe last part\n"
     many = read(MULTIPART.encode() + b"\n\n" + leaves + b"--b--\n").leaves
-    assert len(many) == message.MAX_LEAVES
+    assert len(many) == MAX_LEAVES
     assert (many[-1].text or "").endswith("\nthe last part\n--b--")  # the rest is one text
 
-    long = b"Subject: hi\n\n" + "é\n".encode() * message.MAX_TEXT_BYTES
+    long = b"Subject: hi\n\n" + "é\n".encode() * MAX_TEXT_BYTES
     text = read(long).leaves[0].text or ""
-    assert message.MAX_TEXT_BYTES - 3 <= len(text.encode()) <= message.MAX_TEXT_BYTES
+    assert MAX_TEXT_BYTES - 3 <= len(text.encode()) <= MAX_TEXT_BYTES
     assert "\ufffd" not in text
 
-    wide = read(b"A: " + b"x" * 2 * message.MAX_HEADER_BYTES + b"\n\nbody")
-    assert len(wide.headers[0][1]) < message.MAX_HEADER_BYTES
+    wide = read(b"A: " + b"x" * 2 * MAX_HEADER_BYTES + b"\n\nbody")
+    assert len(wide.headers[0][1]) < MAX_HEADER_BYTES
     assert wide.leaves[0].text == "body"
 
-    two = read(MULTIPART.encode() + b"\n\n--b\n\n" + b"x\n" * message.MAX_TEXT_BYTES + b"\n--b\n\ntwo\n--b--")
+    two = read(MULTIPART.encode() + b"\n\n--b\n\n" + b"x\n" * MAX_TEXT_BYTES + b"\n--b\n\ntwo\n--b--")
     assert two.leaves[1].text == "two"
-    assert sum(len(leaf.text or "") for leaf in two.leaves) <= message.MAX_TEXT_BYTES
+    assert sum(len(leaf.text or "") for leaf in two.leaves) <= MAX_TEXT_BYTES
 
 
 MAIL = b"Received: by a\nSubject: hi\n folded\nMessage-ID: <1@a>\n\nbody\n\nmore\n"

@@ -2,10 +2,8 @@
 
 import pytest
 
-from spamnb.reading.message import read
-from spamnb.reading.numbers import hour_of
+from spamnb.core.native import Tokenizer, hour_of_date, read
 from spamnb.reading.settings import Settings
-from spamnb.reading.tokenizer import Tokenizer
 
 TOKENIZER = Tokenizer(Settings())
 HTML = "Content-Type: text/html; charset=utf-8\n\n"
@@ -83,5 +81,5 @@ def test_recipients_up_to_a_hundred(headers, count):
     ],
 )
 def test_the_hour_on_the_clock_of_the_sender(date, hour):
-    assert hour_of(date) == hour
+    assert hour_of_date(date) == hour
     assert numbers(f"Date: {date}\n\ntext").get("hour") == hour

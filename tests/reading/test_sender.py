@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from spamnb.reading.features import Features
-from spamnb.reading.sender import add_sender
+from spamnb.core.native import sender_tokens
 
 
 def tokens(*headers):
-    features = Features()
-    features.order = []
-    add_sender(features, list(headers))
-    return features.in_order()
+    return sender_tokens(list(headers))
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 from fuzz.mail_checks import address
 
+from spamnb.core.native import MAX_FIELDS, MAX_HEADER_BYTES, read
 from spamnb.reading.envelope import envelope_of, fails_dmarc, read_envelope, sole_address
-from spamnb.reading.headers import MAX_FIELDS, MAX_HEADER_BYTES
-from spamnb.reading.message import read
 
 BOSS = "boss@allowed.example"
 

@@ -5,8 +5,8 @@ import unicodedata
 import pytest
 from helpers.textbook import grams_of
 
+from spamnb.core.native import MAX_WORDS
 from spamnb.errors import UsageError
-from spamnb.reading.features import MOST_WORDS
 from spamnb.reading.settings import Settings
 from spamnb.reading.words import Words
 
@@ -183,4 +183,4 @@ def test_stop_words_are_taken_out_before_stemming():
 
 @pytest.mark.parametrize("text", ["a " * 50_000, "中中 " * 50_000])
 def test_words_have_a_limit(text):
-    assert len(WORDS.of(text)) == MOST_WORDS
+    assert len(WORDS.of(text)) == MAX_WORDS

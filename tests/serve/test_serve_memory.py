@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from spamnb.core.native import read
 from spamnb.in_memory import MemoryScorer
 from spamnb.model import Model
-from spamnb.reading.message import read
 from spamnb.serve import open_models
 from spamnb.serve.open_models import SharedModel
 from spamnb.training.learn import learn

@@ -5,8 +5,7 @@ import shutil
 
 from helpers.learning import fold, made
 
-from spamnb.reading.identity import digest
-from spamnb.reading.message import read
+from spamnb.core.native import digest, read
 from spamnb.store import copying
 from spamnb.store.journal import read_bytes
 from spamnb.store.stored_model import StoredModel

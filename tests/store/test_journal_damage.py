@@ -14,10 +14,8 @@ from helpers.textbook import counted
 from helpers.tiers import LONG
 from helpers.waiting import until
 
-from spamnb.reading.identity import digest
-from spamnb.reading.message import read
+from spamnb.core.native import Tokenizer, digest, read
 from spamnb.reading.settings import Settings
-from spamnb.reading.tokenizer import Tokenizer
 from spamnb.store.journal import Journal
 from spamnb.store.stored_model import StoredModel
 from spamnb.training.learn import learn

@@ -16,7 +16,7 @@ from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable, sum_tables
 from spamnb.tables.loading import load_table
 from spamnb.tables.saving import save
-from spamnb.tables.spilling import SpillFile
+from spamnb.tables.spilling import MOST_IN_MEMORY, SpillFile
 
 
 @given(st.lists(mail, min_size=2, max_size=5), st.randoms(use_true_random=False))
@@ -84,4 +84,4 @@ def test_a_full_disk_is_an_error_that_says_where(tmp_path, monkeypatch):
 
     monkeypatch.setattr("tempfile.TemporaryFile", full)
     with SpillFile(str(tmp_path)) as file, pytest.raises(CannotCreate, match="No space left"):
-        file.put(np.zeros(100, np.uint8))
+        file.put(np.empty(MOST_IN_MEMORY + 1, np.uint8))

@@ -11,13 +11,13 @@ from helpers.learning import fold, train_bulk
 from helpers.samples import ham, spam, work
 
 from spamnb.bayes.view import View
+from spamnb.core.native import read
 from spamnb.errors import DataError, UsageError
 from spamnb.in_memory import load_into_memory
 from spamnb.inspection.explanation import explain
 from spamnb.inspection.model_summary import ModelSummary
 from spamnb.inspection.token_lookup import look_up
 from spamnb.model import Model
-from spamnb.reading.message import read
 from spamnb.store.stored_model import StoredModel
 from spamnb.training import train as training
 from spamnb.training.learn import learn

@@ -8,9 +8,9 @@ import pytest
 from helpers.mailboxes import written
 
 from spamnb import train
+from spamnb.core.native import read
 from spamnb.in_memory import load_into_memory
 from spamnb.model import Model
-from spamnb.reading.message import read
 
 EACH = 200
 WORDS = {

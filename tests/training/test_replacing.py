@@ -11,10 +11,9 @@ from helpers.learning import fold, seen, train_bulk
 from helpers.textbook import counted
 from helpers.waiting import PATIENCE
 
+from spamnb.core.native import Tokenizer, read
 from spamnb.errors import InputOutputError
-from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
-from spamnb.reading.tokenizer import Tokenizer
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.loading import load_table
 from spamnb.training import train as training

@@ -120,7 +120,7 @@ def test_a_repeated_copy_counts_once(mail):
 
 @pytest.mark.slow
 def test_the_same_mail_gives_the_same_file(mail, monkeypatch):
-    """In one process or two, in whatever order and kind of box, in little memory, in several chunks."""
+    """In one thread or two, in whatever order and kind of box, in little memory, in several chunks."""
     monkeypatch.setattr("spamnb.mailboxes.sources.MAX_FILES", 50)
     many = [f"Subject: {n}\n\n{'word' * (n % 7)} number{n % 50} of many\n".encode() for n in range(240)]
     ham, spam = write(mail / "ham", many[:-80]), write(mail / "spam", many[-80:])
@@ -133,7 +133,8 @@ def test_the_same_mail_gives_the_same_file(mail, monkeypatch):
     train(mail, "box.model", sources={"ham": [str(mail / "box")], "spam": [spam]})
     for name in ("FEW_ENTRIES", "MOST_ENTRIES", "SHARD_ENTRIES"):
         monkeypatch.setattr(local, name, 4)
-    train(mail, "little memory")
+    monkeypatch.setattr("spamnb.tables.spilling.MOST_IN_MEMORY", 0)
+    train(mail, "little memory", jobs=2)
     for name in ("two jobs", "files", "box.model", "little memory"):
         assert content(mail, name) == content(mail), name
 

@@ -5,8 +5,8 @@ Mail with nothing but texts does not load this module, and each format has a mod
 
 from __future__ import annotations
 
+from spamnb.core.native import undo_transfer
 from spamnb.reading.attachments.contents import Allowance, Content
-from spamnb.reading.encodings.transfer import UTF_16, undo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ PAGE_STARTS = tuple(
 )
 # No program shows a text that is declared as a picture: good words could be put there.
 MEDIA = ("image/", "audio/", "video/", "font/")
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # how it begins
 CONTROLS = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1b"))
 HIGH_BYTES = bytes(range(128, 256))
 
@@ -124,13 +125,14 @@ class Attachments:
     ) -> Content | None:
         """Read the attachment between two offsets; None if there is nothing in it that could be read."""
         head = data[start : min(end, start + 2 * SNIFFED)]
-        kind = kind_of(undo(head, encoding, is_text=False).data[:SNIFFED])
+        kind = kind_of(undo_transfer(head, encoding, is_text=False)[0][:SNIFFED])
         if kind is None or (kind.is_plain and content_type.startswith(MEDIA)):
             return None
         if kind.name == "picture" and not self.may_have_codes():
             return None
         allowed = self.allowance.input
-        body = undo(data[start : min(end, start + 2 * allowed)], encoding, is_text=False).data[:allowed]
+        sent = data[start : min(end, start + 2 * allowed)]
+        body = undo_transfer(sent, encoding, is_text=False)[0][:allowed]
         self.allowance.input -= len(body)
         content = kind.read(body, charset, self.allowance)
         return self.allowance.cut(content)

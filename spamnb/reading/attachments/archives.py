@@ -136,11 +136,11 @@ def unpacked(data: bytes, member: Member, allowance: Allowance) -> bytes:
 
 def text_of(source: bytes, allowance: Allowance) -> str:
     """Return the text of XML as Office writes it."""
-    from spamnb.html.page import render
+    from spamnb.core.native import render_page
 
     for tag in BREAKS:
         source = source.replace(tag, b"<br>")
-    page = render(allowance.decode(source, "utf-8"), TAGS_A_STEP * allowance.work)
+    page = render_page(allowance.decode(source, "utf-8"), TAGS_A_STEP * allowance.work)
     allowance.work -= page.work // TAGS_A_STEP
     return page.text
 

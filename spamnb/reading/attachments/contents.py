@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from spamnb.reading.encodings.decoding import decode
-from spamnb.reading.headers import Surroundings
+from spamnb.core.native import Surroundings, decode_bytes
 
 # Limits of a message, all its attachments together, and all copies and layers in them.
 MAX_ATTACHED_BYTES = 4 * 1024 * 1024  # after transfer decoding; what follows is known by its first bytes only
@@ -51,7 +50,7 @@ class Allowance:
 
     def decode(self, data: bytes, declared: str = "") -> str:
         """Decode bytes by their charset, declared or found."""
-        return decode(data, declared, self.around)
+        return decode_bytes(data, declared, self.around)
 
     def cut(self, content: Content) -> Content:
         """Leave of a content what is still allowed."""

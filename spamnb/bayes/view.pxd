@@ -1,4 +1,0 @@
-# A class of C, though without types: with it a delivery starts 0.2 ms sooner.
-
-cdef class View:
-    cdef dict __dict__

@@ -1,0 +1,295 @@
+# Rows of many messages: for each the places of its tokens in the vocabulary of them all, how often each occurs, and where.
+#
+# A `BatchReader` reads messages, one after the other without the interpreter's lock, and hands out columns. It is for one
+# thread at a time; its memory for reading is kept from batch to batch. A batch has less than 2^31 entries.
+
+cdef enum:
+    MAX_DATE = 200  # characters; the longest real date has 43, and remarks may follow
+    MAX_OCCURRENCES = 65535  # of one token in one message: two bytes hold this number
+
+
+cdef struct Rows:
+    uint64_t *fingerprints
+    uint32_t *ends  # of the text of each entry in `letters`; it starts where that of the one before ends
+    uint16_t *times  # 0 for a pair of neighbours
+    uint8_t *parts  # HEAD or BODY
+    Size entries
+    Size entry_room
+    Byte *letters
+    Size size
+    Size room
+    uint32_t *grams  # counters
+    Size gram_count
+    Size gram_room
+    int64_t *starts  # of the entries of each message, and of its grams, and the ends of the last
+    int64_t *gram_starts
+    int64_t *numbers  # NUMBER_COUNT of each message
+    uint64_t *digests
+    int64_t *date_ends  # in `dates`
+    Byte *dates  # as they are written, in UTF-8
+    Size date_room
+    Size messages
+    Size message_room
+
+
+cdef int make_message_room(Rows *rows, Size more) except -1 nogil:
+    """Make room for so many messages more."""
+    cdef Size needed = rows.messages + more, room
+    if needed <= rows.message_room:
+        return 0
+    room = max(needed, 2 * rows.message_room)
+    rows.starts = <int64_t *>memory_of(rows.starts, (room + 1) * sizeof(int64_t))
+    rows.gram_starts = <int64_t *>memory_of(rows.gram_starts, (room + 1) * sizeof(int64_t))
+    rows.date_ends = <int64_t *>memory_of(rows.date_ends, (room + 1) * sizeof(int64_t))
+    rows.numbers = <int64_t *>memory_of(rows.numbers, room * NUMBER_COUNT * sizeof(int64_t))
+    rows.digests = <uint64_t *>memory_of(rows.digests, room * sizeof(uint64_t))
+    rows.message_room = room
+    rows.starts[0] = rows.gram_starts[0] = rows.date_ends[0] = 0
+    return 0
+
+
+cdef void free_rows(Rows *rows) noexcept nogil:
+    free(rows.fingerprints)
+    free(rows.ends)
+    free(rows.letters)
+    free(rows.times)
+    free(rows.parts)
+    free(rows.grams)
+    free(rows.starts)
+    free(rows.gram_starts)
+    free(rows.numbers)
+    free(rows.digests)
+    free(rows.date_ends)
+    free(rows.dates)
+    memset(rows, 0, sizeof(Rows))
+
+
+cdef int make_entry_room(Rows *rows, Size more) except -1 nogil:
+    cdef Size needed = rows.entries + more, room
+    if needed <= rows.entry_room:
+        return 0
+    if needed > MAX_INT32:
+        with gil:
+            raise OverflowError("too many words for one batch")
+    room = rows.entry_room
+    rows.times = <uint16_t *>grown(rows.times, &room, needed, sizeof(uint16_t))
+    room = rows.entry_room
+    rows.parts = <uint8_t *>grown(rows.parts, &room, needed, sizeof(uint8_t))
+    room = rows.entry_room
+    rows.ends = <uint32_t *>grown(rows.ends, &room, needed, sizeof(uint32_t))
+    rows.fingerprints = <uint64_t *>grown(rows.fingerprints, &rows.entry_room, needed, sizeof(uint64_t))
+    return 0
+
+
+cdef int add_entries(Rows *rows, EntryTable *table, bint are_tokens) except -1 nogil:
+    """Add the tokens of a message, or its pairs, which have no text."""
+    cdef Size n, to = rows.entries
+    cdef Entry *entry
+    make_entry_room(rows, table.used)
+    for n in range(table.used):
+        entry = &table.entries[n]
+        if entry.times > MAX_OCCURRENCES:
+            with gil:
+                raise OverflowError("a token occurs too often in one message")
+        rows.fingerprints[to + n] = entry.fingerprint
+        rows.ends[to + n] = rows.size + entry.end if are_tokens else rows.size
+        rows.times[to + n] = entry.times
+        rows.parts[to + n] = entry.part
+    rows.entries += table.used
+    return 0
+
+
+cdef int copy_letters(Rows *rows, Features *features) except -1 nogil:
+    """Add the texts of the tokens of a message, which lie one behind the other."""
+    if rows.size + features.size > MAX_ENTRIES:
+        with gil:
+            raise OverflowError("too many words for one batch")
+    if not features.size:
+        return 0
+    if rows.room - rows.size < features.size:
+        rows.letters = <Byte *>grown(rows.letters, &rows.room, rows.size + features.size, 1)
+    memcpy(rows.letters + rows.size, features.letters, features.size)
+    rows.size += features.size
+    return 0
+
+
+cdef int copy_grams(Rows *rows, Features *features) except -1 nogil:
+    cdef Size count = features.gram_count
+    if not count:
+        return 0
+    if rows.gram_room - rows.gram_count < count:
+        rows.grams = <uint32_t *>grown(rows.grams, &rows.gram_room, rows.gram_count + count, sizeof(uint32_t))
+    memcpy(rows.grams + rows.gram_count, features.grams, count * sizeof(uint32_t))
+    rows.gram_count += count
+    return 0
+
+
+cdef int add_row(Rows *rows, Features *features) except -1 nogil:
+    """Add the features of a message; NULL if nobody wants them."""
+    cdef Size n
+    cdef int64_t *numbers = &rows.numbers[rows.messages * NUMBER_COUNT]
+    for n in range(NUMBER_COUNT):
+        numbers[n] = features.numbers[n] if features is not NULL else -1
+    if features is not NULL:
+        add_entries(rows, &features.tokens, True)
+        copy_letters(rows, features)
+        add_entries(rows, &features.pairs, False)
+        copy_grams(rows, features)
+    rows.messages += 1
+    rows.starts[rows.messages] = rows.entries
+    rows.gram_starts[rows.messages] = rows.gram_count
+    return 0
+
+
+cdef int add_date(Rows *rows, Text date) except -1 nogil:
+    """Note the date of the message that is added next."""
+    cdef Size size = rows.date_ends[rows.messages]
+    date = first_chars(date, MAX_DATE)
+    if rows.date_room - size < date.size:
+        rows.dates = <Byte *>grown(rows.dates, &rows.date_room, size + date.size, 1)
+    if date.size:
+        memcpy(rows.dates + size, date.at, date.size)
+    rows.date_ends[rows.messages + 1] = size + date.size
+    return 0
+
+
+cdef Size number_entries(
+    Rows *rows, int32_t *places, uint64_t *fingerprints, int64_t *ends, Byte *letters
+) except -1 nogil:
+    """Note the vocabulary of all messages, sorted, and the place of each entry in it; return how large it is."""
+    cdef uint64_t *order = order_of(rows.fingerprints, rows.entries)
+    cdef Size n, entry, found = 0, start, size = 0
+    for n in range(rows.entries):
+        entry = order[n] & ~FIRST_OF_RUN
+        if order[n] & FIRST_OF_RUN:
+            start = rows.ends[entry - 1] if entry else 0
+            memcpy(letters + size, rows.letters + start, rows.ends[entry] - start)  # of several texts, the first
+            size += rows.ends[entry] - start
+            fingerprints[found], ends[found] = rows.fingerprints[entry], size
+            found += 1
+        places[entry] = found - 1
+    free(order)
+    return found
+
+
+cdef tuple columns_of(Rows *rows):
+    """Hand all columns out: fingerprints and texts of the vocabulary, sorted; rows; numbers, digests and dates."""
+    cdef Size n, start, end, found = 0, messages = rows.messages
+    cdef Column places = new_column(rows.entries * sizeof(int32_t)), numbers = new_column(messages * NUMBER_COUNT * 8)
+    cdef Column fingerprints = new_column(rows.entries * sizeof(uint64_t)), ends = new_column(rows.entries * sizeof(int64_t))
+    cdef Column letters = new_column(rows.size)
+    cdef int64_t *number_at = <int64_t *>numbers.at
+    cdef int64_t *end_at = <int64_t *>ends.at
+    with nogil:
+        found = number_entries(
+            rows, <int32_t *>places.at, <uint64_t *>fingerprints.at, end_at, <Byte *>letters.at
+        )
+        for n in range(messages * NUMBER_COUNT):  # a column for each
+            number_at[n % NUMBER_COUNT * messages + n // NUMBER_COUNT] = rows.numbers[n]
+    cut_to(letters, end_at[found - 1] if found else 0)
+    dates = []
+    for n in range(messages):
+        start, end = rows.date_ends[n], rows.date_ends[n + 1]
+        dates.append(PyUnicode_DecodeUTF8(<const char *>rows.dates + start, end - start, "replace") if end > start else "")
+    return (
+        cut_to(fingerprints, found * sizeof(uint64_t)),
+        cut_to(ends, found * sizeof(int64_t)),
+        letters,
+        column_of(<void **>&rows.starts, (messages + 1) * sizeof(int64_t)),
+        places,
+        column_of(<void **>&rows.times, rows.entries * sizeof(uint16_t)),
+        column_of(<void **>&rows.parts, rows.entries),
+        column_of(<void **>&rows.gram_starts, (messages + 1) * sizeof(int64_t)),
+        column_of(<void **>&rows.grams, rows.gram_count * sizeof(uint32_t)),
+        numbers,
+        column_of(<void **>&rows.digests, messages * sizeof(uint64_t)),
+        dates,
+    )
+
+
+cdef bint is_among(uint64_t value, const uint64_t *sorted, Size count) noexcept nogil:
+    """Tell whether a number is among others, which are sorted."""
+    cdef Size first = 0, middle
+    while first < count:
+        middle = first + (count - first) // 2
+        if sorted[middle] < value:
+            first = middle + 1
+        elif sorted[middle] > value:
+            count = middle
+        else:
+            return True
+    return False
+
+
+cdef class BatchReader:
+    """Reads messages and makes columns of them, by the settings of a model."""
+
+    cdef Reader reader
+    cdef Rows rows
+    cdef object words  # of the settings: what the rules for words refer to
+
+    def __cinit__(self, settings):
+        self.words = settings.words()
+        start_arena(&self.reader.arena)
+        start_features(&self.reader.features)
+        start_rules(&self.reader.cutter.words, self.words)
+        self.reader.cutter.has_headers = settings.headers
+        self.reader.cutter.has_grams = settings.grams
+
+    def __dealloc__(self):
+        end_mail(&self.reader.mail)
+        free_rules(&self.reader.cutter.words)
+        free_features(&self.reader.features)
+        free_arena(&self.reader.arena)
+        free_rows(&self.rows)
+
+    def add(self, list messages not None, known=None, bint digests=True, bint numbers=True):
+        """Read messages; one whose digest is among those `known`, which are sorted, has an empty row.
+
+        Without `digests` these are 0, and without `numbers` there are none.
+        """
+        cdef Size count = len(messages), n, known_count = 0
+        cdef Text *texts
+        cdef Numbers known_digests
+        cdef const uint64_t *known_at = NULL
+        if known is not None and len(known):
+            known_digests = Numbers(known, sizeof(uint64_t))
+            known_at, known_count = <const uint64_t *>known_digests.at, known_digests.count
+        texts = <Text *>memory_of(NULL, count * sizeof(Text) + 1)
+        try:
+            for n in range(count):
+                texts[n] = text_of(messages[n])
+            with nogil:
+                make_message_room(&self.rows, count)
+                for n in range(count):
+                    self.read(texts[n], known_at, known_count, digests, numbers)
+        finally:
+            free(texts)
+
+    def columns(self):
+        """Return the columns of all messages since the last call, as `columns_of` does."""
+        make_message_room(&self.rows, 0 if self.rows.message_room else 1)
+        try:
+            return columns_of(&self.rows)
+        finally:
+            free_rows(&self.rows)
+
+    cdef int read(
+        self, Text raw, const uint64_t *known, Size known_count, bint with_digest, bint with_numbers
+    ) except -1 nogil:
+        """Read a message and add its row."""
+        cdef Reader *reader = &self.reader
+        cdef Rows *rows = &self.rows
+        cdef uint64_t digest = 0
+        cdef Field *date
+        clear_arena(&reader.arena)
+        read_mail(&reader.mail, &reader.arena, raw)
+        if with_digest:
+            digest_of(&reader.mail, &digest)
+        rows.digests[rows.messages] = digest
+        date = first_field(&reader.mail, b"date")
+        add_date(rows, date.value if date is not NULL else nothing())
+        if known_count and is_among(digest, known, known_count):
+            return add_row(rows, NULL)
+        make_features(&reader.features, &reader.cutter, &reader.mail, with_numbers)
+        return add_row(rows, &reader.features)

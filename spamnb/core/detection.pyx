@@ -1,0 +1,312 @@
+# Charsets that are not declared, or not truly: found by the bytes themselves.
+#
+# In each charset bytes have a cost (see letter_costs.pyx). The lowest wins: naive Bayes, with charsets for labels. A
+# charset that the message names costs less. At most 512 bytes are counted, in each of 29 charsets and their languages.
+
+cdef enum:
+    SAMPLED_PIECE = 256  # bytes
+    MAX_PIECES = 16  # looked at, without those that are all ASCII
+    MAX_SAMPLE = 512  # bytes of these that are counted
+    SHORT_SAMPLE = 40  # bytes that may be UTF-8 by chance
+    FEW_WRONG = 8  # of so many characters, one may be wrong
+    NAMED_IN = 64 * 1024  # bytes of a message in which it may name charsets
+    FEW_LETTERS = 1  # bytes above 0x7f: so few do not speak against a charset that they fit
+    # What a charset costs less that is declared, that the text itself names, that the message names elsewhere.
+    DECLARED_LESS = 80 * NAT
+    IN_TEXT_LESS = 30 * NAT
+    NEARBY_LESS = 12 * NAT
+    WESTERN_DIVISOR = 16  # less for what programs name unasked
+    HIGH_LETTER = 18  # letters cost less on average; ideographs taken for letters, more
+    ASCII_LETTER = 10
+    WESTERN_LETTER = 106  # tenths: Western text costs less a byte; of 1,600 texts that only say so, none did
+    MAX_COST = 1 << 30
+
+cdef enum:  # why a charset is not the declared one, unless AS_DECLARED
+    IS_UTF8 = 1
+    HAS_BYTE_ORDER_MARK = 2
+    HAS_ESCAPES = 3
+    HAS_ZEROS = 4
+    IS_ASCII_ONLY = 5
+    FOUND_BY_BYTES = 6
+    NAMED_IN_TEXT = 7
+    NAMED_IN_MESSAGE = 8
+
+cdef Byte[256] IS_PLAIN_MARK  # ASCII, and marks that are the same in all of Windows' charsets
+cdef Byte[256] IS_ONLY_IN_15  # letters in ISO-8859-15, marks in windows-1252
+
+
+cdef int fill_marks() except -1:
+    cdef int byte
+    for byte in range(256):
+        IS_PLAIN_MARK[byte] = byte < 128 or byte in b"\x85\x91\x92\x93\x94\x95\x96\x97\x99\xa0\xa9\xae"
+        IS_ONLY_IN_15[byte] = byte in b"\xa4\xa6\xa8\xb4\xb8\xbc\xbd\xbe"
+    return 0
+
+
+fill_marks()
+
+
+cdef int find_charset(Context *context, Text data, int declared, int *why) except -1 nogil:
+    """Return the codec of bytes that are not plain ASCII, and why it is not the declared one.
+
+    The context is the message that they are from: it may name charsets elsewhere.
+    """
+    cdef Arena *arena = context.arena
+    cdef int marked = marked_codec(data, why)
+    cdef Text sample
+    if (is_codec(declared, IS_TWO_BYTES) and has(data, 0)) or (marked and same_family(marked, declared)):
+        why[0] = AS_DECLARED
+        return declared
+    if marked:
+        return marked
+    why[0] = AS_DECLARED
+    if is_ascii(data):
+        if is_codec(declared, IS_STATEFUL) and not is_codec(declared, IS_TWO_BYTES):
+            return declared
+        why[0] = IS_ASCII_ONLY
+        return ASCII
+    if declared in (GUESSED, CP1252) and is_ascii_or_marks(data):
+        why[0] = AS_DECLARED if declared else FOUND_BY_BYTES
+        return CP1252
+    if has(data, 60):
+        without_tags(arena, piece(data, 0, NAMED_IN), &sample)
+        take_sample(arena, sample, &sample)
+    else:
+        take_sample(arena, data, &sample)
+    if is_utf8(data) or is_nearly_utf8(sample):
+        if not (is_codec(declared, IS_MULTI_BYTE) and data.size <= SHORT_SAMPLE and fits(arena, data, declared)):
+            why[0] = AS_DECLARED if declared == UTF_8 else IS_UTF8
+            return UTF_8
+    if declared and (candidate_of(declared) is NULL or count_high(sample) <= FEW_LETTERS):
+        if fits(arena, sample, declared):
+            return declared
+    return cheapest(context, sample, declared, data, why)
+
+
+cdef int marked_codec(Text data, int *why) noexcept nogil:
+    """Return the codec of bytes with a byte order mark, with ISO-2022's escapes or with UTF-16's zeros."""
+    cdef Text zeros = piece(data, 0, MAX_SAMPLE)
+    cdef Size at, big = 0, little = 0
+    why[0] = HAS_BYTE_ORDER_MARK
+    if starts_with(data, b"\xef\xbb\xbf"):
+        return UTF_8
+    if starts_with(data, b"\xff\xfe"):
+        return UTF_32 if byte_at(data, 2) == 0 and byte_at(data, 3) == 0 else UTF_16
+    if starts_with(data, b"\xfe\xff"):
+        return UTF_16
+    if data.size >= 4 and byte_at(data, 0) == 0 and byte_at(data, 1) == 0 and ends_with(piece(data, 0, 4), b"\xfe\xff"):
+        return UTF_32
+    why[0] = HAS_ESCAPES
+    if has(data, 27) and is_ascii(data):
+        if contains(data, b"\x1b$)C"):
+            return ISO2022_KR
+        if contains(data, b"\x1b$"):
+            return ISO2022_JP_2
+        if contains(data, b"\x1b("):
+            return ISO2022_JP_EXT
+    why[0] = HAS_ZEROS
+    for at in range(zeros.size):
+        if byte_at(zeros, at) == 0:
+            big += at % 2 == 0
+            little += at % 2
+    if max(big, little) * 4 > zeros.size and zeros.size > 8 and min(big, little) * 8 < max(big, little):
+        return UTF_16_BE if big > little else UTF_16_LE
+    return GUESSED
+
+
+cdef bint same_family(int codec, int other) noexcept nogil:
+    """Tell whether both codecs are of UTF-16, UTF-32 or ISO-2022, or the same."""
+    return equal(piece(codec_name(codec), 0, 6), piece(codec_name(other), 0, 6))
+
+
+cdef bint is_ascii_or_marks(Text data) noexcept nogil:
+    cdef Size at
+    for at in range(data.size):
+        if not IS_PLAIN_MARK[<Byte>byte_at(data, at)]:
+            return False
+    return True
+
+
+cdef int without_tags(Arena *arena, Text data, Text *result) except -1 nogil:
+    """Return the text between the tags of a page: the letters of tags are of no language."""
+    cdef Size at = find_byte(data, 60, 0), next, end
+    cdef Writer to
+    start_writer(&to, arena, data.size)
+    put(&to, piece(data, 0, at if at >= 0 else data.size))
+    while at >= 0:
+        next = find_byte(data, 60, at + 1)
+        end = find_byte(piece(data, 0, next if next >= 0 else data.size), 62, at + 1)
+        put_byte(&to, 32)
+        put(&to, piece(data, end + 1 if end >= 0 else at + 1, next if next >= 0 else data.size))
+        at = next
+    result[0] = written(&to)
+    return 0
+
+
+cdef int take_sample(Arena *arena, Text data, Text *result) except -1 nogil:
+    """Take the first words that are not all ASCII, and their neighbours: others may be English."""
+    cdef Writer pieces, near
+    cdef Size at = 0, count = 0, end = 0, size = 0
+    cdef Text part, word, before = nothing()
+    cdef bint was_high = False, is_high
+    start_writer(&pieces, arena, SAMPLED_PIECE)
+    while at < data.size and count < MAX_PIECES:
+        part = piece(data, at, at + SAMPLED_PIECE)
+        if not is_ascii(part):
+            put(&pieces, part)
+            count += 1
+        at += SAMPLED_PIECE
+    data = written(&pieces)
+    start_writer(&near, arena, MAX_SAMPLE)
+    while size <= MAX_SAMPLE:
+        word = next_sample_word(data, end, &end)
+        if not word.size:
+            break
+        is_high = not is_ascii(word)
+        if is_high and before.size:
+            put_sampled(&near, before)
+            size += before.size + 1
+        if is_high or was_high:
+            put_sampled(&near, word)
+            size += word.size + 1
+        before = nothing() if is_high or was_high else word
+        was_high = is_high
+    result[0] = piece(written(&near), 0, MAX_SAMPLE)
+    return 0
+
+
+cdef inline int put_sampled(Writer *to, Text word) except -1 nogil:
+    if to.size:
+        put_byte(to, 32)
+    return put(to, word)
+
+
+cdef Text next_sample_word(Text data, Size at, Size *end) noexcept nogil:
+    """Return the next word between white space, from an offset on, and where it ends; nothing behind the last."""
+    cdef Size start
+    while is_space(byte_at(data, at)):
+        at += 1
+    start = at
+    while at < data.size and not is_space(byte_at(data, at)):
+        at += 1
+    end[0] = at
+    return piece(data, start, at)
+
+
+cdef bint is_nearly_utf8(Text sample) noexcept nogil:
+    cdef Size at = 0, size, wrong = 0, right = 0
+    while at < sample.size:
+        size = utf8_size(sample, at)
+        if size <= 0:
+            if is_cut_utf8(sample, at):
+                break
+            wrong += 1
+        elif size == 3 and stands_at(sample, at, literal(b"\xef\xbf\xbd")):  # U+FFFD
+            wrong += 1
+        else:
+            right += size > 1
+        at += size if size > 0 else -size
+    return right > 0 and wrong * FEW_WRONG <= right
+
+
+cdef int fits(Arena *arena, Text data, int codec) except -1 nogil:
+    """Tell whether a charset has characters for nearly all bytes."""
+    cdef Size at = 0, strange = 0, others = 0
+    cdef Text text
+    cdef Char char
+    by_codec(arena, data, codec, &text)
+    while at < text.size:
+        char = char_at(text, at, &at)
+        others += char > 0x7F
+        strange += 0x7F < char < 0xA0 or char == WRONG
+    return strange * FEW_WRONG <= others
+
+
+cdef int cheapest(Context *context, Text sample, int declared, Text data, int *why) except -1 nogil:
+    """Return the charset in which a sample costs least, and why it is not the declared one."""
+    cdef Arena *arena = context.arena
+    cdef LetterTables *known = tables()
+    cdef Candidate *candidate = candidate_of(declared)
+    cdef int[MAX_CODECS] less  # that each codec costs because it is named
+    cdef int[64] names
+    cdef int usual = declared if candidate is not NULL else CP1252, best = CP1252
+    cdef int as_letters = 0, plainly, least = MAX_COST, cost, discount, count, which
+    cdef Size high = count_high(sample)
+    cdef Text text, other
+    if candidate is NULL:
+        candidate = candidate_of(CP1252)
+    if high * 2 > sample.size:
+        as_letters = HIGH_LETTER * high + ASCII_LETTER * (sample.size - high)
+    plainly = as_letters
+    if candidate.is_western and not as_letters and sample.size > SHORT_SAMPLE:
+        plainly = WESTERN_LETTER * sample.size // 10
+    if usual == declared or not is_only_in_15(sample):
+        if cost_in(arena, sample, candidate, plainly) < plainly:  # no other need be looked at
+            why[0] = AS_DECLARED if usual == declared else FOUND_BY_BYTES
+            return usual
+    memset(less, 0, sizeof(less))
+    if context.name_count < 0:
+        context.name_count = names_in(piece(context.data, 0, NAMED_IN), context.names)
+    for which in range(context.name_count):
+        less[context.names[which]] = NEARBY_LESS
+    count = names_in(piece(data, 0, NAMED_IN), names)
+    for which in range(count):
+        less[names[which]] = IN_TEXT_LESS
+    less[declared] = DECLARED_LESS
+    for which in range(known.count):
+        candidate = &known.candidates[which]
+        discount = less[candidate.codec] // (WESTERN_DIVISOR if candidate.is_western else 1)
+        if not discount:
+            if candidate.is_if_named:
+                continue
+            if candidate.ideographs is not NULL and (least < as_letters or not may_be(sample, candidate.codec)):
+                continue
+        cost = cost_in(arena, sample, candidate, least + discount) - discount
+        if cost < least:
+            best, least = candidate.codec, cost
+    if best != usual:
+        by_codec(arena, sample, usual, &text)
+        by_codec(arena, sample, best, &other)
+        if equal(text, other):  # only marks, say, that both have
+            best = usual
+    cost = less[best]
+    if cost == DECLARED_LESS:
+        why[0] = AS_DECLARED
+    elif cost == IN_TEXT_LESS:
+        why[0] = NAMED_IN_TEXT
+    else:
+        why[0] = NAMED_IN_MESSAGE if cost == NEARBY_LESS else FOUND_BY_BYTES
+    return best
+
+
+cdef bint is_only_in_15(Text sample) noexcept nogil:
+    cdef Size at
+    for at in range(sample.size):
+        if IS_ONLY_IN_15[<Byte>byte_at(sample, at)]:
+            return True
+    return False
+
+
+cdef bint may_be(Text sample, int codec) noexcept nogil:
+    """Tell whether it is worth a millisecond to load a codec of double bytes."""
+    cdef Size pairs = 0, wrong = 0, low = 0, at  # if bytes were double: all, those that none can be, that end in ASCII
+    cdef bint is_lead = False
+    cdef int byte
+    for at in range(sample.size):
+        byte = byte_at(sample, at)
+        if is_lead:
+            is_lead = False
+            pairs += 1
+            wrong += byte < 64
+            low += 64 <= byte < 128
+        else:
+            is_lead = byte > 127
+    if wrong * FEW_WRONG > pairs:
+        return False
+    if pairs <= SHORT_SAMPLE // 2:
+        return True
+    if codec == BIG5HKSCS:
+        return low * FEW_WRONG > pairs
+    if codec == EUC_JP:
+        return has(sample, 0xA4)
+    return codec != CP932 or has(sample, 0x82)

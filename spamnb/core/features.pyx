@@ -1,0 +1,488 @@
+# Features of a message: tokens, pairs of neighbouring words, and grams, gathered as they are read.
+#
+# A token is known by its fingerprint of 64 bits. Its bytes are taken eight at a time: the state so far is XORed with them,
+# multiplied by an odd factor, its upper half mixed into the lower, and multiplied again. Somebody can make tokens collide;
+# that gains a sender nothing, as he could write the hammy word itself. Where a fingerprint lies in the tables below depends
+# on a secret of the process, so nobody can make them slow.
+#
+# Memory is kept from message to message, and bounded by the limits on tokens in tokenizer.pyx.
+
+from os import urandom
+
+cpdef enum:
+    BODY = 0
+    HEAD = 1
+    COUNTER_BITS = 18  # (1-AUC)% by half splits of spamassassin: 0.0149 without grams, 0.0138 with 2^16, 0.0113 with 2^18
+    COUNTERS = 1 << COUNTER_BITS
+    GRAM_BYTES = 4
+    MAX_WORDS = 20000  # of one text; a flood of words stops counting here
+
+cdef enum:
+    NO_LIMIT = 1 << 30
+    MAX_WORD = 32  # characters; longer words (file names, encoded data, random strings) are shortened
+    FIRST_ENTRIES = 4096
+    FIRST_LETTERS = 1 << 16
+    NUMBER_COUNT = 8  # of numeric features
+    PART_BIT = COUNTER_BITS - 1  # one half of the counters is for the body of messages, the other for the head
+    MAX_GRAMS = 4096  # different ones of one message
+
+cdef uint64_t FACTOR = 0x9E3779B97F4A7C15u
+cdef uint64_t PAIR_FACTOR = 0xB5D3C96A1F84E27Du
+cdef uint64_t ONES = 0x0101010101010101u  # a one in each of eight bytes
+cdef uint64_t SECRET_FACTOR = int.from_bytes(urandom(8), "little") | 1
+
+
+cdef struct Tag:  # what tokens of a kind begin with, and their fingerprint up to there
+    Text text
+    uint64_t state
+    uint64_t eight  # bytes that are not yet mixed into the state
+    int shift  # bits of `eight` that are filled
+
+
+cdef struct Entry:
+    uint64_t fingerprint
+    uint32_t times  # how often it occurs
+    uint32_t start  # of its text in `letters`; of a pair, the number of its first token
+    uint32_t end  # of its text; of a pair, the number of its second token
+    uint32_t part  # HEAD or BODY, where it came first
+
+
+cdef struct EntryTable:  # distinct fingerprints in the order they came, found by hashing
+    Entry *entries
+    Size used
+    Size room  # a power of two
+    uint32_t *slots  # twice as many: numbers of entries, plus `before`; less than that: free
+    uint32_t before  # 1 + all entries of messages before, so that their slots are free
+    int shift
+
+
+cdef struct Features:
+    EntryTable tokens
+    EntryTable pairs
+    Byte *letters  # texts of the tokens, one behind the other
+    Size size
+    Size room
+    Size added  # tokens, each as often as it occurs
+    Size left  # so many may still be added
+    uint64_t fingerprint  # of the last token
+    uint32_t[MAX_GRAMS] grams  # counters of the grams, each once
+    Size gram_count
+    uint32_t *seen  # a bit per counter
+    Text[2] gram_texts  # what the grams of body and head were taken from
+    int64_t[NUMBER_COUNT] numbers  # MISSING where there is no such number
+    bint keeps_order
+    uint32_t *order  # numbers of all tokens as they came, if their order is kept
+    Size ordered
+    Size order_room
+    Arena *arena  # of the message
+
+
+cdef inline uint64_t mixed(uint64_t state, uint64_t eight) noexcept nogil:
+    """Return a fingerprint changed by the next eight bytes of its token."""
+    state = (state ^ eight) * FACTOR
+    return (state ^ state >> 32) * FACTOR
+
+
+cdef Tag tag_of(Text text) noexcept nogil:
+    cdef Tag tag
+    cdef Size at
+    tag.text, tag.state, tag.eight, tag.shift = text, 0, 0, 0
+    for at in range(text.size):
+        tag.eight |= <uint64_t>byte_at(text, at) << tag.shift
+        tag.shift = (tag.shift + 8) & 63
+        if not tag.shift:
+            tag.state = mixed(tag.state, tag.eight)
+            tag.eight = 0
+    return tag
+
+
+cdef uint64_t fingerprint_of_text(Text token) noexcept nogil:
+    cdef Tag whole = tag_of(token)
+    return mixed(whole.state, whole.eight) if whole.shift else whole.state
+
+
+# Memory
+
+cdef void *memory_of(void *before, Size size) except NULL nogil:
+    cdef void *memory = realloc(before, size)
+    if memory is NULL:
+        with gil:
+            raise MemoryError
+    return memory
+
+
+cdef int start_table(EntryTable *table) except -1 nogil:
+    memset(table, 0, sizeof(EntryTable))
+    return set_room(table, FIRST_ENTRIES)
+
+
+cdef int set_room(EntryTable *table, Size room) except -1 nogil:
+    """Make a table larger, and put all its entries into new slots."""
+    cdef Size number
+    table.entries = <Entry *>memory_of(table.entries, room * sizeof(Entry))
+    table.slots = <uint32_t *>memory_of(table.slots, 2 * room * sizeof(uint32_t))
+    memset(table.slots, 0, 2 * room * sizeof(uint32_t))
+    table.room, table.before = room, 1
+    table.shift = 63
+    while room > 1:
+        table.shift -= 1
+        room >>= 1
+    for number in range(table.used):
+        table.slots[slot_of(table, table.entries[number].fingerprint)] = number + 1
+    return 0
+
+
+cdef inline Size slot_of(EntryTable *table, uint64_t fingerprint) noexcept nogil:
+    """Return the slot of a fingerprint, or the free one where it belongs."""
+    cdef Size at = fingerprint * SECRET_FACTOR >> table.shift, last = 2 * table.room - 1
+    while table.slots[at] >= table.before and table.entries[table.slots[at] - table.before].fingerprint != fingerprint:
+        at = (at + 1) & last
+    return at
+
+
+cdef Size entry_of(EntryTable *table, uint64_t fingerprint, uint32_t start, uint32_t end, int part) except -1 nogil:
+    """Return the number of a fingerprint's entry, which is made if there is none."""
+    cdef Size at = slot_of(table, fingerprint)
+    cdef Entry *entry
+    if table.slots[at] >= table.before:
+        return table.slots[at] - table.before
+    if table.used == table.room:
+        set_room(table, 2 * table.room)
+        at = slot_of(table, fingerprint)
+    entry = &table.entries[table.used]
+    entry.fingerprint, entry.times, entry.start, entry.end, entry.part = fingerprint, 0, start, end, part
+    table.slots[at] = table.before + table.used
+    table.used += 1
+    return table.used - 1
+
+
+cdef void clear_table(EntryTable *table) noexcept nogil:
+    table.before += table.used
+    table.used = 0
+    if table.before >= <uint32_t>1 << 30:
+        memset(table.slots, 0, 2 * table.room * sizeof(uint32_t))
+        table.before = 1
+
+
+cdef int start_features(Features *features) except -1 nogil:
+    memset(features, 0, sizeof(Features))
+    start_table(&features.tokens)
+    start_table(&features.pairs)
+    features.letters = <Byte *>memory_of(NULL, FIRST_LETTERS)
+    features.room = FIRST_LETTERS
+    features.seen = <uint32_t *>memory_of(NULL, COUNTERS // 8)
+    memset(features.seen, 0, COUNTERS // 8)
+    clear_features(features)
+    return 0
+
+
+cdef void free_features(Features *features) noexcept nogil:
+    free(features.tokens.entries)
+    free(features.tokens.slots)
+    free(features.pairs.entries)
+    free(features.pairs.slots)
+    free(features.letters)
+    free(features.seen)
+    free(features.order)
+    memset(features, 0, sizeof(Features))
+
+
+cdef void clear_features(Features *features) noexcept nogil:
+    """Forget everything, for another message."""
+    cdef Size at
+    clear_table(&features.tokens)
+    clear_table(&features.pairs)
+    for at in range(features.gram_count):
+        features.seen[features.grams[at] >> 5] = 0
+    features.gram_count = features.size = features.added = features.ordered = 0
+    features.gram_texts[BODY] = features.gram_texts[HEAD] = nothing()
+    for at in range(NUMBER_COUNT):
+        features.numbers[at] = -1
+    features.left = NO_LIMIT
+    features.fingerprint = 0
+
+
+cdef inline int make_letter_room(Features *features, Size size) except -1 nogil:
+    """Make room for the text of a token, and for eight bytes that may be written behind it."""
+    if features.size + size + 8 > features.room:
+        features.room = 2 * (features.room + size)
+        features.letters = <Byte *>memory_of(features.letters, features.room)
+    return 0
+
+
+cdef inline Text text_of_entry(Features *features, Size number) noexcept nogil:
+    cdef Entry *entry = &features.tokens.entries[number]
+    cdef Text text
+    text.at, text.size = features.letters + entry.start, entry.end - entry.start
+    return text
+
+
+# Tokens
+
+cdef Size count(Features *features, uint64_t fingerprint, Tag *tag, Size end, int part, Size times) except -2 nogil:
+    """Count a token whose text lies behind the others and ends there; return its number, -1 if no more are allowed."""
+    cdef Size number, used = features.tokens.used
+    times = min(times, min(features.left, NO_LIMIT - features.added))
+    if times <= 0:
+        return -1
+    features.left -= times
+    features.added += times
+    features.fingerprint = fingerprint
+    number = entry_of(&features.tokens, fingerprint, features.size, end, part)
+    if number == used:  # a new one: its text stays
+        memcpy(features.letters + features.size, tag.text.at, tag.text.size)
+        features.size = end
+    features.tokens.entries[number].times += times
+    if features.keeps_order:
+        add_to_order(features, number)
+    return number
+
+
+cdef int add_to_order(Features *features, Size number) except -1 nogil:
+    if features.ordered == features.order_room:
+        features.order_room = 2 * features.order_room + 1024
+        features.order = <uint32_t *>memory_of(features.order, features.order_room * sizeof(uint32_t))
+    features.order[features.ordered] = number
+    features.ordered += 1
+    return 0
+
+
+cdef Size add_token(Features *features, Tag *tag, Text token, int part, Size times) except -2 nogil:
+    """Count a token, a tag and a text behind it; return its number, -1 if no more tokens are allowed."""
+    cdef uint64_t state = tag.state, eight = tag.eight, letters
+    cdef int shift = tag.shift, bits
+    cdef Size at = 0, to = features.size + tag.text.size
+    make_letter_room(features, tag.text.size + token.size)
+    while at < token.size:
+        bits = 64 if at + 8 <= token.size else 8 * <int>(token.size - at)
+        letters = load_eight(token, at) & (~<uint64_t>0 >> (64 - bits))
+        store_eight(features.letters + to + at, letters)
+        eight |= letters << shift
+        if shift + bits >= 64:
+            state = mixed(state, eight)
+            eight = letters >> 8 >> (56 - shift)
+        shift = (shift + bits) & 63
+        at += 8
+    return count(features, mixed(state, eight) if shift else state, tag, to + token.size, part, times)
+
+
+cdef Size add_words(
+    Features *features, Tag *tag, Text spaced, Size most, int part, int ngrams, bint paired
+) except -1 nogil:
+    """Count the words of a text, up to `most`, and their n-grams; return how many words there were.
+
+    Neighbours are noted if they are to be paired.
+    """
+    cdef Size at = 0, start, to, words = 0, number, before = -1
+    cdef uint64_t state, eight, letters, found, last = 0
+    cdef int shift, bits
+    cdef uint32_t *run = NULL
+    if ngrams > 1:
+        run = <uint32_t *>allot(features.arena, min(most, spaced.size) * sizeof(uint32_t) + 1)
+    while words < most:
+        while byte_at(spaced, at) == 32 or byte_at(spaced, at) == 39:  # a space, a quote
+            at += 1
+        if at >= spaced.size:
+            break
+        make_letter_room(features, tag.text.size + MAX_WORD)
+        start, to, found = at, features.size + tag.text.size, 0
+        state, eight, shift = tag.state, tag.eight, tag.shift
+        while not found:  # as `add_token` does, up to the next space
+            letters, bits = load_eight(spaced, at), 64
+            found = letters ^ 0x2020202020202020u
+            found = (found - ONES) & ~found & 0x8080808080808080u  # the lowest bit is that of the first space
+            if found:
+                found = ((found - 1) & ~found) >> 7  # all bits of those before it
+                letters &= found
+                bits = (found & ONES) * ONES >> 53 & 120
+                found = 1
+            if at - start < MAX_WORD:
+                store_eight(features.letters + to + at - start, letters)
+            eight |= letters << shift
+            if shift + bits >= 64:
+                state = mixed(state, eight)
+                eight = letters >> 8 >> (56 - shift)
+            shift = (shift + bits) & 63
+            at += bits >> 3
+        if at - start > MAX_WORD or byte_at(spaced, at - 1) == 39:
+            number = add_long_or_quoted_word(features, tag, piece(spaced, start, at), part)
+        else:
+            number = count(features, mixed(state, eight) if shift else state, tag, to + at - start, part, 1)
+        if number < 0:
+            break
+        if paired and before >= 0:
+            entry_of(&features.pairs, last * PAIR_FACTOR + features.fingerprint, before, number, part)
+        if run is not NULL:
+            run[words] = number
+        before, last = number, features.fingerprint
+        words += 1
+    for bits in range(2, ngrams + 1):
+        add_ngrams(features, tag, run, words, bits, part)
+    return words
+
+
+cdef Size add_long_or_quoted_word(Features *features, Tag *tag, Text word, int part) except -2 nogil:
+    """Count a word without the quotes behind it; of an over-long one, how it starts and roughly how long it is."""
+    cdef Writer short
+    cdef Size chars
+    cdef int bits = 0
+    while byte_at(word, word.size - 1) == 39:
+        word.size -= 1
+    chars = count_chars(word)
+    if chars <= MAX_WORD:
+        return add_token(features, tag, word, part, 1)
+    while chars >> bits:
+        bits += 1
+    start_writer(&short, features.arena, 32)
+    put(&short, first_chars(word, 6))
+    put_byte(&short, 126)  # ~
+    put_number(&short, bits)
+    return add_token(features, tag, written(&short), part, 1)
+
+
+cdef int add_ngrams(Features *features, Tag *tag, uint32_t *run, Size words, int n, int part) except -1 nogil:
+    """Count each n neighbours of a run of tokens, given by their numbers, as one token."""
+    cdef Size start, at
+    cdef Writer gram
+    cdef Text word
+    start_writer(&gram, features.arena, 256)
+    for start in range(words - n + 1):
+        gram.size = 0
+        for at in range(start, start + n):
+            word = text_of_entry(features, run[at])
+            if at > start:
+                put_byte(&gram, 32)
+            put(&gram, rest(word, tag.text.size))
+        add_token(features, tag, written(&gram), part, 1)
+    return 0
+
+
+# Grams: runs of four bytes, each counted by one of many counters, which a hash of the run chooses
+
+cdef inline uint32_t counter_of_gram(uint32_t gram, int part) noexcept nogil:
+    return gram * 0x9E3779B1u >> (32 - PART_BIT) | <uint32_t>part << PART_BIT
+
+
+cdef int add_grams(Features *features, Text text, int part) noexcept nogil:
+    """Note the grams of head or body, as far as there is room; branch-free, as the branch would be unpredictable."""
+    cdef uint32_t gram = 0, counter, bit
+    cdef Size at, used = features.gram_count
+    features.gram_texts[part] = text
+    text = piece(text, 0, MAX_GRAMS - used)
+    for at in range(text.size):
+        gram = gram >> 8 | <uint32_t>byte_at(text, at) << 24
+        if at >= GRAM_BYTES - 1:
+            counter = counter_of_gram(gram, part)
+            bit = <uint32_t>1 << (counter & 31)
+            features.grams[used] = counter
+            used += not features.seen[counter >> 5] & bit
+            features.seen[counter >> 5] |= bit
+    features.gram_count = used
+    return 0
+
+
+# For Python
+
+NUMBERS = ("size", "capitals", "digits", "exclamations", "html", "links", "recipients", "hour")
+
+
+cdef class FeatureSet:
+    """All that is counted of a message, as Python's objects where they are asked for."""
+
+    cdef Features it
+    cdef object message  # that was read last: texts of grams lie in its memory
+    cdef dict known_texts
+    cdef dict pair_numbers
+
+    def __cinit__(self):
+        start_features(&self.it)
+
+    def __dealloc__(self):
+        free_features(&self.it)
+
+    @property
+    def tokens(self):
+        """Each token once: fingerprint, how often it occurs, HEAD or BODY."""
+        cdef Size n
+        cdef Entry *found = self.it.tokens.entries
+        return [(found[n].fingerprint, found[n].times, found[n].part) for n in range(self.it.tokens.used)]
+
+    @property
+    def pairs(self):
+        """Each pair of neighbours, in the subject or in a text, once: fingerprint, HEAD or BODY."""
+        cdef Size n
+        cdef Entry *found = self.it.pairs.entries
+        return [(found[n].fingerprint, found[n].part) for n in range(self.it.pairs.used)]
+
+    @property
+    def grams(self):
+        """Counters of the grams, each once."""
+        cdef Size n
+        return [self.it.grams[n] for n in range(self.it.gram_count)]
+
+    @property
+    def gram_texts(self):
+        """What the grams of body and head were taken from."""
+        return [bytes_of(self.it.gram_texts[BODY]), bytes_of(self.it.gram_texts[HEAD])]
+
+    @property
+    def numbers(self):
+        """Numeric features by name, without those that are missing."""
+        cdef Size n
+        return {NUMBERS[n]: self.it.numbers[n] for n in range(NUMBER_COUNT) if self.it.numbers[n] >= 0}
+
+    @property
+    def texts(self):
+        """Tokens by their fingerprints; of those that collide, the first."""
+        cdef Size n
+        if self.known_texts is None:
+            self.known_texts = {
+                self.it.tokens.entries[n].fingerprint: str_of(text_of_entry(&self.it, n))
+                for n in range(self.it.tokens.used)
+            }
+        return self.known_texts
+
+    def in_order(self):
+        """Return all tokens as they came, if their order was kept."""
+        cdef Size n
+        return [str_of(text_of_entry(&self.it, self.it.order[n])) for n in range(self.it.ordered)]
+
+    def text_of(self, feature):
+        """Return a token or, with a space between them, the two words of a pair; of a number its name."""
+        cdef Size n
+        if isinstance(feature, str):
+            return feature
+        token = self.texts.get(feature)
+        if token is not None:
+            return token
+        if self.pair_numbers is None:
+            self.pair_numbers = {self.it.pairs.entries[n].fingerprint: n for n in range(self.it.pairs.used)}
+        n = self.pair_numbers[feature]
+        first, second = self.it.pairs.entries[n].start, self.it.pairs.entries[n].end
+        return f"{str_of(text_of_entry(&self.it, first))} {str_of(text_of_entry(&self.it, second))}"
+
+
+def fingerprint_of(token: bytes) -> int:
+    """Return the fingerprint of a token."""
+    return fingerprint_of_text(text_of(token))
+
+
+def fingerprints_of(tokens) -> list:
+    """Return the fingerprint of each token."""
+    return [fingerprint_of(token.encode()) for token in tokens]
+
+
+def pair_fingerprint(first: str, second: str) -> int:
+    """Return the fingerprint of two neighbours."""
+    cdef uint64_t before = fingerprint_of(first.encode()), after = fingerprint_of(second.encode())
+    return before * PAIR_FACTOR + after
+
+
+def counter_of(gram: int, part: int) -> int:
+    """Return the counter of four bytes, given as one number, in head or body."""
+    return counter_of_gram(gram, part)
+
+
+def part_of(counter: int) -> int:
+    """Return whether a counter is for the head or the body."""
+    return counter >> PART_BIT

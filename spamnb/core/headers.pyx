@@ -1,0 +1,352 @@
+# Header blocks, found over offsets of the message: fields with raw and readable values.
+#
+# A raw value is unfolded, with bytes as they came, so that the bytes of a boundary or an encoded word are not lost; it
+# lies in the message itself unless it was folded. encoded_words.pyx makes readable values, where a block is more than
+# plain ASCII. Each byte of a block is looked at a fixed number of times; of one block, MAX_FIELDS are kept.
+
+cdef enum:
+    LF = 10
+    CR = 13
+    ESC = 27
+    DASH = 45
+    COLON = 58
+    SEMICOLON = 59
+    EQUALS = 61
+    MAX_FIRST_NAME = 1000  # bytes before the first colon, where there is a header block
+    MAX_SUBJECT_TAGS = 4  # taken off a subject
+    MAX_SUBJECT_TAG = 30  # bytes of each
+    TAG_WORDS = 5
+    FIRST_FIELDS = 64
+
+cpdef enum:
+    # Of a message, all its header blocks together; the most in 8,000 real ones was 15 KB.
+    MAX_HEADER_BYTES = 1 << 20  # what follows is read as one text
+    MAX_FIELDS = 10000  # kept of one header block; of the rest, the first of each name that `needed` knows
+
+cdef int make_canonical(Arena *arena, Text raw, Text *result) except -1 nogil:
+    """Find the form in which copies of a message are the same: line feeds, no empty lines at the end."""
+    result[0] = raw
+    if has(raw, CR):
+        if has(raw, LF):
+            with_line_feeds(arena, raw, result)
+        else:  # old Macs end lines with a carriage return alone
+            replaced(arena, raw, CR, LF, result)
+    while byte_at(result[0], result.size - 1) == LF:
+        result.size -= 1
+    return 0
+
+
+cdef int with_line_feeds(Arena *arena, Text text, Text *result) except -1 nogil:
+    """Find a text with LF in place of CR LF: itself if it has no CR."""
+    cdef Writer to
+    cdef Size copied = 0, at = find_byte(text, CR, 0)
+    result[0] = text
+    if at < 0:
+        return 0
+    start_writer(&to, arena, text.size)
+    while at >= 0:
+        if byte_at(text, at + 1) == LF:
+            put(&to, piece(text, copied, at))
+            copied = at + 1
+        at = find_byte(text, CR, at + 1)
+    put(&to, rest(text, copied))
+    result[0] = written(&to)
+    return 0
+
+
+cdef int replaced(Arena *arena, Text text, int byte, int other, Text *result) except -1 nogil:
+    """Make a text with another byte in place of one."""
+    cdef Writer to
+    cdef Size at
+    start_writer(&to, arena, text.size)
+    for at in range(text.size):
+        put_byte(&to, other if byte_at(text, at) == byte else byte_at(text, at))
+    result[0] = written(&to)
+    return 0
+
+
+cdef Size start_of_headers(Text data) noexcept nogil:
+    """Return where the header block starts: after the mbox envelope; NOWHERE if there is no header block."""
+    cdef Size at = 0, colon
+    if is_envelope_line(data, at):
+        at = find_byte(data, LF, at) + 1
+        if is_envelope_line(data, at):  # an mbox in an mbox leaves two envelope lines
+            at = find_byte(data, LF, at) + 1
+    if byte_at(data, at) == LF or (byte_at(data, at) == CR and byte_at(data, at + 1) == LF):
+        return at
+    colon = find_byte(piece(data, 0, at + MAX_FIRST_NAME + 1), COLON, at)
+    if colon < 0 or stands_at(data, colon + 1, literal(b"//")):
+        return NOWHERE
+    return at if is_name(piece(data, at, colon)) else NOWHERE
+
+
+cdef bint is_envelope_line(Text data, Size at) noexcept nogil:
+    """Recognise the line an mbox puts before a message; quoted where a mailbox was put into a mailbox."""
+    return stands_at(data, at, literal(b"From ")) or stands_at(data, at, literal(b">From "))
+
+
+cdef bint is_name(Text name) noexcept nogil:
+    """Tell whether a text can be the name of a header: printable ASCII without spaces."""
+    cdef Size at
+    for at in range(name.size):
+        if not 32 < byte_at(name, at) < 127:
+            return False
+    return name.size > 0
+
+
+cdef int read_block(Mail *mail, HeaderBlock *block, Size start, Size limit) except -1 nogil:
+    """Read the fields of a block up to where the body starts, which is NOWHERE if the limit comes before it.
+
+    A block ends at a blank line, at a line that starts as a boundary does, or at the first line that can be no header:
+    the body starts there when the blank line was forgotten. Taking headers for body loses no word; taking body for
+    headers would.
+    """
+    cdef Text data = piece(mail.data, 0, limit)
+    cdef Size at = start, here = start, colon = NOWHERE, feed, found  # `at`: of the field; `here`: of the line
+    cdef bint is_folded = False
+    start_block(mail, block, end_of_block(mail.data, start))
+    while block.body < 0 and here < data.size:
+        feed = find_byte(data, LF, here)
+        if colon < at:  # only the first of a field counts
+            found = find_byte(piece(data, 0, feed) if feed >= 0 else data, COLON, here)
+            if found >= 0:
+                colon = found
+        if feed < 0:
+            here = data.size
+            break
+        here = feed + 1
+        if byte_at(data, here) == 32 or byte_at(data, here) == 9:
+            is_folded = True
+            continue
+        if not add_field(mail, block, at, colon, feed, is_folded):
+            break
+        at = here
+        is_folded = False
+        block.body = end_of_block(mail.data, at)
+    if block.body < 0 and at < here and here == data.size:
+        add_field(mail, block, at, colon, here, is_folded)
+    mail.free_fields += block.count
+    mail.free_field_count -= block.count
+    data = piece(data, start, here)
+    block.is_raw = not is_ascii(data)
+    if block.is_raw or has_encoded_word(data) or has(data, ESC):
+        readable_fields(&mail.context, block.fields, block.count, NOWHERE)
+    return 0
+
+
+cdef void start_block(Mail *mail, HeaderBlock *block, Size body) noexcept nogil:
+    """Begin a header block, which is empty."""
+    block.fields, block.count, block.body = mail.free_fields, 0, body
+    block.content_type = block.transfer_encoding = block.disposition = block.sender = block.subject = NOWHERE
+    block.is_raw = False
+
+
+cdef Size end_of_block(Text data, Size at) noexcept nogil:
+    """Return where the body starts if a header block ends before the line at an offset, else NOWHERE."""
+    cdef int byte = byte_at(data, at)
+    if byte == END:
+        return at
+    if byte == LF:
+        return at + 1
+    if byte == CR and byte_at(data, at + 1) == LF:
+        return at + 2
+    return at if byte == DASH and at > 0 and byte_at(data, at + 1) == DASH else NOWHERE
+
+
+cdef bint has_encoded_word(Text text) noexcept nogil:
+    """Tell whether there is a "=?" in a text; question marks are rarer than equal signs."""
+    cdef Size mark = find_byte(text, 63, 0)
+    while mark >= 0 and byte_at(text, mark - 1) != EQUALS:
+        mark = find_byte(text, 63, mark + 1)
+    return mark >= 0
+
+
+cdef int add_field(Mail *mail, HeaderBlock *block, Size start, Size colon, Size end, bint is_folded) except -1 nogil:
+    """Add the field between two offsets, and return 1; if it can be none, the body starts there: 0."""
+    cdef Text data = mail.data
+    cdef Text name = piece(data, start, colon), raw
+    cdef Field *field
+    cdef Size *first
+    if not is_name(name):
+        if is_envelope_line(data, start):
+            return 1
+        name = without_end(name)  # RFC 822 allowed a space before the colon
+        if not is_name(name):
+            block.body = start
+            return 0
+    lowered(mail.arena, name, &name)
+    raw = stripped(piece(data, colon + 1, end), b" \t\r\n")
+    if is_folded:
+        unfolded(mail.arena, raw, &raw)
+    if is_(name, b"subject") and is_one_of(byte_at(raw, 0), b"[{(*"):
+        raw = rest(raw, after_tags(raw))
+        if not raw.size:
+            return 1  # a message without a subject got one that says "spam"
+    first = needed(block, name)
+    if first is not NULL and first[0] < 0:
+        first[0] = block.count
+    elif block.count >= MAX_FIELDS:
+        return 1
+    if block.count == mail.free_field_count:
+        mail.free_field_count = max(2 * block.count, <Size>FIRST_FIELDS)
+        mail.free_fields = <Field *>allot(mail.arena, mail.free_field_count * sizeof(Field))
+        if block.count:
+            memcpy(mail.free_fields, block.fields, block.count * sizeof(Field))
+        block.fields = mail.free_fields
+    field = &block.fields[block.count]
+    field.name, field.raw, field.value = name, raw, raw
+    block.count += 1
+    return 1
+
+
+cdef Text without_end(Text name) noexcept nogil:
+    """Return what is before a colon without the white space and line ends behind it."""
+    cdef int byte
+    while name.size:
+        byte = byte_at(name, name.size - 1)
+        if byte == LF and byte_at(name, name.size - 2) == CR:
+            name.size -= 2
+        elif byte == 32 or byte == 9 or byte == LF:
+            name.size -= 1
+        else:
+            break
+    return name
+
+
+cdef int unfolded(Arena *arena, Text lines, Text *result) except -1 nogil:
+    """Find a value without its line ends: itself if it has none."""
+    cdef Writer to
+    cdef Size copied = 0, feed = find_byte(lines, LF, 0)
+    result[0] = lines
+    if feed < 0:
+        return 0
+    start_writer(&to, arena, lines.size)
+    while feed >= 0:
+        put(&to, piece(lines, copied, feed - 1 if byte_at(lines, feed - 1) == CR else feed))
+        copied = feed + 1
+        feed = find_byte(lines, LF, copied)
+    put(&to, rest(lines, copied))
+    result[0] = written(&to)
+    return 0
+
+
+cdef Size *needed(HeaderBlock *block, Text name) noexcept nogil:
+    """Return where a block has the first field of this name, NULL if nobody asks for that."""
+    if name.size == 4 and is_(name, b"from"):
+        return &block.sender
+    if name.size == 7 and is_(name, b"subject"):
+        return &block.subject
+    if name.size == 12 and is_(name, b"content-type"):
+        return &block.content_type
+    if name.size == 19 and is_(name, b"content-disposition"):
+        return &block.disposition
+    if name.size == 25 and is_(name, b"content-transfer-encoding"):
+        return &block.transfer_encoding
+    return NULL
+
+
+cdef inline Text raw_value(HeaderBlock *block, Size field) noexcept nogil:
+    """Return the raw value of a field of a block; nothing for NOWHERE."""
+    return block.fields[field].raw if 0 <= field < block.count else nothing()
+
+
+cdef int declared_encoding(HeaderBlock *block) noexcept nogil:
+    """Return the transfer encoding that a block declares; AS_IT_IS if it is not known."""
+    cdef Text declared = piece(stripped(raw_value(block, block.transfer_encoding), b"\" "), 0, 6)
+    if is_in_any_case(declared, literal(b"base64")):
+        return BASE64
+    return QUOTED if is_in_any_case(declared, literal(b"quoted")) else AS_IT_IS
+
+
+cdef bint is_in_any_case(Text text, Text sought) noexcept nogil:
+    """Tell whether a text is what is sought, which is in lower case, in whatever case."""
+    cdef Size at
+    if text.size != sought.size:
+        return False
+    for at in range(text.size):
+        if lower(byte_at(text, at)) != byte_at(sought, at):
+            return False
+    return True
+
+
+cdef Field *first_field(Mail *mail, const char *name) noexcept nogil:
+    """Return the first field of a name in the head of a message, NULL if there is none."""
+    cdef Text sought = literal(name)
+    cdef Size at
+    for at in range(mail.head.count):
+        if equal(mail.head.fields[at].name, sought):
+            return &mail.head.fields[at]
+    return NULL
+
+
+# What filters put before the subject of spam
+
+cdef Text[TAG_WORDS] TAG_NAMES
+TAG_NAMES[:] = [literal(b"spam"), literal(b"junk"), literal(b"suspected spam"), literal(b"possible spam"),
+                literal(b"probable spam")]
+
+
+cdef Size after_tags(Text subject) noexcept nogil:
+    """Return where a subject starts behind tags like [spam] or ***SPAM***: a filter's verdicts are no evidence.
+
+    Lists about spam have tags, too, such as [spam-l]: these stay.
+    """
+    cdef Size at = 0, word, close
+    cdef int tags, opening
+    cdef Text start
+    for tags in range(MAX_SUBJECT_TAGS):
+        start = piece(subject, at, at + MAX_SUBJECT_TAG)
+        opening = byte_at(start, 0)
+        word = 1
+        while opening == 42 and byte_at(start, word) == 42:
+            word += 1
+        close = find_byte(start, closing_bracket(opening), word)
+        if close < 0 or not is_tag(stripped(piece(start, word, close), b"*?!:-_ ")):
+            break
+        at += close + 1
+        while is_one_of(byte_at(subject, at), b"* \t\r\n" if opening == 42 else b" \t\r\n"):
+            at += 1
+    return at
+
+
+cdef int closing_bracket(int opening) noexcept nogil:
+    if opening == 91:
+        return 93
+    if opening == 123:
+        return 125
+    if opening == 40:
+        return 41
+    return 42 if opening == 42 else 32
+
+
+cdef bint is_tag(Text word) noexcept nogil:
+    cdef int which
+    for which in range(TAG_WORDS):
+        if is_in_any_case(word, TAG_NAMES[which]):
+            return True
+    return False
+
+
+# For Python
+
+def canonical(bytes raw) -> bytes:
+    """Return the form in which copies of a message are the same: line feeds, no empty lines at the end."""
+    cdef Arena arena
+    cdef Text text
+    start_arena(&arena)
+    try:
+        make_canonical(&arena, text_of(raw), &text)
+        return raw if text.size == len(raw) and text.at == text_of(raw).at else bytes_of(text)
+    finally:
+        free_arena(&arena)
+
+
+def header_start(bytes data) -> int:
+    """Return where the header block starts: after the mbox envelope; -1 if there is no header block."""
+    return start_of_headers(text_of(data))
+
+
+def without_tag(str subject) -> str:
+    """Return a subject without tags like [spam] or ***SPAM***."""
+    cdef bytes letters = bytes([min(ord(char), 255) for char in subject])
+    return subject[after_tags(text_of(letters)):]

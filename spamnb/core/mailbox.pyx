@@ -1,0 +1,390 @@
+# Cuts a stream that is an mbox into its messages, and reads files of one message.
+#
+# A message starts at a `From ` line with a date (the envelope line) that follows an empty line; newer versions of
+# Thunderbird write nothing after `From `. A Content-Length is not believed. Any dialect: lines may end with CRLF, and
+# one `>` is taken off lines of `>`s and `From ` (mboxrd; mboxo is taken for it).
+#
+# Time is linear: each line end is looked at once. Memory is bounded: a message and one block of the stream; what a
+# message has over MAX_MESSAGE bytes is passed over.
+
+from os import fsencode
+
+from libc.errno cimport EINTR, errno
+
+cdef extern from "Python.h":
+    object PyErr_SetFromErrnoWithFilenameObject(object kind, object path)
+
+cdef extern from "<fcntl.h>" nogil:
+    int open_file "open"(const char *path, int flags)
+    int O_RDONLY, O_CLOEXEC, O_NONBLOCK
+
+cdef extern from "<unistd.h>" nogil:
+    Size read_file "read"(int file, void *to, size_t size)
+    int close_file "close"(int file)
+
+cdef extern from "<sys/stat.h>" nogil:
+    cdef struct FileStatus "stat":
+        unsigned int st_mode
+        int64_t st_size
+    int file_status "fstat"(int file, FileStatus *status)
+    bint S_ISREG(unsigned int mode)
+
+cdef enum:
+    MAX_MESSAGE = 64 << 20  # bytes of a message that are kept; larger than any mail server accepts by default
+    MAX_ENVELOPE = 1000  # bytes of an envelope line; RFC 5322 allows lines of 998
+    MAX_HEADER = 16 << 10  # bytes searched for the mark of a deleted message
+    FIRST_BUFFER = 1 << 19  # bytes
+    NEWLINE = 10
+    RETURN = 13
+    QUOTE_MARK = 62  # >
+
+
+# Envelope lines
+
+cdef inline bint is_one_of_words(Text word, const char *words) noexcept nogil:
+    """Tell whether a word is one of some of three letters, given one behind the other."""
+    cdef Size at
+    if word.size != 3:
+        return False
+    for at in range(0, <Size>strlen(words), 3):
+        if memcmp(word.at, words + at, 3) == 0:
+            return True
+    return False
+
+
+cdef bint is_time(Text word) noexcept nogil:
+    """Tell whether a word is digits with colons between, up to 23:59:59."""
+    cdef Size at, digits = 0, colons = 0
+    if word.size > 8:
+        return False
+    for at in range(word.size):
+        digits += is_digit(byte_at(word, at))
+        colons += byte_at(word, at) == 58
+    return digits and colons and digits + colons == word.size
+
+
+cdef bint begins_with_field(Text text) noexcept nogil:
+    """Tell whether the first line has a name of letters, digits and hyphens before a colon."""
+    cdef Size at, letters = 0
+    cdef int byte
+    for at in range(text.size):
+        byte = byte_at(text, at)
+        if is_letter(byte) or is_digit(byte):
+            letters += 1
+        elif byte != 45:
+            return byte == 58 and letters > 0
+    return False
+
+
+cdef bint ends_as_envelope(Text text) noexcept nogil:
+    """Tell whether a `From ` line has a weekday, a month and a time, in this order; or a header field below it."""
+    cdef Size end, start, at = 0
+    cdef bint has_day = False, has_month = False
+    cdef Text line, word
+    text = piece(text, 0, MAX_ENVELOPE)
+    end = find_byte(text, NEWLINE, 0)
+    if end < 0 and text.size >= MAX_ENVELOPE:
+        return False
+    line = piece(text, 0, end) if end >= 0 else text
+    if stripped(rest(line, 5), b" \t\n\v\f\r").size == 0:
+        return end >= 0 and begins_with_field(rest(text, end + 1))
+    while at < line.size:
+        while is_space(byte_at(line, at)):
+            at += 1
+        start = at
+        while at < line.size and not is_space(byte_at(line, at)):
+            at += 1
+        word = piece(line, start, at)
+        if not has_day:
+            while byte_at(word, word.size - 1) == 44:  # a comma
+                word.size -= 1
+            has_day = is_one_of_words(word, b"MonTueWedThuFriSatSun")
+        elif not has_month:
+            has_month = is_one_of_words(word, b"JanFebMarAprMayJunJulAugSepOctNovDec")
+        elif is_time(word):
+            return True
+    return False
+
+
+# Messages
+
+cdef bint follows_empty_line(Text data, Size line_end) noexcept nogil:
+    """Tell whether the line that ends there is empty."""
+    cdef int before = byte_at(data, line_end - 1)
+    return before == NEWLINE or (before == RETURN and byte_at(data, line_end - 2) == NEWLINE)
+
+
+cdef Size from_line(Text data, Size at, bint *is_quoted) noexcept nogil:
+    """Return the next line end with `From ` behind it, or NOWHERE; note if there are `>`s before another one."""
+    cdef Text wanted = literal(b"From ")
+    cdef Size start
+    cdef int byte
+    while True:
+        at = find_byte(data, NEWLINE, at)
+        if at < 0:
+            return NOWHERE
+        byte = byte_at(data, at + 1)
+        if byte == 70 and stands_at(data, at + 1, wanted):
+            return at
+        start = at + 1
+        if byte == QUOTE_MARK:
+            while byte_at(data, start) == QUOTE_MARK:
+                start += 1
+            is_quoted[0] |= stands_at(data, start, wanted)
+        at = start
+
+
+cdef Text without_empty_line(Text data, Size start, Size end) noexcept nogil:
+    """Return the message of a record, which starts behind its envelope line: without the empty line after it."""
+    if start == 0:
+        return nothing()
+    if byte_at(data, end - 1) == NEWLINE and byte_at(data, end - 2) == NEWLINE:
+        end -= 1
+    elif stands_at(data, end - 3, literal(b"\n\r\n")):
+        end -= 2
+    return piece(data, start, end)
+
+
+cdef Size unquote(Text data, Byte *to) noexcept nogil:
+    """Copy a message with one `>` less on each line of `>`s and `From `; return how many bytes this makes.
+
+    A bare `From ` line after an empty line shows a writer that relies on Content-Length and quotes nothing (mboxcl2):
+    then every `>` is the author's. Without such a line, mboxcl and mboxcl2 look alike, and a `>From ` that a program
+    wrote is far more common than one that a person did.
+    """
+    cdef Text wanted = literal(b"From ")
+    cdef Size at = 0, start, end, size = 0
+    if find(data, literal(b"\n\nFrom "), 0) >= 0 or find(data, literal(b"\n\r\nFrom "), 0) >= 0:
+        memcpy(to, data.at, data.size)
+        return data.size
+    while at < data.size:
+        start = at
+        while byte_at(data, at) == QUOTE_MARK:
+            at += 1
+        if at > start and stands_at(data, at, wanted):
+            start += 1
+        end = find_byte(data, NEWLINE, at) + 1
+        at = end if end else data.size
+        memcpy(to + size, piece(data, start, at).at, at - start)
+        size += at - start
+    return size
+
+
+cdef bytes message_of(Text data, bint is_quoted):
+    """Make a message of its bytes in the mailbox."""
+    cdef Byte *copy
+    if not is_quoted:
+        return bytes_of(data)
+    copy = <Byte *>malloc(data.size + 1)
+    if copy is NULL:
+        raise MemoryError
+    try:
+        return PyBytes_FromStringAndSize(<const char *>copy, unquote(data, copy))
+    finally:
+        free(copy)
+
+
+cdef class Mailbox:
+    """Messages of a stream that begins with an envelope line, given in blocks of bytes; an iterator of bytes."""
+
+    cdef object blocks
+    cdef Byte *buffer
+    cdef Size start, end, room  # of what was read and not given out; all of it from `start` on
+    cdef Size limit
+
+    def __cinit__(self, blocks, Size limit=MAX_MESSAGE):
+        self.blocks = iter(blocks)
+        self.limit = limit
+
+    def __dealloc__(self):
+        free(self.buffer)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        cdef Size start, most, end
+        cdef bint is_quoted
+        if not self.reach(1):
+            raise StopIteration
+        self.reach(MAX_ENVELOPE)
+        start = find_byte(piece(self.data(), 0, MAX_ENVELOPE), NEWLINE, 0) + 1
+        most = start + self.limit
+        is_quoted = byte_at(self.data(), start) == QUOTE_MARK
+        end = self.end_of_record(most, &is_quoted)
+        message = message_of(without_empty_line(self.data(), start, min(end, most)), is_quoted)
+        self.start += end
+        return message
+
+    cdef inline Text data(self) noexcept:
+        cdef Text text
+        text.at, text.size = self.buffer + self.start, self.end - self.start
+        return text
+
+    cdef bint read_more(self) except -1:
+        """Take one more block; return False if there is none."""
+        cdef Text block
+        for data in self.blocks:
+            block = text_of(data)
+            if block.size:
+                self.make_room(block.size)
+                memcpy(self.buffer + self.end, block.at, block.size)
+                self.end += block.size
+                return True
+        return False
+
+    cdef int make_room(self, Size size) except -1:
+        """Make room for so many bytes behind the others, which move to the front."""
+        cdef Size used = self.end - self.start, room = max(self.room, <Size>FIRST_BUFFER)
+        cdef Byte *larger
+        if self.room - self.end >= size:
+            return 0
+        while room - used < size:
+            room *= 2
+        if used:
+            memmove(self.buffer, self.buffer + self.start, used)
+        self.start, self.end = 0, used
+        if room > self.room:
+            larger = <Byte *>realloc(self.buffer, room)
+            if larger is NULL:
+                raise MemoryError
+            self.buffer, self.room = larger, room
+        return 0
+
+    cdef bint reach(self, Size size) except -1:
+        """Read until there are so many bytes; return False if the stream ends before."""
+        while self.end - self.start < size:
+            if not self.read_more():
+                return False
+        return True
+
+    cdef Size pass_over(self, Size most, Size at) noexcept:
+        """Discard what lies from `most` to shortly before `at`, and return where `at` is then.
+
+        The two bytes before `at` stay: they tell whether an empty line ends there.
+        """
+        cdef Text kept
+        if at - 2 <= most:
+            return at
+        kept = rest(self.data(), at - 2)
+        memmove(self.buffer + self.start + most, kept.at, kept.size)
+        self.end = self.start + most + kept.size
+        return most + 2
+
+    cdef Size end_of_record(self, Size most, bint *is_quoted) except -1:
+        """Return where the next envelope line starts that follows an empty line; else where the stream ends."""
+        cdef Size at = 1, hit
+        cdef Text data
+        while True:
+            data = self.data()
+            with nogil:
+                hit = from_line(data, at, is_quoted)
+            if hit < 0:
+                is_quoted[0] |= has(rest(data, data.size - 5), QUOTE_MARK)  # which may go on in the next block
+                at = self.pass_over(most, max(at, data.size - 5))
+                if not self.read_more():
+                    return self.end - self.start
+            elif not follows_empty_line(data, hit):
+                at = hit + 1
+            else:
+                if data.size < hit + 1 + MAX_ENVELOPE:
+                    hit = self.pass_over(most, hit)
+                    self.reach(hit + 1 + MAX_ENVELOPE)
+                at = hit + 1
+                if ends_as_envelope(rest(self.data(), at)):
+                    return at
+
+
+cdef bint is_marked_deleted(Text message) noexcept nogil:
+    """Tell whether a message is marked as deleted (or moved), and only kept until the mailbox is compacted.
+
+    Thunderbird has a bit for it, in the header fields that it puts before all others: what comes later, a stranger may
+    have written. Dovecot, Alpine and others have a letter, which they go by whoever wrote it.
+    """
+    cdef Size at = 0, end
+    cdef Text status
+    while starts_as_thunderbird(rest(message, at)):
+        end = find_byte(message, NEWLINE, at)
+        end = end + 1 if end >= 0 else message.size
+        if stands_at(message, at, literal(b"X-Mozilla-Status:")):
+            status = stripped(piece(message, at + 17, end), b" \t\n\v\f\r")
+            return is_one_of(byte_at(status, status.size - 1), b"89abcdefABCDEF")  # hexadecimal, with the bit 0008
+        at = end
+    at = find_byte(message, NEWLINE, 0)
+    while 0 <= at <= MAX_HEADER - 10 and not follows_empty_line(message, at):
+        end = find_byte(message, NEWLINE, at + 1)
+        if stands_at(message, at, literal(b"\nX-Status:")):
+            return has(piece(message, at + 10, end if end >= 0 else message.size - 1), 68)  # D
+        at = end
+    return False
+
+
+cdef bint starts_as_thunderbird(Text text) noexcept nogil:
+    return byte_at(text, 0) == 88 and (
+        starts_with(text, b"X-Mozilla-") or starts_with(text, b"X-Account-Key:") or starts_with(text, b"X-UIDL:")
+    )
+
+
+# For Python
+
+def is_envelope(data):
+    """Tell whether the first line is `From`, and in it a weekday, a month and a time, in this order.
+
+    Or `From ` alone, if the next line is a header field.
+
+    >>> is_envelope(b"From ann@example.org Mon Nov 15 01:02:03 2026")
+    True
+    >>> is_envelope(b"From Monday on we meet at 10:30")
+    False
+    """
+    if not data.startswith(b"From "):
+        return False
+    first = bytes(data[:MAX_ENVELOPE])
+    return ends_as_envelope(text_of(first))
+
+
+def is_deleted(bytes message not None):
+    """Tell whether a message is marked as deleted.
+
+    >>> is_deleted(b"X-Mozilla-Status: 0009\\nSubject: hello\\n\\n"), is_deleted(b"A: b\\nX-Status: AD\\n\\n")
+    (True, True)
+    """
+    return is_marked_deleted(text_of(message))
+
+
+def read_whole(str path not None):
+    """Read a file of this machine at once; None if it is no ordinary file, or one of over MAX_MESSAGE bytes.
+
+    Raises OSError as open() does. A file that grows meanwhile is read as long as it was.
+    """
+    cdef FileStatus status
+    cdef bytes name = fsencode(path), data
+    cdef const char *name_at = name
+    cdef char *to
+    cdef Size size = 0, read = 0
+    cdef int file, failed = 0
+    if b"\0" in name:
+        raise ValueError("embedded null byte")
+    with nogil:
+        file = open_file(name_at, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    if file < 0:
+        PyErr_SetFromErrnoWithFilenameObject(OSError, path)
+    try:
+        if file_status(file, &status) < 0:
+            PyErr_SetFromErrnoWithFilenameObject(OSError, path)
+        if not S_ISREG(status.st_mode) or not 0 < status.st_size <= MAX_MESSAGE:
+            return None
+        data = PyBytes_FromStringAndSize(NULL, status.st_size)
+        to = PyBytes_AS_STRING(data)
+        with nogil:
+            while size < status.st_size:
+                read = read_file(file, to + size, status.st_size - size)
+                if read > 0:
+                    size += read
+                elif read == 0 or errno != EINTR:
+                    break
+        if read < 0:
+            PyErr_SetFromErrnoWithFilenameObject(OSError, path)
+        return data if size == status.st_size else data[:size]
+    finally:
+        close_file(file)

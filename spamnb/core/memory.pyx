@@ -1,0 +1,408 @@
+# Bytes of mail, and the memory that is made while one message is read.
+#
+# A `Text` is a piece of bytes that somebody else keeps: of the message itself, or of the arena. All bytes of mail are
+# read by `byte_at` and the functions below, which check bounds: outside of a text there is END.
+# An `Arena` gives out memory that stays where it is until the arena is cleared, when the next message comes. A `Writer`
+# writes bytes one behind the other into an arena, and finds more room for them by itself.
+#
+# Functions that may need memory return 0, and raise MemoryError (-1); the others cannot fail.
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.string cimport memchr, memcmp, memcpy, memmove, memset, strlen
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.unicode cimport PyUnicode_DecodeLatin1, PyUnicode_DecodeUTF8
+
+ctypedef Py_ssize_t Size
+ctypedef unsigned char Byte
+ctypedef uint32_t Char  # a character, by its number
+
+cdef enum:
+    END = -1  # in place of a byte that is not there
+    NOWHERE = -1  # in place of an offset
+    FIRST_BLOCK = 1 << 16  # bytes; each further block is as large as all before it
+    MOST_KEPT = 1 << 22  # bytes of blocks that are kept for the next message
+
+
+cdef struct Text:
+    const Byte *at
+    Size size
+
+
+cdef struct Block:
+    Block *next
+    Size room
+    Size used
+    # the memory itself follows
+
+
+cdef struct Arena:
+    Block *first
+    Block *now  # in which memory is given out; those behind it are empty
+    Size total  # bytes of all blocks
+
+
+cdef struct Writer:
+    Arena *arena
+    Byte *at
+    Size size
+    Size room
+
+
+cdef struct Texts:
+    Text *items
+    Size count
+    Size room
+
+
+# Texts
+
+cdef inline int byte_at(Text text, Size at) noexcept nogil:
+    """Return a byte of a text, END outside of it."""
+    return <int>text.at[at] if <size_t>at < <size_t>text.size else END
+
+
+cdef inline Text nothing() noexcept nogil:
+    cdef Text text
+    text.at, text.size = <const Byte *>b"", 0
+    return text
+
+
+cdef inline Text literal(const char *letters) noexcept nogil:
+    """Return the text of a literal, as in literal(b"charset=")."""
+    cdef Text text
+    text.at, text.size = <const Byte *>letters, strlen(letters)
+    return text
+
+
+cdef inline Text piece(Text text, Size start, Size end) noexcept nogil:
+    """Return the part of a text between two offsets, as far as they are in it."""
+    start = min(max(start, 0), text.size)
+    end = min(max(end, start), text.size)
+    text.at += start
+    text.size = end - start
+    return text
+
+
+cdef inline Text rest(Text text, Size start) noexcept nogil:
+    return piece(text, start, text.size)
+
+
+cdef inline bint equal(Text text, Text other) noexcept nogil:
+    return text.size == other.size and memcmp(text.at, other.at, text.size) == 0
+
+
+cdef inline bint is_(Text text, const char *letters) noexcept nogil:
+    """Tell whether a text is this literal."""
+    return equal(text, literal(letters))
+
+
+cdef inline bint stands_at(Text text, Size at, Text sought) noexcept nogil:
+    return 0 <= at <= text.size - sought.size and memcmp(text.at + at, sought.at, sought.size) == 0
+
+
+cdef inline bint starts_with(Text text, const char *letters) noexcept nogil:
+    return stands_at(text, 0, literal(letters))
+
+
+cdef inline bint ends_with(Text text, const char *letters) noexcept nogil:
+    return stands_at(text, text.size - <Size>strlen(letters), literal(letters))
+
+
+cdef inline Size find_byte(Text text, int byte, Size start) noexcept nogil:
+    """Return where a byte is next, from an offset on, or NOWHERE."""
+    if start < 0 or start >= text.size:
+        return NOWHERE
+    cdef const Byte *found = <const Byte *>memchr(text.at + start, byte, text.size - start)
+    return found - text.at if found is not NULL else NOWHERE
+
+
+cdef inline Size find_last(Text text, int byte, Size end) noexcept nogil:
+    """Return where a byte is last before an offset, or NOWHERE."""
+    cdef Size at = min(end, text.size) - 1
+    while at >= 0 and text.at[at] != byte:
+        at -= 1
+    return at
+
+
+cdef Size find(Text text, Text sought, Size start) noexcept nogil:
+    """Return where some bytes are next, from an offset on, or NOWHERE; of what is sought, the first byte should be rare."""
+    cdef Size at = start
+    if sought.size == 0:
+        return start if 0 <= start <= text.size else NOWHERE
+    while True:
+        at = find_byte(text, sought.at[0], at)
+        if at < 0 or at + sought.size > text.size:
+            return NOWHERE
+        if memcmp(text.at + at, sought.at, sought.size) == 0:
+            return at
+        at += 1
+
+
+cdef inline bint has(Text text, int byte) noexcept nogil:
+    return find_byte(text, byte, 0) >= 0
+
+
+cdef inline bint contains(Text text, const char *letters) noexcept nogil:
+    return find(text, literal(letters), 0) >= 0
+
+
+cdef Size count_byte(Text text, int byte) noexcept nogil:
+    cdef Size at, found = 0
+    for at in range(text.size):
+        found += text.at[at] == byte
+    return found
+
+
+cdef bint is_ascii(Text text) noexcept nogil:
+    cdef Size at = 0
+    cdef uint64_t eight = 0, high = 0x8080808080808080u
+    while at + 8 <= text.size:
+        memcpy(&eight, text.at + at, 8)
+        if eight & high:
+            return False
+        at += 8
+    while at < text.size:
+        if text.at[at] & 0x80:
+            return False
+        at += 1
+    return True
+
+
+cdef inline int lower(int byte) noexcept nogil:
+    """Return an ASCII letter in lower case, any other byte as it is."""
+    return byte | 32 if 65 <= byte <= 90 else byte
+
+
+cdef inline bint is_space(int byte) noexcept nogil:
+    """Tell whether a byte is white space to bytes.split(): the ASCII ones, but 0x1c to 0x1f."""
+    return byte == 32 or 9 <= byte <= 13
+
+
+cdef inline bint is_digit(int byte) noexcept nogil:
+    return 48 <= byte <= 57
+
+
+cdef inline bint is_letter(int byte) noexcept nogil:
+    """Tell whether a byte is an ASCII letter."""
+    return 97 <= (byte | 32) <= 122 and byte >= 0
+
+
+cdef inline int hex_digit(int byte) noexcept nogil:
+    """Return the value of a hexadecimal digit, below 0 for other bytes."""
+    if is_digit(byte):
+        return byte - 48
+    return (byte | 32) - 87 if 97 <= (byte | 32) <= 102 else -1
+
+
+cdef inline bint is_one_of(int byte, const char *letters) noexcept nogil:
+    """Tell whether a byte is one of a literal's."""
+    return byte > 0 and memchr(letters, byte, strlen(letters)) is not NULL
+
+
+cdef Text stripped(Text text, const char *letters) noexcept nogil:
+    """Return a text without some bytes at its start and end."""
+    while text.size and is_one_of(text.at[0], letters):
+        text.at += 1
+        text.size -= 1
+    while text.size and is_one_of(text.at[text.size - 1], letters):
+        text.size -= 1
+    return text
+
+
+# The arena
+
+cdef int start_arena(Arena *arena) except -1 nogil:
+    arena.first = arena.now = NULL
+    arena.total = 0
+    return 0
+
+
+cdef int add_block(Arena *arena, Size room) except -1 nogil:
+    """Put a new block behind the one in use."""
+    cdef Block *block = <Block *>malloc(sizeof(Block) + room)
+    if block is NULL:
+        with gil:
+            raise MemoryError
+    block.room, block.used = room, 0
+    if arena.now is NULL:
+        block.next = NULL
+        arena.first = block
+    else:
+        block.next = arena.now.next
+        arena.now.next = block
+    arena.now = block
+    arena.total += room
+    return 0
+
+
+cdef void *allot(Arena *arena, Size size) except NULL nogil:
+    """Give out memory until the arena is cleared; what is in it is not known."""
+    cdef Block *block
+    size = (size + 15) & ~<Size>15
+    while arena.now is not NULL and arena.now.room - arena.now.used < size:
+        if arena.now.next is NULL or arena.now.next.room < size:
+            add_block(arena, max(size, max(arena.total, <Size>FIRST_BLOCK)))
+        else:
+            arena.now = arena.now.next
+    if arena.now is NULL:
+        add_block(arena, max(size, <Size>FIRST_BLOCK))
+    block = arena.now
+    block.used += size
+    return <char *>block + sizeof(Block) + block.used - size
+
+
+cdef void clear_arena(Arena *arena) noexcept nogil:
+    """Take all memory back, to be given out again; the system has back what is more than usual."""
+    cdef Block *block = arena.first
+    if arena.total > MOST_KEPT:
+        free_arena(arena)
+        return
+    while block is not NULL:
+        block.used = 0
+        block = block.next
+    arena.now = arena.first
+
+
+cdef void free_arena(Arena *arena) noexcept nogil:
+    cdef Block *block = arena.first
+    cdef Block *next
+    while block is not NULL:
+        next = block.next
+        free(block)
+        block = next
+    arena.first = arena.now = NULL
+    arena.total = 0
+
+
+cdef void *with_room(Arena *arena, void *items, Size used, Size *room, Size item_size) except NULL nogil:
+    """Return an array with room for at least one item more: as it is, or a larger copy of it."""
+    cdef void *larger
+    if used < room[0]:
+        return items
+    room[0] = max(2 * room[0], <Size>16)
+    larger = allot(arena, room[0] * item_size)
+    if used:
+        memcpy(larger, items, used * item_size)
+    return larger
+
+
+cdef inline int add_text(Arena *arena, Texts *texts, Text text) except -1 nogil:
+    """Put one more text into a list, which begins with zeros for all that it has."""
+    texts.items = <Text *>with_room(arena, texts.items, texts.count, &texts.room, sizeof(Text))
+    texts.items[texts.count] = text
+    texts.count += 1
+    return 0
+
+
+# Writers
+
+cdef inline int start_writer(Writer *to, Arena *arena, Size room) except -1 nogil:
+    """Begin to write a text of about so many bytes."""
+    to.arena = arena
+    to.room = max(room, <Size>16)
+    to.size = 0
+    to.at = <Byte *>allot(arena, to.room)
+    return 0
+
+
+cdef int make_room(Writer *to, Size size) except -1 nogil:
+    """Make room for so many bytes more."""
+    cdef Byte *larger
+    if to.room - to.size < size:
+        to.room = max(2 * to.room, to.size + size)
+        larger = <Byte *>allot(to.arena, to.room)
+        memcpy(larger, to.at, to.size)
+        to.at = larger
+    return 0
+
+
+cdef inline int put_byte(Writer *to, int byte) except -1 nogil:
+    if to.size == to.room:
+        make_room(to, 1)
+    to.at[to.size] = byte
+    to.size += 1
+    return 0
+
+
+cdef inline int put(Writer *to, Text text) except -1 nogil:
+    if to.room - to.size < text.size:
+        make_room(to, text.size)
+    memcpy(to.at + to.size, text.at, text.size)
+    to.size += text.size
+    return 0
+
+
+cdef inline int put_literal(Writer *to, const char *letters) except -1 nogil:
+    return put(to, literal(letters))
+
+
+cdef int put_number(Writer *to, int64_t number) except -1 nogil:
+    """Put a number of no sign in decimals."""
+    cdef Byte[20] digits
+    cdef int size = 0
+    while number > 0 or not size:
+        digits[size] = 48 + number % 10
+        number //= 10
+        size += 1
+    while size:
+        size -= 1
+        put_byte(to, digits[size])
+    return 0
+
+
+cdef inline Text written(Writer *to) noexcept nogil:
+    """Return what was written up to here. What is written later may move, this stays as it is."""
+    cdef Text text
+    text.at, text.size = to.at, to.size
+    return text
+
+
+cdef int lowered(Arena *arena, Text text, Text *result) except -1 nogil:
+    """Make a copy with ASCII letters in lower case."""
+    cdef Size at
+    cdef Byte *copy = <Byte *>allot(arena, text.size)
+    for at in range(text.size):
+        copy[at] = lower(text.at[at])
+    result.at, result.size = copy, text.size
+    return 0
+
+
+cdef int joined(Arena *arena, Text text, Text other, Text *result) except -1 nogil:
+    cdef Byte *copy = <Byte *>allot(arena, text.size + other.size)
+    memcpy(copy, text.at, text.size)
+    memcpy(copy + text.size, other.at, other.size)
+    result.at, result.size = copy, text.size + other.size
+    return 0
+
+
+# Python's strings, made where somebody asks for them
+
+cdef inline Text text_of(bytes data):
+    """Return the bytes of an object, which has to be kept as long as the text."""
+    cdef Text text
+    text.at, text.size = <const Byte *>PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data)
+    return text
+
+
+cdef inline bytes bytes_of(Text text):
+    return PyBytes_FromStringAndSize(<const char *>text.at, text.size)
+
+
+cdef inline str str_of(Text text):
+    """Make a string of UTF-8."""
+    return PyUnicode_DecodeUTF8(<const char *>text.at, text.size, "replace")
+
+
+cdef inline str latin_of(Text text):
+    """Make a string with a character for each byte."""
+    return PyUnicode_DecodeLatin1(<const char *>text.at, text.size, NULL)
+
+
+cdef int text_of_str(Arena *arena, str string, Text *result) except -1:
+    """Copy a string into an arena, as UTF-8; half a surrogate pair becomes a question mark."""
+    cdef bytes data = string.encode("utf-8", "replace")
+    cdef Byte *copy = <Byte *>allot(arena, len(data))
+    memcpy(copy, PyBytes_AS_STRING(data), len(data))
+    result.at, result.size = copy, len(data)
+    return 0

@@ -1,0 +1,188 @@
+# Messages for Python: objects made of what was read, each when somebody asks for it.
+
+class MessageLeaf:
+    """A leaf of the message, or the head of an embedded one.
+
+    An embedded message gives one leaf of type message/rfc822 whose `headers` are the embedded message's own, with no
+    text and size 0, and then its leaves. If it is no multipart, its one leaf has the same headers.
+    """
+
+    __slots__ = (
+        *("charset", "content", "content_type", "decoding", "disposition", "encoding", "filename"),
+        *("headers", "size", "text"),
+    )
+
+
+class LeafContent:
+    """What was found in an attachment."""
+
+    __slots__ = ("is_html", "links", "names", "text")
+
+
+class LeafDecoding:
+    """How the text of a leaf was read: where that is not as declared, the reasons."""
+
+    __slots__ = ("charset", "encoding", "text", "why_charset", "why_encoding")
+
+
+cdef class Message:
+    """A message as it was read: its headers, and its leaves."""
+
+    cdef Arena arena
+    cdef Mail mail
+    cdef bytes raw  # in which texts lie
+    cdef object made_data, made_fields, made_headers, made_leaves
+
+    def __cinit__(self):
+        start_arena(&self.arena)
+        memset(&self.mail, 0, sizeof(Mail))
+        self.raw = b""
+
+    def __dealloc__(self):
+        end_mail(&self.mail)
+        free_arena(&self.arena)
+
+    cdef int take(self, bytes raw, bint is_whole) except -1:
+        """Read a message, whole or its head, in place of the one before."""
+        cdef Text text = text_of(raw)
+        clear_arena(&self.arena)
+        self.raw = raw
+        self.made_data = self.made_fields = self.made_headers = self.made_leaves = None
+        with nogil:
+            if is_whole:
+                read_mail(&self.mail, &self.arena, text)
+            else:
+                read_head_only(&self.mail, &self.arena, text)
+        return 0
+
+    @property
+    def data(self) -> bytes:
+        """The message in canonical form."""
+        if self.made_data is None:
+            is_raw = self.mail.data.size == len(self.raw) and self.mail.data.at == text_of(self.raw).at
+            self.made_data = self.raw if is_raw else bytes_of(self.mail.data)
+        return self.made_data
+
+    @property
+    def body(self) -> int:
+        """Where the body starts in `data`; below 0 if only the head was read, and it has no end."""
+        return self.mail.head.body
+
+    @property
+    def has_headers(self) -> bool:
+        return self.mail.has_headers
+
+    @property
+    def fields(self) -> list[tuple[str, str]] | None:
+        """Names in lower case and raw values, a character for each byte; None if there is no header block."""
+        cdef Field *field
+        if self.made_fields is None and self.mail.has_headers:
+            self.made_fields = []
+            for n in range(self.mail.head.count):
+                field = &self.mail.head.fields[n]
+                self.made_fields.append((latin_of(field.name), latin_of(field.raw)))
+        return self.made_fields
+
+    @property
+    def headers(self) -> list[tuple[str, str]]:
+        """Names in lower case and values as a person would see them, in order."""
+        if self.made_headers is None:
+            self.made_headers = headers_of(self.mail.head.fields, self.mail.head.count)
+        return self.made_headers
+
+    @property
+    def leaves(self) -> list[MessageLeaf]:
+        """The leaves in order; none if the message is a multipart without leaves."""
+        if self.made_leaves is None:
+            self.made_leaves = [leaf_of(&self.mail.leaves[n]) for n in range(self.mail.leaf_count)]
+        return self.made_leaves
+
+    @property
+    def allowance(self) -> object | None:
+        """What its attachments left of their allowance, if any was read."""
+        return (<object>self.mail.attachments).allowance if self.mail.attachments is not NULL else None
+
+    def get(self, str name) -> str | None:
+        """Return the first header of a lower-case name."""
+        cdef bytes sought = name.encode()
+        cdef Field *field = first_field(&self.mail, sought)
+        return str_of(field.value) if field is not NULL else None
+
+
+cdef list headers_of(Field *fields, Size count):
+    return [(latin_of(fields[n].name), str_of(fields[n].value)) for n in range(count)]
+
+
+cdef object leaf_of(Leaf *found):
+    """Make an object of a leaf."""
+    leaf = MessageLeaf()
+    leaf.content_type = str_of(found.content_type)
+    leaf.headers = headers_of(found.fields, found.field_count)
+    leaf.text = str_of(found.text) if found.has_text else None
+    leaf.size = found.size
+    leaf.charset = str_of(found.charset)
+    leaf.disposition = str_of(found.disposition)
+    leaf.filename = str_of(found.filename)
+    leaf.encoding = ENCODING_NAMES[found.encoding]
+    leaf.content = content_of(found) if found.has_content else None
+    leaf.decoding = decoding_of(&found.decoding) if found.is_decoded else None
+    return leaf
+
+
+cdef object content_of(Leaf *found):
+    content = LeafContent()
+    content.text = str_of(found.text) if found.has_text else None
+    content.is_html = found.is_page
+    content.links = [str_of(found.links.items[n]) for n in range(found.links.count)]
+    content.names = [str_of(found.names.items[n]) for n in range(found.names.count)]
+    return content
+
+
+cdef object decoding_of(Decoding *found):
+    decoding = LeafDecoding()
+    decoding.text = str_of(found.text)
+    decoding.encoding, decoding.why_encoding, decoding.charset, decoding.why_charset = described(found)
+    return decoding
+
+
+def read(bytes raw not None, Message spare=None) -> Message:
+    """Read a message. Any bytes are one: without a header block, all of them are body.
+
+    A spare message, which nobody else uses, is read into and becomes the new one: its memory is used again.
+    """
+    cdef Message message = spare if spare is not None else Message()
+    message.take(raw, True)
+    return message
+
+
+def read_head(bytes raw not None) -> Message:
+    """Read the header block of a message, and nothing else of it."""
+    cdef Message message = Message()
+    message.take(raw, False)
+    return message
+
+
+def digest(Message message not None) -> int:
+    """Return the digest of a message, 64 bits."""
+    cdef uint64_t found = 0
+    digest_of(&message.mail, &found)
+    return found
+
+
+def shares(list sizes, Size most) -> list[tuple[int, int]]:
+    """Share `most` items out among runs of some sizes: which run, and how many of its items.
+
+    If any is cut, the runs come in order of their sizes: a flood in one leaf hides no other.
+    """
+    cdef Arena arena
+    cdef Share *shared
+    cdef Size n, count = len(sizes)
+    start_arena(&arena)
+    try:
+        shared = <Share *>allot(&arena, count * sizeof(Share) + 1)
+        for n in range(count):
+            shared[n].which, shared[n].size = n, sizes[n]
+        share_out(&arena, shared, count, most)
+        return [(shared[n].which, shared[n].size) for n in range(count)]
+    finally:
+        free_arena(&arena)

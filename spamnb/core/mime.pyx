@@ -1,0 +1,312 @@
+# The leaves of a message, found by one walk over its parts: each is a header block and the offsets of a body.
+#
+# What no standard allows is read so that no text is missed: no text is dropped because a boundary is wrong, absent or
+# never closed, a type is malformed, or the header block ends without a blank line. The offset only moves forward, no
+# search goes over the same bytes twice, and there is no recursion.
+
+from libc.stdlib cimport qsort
+
+cpdef enum:  # limits of a message; the most that 8,000 real ones had was 20 leaves
+    MAX_PARTS = 100000  # multiparts included; what follows is read as one text
+    ENOUGH_HEADER = 2000  # bytes: with less left of MAX_HEADER_BYTES, too, the rest is one text
+    MAX_LEAVES = 1000  # texts that are read, and as many others: of more, the largest
+    MAX_NESTING = 100  # open multiparts, as Postfix has it; one more is read as text
+    MAX_DELIMITER = 1000  # bytes of a boundary line; the standard allows 74
+    MAX_DASHED_LINES = 500000  # lines looked at because they are as long as a boundary and start with "--"
+
+
+cdef struct FoundLeaf:  # or the head of an embedded message, whose body ends NOWHERE
+    Text content_type
+    HeaderBlock head
+    Size end  # of its body
+
+
+cdef struct Multipart:
+    Text line  # "\n--boundary"
+    bint is_digest  # its leaves are messages, unless they state another type
+
+
+cdef struct Walk:
+    Mail *mail
+    FoundLeaf *found
+    Size count
+    Size room
+    Multipart[MAX_NESTING] open
+    int depth  # multiparts that are open
+    Byte[MAX_DELIMITER + 2] sizes  # whether a line of this size can be a delimiter
+    Size blank  # offset of the next blank line of LF alone
+    Size blank_crlf
+    Size header_left
+    Size dashed_left
+
+
+cdef struct Delimiter:
+    Size before  # end of the text before it
+    Size after  # start of the line behind it
+    int depth  # of its multipart; NOWHERE: there is none
+    bint closes
+
+
+cdef int find_leaves(Walk *walk, Mail *mail, Size at) except -1 nogil:
+    """Find all leaves from the header block that starts here, which becomes the head of the message."""
+    cdef Text content_type, declared, default = literal(b"text/plain")
+    cdef HeaderBlock block
+    cdef bint is_first = True, is_embedded = False
+    cdef int left = MAX_PARTS, depth, begins = NOWHERE
+    cdef Size start, end
+    memset(walk, 0, sizeof(Walk))
+    start_block(mail, &mail.head, at)
+    walk.mail, walk.blank, walk.blank_crlf = mail, NOWHERE, NOWHERE
+    walk.header_left, walk.dashed_left = MAX_HEADER_BYTES, MAX_DASHED_LINES
+    while left > 0 and walk.header_left > ENOUGH_HEADER and 0 <= at < mail.data.size:
+        left -= 1
+        start = at
+        next_block(walk, &block, start)
+        if is_first:
+            mail.head = block
+            is_first = False
+        if is_embedded:
+            add_found(walk, literal(b"message/rfc822"), &block, NOWHERE)
+        declared = raw_value(&block, block.content_type)
+        content_type = default
+        if block.content_type >= 0:
+            media_type(mail.arena, declared, &content_type)
+        # The standard forbids to encode an embedded message; where it is encoded, it is read as a text.
+        is_embedded = is_message(content_type) and declared_encoding(&block) == AS_IT_IS
+        at = block.body
+        if is_embedded:
+            default = literal(b"text/plain")
+            continue
+        depth = NOWHERE
+        if declared.size and starts_with(content_type, b"multipart/"):
+            depth = open_multipart(walk, declared, is_(content_type, b"multipart/digest"))
+            content_type = literal(b"text/plain")  # what it is read as, unless a delimiter of its own turns up
+        end = next_part(walk, block.body, &begins, &at)
+        if end != start and (depth < 0 or begins != depth):  # else two delimiters in a row, or a preamble
+            add_found(walk, content_type, &block, end)
+        if walk.count > 4 * MAX_LEAVES:
+            keep_largest(walk)
+        if at >= 0:
+            default = literal(b"text/plain")
+            if walk.open[walk.depth - 1].is_digest:
+                default = literal(b"message/rfc822")
+    if 0 <= at < mail.data.size:
+        start_block(mail, &block, at)
+        add_found(walk, literal(b"text/plain"), &block, mail.data.size)
+    if walk.count > MAX_LEAVES:
+        keep_largest(walk)
+    return 0
+
+
+cdef int add_found(Walk *walk, Text content_type, HeaderBlock *head, Size end) except -1 nogil:
+    cdef FoundLeaf *leaf
+    walk.found = <FoundLeaf *>with_room(walk.mail.arena, walk.found, walk.count, &walk.room, sizeof(FoundLeaf))
+    leaf = &walk.found[walk.count]
+    leaf.content_type, leaf.head, leaf.end = content_type, head[0], end
+    walk.count += 1
+    return 0
+
+
+cdef int keep_largest(Walk *walk) except -1 nogil:
+    """Forget all but the largest texts, and the largest of the other leaves; of one size, the first."""
+    cdef Share *by_size = <Share *>allot(walk.mail.arena, walk.count * sizeof(Share))
+    cdef Byte *is_kept = <Byte *>allot(walk.mail.arena, walk.count)
+    cdef Size n, which, count = 0, texts = MAX_LEAVES, others = MAX_LEAVES
+    for n in range(walk.count):
+        by_size[n].which, by_size[n].size = n, walk.found[n].end - walk.found[n].head.body
+    qsort(by_size, walk.count, sizeof(Share), &larger_first)
+    for n in range(walk.count):
+        which = by_size[n].which
+        if is_textual(walk.found[which].content_type):
+            is_kept[which] = texts > 0
+            texts -= 1
+        else:
+            is_kept[which] = others > 0
+            others -= 1
+    for n in range(walk.count):
+        if is_kept[n]:
+            walk.found[count] = walk.found[n]
+            count += 1
+    walk.count = count
+    return 0
+
+
+cdef int larger_first(const void *one, const void *other) noexcept nogil:
+    cdef const Share *left = <const Share *>one
+    cdef const Share *right = <const Share *>other
+    if left.size != right.size:
+        return -1 if left.size > right.size else 1
+    return -1 if left.which < right.which else 1
+
+
+# Types
+
+cdef int media_type(Arena *arena, Text declared, Text *result) except -1 nogil:
+    """Find the type that a raw Content-Type states, in lower case; text/plain if it states none."""
+    cdef Size end = find_byte(declared, SEMICOLON, 0)
+    cdef Text word = without_latin_space(piece(declared, 0, end) if end >= 0 else declared)
+    end = 0
+    while end < word.size and not is_latin_space(byte_at(word, end)):
+        end += 1
+    word.size = end
+    result[0] = literal(b"text/plain")
+    return lower_latin(arena, word, result) if count_byte(word, 47) == 1 else 0
+
+
+cdef int lower_latin(Arena *arena, Text text, Text *result) except -1 nogil:
+    """Make UTF-8 in lower case of Latin-1."""
+    cdef Writer to
+    cdef Size at
+    cdef int byte
+    if is_ascii(text):
+        return lowered(arena, text, result)
+    start_writer(&to, arena, 2 * text.size)
+    for at in range(text.size):
+        byte = byte_at(text, at)
+        put_char(&to, byte | 32 if 0xC0 <= byte <= 0xDE and byte != 0xD7 else lower(byte))
+    result[0] = written(&to)
+    return 0
+
+
+cdef bint is_message(Text content_type) noexcept nogil:
+    return (is_(content_type, b"message/rfc822") or is_(content_type, b"message/global")
+            or is_(content_type, b"message/news"))
+
+
+cdef bint is_textual(Text content_type) noexcept nogil:
+    """Tell whether a leaf of this type is a text; one of a message without headers has no type."""
+    return (starts_with(content_type, b"text/") or starts_with(content_type, b"message/") or not content_type.size
+            or is_(content_type, b"application/xhtml+xml"))
+
+
+# Header blocks
+
+cdef int next_block(Walk *walk, HeaderBlock *block, Size at) except -1 nogil:
+    """Read the header block at an offset. If it is too long, it ends at a blank line or before two dashes."""
+    cdef Size limit = min(walk.mail.data.size, at + walk.header_left), end, dashes
+    read_block(walk.mail, block, at, limit)
+    if block.body < 0:
+        end = next_blank_line(walk, at, &block.body)
+        dashes = find(piece(walk.mail.data, 0, end), literal(b"\n--"), at)
+        if dashes >= 0:
+            block.body = dashes + 1
+    walk.header_left -= min(block.body, limit) - at
+    return 0
+
+
+cdef Size next_blank_line(Walk *walk, Size at, Size *after) noexcept nogil:
+    """Return the end of the line before the next blank line, and the start of the line after it."""
+    cdef Text data = walk.mail.data
+    if walk.blank < at:
+        walk.blank = find(data, literal(b"\n\n"), at)
+        walk.blank = walk.blank if walk.blank >= 0 else data.size  # as if found at the end, and not sought again
+    if walk.blank_crlf < at:
+        walk.blank_crlf = find(data, literal(b"\n\r\n"), at)
+        walk.blank_crlf = walk.blank_crlf if walk.blank_crlf >= 0 else data.size
+    if walk.blank <= walk.blank_crlf:
+        after[0] = min(walk.blank + 2, data.size)
+        return walk.blank
+    after[0] = walk.blank_crlf + 3
+    return walk.blank_crlf
+
+
+# Multiparts
+
+cdef int open_multipart(Walk *walk, Text declared, bint is_digest) except -2 nogil:
+    """Look for a multipart's boundary from now on; return its depth, or NOWHERE if that cannot be done."""
+    cdef Parameters found
+    cdef Context alone
+    cdef Text boundary, line
+    cdef int level
+    read_parameters(walk.mail.arena, declared, &found)
+    start_without_context(&alone, walk.mail.arena)
+    parameter_text(&alone, &found, BOUNDARY_PARAMETER, NOWHERE, &boundary)
+    if is_encoded(&found.named[BOUNDARY_PARAMETER]):
+        as_latin(walk.mail.arena, boundary, &boundary)
+    while is_one_of(byte_at(boundary, boundary.size - 1), b" \t"):
+        boundary.size -= 1
+    if not 0 < boundary.size < MAX_DELIMITER - 2 or walk.depth == MAX_NESTING:
+        return NOWHERE
+    joined(walk.mail.arena, literal(b"\n--"), boundary, &line)
+    for level in range(walk.depth):
+        if equal(walk.open[level].line, line):
+            return NOWHERE
+    walk.open[walk.depth].line, walk.open[walk.depth].is_digest = line, is_digest
+    walk.sizes[boundary.size + 2] = walk.sizes[boundary.size + 4] = True
+    walk.depth += 1
+    return walk.depth - 1
+
+
+cdef int as_latin(Arena *arena, Text text, Text *result) except -1 nogil:
+    """Make Latin-1 of UTF-8, with a question mark for each other character."""
+    cdef Writer to
+    cdef Size at = 0
+    cdef Char char
+    start_writer(&to, arena, text.size)
+    while at < text.size:
+        char = char_at(text, at, &at)
+        put_byte(&to, char if char < 256 else 63)
+    result[0] = written(&to)
+    return 0
+
+
+cdef Size next_part(Walk *walk, Size at, int *begins, Size *next) noexcept nogil:
+    """Return the end of the body that starts here, the depth of the multipart of which a leaf begins there (NOWHERE: it
+    was closed, or the message ends), and where the next leaf starts (NOWHERE: there is none).
+
+    A delimiter of an outer multipart closes the inner ones.
+    """
+    cdef Delimiter delimiter = next_delimiter(walk, at)
+    cdef Size end = delimiter.before
+    begins[0] = NOWHERE if delimiter.closes else delimiter.depth
+    while delimiter.closes:
+        walk.depth = delimiter.depth
+        delimiter = next_delimiter(walk, delimiter.after)
+    next[0] = NOWHERE
+    if delimiter.depth >= 0:
+        walk.depth = delimiter.depth + 1
+        next[0] = delimiter.after
+    return end
+
+
+cdef Delimiter next_delimiter(Walk *walk, Size at) noexcept nogil:
+    """Return the next delimiter of any open multipart."""
+    cdef Text data = walk.mail.data, line, sought = literal(b"\n--")
+    cdef Size feed = at - 1, stop, end
+    cdef Delimiter found
+    found.before = found.after = data.size
+    found.depth, found.closes = NOWHERE, False
+    if walk.depth == 1:
+        sought = walk.open[0].line
+    while walk.depth and walk.dashed_left:
+        feed = find(data, sought, feed)
+        if feed < 0:
+            break
+        line = piece(data, feed, feed + MAX_DELIMITER + 10)
+        stop = find_byte(line, LF, 1)
+        if stop >= 0:
+            line.size = stop
+        while is_one_of(byte_at(line, line.size - 1), b" \t\r\f\v"):
+            line.size -= 1
+        if line.size - 1 < MAX_DELIMITER + 2 and walk.sizes[line.size - 1]:
+            walk.dashed_left -= 1
+            found.depth = depth_of(walk, line)
+            if found.depth < 0 and ends_with(line, b"--"):
+                found.depth = depth_of(walk, piece(line, 0, line.size - 2))
+                found.closes = found.depth >= 0
+            if found.depth >= 0:
+                end = feed - 1 if byte_at(data, feed - 1) == CR else feed
+                found.before = max(at, end)
+                found.after = feed + stop + 1 if stop >= 0 else data.size
+                return found
+        feed += 3
+    return found
+
+
+cdef int depth_of(Walk *walk, Text line) noexcept nogil:
+    """Return the depth of the open multipart that a line delimits, NOWHERE if there is none."""
+    cdef int depth
+    for depth in range(walk.depth):
+        if equal(walk.open[depth].line, line):
+            return depth
+    return NOWHERE

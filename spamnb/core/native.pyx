@@ -1,0 +1,55 @@
+# The native core: all of it is one extension, so that a delivery loads one library and calls are direct.
+#
+# The files are included in the order of the data: from bytes to text, to features, to counts and scores. Each is named
+# for what it reads or makes, and begins with what it does and what bounds it.
+
+include "memory.pyx"
+include "unicode.pyx"
+include "unchecked.pyx"
+include "shares.pyx"
+include "mail.pyx"
+
+include "charsets.pyx"
+include "transfer.pyx"
+include "letter_costs.pyx"
+include "unchecked_encodings.pyx"
+include "detection.pyx"
+include "encoded_words.pyx"
+
+include "headers.pyx"
+include "parameters.pyx"
+include "identity.pyx"
+include "leaves.pyx"
+include "mime.pyx"
+include "message.pyx"
+
+include "unchecked_html.pyx"
+include "html_elements.pyx"
+include "html_entities.pyx"
+include "html_scanner.pyx"
+include "html_colours.pyx"
+include "html_styles.pyx"
+include "html_sheets.pyx"
+include "html_page.pyx"
+
+include "features.pyx"
+include "unchecked_words.pyx"
+include "scripts.pyx"
+include "words.pyx"
+include "links.pyx"
+include "header_rules.pyx"
+include "sender.pyx"
+include "numbers.pyx"
+include "tokenizer.pyx"
+
+include "msgpack.pyx"
+include "lookup.pyx"
+include "stored_grams.pyx"
+include "mailbox.pyx"
+include "columns.pyx"
+include "counts.pyx"
+include "batch.pyx"
+include "likelihood.pyx"
+include "scorer.pyx"
+include "bulk.pyx"
+include "memory_scorer.pyx"

@@ -1,0 +1,149 @@
+# Numeric features of a message: whole numbers, so that their sums can be taken back exactly.
+#
+# A feature is MISSING where the mail does not have what it measures. Lengths are in characters.
+
+from libc.math cimport log2, rint
+
+cdef enum:
+    MISSING = -1
+    MAX_COUNT = 100  # more links, recipients or exclamation marks count as so many
+
+cdef enum:  # where each is among the numbers of Features; NUMBERS has their names
+    SIZE_NUMBER = 0
+    CAPITALS_NUMBER
+    DIGITS_NUMBER
+    EXCLAMATIONS_NUMBER
+    HTML_NUMBER
+    LINKS_NUMBER
+    RECIPIENTS_NUMBER
+    HOUR_NUMBER
+
+
+cdef struct CharCounts:
+    Size all
+    Size capitals
+    Size letters  # that have case
+    Size digits
+    Size exclamations
+
+
+cdef int numbers_of(Mail *mail, Page *pages, Size page_count, Texts *texts, int64_t *numbers) noexcept nogil:
+    """Fill in the numeric features of a message, from its HTML and from the texts that it shows."""
+    cdef CharCounts chars
+    cdef Size n, size = 0, html = 0, links = 0
+    memset(&chars, 0, sizeof(CharCounts))
+    for n in range(NUMBER_COUNT):
+        numbers[n] = MISSING
+    for n in range(mail.leaf_count):
+        size += mail.leaves[n].size
+    if size:
+        numbers[SIZE_NUMBER] = <int64_t>rint(10 * log2(size))  # tenths of a doubling: sizes spread over six decades
+    for n in range(texts.count):
+        add_chars(&chars, texts.items[n])
+        links += count_addresses(texts.items[n])
+    for n in range(page_count):
+        html += count_chars(pages[n].text)
+        links += pages[n].links.count
+    if chars.all:
+        if chars.letters:
+            numbers[CAPITALS_NUMBER] = 1000 * chars.capitals // chars.letters  # per mille
+        numbers[DIGITS_NUMBER] = 1000 * chars.digits // chars.all
+        numbers[EXCLAMATIONS_NUMBER] = min(chars.exclamations, <Size>MAX_COUNT)
+        numbers[HTML_NUMBER] = 1000 * html // chars.all
+        numbers[LINKS_NUMBER] = min(links, <Size>MAX_COUNT)
+    numbers[RECIPIENTS_NUMBER] = recipients_of(&mail.head)
+    numbers[HOUR_NUMBER] = hour_of(date_of(&mail.head))
+    return 0
+
+
+# What one byte of ASCII adds to the counts: 16 bits each for capitals, letters, digits, "!". A quarter of the time of
+# comparing each byte.
+cdef uint64_t[256] PACKED_COUNTS
+
+
+cdef void fill_packed_counts() noexcept:
+    cdef int byte
+    for byte in range(128):
+        PACKED_COUNTS[byte] = <uint64_t>(65 <= byte <= 90) | <uint64_t>is_letter(byte) << 16
+        PACKED_COUNTS[byte] |= <uint64_t>is_digit(byte) << 32 | <uint64_t>(byte == 33) << 48
+
+
+fill_packed_counts()
+
+
+cdef void add_chars(CharCounts *counts, Text text) noexcept nogil:
+    """Count the characters of a text, and some kinds of them."""
+    cdef Size at = 0, end
+    cdef uint64_t packed
+    counts.all += count_chars(text)
+    while at < text.size:
+        packed = 0
+        end = min(text.size, at + 0xFFFF)  # so that no 16 bits overflow
+        while at < end:
+            packed += PACKED_COUNTS[<Byte>byte_at(text, at)]
+            at += 1
+        counts.capitals += packed & 0xFFFF
+        counts.letters += packed >> 16 & 0xFFFF
+        counts.digits += packed >> 32 & 0xFFFF
+        counts.exclamations += packed >> 48
+    if not is_ascii(text):
+        add_other_chars(counts, text)
+
+
+cdef void add_other_chars(CharCounts *counts, Text text) noexcept nogil:
+    """Count the characters of a text that are not ASCII, by their kinds."""
+    cdef Size at = 0
+    cdef Char char
+    while at < text.size:
+        char = char_at(text, at, &at)
+        if char >= 0x80:
+            counts.capitals += Py_UNICODE_ISUPPER(char)
+            counts.letters += Py_UNICODE_ISUPPER(char) or Py_UNICODE_ISLOWER(char)
+            counts.digits += Py_UNICODE_ISDECIMAL(char)
+            counts.exclamations += char == 0xFF01  # "！"
+
+
+cdef Size count_addresses(Text text) noexcept nogil:
+    """Count how often "://" stands in a text."""
+    cdef Size at = find(text, literal(b"://"), 0), found = 0
+    while at >= 0:
+        found += 1
+        at = find(text, literal(b"://"), at + 3)
+    return found
+
+
+cdef int recipients_of(HeaderBlock *head) noexcept nogil:
+    """Return how many addresses To and Cc have; MISSING if there is no such field."""
+    cdef Size n, found = MISSING
+    for n in range(head.count):
+        if is_(head.fields[n].name, b"to") or is_(head.fields[n].name, b"cc"):
+            found = max(found, <Size>0) + count_byte(head.fields[n].value, 64)  # "@"
+    return min(found, <Size>MAX_COUNT)
+
+
+cdef Text date_of(HeaderBlock *head) noexcept nogil:
+    """Return the first date that says something."""
+    cdef Size n
+    for n in range(head.count):
+        if is_(head.fields[n].name, b"date") and head.fields[n].value.size:
+            return head.fields[n].value
+    return nothing()
+
+
+cdef int hour_of(Text date) noexcept nogil:
+    """Return the hour on the sender's clock, from `Mon, 15 Nov 2026 01:02:03 +0100`; MISSING if there is none."""
+    cdef Size colon = find_byte(date, 58, 0), at
+    cdef Text hour = without_white(piece(date, char_before(date, char_before(date, colon)), colon))
+    cdef int number = 0
+    for at in range(hour.size):
+        if not is_digit(byte_at(hour, at)):
+            return MISSING
+        number = 10 * number + byte_at(hour, at) - 48
+    return number if hour.size and number < 24 else MISSING
+
+
+def hour_of_date(date: str) -> int | None:
+    """Return the hour on the sender's clock; None if there is none."""
+    cdef bytes data = date.encode("utf-8", "replace")
+    cdef int hour = hour_of(text_of(data))
+    return None if hour == MISSING else hour

@@ -1,0 +1,389 @@
+# The one scorer: adds up the weights of a message's evidence, exactly.
+#
+# Rows of counts come from the model file (`spamnb.bayes.classifier`), a hash table in memory (memory_scorer.pyx) and a
+# count table (bulk.pyx), which has rows with one message less for those that are left out. A scorer belongs to one
+# thread; the weigher that it asks may be shared.
+#
+# A sum has two numbers: whole nats, and units. After MAX_TERMS weights its units are carried over to its nats, so that
+# 63 bits hold them.
+
+from cpython.bytearray cimport PyByteArray_AS_STRING
+
+cdef enum:
+    MAX_SUMS = 2 * MAX_COLUMNS  # of each column, in the body and in the head
+    MAX_TERMS = 1 << 12
+    AT_ONCE = 256  # tokens that are weighed together
+    UNIT_BITS = 40
+    STRONG = 1  # what a row is evidence for: spam, or any label
+    STRONG_AMONG_OTHERS = 2  # one of the labels but spam
+
+cdef extern from *:
+    """
+    #define LAST_UNIT (((int64_t)1 << 40) - 1)
+    #define MAX_NATS 4503599627370496.0  /* 2^52, of one term */
+    """
+    const int64_t LAST_UNIT
+    const double MAX_NATS
+
+
+cdef class Scorer:
+    """Adds up the weights of one message after the other."""
+
+    cdef Weigher weigher
+    cdef readonly Scorer grams
+    cdef int label_count, spam_apart
+    cdef int first, second  # the columns that are compared: two labels, or spam and all others
+    cdef bint is_averaged, is_of_two
+    cdef double damping, share_of_grams
+    cdef int64_t splits  # 1 if head and body are averaged by themselves, else 0
+    cdef int64_t least  # units that weights have to be apart, to count
+    cdef double[MAX_COLUMNS] log_denominators  # the weigher's, or those without one message
+    cdef uint64_t[MAX_COLUMNS] row  # the counts of a token that the view reads: a source puts them here
+    cdef int64_t[MAX_COLUMNS] weights  # of the row added last
+    cdef uint64_t[AT_ONCE] counts, other_counts  # of tokens that `compare_all` is to add
+    cdef int64_t[AT_ONCE] parts
+    cdef int64_t[MAX_SUMS] nats, units
+    cdef int64_t terms_left
+    cdef int64_t[2] strong, strong_among_others  # how many were added: body, head
+    cdef int64_t[MAX_COLUMNS] certain, impossible  # by label, how many weights were infinite
+
+    def __init__(self, likelihood):
+        """Take a `spamnb.bayes.likelihood.Likelihood`."""
+        view, self.weigher = likelihood.view, likelihood.weigher
+        self.label_count, self.spam_apart = self.weigher.label_count, self.weigher.spam_apart
+        self.is_averaged = view.damping is not None
+        self.damping, self.share_of_grams = view.damping or 0.0, likelihood.share_of_grams
+        self.splits = 1 if view.split_head_body and self.is_averaged else 0
+        is_plain = not (self.weigher.is_global or self.weigher.is_bernoulli)
+        self.is_of_two = is_plain and self.is_averaged and self.label_count == 2
+        self.first = 0 if self.is_of_two else max(self.spam_apart, 0)
+        self.second = 1 if self.is_of_two else self.label_count
+        least = min(view.least_evidence * UNITS_PER_NAT, 2.0 * MAX_WEIGHT + 1)
+        self.least = -int(-least // 1)  # rounded up
+        self.grams = Scorer(likelihood.grams) if likelihood.grams else None
+        self.clear()
+
+    cdef void clear(self) noexcept nogil:
+        """Begin a message."""
+        memcpy(self.log_denominators, self.weigher.log_denominators, sizeof(self.log_denominators))
+        memset(self.nats, 0, sizeof(self.nats))
+        memset(self.units, 0, sizeof(self.units))
+        memset(self.certain, 0, sizeof(self.certain))
+        memset(self.impossible, 0, sizeof(self.impossible))
+        self.strong[0] = self.strong[1] = self.strong_among_others[0] = self.strong_among_others[1] = 0
+        self.terms_left = MAX_TERMS
+        if self.grams is not None:
+            self.grams.clear()
+
+    def add(self, row, double times, int part):
+        """Add a row of counts, as often as the message has its token, if it is strong; tell for what."""
+        self.weigher.take(row, self.row)
+        return self.add_row(times, part)
+
+    def add_grams(self, list counters, bytearray counts):
+        """Add the grams of a message: by gram and label, in how many messages it is, in 64 bits."""
+        cdef Size entry, width = 8 * self.label_count
+        cdef uint32_t counter
+        cdef int k
+        if len(counts) < len(counters) * width:
+            raise IndexError("too few counts")
+        for entry in range(len(counters)):
+            counter = counters[entry]
+            memcpy(self.row, PyByteArray_AS_STRING(counts) + entry * width, width)
+            for k in range(self.label_count):
+                self.row[k] = min(self.row[k], MAX_ROW_COUNT)
+            self.add_row(1.0, counter >> PART_BIT & 1)
+
+    def weights_of(self, row):
+        """Return per label the weight of a row; for labels but spam, if that is apart, that of their sum."""
+        self.add(row, 1.0, 0)
+        return self.evidence_weights()
+
+    def evidence_weights(self):
+        """Return per label the weight of the row added last; for labels but spam that of their sum."""
+        cdef int k
+        return [nats_of(self.weights[self.column_of(k)]) for k in range(self.label_count)]
+
+    def joint(self):
+        """Return the log-joint of each label, without numeric features."""
+        cdef double[MAX_COLUMNS] found
+        cdef int k
+        self.put_joint(found)
+        return [found[k] for k in range(self.label_count)]
+
+    def means(self):
+        """Return what body and head add by their words, per label; nothing where weights are summed."""
+        cdef int k, part
+        return [[self.mean(part, self.column_of(k)) for k in range(self.label_count)] for part in range(2)] \
+            if self.is_averaged else []
+
+    cdef int add_row(self, double times, int part) noexcept nogil:
+        """Add the row taken, if it is strong; return for what."""
+        cdef uint64_t rest_count = 0
+        cdef int k, strong
+        if self.is_of_two:
+            return self.compare(self.row[0], self.row[1], part)
+        if self.spam_apart == NO_LABEL:
+            return self.add_all(times, part)
+        for k in range(self.label_count):
+            if k != self.spam_apart:
+                rest_count += self.row[k]
+        strong = self.compare(self.row[self.spam_apart], rest_count, part)
+        return strong | (STRONG_AMONG_OTHERS if self.add_all(1.0, part) else 0)
+
+    cdef inline int64_t weigh(
+        self, uint64_t count, uint64_t other, int64_t *weight, int64_t *other_weight
+    ) noexcept nogil:
+        """Weigh a token by its counts in the two columns compared; return 1 if it is strong, else 0."""
+        cdef double logarithm, other_logarithm
+        cdef uint64_t before = count
+        cdef int64_t gap
+        if self.weigher.is_corrected and count and other:
+            count = self.weigher.rightly_filed(self.first, count, other)
+            other = self.weigher.rightly_filed(self.second, other, before)
+        if count | other < self.weigher.kept:
+            logarithm, other_logarithm = self.weigher.logarithms[count], self.weigher.logarithms[other]
+        else:
+            logarithm = self.weigher.log_count(count, self.weigher.epsilon)
+            other_logarithm = self.weigher.log_count(other, self.weigher.epsilon)
+        weight[0] = rounded(logarithm - self.log_denominators[self.first])
+        other_weight[0] = rounded(other_logarithm - self.log_denominators[self.second])
+        gap = weight[0] - other_weight[0]
+        return ((gap >= self.least) | (gap <= -self.least)) & (count | other > 0)
+
+    cdef int compare(self, uint64_t count, uint64_t other, int part) noexcept nogil:
+        """Add one token by its counts in the columns compared; tell whether it is strong."""
+        cdef int64_t strong = self.weigh(count, other, &self.weights[self.first], &self.weights[self.second])
+        if strong:
+            self.add_sums(part, 1, self.weights[self.first], self.weights[self.second])
+        return <int>strong
+
+    cdef void compare_all(self, Size size) noexcept nogil:
+        """Add so many tokens, at most AT_ONCE, whose counts and parts were put into the arrays.
+
+        Branch-free because the branch is unpredictable; halves the run time.
+        """
+        cdef int64_t strong = 0, weight_sum = 0, other_sum = 0, in_head = 0, head_weights = 0, head_others = 0
+        cdef int64_t weight = 0, other_weight = 0, is_strong, head
+        cdef Size at
+        for at in range(size):
+            is_strong = self.weigh(self.counts[at], self.other_counts[at], &weight, &other_weight)
+            head = -(self.parts[at] & self.splits)
+            weight &= -is_strong
+            other_weight &= -is_strong
+            strong += is_strong
+            weight_sum += weight
+            other_sum += other_weight
+            in_head += head & is_strong
+            head_weights += head & weight
+            head_others += head & other_weight
+        self.add_sums(1, in_head, head_weights, head_others)
+        self.add_sums(0, strong - in_head, weight_sum - head_weights, other_sum - head_others)
+
+    cdef void add_sums(self, int part, int64_t strong, int64_t weight_sum, int64_t other_sum) noexcept nogil:
+        """Add the weights of so many strong tokens or grams, at most MAX_TERMS."""
+        if strong >= self.terms_left:
+            self.carry()
+        part &= self.splits
+        self.strong[part] += strong
+        self.units[2 * self.first + part] += weight_sum
+        self.units[2 * self.second + part] += other_sum
+        self.terms_left -= strong
+
+    cdef bint add_all(self, double times, int part) noexcept nogil:
+        """Add the row taken for each label; where spam is apart, for each other one."""
+        cdef uint64_t total = 0
+        cdef int64_t low = CERTAIN, high = IMPOSSIBLE, weight
+        cdef double epsilon
+        cdef int k
+        for k in range(self.label_count):
+            if k != self.spam_apart:
+                total += self.row[k]
+        epsilon = self.weigher.epsilon_for(total)
+        for k in range(self.label_count):
+            if k != self.spam_apart:
+                weight = self.weights[k] = self.weigher.weight_of(k, self.row[k], epsilon, self.log_denominators)
+                low, high = min(low, weight), max(high, weight)
+        if not total or high - low < self.least:
+            return False
+        part &= self.splits
+        if self.spam_apart == NO_LABEL:
+            self.strong[part] += 1
+        else:
+            self.strong_among_others[part] += 1
+        for k in range(self.label_count):
+            if k != self.spam_apart and (times or self.is_averaged):
+                self.add_term(k, part, 1.0 if self.is_averaged else times)
+        self.terms_left -= 1
+        if self.terms_left <= 0:
+            self.carry()
+        return True
+
+    cdef void add_term(self, int label_index, int part, double times) noexcept nogil:
+        """Add the weight of a label so many times."""
+        cdef int64_t weight = self.weights[label_index]
+        cdef int place = 2 * label_index + part
+        cdef double term = times * <double>weight, whole
+        if weight == CERTAIN:
+            self.certain[label_index] += 1
+        elif weight == IMPOSSIBLE:
+            self.impossible[label_index] += 1
+        elif times == 1.0:
+            self.units[place] += weight
+        elif -MAX_WEIGHT < term < MAX_WEIGHT:
+            self.units[place] += rounded(term)
+        else:
+            whole = min(max(floor(term / UNITS_PER_NAT), -MAX_NATS), MAX_NATS)
+            self.nats[place] += <int64_t>whole
+            self.units[place] += <int64_t>rint(min(term - whole * UNITS_PER_NAT, UNITS_PER_NAT))
+
+    cdef void carry(self) noexcept nogil:
+        cdef int place
+        for place in range(MAX_SUMS):
+            self.nats[place] += self.units[place] >> UNIT_BITS
+            self.units[place] &= LAST_UNIT
+        self.terms_left = MAX_TERMS
+
+    cdef inline int column_of(self, int label_index) noexcept nogil:
+        """Return the column whose words decide for a label: its own or, where spam is apart, that of all others."""
+        return label_index if self.spam_apart in (NO_LABEL, label_index) else self.second
+
+    cdef void put_means(self, double *found) noexcept nogil:
+        """Find what the body adds for each label, and behind that what the head does."""
+        cdef int part, k
+        for part in range(2):
+            for k in range(self.label_count):
+                found[part * self.label_count + k] = self.mean(part, self.column_of(k))
+
+    cdef void put_joint(self, double *found) noexcept nogil:
+        """Find the log-joint of each label, without numeric features."""
+        cdef double best = -INFINITY, rest_sum
+        cdef int k
+        for k in range(self.label_count):
+            found[k] = self.sum_of_means(k) if self.is_averaged else self.summed(k)
+        if not self.is_averaged or self.spam_apart == NO_LABEL:
+            return
+        # Each label but spam is as far below the rest as it is behind the best of them.
+        rest_sum = self.sum_of_means(self.second)
+        for k in range(self.label_count):
+            if k != self.spam_apart and found[k] > best:
+                best = found[k]
+        for k in range(self.label_count):
+            if k != self.spam_apart:
+                found[k] = rest_sum + (found[k] - best)
+
+    cdef double summed(self, int label_index) noexcept nogil:
+        """Return a label's background plus the weights; -inf without a word that all its messages have."""
+        if self.certain[label_index] != self.weigher.certain_words[label_index] or self.impossible[label_index]:
+            return -INFINITY
+        return self.weigher.background[label_index] + self.sum_at(2 * label_index)
+
+    cdef double sum_of_means(self, int column) noexcept nogil:
+        """Return what body and head add by their words, and by their grams."""
+        cdef double of_words = self.mean(0, column) + self.mean(1, column)
+        return of_words + self.share_of_grams * self.grams.sum_of_means(column) if self.grams is not None else of_words
+
+    cdef double mean(self, int part, int column) noexcept nogil:
+        """Return the sum of the weights of a part / (their number + damping).
+
+        A mean, so that a long message is no surer than a short one. It has no prior.
+        """
+        cdef int64_t strong = self.strong[part]
+        if self.spam_apart != NO_LABEL and column != self.first and column != self.second:
+            strong = self.strong_among_others[part]
+        return self.sum_at(2 * column + part) / (<double>strong + self.damping) if strong else 0.0
+
+    cdef double sum_at(self, int place) noexcept nogil:
+        """Return one of the sums, in nats, rounded once."""
+        cdef int64_t whole = self.nats[place] + (self.units[place] >> UNIT_BITS)
+        return <double>whole + <double>(self.units[place] & LAST_UNIT) / UNITS_PER_NAT
+
+
+cdef class GramWeights:
+    """The weights of all grams by which two labels are told apart: made once, then read by all threads."""
+
+    cdef uint32_t *are_strong  # a bit per counter: all fit into the first cache
+    cdef uint32_t *places  # by counter, its place among the weights; 0 if it is weak
+    cdef int64_t *weights  # of both labels; zeros at place 0
+    cdef Size used, room
+
+    def __cinit__(self):
+        self.are_strong = <uint32_t *>calloc(COUNTERS // 32, sizeof(uint32_t))
+        self.places = <uint32_t *>calloc(COUNTERS, sizeof(uint32_t))
+        self.room, self.used = COUNTERS // 32, 1
+        self.weights = <int64_t *>calloc(2 * self.room, sizeof(int64_t))
+        if self.are_strong is NULL or self.places is NULL or self.weights is NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        free(self.are_strong)
+        free(self.places)
+        free(self.weights)
+
+    cdef int weigh(self, Scorer scorer, uint32_t counter, uint64_t count, uint64_t other) except -1 nogil:
+        """Note the weights of a counter's grams, if they are strong. Each counter is weighed once."""
+        cdef int64_t weight = 0, other_weight = 0
+        if not scorer.weigh(count, other, &weight, &other_weight):
+            return 0
+        if self.used == self.room:
+            self.room *= 2
+            self.weights = <int64_t *>memory_of(self.weights, 2 * self.room * sizeof(int64_t))
+        self.weights[2 * self.used], self.weights[2 * self.used + 1] = weight, other_weight
+        counter &= COUNTERS - 1
+        self.places[counter] = self.used
+        self.are_strong[counter >> 5] |= <uint32_t>1 << (counter & 31)
+        self.used += 1
+        return 0
+
+    cdef void add(self, Scorer scorer, const uint32_t *counters, Size size) noexcept nogil:
+        """Add the grams of a message, at most MAX_TERMS, by their counters."""
+        cdef int64_t weight_sum = 0, other_sum = 0, in_head = 0, head_weights = 0, head_others = 0
+        cdef int64_t weight, other_weight, head
+        cdef uint32_t[MAX_TERMS] found
+        cdef uint32_t counter, place
+        cdef Size at, strong = 0
+        for at in range(min(size, <Size>MAX_TERMS)):  # branch-free, as the branch would be unpredictable
+            counter = found[strong] = counters[at] & (COUNTERS - 1)
+            strong += self.are_strong[counter >> 5] >> (counter & 31) & 1
+        for at in range(strong):
+            counter, place = found[at], self.places[found[at]]
+            weight, other_weight = self.weights[2 * place], self.weights[2 * place + 1]
+            head = -<int64_t>(counter >> PART_BIT)
+            weight_sum += weight
+            other_sum += other_weight
+            in_head -= head
+            head_weights += head & weight
+            head_others += head & other_weight
+        scorer.add_sums(1, in_head, head_weights, head_others)
+        scorer.add_sums(0, strong - in_head, weight_sum - head_weights, other_sum - head_others)
+
+
+# Layers: the counts of a model on top of those of its base
+
+cdef extern from *:
+    """
+    #define MAX_LAYER_COUNT ((uint64_t)1 << 46)  /* higher ones are taken for it: two have less than 63 bits */
+    """
+    const uint64_t MAX_LAYER_COUNT
+
+
+def added_rows(dict own, dict base):
+    """Add the rows of a model to those of a base, where the sums are put."""
+    cdef Size k
+    cdef tuple row, beneath
+    for fingerprint, row in own.items():
+        beneath = base.get(fingerprint) or (0,) * len(row)
+        base[fingerprint] = tuple([
+            min(<uint64_t>row[k], MAX_LAYER_COUNT) + min(<uint64_t>beneath[k], MAX_LAYER_COUNT) for k in range(len(row))
+        ])
+    return base
+
+
+def added_counts(bytearray own, bytearray base):
+    """Add the counts of a message's grams in a base, 64 bits each, to those in a model."""
+    cdef uint64_t *to = <uint64_t *>PyByteArray_AS_STRING(own)
+    cdef const uint64_t *beneath = <const uint64_t *>PyByteArray_AS_STRING(base)
+    cdef Size at
+    for at in range(min(len(own), len(base)) // 8):
+        to[at] = min(to[at], MAX_LAYER_COUNT) + min(beneath[at], MAX_LAYER_COUNT)
+    return own

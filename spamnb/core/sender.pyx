@@ -1,0 +1,296 @@
+# The sender of a message: what From says, compared with Reply-To and with what the receiving server found.
+#
+# A sender can write any header. The server that receives the message puts its Authentication-Results on top, so only
+# the topmost is evidence, and its tokens name the server: what a forged one says of a message to which no server added
+# any was never learned. Those of ARC and of older hops say nothing. `spamnb.reading.sender` reads raw values in the
+# same way, to decide whether a sender can be trusted.
+#
+# Of a header MAX_RESULTS are counted, of each MAX_LOOKED_AT domains; all loops are linear in its size.
+
+cdef enum:
+    MAX_RESULTS = 20  # read of one header; so many DKIM signatures say no more
+    MAX_LOOKED_AT = 20  # domains that one result names; real ones have three, and one not in ASCII takes 0.1 ms
+    MAX_NAME_WORDS = 50  # of a display name
+    MAX_DOMAIN = 80  # characters, of a server's name as well
+    MAX_VERDICT = 20
+    MAX_SOUGHT = 320  # bytes of an address; a longer one is sought by Python, in linear time
+
+cdef Tag FROM_TAG = tag_of(literal(b"from:"))
+cdef Tag AUTH_TAG = tag_of(literal(b"auth:"))
+
+
+cdef int add_sender(Features *features, Arena *arena, Field *fields, Size count) except -1 nogil:
+    """Count what From says beside Reply-To, and what the server found about it."""
+    cdef Field *sender = first_named(fields, count, b"from")
+    cdef Field *reply_to = first_named(fields, count, b"reply-to")
+    cdef Field *to = first_named(fields, count, b"to")
+    cdef Field *results = first_named(fields, count, b"authentication-results")
+    cdef Text address = nothing(), answered, domain = nothing(), other
+    if sender is not NULL:
+        address_in(arena, sender.value, &address)
+        domain_of(arena, address, &domain)
+    if address.size and reply_to is not NULL:
+        address_in(arena, reply_to.value, &answered)
+        domain_of(arena, answered, &other)
+        if has(answered, 64):  # "@"
+            if equal(domain, other):
+                add_token(features, &FROM_TAG, literal(b"reply-to=same"), HEAD, 1)
+            elif to is not NULL and names_address(arena, to.value, answered):  # as a mailing list does
+                add_token(features, &FROM_TAG, literal(b"reply-to=to"), HEAD, 1)
+            else:
+                add_token(features, &FROM_TAG, literal(b"reply-to=other"), HEAD, 1)
+    if results is not NULL:
+        add_results(features, arena, results.value, domain)
+    return 0
+
+
+cdef Field *first_named(Field *fields, Size count, const char *name) noexcept nogil:
+    """Return the first field of a name, NULL if there is none."""
+    cdef Text sought = literal(name)
+    cdef Size at
+    for at in range(count):
+        if equal(fields[at].name, sought):
+            return &fields[at]
+    return NULL
+
+
+cdef int address_in(Arena *arena, Text value, Text *result) except -1 nogil:
+    """Find the address of a header, which may stand in angle brackets behind a name; in lower case."""
+    cdef Size bracket = find_last(value, 60, value.size), at = 0
+    cdef Text word
+    cdef int words = 0
+    if bracket >= 0:
+        return lower_text(arena, without_white(until(value, 62, bracket + 1)), result)
+    while words < MAX_NAME_WORDS and next_white_word(value, &at, &word):
+        if has(word, 64):
+            return lower_text(arena, stripped(word, b"(),;:"), result)
+        words += 1
+    result[0] = nothing()
+    return 0
+
+
+cdef bint next_white_word(Text text, Size *at, Text *word) noexcept nogil:
+    """Find the next word as str.split() does, from an offset on, which is moved behind it."""
+    cdef Size start = at[0], end, after = start
+    while start < text.size and is_white(char_at(text, start, &after)):
+        start = after
+    end = start
+    while end < text.size and not is_white(char_at(text, end, &after)):
+        end = after
+    at[0] = end
+    word[0] = piece(text, start, end)
+    return end > start
+
+
+cdef bint names_address(Arena *arena, Text value, Text address) except -1 nogil:
+    """Tell whether an address, in lower case, stands in a header."""
+    cdef Text text
+    lower_text(arena, value, &text)
+    if address.size > MAX_SOUGHT:
+        with gil:
+            return bytes_of(address) in bytes_of(text)
+    return find(text, address, 0) >= 0
+
+
+cdef int domain_of(Arena *arena, Text address, Text *result) except -1 nogil:
+    """Find the registered domain of an address; nothing if it has none."""
+    cdef Size sign = find_last(address, 64, address.size)
+    if sign < 0:
+        result[0] = nothing()
+        return 0
+    return registered_domain(arena, rest(address, sign + 1), result)
+
+
+cdef int registered_domain(Arena *arena, Text host, Text *result) except -1 nogil:
+    """Find the registered domain of a host, written in whatever way; cut if it is over-long."""
+    plain_host(arena, first_chars(host, MAX_DOMAIN), result)
+    result[0] = registrable(result[0])
+    return 0
+
+
+cdef int domain_in_ascii(Arena *arena, Text domain, Text *result) except -1 nogil:
+    """Make a domain as it is in DNS, `xn--…`; one that cannot be there as it is."""
+    result[0] = domain
+    if not is_ascii(domain):
+        with gil:
+            try:
+                return text_of_str(arena, str_of(domain).encode("idna").decode(), result)
+            except UnicodeError:
+                pass
+    return 0
+
+
+# Authentication-Results (RFC 8601)
+
+cdef int add_results(Features *features, Arena *arena, Text value, Text domain) except -1 nogil:
+    """Count each method with its result, whether it looked at the sender's domain, and who says so."""
+    cdef Text plain, server, by, result, sender
+    cdef Texts found  # sorted, each once
+    cdef Size at = 0, number
+    cdef bint is_verified = False
+    cdef Writer verified
+    memset(&found, 0, sizeof(Texts))
+    without_comments(arena, value, &plain)
+    domain_in_ascii(arena, domain, &sender)
+    server = next_result(plain, &at)
+    if has(server, 61):  # "=": Microsoft names no server
+        at, server = 0, nothing()
+    elif byte_at(without_white(server), 0) == 34:  # a quote
+        server = until(value, 34, find_byte(value, 34, 0) + 1)
+    registered_domain(arena, until(without_white(server), 32, 0), &by)
+    for number in range(MAX_RESULTS):
+        if at > plain.size:
+            break
+        spaced_out(arena, next_result(plain, &at), &result)
+        is_verified |= add_result(arena, &found, result, sender, by)
+    if is_verified:
+        start_writer(&verified, arena, domain.size + by.size + 16)
+        put_literal(&verified, b"from=@")
+        put(&verified, domain)
+        put_literal(&verified, b",by=")
+        put(&verified, by)
+        add_sorted(arena, &found, written(&verified))
+    for number in range(found.count):
+        add_token(features, &AUTH_TAG, found.items[number], HEAD, 1)
+    return 0
+
+
+cdef Text next_result(Text plain, Size *at) noexcept nogil:
+    """Return what stands before the next semicolon from an offset on, which is moved behind it."""
+    cdef Text result = until(plain, 59, at[0])
+    at[0] += result.size + 1
+    return result
+
+
+cdef bint add_result(Arena *arena, Texts *found, Text result, Text sender, Text by) except -1 nogil:
+    """Make a token of a result; tell whether it verifies the sender's domain, which is given in ASCII."""
+    cdef Size at = 0
+    cdef int looked_at = 0
+    cdef Text method, name, verdict, one, key, domain
+    cdef bint is_other = False, is_aligned = False
+    cdef Writer token
+    next_word(result, &at, &method)
+    name = until(method, 61, 0)
+    verdict = rest(method, name.size + 1)
+    if not (is_(name, b"dkim") or is_(name, b"spf") or is_(name, b"dmarc")) or not is_alphabetic(verdict):
+        return False
+    while sender.size and not is_other and looked_at < MAX_LOOKED_AT and next_word(result, &at, &one):
+        key = until(one, 61, 0)
+        if names_domain(name, key):
+            looked_at += 1
+            one = rest(one, key.size + 1)
+            registered_domain(arena, rest(one, find_last(one, 64, one.size) + 1), &domain)
+            domain_in_ascii(arena, domain, &domain)
+            is_aligned = equal(domain, sender)
+            is_other = not is_aligned
+    start_writer(&token, arena, 2 * MAX_DOMAIN)
+    put(&token, name)
+    put_byte(&token, 61)
+    put(&token, first_chars(verdict, MAX_VERDICT))
+    if is_aligned:
+        put_literal(&token, b",aligned")
+    put_literal(&token, b",by=")
+    put(&token, by)
+    add_sorted(arena, found, written(&token))
+    return is_aligned and is_(verdict, b"pass")
+
+
+cdef bint names_domain(Text method, Text key) noexcept nogil:
+    """Tell whether a property has the domain a method looked at: of the signature, of the envelope, of From."""
+    if is_(method, b"dkim"):
+        return is_(key, b"header.d") or is_(key, b"header.i")
+    if is_(method, b"spf"):
+        return is_(key, b"smtp.mailfrom") or is_(key, b"smtp.mail")
+    return is_(key, b"header.from")
+
+
+cdef bint is_alphabetic(Text text) noexcept nogil:
+    """Tell what str.isalpha() does."""
+    cdef Size at = 0
+    while at < text.size:
+        if not Py_UNICODE_ISALPHA(char_at(text, at, &at)):
+            return False
+    return text.size > 0
+
+
+cdef int add_sorted(Arena *arena, Texts *texts, Text text) except -1 nogil:
+    """Put a text where it belongs in a short sorted list, unless it is there."""
+    cdef Size at = texts.count, number
+    while at > 0 and is_before(text, texts.items[at - 1]):
+        at -= 1
+    if at > 0 and equal(text, texts.items[at - 1]):
+        return 0
+    add_text(arena, texts, text)
+    for number in range(texts.count - 1, at, -1):
+        texts.items[number] = texts.items[number - 1]
+    texts.items[at] = text
+    return 0
+
+
+cdef bint is_before(Text text, Text other) noexcept nogil:
+    """Tell whether a text comes before another by its characters; UTF-8 has their order."""
+    cdef int order = memcmp(text.at, other.at, min(text.size, other.size))
+    return order < 0 or (order == 0 and text.size < other.size)
+
+
+cdef int spaced_out(Arena *arena, Text result, Text *to) except -1 nogil:
+    """Make a result in lower case, one space between words but none around "=" and "/"."""
+    cdef Writer spaced
+    cdef Text small, word
+    cdef Size at = 0
+    lower_text(arena, result, &small)
+    start_writer(&spaced, arena, small.size)
+    while next_white_word(small, &at, &word):
+        if spaced.size and not is_one_of(byte_at(word, 0), b"=/"):
+            if not is_one_of(byte_at(written(&spaced), spaced.size - 1), b"=/"):
+                put_byte(&spaced, 32)
+        put(&spaced, word)
+    to[0] = written(&spaced)
+    return 0
+
+
+cdef int without_comments(Arena *arena, Text value, Text *result) except -1 nogil:
+    """Make a value with a space for each comment, a quote for each quoted string: senders choose these.
+
+    If one is never closed, " (" ends it.
+    """
+    cdef Writer kept
+    cdef Size at, start = 0, depth = 0
+    cdef bint is_quoted = False, is_escaped = False
+    cdef int byte
+    result[0] = value
+    if not has(value, 40) and not has(value, 34):
+        return 0
+    start_writer(&kept, arena, value.size + 2)
+    for at in range(value.size):
+        byte = byte_at(value, at)
+        if is_escaped:
+            is_escaped = False
+        elif byte == 92:  # a backslash
+            is_escaped = depth > 0 or is_quoted
+        elif is_quoted:
+            if byte == 34:
+                is_quoted, start = False, at
+        elif byte == 40:
+            if not depth:
+                put(&kept, piece(value, start, at))
+            depth += 1
+        elif byte == 41 and depth:
+            depth -= 1
+            if not depth:
+                put_byte(&kept, 32)
+                start = at + 1
+        elif byte == 34 and not depth:
+            put(&kept, piece(value, start, at))
+            is_quoted = True
+    if depth or is_quoted:
+        put_literal(&kept, b" (")
+    else:
+        put(&kept, rest(value, start))
+    result[0] = written(&kept)
+    return 0
+
+
+def sender_tokens(headers: list) -> list:
+    """Return the tokens of the sender, in order."""
+    return tokens_of_headers(headers, None, True)

@@ -1,0 +1,353 @@
+# Transfer encodings, undone by what is there: what a message says about itself may be false.
+#
+# A program never encoded a body that it declares as base64, a gateway decoded it and kept the header, a list added a
+# footer below. Text has no control characters; what is decoded by the wrong rule soon has some.
+# Every step is linear in the body. No result is larger than the body.
+
+cdef enum:
+    MAX_ENCODED_LINES = 200_000  # looked at one by one; what follows is one more line
+    MAX_BASE64_BLOCKS = 100_000  # each with an end of its own
+    LONG_BASE64_LINE = 40  # one character in eight may be no letter of base64
+    SHORT_BASE64 = 24  # letters where it is declared: so few must decode to UTF-8
+    UNDECLARED_BASE64 = 60  # letters: less are base64 only where it is declared
+    CERTAIN_BASE64 = 120  # letters: so many hardly ever decode to bytes without control characters by chance
+
+cdef enum:  # why a body is not encoded as declared
+    AS_DECLARED = 0
+    HAS_HIGH_BYTES = 1
+    IS_BASE64 = 2
+    IS_PARTLY_BASE64 = 3
+    IS_NOT_BASE64 = 4
+    IS_PARTLY_QUOTED = 5
+    IS_NOT_QUOTED = 6
+
+
+cdef struct Undone:  # a body as it was before it was encoded
+    Text data
+    int encoding  # found first: AS_IT_IS, BASE64, QUOTED
+    int other_encoding  # found besides; NOWHERE if none
+    int why  # it is not as declared
+    Size high_bytes  # above 0x7f, if that is why
+
+
+cdef int undo(Arena *arena, Text body, int declared, bint is_text, Undone *result) except -1 nogil:
+    """Undo base64 and quoted-printable where they are, declared or not."""
+    result.data, result.encoding, result.other_encoding = body, declared, NOWHERE
+    result.why, result.high_bytes = AS_DECLARED, 0
+    if declared == BASE64:
+        return undo_base64(arena, body, is_text, result)
+    if declared == QUOTED:
+        return undo_quoted(arena, body, is_text, result)
+    if is_text and body.size >= UNDECLARED_BASE64 and is_ascii(body):
+        return undo_lines(arena, body, AS_IT_IS, result)
+    return 0
+
+
+cdef int decode_base64(Arena *arena, Text text, Text *result) except -1 nogil:
+    """Decode base64 with junk in it, or cut off anywhere."""
+    cdef Byte *to = <Byte *>allot(arena, text.size)
+    result.at, result.size = to, base64_into(text, to)
+    return 0
+
+
+cdef int decode_blocks(Arena *arena, Text text, Text *result) except -1 nogil:
+    """Decode base64, perhaps several pieces of it, one after the other."""
+    cdef Size at = 0, end, blocks = 0, size = 0
+    cdef Byte *to
+    text = without_spaces(text)
+    to = <Byte *>allot(arena, text.size)
+    while at >= 0:
+        end = find(text, literal(b"=\n"), at) if blocks < MAX_BASE64_BLOCKS else NOWHERE
+        blocks += 1
+        size += base64_into(piece(text, at, end if end >= 0 else text.size), to + size)
+        at = end + 2 if end >= 0 else NOWHERE
+    result.at, result.size = to, size
+    return 0
+
+
+cdef Text without_spaces(Text text) noexcept nogil:
+    """Return a text as bytes.rstrip() does."""
+    cdef Size end = text.size
+    while is_space(byte_at(text, end - 1)):
+        end -= 1
+    return piece(text, 0, end)
+
+
+cdef int decode_quoted(Arena *arena, Text text, bint is_header, Text *result) except -1 nogil:
+    """Decode quoted-printable as binascii.a2b_qp does; in headers "_" is a space."""
+    cdef Writer to
+    cdef Size at = 0, end
+    cdef int byte, high, low
+    start_writer(&to, arena, text.size)
+    while at < text.size:
+        end = find_byte(text, 61, at)
+        end = end if end >= 0 else text.size
+        put_plain(&to, piece(text, at, end), is_header)
+        at = end + 1
+        byte = byte_at(text, at)
+        high, low = hex_digit(byte), hex_digit(byte_at(text, at + 1))
+        if byte == 10 or byte == 13:  # a soft break, with all that is behind a carriage return
+            end = find_byte(text, 10, at)
+            at = end + 1 if end >= 0 else text.size
+        elif byte == 61:
+            put_byte(&to, 61)
+            at += 1
+        elif high >= 0 and low >= 0:
+            put_byte(&to, high << 4 | low)
+            at += 2
+        elif byte != END:
+            put_byte(&to, 61)
+    result[0] = written(&to)
+    return 0
+
+
+cdef inline int put_plain(Writer *to, Text text, bint is_header) except -1 nogil:
+    cdef Size at
+    cdef int byte
+    if not is_header:
+        return put(to, text)
+    for at in range(text.size):
+        byte = byte_at(text, at)
+        put_byte(to, 32 if byte == 95 else byte)
+    return 0
+
+
+cdef int undo_base64(Arena *arena, Text body, bint is_text, Undone *result) except -1 nogil:
+    cdef Size others = 0, breaks = 0, at
+    cdef bint is_break, is_whole, reads_as_prose
+    cdef int byte
+    cdef Text decoded
+    if not is_text and is_ascii(body):
+        return decode_blocks(arena, body, &result.data)
+    for at in range(body.size):
+        byte = byte_at(body, at)
+        is_break = byte == 10 or byte == 13
+        breaks += is_break
+        others += BASE64_VALUE[<Byte>byte] == NOT_BASE64 and byte != 61 and not is_break
+    is_whole = (body.size - breaks) % 4 == 0 or body.size > CERTAIN_BASE64
+    reads_as_prose = is_text and is_prose(body)
+    if is_whole and not others and not reads_as_prose:
+        return decode_blocks(arena, body, &result.data)
+    if others * 4 <= body.size and not reads_as_prose and not contains(body, b"=\n"):
+        decode_base64(arena, body, &decoded)
+        if is_clean_utf8(decoded):
+            result.data = decoded
+            return 0
+    if is_text:
+        return undo_lines(arena, body, BASE64, result)
+    result.encoding = AS_IT_IS
+    return 0
+
+
+cdef int undo_quoted(Arena *arena, Text body, bint is_text, Undone *result) except -1 nogil:
+    decode_quoted(arena, body, False, &result.data)
+    if not is_text or (is_ascii(body) and is_quoted(body, result.data)):
+        return 0
+    return undo_lines(arena, body, QUOTED, result)
+
+
+cdef int undo_lines(Arena *arena, Text body, int declared, Undone *result) except -1 nogil:
+    """Decode the blocks of lines that are encoded; others stay as they are."""
+    cdef int encoding = declared if declared != AS_IT_IS else BASE64, used
+    cdef Size start = 0, end, copied = 0, lines = 0
+    cdef bint may_be = False
+    cdef Text decoded
+    cdef Writer to
+    start_writer(&to, arena, 0)
+    result.encoding = result.other_encoding = NOWHERE
+    while start <= body.size:
+        end = end_of_lines(body, start, encoding, &lines, &may_be)
+        used = AS_IT_IS
+        if may_be and undo_block(arena, piece(body, start, end), declared, &decoded):
+            used = encoding
+            put(&to, piece(body, copied, start))
+            put(&to, decoded)
+            copied = end
+        if end > start and result.encoding < 0:
+            result.encoding = used
+        elif end > start and result.encoding != used:
+            result.other_encoding = used
+        start = end + 1
+    result.data = body
+    if encoding == result.encoding or encoding == result.other_encoding:
+        put(&to, rest(body, copied))
+        result.data = written(&to)
+    if result.encoding == declared and result.other_encoding < 0:
+        return 0
+    result.high_bytes = count_high(body)
+    if result.high_bytes:
+        result.why = HAS_HIGH_BYTES
+    elif result.other_encoding >= 0:
+        result.why = IS_PARTLY_QUOTED if encoding == QUOTED else IS_PARTLY_BASE64
+    elif result.encoding == encoding:
+        result.why = IS_BASE64
+    else:
+        result.why = IS_NOT_QUOTED if encoding == QUOTED else IS_NOT_BASE64
+    return 0
+
+
+cdef Size end_of_lines(Text body, Size at, int encoding, Size *lines, bint *may_be) noexcept nogil:
+    """Return where lines end of which all may be encoded as the first, or none may be."""
+    cdef Size end = end_of_line(body, at, lines[0]), next
+    may_be[0] = may_be_encoded(piece(body, at, end), encoding)
+    lines[0] += 1
+    while end < body.size:
+        next = end_of_line(body, end + 1, lines[0])
+        if may_be_encoded(piece(body, end + 1, next), encoding) != may_be[0]:
+            break
+        lines[0] += 1
+        end = next
+    return end
+
+
+cdef inline Size end_of_line(Text body, Size at, Size lines) noexcept nogil:
+    cdef Size end = find_byte(body, 10, at) if lines < MAX_ENCODED_LINES else NOWHERE
+    return end if end >= 0 else body.size
+
+
+cdef inline bint may_be_encoded(Text line, int encoding) noexcept nogil:
+    return is_ascii(line) if encoding == QUOTED else is_base64_line(line)
+
+
+cdef bint is_base64_line(Text line) noexcept nogil:
+    """Tell whether a line may be base64; some gateways put other characters into long ones."""
+    cdef Size at, others = 0, signs = 0, strange = 0
+    cdef int byte
+    line = stripped(line, b" \t\r")
+    for at in range(line.size):
+        byte = byte_at(line, at)
+        if BASE64_VALUE[<Byte>byte] == NOT_BASE64:
+            others += 1
+            signs += byte == 61
+            strange += byte > 127 or byte == 32
+    if others == signs and others <= 2:
+        return line.size > 0 and (others < 1 or ends_with(line, b"=")) and (others < 2 or ends_with(line, b"=="))
+    return line.size >= LONG_BASE64_LINE and others * 8 <= line.size and not strange and not contains(line, b"://")
+
+
+cdef bint is_prose(Text text) noexcept nogil:
+    """Tell whether a short text is of words in small letters, perhaps with a capital first."""
+    cdef Size at, size = 0, words = 0
+    cdef int byte
+    if text.size >= CERTAIN_BASE64:
+        return False
+    for at in range(text.size + 1):
+        byte = byte_at(text, at)
+        if byte == END or is_space(byte):
+            if size == 1:
+                return False
+            words += size > 0
+            size = 0
+        elif not is_letter(byte) or (size and byte < 97):
+            return False
+        else:
+            size += 1
+    return words > 0
+
+
+cdef int undo_block(Arena *arena, Text block, int declared, Text *result) except -1 nogil:
+    """Decode lines that may be encoded; return whether they are."""
+    if declared == QUOTED:
+        return undo_quoted_block(arena, block, result)
+    if is_prose(block) if declared == BASE64 else not is_like_base64(block):
+        return False
+    decode_blocks(arena, block, result)
+    if count_controls(result[0]) * 50 > result.size and not begins_as_utf16(result[0]):
+        return False
+    return block.size >= (SHORT_BASE64 if declared == BASE64 else UNDECLARED_BASE64) or is_clean_utf8(result[0])
+
+
+cdef bint is_like_base64(Text block) noexcept nogil:
+    """Tell whether lines look like base64 that nobody declared: of one length, in letters of both cases."""
+    cdef Size at, size = 0, first = NOWHERE, last = NOWHERE  # bytes of words, each mostly on a line
+    cdef bint has_small = False, has_capital = False
+    cdef int byte
+    for at in range(block.size + 1):
+        byte = byte_at(block, at)
+        if byte != END and not is_space(byte):
+            has_small |= 97 <= byte <= 122
+            has_capital |= 65 <= byte <= 90
+            size += 1
+        elif size:
+            if last >= 0 and first < 0:
+                first = last
+            if last >= 0 and last != first:
+                return False
+            last, size = size, 0
+    if block.size < UNDECLARED_BASE64 or has_small != has_capital:  # hexadecimal digits are in one case
+        return False
+    return max(last, <Size>LONG_BASE64_LINE) <= (first if first >= 0 else last)
+
+
+cdef int undo_quoted_block(Arena *arena, Text block, Text *result) except -1 nogil:
+    """Decode quoted-printable; return whether there is any. Other lines stay as they are."""
+    cdef Size at = 0, end
+    cdef Text line, decoded
+    cdef Writer to
+    decode_quoted(arena, block, False, result)
+    # Raw text has width=20 and id=80: only a soft break, a sign or a letter beyond ASCII is sure.
+    if not (contains(block, b"=\n") or contains(block, b"=3D") or contains(block, b"=20\n") or has_letters(result[0])):
+        return False
+    if not is_quoted(block, result[0]):
+        start_writer(&to, arena, block.size)
+        while at <= block.size:
+            end = end_of_line(block, at, 0)
+            line = piece(block, at, end)
+            decode_quoted(arena, line, False, &decoded)
+            put(&to, decoded if is_quoted(line, decoded) else line)
+            if end < block.size:
+                put_byte(&to, 10)
+            at = end + 1
+        result[0] = written(&to)
+    return not equal(result[0], block)
+
+
+cdef bint is_quoted(Text text, Text decoded) noexcept nogil:
+    """Tell whether "=" begins an escape more often than not, and seldom one of a control character."""
+    cdef Size escapes = 0, signs = 0, controls, at = find_byte(text, 61, 0)
+    cdef bint is_second = False  # of two: "==" stands for a sign, as "=3D" does
+    cdef int next
+    if begins_as_utf16(decoded):
+        return True
+    while at >= 0:
+        escapes += 1
+        next = byte_at(text, at + 1)
+        is_second = next == 61 and not is_second
+        signs += is_second
+        signs -= next == 51 and lower(byte_at(text, at + 2)) == 100
+        at = find_byte(text, 61, at + 1)
+    at = find_byte(decoded, 61, 0)
+    while at >= 0:
+        signs += 1
+        at = find_byte(decoded, 61, at + 1)
+    if signs * 2 > escapes:
+        return False
+    controls = count_controls(decoded)
+    return controls == 0 or (controls - count_controls(text)) * 8 <= escapes
+
+
+cdef Size count_high(Text text) noexcept nogil:
+    """Return how many bytes are above 0x7f."""
+    cdef Size at, found = 0
+    for at in range(text.size):
+        found += byte_at(text, at) > 127
+    return found
+
+
+cdef bint has_letters(Text text) noexcept nogil:
+    """Tell whether a text has bytes that are letters beyond ASCII in most charsets."""
+    cdef Size at
+    for at in range(text.size):
+        if byte_at(text, at) >= 0xC0:
+            return True
+    return False
+
+
+cdef inline bint begins_as_utf16(Text text) noexcept nogil:
+    """Tell whether a text begins with the mark of UTF-16, of whose bytes half may be control characters."""
+    return starts_with(text, b"\xff\xfe") or starts_with(text, b"\xfe\xff")
+
+
+cdef bint is_clean_utf8(Text text) noexcept nogil:
+    """Tell whether bytes are UTF-8 without control characters; the last character may be cut."""
+    return is_cut_utf8(text, end_of_utf8(text, 0)) and not count_controls(text)

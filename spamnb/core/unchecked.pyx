@@ -1,0 +1,30 @@
+# What reads or writes memory without a check of bounds, and why that is safe. Nothing else in the core does so.
+
+cdef extern from *:
+    """
+    #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    #define SPAMNB_FIRST_LOWEST(eight) __builtin_bswap64(eight)
+    #else
+    #define SPAMNB_FIRST_LOWEST(eight) (eight)
+    #endif
+    """
+    uint64_t SPAMNB_FIRST_LOWEST(uint64_t eight) noexcept nogil
+
+
+cdef inline uint64_t load_eight(Text text, Size at) noexcept nogil:
+    """Return eight bytes of a text as one number, the first lowest; behind its end there are spaces.
+
+    Safe for any offset from 0 on: only what lies in the text is read.
+    """
+    cdef uint64_t eight = 0x2020202020202020u
+    if at + 8 <= text.size:
+        memcpy(&eight, text.at + at, 8)
+    elif at < text.size:
+        memcpy(&eight, text.at + at, text.size - at)
+    return SPAMNB_FIRST_LOWEST(eight)
+
+
+cdef inline void store_eight(Byte *to, uint64_t eight) noexcept nogil:
+    """Write eight bytes. Only features.pyx calls it, after `make_letter_room` for eight bytes more than it needs."""
+    eight = SPAMNB_FIRST_LOWEST(eight)
+    memcpy(to, &eight, 8)

@@ -1,0 +1,181 @@
+# Texts as words with spaces between them: ASCII here, what is not ASCII by scripts.pyx, stop words and stems by Python.
+#
+# The result is as long as the text if that is ASCII, and up to seven thirds of it in Chinese; a character that Python
+# normalises becomes up to 18. Of a text that is not ASCII only the first MAX_WORDS runs between spaces are read.
+
+cdef struct WordRules:  # of a model; each thread has its own
+    int ngrams
+    bint is_simple  # neither stop words nor stems
+    bint dotless  # ı is another letter than i, and its capital is I; else all four are one
+    void *filter  # a Words of reading/words.py, borrowed; NULL if they are simple
+    RunCache runs
+
+
+cdef int start_rules(WordRules *rules, words) except -1:
+    """Begin to use the rules of a Words, which the caller keeps; None has the usual ones."""
+    memset(rules, 0, sizeof(WordRules))
+    rules.ngrams, rules.is_simple = 1, True
+    if words is not None:
+        rules.ngrams, rules.is_simple, rules.dotless = words.ngrams, words.is_simple, words.dotless
+        rules.filter = NULL if rules.is_simple else <void *>words
+    return 0
+
+
+cdef void free_rules(WordRules *rules) noexcept nogil:
+    free(rules.runs.slots)
+    rules.runs.slots = NULL
+
+
+cdef int spaced(WordRules *rules, Arena *arena, Text text, Text *result) except -1 nogil:
+    """Make words with spaces between them, quotes around and over-long ones as they are."""
+    cdef Byte *copy
+    cdef bint is_plain
+    if rules.dotless:
+        char_replaced(arena, text, literal(b"I"), literal(b"\xc4\xb1"), &text)
+    is_plain = is_ascii(text)
+    if not is_plain:
+        plain_typography(arena, text, &text)
+        if not rules.dotless:
+            char_replaced(arena, text, literal(b"\xc4\xb1"), literal(b"i"), &text)
+        is_plain = is_ascii(text)
+    copy = <Byte *>allot(arena, text.size)
+    put_spaced(copy, text.at, text.size)
+    result.at, result.size = copy, text.size
+    if not is_plain:
+        read_scripts(&rules.runs, arena, result[0], result)
+    if rules.filter is not NULL:
+        filter_words(rules, arena, result)
+    return 0
+
+
+cdef int filter_words(WordRules *rules, Arena *arena, Text *words) except -1 with gil:
+    """Leave out stop words, and stem the others."""
+    cdef bytes left = (<object>rules.filter).filtered(bytes_of(words[0]))
+    return joined(arena, text_of(left), nothing(), words)
+
+
+cdef int read_scripts(RunCache *cache, Arena *arena, Text text, Text *result) except -1 nogil:
+    """Replace each run between spaces that is not ASCII by its words, up to the most that a text has."""
+    cdef Writer to
+    cdef Size at, start, copied = 0
+    text = first_runs(text)
+    start_writer(&to, arena, text.size + (text.size >> 1))
+    at = first_high(text, 0)
+    while at < text.size:
+        start = find_last(text, 32, at) + 1
+        at = find_byte(text, 32, at)
+        if at < 0:
+            at = text.size
+        put(&to, piece(text, copied, start))
+        add_run(cache, &to, piece(text, start, at))
+        copied = at
+        at = first_high(text, at)
+    put(&to, rest(text, copied))
+    result[0] = written(&to)
+    return 0
+
+
+cdef Text first_runs(Text text) noexcept nogil:
+    """Return a text up to the space behind its MAX_WORDS-th run of other characters."""
+    cdef Size at, runs = 0
+    if text.size >= 2 * MAX_WORDS - 1:  # else there are no more
+        for at in range(text.size):
+            if byte_at(text, at) != 32 and (byte_at(text, at + 1) == 32 or at + 1 == text.size):
+                runs += 1
+                if runs == MAX_WORDS:
+                    return piece(text, 0, at + 2)
+    return text
+
+
+cdef int char_replaced(Arena *arena, Text text, Text sought, Text by, Text *result) except -1 nogil:
+    """Make a text with one string replaced by another."""
+    cdef Writer to
+    cdef Size copied = 0, at = find(text, sought, 0)
+    if at >= 0:
+        start_writer(&to, arena, text.size + (text.size >> 3))
+        while at >= 0:
+            put(&to, piece(text, copied, at))
+            put(&to, by)
+            copied = at + sought.size
+            at = find(text, sought, copied)
+        put(&to, rest(text, copied))
+        text = written(&to)
+    result[0] = text
+    return 0
+
+
+cdef int plain_typography(Arena *arena, Text text, Text *result) except -1 nogil:
+    """Make a text with typographic marks replaced by their ASCII forms; the text itself if it has none."""
+    cdef Writer to
+    cdef Size at, after = 0, copied = 0
+    cdef Size latin = find_byte(text, 0xC2, 0), mark = find_byte(text, 0xE2, 0)  # the first bytes of all of them
+    cdef int form
+    to.at = NULL
+    while latin >= 0 or mark >= 0:
+        if mark < 0 or 0 <= latin < mark:
+            at = latin
+            latin = find_byte(text, 0xC2, at + 1)
+        else:
+            at = mark
+            mark = find_byte(text, 0xE2, at + 1)
+        form = typographic_form(char_at(text, at, &after))
+        if form:
+            if to.at is NULL:
+                start_writer(&to, arena, text.size)
+            put(&to, piece(text, copied, at))
+            put_byte(&to, form)
+            copied = after
+    if to.at is not NULL:
+        put(&to, rest(text, copied))
+        text = written(&to)
+    result[0] = text
+    return 0
+
+
+cdef inline int typographic_form(Char char) noexcept nogil:
+    """Return the ASCII form of a mark; 0 if it has none."""
+    if char == 0x2018 or char == 0x2019:
+        return 39  # a quote
+    if char == 0xA0 or char == 0xA9 or char == 0xAE:
+        return 32
+    if char == 0x2013 or char == 0x2014 or char == 0x201C or char == 0x201D or char == 0x2022 or char == 0x2026:
+        return 32
+    return 0
+
+
+cdef inline Size first_high(Text text, Size at) noexcept nogil:
+    """Return where the next byte is that is not ASCII, or the end."""
+    while at + 8 <= text.size and not load_eight(text, at) & 0x8080808080808080u:
+        at += 8
+    while 0 <= byte_at(text, at) < 0x80:
+        at += 1
+    return min(at, text.size)
+
+
+cdef Size count_words(Text spaced) noexcept nogil:
+    """Count the words between the spaces of a text."""
+    cdef Size at, words = 0
+    cdef int byte, before = 32
+    for at in range(spaced.size):
+        byte = byte_at(spaced, at)
+        words += (byte != 32) & (before == 32)
+        before = byte
+    return words
+
+
+# For Python
+
+def spaced_words(str text, words=None) -> bytes:
+    """Return a text as words with spaces between them, by the rules of a Words."""
+    cdef Arena arena
+    cdef WordRules rules
+    cdef Text source, result
+    start_arena(&arena)
+    start_rules(&rules, words)
+    try:
+        text_of_str(&arena, text, &source)
+        spaced(&rules, &arena, source, &result)
+        return bytes_of(result)
+    finally:
+        free_rules(&rules)
+        free_arena(&arena)
