@@ -365,18 +365,16 @@ cdef inline uint32_t counter_of_gram(uint32_t gram, int part) noexcept nogil:
 
 cdef int add_grams(Features *features, Text text, int part) noexcept nogil:
     """Note the grams of head or body, as far as there is room; branch-free, as the branch would be unpredictable."""
-    cdef uint32_t gram = 0, counter, bit
+    cdef uint32_t counter, bit, seen
     cdef Size at, used = features.gram_count
     features.gram_texts[part] = text
     text = piece(text, 0, MAX_GRAMS - used)
-    for at in range(text.size):
-        gram = gram >> 8 | <uint32_t>byte_at(text, at) << 24
-        if at >= GRAM_BYTES - 1:
-            counter = counter_of_gram(gram, part)
-            bit = <uint32_t>1 << (counter & 31)
-            features.grams[used] = counter
-            used += not features.seen[counter >> 5] & bit
-            features.seen[counter >> 5] |= bit
+    for at in range(text.size - GRAM_BYTES + 1):
+        counter = counter_of_gram(load_four(text.at + at), part)
+        bit, seen = <uint32_t>1 << (counter & 31), features.seen[counter >> 5]
+        features.grams[used] = counter
+        used += not seen & bit
+        features.seen[counter >> 5] = seen | bit
     features.gram_count = used
     return 0
 

@@ -4,10 +4,13 @@ cdef extern from *:
     """
     #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     #define SPAMNB_FIRST_LOWEST(eight) __builtin_bswap64(eight)
+    #define SPAMNB_FOUR_SHIFT 32
     #else
     #define SPAMNB_FIRST_LOWEST(eight) (eight)
+    #define SPAMNB_FOUR_SHIFT 0
     #endif
     """
+    const int SPAMNB_FOUR_SHIFT
     uint64_t SPAMNB_FIRST_LOWEST(uint64_t eight) noexcept nogil
 
 
@@ -22,6 +25,13 @@ cdef inline uint64_t load_eight(Text text, Size at) noexcept nogil:
     elif at < text.size:
         memcpy(&eight, text.at + at, text.size - at)
     return SPAMNB_FIRST_LOWEST(eight)
+
+
+cdef inline uint32_t load_four(const Byte *at) noexcept nogil:
+    """Return four bytes as one number, the first lowest. Only `add_grams` calls it, up to four bytes before the end."""
+    cdef uint32_t four
+    memcpy(&four, at, 4)
+    return SPAMNB_FIRST_LOWEST(<uint64_t>four) >> SPAMNB_FOUR_SHIFT
 
 
 cdef inline void store_eight(Byte *to, uint64_t eight) noexcept nogil:
