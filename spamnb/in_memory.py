@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from spamnb.bayes.verdict import Score
-from spamnb.core.native import CountHash, CountLayer, FeatureScorer, Scorer, gram_weights
+from spamnb.core.native import CountHash, CountLayer, FeatureScorer, MessageScorer, Scorer, gram_weights
 from spamnb.errors import SpamnbError
 from spamnb.store.records import PAIRS, WIDTHS
 
@@ -75,6 +75,8 @@ class MemoryScorer:
             grams = gram_weights(Scorer(likelihood.grams), model.counts.gram_layers())
         self.first = FeatureScorer(likelihood, model.counts, layers, grams)
         self.spare = [self.first]  # those that no thread uses
+        self.settings = model.settings
+        self.spare_readers: list[MessageScorer] = []
 
     def score(self, features: FeatureSet) -> Score:
         """Score a message as `Classifier.score` does, without the evidence."""
@@ -85,3 +87,13 @@ class MemoryScorer:
         joint, parts = scorer.score(features)
         self.spare.append(scorer)
         return Score(self.labels, joint, [], parts)
+
+    def scores(self, messages: list[bytes]) -> list[Score]:
+        """Read and score many messages at once."""
+        try:
+            scorer = self.spare_readers.pop()
+        except IndexError:
+            scorer = MessageScorer(self.settings, self.first)
+        found = scorer.scores(messages)
+        self.spare_readers.append(scorer)
+        return [Score(self.labels, joint, [], parts) for joint, parts in found]

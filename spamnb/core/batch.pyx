@@ -229,18 +229,10 @@ cdef class BatchReader:
     cdef object words  # of the settings: what the rules for words refer to
 
     def __cinit__(self, settings):
-        self.words = settings.words()
-        start_arena(&self.reader.arena)
-        start_features(&self.reader.features)
-        start_rules(&self.reader.cutter.words, self.words)
-        self.reader.cutter.has_headers = settings.headers
-        self.reader.cutter.has_grams = settings.grams
+        self.words = start_reader(&self.reader, settings)
 
     def __dealloc__(self):
-        end_mail(&self.reader.mail)
-        free_rules(&self.reader.cutter.words)
-        free_features(&self.reader.features)
-        free_arena(&self.reader.arena)
+        free_reader(&self.reader)
         free_rows(&self.rows)
 
     def add(self, list messages not None, known=None, bint digests=True, bint numbers=True):

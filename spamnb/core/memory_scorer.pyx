@@ -288,3 +288,41 @@ cdef class FeatureScorer:
         counters = [features.grams[n] for n in range(features.gram_count)]
         self.scorer.grams.add_grams(counters, self.counts.counts_of_grams(counters))
         return 0
+
+
+cdef class MessageScorer:
+    """Reads and scores many messages in one call, so that threads seldom wait for Python's lock; one for each thread."""
+
+    cdef Reader reader
+    cdef FeatureScorer scorer
+    cdef object words  # of the settings: what the rules for words refer to
+
+    def __cinit__(self, settings, FeatureScorer scorer not None):
+        self.words, self.scorer = start_reader(&self.reader, settings), scorer.another()
+
+    def __dealloc__(self):
+        free_reader(&self.reader)
+
+    def scores(self, list messages not None):
+        """Return for each message what `FeatureScorer.score` does."""
+        cdef Size count = len(messages), n
+        cdef Text *texts = <Text *>memory_of(NULL, count * sizeof(Text) + 1)
+        cdef double *found = NULL
+        try:
+            found = <double *>memory_of(NULL, 6 * count * sizeof(double) + 1)
+            for n in range(count):
+                texts[n] = text_of(messages[n])
+            with nogil:
+                for n in range(count):
+                    read_features(&self.reader, texts[n], False, NULL)
+                    self.scorer.score_into(&self.reader.features, found + 6 * n, found + 6 * n + 2)
+            return [
+                (
+                    [found[6 * n], found[6 * n + 1]],
+                    [[found[6 * n + 2], found[6 * n + 3]], [found[6 * n + 4], found[6 * n + 5]]],
+                )
+                for n in range(count)
+            ]
+        finally:
+            free(texts)
+            free(found)

@@ -34,6 +34,23 @@ cdef struct Reader:  # all that a thread needs to read messages, one after the o
     Cutter cutter
 
 
+cdef object start_reader(Reader *reader, settings):
+    """Begin to read by the settings of a model; return what the caller has to keep as long as the reader."""
+    words = settings.words()
+    start_arena(&reader.arena)
+    start_features(&reader.features)
+    start_rules(&reader.cutter.words, words)
+    reader.cutter.has_headers, reader.cutter.has_grams = settings.headers, settings.grams
+    return words
+
+
+cdef void free_reader(Reader *reader) noexcept:
+    end_mail(&reader.mail)
+    free_rules(&reader.cutter.words)
+    free_features(&reader.features)
+    free_arena(&reader.arena)
+
+
 cdef int read_features(Reader *reader, Text raw, bint with_numbers, uint64_t *digest) except -1 nogil:
     """Read a message and make its features; its digest, too, unless there is NULL for it."""
     clear_arena(&reader.arena)

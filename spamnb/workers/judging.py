@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from spamnb.core.native import FeatureSet, Tokenizer, read
+from spamnb.core.native import read
 from spamnb.in_memory import load_into_memory
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import chunks
@@ -14,7 +14,6 @@ from spamnb.workers.threads import all_cores, in_threads
 
 if TYPE_CHECKING:
     from spamnb.bayes.verdict import Verdict
-    from spamnb.core.native import Message
     from spamnb.mailboxes.sources import Chunk
     from spamnb.model import Model
     from spamnb.reading.envelope import Envelope
@@ -39,22 +38,13 @@ class BatchJudge:
     def __init__(self, model: Model, envelopes: bool) -> None:
         self.model = load_into_memory(model)
         self.envelopes = envelopes
-        self.spare: list[tuple[Tokenizer, Message, FeatureSet]] = []  # that no thread uses
 
     def __call__(self, chunk: Chunk) -> Judgement:
-        try:
-            tokenizer, message, features = self.spare.pop()
-        except IndexError:
-            tokenizer, message, features = Tokenizer(self.model.tokenizer.settings), read(b""), FeatureSet()
-        judged, unreadable = [], []
-        for raw in chunk.messages():
-            if isinstance(raw, Unreadable):
-                unreadable.append(raw)
-            else:
-                message = read(raw.data, message)
-                verdict = self.model.verdict(tokenizer.features(message, self.model.view.numbers, features))
-                verdict.evidence = ()
-                envelope = envelope_of(message) if self.envelopes else None
-                judged.append((raw.path, raw.index, verdict, envelope))
-        self.spare.append((tokenizer, message, features))
-        return judged, unreadable, chunk.size
+        found = list(chunk.messages())
+        raws = [raw for raw in found if not isinstance(raw, Unreadable)]
+        verdicts = self.model.verdicts([raw.data for raw in raws])
+        judged = [
+            (raw.path, raw.index, verdict, envelope_of(read(raw.data)) if self.envelopes else None)
+            for raw, verdict in zip(raws, verdicts, strict=True)
+        ]
+        return judged, [one for one in found if isinstance(one, Unreadable)], chunk.size
