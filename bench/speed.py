@@ -305,13 +305,10 @@ def beside_bogofilter(
 def evaluate(bench: Bench) -> Iterator[Row]:
     """Cross-validation beside training of the same mail; evaluation in the order of time, by one process."""
     boxes = [bench.mail.mbox(label) for label in LABELS]
-    model = bench.sized(models.SMALL).model
     runners: dict[str, Callable[[], float]] = {
         "train": lambda: bench.training_time(bench.spamnb),
         "folds": partial(elapsed, Command([SPAMNB, "evaluate", "--folds", "10", *boxes])),
         "online": partial(elapsed, Command([SPAMNB, "evaluate", "--online", "--jobs", "1", *boxes])),
-        "judge": partial(elapsed, Command([SPAMNB, "evaluate", "--model", model, *boxes])),
-        "classify": partial(elapsed, Command([SPAMNB, "classify", "--model", model, *boxes])),
     }
     times = race(runners, min(bench.bulk_repeats, 3))
     count = bench.mail.count
@@ -321,13 +318,6 @@ def evaluate(bench: Bench) -> Iterator[Row]:
         seconds(times["folds"]),
         seconds(times["train"]),
         ratio,
-        at_most=1.3,
-    )
-    yield Row(
-        "evaluate --model, against classify of the same mail",
-        seconds(times["judge"]),
-        seconds(times["classify"]),
-        times["judge"].median / times["classify"].median,
         at_most=1.3,
     )
     yield Row(
