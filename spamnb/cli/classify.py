@@ -127,7 +127,7 @@ def classify(
 def judgements(
     model: Model, paths: Sequence[str], envelopes: bool, jobs: int | None
 ) -> Iterator[tuple[list[Judged], list[Unreadable]]]:
-    """Judge all mail below some paths, in order: a little of it one by one, much of it by many processes."""
+    """Judge all mail below some paths, in order: a little of it one by one, much of it by threads."""
     if is_little(paths, LITTLE, LITTLE_FILE):
         for raw in messages(paths):
             if isinstance(raw, Unreadable):

@@ -108,7 +108,7 @@ served_model_option = _model_option(callback=check_model_is_local)
 
 
 class Jobs(click.ParamType):  # type: ignore[type-arg]  # Debian 12 has click 8.1, not generic
-    """A number of processes, or a cluster."""
+    """A number of threads, or a cluster."""
 
     name = "jobs"
 
@@ -122,10 +122,10 @@ jobs_option = rare_option(
     "--jobs",
     type=Jobs(),
     metavar="N|CLUSTER",
-    help="Number of processes, one for each core by default; or the address or file of a Dask scheduler.",
+    help="Number of threads, one for each core by default; or the address or file of a Dask scheduler.",
 )
 local_jobs_option = rare_option(
-    "--jobs", type=Number(1, 1024), help="Number of processes, one for each core by default."
+    "--jobs", type=Number(1, 1024), help="Number of threads, one for each core by default."
 )
 history_folder_option = click.option(
     "--history-folder",
