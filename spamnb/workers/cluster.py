@@ -12,7 +12,7 @@ import socket
 from asyncio import CancelledError
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
@@ -40,12 +40,15 @@ def connected(address: str) -> Iterator[ClusterPool]:
         client = Client(**where, timeout=TIMEOUT, set_as_default=False)
     except Exception as error:  # of Dask, of its networks, or of what is in the file
         raise NoInput(f"{address}: no cluster answers there: {_words(error)}") from error
-    with client:
+    try:
         try:
             client.wait_for_workers(1, timeout=TIMEOUT)
         except TimeoutError as error:
             raise NoInput(f"{address}: the cluster has no workers; start some with: dask worker") from error
         yield ClusterPool(client)
+    finally:
+        with suppress(Exception):  # a scheduler that is gone cannot be left in order
+            client.close()
 
 
 class ClusterPool(LocalPool):
