@@ -62,34 +62,36 @@ cdef void *grown(void *items, Size *room, Size needed, Size item_size) except NU
 
 # Sorting
 
-cdef void sort_by_digit(const uint64_t *keys, uint64_t *sorted, Size count, int shift) noexcept nogil:
-    """Sort by DIGIT_BITS alone; those alike stay in their order."""
-    cdef Size[DIGITS] starts
+cdef void count_digits(const uint64_t *keys, Size *starts, Size count, int shift) noexcept nogil:
+    """Find where keys of each digit start, once they are sorted by it."""
     cdef Size n, digit, size, total = 0
-    memset(starts, 0, sizeof(starts))
+    memset(starts, 0, DIGITS * sizeof(Size))
     for n in range(count):
         starts[keys[n] >> shift & (DIGITS - 1)] += 1
     for digit in range(DIGITS):
         size = starts[digit]
         starts[digit] = total
         total += size
+
+
+cdef void sort_by_digit(const uint64_t *keys, uint64_t *sorted, Size count, int shift) noexcept nogil:
+    """Sort by DIGIT_BITS alone; those alike stay in their order."""
+    cdef Size[DIGITS] starts
+    cdef Size n, digit
+    count_digits(keys, starts, count, shift)
     for n in range(count):
         digit = keys[n] >> shift & (DIGITS - 1)
         sorted[starts[digit]] = keys[n]
         starts[digit] += 1
 
 
-cdef void sort_places(const uint64_t *values, const uint64_t *order, uint64_t *sorted, Size count, int shift) noexcept nogil:
+cdef void sort_places(
+    const uint64_t *values, const uint64_t *order, uint64_t *sorted, Size count, int shift
+) noexcept nogil:
     """Sort places of values by DIGIT_BITS of these alone; those alike stay in their order."""
     cdef Size[DIGITS] starts
-    cdef Size n, digit, size, total = 0
-    memset(starts, 0, sizeof(starts))
-    for n in range(count):
-        starts[values[n] >> shift & (DIGITS - 1)] += 1
-    for digit in range(DIGITS):
-        size = starts[digit]
-        starts[digit] = total
-        total += size
+    cdef Size n, digit
+    count_digits(values, starts, count, shift)
     for n in range(count):
         digit = values[order[n]] >> shift & (DIGITS - 1)
         sorted[starts[digit]] = order[n]

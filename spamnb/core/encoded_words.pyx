@@ -318,13 +318,3 @@ def readable(str value not None, str charset="", Surroundings around=None):
     with nogil:
         readable_value(&around.context, text, codec, &result)
     return str_of(result)
-
-
-def from_percent(str value not None):
-    """Return the bytes of a parameter's value by RFC 2231, with %41 for A."""
-    cdef Surroundings around = surroundings(None)
-    cdef bytes raw = value.encode("latin-1")
-    cdef Text text = text_of(raw), result
-    with nogil:
-        percent_decoded(&around.arena, text, &result)
-    return bytes_of(result)

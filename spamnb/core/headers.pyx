@@ -30,7 +30,7 @@ cdef int make_canonical(Arena *arena, Text raw, Text *result) except -1 nogil:
         if has(raw, LF):
             with_line_feeds(arena, raw, result)
         else:  # old Macs end lines with a carriage return alone
-            replaced(arena, raw, CR, LF, result)
+            replaced(arena, raw, literal(b"\r"), literal(b"\n"), result)
     while byte_at(result[0], result.size - 1) == LF:
         result.size -= 1
     return 0
@@ -50,17 +50,6 @@ cdef int with_line_feeds(Arena *arena, Text text, Text *result) except -1 nogil:
             copied = at + 1
         at = find_byte(text, CR, at + 1)
     put(&to, rest(text, copied))
-    result[0] = written(&to)
-    return 0
-
-
-cdef int replaced(Arena *arena, Text text, int byte, int other, Text *result) except -1 nogil:
-    """Make a text with another byte in place of one."""
-    cdef Writer to
-    cdef Size at
-    start_writer(&to, arena, text.size)
-    for at in range(text.size):
-        put_byte(&to, other if byte_at(text, at) == byte else byte_at(text, at))
     result[0] = written(&to)
     return 0
 

@@ -51,7 +51,7 @@ fill_references()
 
 
 cdef int put_unescaped(Writer *to, Text text, bint in_attribute) except -1 nogil:
-    """Put a text with its character references css_replaced, as HTML says; any other "&" stays.
+    """Put a text with its character references replaced, as HTML says; any other "&" stays.
 
     In an attribute a name without ";" before "=" is no reference: `?a=1&copy=2`.
     """
@@ -114,7 +114,7 @@ cdef Char referred_by_name(Text text, bint in_attribute, Size *size) noexcept no
 
 
 cdef int unescaped(Arena *arena, Text text, bint in_attribute, Text *result) except -1 nogil:
-    """Make a text with its character references css_replaced; the text itself if it has none."""
+    """Make a text with its character references replaced; the text itself if it has none."""
     cdef Writer to
     result[0] = text
     if has(text, c"&"):
@@ -125,7 +125,7 @@ cdef int unescaped(Arena *arena, Text text, bint in_attribute, Text *result) exc
 
 
 def unescape(text: str, attribute: bool = False) -> str:
-    """Return a text with its character references css_replaced."""
+    """Return a text with its character references replaced."""
     cdef Arena arena
     cdef Text escaped, result
     start_arena(&arena)

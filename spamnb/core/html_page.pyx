@@ -391,9 +391,9 @@ cdef int note_targets(PageReader *reader, int role) except -1 nogil:
 cdef int add_target(Arena *arena, Texts *targets, Text value) except -1 nogil:
     """Add an address, if there is one, as a browser would follow it: no spaces around, no line ends."""
     value = without_white(first_chars(value, MAX_TARGET))
-    css_replaced(arena, value, b"\n", b"", &value)
-    css_replaced(arena, value, b"\t", b"", &value)
-    css_replaced(arena, value, b"\r", b"", &value)
+    replaced(arena, value, literal(b"\n"), literal(b""), &value)
+    replaced(arena, value, literal(b"\t"), literal(b""), &value)
+    replaced(arena, value, literal(b"\r"), literal(b""), &value)
     if value.size and targets.count < MAX_TARGETS:
         add_text(arena, targets, value)
     return 0

@@ -164,8 +164,8 @@ cdef int add_sheet(StyleSheet *sheet, Text css, Text media, Size most) except -1
     cdef Writer to
     start_writer(&to, sheet.arena, css.size)
     plain_css(&to, css, &css)
-    css_replaced(sheet.arena, css, b"<!--", b" ", &css)
-    css_replaced(sheet.arena, css, b"-->", b" ", &css)
+    replaced(sheet.arena, css, literal(b"<!--"), literal(b" "), &css)
+    replaced(sheet.arena, css, literal(b"-->"), literal(b" "), &css)
     css = first_chars(css, max(<Size>0, min(MAX_SHEETS - sheet.size, most // STEPS_OF_CHARACTER)))
     chars = count_chars(css)
     sheet.size += chars
@@ -222,7 +222,7 @@ cdef int add_rule(StyleSheet *sheet, Text selectors, Text block) except -1 nogil
         selector = first_chars(piece(selectors, start, end), MAX_SELECTOR)
         start = end + 1
         if not (has(selector, c"[") or has(selector, c":") or has(selector, c"+") or has(selector, c"~")):
-            css_replaced(sheet.arena, selector, b">", b" ", &selector)
+            replaced(sheet.arena, selector, literal(b">"), literal(b" "), &selector)
             add_selector(sheet, selector, kept_plain, kept_important)
     return 0
 
@@ -439,8 +439,8 @@ cdef int is_true(Arena *arena, Text query) except -1 nogil:
     cdef Text kind, name, feature
     cdef Size start, end, colon
     cdef double width
-    css_replaced(arena, query, b"only", b"", &query)
-    css_replaced(arena, query, b"and", b"", &query)
+    replaced(arena, query, literal(b"only"), literal(b""), &query)
+    replaced(arena, query, literal(b"and"), literal(b""), &query)
     end = or_end(query, find_byte(query, c"(", 0))
     kind = without_white(piece(query, 0, end))
     if kind.size and not is_(kind, b"all") and not is_(kind, b"screen"):

@@ -188,7 +188,7 @@ cdef int read_declarations(
         mark = find_byte(value, c"!", colon + 1)
         value = without_white(piece(value, colon + 1, or_end(value, mark)))
         # spaces go where they would split a colour: rgb(0, 0, 0)
-        css_replaced(arena, value, b", ", b",", &value)
+        replaced(arena, value, literal(b", "), literal(b","), &value)
         value = first_chars(value, longest)
         if property >= 0:
             declare(plain if mark < 0 else important, property, value)
@@ -196,25 +196,6 @@ cdef int read_declarations(
             add_text(arena, variables, name)
             add_text(arena, variables, value)
     return found
-
-
-cdef int css_replaced(Arena *arena, Text text, const char *old, const char *new, Text *result) except -1 nogil:
-    """Make a text with one literal replaced by another; the text itself if it does not have it."""
-    cdef Text sought = literal(old)
-    cdef Size done = 0, at = find(text, sought, 0)
-    cdef Writer to
-    result[0] = text
-    if at < 0:
-        return 0
-    start_writer(&to, arena, text.size)
-    while at >= 0:
-        put(&to, piece(text, done, at))
-        put_literal(&to, new)
-        done = at + sought.size
-        at = find(text, sought, done)
-    put(&to, rest(text, done))
-    result[0] = written(&to)
-    return 0
 
 
 cdef int plain_css(Writer *to, Text css, Text *result) except -1 nogil:

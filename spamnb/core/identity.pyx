@@ -217,16 +217,3 @@ cdef void mix_block(Blake *blake, Text block, Size size, uint64_t last) noexcept
 
 
 # For Python
-
-def is_volatile_name(str name) -> bool:
-    """Tell whether a header comes and goes with delivery, filters and mail readers."""
-    cdef bytes letters = name.encode("utf-8", "replace")
-    return is_volatile(text_of(letters))
-
-
-def digest_of_bytes(bytes data) -> int:
-    """Return BLAKE2b of bytes, for tests."""
-    cdef Blake blake
-    start_blake(&blake)
-    add_to_blake(&blake, text_of(data))
-    return end_blake(&blake)

@@ -120,7 +120,7 @@ cdef int add_link(Features *features, WordRules *rules, Arena *arena, Text link)
     cdef Size colon, k
     cdef Texts inner
     link = first_chars(link, MAX_LINK)
-    char_replaced(arena, link, literal(b"\\"), literal(b"/"), &link)  # as browsers do
+    replaced(arena, link, literal(b"\\"), literal(b"/"), &link)  # as browsers do
     colon = find_byte(link, 58, 0)
     if starts_with(link, b"//"):
         joined(arena, literal(b"http:"), link, &link)

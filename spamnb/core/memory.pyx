@@ -368,6 +368,24 @@ cdef int lowered(Arena *arena, Text text, Text *result) except -1 nogil:
     return 0
 
 
+cdef int replaced(Arena *arena, Text text, Text sought, Text by, Text *result) except -1 nogil:
+    """Make a text with one string replaced by another: the text itself if it does not have it."""
+    cdef Writer to
+    cdef Size copied = 0, at = find(text, sought, 0)
+    result[0] = text
+    if at < 0:
+        return 0
+    start_writer(&to, arena, text.size + (text.size >> 3))
+    while at >= 0:
+        put(&to, piece(text, copied, at))
+        put(&to, by)
+        copied = at + sought.size
+        at = find(text, sought, copied)
+    put(&to, rest(text, copied))
+    result[0] = written(&to)
+    return 0
+
+
 cdef int joined(Arena *arena, Text text, Text other, Text *result) except -1 nogil:
     cdef Byte *copy = <Byte *>allot(arena, text.size + other.size)
     memcpy(copy, text.at, text.size)

@@ -167,22 +167,3 @@ def digest(Message message not None) -> int:
     cdef uint64_t found = 0
     digest_of(&message.mail, &found)
     return found
-
-
-def shares(list sizes, Size most) -> list[tuple[int, int]]:
-    """Share `most` items out among runs of some sizes: which run, and how many of its items.
-
-    If any is cut, the runs come in order of their sizes: a flood in one leaf hides no other.
-    """
-    cdef Arena arena
-    cdef Share *shared
-    cdef Size n, count = len(sizes)
-    start_arena(&arena)
-    try:
-        shared = <Share *>allot(&arena, count * sizeof(Share) + 1)
-        for n in range(count):
-            shared[n].which, shared[n].size = n, sizes[n]
-        share_out(&arena, shared, count, most)
-        return [(shared[n].which, shared[n].size) for n in range(count)]
-    finally:
-        free_arena(&arena)

@@ -31,12 +31,12 @@ cdef int spaced(WordRules *rules, Arena *arena, Text text, Text *result) except 
     cdef Byte *copy
     cdef bint is_plain
     if rules.dotless:
-        char_replaced(arena, text, literal(b"I"), literal(b"\xc4\xb1"), &text)
+        replaced(arena, text, literal(b"I"), literal(b"\xc4\xb1"), &text)
     is_plain = is_ascii(text)
     if not is_plain:
         plain_typography(arena, text, &text)
         if not rules.dotless:
-            char_replaced(arena, text, literal(b"\xc4\xb1"), literal(b"i"), &text)
+            replaced(arena, text, literal(b"\xc4\xb1"), literal(b"i"), &text)
         is_plain = is_ascii(text)
     copy = <Byte *>allot(arena, text.size)
     put_spaced(copy, text.at, text.size)
@@ -85,23 +85,6 @@ cdef Text first_runs(Text text) noexcept nogil:
                 if runs == MAX_WORDS:
                     return piece(text, 0, at + 2)
     return text
-
-
-cdef int char_replaced(Arena *arena, Text text, Text sought, Text by, Text *result) except -1 nogil:
-    """Make a text with one string replaced by another."""
-    cdef Writer to
-    cdef Size copied = 0, at = find(text, sought, 0)
-    if at >= 0:
-        start_writer(&to, arena, text.size + (text.size >> 3))
-        while at >= 0:
-            put(&to, piece(text, copied, at))
-            put(&to, by)
-            copied = at + sought.size
-            at = find(text, sought, copied)
-        put(&to, rest(text, copied))
-        text = written(&to)
-    result[0] = text
-    return 0
 
 
 cdef int plain_typography(Arena *arena, Text text, Text *result) except -1 nogil:

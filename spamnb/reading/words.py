@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from spamnb.core.native import spaced_words
+from spamnb.core.native import MAX_WORDS, spaced_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 MAX_WORD = 32  # characters; longer words (file names, encoded data, random strings) are shortened
-MAX_WORDS = 20_000  # of one text; a flood of words stops counting here
 MAX_STEMS = 20_000  # remembered; then all are forgotten, and soon there is what is common
 
 

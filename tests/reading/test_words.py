@@ -5,8 +5,10 @@ import unicodedata
 import pytest
 from helpers.textbook import grams_of
 
-from spamnb.core.native import MAX_WORDS
+from spamnb.core.native import MAX_WORDS, spaced_words
 from spamnb.errors import UsageError
+from spamnb.reading.letters import TYPOGRAPHY
+from spamnb.reading.scripts import visible_words
 from spamnb.reading.settings import Settings
 from spamnb.reading.words import Words
 
@@ -184,3 +186,17 @@ def test_stop_words_are_taken_out_before_stemming():
 @pytest.mark.parametrize("text", ["a " * 50_000, "中中 " * 50_000])
 def test_words_have_a_limit(text):
     assert len(WORDS.of(text)) == MAX_WORDS
+
+
+@pytest.mark.parametrize("context", ["x{}y", "и{}и中"])
+def test_the_core_reads_each_letter_as_python_does(context):
+    replaced = {char for char, _ in TYPOGRAPHY} | {"ı"}
+    for code in (*range(0x80, 0xD800), *range(0xE000, 0x10000)):
+        if chr(code) not in replaced:
+            run = context.format(chr(code))
+            by_python = [word for chunk in run.split() for word in words_of(chunk)]
+            assert spaced_words(run).decode().split() == by_python, hex(code)
+
+
+def words_of(chunk):
+    return [chunk] if chunk.isascii() else visible_words(chunk)
