@@ -43,6 +43,7 @@ include "numbers.pyx"
 include "tokenizer.pyx"
 
 include "msgpack.pyx"
+include "lessons.pyx"
 include "lookup.pyx"
 include "stored_grams.pyx"
 include "mailbox.pyx"
