@@ -128,6 +128,8 @@ cdef int add_row(Rows *rows, Features *features) except -1 nogil:
     """Add the features of a message; NULL if nobody wants them."""
     cdef Size n
     cdef int64_t *numbers = &rows.numbers[rows.messages * NUMBER_COUNT]
+    rows.entries, rows.gram_count = rows.starts[rows.messages], rows.gram_starts[rows.messages]  # one may have failed
+    rows.size = rows.ends[rows.entries - 1] if rows.entries else 0
     for n in range(NUMBER_COUNT):
         numbers[n] = features.numbers[n] if features is not NULL else -1
     if features is not NULL:
@@ -225,7 +227,7 @@ cdef class BatchReader:
     """Reads messages and makes columns of them, by the settings of a model."""
 
     cdef Reader reader
-    cdef Rows rows
+    cdef Rows it
     cdef object words  # of the settings: what the rules for words refer to
 
     def __cinit__(self, settings):
@@ -233,7 +235,7 @@ cdef class BatchReader:
 
     def __dealloc__(self):
         free_reader(&self.reader)
-        free_rows(&self.rows)
+        free_rows(&self.it)
 
     def add(self, list messages not None, known=None, bint digests=True, bint numbers=True):
         """Read messages; one whose digest is among those `known`, which are sorted, has an empty row.
@@ -252,26 +254,35 @@ cdef class BatchReader:
             for n in range(count):
                 texts[n] = text_of(messages[n])
             with nogil:
-                make_message_room(&self.rows, count)
+                make_message_room(&self.it, count)
                 for n in range(count):
                     self.read(texts[n], known_at, known_count, digests, numbers)
         finally:
             free(texts)
 
+    def rows(self):
+        """Return the rows of all messages since the last call."""
+        cdef MessageRows rows = MessageRows()
+        if self.it.message_room:
+            free_rows(&rows.it)
+            rows.it = self.it
+            memset(&self.it, 0, sizeof(Rows))
+        return rows
+
     def columns(self):
         """Return the columns of all messages since the last call, as `columns_of` does."""
-        make_message_room(&self.rows, 0 if self.rows.message_room else 1)
+        make_message_room(&self.it, 0 if self.it.message_room else 1)
         try:
-            return columns_of(&self.rows)
+            return columns_of(&self.it)
         finally:
-            free_rows(&self.rows)
+            free_rows(&self.it)
 
     cdef int read(
         self, Text raw, const uint64_t *known, Size known_count, bint with_digest, bint with_numbers
     ) except -1 nogil:
         """Read a message and add its row."""
         cdef Reader *reader = &self.reader
-        cdef Rows *rows = &self.rows
+        cdef Rows *rows = &self.it
         cdef uint64_t digest = 0
         cdef Field *date
         clear_arena(&reader.arena)

@@ -4,9 +4,6 @@
 # table once, and only read then; what its journal changes is in a second one. Counts that are left on disk are looked
 # up by Python. Tables are as large as the file's columns; a slot beyond the last one in use is always free.
 
-cdef extern from *:
-    void __builtin_prefetch(const void *at) noexcept nogil
-
 cdef enum:
     MAX_STEPS = 32  # from the slot where a fingerprint belongs, one by one; further ones are bisected
     MAX_HASH_WIDTH = 4  # bytes of a count, of which a slot holds two

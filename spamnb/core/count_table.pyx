@@ -1,0 +1,435 @@
+# Counts in memory: a table of tokens and pairs, found by hashing, and counters of grams.
+#
+# Entries stay in the order they came. A slot holds the number of an entry and, in the bits above it, some of its hash, so
+# that a wrong entry is seldom looked at. Where a fingerprint lies depends on a random factor of this process: senders choose
+# fingerprints. Slots and entries are prefetched for many fingerprints at once, so that cache misses overlap.
+#
+# Totals are kept up by every change. A token is a word if it has occurrences, else a pair of neighbours.
+
+cdef enum:
+    FIRST_ROOM = 1 << 10
+    MAX_ROOM = 1 << 30
+    FULL_COUNT = 1 << 30
+    MAX_DAY = 0xFFFF
+
+cdef uint64_t TABLE_FACTOR = int.from_bytes(urandom(8), "little") | 1
+cdef int32_t MAX_BEFORE_MESSAGE = MAX_INT32 - MAX_OCCURRENCES  # of a count to which a message is added
+
+
+cdef struct NumberSums:  # of a numeric feature in the messages of a label
+    int64_t count
+    int64_t sum
+    int64_t high_squares  # the sum of squares has 128 bits
+    uint64_t low_squares
+
+
+cdef class CountTable(Counts):
+    """Counts of tokens, pairs and grams in memory, and their totals."""
+
+    cdef readonly tuple labels
+    cdef Size used, room
+    cdef uint64_t *keys
+    cdef int32_t *counts  # [entry][2 * label_count]: messages by label, then occurrences by label
+    cdef uint16_t *first_days
+    cdef uint16_t *last_days
+    cdef uint64_t *text_ends  # in `letters`; a text starts where that of the entry before ends. NULL without texts
+    cdef Byte *letters
+    cdef Size letter_count, letter_room
+    cdef int32_t *grams  # [COUNTERS][label_count]; NULL until some are counted
+    cdef uint32_t *slots  # twice as many as there is room: entry + 1, and bits of its hash above; 0: free
+    cdef int slot_bits
+    cdef int only_day  # of all entries; below 0 if there is none yet, or several
+    cdef int32_t highest  # count of occurrences
+    cdef bint has_texts, is_busy
+    cdef object identity, origin  # stand for these entries, and for those that this is a copy of
+    cdef Size copied  # entries that it has of the origin
+    cdef int64_t[MAX_LABELS] message_totals, presence_totals, occurrence_totals, pair_totals
+    cdef int64_t word_count, pair_count  # that are in any message
+    cdef NumberSums *sums  # [NUMBER_COUNT][label_count]
+
+    def __cinit__(self, labels, bint has_texts=True):
+        self.labels = tuple(labels)
+        if not 0 < len(self.labels) <= MAX_LABELS:
+            raise ValueError("no labels, or too many")
+        self.label_count, self.has_texts, self.only_day = len(self.labels), has_texts, -1
+        self.identity = object()
+        self.sums = <NumberSums *>memory_of(NULL, NUMBER_COUNT * self.label_count * sizeof(NumberSums))
+        memset(self.sums, 0, NUMBER_COUNT * self.label_count * sizeof(NumberSums))
+
+    def __dealloc__(self):
+        free(self.keys)
+        free(self.counts)
+        free(self.first_days)
+        free(self.last_days)
+        free(self.text_ends)
+        free(self.letters)
+        free(self.grams)
+        free(self.slots)
+        free(self.sums)
+
+    def __len__(self):
+        return self.used
+
+    # Entries
+
+    cdef inline uint32_t hash_of(self, uint64_t key) noexcept nogil:
+        return key * TABLE_FACTOR >> 32
+
+    cdef inline Size home_of(self, uint32_t hash) noexcept nogil:
+        """Return the slot where an entry belongs; if it is taken, the entry is in one of those behind."""
+        return hash >> (32 - self.slot_bits)
+
+    cdef inline Size candidate(self, uint64_t key) noexcept nogil:
+        """Return the entry that some bits of a hash tell, or NOWHERE; another key may have the same bits."""
+        cdef uint32_t hash = self.hash_of(key), entry_bits = (<uint32_t>1 << self.slot_bits) - 1, slot
+        cdef Size at = self.home_of(hash)
+        while True:
+            slot = self.slots[at]
+            if not slot:
+                return NOWHERE
+            if not (slot ^ hash << self.slot_bits) & ~entry_bits:
+                return (slot & entry_bits) - 1
+            at = (at + 1) & entry_bits
+
+    cdef Size slot_of_key(self, uint64_t key) noexcept nogil:
+        """Return the slot of a key, or the free one where it belongs."""
+        cdef uint32_t hash = self.hash_of(key), entry_bits = (<uint32_t>1 << self.slot_bits) - 1, slot
+        cdef Size at = self.home_of(hash)
+        while True:
+            slot = self.slots[at]
+            if not slot:
+                return at
+            if not (slot ^ hash << self.slot_bits) & ~entry_bits and self.keys[(slot & entry_bits) - 1] == key:
+                return at
+            at = (at + 1) & entry_bits
+
+    cdef Size entry_of(self, uint64_t key) noexcept nogil:
+        """Return the entry of a key, or NOWHERE."""
+        if not self.used:
+            return NOWHERE
+        return <Size>(self.slots[self.slot_of_key(key)] & ((<uint32_t>1 << self.slot_bits) - 1)) - 1
+
+    cdef int make_entry_room(self, Size more) except -1 nogil:
+        """Make room for so many entries more."""
+        cdef Size room = max(self.room, <Size>FIRST_ROOM), bits = 1
+        if self.used + more <= self.room:
+            return 0
+        while room < self.used + more:
+            room *= 2
+        if room > MAX_ROOM:
+            with gil:
+                raise OverflowError("too many tokens for one table")
+        self.keys = <uint64_t *>memory_of(self.keys, room * sizeof(uint64_t))
+        self.counts = <int32_t *>memory_of(self.counts, room * 2 * self.label_count * sizeof(int32_t))
+        self.first_days = <uint16_t *>memory_of(self.first_days, room * sizeof(uint16_t))
+        self.last_days = <uint16_t *>memory_of(self.last_days, room * sizeof(uint16_t))
+        if self.has_texts:
+            self.text_ends = <uint64_t *>memory_of(self.text_ends, room * sizeof(uint64_t))
+        while <Size>1 << bits < 2 * room:
+            bits += 1
+        return self.set_slots(room, bits)
+
+    cdef int set_slots(self, Size room, int bits) except -1 nogil:
+        """Put all entries into new slots."""
+        cdef uint32_t *slots = <uint32_t *>calloc(2 * room, sizeof(uint32_t))
+        cdef Size n, at, last = 2 * room - 1
+        cdef uint32_t hash
+        if slots is NULL:
+            with gil:
+                raise MemoryError
+        free(self.slots)
+        self.slots, self.room, self.slot_bits = slots, room, bits
+        for n in range(self.used):
+            if n + 16 < self.used:
+                __builtin_prefetch(&slots[self.home_of(self.hash_of(self.keys[n + 16]))])
+            hash = self.hash_of(self.keys[n])
+            at = self.home_of(hash)
+            while slots[at]:
+                at = (at + 1) & last
+            slots[at] = hash << bits | <uint32_t>(n + 1)
+        return 0
+
+    cdef Size new_entry(self, uint64_t key, Size slot, const Byte *text, Size size, int day) except -1 nogil:
+        """Put an entry with no counts into a free slot; `make_entry_room` was called."""
+        cdef Size entry = self.used
+        if self.has_texts:
+            if self.letter_room - self.letter_count < size:
+                self.letters = <Byte *>memory_of(self.letters, 2 * (self.letter_room + size) + FIRST_LETTERS)
+                self.letter_room = 2 * (self.letter_room + size) + FIRST_LETTERS
+            if size:
+                memcpy(self.letters + self.letter_count, text, size)
+                self.letter_count += size
+            self.text_ends[entry] = self.letter_count
+        self.keys[entry] = key
+        self.first_days[entry] = self.last_days[entry] = day
+        memset(self.counts + entry * 2 * self.label_count, 0, 2 * self.label_count * sizeof(int32_t))
+        self.slots[slot] = self.hash_of(key) << self.slot_bits | <uint32_t>(entry + 1)
+        self.used += 1
+        return entry
+
+    cdef Size entry_made(self, uint64_t key, const Byte *text, Size size, int day) except -1 nogil:
+        """Return the entry of a key, which is made with a text if there is none."""
+        cdef Size slot
+        self.make_entry_room(1)
+        slot = self.slot_of_key(key)
+        if self.slots[slot]:
+            return <Size>(self.slots[slot] & ((<uint32_t>1 << self.slot_bits) - 1)) - 1
+        return self.new_entry(key, slot, text, size, day)
+
+    cdef inline void see_on(self, Size entry, int day) noexcept nogil:
+        """Note that a token was seen on a day."""
+        self.first_days[entry] = min(self.first_days[entry], <uint16_t>day)
+        self.last_days[entry] = max(self.last_days[entry], <uint16_t>day)
+
+    cdef inline Text text_of_entry(self, Size entry) noexcept nogil:
+        """Return the text of a word; that of a pair is empty."""
+        cdef Text text = nothing()
+        cdef uint64_t start
+        if self.text_ends is not NULL:
+            start = self.text_ends[entry - 1] if entry else 0
+            text.at, text.size = self.letters + start, self.text_ends[entry] - start
+        return text
+
+    # Answers
+
+    cdef int find(self, const uint64_t *keys, Size count, int64_t *rows) except -1 nogil:
+        cdef Size[AT_ONCE] entries
+        cdef Size start = 0, size, n, k, width = 2 * self.label_count
+        cdef const int32_t *row
+        if not self.used:
+            memset(rows, 0, count * width * sizeof(int64_t))
+            return 0
+        while start < count:
+            size = min(<Size>AT_ONCE, count - start)
+            self.find_candidates(keys + start, size, entries)
+            for n in range(size):
+                if entries[n] >= 0 and self.keys[entries[n]] != keys[start + n]:
+                    entries[n] = self.entry_of(keys[start + n])
+                if entries[n] >= 0:
+                    row = self.counts + entries[n] * width
+                    for k in range(width):
+                        rows[k] = row[k]
+                else:
+                    memset(rows, 0, width * sizeof(int64_t))
+                rows += width
+            start += size
+        return 0
+
+    cdef inline void find_candidates(self, const uint64_t *keys, Size count, Size *entries) noexcept nogil:
+        """Find the likely entries of up to AT_ONCE keys, and prefetch them."""
+        cdef Size n
+        for n in range(count):
+            __builtin_prefetch(&self.slots[self.home_of(self.hash_of(keys[n]))])
+        for n in range(count):
+            entries[n] = self.candidate(keys[n])
+            if entries[n] >= 0:
+                __builtin_prefetch(&self.keys[entries[n]])
+                __builtin_prefetch(&self.counts[entries[n] * 2 * self.label_count])
+
+    cdef int find_grams(self, const uint32_t *counters, Size count, int64_t *rows) except -1 nogil:
+        cdef Size n, k, width = self.label_count
+        for n in range(count):
+            for k in range(width):
+                rows[k] = 0
+                if self.grams is not NULL and counters[n] < COUNTERS:
+                    rows[k] = self.grams[counters[n] * width + k]
+            rows += width
+        return 0
+
+    cdef const int32_t *places_of(self, MessageRows rows, Size message) noexcept nogil:
+        """Return the entry of each entry of a message, NULL where they are not known."""
+        cdef Size start = rows.it.starts[message]
+        if rows.places is NULL or (rows.it.starts[message + 1] > start and rows.places[start] < 0):
+            return NULL
+        if rows.owner is not self.identity and (rows.owner is not self.origin or rows.place_end > self.copied):
+            return NULL
+        return rows.places + start
+
+    # Totals
+
+    @property
+    def messages(self):
+        """How many messages of each label were counted."""
+        return [self.message_totals[k] for k in range(self.label_count)]
+
+    @property
+    def presences(self):
+        """Each label's sum over words of the messages that have them."""
+        return [self.presence_totals[k] for k in range(self.label_count)]
+
+    @property
+    def occurrences(self):
+        """How often words occur in messages of each label."""
+        return [self.occurrence_totals[k] for k in range(self.label_count)]
+
+    @property
+    def pair_presences(self):
+        """Each label's sum over pairs of the messages that have them."""
+        return [self.pair_totals[k] for k in range(self.label_count)]
+
+    @property
+    def vocabulary(self):
+        """How many words are in any message."""
+        return self.word_count
+
+    @property
+    def pair_vocabulary(self):
+        """How many pairs are in any message."""
+        return self.pair_count
+
+    @property
+    def numbers(self):
+        """Sums of the numeric features that any message has, by name: n, Σx and Σx² for each label."""
+        cdef dict found = {}
+        cdef NumberSums *sums = self.sums
+        for name in NUMBERS:
+            by_label = [
+                [sums[k].count, sums[k].sum, (<object>sums[k].high_squares << 64) + sums[k].low_squares]
+                for k in range(self.label_count)
+            ]
+            if any([any(of_label) for of_label in by_label]):
+                found[name] = by_label
+            sums += self.label_count
+        return dict(sorted(found.items()))
+
+    @property
+    def size(self):
+        """Bytes of memory."""
+        cdef Size of_entry = (sizeof(uint64_t) + 2 * sizeof(uint16_t) + 2 * self.label_count * sizeof(int32_t)
+                              + (sizeof(uint64_t) if self.has_texts else 0))
+        return (self.used * of_entry + 2 * self.room * sizeof(uint32_t) + self.letter_count
+                + (COUNTERS * self.label_count * sizeof(int32_t) if self.grams is not NULL else 0))
+
+    @property
+    def is_full(self):
+        """Whether a count passed 2^30: a table has to be written before more is added."""
+        cdef int k
+        for k in range(self.label_count):
+            if self.message_totals[k] > FULL_COUNT:
+                return True
+        return self.highest > FULL_COUNT
+
+    # Changes
+
+    def add(self, MessageRows rows not None, messages, label_indices, int day, int sign=1):
+        """Count messages, given by their numbers, each for a label; or take them away again (sign -1).
+
+        With sign 0 their tokens become entries with no counts. Where the rows keep places, these are noted.
+        """
+        cdef Numbers wanted = Numbers(messages, sizeof(int64_t)), labels = Numbers(label_indices, sizeof(int64_t))
+        cdef const int64_t *message = <const int64_t *>wanted.at
+        cdef const int64_t *label = <const int64_t *>labels.at
+        cdef Size n
+        if wanted.count != labels.count or not 0 <= day <= MAX_DAY or not -1 <= sign <= 1:
+            raise ValueError("not a label for each message, or no such day or sign")
+        check_below(message, wanted.count, rows.it.messages)
+        check_below(label, labels.count, self.label_count)
+        self.begin()
+        try:
+            if rows.notes_places and rows.owner is None:
+                rows.start_places(self.identity)
+            self.only_day = day if not self.used or self.only_day == day else -1
+            with nogil:
+                for n in range(wanted.count):
+                    count_message(self, rows, message[n], label[n], day, sign)
+        finally:
+            self.is_busy = False
+
+    def change(self, MessageRows rows not None, Size message, int label_index, int sign):
+        """Count a message of a label, or take it away again (sign -1)."""
+        if not 0 <= message < rows.it.messages or not 0 <= label_index < self.label_count or not -1 <= sign <= 1:
+            raise IndexError("no such message, label or sign")
+        self.begin()
+        try:
+            count_message(self, rows, message, label_index, max(self.only_day, 0), sign)
+        finally:
+            self.is_busy = False
+
+    def add_lesson(self, bytes fingerprints not None, bytes occurrences not None, bytes texts not None,
+                   bytes pairs not None, bytes grams not None, list steps not None, int day):
+        """Add what a record of a journal changes; totals are not kept up.
+
+        Texts, if there are any, end with a newline each. Steps: a label index, and 1 to add or -1 to subtract.
+        """
+        cdef Lesson lesson
+        if len(steps) > MAX_STEPS_OF_LESSON or not 0 <= day <= MAX_DAY:
+            raise ValueError("too many steps, or no such day")
+        lesson.day, lesson.steps = day, 0
+        for label_index, sign in steps:
+            if not 0 <= label_index < self.label_count or sign not in (1, -1):
+                raise ValueError("no such label or sign")
+            lesson.labels[lesson.steps], lesson.signs[lesson.steps] = label_index, sign
+            lesson.steps += 1
+        lesson.words, lesson.pairs, lesson.grams = text_of(fingerprints), text_of(pairs), text_of(grams)
+        lesson.occurrences, lesson.texts = text_of(occurrences), text_of(texts)
+        check_lesson(&lesson)
+        self.begin()
+        try:
+            self.only_day = day if not self.used or self.only_day == day else -1
+            count_lesson(self, &lesson)
+        finally:
+            self.is_busy = False
+
+    cdef int begin(self) except -1:
+        """Raise an error if another thread changes this table."""
+        if self.is_busy:
+            raise RuntimeError("another thread changes this table")
+        self.is_busy = True
+        return 0
+
+    def clear_entries(self):
+        """Forget tokens, pairs and their totals; messages, numbers and grams stay."""
+        self.begin()
+        if self.slots is not NULL:
+            memset(self.slots, 0, 2 * self.room * sizeof(uint32_t))
+        self.used = self.letter_count = self.highest = 0
+        memset(self.presence_totals, 0, sizeof(self.presence_totals))
+        memset(self.occurrence_totals, 0, sizeof(self.occurrence_totals))
+        memset(self.pair_totals, 0, sizeof(self.pair_totals))
+        self.word_count = self.pair_count = self.copied = 0
+        self.identity, self.is_busy = object(), False
+
+    def copy(self):
+        """Return a copy without texts; places noted in this table are good for the copy, too."""
+        cdef CountTable table = CountTable(self.labels, False)
+        cdef Size width = 2 * self.label_count
+        table.make_entry_room(self.used)
+        table.used, table.only_day, table.highest = self.used, self.only_day, self.highest
+        if self.used:
+            memcpy(table.keys, self.keys, self.used * sizeof(uint64_t))
+            memcpy(table.counts, self.counts, self.used * width * sizeof(int32_t))
+            memcpy(table.first_days, self.first_days, self.used * sizeof(uint16_t))
+            memcpy(table.last_days, self.last_days, self.used * sizeof(uint16_t))
+            table.set_slots(table.room, table.slot_bits)
+        if self.grams is not NULL:
+            make_grams(table)
+            memcpy(table.grams, self.grams, <Size>COUNTERS * self.label_count * sizeof(int32_t))
+        memcpy(table.sums, self.sums, NUMBER_COUNT * self.label_count * sizeof(NumberSums))
+        table.message_totals, table.presence_totals = self.message_totals, self.presence_totals
+        table.occurrence_totals, table.pair_totals = self.occurrence_totals, self.pair_totals
+        table.word_count, table.pair_count = self.word_count, self.pair_count
+        table.origin, table.copied = self.identity, self.used
+        return table
+
+    # For Python
+
+    def histogram(self):
+        """Return how many words are in each combination of messages by label."""
+        return histogram_of(self)
+
+    def texts(self, entries):
+        """Return the texts of entries; that of a pair is empty."""
+        cdef Size entry
+        cdef list found = []
+        for entry in entries:
+            if not 0 <= entry < self.used:
+                raise IndexError("no such entry")
+            found.append(str_of(self.text_of_entry(entry)))
+        return found
+
+    def gram_array(self):
+        """Return in how many messages of each label each gram is (32 bits); nothing if no grams were counted."""
+        cdef Column counts = new_column(<Size>COUNTERS * self.label_count * sizeof(int32_t) if self.grams is not NULL else 0)
+        if self.grams is not NULL:
+            memcpy(counts.at, self.grams, counts.size)
+        return counts

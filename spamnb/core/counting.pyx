@@ -1,0 +1,286 @@
+# Messages added to a `CountTable`, or taken away from it, with all totals.
+
+cdef enum:
+    AHEAD = 16  # entries that are prefetched before their turn
+    MAX_STEPS_OF_LESSON = 2  # a message is moved from a label to another
+
+
+cdef struct Tally:  # what a message changes in the totals
+    int64_t words
+    int64_t pairs
+    int64_t new_words
+    int64_t new_pairs
+    int64_t occurrences
+    int32_t highest
+
+
+cdef int count_message(CountTable table, MessageRows rows, Size message, int label, int day, int sign) except -1 nogil:
+    """Add a message of a label (1), or subtract it (-1)."""
+    cdef const int32_t *places = table.places_of(rows, message)
+    cdef Tally tally
+    if table.highest > MAX_BEFORE_MESSAGE:
+        with gil:
+            raise OverflowError("counts of this table are too high")
+    memset(&tally, 0, sizeof(Tally))
+    tally.highest = table.highest
+    if places is not NULL:
+        count_places(table, &rows.it, places, message, label, day, sign, &tally)
+    else:
+        count_keys(table, rows, message, label, day, sign, &tally)
+    table.presence_totals[label] += tally.words
+    table.pair_totals[label] += tally.pairs
+    table.occurrence_totals[label] += tally.occurrences
+    table.word_count += tally.new_words
+    table.pair_count += tally.new_pairs
+    table.highest = tally.highest
+    table.message_totals[label] += sign
+    count_numbers(table, &rows.it.numbers[message * NUMBER_COUNT], label, sign)
+    return count_grams_of(table, &rows.it, message, label, sign)
+
+
+cdef int count_keys(
+    CountTable table, MessageRows rows, Size message, int label, int day, int sign, Tally *tally
+) except -1 nogil:
+    """Count the entries of a message, found by hashing, and note their places."""
+    cdef Size[AT_ONCE] entries
+    cdef Rows *it = &rows.it
+    cdef Size start = it.starts[message], end = it.starts[message + 1], size, n, at, slot, text
+    cdef bint is_later = sign > 0 and table.only_day < 0
+    cdef bint notes = rows.places is not NULL and rows.owner is table.identity
+    while start < end:
+        size = min(<Size>AT_ONCE, end - start)
+        table.make_entry_room(size)
+        table.find_candidates(it.fingerprints + start, size, entries)
+        for n in range(size):
+            at = start + n
+            if entries[n] < 0 or table.keys[entries[n]] != it.fingerprints[at]:
+                slot = table.slot_of_key(it.fingerprints[at])
+                entries[n] = <Size>(table.slots[slot] & ((<uint32_t>1 << table.slot_bits) - 1)) - 1
+                if entries[n] < 0:
+                    text = it.ends[at - 1] if it.ends is not NULL and at else 0
+                    entries[n] = table.new_entry(
+                        it.fingerprints[at], slot, it.letters + text, it.ends[at] - text if it.ends is not NULL else 0, day)
+            count_entry(table, entries[n], label, it.times[at], sign, tally)
+            if is_later:
+                table.see_on(entries[n], day)
+        if notes:
+            for n in range(size):
+                rows.places[start + n] = entries[n]
+                rows.place_end = max(rows.place_end, entries[n] + 1)
+        start += size
+    return 0
+
+
+cdef void count_places(
+    CountTable table, const Rows *it, const int32_t *places, Size message, int label, int day, int sign, Tally *tally
+) noexcept nogil:
+    """Count the entries of a message whose places are known."""
+    cdef Size n, start = it.starts[message], count = it.starts[message + 1] - start, width = 2 * table.label_count
+    cdef bint is_later = sign > 0 and table.only_day < 0
+    for n in range(count):
+        if n + AHEAD < count:
+            __builtin_prefetch(table.counts + places[n + AHEAD] * width)
+        count_entry(table, places[n], label, it.times[start + n], sign, tally)
+        if is_later:
+            table.see_on(places[n], day)
+
+
+cdef inline void count_entry(
+    CountTable table, Size entry, int label, int32_t times, int sign, Tally *tally
+) noexcept nogil:
+    """Change the counts of a token, and note what that changes in the totals."""
+    cdef int k, labels = table.label_count
+    cdef int32_t *row = table.counts + entry * 2 * labels
+    cdef int64_t messages = 0, occurrences = 0
+    cdef bint was_word, is_new
+    for k in range(labels):
+        messages += row[k]
+        occurrences += row[labels + k]
+    was_word = occurrences > 0
+    occurrences += sign * times
+    if was_word != (occurrences > 0):
+        move_entry(table, row, was_word)
+    row[label] += sign
+    row[labels + label] += sign * times
+    tally.highest = max(tally.highest, row[labels + label])
+    tally.occurrences += sign * times
+    if occurrences > 0:
+        tally.words += sign
+        tally.new_words += (messages + sign > 0) - (messages > 0)
+    else:
+        tally.pairs += sign
+        tally.new_pairs += (messages + sign > 0) - (messages > 0)
+
+
+cdef void move_entry(CountTable table, const int32_t *row, bint was_word) noexcept nogil:
+    """Move an entry as it is from the totals of words to those of pairs, or back: a new one, or one that both have."""
+    cdef int k
+    cdef int64_t messages = 0, way = -1 if was_word else 1
+    for k in range(table.label_count):
+        messages += row[k]
+        table.presence_totals[k] += way * row[k]
+        table.pair_totals[k] -= way * row[k]
+    if messages > 0:
+        table.word_count += way
+        table.pair_count -= way
+
+
+cdef void count_numbers(CountTable table, const int64_t *numbers, int label, int sign) noexcept nogil:
+    """Add numeric features to their sums, or subtract them."""
+    cdef Size n
+    cdef NumberSums *sums
+    cdef uint64_t square, before
+    for n in range(NUMBER_COUNT):
+        if numbers[n] == MISSING or not sign:
+            continue
+        sums = &table.sums[n * table.label_count + label]
+        square, before = <uint64_t>(numbers[n] * numbers[n]), sums.low_squares
+        sums.count += sign
+        sums.sum += sign * numbers[n]
+        if sign > 0:
+            sums.low_squares += square
+            sums.high_squares += sums.low_squares < before
+        else:
+            sums.low_squares -= square
+            sums.high_squares -= sums.low_squares > before
+
+
+cdef int make_grams(CountTable table) except -1 nogil:
+    table.grams = <int32_t *>calloc(<Size>COUNTERS * table.label_count, sizeof(int32_t))
+    if table.grams is NULL:
+        with gil:
+            raise MemoryError
+    return 0
+
+
+cdef int count_grams_of(CountTable table, const Rows *it, Size message, int label, int sign) except -1 nogil:
+    cdef Size n, start = it.gram_starts[message], end = it.gram_starts[message + 1], labels = table.label_count
+    cdef int32_t *counts
+    if start == end or not sign:
+        return 0
+    if table.grams is NULL:
+        make_grams(table)
+    counts = table.grams + label
+    for n in range(start, end):
+        counts[it.grams[n] * labels] += sign
+    return 0
+
+
+# Lessons of a journal
+
+cdef struct Lesson:  # a record: what one message changes
+    Text words  # fingerprints, 64 bits each
+    Text occurrences  # 16 bits each
+    Text texts  # each with a newline behind it, or none
+    Text pairs
+    Text grams  # counters, 32 bits each
+    int steps
+    int[MAX_STEPS_OF_LESSON] labels
+    int[MAX_STEPS_OF_LESSON] signs
+    int day
+
+
+cdef int check_lesson(Lesson *lesson) except -1:
+    """Raise an error if the parts of a lesson do not match."""
+    cdef Size words = lesson.words.size // 8, n
+    if lesson.words.size % 8 or lesson.pairs.size % 8 or lesson.grams.size % 4 or lesson.occurrences.size != 2 * words:
+        raise ValueError("not as many occurrences as tokens")
+    if lesson.texts.size and count_byte(lesson.texts, 10) != words:
+        raise ValueError("not as many texts as tokens")
+    for n in range(lesson.grams.size // 4):
+        if four_at(lesson.grams.at + 4 * n) >= COUNTERS:
+            raise ValueError("no such gram")
+    return 0
+
+
+cdef int count_lesson(CountTable table, Lesson *lesson) except -1 nogil:
+    """Change the counts of all that a lesson has; they may go below 0."""
+    cdef Size n, end, text = 0
+    cdef const Byte *letters = lesson.texts.at
+    cdef Text empty = nothing()
+    for n in range(lesson.words.size // 8):
+        end = find_byte(lesson.texts, 10, text)
+        change_row(table, lesson, eight_at(lesson.words.at + 8 * n), piece(lesson.texts, text, end),
+                   number_at(lesson.occurrences.at + 2 * n, 2))
+        text = end + 1
+    for n in range(lesson.pairs.size // 8):
+        change_row(table, lesson, eight_at(lesson.pairs.at + 8 * n), empty, 0)
+    if lesson.grams.size and table.grams is NULL:
+        make_grams(table)
+    for n in range(lesson.grams.size // 4):
+        for end in range(lesson.steps):
+            table.grams[four_at(lesson.grams.at + 4 * n) * table.label_count + lesson.labels[end]] += lesson.signs[end]
+    return 0
+
+
+cdef int change_row(CountTable table, Lesson *lesson, uint64_t key, Text text, int32_t times) except -1 nogil:
+    cdef Size entry = table.entry_made(key, text.at, text.size, lesson.day)
+    cdef int32_t *row = table.counts + entry * 2 * table.label_count
+    cdef int step
+    table.see_on(entry, lesson.day)
+    for step in range(lesson.steps):
+        row[lesson.labels[step]] += lesson.signs[step]
+        row[table.label_count + lesson.labels[step]] += lesson.signs[step] * times
+        table.highest = max(table.highest, row[table.label_count + lesson.labels[step]])
+    return 0
+
+
+# How many words have which counts
+
+cdef inline Size hash_of_row(const int32_t *row, int labels, int bits) noexcept nogil:
+    """Return a hash of the messages of a word."""
+    cdef uint64_t hash = 0
+    cdef int k
+    for k in range(labels):
+        hash = (hash ^ <uint32_t>row[k]) * TABLE_FACTOR
+        hash ^= hash >> 32
+    return hash * TABLE_FACTOR >> (64 - bits)
+
+
+cdef Size count_kinds(CountTable table, uint32_t *firsts, int64_t *sizes, int bits) noexcept nogil:
+    """Count the words of each kind, whose messages are the same: the first of them + 1, and how many they are.
+
+    Return how many kinds there are, NOWHERE if there is not room for twice as many.
+    """
+    cdef Size n, k, at, labels = table.label_count, kinds = 0, last = (<Size>1 << bits) - 1
+    cdef const int32_t *row
+    cdef int64_t messages, occurrences
+    for n in range(table.used):
+        row, messages, occurrences = table.counts + n * 2 * labels, 0, 0
+        for k in range(labels):
+            messages += row[k]
+            occurrences += row[labels + k]
+        if messages <= 0 or occurrences <= 0:
+            continue
+        at = hash_of_row(row, labels, bits)
+        while firsts[at] and memcmp(table.counts + (firsts[at] - 1) * 2 * labels, row, labels * sizeof(int32_t)):
+            at = (at + 1) & last
+        if not firsts[at]:
+            firsts[at] = n + 1
+            kinds += 1
+            if 2 * kinds > last:
+                return NOWHERE
+        sizes[at] += 1
+    return kinds
+
+
+cdef dict histogram_of(CountTable table):
+    """Return how many words are in each combination of messages by label."""
+    cdef Size at, k, labels = table.label_count
+    cdef Column firsts, sizes
+    cdef uint32_t *first
+    cdef int bits = 12
+    cdef dict found = {}
+    while True:
+        firsts, sizes = new_column(sizeof(uint32_t) << bits), new_column(sizeof(int64_t) << bits)
+        memset(firsts.at, 0, firsts.size)
+        memset(sizes.at, 0, sizes.size)
+        if count_kinds(table, <uint32_t *>firsts.at, <int64_t *>sizes.at, bits) >= 0:
+            break
+        bits += 2
+    first = <uint32_t *>firsts.at
+    for at in range(<Size>1 << bits):
+        if first[at]:
+            messages = tuple([table.counts[(first[at] - 1) * 2 * labels + k] for k in range(labels)])
+            found[messages] = (<int64_t *>sizes.at)[at]
+    return found

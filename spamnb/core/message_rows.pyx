@@ -1,0 +1,319 @@
+# Rows of many messages: what a reader made of each, one behind the other, as it was read.
+#
+# They are counted by a `CountTable` and scored. Where their entries lie in a table may be noted (`places`), so that
+# messages are taken out of it and put back without hashing. Rows come from other processes, too: all that is in them is
+# checked when they are unpickled.
+
+cdef enum:
+    HEAD_SIZES = 6  # numbers that packed rows begin with
+    PACKED_ARRAYS = 12
+    UNKNOWN_PLACE = -1
+
+
+cdef class MessageRows:
+    """Features, digests and dates of many messages."""
+
+    cdef Rows it
+    cdef int32_t *places  # NULL, or the entry of a table for each entry; UNKNOWN_PLACE for those of messages not counted
+    cdef Size place_end  # all places are below this
+    cdef object owner  # stands for the table that the places are of
+    cdef bint notes_places
+
+    def __cinit__(self):
+        make_message_room(&self.it, 1)
+
+    def __dealloc__(self):
+        free_rows(&self.it)
+        free(self.places)
+
+    def __len__(self):
+        return self.it.messages
+
+    @property
+    def keeps_places(self):
+        """Whether the next table that counts these messages notes where their entries lie; those known are forgotten."""
+        return self.notes_places
+
+    @keeps_places.setter
+    def keeps_places(self, bint keeps):
+        free(self.places)
+        self.places, self.owner, self.place_end, self.notes_places = NULL, None, 0, keeps
+
+    @property
+    def digests(self):
+        """A digest of 64 bits for each message."""
+        cdef Column digests = new_column(self.it.messages * sizeof(uint64_t))
+        if self.it.messages:
+            memcpy(digests.at, self.it.digests, digests.size)
+        return digests
+
+    @property
+    def entry_starts(self):
+        """Where the entries of each message start, and the end of the last (64 bits)."""
+        cdef Column starts = new_column((self.it.messages + 1) * sizeof(int64_t))
+        memcpy(starts.at, self.it.starts, starts.size)
+        return starts
+
+    @property
+    def dates(self):
+        """The date of each message as it is written; empty if it has none."""
+        cdef Size n, start, end
+        cdef list dates = []
+        for n in range(self.it.messages):
+            start, end = self.it.date_ends[n], self.it.date_ends[n + 1]
+            dates.append(PyUnicode_DecodeUTF8(<const char *>self.it.dates + start, end - start, "replace") if end > start else "")
+        return dates
+
+    @property
+    def size(self):
+        """Bytes of memory."""
+        cdef Rows *rows = &self.it
+        cdef Size of_entry = sizeof(uint64_t) + sizeof(uint16_t) + sizeof(uint8_t)
+        of_entry += sizeof(uint32_t) if rows.ends is not NULL else 0
+        of_entry += sizeof(int32_t) if self.notes_places else 0
+        return (
+            rows.entries * of_entry + rows.size + rows.gram_count * sizeof(uint32_t)
+            + rows.messages * (4 + NUMBER_COUNT) * sizeof(int64_t) + rows.date_ends[rows.messages]
+        )
+
+    def numbers(self, Size message):
+        """Return the numeric features of a message by name, without those that are missing."""
+        cdef Size n
+        if not 0 <= message < self.it.messages:
+            raise IndexError("no such message")
+        cdef const int64_t *numbers = &self.it.numbers[message * NUMBER_COUNT]
+        return {NUMBERS[n]: numbers[n] for n in range(NUMBER_COUNT) if numbers[n] != MISSING}
+
+    def chosen(self, messages):
+        """Return some messages, in the order given, without texts, numbers and dates."""
+        cdef Numbers wanted = Numbers(messages, sizeof(int64_t))
+        cdef const int64_t *message = <const int64_t *>wanted.at
+        cdef MessageRows rows = MessageRows()
+        cdef Size n, entries = 0, grams = 0
+        check_below(message, wanted.count, self.it.messages)
+        with nogil:
+            for n in range(wanted.count):
+                entries += self.it.starts[message[n] + 1] - self.it.starts[message[n]]
+                grams += self.it.gram_starts[message[n] + 1] - self.it.gram_starts[message[n]]
+            reserve(&rows.it, wanted.count, entries, 0, grams, 0, False)
+            for n in range(wanted.count):
+                append(&rows.it, &self.it, message[n], message[n] + 1, False)
+        rows.notes_places = self.notes_places
+        if self.places is not NULL:
+            rows.start_places(self.owner)
+            rows.place_end, entries = self.place_end, 0
+            for n in range(wanted.count):
+                grams = rows.it.starts[n + 1] - rows.it.starts[n]
+                memcpy(rows.places + rows.it.starts[n], self.places + self.it.starts[message[n]], grams * sizeof(int32_t))
+        return rows
+
+    @staticmethod
+    def joined(list pieces not None):
+        """Return the messages of several rows, one behind the other."""
+        cdef MessageRows rows = MessageRows(), piece
+        cdef Size messages = 0, entries = 0, letters = 0, grams = 0, dates = 0
+        cdef bint has_texts = False
+        rows.notes_places = len(pieces) > 0
+        for piece in pieces:
+            if piece is None:
+                raise TypeError("not rows of messages")
+            messages += piece.it.messages
+            entries += piece.it.entries
+            letters += piece.it.size
+            grams += piece.it.gram_count
+            dates += piece.it.date_ends[piece.it.messages]
+            has_texts |= piece.it.ends is not NULL
+            rows.notes_places &= piece.notes_places
+        reserve(&rows.it, messages, entries, letters, grams, dates, has_texts)
+        for piece in pieces:
+            append(&rows.it, &piece.it, 0, piece.it.messages, True)
+        rows.join_places(pieces)
+        return rows
+
+    cdef int join_places(self, list pieces) except -1:
+        """Note the places of the pieces, if all are of one table."""
+        cdef MessageRows piece
+        cdef Size at = 0
+        for piece in pieces:
+            if not self.notes_places or piece.places is NULL or piece.owner is not (<MessageRows>pieces[0]).owner:
+                return 0
+        for piece in pieces:
+            if not at:
+                self.start_places(piece.owner)
+            memcpy(self.places + at, piece.places, piece.it.entries * sizeof(int32_t))
+            self.place_end = max(self.place_end, piece.place_end)
+            at += piece.it.entries
+        return 0
+
+    cdef int start_places(self, owner) except -1:
+        """Begin to note places in a table that `owner` stands for."""
+        free(self.places)
+        self.places = NULL
+        self.places = <int32_t *>memory_of(NULL, self.it.entries * sizeof(int32_t) + 1)
+        memset(self.places, 0xFF, self.it.entries * sizeof(int32_t))  # UNKNOWN_PLACE
+        self.owner, self.place_end = owner, 0
+        return 0
+
+    def __reduce__(self):
+        return unpacked_rows, (packed_rows(&self.it),)
+
+
+cdef int check_below(const int64_t *numbers, Size count, int64_t limit) except -1:
+    """Raise an error if a number is below 0, or not below a limit."""
+    cdef Size n
+    for n in range(count):
+        if not 0 <= numbers[n] < limit:
+            raise IndexError("no such message or label")
+    return 0
+
+
+cdef int reserve(
+    Rows *rows, Size messages, Size entries, Size letters, Size grams, Size dates, bint has_texts
+) except -1 nogil:
+    """Make room for so much in rows that are empty."""
+    if entries > MAX_INT32 or letters > MAX_ENTRIES:
+        with gil:
+            raise OverflowError("too many words for one batch")
+    make_message_room(rows, messages)
+    rows.fingerprints = <uint64_t *>memory_of(rows.fingerprints, entries * sizeof(uint64_t) + 1)
+    rows.times = <uint16_t *>memory_of(rows.times, entries * sizeof(uint16_t) + 1)
+    rows.parts = <uint8_t *>memory_of(rows.parts, entries + 1)
+    rows.grams = <uint32_t *>memory_of(rows.grams, grams * sizeof(uint32_t) + 1)
+    rows.dates = <Byte *>memory_of(rows.dates, dates + 1)
+    if has_texts:
+        rows.ends = <uint32_t *>memory_of(rows.ends, entries * sizeof(uint32_t) + 1)
+        rows.letters = <Byte *>memory_of(rows.letters, letters + 1)
+    rows.entry_room, rows.gram_room, rows.room, rows.date_room = entries, grams, letters, dates
+    return 0
+
+
+cdef void append(Rows *rows, const Rows *source, Size first, Size end, bint with_texts) noexcept nogil:
+    """Add messages of other rows, for which there is room: all of them with texts, numbers and dates, or some without."""
+    cdef Size n, start = source.starts[first], count = source.starts[end] - start
+    cdef Size gram = source.gram_starts[first], grams = source.gram_starts[end] - gram
+    cdef Size date = rows.date_ends[rows.messages]
+    for n in range(first, end):
+        rows.digests[rows.messages + n - first] = source.digests[n]
+        rows.starts[rows.messages + n - first + 1] = rows.entries + source.starts[n + 1] - start
+        rows.gram_starts[rows.messages + n - first + 1] = rows.gram_count + source.gram_starts[n + 1] - gram
+        rows.date_ends[rows.messages + n - first + 1] = date + source.date_ends[n + 1] if with_texts else 0
+    for n in range(first * NUMBER_COUNT, end * NUMBER_COUNT):
+        rows.numbers[(rows.messages - first) * NUMBER_COUNT + n] = source.numbers[n] if with_texts else MISSING
+    if count:
+        memcpy(rows.fingerprints + rows.entries, source.fingerprints + start, count * sizeof(uint64_t))
+        memcpy(rows.times + rows.entries, source.times + start, count * sizeof(uint16_t))
+        memcpy(rows.parts + rows.entries, source.parts + start, count)
+        if rows.ends is not NULL:
+            for n in range(count):
+                rows.ends[rows.entries + n] = rows.size + (source.ends[start + n] if source.ends is not NULL else 0)
+    if grams:
+        memcpy(rows.grams + rows.gram_count, source.grams + gram, grams * sizeof(uint32_t))
+    if with_texts and source.size:
+        memcpy(rows.letters + rows.size, source.letters, source.size)
+        rows.size += source.size
+    if with_texts and source.date_ends[source.messages]:
+        memcpy(rows.dates + date, source.dates, source.date_ends[source.messages])
+    rows.messages += end - first
+    rows.entries += count
+    rows.gram_count += grams
+
+
+# Rows as bytes
+
+cdef struct Stretch:
+    void *at
+    Size size
+
+
+cdef void stretches_of(Rows *rows, Size dates, Stretch[PACKED_ARRAYS] found) noexcept nogil:
+    """Find the arrays of rows, in the order that they are packed."""
+    found[0] = Stretch(rows.starts, (rows.messages + 1) * sizeof(int64_t))
+    found[1] = Stretch(rows.gram_starts, (rows.messages + 1) * sizeof(int64_t))
+    found[2] = Stretch(rows.date_ends, (rows.messages + 1) * sizeof(int64_t))
+    found[3] = Stretch(rows.numbers, rows.messages * NUMBER_COUNT * sizeof(int64_t))
+    found[4] = Stretch(rows.digests, rows.messages * sizeof(uint64_t))
+    found[5] = Stretch(rows.fingerprints, rows.entries * sizeof(uint64_t))
+    found[6] = Stretch(rows.ends, rows.entries * sizeof(uint32_t) if rows.ends is not NULL else 0)
+    found[7] = Stretch(rows.grams, rows.gram_count * sizeof(uint32_t))
+    found[8] = Stretch(rows.times, rows.entries * sizeof(uint16_t))
+    found[9] = Stretch(rows.parts, rows.entries)
+    found[10] = Stretch(rows.letters, rows.size)
+    found[11] = Stretch(rows.dates, dates)
+
+
+cdef bytes packed_rows(Rows *rows):
+    cdef int64_t[HEAD_SIZES] head
+    cdef Stretch[PACKED_ARRAYS] stretches
+    cdef Size n, size = sizeof(head)
+    cdef Size dates = rows.date_ends[rows.messages]
+    cdef bytes packed
+    cdef char *at
+    head[0], head[1], head[2] = rows.messages, rows.entries, rows.size
+    head[3], head[4], head[5] = rows.gram_count, dates, rows.ends is not NULL
+    stretches_of(rows, dates, stretches)
+    for n in range(PACKED_ARRAYS):
+        size += stretches[n].size
+    packed = PyBytes_FromStringAndSize(NULL, size)
+    at = PyBytes_AS_STRING(packed)
+    memcpy(at, head, sizeof(head))
+    at += sizeof(head)
+    for n in range(PACKED_ARRAYS):
+        if stretches[n].size:
+            memcpy(at, stretches[n].at, stretches[n].size)
+        at += stretches[n].size
+    return packed
+
+
+def unpacked_rows(bytes data not None):
+    """Return the rows of a `MessageRows` that was pickled; ValueError if they are not sound."""
+    cdef MessageRows rows = MessageRows()
+    cdef int64_t[HEAD_SIZES] head
+    cdef Stretch[PACKED_ARRAYS] stretches
+    cdef const char *at = PyBytes_AS_STRING(data)
+    cdef Size n, size = len(data), total = sizeof(head)
+    if size < total:
+        raise ValueError("rows of messages are cut short")
+    memcpy(head, at, sizeof(head))
+    for n in range(HEAD_SIZES):
+        if not 0 <= head[n] <= size:
+            raise ValueError("rows of messages are damaged")
+    reserve(&rows.it, head[0], head[1], head[2], head[3], head[4], head[5] != 0)
+    rows.it.messages, rows.it.entries, rows.it.gram_count = head[0], head[1], head[3]
+    rows.it.size = head[2] if head[5] else 0
+    stretches_of(&rows.it, head[4], stretches)
+    for n in range(PACKED_ARRAYS):
+        total += stretches[n].size
+    if size != total:
+        rows.it.messages = 0
+        raise ValueError("rows of messages are cut short")
+    at += sizeof(head)
+    for n in range(PACKED_ARRAYS):
+        memcpy(stretches[n].at, at, stretches[n].size)
+        at += stretches[n].size
+    if not are_sound(&rows.it, head[4]):
+        raise ValueError("rows of messages are damaged")
+    return rows
+
+
+cdef bint are_sound(const Rows *rows, Size dates) noexcept nogil:
+    """Tell whether all offsets and numbers of rows are what a reader could have made."""
+    cdef Size n
+    for n in range(rows.messages * NUMBER_COUNT):
+        if not MISSING <= rows.numbers[n] <= MAX_INT32:  # so that a square has 62 bits
+            return False
+    for n in range(rows.entries):
+        if rows.parts[n] > HEAD:
+            return False
+        if rows.ends is not NULL and not (rows.ends[n - 1] if n else 0) <= rows.ends[n] <= rows.size:
+            return False
+    return (
+        are_whole(rows.starts, rows.messages, rows.entries)
+        and are_whole(rows.gram_starts, rows.messages, rows.gram_count)
+        and are_whole(rows.date_ends, rows.messages, dates)
+        and are_below(rows.grams, rows.gram_count, COUNTERS)
+    )
+
+
+cdef bint are_whole(const int64_t *starts, Size count, Size end) noexcept nogil:
+    """Tell whether so many stretches are one behind the other from 0 to an end."""
+    return are_starts(starts, count + 1, end) and starts[0] == 0 and starts[count] == end
