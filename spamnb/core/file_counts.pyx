@@ -1,0 +1,271 @@
+# Counts in a model file: blocks of entries, found by an index of their first fingerprints.
+#
+# A model file is never changed but replaced, so what is open stays as it was. It is read, not mapped: a page that a
+# map touches makes 64 KB resident, and a file that somebody cuts short would end the process. The index is read whole, once.
+# Every block is verified by its checksum, which the index has, before it is opened (entry_blocks.pyx).
+#
+# Bounds: a lookup reads each block that may have what is sought once; a cursor holds at most READ_AT_ONCE bytes, or a block.
+
+cdef extern from *:
+    """
+    #define spamnb_is_set(flag) __atomic_load_n(flag, __ATOMIC_ACQUIRE)
+    #define spamnb_set(flag) __atomic_store_n(flag, 1, __ATOMIC_RELEASE)
+    """
+    bint is_set "spamnb_is_set"(int *flag) noexcept nogil
+    void set_flag "spamnb_set"(int *flag) noexcept nogil
+
+cdef enum:
+    READ_AT_ONCE = 1 << 18  # bytes of a column
+    DAMAGED = -1  # in place of an error of the system
+
+
+cdef struct BlockFile:  # what is needed to read blocks without Python
+    int handle
+    int labels
+    int64_t start  # of the column of entries in the file
+    int64_t size
+    const Byte *index  # INDEX_BYTES for each block
+    Size count
+    Size largest  # bytes of the largest block
+
+
+cdef struct GramRows:  # counts of grams, in memory
+    const Byte *named  # 4 bytes for each counter that has a row; if there are none, all have
+    Size named_count
+    const Byte *counts
+    Size count  # rows
+    int width  # bytes of a count
+
+
+cdef struct BlockCursor:  # goes through all blocks in order
+    EntryBlock block  # the one that was opened last
+    Byte *data
+    Size first  # which blocks are in `data`, and the one behind them
+    Size behind
+    Size at  # the block that comes next
+
+
+cdef inline uint64_t first_key(const BlockFile *file, Size number) noexcept nogil:
+    return eight_at(file.index + number * INDEX_BYTES)
+
+
+cdef inline int64_t block_start(const BlockFile *file, Size number) noexcept nogil:
+    """Return where a block starts in its column; behind the last one, where that ends."""
+    return four_at(file.index + number * INDEX_BYTES + 8) if number < file.count else file.size
+
+
+cdef bint check_index(BlockFile *file) noexcept nogil:
+    """Tell whether an index leads to blocks that fill their column, in order of their first fingerprints."""
+    cdef Size number
+    cdef int64_t size, largest = max_block_size(file.labels)
+    file.largest = 0
+    if not file.count:
+        return file.size == 0
+    if block_start(file, 0) != 0:
+        return False
+    for number in range(file.count):
+        size = block_start(file, number + 1) - block_start(file, number)
+        if not BLOCK_HEADER < size <= largest:
+            return False
+        if number and first_key(file, number) <= first_key(file, number - 1):
+            return False
+        file.largest = max(file.largest, size)
+    return True
+
+
+cdef Size block_of(const BlockFile *file, uint64_t key, Size first) noexcept nogil:
+    """Return which block may have a fingerprint, not before a given one, or NOWHERE."""
+    cdef Size last = file.count, middle
+    while first < last:
+        middle = (first + last) >> 1
+        if first_key(file, middle) <= key:
+            first = middle + 1
+        else:
+            last = middle
+    return first - 1
+
+
+cdef bint verify_block(const BlockFile *file, Size number, const Byte *data, EntryBlock *block) noexcept nogil:
+    """Open a block that was read; return False if it is not what the index says."""
+    cdef Size size = block_start(file, number + 1) - block_start(file, number)
+    cdef uint32_t checksum = four_at(file.index + number * INDEX_BYTES + 12)
+    return (
+        crc_of(data, size, 0) == (checksum ^ <uint32_t>(number + 1))
+        and open_block(block, data, size, file.labels)
+        and block_key(block, 0) == first_key(file, number)
+        and (number + 1 == file.count or block_key(block, block.count - 1) < first_key(file, number + 1))
+    )
+
+
+cdef int read_blocks(const BlockFile *file, Size first, Size behind, Byte *into) noexcept nogil:
+    """Read neighbouring blocks; return 0, DAMAGED if the file is cut short, or the number of the system's error."""
+    cdef int64_t start = block_start(file, first), size = block_start(file, behind) - start
+    cdef Size found = read_at(file.handle, into, size, file.start + start)
+    return 0 if found == size else (errno if found < 0 else DAMAGED)
+
+
+cdef int open_next_block(const BlockFile *file, BlockCursor *cursor, int *error) except -1 nogil:
+    """Open the next block of all; return False behind the last, or if there is an error."""
+    cdef Size behind = cursor.at + 1
+    cdef int64_t start
+    error[0] = 0
+    if cursor.at >= file.count:
+        return False
+    if cursor.data is NULL:
+        cursor.data = <Byte *>memory_of(NULL, max(<Size>READ_AT_ONCE, file.largest))
+    if cursor.at >= cursor.behind:
+        start = block_start(file, cursor.at)
+        while behind < file.count and block_start(file, behind + 1) - start <= READ_AT_ONCE:
+            behind += 1
+        cursor.first, cursor.behind = cursor.at, behind
+        error[0] = read_blocks(file, cursor.first, behind, cursor.data)
+    if not error[0]:
+        start = block_start(file, cursor.at) - block_start(file, cursor.first)
+        if verify_block(file, cursor.at, cursor.data + start, &cursor.block):
+            cursor.at += 1
+            return True
+        error[0] = DAMAGED
+    return False
+
+
+cdef void close_cursor(BlockCursor *cursor) noexcept nogil:
+    free(cursor.data)
+    memset(cursor, 0, sizeof(BlockCursor))
+
+
+cdef class FileCounts(Counts):
+    """The counts of a model file, of the columns (`Column` of spamnb/store/records.py) of entries and their index.
+
+    Columns of grams may be missing or empty. What the columns say is verified when it is read.
+    """
+
+    cdef readonly object column, index, grams, gram_counters
+    cdef BlockFile file
+    cdef GramRows gram_rows
+    cdef bytes index_data, gram_data, counter_data
+    cdef int has_index, has_grams  # whether these were read
+
+    def __init__(self, column, index, int label_count, grams=None, gram_counters=None):
+        if not 0 < label_count <= MAX_LABELS or column.width != 1 or index.width != INDEX_BYTES:
+            raise ValueError("not the columns of a model")
+        if (grams is None) != (gram_counters is None):
+            raise ValueError("grams without counters")
+        if grams is not None:
+            rows = len(gram_counters) or (COUNTERS if len(grams) else 0)
+            if grams.width not in (1, 2, 4, 8) or gram_counters.width != 4 or len(grams) != rows * label_count:
+                raise ValueError("not a row for each counter of grams")
+        self.column, self.index, self.grams, self.gram_counters = column, index, grams, gram_counters
+        self.label_count = self.file.labels = label_count
+        self.file.handle, self.file.start, self.file.size = column.file.handle, column.at, column.size
+
+    def __len__(self):
+        """Return how many blocks there are."""
+        return len(self.index)
+
+    cdef int load_index(self) except -1 nogil:
+        """Read the index, once. Threads that come here at the same time all read it, and the first keeps it."""
+        if not is_set(&self.has_index):
+            with gil:
+                index_data = self.index.read()
+                if not self.has_index:
+                    self.index_data = index_data
+                    self.file.index, self.file.count = self.index_data, len(self.index)
+                    if not check_index(&self.file):
+                        raise self.index.damaged()
+                    set_flag(&self.has_index)
+        return 0
+
+    cdef int load_grams(self) except -1 nogil:
+        """Read the counts of all grams, once: a message has some in every page of them."""
+        if not is_set(&self.has_grams):
+            with gil:
+                counters = self.gram_counters.read() if self.gram_counters is not None else b""
+                counts = self.grams.read() if self.grams is not None else b""
+                if not self.has_grams:
+                    self.counter_data, self.gram_data = counters, counts
+                    self.gram_rows.named, self.gram_rows.named_count = self.counter_data, len(counters) // 4
+                    self.gram_rows.width = self.grams.width if self.grams is not None else 1
+                    self.gram_rows.counts = self.gram_data
+                    self.gram_rows.count = len(counts) // (self.label_count * self.gram_rows.width)
+                    set_flag(&self.has_grams)
+        return 0
+
+    cdef int fail(self, int error) except -1 nogil:
+        """Raise the error of a file that is damaged, or that the system cannot read."""
+        with gil:
+            import os
+            from spamnb.errors import InputOutputError
+
+            if error == DAMAGED:
+                raise self.column.damaged()
+            raise InputOutputError(f"{self.column.file.path}: {os.strerror(error)}")
+
+    cdef int find(self, const uint64_t *keys, Size count, int64_t *rows) except -1 nogil:
+        """Put the counts of entries into rows, zeros where there are none: each block is read at most once."""
+        cdef Sought *sought = NULL
+        cdef Byte *data = NULL
+        cdef int error = 0
+        cdef Size n
+        memset(rows, 0, count * 2 * self.label_count * sizeof(int64_t))
+        self.load_index()
+        if not count or not self.file.count:
+            return 0
+        try:
+            sought = <Sought *>memory_of(NULL, count * sizeof(Sought))
+            data = <Byte *>memory_of(NULL, self.file.largest)
+            for n in range(count):
+                sought[n].key, sought[n].place = keys[n], n
+            sort_sought(sought, count)
+            error = find_in_blocks(&self.file, sought, count, data, rows)
+        finally:
+            free(sought)
+            free(data)
+        return self.fail(error) if error else 0
+
+    cdef int find_grams(self, const uint32_t *counters, Size count, int64_t *rows) except -1 nogil:
+        """Put the counts of grams into rows, zeros where there are none."""
+        cdef GramRows *grams = &self.gram_rows
+        cdef Size n, k, row, labels = self.label_count
+        memset(rows, 0, count * labels * sizeof(int64_t))
+        self.load_grams()
+        for n in range(count):
+            row = record_of(grams.named, grams.named_count, 4, counters[n]) if grams.named_count else counters[n]
+            if 0 <= row < grams.count:
+                for k in range(labels):
+                    rows[n * labels + k] = count_at(grams.counts, row * labels + k, grams.width)
+        return 0
+
+    def gram_array(self):
+        """Return the counts of all grams (64 bits), by counter and label; nothing if there are none."""
+        cdef Size count = COUNTERS if self.grams is not None and len(self.grams) else 0, n
+        cdef Column counters = new_column(count * sizeof(uint32_t))
+        cdef Column rows = new_column(count * self.label_count * sizeof(int64_t))
+        for n in range(count):
+            (<uint32_t *>counters.at)[n] = n
+        with nogil:
+            self.find_grams(<const uint32_t *>counters.at, count, <int64_t *>rows.at)
+        return rows
+
+
+cdef int find_in_blocks(
+    const BlockFile *file, const Sought *sought, Size count, Byte *data, int64_t *rows
+) noexcept nogil:
+    """Find what is sought, which is in order; return 0, or an error as `read_blocks` does."""
+    cdef EntryBlock block
+    cdef Size n, number = 0, opened = NOWHERE
+    cdef int entry, error
+    for n in range(count):
+        number = block_of(file, sought[n].key, max(number, 0))
+        if number < 0:
+            continue
+        if number != opened:
+            error = read_blocks(file, number, number + 1, data)
+            if error:
+                return error
+            if not verify_block(file, number, data, &block):
+                return DAMAGED
+            opened = number
+        entry = block_entry(&block, sought[n].key)
+        if entry >= 0:
+            read_row(&block, entry, rows + sought[n].place * 2 * file.labels)
+    return 0
