@@ -10,6 +10,8 @@ BODY: int
 HEAD: int
 COUNTERS: int
 GRAM_BYTES: int
+BLOCK_ENTRIES: int
+MAX_BLOCK_TEXT: int
 MAX_FIELDS: int
 MAX_HEADER_BYTES: int
 MAX_HEADER_WORDS: int
@@ -235,6 +237,52 @@ class CountTable(Counts):
     def histogram(self) -> dict[Row, int]: ...
     def texts(self, entries: Iterable[int]) -> list[str]: ...
     def gram_array(self) -> Any: ...
+
+class FileCounts(Counts):
+    column: Any
+    index: Any
+    grams: Any
+    gram_counters: Any
+    def __init__(
+        self, column: Any, index: Any, label_count: int, grams: Any = None, gram_counters: Any = None
+    ) -> None: ...
+    def __len__(self) -> int: ...
+    def gram_array(self) -> Any: ...
+
+class Entries:
+    label_count: int
+    keys: Any
+    counts: Any
+    first_days: Any
+    last_days: Any
+    text_ends: Any
+    letters: Any
+    def __len__(self) -> int: ...
+
+class Merger(Iterator[Entries]):
+    label_count: int
+    def __init__(
+        self,
+        label_count: int,
+        sources: Sequence[tuple[Counts, int, Sequence[int]]],
+        fill: CountTable | None = None,
+        oldest_day: int = 0,
+        rare: int = -1,
+    ) -> None: ...
+    def __next__(self) -> Entries: ...
+
+class BlockWriter:
+    label_count: int
+    size: int
+    presences: list[int]
+    occurrences: list[int]
+    pair_presences: list[int]
+    vocabulary: int
+    pair_vocabulary: int
+    def __init__(self, label_count: int) -> None: ...
+    def add(self, entries: Entries) -> bytes: ...
+    def finish(self) -> bytes: ...
+    def index(self) -> bytes: ...
 
 class TableAdder:
     def __init__(self, tables: list[Any], label_count: int) -> None: ...
