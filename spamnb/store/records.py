@@ -1,4 +1,4 @@
-"""Columns of a model file, read in full; `spamnb/core/lookup.pyx` finds single records in them."""
+"""An open model file, and its columns; `spamnb/core/file_counts.pyx` finds counts in them."""
 
 import os
 from stat import S_ISREG
@@ -6,14 +6,7 @@ from stat import S_ISREG
 from spamnb.core.native import crc32
 from spamnb.errors import WHAT_TO_DO, InputOutputError, ModelError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
 WIDTHS = {"B": 1, "H": 2, "I": 4, "Q": 8, "f": 4}  # letter of a type → bytes
-KEY_BYTES = 8  # a record begins with its fingerprint
-TOKENS, PAIRS, GRAMS = "fingerprints", "pairs", "grams"  # what a record of the journal has of each kind
-ENTRY_BYTES = 8  # an entry of a directory: where a stretch starts, and its checksum
 BLOCK = 1 << 16  # bytes of a column read at once to verify it
 
 
@@ -26,10 +19,13 @@ class File:
 
     __slots__ = ("handle", "inode", "path", "size")
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, handle: int | None = None) -> None:
+        """Open a file, or take one over that is open."""
         self.path = path
-        self.handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # not to wait at a pipe
-        status = os.fstat(self.handle)
+        if handle is None:
+            handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # not to wait at a pipe
+        self.handle = handle
+        status = os.fstat(handle)
         if not S_ISREG(status.st_mode):
             raise ModelError(path, "not a regular file; name another file with --model")
         self.inode = status.st_ino
@@ -53,7 +49,7 @@ class File:
 
 
 class Column:
-    """A column of integers, floats, or records of integers: `kind` names their types, a letter each."""
+    """A column of numbers, or of records of numbers: `kind` names their types, a letter each."""
 
     __slots__ = ("at", "checksum", "file", "kind", "name", "size", "width")
 
@@ -70,15 +66,6 @@ class Column:
 
     def __len__(self) -> int:
         return self.size // self.width
-
-    def __getitem__(self, index: int) -> int:
-        if index >= len(self):
-            raise IndexError(index)
-        return int.from_bytes(self.file.read(self.at + index * self.width, self.width), "little")
-
-    def key(self, index: int) -> int:
-        """Return the fingerprint that a record begins with."""
-        return int.from_bytes(self.file.read(self.at + index * self.width, KEY_BYTES), "little")
 
     def read(self) -> bytes:
         """Read the column in full, and verify its checksum."""
@@ -97,15 +84,3 @@ class Column:
 
     def damaged(self) -> ModelError:
         return ModelError(self.file.path, f"its column {self.name} is damaged; {WHAT_TO_DO}")
-
-    def values(self) -> "Any":
-        """Read the column in full, as a sequence of integers or floats."""
-        return memoryview(self.read()).cast(self.kind)  # type: ignore[call-overload]
-
-
-def checksum_of(stretch: bytes, index: int) -> int:
-    """Return the checksum of the records that a directory's entry leads to.
-
-    The index makes it differ between empty stretches, and from the zeros of a lost block.
-    """
-    return crc32(stretch) ^ index + 1

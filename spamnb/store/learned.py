@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from spamnb.arrays import Array, shard_range
-from spamnb.errors import WHAT_TO_DO, ModelError
+from spamnb.arrays import Array
 from spamnb.store.journal import JournalRecord
 from spamnb.store.stored_model import StoredModel
 
 NOT_LEARNED = -1  # in place of a label index
+RECORD = np.dtype([("digest", "<u8"), ("label", "u1"), ("score", "<f4"), ("lead", "<f4")])
 SCORES = "scores", "leads"  # columns that are NaN where they were not taken
 
 
@@ -41,31 +40,17 @@ class LearnedMessages:
         return cls(np.array(digests, np.uint64)[order], np.array(labels, np.int8)[order], *sorted_scores)
 
     @classmethod
-    def load(cls, stored: StoredModel, shard: int = 0, shards: int = 1) -> LearnedMessages:
-        """Load the messages of a model file and its journal; checksums are not verified.
-
-        Of several shards, load those whose digests are in one of `shards` equal ranges.
-        """
-        digests = stored.column("digests")
-        within = range(*shard_range(shard, shards))
-        first, end = bisect_left(digests, within.start), bisect_left(digests, within.stop)
-        columns = {}
-        for name, column in stored.columns.items():
-            if name.startswith("digest"):
-                data = column.file.read(column.at + first * column.width, (end - first) * column.width)
-                columns[name] = np.frombuffer(data, f"<{column.kind}")
-        in_file = cls.of_columns(stored, columns)
-        later = [record for record in stored.journal.records if record.digest in within]
-        return merge_learned([in_file, cls.of_records(later, stored.labels)]).remaining()
-
-    @classmethod
-    def of_columns(cls, stored: StoredModel, columns: Mapping[str, Array]) -> LearnedMessages:
-        """Make a list of columns of a model file, or of the same stretch of each."""
-        labels, scores = columns["digest_labels"], columns["digest_scores"]
-        if labels.max(initial=0) >= len(stored.labels):
-            raise ModelError(stored.path, f"its labels are damaged; {WHAT_TO_DO}")
-        leads = columns.get("digest_leads", np.full_like(scores, np.nan))
-        return cls(columns["digests"], labels.astype(np.int8), scores, leads)
+    def load(cls, stored: StoredModel) -> LearnedMessages:
+        """Load the messages of a model file and its journal."""
+        column = stored.columns["learned"]
+        records = np.frombuffer(column.read(), RECORD)
+        digests, labels = records["digest"].copy(), records["label"].astype(np.int8)
+        if not (digests[:-1] < digests[1:]).all() or records["label"].max(initial=0) >= len(stored.labels):
+            raise column.damaged()
+        in_file = cls(digests, labels, records["score"].copy(), records["lead"].copy())
+        if not stored.journal.records:
+            return in_file
+        return merge_learned([in_file, cls.of_records(stored.journal.records, stored.labels)]).remaining()
 
     @classmethod
     def of_records(cls, records: Sequence[JournalRecord], labels: Sequence[str]) -> LearnedMessages:
@@ -73,6 +58,13 @@ class LearnedMessages:
         indices = [NOT_LEARNED if record.after is None else labels.index(record.after) for record in records]
         scores, leads = [record.score for record in records], [record.lead for record in records]
         return cls.of([record.digest for record in records], indices, scores, leads)
+
+    def packed(self) -> bytes:
+        """Pack the messages as the column "learned" of a model file."""
+        records = np.empty(len(self), RECORD)
+        for name, column in zip(records.dtype.names or (), vars(self).values(), strict=True):
+            records[name] = column
+        return records.tobytes()
 
     def __len__(self) -> int:
         return len(self.digests)

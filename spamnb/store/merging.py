@@ -1,0 +1,203 @@
+"""Merging models and tables into the columns of a new model file, by one pass over all of them.
+
+Training, folding a journal, pruning, renaming labels and `spamnb merge` all are this pass.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from tempfile import SpooledTemporaryFile, TemporaryFile
+from typing import NamedTuple
+from zlib import crc32
+
+import numpy as np
+
+from spamnb.arrays import Array
+from spamnb.core.native import COUNTERS, BlockWriter, CountTable, FileCounts, Merger
+from spamnb.errors import CannotCreate, DataError
+from spamnb.files import make_folder
+from spamnb.store.records import Column, File
+from spamnb.store.stored_model import StoredModel
+
+NumberSums = dict[str, list[list[int | float]]]  # of each numeric feature and label: n, Σx, Σx²
+
+IN_MEMORY = 1 << 26  # bytes of entries; more of them are kept in an unnamed file
+PIECE = 1 << 20  # bytes
+MAX_INTEGER = 1 << 63  # that msgpack has, with a sign
+LARGEST_COLUMN = (1 << 32) - 1  # bytes
+TOO_LARGE = "more than 4 GiB, which is the most a column has; train in parts, and `spamnb prune` between them"
+
+
+class Run(NamedTuple):
+    """Entries of a table that were written to an unnamed file, to make room for others."""
+
+    labels: tuple[str, ...]
+    file_counts: FileCounts
+
+
+class Source(NamedTuple):
+    """Counts that are merged, or subtracted (sign -1)."""
+
+    counts: StoredModel | CountTable | Run
+    sign: int = 1
+
+
+class Spool:
+    """Bytes that are kept until a file is written: in memory, or in an unnamed file if they are many."""
+
+    def __init__(self, folder: str | None = None) -> None:
+        self.file = SpooledTemporaryFile(IN_MEMORY, dir=folder)  # noqa: SIM115 -- it lives as long as this
+        self.size = self.checksum = 0
+
+    def write(self, data: bytes) -> None:
+        self.size += len(data)
+        self.checksum = crc32(data, self.checksum)
+        if self.size > LARGEST_COLUMN:
+            raise DataError(f"the column entries would have {TOO_LARGE}")
+        self.file.write(data)
+
+    def pieces(self) -> Iterator[bytes]:
+        self.file.seek(0)
+        while piece := self.file.read(PIECE):
+            yield piece
+
+
+@dataclass(frozen=True, eq=False)
+class Merged:
+    """What a new model file says of its mail, the messages learned aside."""
+
+    labels: tuple[str, ...]
+    messages: list[int]  # of each label, as the next three
+    presences: list[int]  # messages with a word, summed over all words
+    occurrences: list[int]
+    pair_presences: list[int]
+    vocabulary: int
+    pair_vocabulary: int
+    numbers: NumberSums
+    entries: Spool
+    index: bytes
+    grams: Array  # [counter, label]; empty if grams are not counted
+
+
+def merged(
+    labels: Sequence[str],
+    sources: Sequence[Source],
+    *,
+    fill: CountTable | None = None,
+    relabel: Mapping[str, str | None] | None = None,
+    oldest_day: int = 0,
+    rare: int = -1,
+    folder: str | None = None,
+) -> Merged:
+    """Merge counts for the labels of a new model. Large columns are kept in a folder: that of the model.
+
+    `relabel` maps names of labels to new ones, None to leave a label out. The entries of `fill` get the
+    summed counts. Entries last seen before `oldest_day` that are in at most `rare` messages are left out.
+    """
+    places = {label: place for place, label in enumerate(labels)}
+    for old, new in (relabel or {}).items():
+        places[old] = -1 if new is None else places[new]
+    parts = [
+        (counts, source.sign, [places[label] for label in source.counts.labels])
+        for source in sources
+        for counts in _parts(source)
+    ]
+    writer = BlockWriter(len(labels))
+    try:
+        make_folder(folder or "")
+        spool = Spool(folder)
+        for entries in Merger(len(labels), parts, fill, oldest_day, rare):
+            spool.write(writer.add(entries))
+        spool.write(writer.finish())
+    except OSError as error:
+        raise CannotCreate(f"{folder}: cannot keep what is merged: {error.strerror}") from error
+    return Merged(
+        tuple(labels),
+        _messages(sources, len(labels), places),
+        writer.presences,
+        writer.occurrences,
+        writer.pair_presences,
+        writer.vocabulary,
+        writer.pair_vocabulary,
+        _numbers(sources, len(labels), places),
+        spool,
+        writer.index(),
+        _grams(parts, len(labels)),
+    )
+
+
+def write_run(table: CountTable, folder: str | None = None) -> Run:
+    """Write the entries of a table, not its messages, numbers and grams, into an unnamed file in a folder."""
+    places = range(table.label_count)
+    writer = BlockWriter(table.label_count)
+    try:
+        make_folder(folder or "")
+        with TemporaryFile(dir=folder) as file:
+            for entries in Merger(table.label_count, [(table, 1, places)]):
+                file.write(writer.add(entries))
+            file.write(writer.finish() + writer.index())
+            file.flush()
+            kept = File(f"{folder or os.curdir}: a temporary file", os.dup(file.fileno()))
+    except OSError as error:
+        raise CannotCreate(f"{folder}: cannot keep what is learned: {error.strerror}") from error
+    index = writer.index()
+    columns = (
+        Column(kept, "entries", "B", 0, writer.size, 0),  # each block has its checksum in the index
+        Column(kept, "index", "QII", writer.size, len(index), crc32(index)),
+    )
+    return Run(table.labels, FileCounts(*columns, table.label_count))
+
+
+def _parts(source: Source) -> list[CountTable | FileCounts]:
+    """Return what has the entries of a source: a model has a file and a journal."""
+    counts = source.counts
+    if isinstance(counts, CountTable):
+        return [counts]
+    if isinstance(counts, StoredModel) and counts.journal.records:
+        return [counts.file_counts, counts.journal.table]
+    return [counts.file_counts]
+
+
+def _messages(sources: Sequence[Source], label_count: int, places: Mapping[str, int]) -> list[int]:
+    """Add up the messages of each label."""
+    total = [0] * label_count
+    for counts, sign in sources:
+        if not isinstance(counts, Run):
+            for label, count in zip(counts.labels, counts.messages, strict=True):
+                if places[label] >= 0:
+                    total[places[label]] += sign * count
+    return [max(count, 0) for count in total]
+
+
+def _numbers(sources: Sequence[Source], label_count: int, places: Mapping[str, int]) -> NumberSums:
+    """Add up the sums of numeric features; those of a label that come to nothing, or less, are zeros."""
+    total: NumberSums = {}
+    for counts, sign in sources:
+        if not isinstance(counts, Run):
+            for name, by_label in counts.numbers.items():
+                rows = total.setdefault(name, [[0, 0, 0] for _ in range(label_count)])
+                for label, sums in zip(counts.labels, by_label, strict=True):
+                    if places[label] >= 0:
+                        row = rows[places[label]]
+                        row[:] = [one + sign * other for one, other in zip(row, sums, strict=True)]
+    for rows in total.values():
+        for row in rows:
+            is_sound = row[0] > 0 and row[2] >= 0
+            row[:] = [x if abs(x) < MAX_INTEGER else float(x) for x in row] if is_sound else [0, 0, 0]
+    return {name: rows for name, rows in sorted(total.items()) if any(map(any, rows))}
+
+
+def _grams(parts: Sequence[tuple[CountTable | FileCounts, int, Sequence[int]]], label_count: int) -> Array:
+    """Add up the counts of grams."""
+    total: Array = np.zeros((0, label_count), np.int64)
+    for counts, sign, places in parts:
+        kind = np.int32 if isinstance(counts, CountTable) else np.int64
+        grams: Array = np.frombuffer(counts.gram_array(), kind).reshape(-1, counts.label_count)
+        if len(grams) and not len(total):
+            total = np.zeros((COUNTERS, label_count), np.int64)
+        for label, place in enumerate(places):
+            if len(grams) and place >= 0:
+                total[:, place] += sign * grams[:, label]
+    return np.maximum(total, 0)

@@ -1,0 +1,119 @@
+"""Writing a model file, once, from its front to its end; docs/model-file.md describes the format."""
+
+from __future__ import annotations
+
+import os
+from _blake2 import blake2b  # hashlib's, without loading hashlib
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import Any, NamedTuple
+from zlib import crc32
+
+import msgpack
+import numpy as np
+
+from spamnb.arrays import Array
+from spamnb.core.native import COUNTERS
+from spamnb.errors import CannotCreate, DataError
+from spamnb.files import complain, keep_owner, make_folder
+from spamnb.store.head import COLUMNS, FORMAT, TOTALS, VERSION
+from spamnb.store.learned import LearnedMessages
+from spamnb.store.merging import LARGEST_COLUMN, TOO_LARGE, Merged
+
+LETTERS = {1: "B", 2: "H", 4: "I", 8: "Q"}  # bytes of an unsigned number → letter of its type
+MAX_LISTED = COUNTERS // 8  # counters of grams: more take a delivery longer than all would
+BIN_32 = b"\xc6"  # msgpack's type of bytes with a length of four bytes
+
+
+class NewColumn(NamedTuple):
+    """A column that is ready to be written."""
+
+    kind: str
+    size: int
+    checksum: int
+    pieces: Iterable[bytes]
+
+
+def write_model(path: str, merged: Merged, learned: LearnedMessages, about: dict[str, Any]) -> str:
+    """Write a model file beside the old one, synced; return where it is. `about`: settings, cutoffs and such.
+
+    The caller holds the lock on training. What a failure leaves is removed.
+    """
+    columns = _columns(merged, learned)
+    for name, column in columns.items():
+        if column.size > LARGEST_COLUMN:
+            raise DataError(f"{path}: its column {name} would have {TOO_LARGE}")
+    temporary = f"{path}.new"
+    try:
+        make_folder(os.path.dirname(path))
+        if os.path.lexists(temporary):
+            os.unlink(temporary)  # left by a crash
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with open(handle, "wb") as file:
+            keep_owner(handle, path, with_mode=True)
+            if os.fstat(handle).st_uid != os.geteuid() and not os.path.exists(path):
+                complain(f"{path}: belongs to the owner of its folder")
+            file.writelines(_pieces(_head(merged, about, columns), columns))
+            file.flush()
+            os.fsync(handle)
+    except BaseException as error:
+        with suppress(OSError):
+            os.unlink(temporary)
+        if isinstance(error, OSError):
+            raise CannotCreate(f"{path}: cannot write the model: {error.strerror}") from error
+        raise
+    return temporary
+
+
+def _columns(merged: Merged, learned: LearnedMessages) -> dict[str, NewColumn]:
+    counters, grams = _listed(merged.grams)
+    small = {"index": merged.index, "learned": learned.packed(), "gram_counters": counters.tobytes()}
+    entries = merged.entries
+    columns = {"entries": NewColumn(COLUMNS["entries"], entries.size, entries.checksum, entries.pieces())}
+    columns |= {
+        name: NewColumn(COLUMNS[name], len(data), crc32(data), [data]) for name, data in small.items()
+    }
+    data = grams.tobytes()
+    columns["grams"] = NewColumn(LETTERS[grams.itemsize], len(data), crc32(data), [data])
+    return columns
+
+
+def _listed(counts: Array) -> tuple[Array, Array]:
+    """Return the counts of all grams; while few are not 0, of those alone, and which these are."""
+    known = np.flatnonzero(counts.any(axis=1)).astype("<u4")
+    if len(known) > MAX_LISTED:
+        known = known[:0]
+    else:
+        counts = counts[known]
+    kind = np.min_scalar_type(int(counts.max(initial=0))).newbyteorder("<")
+    return known, counts.astype(kind)
+
+
+def _head(merged: Merged, about: dict[str, Any], columns: dict[str, NewColumn]) -> dict[str, Any]:
+    """Say all that is small, and where the columns are.
+
+    The generation is a hash of the content: the same mail gives the same file, byte for byte.
+    """
+    head: dict[str, Any] = {
+        **dict(sorted(about.items())),
+        "labels": list(merged.labels),
+        **{name: getattr(merged, name) for name in TOTALS},
+        "vocabulary": merged.vocabulary,
+        "pair_vocabulary": merged.pair_vocabulary,
+        "numbers": merged.numbers,
+        "columns": [[name, *column[:3]] for name, column in columns.items()],
+    }
+    generation = blake2b(msgpack.packb(head), digest_size=8).digest()
+    return {**head, "generation": int.from_bytes(generation, "little")}
+
+
+def _pieces(head: dict[str, Any], columns: dict[str, NewColumn]) -> Iterator[bytes]:
+    """Give the file piece by piece: one msgpack map. Where columns start follows from the head's sizes."""
+    packer, packed = msgpack.Packer(), msgpack.packb(head)
+    front = [packer.pack_map_header(4 + len(columns))]
+    for key, value in (("format", FORMAT), ("version", VERSION), ("crc32", crc32(packed))):
+        front += [packer.pack(key), packer.pack(value)]
+    yield b"".join([*front, packer.pack("head"), packed])
+    for name, column in columns.items():
+        yield packer.pack(name) + BIN_32 + column.size.to_bytes(4, "big")
+        yield from column.pieces
