@@ -20,3 +20,22 @@ def lesson_of(FeatureSet features not None):
     texts = [bytes_of(text_of_entry(&features.it, n)) for n in range(count)]
     texts.append(b"")
     return fingerprints, occurrences, b"\n".join(texts), of_pairs, (<char *>features.it.grams)[:4 * features.it.gram_count]
+
+
+def growth(Counts counts not None, bytes fingerprints not None, bint is_forgotten):
+    """Return by how many the vocabulary grows with a message; to forget it takes away what only this message has."""
+    cdef Size count = len(fingerprints) // 8, width = 2 * counts.label_count, n, k, grown = 0
+    cdef const uint64_t *keys = <const uint64_t *><const char *>fingerprints
+    cdef int64_t *rows = <int64_t *>memory_of(NULL, count * width * sizeof(int64_t) + 1)
+    cdef int64_t messages
+    try:
+        with nogil:
+            counts.find(keys, count, rows)
+            for n in range(count):
+                messages = 0
+                for k in range(n * width, n * width + counts.label_count):
+                    messages += rows[k]
+                grown += -(messages == 1) if is_forgotten else messages == 0
+        return grown
+    finally:
+        free(rows)

@@ -13,6 +13,7 @@ import zlib
 
 from spamnb.bayes.verdict import LARGEST
 from spamnb.configuration.quantities import parse_days, parse_size
+from spamnb.core.native import pack
 from spamnb.errors import NoInput
 from spamnb.files import complain, make_folder, open_own, state_folder, sync_folder, write_all
 from spamnb.labels import UNSURE, is_label
@@ -207,9 +208,7 @@ def packed_path(model: str) -> bytes:
 
 def packed(fields: "Fields") -> bytes:
     """Make the record of some fields."""
-    import msgpack
-
-    data = bytes(msgpack.packb(fields)).replace(STEM, ESCAPED)
+    data = pack(fields).replace(STEM, ESCAPED)
     return MARK + len(data).to_bytes(4, "little") + zlib.crc32(data).to_bytes(4, "little") + data
 
 

@@ -1,12 +1,13 @@
 """What learning or forgetting a message changes in a model: the outcome, and the record of a journal."""
 
+from spamnb.core.native import growth
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping
     from typing import Any
 
-    from spamnb.store.counts import Row
-    from spamnb.store.journal import JournalRecord
+    from spamnb.store.journal import JournalRecord, Lesson
     from spamnb.store.stored_model import StoredModel
 
 LEARNED, KNOWN, MOVED = "learned", "known", "moved"
@@ -30,30 +31,28 @@ def change(
     before: str | None,
     after: str | None,
     day: int,
-    tokens: "Sequence[tuple[int, int, str]]",
-    pairs: "Sequence[int]",
-    grams: "Sequence[int]",
-    numbers: "Mapping[str, int | float]",
+    lesson: "Lesson",
+    numbers: "Mapping[str, int]",
     score: float,
     lead: float,
 ) -> "dict[str, Any]":
-    """Return the fields of a record; a token is given by its fingerprint, occurrences and text."""
-    fingerprints = [fingerprint for fingerprint, _, _ in tokens]
+    """Return the fields of a record."""
+    words, times, text, pairs, grams = lesson
     return {
         "digest": digest,
         "before": before,
         "after": after,
         "day": day,
-        "new_tokens": _growth(stored, fingerprints, stored.rows(fingerprints).values(), after),
-        "new_pairs": _growth(stored, pairs, stored.pair_rows(pairs).values(), after),
-        "fingerprints": _column(8, fingerprints),
-        "occurrences": _column(2, [times for _, times, _ in tokens]),
-        "text": "".join(f"{token}\n" for _, _, token in tokens).encode(),
-        "pairs": _column(8, pairs),
-        **({"grams": _column(4, grams)} if grams else {}),
+        "new_tokens": growth(stored.counts, words, after is None),
+        "new_pairs": growth(stored.counts, pairs, after is None),
+        "fingerprints": words,
+        "occurrences": times,
+        "text": text,
+        "pairs": pairs,
+        "grams": grams,
         "numbers": numbers,
         "score": score,
-        **({"lead": lead} if lead == lead else {}),  # no label has a lead where there are two
+        "lead": lead,
     }
 
 
@@ -62,30 +61,5 @@ def carried_over(record: "JournalRecord", stored: "StoredModel") -> "dict[str, A
     before = stored.label_of(record.digest)
     if before == record.after or (record.after is not None and record.after not in stored.labels):
         return None
-    tokens = bytes(record.text).decode().split("\n")[:-1]
-    return change(
-        stored,
-        record.digest,
-        before,
-        record.after,
-        record.day,
-        list(zip(record.fingerprints, record.occurrences, tokens, strict=True)),
-        list(record.pairs),
-        list(record.grams),
-        record.numbers,
-        record.score,
-        record.lead,
-    )
-
-
-def _growth(
-    stored: "StoredModel", fingerprints: "Sequence[int]", known: "Collection[Row]", after: str | None
-) -> int:
-    """Return by how many the vocabulary grows; forgetting takes away what only this message has."""
-    if after is not None:
-        return len(fingerprints) - len(known)
-    return -sum(sum(row[: len(stored.labels)]) == 1 for row in known)
-
-
-def _column(size: int, values: "Sequence[int]") -> bytes:
-    return b"".join([value.to_bytes(size, "little") for value in values])
+    about = record.day, record.lesson, record.numbers, record.score, record.lead
+    return change(stored, record.digest, before, record.after, *about)

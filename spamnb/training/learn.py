@@ -5,7 +5,7 @@ import sys
 
 from spamnb.bayes.verdict import verdict_of
 from spamnb.clock import today
-from spamnb.core.native import digest, read
+from spamnb.core.native import digest, lesson_of, read
 from spamnb.errors import CannotCreate, DataError, SpamnbError
 from spamnb.files import STDERR, STDIN, STDOUT, write_stderr
 from spamnb.labels import HAM, SPAM
@@ -49,20 +49,8 @@ def learn(path: str, raw: bytes, label: str | None, is_correction: bool = False)
             found = model.score(features)
             score = verdict_of(found, model.cutoffs, model.calibration).score
             lead = found.lead_among_others(label)
-        texts = features.texts
-        record = change(
-            stored,
-            identity,
-            before,
-            label,
-            today(),
-            [(token, times, texts.get(token, "")) for token, times, _ in sorted(features.tokens)],
-            [pair for pair, _ in sorted(features.pairs)],
-            sorted(features.grams),
-            features.numbers,
-            score,
-            lead,
-        )
+        about = lesson_of(features), features.numbers, score, lead
+        record = change(stored, identity, before, label, today(), *about)
         try:
             size = stored.journal.append(path + ".journal", stored.generation, [record])
         except OSError as error:

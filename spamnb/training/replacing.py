@@ -11,7 +11,8 @@ from spamnb.files import sync_folder
 from spamnb.lock import Lock
 from spamnb.model import settings_of
 from spamnb.store.changes import carried_over, change
-from spamnb.store.journal import Journal, JournalRecord
+from spamnb.store.copying import write
+from spamnb.store.journal import Journal, JournalRecord, read_bytes
 from spamnb.store.stored_model import StoredModel
 
 DAMAGED_SUFFIX = ".damaged"  # of a damaged journal that is kept
@@ -47,8 +48,8 @@ def replace_model(path: str, new: str, before: StoredModel | None) -> None:
                 why = f"the new model is in place, but may not survive a crash: {error.strerror}"
                 raise CannotCreate(f"{path}: {why}") from error
             with suppress(OSError):
-                if old and old.journal.damaged:
-                    keep_damaged_copy(journal)
+                if old and old.journal.damaged:  # kept for a curious person: its sound records are in the model
+                    write(journal + DAMAGED_SUFFIX, [read_bytes(journal)])
                 shorten_journal(journal, model, changes)
 
 
@@ -62,17 +63,6 @@ def removed_at_end(path: str) -> Iterator[None]:
             os.unlink(path)
 
 
-def keep_damaged_copy(journal: str) -> None:
-    """Copy a damaged journal, for whoever wants to look: its sound records are in the model by now."""
-    with suppress(FileNotFoundError):
-        os.unlink(journal + DAMAGED_SUFFIX)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-    with open(journal, "rb") as file, open(os.open(journal + DAMAGED_SUFFIX, flags, 0o600), "wb") as copy:
-        copy.write(file.read())
-        copy.flush()
-        os.fsync(copy.fileno())
-
-
 def given_up(old: StoredModel, new: StoredModel) -> list[dict[str, Any]]:
     """Make a record without a message, if a fresh model lacks lessons of the old one.
 
@@ -80,7 +70,7 @@ def given_up(old: StoredModel, new: StoredModel) -> list[dict[str, Any]]:
     """
     if all(new.label_of(digest) == label for digest, label in old.journal.learned.items()):
         return []
-    return [change(new, 0, None, None, 0, (), (), (), {}, math.nan, math.nan)]
+    return [change(new, 0, None, None, 0, (b"", b"", b"", b"", b""), {}, math.nan, math.nan)]
 
 
 def same_tokens(old: StoredModel, new: StoredModel) -> bool:
