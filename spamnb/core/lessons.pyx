@@ -35,7 +35,10 @@ def growth(Counts counts not None, bytes fingerprints not None, bint is_forgotte
                 messages = 0
                 for k in range(n * width, n * width + counts.label_count):
                     messages += rows[k]
-                grown += -(messages == 1) if is_forgotten else messages == 0
+                if is_forgotten and messages == 1:
+                    grown -= 1
+                elif not is_forgotten and messages == 0:
+                    grown += 1
         return grown
     finally:
         free(rows)

@@ -7,18 +7,18 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-import msgpack
-
+from spamnb.core.native import BlockWriter, Merger, pack
 from spamnb.errors import WHAT_TO_DO, InputOutputError, ModelError, NoInput
 from spamnb.files import counted
 from spamnb.inspection.model_summary import day_text
+from spamnb.labels import LABELS
 from spamnb.model import Model
-from spamnb.store.journal import Journal
+from spamnb.store.journal import Journal, read_bytes
 from spamnb.store.stored_model import StoredModel
-from spamnb.tables.vocabulary import column_blocks
 from spamnb.training.replacing import DAMAGED_SUFFIX
 
-HEAD_ERRORS = (TypeError, ValueError, LookupError, AttributeError)  # raised by a head that makes no sense
+BIN = b"\xc6"  # msgpack's mark of binary data whose length has four bytes
+SUMS = "presences", "occurrences", "pair_presences", "vocabulary", "pair_vocabulary"  # over all entries
 
 
 @dataclass
@@ -38,17 +38,14 @@ class CheckReport:
 
 
 class UnrepairedModel(StoredModel):
-    """A model that is opened whatever its columns are, and its journal not repaired: the report says it."""
+    """A model whose journal is not repaired: the report says what is damaged."""
 
-    def _check_columns(self) -> None:
-        pass
-
-    def _mend_journal(self) -> None:
+    def _mend_journal(self, journal: Journal) -> None:
         pass
 
 
 def check(path: str, progress: Callable[[int, int], object] = lambda _size, _entries: None) -> CheckReport:
-    """Check a model; `progress` gets the bytes and the entries of each block that was read."""
+    """Check a model; `progress` gets the bytes and the entries of each piece that was read."""
     if os.path.isdir(path):
         raise NoInput(f"{path}: a folder; name the model file in it with --model")
     aside = f"{path}.journal{DAMAGED_SUFFIX}"
@@ -57,26 +54,23 @@ def check(path: str, progress: Callable[[int, int], object] = lambda _size, _ent
         stored = UnrepairedModel.open(path)
     except ModelError as error:
         found.size = os.path.getsize(path)
-        found.damage = [error.why, *journal_damage(Journal.read(f"{path}.journal", 0, ()))]
+        found.damage = [error.why, *journal_damage(Journal(LABELS, 0, read_bytes(f"{path}.journal")))]
         return found
-    journal = stored.journal
-    found.size, found.columns = stored.file.size, len(stored.head["columns"])
-    found.tokens, found.pairs = len(stored.column("tokens")), len(stored.column("pairs"))
+    head, journal = stored.head, stored.journal
+    found.size, found.columns = stored.file.size, len(stored.columns)
+    found.tokens, found.pairs, found.messages = head["vocabulary"], head["pair_vocabulary"], sum(head["messages"])
     found.journal, found.journal_size = len(journal.records), journal.size
+    found.damage += column_damage(stored, progress)
     try:
-        found.messages = sum(stored.head["messages"])
-        found.damage += column_damage(stored, progress)
         if not found.damage:
+            check_sums(stored, progress)
             Model.open(path, layered=False)
     except ModelError as error:
         found.damage.append(error.why)
-    except HEAD_ERRORS:
-        found.damage.append(f"its head makes no sense; {WHAT_TO_DO}")
     found.damage += journal_damage(journal)
     if stored.lost_lessons:
-        found.damage.append(
-            f"its journal has {counted(stored.lost_lessons, 'lesson')} for another model file"
-        )
+        lessons = counted(stored.lost_lessons, "lesson")
+        found.damage.append(f"its journal has {lessons} for another model file")
     return found
 
 
@@ -90,24 +84,27 @@ def journal_damage(journal: Journal) -> Iterator[str]:
         yield f"{damage}; learn the messages of that time again"
 
 
-BIN = b"\xc6"  # msgpack's mark of binary data whose length has four bytes
-LOOKED_UP = ("starts", "tokens", "pair_starts", "pairs")  # columns that no model lacks
-
-
 def column_damage(stored: StoredModel, progress: Callable[[int, int], object]) -> Iterator[str]:
-    """Read all columns in blocks, and say which of them are not as their checksums want them."""
-    names = [name for name, *_ in stored.head["columns"]]
-    for name in dict.fromkeys((*LOOKED_UP, *names)):
+    """Read all columns, and say which of them are not as their checksums want them."""
+    for name, column in stored.columns.items():
         try:
-            if name not in names:
-                raise ModelError(stored.path, f"its column {name} is missing; {WHAT_TO_DO}")
-            column = stored.column(name)
-            prefix = msgpack.packb(name) + BIN + column.size.to_bytes(4, "big")
+            prefix = pack(name) + BIN + column.size.to_bytes(4, "big")
             if column.file.read(column.at - len(prefix), len(prefix)) != prefix:
                 raise ModelError(stored.path, f"the name of its column {name} is damaged; {WHAT_TO_DO}")
-            for block in column_blocks(stored, name):
-                progress(block.nbytes, len(block))
+            column.verify()
+            progress(column.size, 0)
         except ModelError as error:
             yield error.why
         except InputOutputError as error:
             yield f"its column {name} cannot be read: {error}"
+
+
+def check_sums(stored: StoredModel, progress: Callable[[int, int], object]) -> None:
+    """Read all entries, and raise an error if they are not in order, or the head has other sums of them."""
+    labels = list(range(len(stored.labels)))
+    sums = BlockWriter(len(labels))
+    for entries in Merger(len(labels), [(stored.file_counts, 1, labels)]):
+        sums.add(entries)
+        progress(0, len(entries))
+    if any(getattr(sums, name) != stored.head[name] for name in SUMS):
+        raise ModelError(stored.path, f"its sums are not those of its counts; {WHAT_TO_DO}")
