@@ -79,6 +79,18 @@ cdef class Weigher:
             self.background[k], self.certain_words[k] = background[k], certain_words[k]
         self.set_denominators(self.label_totals, vocabulary, self.log_denominators)
 
+    cdef void change_totals(self, const int64_t *label_totals, int64_t vocabulary, int64_t messages) noexcept nogil:
+        """Take other totals, where the background is not read: a view that averages has no prior."""
+        cdef int64_t total = 0
+        cdef int k
+        self.revision += 1
+        self.vocabulary, self.message_total = vocabulary, <double>messages
+        for k in range(self.label_count):
+            self.label_totals[k] = label_totals[k]
+            total += label_totals[k]
+        self.all_counts = <double>max(total, 1)
+        self.set_denominators(self.label_totals, vocabulary, self.log_denominators)
+
     def correct(self, bint is_corrected, list misfiled):
         """Take what share of the other side's mail is filed under each column."""
         cdef int k

@@ -1,13 +1,9 @@
 # The one scorer: adds up the weights of a message's evidence, exactly.
 #
-# Rows of counts come from the model file (`spamnb.bayes.classifier`), a hash table in memory (memory_scorer.pyx) and a
-# count table (bulk.pyx), which has rows with one message less for those that are left out. A scorer belongs to one
-# thread; the weigher that it asks may be shared.
+# Rows of counts come from scoring.pyx. A scorer belongs to one thread; the weigher that it asks may be shared.
 #
 # A sum has two numbers: whole nats, and units. After MAX_TERMS weights its units are carried over to its nats, so that
 # 63 bits hold them.
-
-from cpython.bytearray cimport PyByteArray_AS_STRING
 
 cdef enum:
     MAX_SUMS = 2 * MAX_COLUMNS  # of each column, in the body and in the head
@@ -40,8 +36,6 @@ cdef class Scorer:
     cdef double[MAX_COLUMNS] log_denominators  # the weigher's, or those without one message
     cdef uint64_t[MAX_COLUMNS] row  # the counts of a token that the view reads: a source puts them here
     cdef int64_t[MAX_COLUMNS] weights  # of the row added last
-    cdef uint64_t[AT_ONCE] counts, other_counts  # of tokens that `compare_all` is to add
-    cdef int64_t[AT_ONCE] parts
     cdef int64_t[MAX_SUMS] nats, units
     cdef int64_t terms_left
     cdef int64_t[2] strong, strong_among_others  # how many were added: body, head
@@ -79,20 +73,6 @@ cdef class Scorer:
         """Add a row of counts, as often as the message has its token, if it is strong; tell for what."""
         self.weigher.take(row, self.row)
         return self.add_row(times, part)
-
-    def add_grams(self, list counters, bytearray counts):
-        """Add the grams of a message: by gram and label, in how many messages it is, in 64 bits."""
-        cdef Size entry, width = 8 * self.label_count
-        cdef uint32_t counter
-        cdef int k
-        if len(counts) < len(counters) * width:
-            raise IndexError("too few counts")
-        for entry in range(len(counters)):
-            counter = counters[entry]
-            memcpy(self.row, PyByteArray_AS_STRING(counts) + entry * width, width)
-            for k in range(self.label_count):
-                self.row[k] = min(self.row[k], MAX_ROW_COUNT)
-            self.add_row(1.0, counter >> PART_BIT & 1)
 
     def weights_of(self, row):
         """Return per label the weight of a row; for labels but spam, if that is apart, that of their sum."""
@@ -158,17 +138,23 @@ cdef class Scorer:
             self.add_sums(part, 1, self.weights[self.first], self.weights[self.second])
         return <int>strong
 
-    cdef void compare_all(self, Size size) noexcept nogil:
-        """Add so many tokens, at most AT_ONCE, whose counts and parts were put into the arrays.
+    cdef void compare_all(self, const uint64_t *counts, const uint64_t *others, const Byte *parts, Size size) noexcept nogil:
+        """Add tokens by their counts in the columns compared."""
+        cdef Size at = 0
+        while at < size:
+            self.compare_some(counts + at, others + at, parts + at, min(<Size>MAX_TERMS, size - at))
+            at += MAX_TERMS
 
-        Branch-free because the branch is unpredictable; halves the run time.
-        """
+    cdef void compare_some(
+        self, const uint64_t *counts, const uint64_t *others, const Byte *parts, Size size
+    ) noexcept nogil:
+        """Add at most MAX_TERMS tokens. Branch-free because the branch is unpredictable; halves the run time."""
         cdef int64_t strong = 0, weight_sum = 0, other_sum = 0, in_head = 0, head_weights = 0, head_others = 0
         cdef int64_t weight = 0, other_weight = 0, is_strong, head
         cdef Size at
         for at in range(size):
-            is_strong = self.weigh(self.counts[at], self.other_counts[at], &weight, &other_weight)
-            head = -(self.parts[at] & self.splits)
+            is_strong = self.weigh(counts[at], others[at], &weight, &other_weight)
+            head = -(<int64_t>parts[at] & self.splits)
             weight &= -is_strong
             other_weight &= -is_strong
             strong += is_strong
@@ -297,93 +283,3 @@ cdef class Scorer:
         """Return one of the sums, in nats, rounded once."""
         cdef int64_t whole = self.nats[place] + (self.units[place] >> UNIT_BITS)
         return <double>whole + <double>(self.units[place] & LAST_UNIT) / UNITS_PER_NAT
-
-
-cdef class GramWeights:
-    """The weights of all grams by which two labels are told apart: made once, then read by all threads."""
-
-    cdef uint32_t *are_strong  # a bit per counter: all fit into the first cache
-    cdef uint32_t *places  # by counter, its place among the weights; 0 if it is weak
-    cdef int64_t *weights  # of both labels; zeros at place 0
-    cdef Size used, room
-
-    def __cinit__(self):
-        self.are_strong = <uint32_t *>calloc(COUNTERS // 32, sizeof(uint32_t))
-        self.places = <uint32_t *>calloc(COUNTERS, sizeof(uint32_t))
-        self.room, self.used = COUNTERS // 32, 1
-        self.weights = <int64_t *>calloc(2 * self.room, sizeof(int64_t))
-        if self.are_strong is NULL or self.places is NULL or self.weights is NULL:
-            raise MemoryError
-
-    def __dealloc__(self):
-        free(self.are_strong)
-        free(self.places)
-        free(self.weights)
-
-    cdef int weigh(self, Scorer scorer, uint32_t counter, uint64_t count, uint64_t other) except -1 nogil:
-        """Note the weights of a counter's grams, if they are strong. Each counter is weighed once."""
-        cdef int64_t weight = 0, other_weight = 0
-        if not scorer.weigh(count, other, &weight, &other_weight):
-            return 0
-        if self.used == self.room:
-            self.room *= 2
-            self.weights = <int64_t *>memory_of(self.weights, 2 * self.room * sizeof(int64_t))
-        self.weights[2 * self.used], self.weights[2 * self.used + 1] = weight, other_weight
-        counter &= COUNTERS - 1
-        self.places[counter] = self.used
-        self.are_strong[counter >> 5] |= <uint32_t>1 << (counter & 31)
-        self.used += 1
-        return 0
-
-    cdef void add(self, Scorer scorer, const uint32_t *counters, Size size) noexcept nogil:
-        """Add the grams of a message, at most MAX_TERMS, by their counters."""
-        cdef int64_t weight_sum = 0, other_sum = 0, in_head = 0, head_weights = 0, head_others = 0
-        cdef int64_t weight, other_weight, head
-        cdef uint32_t[MAX_TERMS] found
-        cdef uint32_t counter, place
-        cdef Size at, strong = 0
-        for at in range(min(size, <Size>MAX_TERMS)):  # branch-free, as the branch would be unpredictable
-            counter = found[strong] = counters[at] & (COUNTERS - 1)
-            strong += self.are_strong[counter >> 5] >> (counter & 31) & 1
-        for at in range(strong):
-            counter, place = found[at], self.places[found[at]]
-            weight, other_weight = self.weights[2 * place], self.weights[2 * place + 1]
-            head = -<int64_t>(counter >> PART_BIT)
-            weight_sum += weight
-            other_sum += other_weight
-            in_head -= head
-            head_weights += head & weight
-            head_others += head & other_weight
-        scorer.add_sums(1, in_head, head_weights, head_others)
-        scorer.add_sums(0, strong - in_head, weight_sum - head_weights, other_sum - head_others)
-
-
-# Layers: the counts of a model on top of those of its base
-
-cdef extern from *:
-    """
-    #define MAX_LAYER_COUNT ((uint64_t)1 << 46)  /* higher ones are taken for it: two have less than 63 bits */
-    """
-    const uint64_t MAX_LAYER_COUNT
-
-
-def added_rows(dict own, dict base):
-    """Add the rows of a model to those of a base, where the sums are put."""
-    cdef Size k
-    cdef tuple row, beneath
-    for fingerprint, row in own.items():
-        beneath = base.get(fingerprint) or (0,) * len(row)
-        base[fingerprint] = tuple([
-            min(<uint64_t>row[k], MAX_LAYER_COUNT) + min(<uint64_t>beneath[k], MAX_LAYER_COUNT) for k in range(len(row))
-        ])
-    return base
-
-
-def added_counts(bytearray own, bytearray base):
-    """Add the counts of a message's grams in a base, 64 bits each, to those in a model."""
-    cdef uint64_t *to = <uint64_t *>PyByteArray_AS_STRING(own)
-    cdef const uint64_t *beneath = <const uint64_t *>PyByteArray_AS_STRING(base)
-    cdef Size at
-    for at in range(min(len(own), len(base)) // 8):
-        to[at] = min(to[at], MAX_LAYER_COUNT) + min(beneath[at], MAX_LAYER_COUNT)
-    return own

@@ -1,0 +1,106 @@
+# The weights of all grams, where many messages of two labels are scored.
+
+cdef class GramWeights:
+    """The weights of all grams by which two labels are told apart: made once, then read by all threads."""
+
+    cdef uint32_t *are_strong  # a bit per counter: all fit into the first cache
+    cdef uint32_t *places  # by counter, its place among the weights; 0 if it is weak
+    cdef int64_t *weights  # of both labels; zeros at place 0
+    cdef Size used, room
+
+    def __cinit__(self):
+        self.are_strong = <uint32_t *>calloc(COUNTERS // 32, sizeof(uint32_t))
+        self.places = <uint32_t *>calloc(COUNTERS, sizeof(uint32_t))
+        self.room, self.used = COUNTERS // 32, 1
+        self.weights = <int64_t *>calloc(2 * self.room, sizeof(int64_t))
+        if self.are_strong is NULL or self.places is NULL or self.weights is NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        free(self.are_strong)
+        free(self.places)
+        free(self.weights)
+
+    cdef int weigh(self, Scorer scorer, uint32_t counter, uint64_t count, uint64_t other) except -1 nogil:
+        """Note the weights of a counter's grams, if they are strong. Each counter is weighed once."""
+        cdef int64_t weight = 0, other_weight = 0
+        if not scorer.weigh(count, other, &weight, &other_weight):
+            return 0
+        if self.used == self.room:
+            self.room *= 2
+            self.weights = <int64_t *>memory_of(self.weights, 2 * self.room * sizeof(int64_t))
+        self.weights[2 * self.used], self.weights[2 * self.used + 1] = weight, other_weight
+        counter &= COUNTERS - 1
+        self.places[counter] = self.used
+        self.are_strong[counter >> 5] |= <uint32_t>1 << (counter & 31)
+        self.used += 1
+        return 0
+
+    cdef void add(self, Scorer scorer, const uint32_t *counters, Size size) noexcept nogil:
+        """Add the grams of a message, at most MAX_TERMS, by their counters."""
+        cdef int64_t weight_sum = 0, other_sum = 0, in_head = 0, head_weights = 0, head_others = 0
+        cdef int64_t weight, other_weight, head
+        cdef uint32_t[MAX_TERMS] found
+        cdef uint32_t counter, place
+        cdef Size at, strong = 0
+        for at in range(min(size, <Size>MAX_TERMS)):  # branch-free, as the branch would be unpredictable
+            counter = found[strong] = counters[at] & (COUNTERS - 1)
+            strong += self.are_strong[counter >> 5] >> (counter & 31) & 1
+        for at in range(strong):
+            counter, place = found[at], self.places[found[at]]
+            weight, other_weight = self.weights[2 * place], self.weights[2 * place + 1]
+            head = -<int64_t>(counter >> PART_BIT)
+            weight_sum += weight
+            other_sum += other_weight
+            in_head -= head
+            head_weights += head & weight
+            head_others += head & other_weight
+        scorer.add_sums(1, in_head, head_weights, head_others)
+        scorer.add_sums(0, strong - in_head, weight_sum - head_weights, other_sum - head_others)
+
+
+def gram_weights(Scorer scorer not None, Counts counts not None):
+    """Weigh all grams, for many messages of two labels."""
+    scorer.clear()
+    return weighed(scorer, counts, NO_LABEL)
+
+
+cdef GramWeights weighed(Scorer scorer, Counts counts, int left_out):
+    """Weigh all grams of two labels, without a message that has them if its label is `left_out`."""
+    cdef GramWeights found = GramWeights()
+    cdef uint32_t[AT_ONCE] counters
+    cdef int64_t[2 * AT_ONCE] rows
+    cdef Size start = 0, at
+    if not scorer.is_of_two or counts.label_count != 2:
+        raise ValueError("not two labels")
+    scorer.clear()
+    with nogil:
+        if left_out != NO_LABEL:
+            leave_out_of_grams(scorer, left_out)
+        while start < COUNTERS:
+            for at in range(AT_ONCE):
+                counters[at] = start + at
+            counts.find_grams(counters, AT_ONCE, rows)
+            for at in range(AT_ONCE):
+                found.weigh(scorer, start + at, count_without(usual_count(rows[2 * at]), left_out == 0),
+                            count_without(usual_count(rows[2 * at + 1]), left_out == 1))
+            start += AT_ONCE
+    return found
+
+
+cdef void leave_out_of_grams(Scorer scorer, int label_index) noexcept nogil:
+    """Take denominators of grams without one message of a label."""
+    cdef int64_t[MAX_COLUMNS] totals
+    memcpy(totals, scorer.weigher.label_totals, sizeof(totals))
+    totals[label_index] -= 1
+    scorer.weigher.set_denominators(totals, scorer.weigher.vocabulary, scorer.log_denominators)
+
+
+cdef inline uint64_t usual_count(int64_t count) noexcept nogil:
+    """Return a count; what is below 0 is 0, what is too high the highest."""
+    return min(<uint64_t>max(count, 0), MAX_ROW_COUNT)
+
+
+cdef inline uint64_t count_without(uint64_t count, bint is_left_out) noexcept nogil:
+    """Return a count, less one if a message with it is left out."""
+    return count - (is_left_out & (count > 0))

@@ -1,0 +1,461 @@
+# Scores of messages by counts: of one with its evidence, of many, of those left out, of mail learned one by one.
+#
+# Words and pairs are taken from a message in stretches, their rows looked up (`Counts.find`) or read at their places in
+# a table, and what the view reads of them put into columns, a column for each label. All ways to score add these
+# columns up alike. A scorer belongs to one thread; counts may be shared as long as no thread changes them.
+
+cdef enum:
+    NO_REVISION = -1
+    WORTH_ALL_GRAMS = 200  # messages from which on all grams are weighed beforehand: 1.5 ms, as 200 messages' take
+    MAX_TAKEN = 1 << 18  # counts that are looked up at once; memory that no message needs is never touched
+
+
+cdef class FeatureScorer:
+    """Scores messages by counts, seen through a view. Each thread has its own (`another`)."""
+
+    cdef readonly object likelihood, settings
+    cdef readonly Counts counts
+    cdef CountTable table  # the counts, if they are in one table
+    cdef Scorer scorer
+    cdef int label_count
+    cdef Size width  # numbers of a row
+    cdef bint reads_words, reads_pairs, reads_grams, reads_numbers, is_tfidf, is_used
+    cdef object of_all_grams  # weights that were given
+    cdef GramWeights gram_weights, grams_without_first, grams_without_second  # of a message of one of two labels
+    cdef int64_t[3] revisions  # of the weigher, when these were made
+    cdef Size room, taken  # words and pairs of a message
+    cdef uint64_t *keys
+    cdef int64_t *rows
+    cdef uint64_t *columns  # [label][taken]: the counts that the view reads
+    cdef uint64_t *with_token  # messages that have it, of all labels: for tf-idf
+    cdef uint32_t *times
+    cdef Byte *parts
+    cdef int64_t *gram_rows
+    cdef int64_t length, own_tokens, own_unique
+    cdef list strong, strong_among_others  # the evidence; None if nobody wants it
+    cdef bint notes_evidence, has_reader
+    cdef Reader reader
+    cdef object words  # of the settings: what the rules for words refer to
+
+    def __cinit__(self, *_, **__):
+        self.revisions = [NO_REVISION, NO_REVISION, NO_REVISION]
+
+    def __init__(self, likelihood, Counts counts not None, gram_weights=None, settings=None):
+        """Take a Likelihood, counts, the weights of all grams, if they are known, and settings, to read raw mail."""
+        view, self.likelihood, self.settings, self.scorer = likelihood.view, likelihood, settings, Scorer(likelihood)
+        self.label_count, self.counts = self.scorer.label_count, counts
+        if self.room or counts.label_count != self.label_count or not self.label_count:
+            raise ValueError("counts of other labels")
+        self.table = counts if isinstance(counts, CountTable) else None
+        self.reads_words, self.reads_pairs = view.event != "gaussian", view.pairs
+        self.reads_grams, self.reads_numbers = self.scorer.grams is not None, view.numbers
+        self.is_tfidf, self.of_all_grams = view.tfidf, gram_weights
+        if gram_weights is not None and self.reads_grams:
+            self.gram_weights, self.revisions[0] = gram_weights, self.scorer.grams.weigher.revision
+            self.is_used = True
+            likelihood.keep_logarithms()
+        self.make_room()
+
+    cdef int make_room(self) except -1:
+        """Get memory for what is taken of a message."""
+        cdef Size room = max(<Size>AT_ONCE, MAX_TAKEN // (2 * self.label_count))
+        self.width = 2 * self.label_count
+        self.keys = <uint64_t *>memory_of(NULL, room * sizeof(uint64_t))
+        self.rows = <int64_t *>memory_of(NULL, room * self.width * sizeof(int64_t))
+        self.columns = <uint64_t *>memory_of(NULL, room * self.label_count * sizeof(uint64_t))
+        self.with_token = <uint64_t *>memory_of(NULL, room * sizeof(uint64_t))
+        self.times = <uint32_t *>memory_of(NULL, room * sizeof(uint32_t))
+        self.parts = <Byte *>memory_of(NULL, room)
+        self.gram_rows = <int64_t *>memory_of(NULL, MAX_TERMS * self.label_count * sizeof(int64_t))
+        self.room = room
+        return 0
+
+    def __dealloc__(self):
+        free(self.keys)
+        free(self.rows)
+        free(self.columns)
+        free(self.with_token)
+        free(self.times)
+        free(self.parts)
+        free(self.gram_rows)
+        if self.has_reader:
+            free_reader(&self.reader)
+
+    def another(self):
+        """Return a scorer by the same counts for another thread."""
+        return FeatureScorer(self.likelihood, self.counts, self.of_all_grams, self.settings)
+
+    # One message
+
+    def score(self, FeatureSet features not None):
+        """Return the log-joints of a message, and what body and head add to them by their words."""
+        cdef double[MAX_COLUMNS] joint
+        cdef double[2 * MAX_COLUMNS] parts
+        self.begin()
+        with nogil:
+            self.score_features(&features.it, joint, parts)
+        return self.found_score(joint, parts)
+
+    def evidence(self, FeatureSet features not None):
+        """Return what `score` does, and the strong evidence: for spam or any label, and among labels but spam.
+
+        Of each token, then of each pair: fingerprint, row of counts, how often it counts, weights by label, part.
+        """
+        self.notes_evidence, self.strong, self.strong_among_others = True, [], []
+        try:
+            joint, parts = self.score(features)
+            return joint, parts, self.strong, self.strong_among_others
+        finally:
+            self.notes_evidence, self.strong, self.strong_among_others = False, None, None
+
+    def score_raw(self, list messages not None):
+        """Read and score many messages; return for each what `score` does."""
+        cdef Size count = len(messages), n, width = 3 * self.label_count
+        cdef Text *texts = <Text *>memory_of(NULL, count * sizeof(Text) + 1)
+        cdef double *found = NULL
+        try:
+            found = <double *>memory_of(NULL, width * count * sizeof(double) + 1)
+            self.start_reading()
+            self.begin()
+            for n in range(count):
+                texts[n] = text_of(messages[n])
+            with nogil:
+                for n in range(count):
+                    read_features(&self.reader, texts[n], self.reads_numbers, NULL)
+                    self.score_features(&self.reader.features, found + width * n, found + width * n + self.label_count)
+            return [
+                self.found_score(found + width * n, found + width * n + self.label_count) for n in range(count)
+            ]
+        finally:
+            free(texts)
+            free(found)
+
+    cdef int start_reading(self) except -1:
+        if not self.has_reader:
+            self.words = start_reader(&self.reader, self.settings)
+            self.has_reader = True
+        return 0
+
+    cdef int begin(self) except -1:
+        """Keep logarithms, which take as long as a message, from the second call on."""
+        if self.is_used:
+            self.likelihood.keep_logarithms()
+        self.is_used = True
+        return 0
+
+    cdef tuple found_score(self, const double *joint, const double *parts):
+        cdef int k, part
+        return (
+            [joint[k] for k in range(self.label_count)],
+            [[parts[part * self.label_count + k] for k in range(self.label_count)] for part in range(2)]
+            if self.scorer.is_averaged else [],
+        )
+
+    cdef int score_features(self, Features *features, double *joint, double *parts) except -1 nogil:
+        """Find the log-joints of a message, and what body and head add."""
+        cdef Size at
+        self.scorer.clear()
+        self.length = 0
+        if self.is_tfidf:
+            for at in range(features.tokens.used):
+                self.length += features.tokens.entries[at].times
+        if self.reads_words:
+            self.take_entries(&features.tokens)
+        if self.reads_pairs:
+            self.take_entries(&features.pairs)
+        self.add_found()
+        if self.reads_grams:
+            self.add_grams(features.grams, features.gram_count, NO_LABEL)
+        return self.put_score(features.numbers, joint, parts)
+
+    cdef int take_entries(self, EntryTable *table) except -1 nogil:
+        """Take the tokens or pairs of a message."""
+        cdef Size at
+        for at in range(table.used):
+            self.keys[self.taken] = table.entries[at].fingerprint
+            self.times[self.taken] = table.entries[at].times
+            self.parts[self.taken] = table.entries[at].part
+            self.taken += 1
+            if self.taken == self.room:
+                self.add_found()
+        return 0
+
+    cdef int add_found(self) except -1 nogil:
+        """Look up what was taken, and add it."""
+        self.find_taken()
+        self.add_taken()
+        self.taken = 0
+        return 0
+
+    cdef int put_score(self, const int64_t *numbers, double *joint, double *parts) except -1 nogil:
+        """Find the log-joints of what was added, those of numbers included, and what body and head add."""
+        self.scorer.put_joint(joint)
+        if parts is not NULL:
+            self.scorer.put_means(parts)
+        if self.reads_numbers:
+            with gil:
+                self.add_numbers(numbers, joint)
+        return 0
+
+    cdef int add_numbers(self, const int64_t *numbers, double *joint) except -1:
+        cdef int n, k
+        known = {NUMBERS[n]: numbers[n] for n in range(NUMBER_COUNT) if numbers[n] >= 0}
+        for item in self.likelihood.numeric_evidence(known):
+            for k in range(self.label_count):
+                joint[k] += <double>item.weights[k]
+        return 0
+
+    # Rows of counts
+
+    cdef int find_taken(self) except -1 nogil:
+        """Look up the rows of what was taken."""
+        cdef Size at, k, first = self.label_count if self.scorer.weigher.is_multinomial else 0
+        cdef const int64_t *row = self.rows
+        if not self.taken:
+            return 0
+        self.counts.find(self.keys, self.taken, self.rows)
+        for at in range(self.taken):
+            self.with_token[at] = 0
+            for k in range(self.label_count):
+                self.columns[k * self.room + at] = usual_count(row[first + k])
+                self.with_token[at] += usual_count(row[k])
+            row += self.width
+        return 0
+
+    cdef int take_rows(self, const Rows *rows, const int32_t *places, Size start, Size end) except -1 nogil:
+        """Take entries of a message, at most `room`, and find their counts: at their places, if these are known."""
+        cdef Size at, taken = 0
+        if places is not NULL and self.reads_pairs and self.scorer.is_of_two:
+            self.taken = end - start
+            self.read_places_of_two(places + start)
+            memcpy(self.parts, rows.parts + start, self.taken)
+            return 0
+        for at in range(start, end):
+            self.keys[taken] = <uint64_t>places[at] if places is not NULL else rows.fingerprints[at]
+            self.times[taken], self.parts[taken] = rows.times[at], rows.parts[at]
+            taken += self.reads_words if rows.times[at] else self.reads_pairs
+        self.taken = taken
+        return self.read_places() if places is not NULL else self.find_taken()
+
+    cdef void read_places_of_two(self, const int32_t *places) noexcept nogil:
+        """Read what two labels have at places in the table. Prefetched, so that cache misses overlap."""
+        cdef const int32_t *counts = self.table.counts
+        cdef const int32_t *row
+        cdef uint64_t *others = self.columns + self.room
+        cdef Size at, ahead = max(0, self.taken - AHEAD)
+        for at in range(min(<Size>AHEAD, self.taken)):
+            __builtin_prefetch(counts + 4 * <Size>places[at])
+        for at in range(ahead):
+            __builtin_prefetch(counts + 4 * <Size>places[at + AHEAD])
+            row = counts + 4 * <Size>places[at]
+            self.columns[at], others[at] = max(row[0], 0), max(row[1], 0)
+        for at in range(ahead, self.taken):
+            row = counts + 4 * <Size>places[at]
+            self.columns[at], others[at] = max(row[0], 0), max(row[1], 0)
+
+    cdef int read_places(self) noexcept nogil:
+        """Read the counts of all labels at the places in the table that were taken for keys."""
+        cdef const int32_t *row
+        cdef Size at, k, first = self.label_count if self.scorer.weigher.is_multinomial else 0
+        for at in range(self.taken):
+            __builtin_prefetch(self.table.counts + self.width * <Size>self.keys[min(at + AHEAD, self.taken - 1)])
+            row = self.table.counts + self.width * <Size>self.keys[at]
+            self.with_token[at] = 0
+            for k in range(self.label_count):
+                self.columns[k * self.room + at] = max(row[first + k], 0)
+                self.with_token[at] += max(row[k], 0)
+        return 0
+
+    # Adding up
+
+    cdef int add_taken(self) except -1 nogil:
+        """Add the words and pairs whose counts are in the columns."""
+        cdef Size at, k
+        cdef double times
+        cdef int strong
+        if self.scorer.is_of_two and not self.notes_evidence:
+            self.scorer.compare_all(self.columns, self.columns + self.room, self.parts, self.taken)
+            return 0
+        for at in range(self.taken):
+            for k in range(self.label_count):
+                self.scorer.row[k] = self.columns[k * self.room + at]
+            times = self.times[at] if self.scorer.weigher.is_multinomial else 1.0
+            if self.is_tfidf and self.length:
+                times = <double>self.times[at] / <double>self.length * self.scorer.weigher.idf(self.with_token[at])
+            strong = self.scorer.add_row(times, self.parts[at])
+            if strong and self.notes_evidence:
+                with gil:
+                    self.note(at, times, strong)
+        return 0
+
+    cdef int note(self, Size at, double times, int strong) except -1:
+        """Put the token or pair added last to the evidence that it counts for."""
+        cdef Size k, size = self.width if self.times[at] else self.label_count
+        cdef const int64_t *counts = self.rows + self.width * at
+        row = tuple([counts[k] for k in range(size)])
+        often = times if self.is_tfidf else <int64_t>times
+        part = self.parts[at] if self.likelihood.view.split_head_body else 0
+        if strong & STRONG:
+            self.strong.append((self.keys[at], row, often, self.scorer.evidence_weights(), part))
+        if strong & STRONG_AMONG_OTHERS:
+            self.strong_among_others.append((self.keys[at], row, often, self.scorer.weigher.weights(row), part))
+        return 0
+
+    cdef int add_grams(self, const uint32_t *counters, Size count, int left_out) except -1 nogil:
+        """Add the grams of a message; if `left_out` is its label, their counts are taken without it."""
+        cdef bint is_weighed = self.scorer.is_of_two and self.revisions[left_out + 1] == self.scorer.grams.weigher.revision
+        cdef Size start = 0, size
+        while start < count:
+            size = min(<Size>MAX_TERMS, count - start)
+            if not is_weighed:
+                self.find_grams(counters + start, size, left_out)
+            elif left_out == NO_LABEL:
+                self.gram_weights.add(self.scorer.grams, counters + start, size)
+            elif left_out == 0:
+                self.grams_without_first.add(self.scorer.grams, counters + start, size)
+            else:
+                self.grams_without_second.add(self.scorer.grams, counters + start, size)
+            start += size
+        return 0
+
+    cdef int find_grams(self, const uint32_t *counters, Size size, int left_out) except -1 nogil:
+        """Look up and add grams, at most MAX_TERMS."""
+        cdef Size at, k
+        cdef const int64_t *row = self.gram_rows
+        self.counts.find_grams(counters, size, self.gram_rows)
+        if self.scorer.is_of_two:
+            for at in range(size):
+                self.columns[at] = count_without(usual_count(row[2 * at]), left_out == 0)
+                self.columns[self.room + at] = count_without(usual_count(row[2 * at + 1]), left_out == 1)
+                self.parts[at] = counters[at] >> PART_BIT & 1
+            self.scorer.grams.compare_all(self.columns, self.columns + self.room, self.parts, size)
+            return 0
+        for at in range(size):
+            for k in range(self.label_count):
+                self.scorer.grams.row[k] = count_without(usual_count(row[k]), k == left_out)
+            self.scorer.grams.add_row(1.0, counters[at] >> PART_BIT & 1)
+            row += self.label_count
+        return 0
+
+    # Many messages
+
+    def score_rows(self, MessageRows rows not None, messages, joints, parts=None):
+        """Put the log-joints [message, label] of some messages, and what body and head add [message, part, label]."""
+        self.score_all(rows, messages, None, joints, parts)
+
+    def score_left_out(self, MessageRows rows not None, messages, label_indices, joints):
+        """Put the log-joints of some messages, each by the counts without its own; `label_indices` are theirs.
+
+        For views that average the presence of tokens as the default one does.
+        """
+        if self.label_count < 2 or not self.likelihood.view.has_cutoffs:
+            raise ValueError("no view that messages can be left out of")
+        self.score_all(rows, messages, label_indices, joints, None)
+
+    def score_online(self, MessageRows rows not None, order, label_indices, joints, parts=None):
+        """Put the scores of messages as `score_rows` does; each is learned, as its label tells, once it is scored."""
+        cdef ScoredRows it = ScoredRows(rows, self.label_count, order, label_indices, joints, parts)
+        if self.table is None:
+            raise TypeError("only a table learns")
+        self.likelihood.keep_logarithms()
+        self.table.begin()
+        try:
+            learn_online(self, rows, it)
+        finally:
+            self.table.is_busy = False
+            self.likelihood.update(self.table)
+
+    cdef int score_all(self, MessageRows rows, messages, label_indices, joints, parts) except -1:
+        cdef ScoredRows it = ScoredRows(rows, self.label_count, messages, label_indices, joints, parts)
+        cdef bint leaves_out = label_indices is not None
+        cdef Size at
+        self.begin()
+        if not leaves_out:
+            self.gram_weights = self.weighed_grams(self.gram_weights, it.count, NO_LABEL)
+        else:
+            self.grams_without_first = self.weighed_grams(self.grams_without_first, it.count, 0)
+            self.grams_without_second = self.weighed_grams(self.grams_without_second, it.count, 1)
+        with nogil:
+            for at in range(it.count):
+                self.score_message(rows, it, at, <int>it.labels[at] if leaves_out else NO_LABEL)
+        return 0
+
+    cdef int score_message(self, MessageRows rows, ScoredRows it, Size number, int left_out) except -1 nogil:
+        """Put the score of one message; if `left_out` is its label, by counts without it."""
+        cdef Size message = it.messages[number], start, end
+        self.scorer.clear()
+        self.add_entries(rows, message, left_out)
+        if self.reads_grams:
+            start, end = rows.it.gram_starts[message], rows.it.gram_starts[message + 1]
+            self.add_grams(rows.it.grams + start, end - start, left_out)
+        return self.put_score(rows.it.numbers + message * NUMBER_COUNT, it.joint_of(number), it.parts_of(number))
+
+    cdef int add_entries(self, MessageRows rows, Size message, int left_out) except -1 nogil:
+        """Add the words and pairs of a message, `room` of them at a time."""
+        cdef Size first = rows.it.starts[message], end = rows.it.starts[message + 1], at = first
+        cdef const int32_t *places = NULL if self.table is None else self.table.places_of(rows, message)
+        places = places - first if places is not NULL else NULL
+        self.length = self.own_tokens = self.own_unique = 0
+        if self.is_tfidf:
+            for at in range(first, end):
+                self.length += rows.it.times[at]
+        at = first
+        while left_out != NO_LABEL and at < end:
+            self.take_rows(&rows.it, places, at, min(at + self.room, end))
+            self.count_own(left_out)
+            at += self.room
+        if left_out != NO_LABEL:
+            self.leave_out(left_out)
+        at = first
+        while at < end:
+            if left_out == NO_LABEL or end - first > self.room:
+                self.take_rows(&rows.it, places, at, min(at + self.room, end))
+            if left_out != NO_LABEL:
+                self.subtract_own(left_out)
+            self.add_taken()
+            at += self.room
+        self.taken = 0
+        return 0
+
+    # One message left out
+
+    cdef void count_own(self, int label_index) noexcept nogil:
+        """Count the tokens of a message, and those that no other one has."""
+        cdef uint64_t total
+        cdef Size at, k
+        cdef const uint64_t *own = self.columns + label_index * self.room
+        for at in range(self.taken):
+            total = 0
+            for k in range(self.label_count):
+                total += self.columns[k * self.room + at]
+            self.own_tokens += total > 0
+            self.own_unique += (total == 1) & (own[at] == 1)
+
+    cdef void subtract_own(self, int label_index) noexcept nogil:
+        cdef uint64_t *own = self.columns + label_index * self.room
+        cdef Size at
+        for at in range(self.taken):
+            own[at] = count_without(own[at], True)
+
+    cdef void leave_out(self, int label_index) noexcept nogil:
+        """Take denominators without a message."""
+        cdef int64_t[MAX_COLUMNS] totals
+        memcpy(totals, self.scorer.weigher.label_totals, sizeof(totals))
+        totals[label_index] -= self.own_tokens
+        self.scorer.weigher.set_denominators(
+            totals, self.scorer.weigher.vocabulary - self.own_unique, self.scorer.log_denominators)
+        if self.reads_grams:
+            leave_out_of_grams(self.scorer.grams, label_index)
+
+    cdef GramWeights weighed_grams(self, GramWeights known, Size messages, int left_out):
+        """Weigh all grams of two labels, if many messages are scored; None if each is to be weighed when it is met."""
+        if not self.reads_grams or not self.scorer.is_of_two:
+            return None
+        if self.revisions[left_out + 1] == self.scorer.grams.weigher.revision:
+            return known
+        self.revisions[left_out + 1] = NO_REVISION
+        if messages < WORTH_ALL_GRAMS:
+            return None
+        known = weighed(self.scorer.grams, self.counts, left_out)
+        self.revisions[left_out + 1] = self.scorer.grams.weigher.revision
+        return known
