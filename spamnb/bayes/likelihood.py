@@ -17,8 +17,9 @@ from __future__ import annotations
 
 from math import fsum, log
 
+from spamnb.bayes.verdict import lead_of
 from spamnb.bayes.view import GLOBAL, SHARE_OF_GRAMS, prior
-from spamnb.core.native import Weigher
+from spamnb.core.native import Scorer, Weigher
 from spamnb.labels import MOST_LABELS, SPAM
 
 TYPE_CHECKING = False
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from spamnb.bayes.verdict import Evidence
     from spamnb.bayes.view import View
     from spamnb.store.counts import Row, TotalCounts
 
@@ -116,6 +118,34 @@ class Likelihood:
         Of all mail as it is filed, and each label by itself: `Scorer.weights_of` has what scores are made of.
         """
         return self.weigher.weights(row)
+
+    @property
+    def bias(self) -> float:
+        """The log-odds of spam, or of the second label, before any token is seen.
+
+        By a textbook's view of two labels, those of a message are bias + Σ times · weight(row of the token).
+        """
+        return self.log_odds(Scorer(self).joint())
+
+    def weight(self, row: Row) -> float:
+        """Return what a token adds to the log-odds each time that it counts."""
+        return self.log_odds(self.weights(row))
+
+    def log_odds(self, values: list[float]) -> float:
+        """Return how far spam, or the second label, is ahead of the other one."""
+        if self.label_count != 2 or self.view.damping is not None:
+            raise ValueError("only a textbook's view of two labels is linear")
+        return lead_of(values, self.labels.index(SPAM) if SPAM in self.labels else 1)
+
+    def is_evidence(self, row: Row) -> bool:
+        """Tell whether a row of counts is strong enough to count, for spam or between other labels."""
+        return Scorer(self).add(row, 1, 0) > 0
+
+    def numeric_evidence(self, numbers: Mapping[str, float]) -> list[Evidence]:
+        """Return the numeric features that every label has, weighed by their normal distributions."""
+        from spamnb.bayes.gaussian import numeric_evidence  # the default view has no use for it
+
+        return numeric_evidence(self, numbers)
 
     def without_spam(self, values: Sequence[Any]) -> Sequence[Any]:
         """Return the values, one a label, of all labels but spam."""

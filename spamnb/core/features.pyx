@@ -398,6 +398,23 @@ cdef class FeatureSet:
     def __dealloc__(self):
         free_features(&self.it)
 
+    @staticmethod
+    def of(tokens, numbers=None, pairs=(), grams=()):
+        """Return features that are given: tokens and pairs as the properties below have them, without texts."""
+        cdef FeatureSet features = FeatureSet()
+        cdef Features *it = &features.it
+        cdef uint64_t fingerprint
+        for fingerprint, times, part in tokens:
+            it.tokens.entries[entry_of(&it.tokens, fingerprint, 0, 0, part & 1)].times += times
+        for fingerprint, part in pairs:
+            entry_of(&it.pairs, fingerprint, 0, 0, part & 1)
+        for counter in list(grams)[:MAX_GRAMS]:
+            it.grams[it.gram_count] = <uint32_t>counter & (COUNTERS - 1)
+            it.gram_count += 1
+        for name, value in (numbers or {}).items():
+            it.numbers[NUMBERS.index(name)] = value
+        return features
+
     @property
     def tokens(self):
         """Each token once: fingerprint, how often it occurs, HEAD or BODY."""

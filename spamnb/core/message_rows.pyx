@@ -108,6 +108,18 @@ cdef class MessageRows:
         return rows
 
     @staticmethod
+    def of(list messages not None):
+        """Return the rows of messages whose features are given; they have no digests and dates."""
+        cdef MessageRows rows = MessageRows()
+        cdef FeatureSet features
+        make_message_room(&rows.it, len(messages))
+        for features in messages:
+            rows.it.digests[rows.it.messages] = 0
+            rows.it.date_ends[rows.it.messages + 1] = 0
+            add_row(&rows.it, &features.it)
+        return rows
+
+    @staticmethod
     def joined(list pieces not None):
         """Return the messages of several rows, one behind the other."""
         cdef MessageRows rows = MessageRows(), piece
