@@ -12,7 +12,7 @@ import numpy as np
 
 from spamnb.arrays import quantile
 from spamnb.bayes.likelihood import NONE_MISFILED
-from spamnb.bayes.verdict import LEAST_SCORE, Calibration, Cutoffs
+from spamnb.bayes.verdict import HAM_LOSS, LEAST_SCORE, Calibration, Cutoffs
 from spamnb.bayes.view import SHARE_OF_GRAMS
 from spamnb.labels import SPAM
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from spamnb.arrays import Array
     from spamnb.bayes.view import View
 
-HAM_LOSS = 0.001  # the share of ham that may be taken for spam
 SPAM_LOSS = 0.01  # the share of spam that may be taken for ham before it is called unsure
 MISFILED = 0.01  # the share of mail but spam that may get a wrong label before it is called unsure
 FEWEST = 2  # messages of each label that cutoffs need: one is left out, one is learned

@@ -20,6 +20,7 @@ MOST_POINTS = 100.0
 # Nats by which head or body may speak for spam in what is called ham, else it is unsure: a spammer who knows
 # good words puts them below a head that tells. More have 0.04 % of the ham of spamassassin, 97 % of its spam.
 CONTRADICTION = 1.0
+HAM_LOSS = 0.001  # the share of ham that may be taken for spam
 LEAST_SCORE = 0.5  # what one token of 2.5 nats makes, the weakest that counts: not enough for a verdict
 
 

@@ -1,51 +1,23 @@
-"""Batches: messages read, tokenized and counted together.
-
-A batch is what one chunk of mail becomes: for each message the tokens it contains, as places in the
-batch's own vocabulary, sorted by fingerprint. Training sums its rows, evaluation keeps them,
-classification scores them. A batch does not depend on the number of threads.
-A pool of workers reads and counts them, on this machine or elsewhere.
-"""
+"""Batches: what is read of one chunk of mail. Training counts them, evaluation keeps them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-
-from spamnb.arrays import Array, Rows, Sets, Texts
-from spamnb.core.native import BatchReader, count_rows
-from spamnb.mailboxes.chunks import RawMessage
+from spamnb.core.native import BatchReader
 from spamnb.mailboxes.skipped import Unreadable
-from spamnb.reading.batch import read_columns
-from spamnb.reading.settings import Settings
-from spamnb.store.stored_model import StoredModel
-from spamnb.tables.count_table import LARGEST_INT32, CountTable
-from spamnb.tables.saving import MapShards
-from spamnb.tables.spilling import SpillFile
+
+if TYPE_CHECKING:
+    from spamnb.core.native import MessageRows
+    from spamnb.mailboxes.chunks import RawMessage
+    from spamnb.reading.settings import Settings
 
 AT_ONCE = 1 << 20  # bytes of mail that are read before the next are asked for
 
-
-class TableSum(Protocol):
-    """Sum of the counts added to it, wherever they are."""
-
-    def add(self, batch: Batch, steps: Array, day: int) -> None: ...
-    def shards(self) -> Sequence[Any]: ...
-
-
-class Pool(Protocol):
-    """Workers that read and count mail, and sum tables, with a file for what is too much for memory."""
-
-    @property
-    def map(self) -> MapShards: ...
-    @property
-    def map_shards(self) -> MapShards: ...
-    def batches(self, mail: MailToRead) -> Iterator[Batch]: ...
-    def table_sum(self, base: StoredModel | None, labels: Sequence[str], file: SpillFile, /) -> TableSum: ...
-    def in_background(self, task: Callable[[], Any], /) -> AbstractContextManager[Callable[[], Any]]: ...
+# Returns the digests, sorted, of the messages that are learned under a label: they need not be tokenized.
+Known = Callable[[str], Any]
 
 
 @dataclass(frozen=True)
@@ -57,10 +29,6 @@ class MailToRead:
     known: Known | None = None
 
 
-# Returns the digests, sorted, of the messages that are learned under a label: they need not be tokenized.
-Known = Callable[[str], Array]
-
-
 class Chunk(Protocol):
     """A piece of mail, however it was cut."""
 
@@ -69,91 +37,33 @@ class Chunk(Protocol):
     def messages(self) -> Iterator[RawMessage | Unreadable]: ...
 
 
-@dataclass(frozen=True, eq=False)
-class SampledMessages:
-    """Messages of a sample, from one batch: the columns of their rows that scores ask for."""
-
-    digests: Array
-    labels: Array  # label indices
-    starts: Array
-    places: Array
-    parts: Array
-    fingerprints: Array  # of the vocabulary of these rows
-    gram_starts: Array
-    grams: Array
-
-    @classmethod
-    def of(cls, digests: Array, labels: Array, rows: Rows, fingerprints: Array) -> SampledMessages:
-        grams = rows.grams.starts, rows.grams.members
-        return cls(digests, labels, rows.starts, rows.places, rows.parts, fingerprints, *grams)
+class Pool(Protocol):
+    """Who reads mail: so many threads of this machine, or the workers of a cluster."""
 
     @property
-    def rows(self) -> Rows:
-        """Rows in which each token is once."""
-        once, grams = np.broadcast_to(np.uint16(1), len(self.places)), Sets(self.gram_starts, self.grams)
-        return Rows(self.starts, self.places, once, self.parts, {}, grams)
-
-    def chosen(self, messages: Array) -> SampledMessages:
-        """Choose some of the messages, and the vocabulary they need."""
-        if len(messages) == len(self.digests):
-            return self
-        rows = self.rows.chosen(messages)
-        used = np.zeros(len(self.fingerprints), bool)
-        used[rows.places] = True
-        rows = rows.renumbered(np.cumsum(used, dtype=np.int32) - 1)
-        return self.of(self.digests[messages], self.labels[messages], rows, self.fingerprints[used])
+    def jobs(self) -> int: ...
+    def batches(self, mail: MailToRead) -> Iterator[Batch]: ...
 
 
 @dataclass(frozen=True, eq=False)
 class Batch:
+    """Messages that were read together; they do not depend on who read them."""
+
     label: str | None
     names: list[tuple[str, int | None]]  # path, and number in an mbox
-    digests: Array
-    dates: list[str]  # as they are written, "" where there is none
-    rows: Rows  # in the batch's own vocabulary
-    fingerprints: Array
-    texts: Texts
+    rows: MessageRows
     unreadable: list[Unreadable]  # and what was passed over on purpose
     size: int  # bytes of mail
 
     def __len__(self) -> int:
         return len(self.names)
 
-    def sampled(self, messages: Array, label_indices: Array) -> SampledMessages:
-        """Choose messages to be scored."""
-        labels = np.zeros(len(self), np.int64)
-        labels[messages] = label_indices
-        everything = SampledMessages.of(self.digests, labels, self.rows, self.fingerprints)
-        return everything.chosen(np.sort(messages))
-
-    def table(self, labels: Sequence[str], steps: Array, day: int) -> CountTable:
-        """Sum messages up, but for grams: rows of message, label index, and 1 to add or -1 to subtract."""
-        size, rows = len(self.fingerprints), self.rows
-        if rows.times.sum() > LARGEST_INT32:
-            raise OverflowError("too many words for one batch")
-        message_counts, occurrence_counts = np.zeros((2, len(labels), size), np.int32)
-        count_rows(rows.starts, rows.places, rows.times, steps, message_counts, occurrence_counts)
-        messages = np.zeros(len(labels), np.int64)
-        np.add.at(messages, steps[:, 1], steps[:, 2])
-        days = np.broadcast_to(np.uint16(day), size)
-        return CountTable(
-            tuple(labels),
-            tuple(messages.tolist()),
-            rows.number_sums(steps, len(labels)),
-            self.fingerprints,
-            self.texts,
-            message_counts,
-            occurrence_counts,
-            days,
-            days,
-        )
-
 
 def batch_of(
     chunk: Chunk,
     label: str | None,
     reader: BatchReader,
-    known: Array | None = None,
+    known: Any = None,
     *,
     digests: bool = True,
     numbers: bool = True,
@@ -177,7 +87,7 @@ def batch_of(
             reader.add(data, known, digests, numbers)
             data, size = [], 0
     reader.add(data, known, digests, numbers)
-    return Batch(label, names, *read_columns(reader), unreadable, chunk.size)
+    return Batch(label, names, reader.rows(), unreadable, chunk.size)
 
 
 class ChunkReader:
@@ -187,7 +97,7 @@ class ChunkReader:
         self.settings = settings
         self.known = known
         self.spare: list[BatchReader] = []  # that no thread uses
-        self.known_digests: dict[str, Array] = {}  # by label
+        self.known_digests: dict[str, Any] = {}  # by label
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ChunkReader, (self.settings, self.known)

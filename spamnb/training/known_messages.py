@@ -3,15 +3,16 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
-from spamnb.arrays import Array, run_starts, sorted_distinct, stable_order
+from spamnb.arrays import Array, run_starts, sorted_distinct
 from spamnb.errors import UsageError
-from spamnb.mailboxes.skipped import PassedOver, Unreadable
+from spamnb.mailboxes.skipped import PassedOver, Unreadable, failures, passed_over
 from spamnb.mailboxes.sources import message_name
 from spamnb.store.changes import CONFLICTING, DUPLICATE, outcome
-from spamnb.tables.learned import NOT_LEARNED, NOTHING_LEARNED, LearnedMessages, merge_learned
+from spamnb.store.learned import NOT_LEARNED, NOTHING_LEARNED, LearnedMessages, merge_learned
 from spamnb.training.batches import Batch
 
 FEWEST_MOVED = 10  # messages; a label with fewer gives no cutoffs, and everything is unsure anyway
@@ -46,6 +47,15 @@ def refuse_swapped_labels(labels: Sequence[str], moves: Array, learned: Array) -
 NOT_MET = NOT_LEARNED - 1  # in place of a label index: the message was not met in this run
 
 
+class Steps(NamedTuple):
+    """What to count of a batch: messages to learn under a label, and messages to take from other labels."""
+
+    learned: Array  # their numbers in the batch
+    label_index: int  # NOT_LEARNED where nothing is learned
+    taken: Array
+    taken_from: Array  # label indices
+
+
 @dataclass
 class Summary:
     """Counts of what became of the messages."""
@@ -63,8 +73,12 @@ class Summary:
             counts = self.outcomes.setdefault(label, {})
             counts[what] = counts.get(what, 0) + number
 
-    def name_conflicts(self, batch: Batch, outcomes: Sequence[str]) -> None:
-        """Note the names of the first messages that are under another label, too."""
+    def note(self, batch: Batch, outcomes: Sequence[str]) -> None:
+        """Count what became of a batch; the first messages that are under another label, too, are named."""
+        for result, number in Counter(outcomes).items():
+            self.count(batch.label or "", result, number)
+        self.unreadable += failures(batch.unreadable)
+        self.passed_over += passed_over(batch.unreadable)
         if CONFLICTING in outcomes and len(self.conflicts) < MAX_CONFLICTS:
             names = zip(batch.names, outcomes, strict=True)
             self.conflicts += [message_name(*name) for name, result in names if result == CONFLICTING]
@@ -89,17 +103,14 @@ class KnownMessages:
         """Find the digests of messages that learning again under a label would not change, sorted."""
         return self.before.digests[self.before.labels == self.labels.index(label)]
 
-    def steps(self, batch: Batch, forget: bool, summary: Summary) -> tuple[Array, list[str]]:
-        """Decide what to count of a batch: rows of message, label index, and 1 to learn or -1 to forget.
-
-        Returns these, and the outcome of each message.
-        """
-        label = batch.label or ""
-        target = NOT_LEARNED if forget else self.labels.index(label)
-        order = stable_order(batch.digests)
-        distinct = np.flatnonzero(run_starts(batch.digests[order]))
+    def steps(self, batch: Batch, forget: bool, summary: Summary) -> Steps:
+        """Decide what to count of a batch: of several copies the first that is met, unless it is known."""
+        target = NOT_LEARNED if forget else self.labels.index(batch.label or "")
+        all_digests = np.frombuffer(batch.rows.digests, np.uint64)
+        order = np.argsort(all_digests, kind="stable")
+        distinct = np.flatnonzero(run_starts(all_digests[order]))
         first = order[distinct]
-        digests = batch.digests[first]
+        digests = all_digests[first]
         in_this_run = self._labels_in_run(digests)
         new = in_this_run == NOT_MET
         of_copies = np.where(new | (in_this_run == target), DUPLICATE, CONFLICTING).astype(object)
@@ -115,16 +126,13 @@ class KnownMessages:
             outcomes[messages[chosen]] = outcome(*names)
             if label_index != target:
                 summary.lessons.append((*names, digests[chosen].astype("<u8").tobytes()))
-        for result, number in Counter(outcomes.tolist()).items():
-            summary.count(label, result, number)
+        summary.note(batch, outcomes.tolist())
         self._remember(LearnedMessages.of(digests, np.full(len(digests), target)))
-        moved = np.flatnonzero(before != target)
-        self.changed |= bool(len(moved))
-        steps = [
-            np.stack((messages[moved], indices, np.full(len(moved), sign)), axis=1)[indices != NOT_LEARNED]
-            for indices, sign in ((before[moved], -1), (np.full(len(moved), target), 1))
-        ]
-        return np.concatenate(steps).astype(np.int64), outcomes.tolist()
+        changed = before != target
+        self.changed |= bool(changed.any())
+        taken = changed & (before != NOT_LEARNED)
+        learned = messages[changed] if target != NOT_LEARNED else messages[:0]
+        return Steps(learned, target, messages[taken], before[taken].astype(np.int64))
 
     def _labels_in_run(self, digests: Array) -> Array:
         """Look up the label indices that messages were given in this run."""

@@ -2,137 +2,137 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from spamnb.arrays import places_among, sorted_distinct
-from spamnb.bayes.bulk_classifier import BulkClassifier, counts_by_token, narrowed
+from spamnb.arrays import sorted_distinct
 from spamnb.bayes.cutoffs import leads_among_others, spam_scores
 from spamnb.bayes.likelihood import Likelihood
-from spamnb.training.batches import SampledMessages
+from spamnb.core.native import CountTable, FeatureScorer
+from spamnb.workers.threads import in_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from spamnb.arrays import Array
     from spamnb.bayes.view import View
-    from spamnb.tables.count_table import CountTable
-    from spamnb.tables.learned import LearnedMessages
-    from spamnb.tables.spilling import ColumnInMemory, SpilledArray, SpillFile
-    from spamnb.tables.totals import Totals
-    from spamnb.training.batches import Batch
+    from spamnb.core.native import Counts, MessageRows
+    from spamnb.store.counts import TotalCounts
+    from spamnb.store.learned import LearnedMessages
+    from spamnb.training.known_messages import Steps
 
 SAMPLE_SIZE = 5000  # messages of each label: 0.1 % of them, the ham that may be lost, are five
+SAMPLE_BYTES = 64 << 20  # of memory that those of a label may take
+HIGHEST_DIGEST = (1 << 64) - 1
 
 
-class SpilledMessages(NamedTuple):
-    """Messages of one batch: what they say is in a file."""
+class Piece(NamedTuple):
+    """Messages of one batch and one label."""
 
+    rows: MessageRows
     digests: Array
-    labels: Array  # label indices
-    columns: list[SpilledArray | ColumnInMemory]  # the other columns of SampledMessages
+    sizes: Array  # bytes of memory
+
+    def chosen(self, which: Array) -> Piece:
+        return Piece(self.rows.chosen(np.flatnonzero(which)), self.digests[which], self.sizes[which])
+
+
+class LabelSample:
+    """The messages of a label that have the lowest digests: as many as fit, whatever order they come in."""
+
+    def __init__(self) -> None:
+        self.pieces: list[Piece] = []
+        self.count = self.size = 0  # messages, and bytes of memory
+        self.limit = HIGHEST_DIGEST  # of the digests that may still be sampled
+
+    def add(self, rows: MessageRows, messages: Array) -> None:
+        """Add messages of a batch, if they may be among the lowest."""
+        digests, sizes = np.frombuffer(rows.digests, np.uint64), np.frombuffer(rows.sizes, np.int64)
+        messages = messages[digests[messages] <= np.uint64(self.limit)]
+        if len(messages):
+            self.pieces.append(Piece(rows.chosen(messages), digests[messages], sizes[messages]))
+            self._measure()
+            if self.count > 1.5 * SAMPLE_SIZE or self.size > 1.25 * SAMPLE_BYTES:
+                self.shrink()
+
+    def shrink(self) -> None:
+        """Drop the messages that do not fit: all from the first on, by digest, with which it is too much."""
+        if self.count <= SAMPLE_SIZE and self.size <= SAMPLE_BYTES:
+            return
+        digests = np.concatenate([piece.digests for piece in self.pieces])
+        sizes = np.concatenate([piece.sizes for piece in self.pieces])
+        order = np.argsort(digests)[:SAMPLE_SIZE]
+        fitting = int(np.searchsorted(np.cumsum(sizes[order]), SAMPLE_BYTES, "right"))
+        self.limit = int(digests[order[fitting - 1]]) if fitting else 0
+        kept = [piece.chosen(piece.digests <= np.uint64(self.limit)) for piece in self.pieces]
+        self.pieces = [piece for piece in kept if len(piece.digests)]
+        self._measure()
+
+    def _measure(self) -> None:
+        self.count = sum(len(piece.digests) for piece in self.pieces)
+        self.size = sum(int(piece.sizes.sum()) for piece in self.pieces)
 
 
 class Sample:
-    """Messages of a run to be scored when it ends: those of the lowest digests, in any order."""
+    """Messages of a run to be scored when it ends."""
 
-    def __init__(self, file: SpillFile, size: int = SAMPLE_SIZE) -> None:
-        self.file = file
-        self.size = size
-        self.pieces: list[SpilledMessages] = []
-        self.largest = 0  # no label has more messages in `pieces` since limits were set
-        self.limits: dict[int, int] = {}  # label index → highest digest that may still be sampled
+    def __init__(self) -> None:
+        self.by_label: dict[int, LabelSample] = {}  # by label index
 
-    def add(self, batch: Batch, steps: Array) -> None:
-        """Add the messages of a batch that `steps` learn: rows of message, label index, and 1 or -1."""
-        messages, label_indices = steps[steps[:, 2] > 0, :2].T
-        digests = batch.digests[messages]
-        likely = np.ones(len(messages), bool)
-        for label_index, limit in self.limits.items():
-            likely &= (label_indices != label_index) | (digests <= np.uint64(limit))
-        messages, label_indices = messages[likely], label_indices[likely]
-        if not len(messages):
-            return
-        piece = batch.sampled(messages, label_indices)
-        rows = piece.starts, piece.places, piece.parts, piece.fingerprints
-        columns = *rows, piece.gram_starts, piece.grams
-        self.pieces.append(SpilledMessages(piece.digests, piece.labels, [*map(self.file.put, columns)]))
-        self.largest += int(np.bincount(label_indices).max())
-        if self.largest > 2 * self.size:
-            self._lowest()
-            self.largest = self.size
+    def add(self, rows: MessageRows, steps: Steps) -> None:
+        """Add the messages of a batch that are learned."""
+        if len(steps.learned):
+            self.by_label.setdefault(steps.label_index, LabelSample()).add(rows, steps.learned)
 
     def relabel(self, indices: Sequence[int]) -> None:
         """Give each label, in order, another index."""
-        self.pieces = [piece._replace(labels=np.array(indices)[piece.labels]) for piece in self.pieces]
-        self.limits = {}
+        self.by_label = {indices[old]: sample for old, sample in self.by_label.items()}
 
-    def _lowest(self) -> list[Array]:
-        """Mark the messages of each piece that stay, and set the limits by them."""
-        digests = np.concatenate([piece.digests for piece in self.pieces])
-        labels = np.concatenate([piece.labels for piece in self.pieces])
-        chosen = sampled(digests, labels, np.arange(len(digests)), self.size)
-        for label_index in sorted_distinct(labels).tolist():
-            of_label = digests[chosen][labels[chosen] == label_index]
-            if len(of_label) == self.size:
-                self.limits[label_index] = int(of_label.max())
-        kept = np.zeros(len(digests), bool)
-        kept[chosen] = True
-        return np.split(kept, np.cumsum([len(piece.digests) for piece in self.pieces])[:-1])
+    def pieces(self) -> list[tuple[int, Piece]]:
+        """Return what is to be scored, and the label index of each piece."""
+        for sample in self.by_label.values():
+            sample.shrink()
+        return [(label, piece) for label, sample in self.by_label.items() for piece in sample.pieces]
 
-    def load(self) -> Iterator[SampledMessages]:
-        for (digests, labels, columns), kept in zip(self.pieces, self._lowest(), strict=True):
-            if kept.any():
-                piece = SampledMessages(digests, labels, *(column.load() for column in columns))
-                yield piece.chosen(np.flatnonzero(kept))
-
-    def vocabularies(self) -> list[Array]:
-        """Return the fingerprints of each piece, sorted."""
-        return [piece.fingerprints for piece in self.load()]
+    def vocabulary(self, labels: Sequence[str]) -> CountTable:
+        """Make a table of all that the messages have, for the counts of all mail to be filled in."""
+        table = CountTable(labels, has_texts=False)
+        for label_index, piece in self.pieces():
+            piece.rows.keeps_places = True
+            messages = np.arange(len(piece.digests))
+            table.add(piece.rows, messages, np.full(len(messages), label_index), day=0)
+        return table
 
 
 class SampleScorer:
-    """Scores the messages of a sample, each by the mail without itself."""
+    """Scores the messages of a sample, each by the mail without itself, on some threads."""
 
-    def __init__(
-        self,
-        sample: Sample,
-        view: View,
-        totals: Totals,
-        counts: Sequence[Array],
-        map_pieces: Callable[..., Iterable[Any]] = map,
-    ) -> None:
-        """Take the rows of counts of the sample's vocabularies, and what calls a function for each piece."""
-        self.sample, self.labels, self.counts, self.map_pieces = sample, totals.labels, counts, map_pieces
-        self.likelihood, self.gram_counts = Likelihood(totals, view), narrowed(totals.grams.T)
-        self.spare: list[BulkClassifier] = []  # that no thread uses
+    def __init__(self, sample: Sample, view: View, totals: TotalCounts, counts: Counts, jobs: int) -> None:
+        self.pieces, self.labels, self.jobs = sample.pieces(), list(totals.labels), jobs
+        self.likelihood = Likelihood(totals, view)
+        self.likelihood.keep_logarithms()
+        self.spare = [FeatureScorer(self.likelihood, counts)]  # that no thread uses
 
     def __call__(self, learned: LearnedMessages, misfiled: Sequence[float]) -> LearnedMessages:
         """Note the scores, by counts that are corrected by shares of misfiled mail."""
         self.likelihood.correct(misfiled)
-        for piece, joints in self.map_pieces(self._joints, self.sample.load(), self.counts):
-            leads = leads_among_others(self.labels, piece.labels, joints)
-            learned = learned.scored(piece.digests, scores=spam_scores(self.labels, joints), leads=leads)
-        return learned
+        joints = np.concatenate([*in_threads(self._joints, self.pieces, self.jobs)])
+        digests = np.concatenate([piece.digests for _, piece in self.pieces])
+        label_indices = np.repeat(
+            [label for label, _ in self.pieces], [len(piece.digests) for _, piece in self.pieces]
+        )
+        leads = leads_among_others(self.labels, label_indices, joints)
+        return learned.scored(digests, scores=spam_scores(self.labels, joints), leads=leads)
 
-    def _joints(self, piece: SampledMessages, counts: Array) -> tuple[SampledMessages, Array]:
-        """Score the messages of a piece."""
-        try:
-            classifier = self.spare.pop()
-        except IndexError:
-            classifier = BulkClassifier(self.likelihood, counts, self.gram_counts)
-        classifier.open(piece.rows, counts)
-        joints = classifier.left_out_joints(range(len(piece.rows)), piece.labels.tolist())
-        self.spare.append(classifier)
-        return piece, joints
-
-
-def counts_in(table: CountTable, view: View, vocabularies: Sequence[Array]) -> list[Array]:
-    """Look up the rows of counts that a view reads, of tokens in some vocabularies; 0 for unknown ones."""
-    known = counts_by_token(view, table.message_counts, table.occurrence_counts)
-    with_unknown = np.concatenate((known, np.zeros((1, known.shape[1]), known.dtype)))
-    return [with_unknown.take(places_among(table.fingerprints, own), axis=0) for own in vocabularies]
+    def _joints(self, label_index: int, piece: Piece) -> Array:
+        """Score the messages of a piece: log-joints [message, label]."""
+        scorer = self.spare.pop() if len(self.spare) > 1 else self.spare[0].another()
+        count = len(piece.digests)
+        joints = np.empty((count, len(self.labels)))
+        scorer.score_left_out(piece.rows, np.arange(count), np.full(count, label_index), joints)
+        self.spare.append(scorer)
+        return joints
 
 
 def sampled(digests: Array, truth: Array, messages: Array, size: int = SAMPLE_SIZE) -> Array:

@@ -1,4 +1,4 @@
-"""Who reads and counts mail: the processes of this machine, or a cluster."""
+"""Who reads mail: threads of this machine, or a cluster."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from spamnb.errors import UsageError
 
 if TYPE_CHECKING:
-    from spamnb.workers.local import LocalPool
+    from spamnb.training.batches import Pool
 
 
-def open_pool(jobs: int | str | None) -> AbstractContextManager[LocalPool]:
-    """Open so many processes of this machine; or a Dask cluster, by its scheduler's address or file."""
+def open_pool(jobs: int | str | None) -> AbstractContextManager[Pool]:
+    """Start so many threads of this process; or connect to a Dask cluster, by its scheduler's address or file."""
     if not isinstance(jobs, str):
         from spamnb.workers.local import LocalPool
 

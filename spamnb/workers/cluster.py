@@ -1,7 +1,6 @@
 """Mail read by the workers of a Dask cluster, which runs already: the model is the same, byte for byte.
 
-Workers cut and tokenize mail, as the processes of one machine do. The machine that asks adds up what they
-send.
+Workers cut and tokenize mail, as the threads of one machine do. The machine that asks counts what they send.
 """
 
 from __future__ import annotations
@@ -11,9 +10,8 @@ import os
 import socket
 from asyncio import CancelledError
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
 
@@ -22,11 +20,12 @@ from distributed import Client, Future, KilledWorker
 from spamnb.errors import DataError, NoInput, SpamnbError, UsageError
 from spamnb.mailboxes.chunks import MessageFiles, ReadMessages
 from spamnb.mailboxes.locating import is_remote
-from spamnb.mailboxes.sources import Chunk
-from spamnb.training.batches import Batch, MailToRead
-from spamnb.workers.local import LocalPool
+from spamnb.mailboxes.sources import Chunk, chunks_by_label
+from spamnb.training.batches import Batch, ChunkReader, MailToRead
+from spamnb.workers.threads import all_cores
 
 TIMEOUT = 10  # seconds for a scheduler to answer, and for the first worker to come
+CHUNK = 8 << 20  # bytes: half a second of tokenizing, and few requests to a store
 TASKS_PER_THREAD = 3  # begun ahead, so that no worker has to wait for this process
 UNCHANGED = "nothing was changed"
 
@@ -51,33 +50,25 @@ def connected(address: str) -> Iterator[ClusterPool]:
             client.close()
 
 
-class ClusterPool(LocalPool):
-    """Workers of a cluster."""
-
-    chunk_size = 8 << 20  # bytes: half a second of tokenizing, and few requests to a store
+class ClusterPool:
+    """Workers of a cluster that read mail; this process counts it, and scores its sample on all its cores."""
 
     def __init__(self, client: Client) -> None:
-        super().__init__(jobs=1)  # on this machine
         self.client = client
+        self.jobs = all_cores()
 
     def batches(self, mail: MailToRead) -> Iterator[Batch]:
-        """Have all mail under each label read, in order.
+        """Have all mail under each label read, in order, with some begun ahead.
 
-        Messages that the model has learned are tokenized, too: workers do not know which they are.
+        Another worker repeats the tasks of one that dies. Messages that the model has learned are tokenized,
+        too: workers do not know which they are.
         """
         if any("-" in paths for paths in mail.sources.values()):
             raise UsageError("-: standard input is here only; --jobs takes a number, too")
-        return super().batches(replace(mail, known=None))
-
-    def results(self, task: Callable[..., Any], work: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
-        """Yield the results of a task for each tuple of arguments, in order, with some begun ahead.
-
-        Another worker repeats the tasks of one that dies.
-        """
-        sent = CheckedTask(task)
+        task = CheckedTask(ChunkReader(mail.settings))
         begun: deque[Future] = deque()
-        for arguments in work:
-            begun.append(self.client.submit(sent, *arguments, pure=False))
+        for chunk, label in chunks_by_label(mail.sources, CHUNK):
+            begun.append(self.client.submit(task, chunk, label, pure=False))
             if len(begun) > TASKS_PER_THREAD * sum(_answer(self.client.nthreads).values()):
                 yield _answer(begun.popleft().result)
         while begun:
@@ -85,13 +76,13 @@ class ClusterPool(LocalPool):
 
 
 class CheckedTask:
-    """A task for workers that have this version of spamnb, and see the mail that is to be read."""
+    """Reading by workers that have this version of spamnb, and see the mail that is to be read."""
 
-    def __init__(self, task: Callable[..., Any]) -> None:
-        self.task = task
+    def __init__(self, read: ChunkReader) -> None:
+        self.read = read
         self.version = version("spamnb")
 
-    def __call__(self, chunk: Chunk, *arguments: Any) -> Any:
+    def __call__(self, chunk: Chunk, label: str) -> Batch:
         name, here = socket.gethostname(), version("spamnb")
         if here != self.version:
             raise UsageError(f"{name}: has spamnb {here}, but who asks {self.version}; install the same")
@@ -100,7 +91,7 @@ class CheckedTask:
             for folder in {os.path.dirname(path) or "." for path in paths if not is_remote(path)}:
                 if not os.path.isdir(folder):  # a message may be gone by now, but not all of them
                     raise DataError(f"{folder}: not there on {name}, where workers are to read it")
-        return self.task(chunk, *arguments)
+        return self.read(chunk, label)
 
 
 def _answer(ask: Callable[[], Any]) -> Any:

@@ -1,0 +1,120 @@
+"""What a run of training is to make: opened and checked before any mail is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from spamnb.bayes.verdict import HAM_LOSS
+from spamnb.bayes.view import View
+from spamnb.errors import DataError, NoModel, SpamnbError, UsageError
+from spamnb.labels import LABELS, MOST_LABELS
+from spamnb.model import DEFAULT_VIEW, check_base, settings_of, view_of
+from spamnb.reading.settings import Settings
+from spamnb.store.stored_model import StoredModel
+
+
+@dataclass(frozen=True)
+class About:
+    """How a model reads and judges mail: what its head has of it beside counts and cutoffs."""
+
+    settings: Settings
+    view: View = DEFAULT_VIEW
+    ham_loss: float = HAM_LOSS
+    base: Mapping[str, Any] | None = None  # the path of the model it stands on
+
+    @classmethod
+    def of(cls, stored: StoredModel) -> About:
+        head = stored.head
+        return cls(settings_of(stored), view_of(stored), head["ham_loss"], head.get("base"))
+
+    def as_map(self) -> dict[str, Any]:
+        found = {"settings": self.settings.as_map(), "view": self.view.as_map(), "ham_loss": self.ham_loss}
+        return found | ({"base": dict(self.base)} if self.base else {})
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The model before, and what the new one is to be like."""
+
+    replaced: StoredModel | None  # whose place the new model takes
+    stored: StoredModel | None  # whose counts are added to
+    labels: list[str]
+    about: About
+
+    @property
+    def changes_model(self) -> bool:
+        """Whether there is something to be written even if no mail is learned."""
+        before = self.stored and About.of(self.stored)
+        return not before or (before.ham_loss, before.base) != (self.about.ham_loss, self.about.base)
+
+
+def plan(
+    path: str,
+    given: Sequence[str],
+    wanted: Mapping[str, Any],
+    view: View | None,
+    ham_loss: float | None,
+    base: str | None,
+    fresh: bool,
+    forget: bool,
+) -> Plan:
+    """Open the model there is, and check that what was asked for fits it; `given` are the labels of the mail."""
+    beneath = StoredModel.open(base) if base else None
+    replaced = replaceable(path) if fresh else existing(path)
+    stored = None if fresh else replaced
+    if stored is None:
+        labels = list(LABELS if set(given) <= set(LABELS) else given)
+        before = About(Settings(**wanted), view or DEFAULT_VIEW)
+        before.settings.words()  # an unknown language is an error
+    else:
+        labels = list(dict.fromkeys([*stored.labels, *(() if forget else given)]))
+        before = About.of(stored)
+        refuse_other_settings(stored, before, wanted, view)
+    about_base = None if base == "" else before.base
+    if beneath:
+        about_base = new_base(path, beneath, labels, before.settings, before.view)
+    if len(labels) > MOST_LABELS:
+        raise UsageError(f"{len(labels)} labels; a model has at most {MOST_LABELS}")
+    loss = before.ham_loss if ham_loss is None else ham_loss
+    return Plan(replaced, stored, labels, About(before.settings, before.view, loss, about_base))
+
+
+def refuse_other_settings(
+    stored: StoredModel, before: About, wanted: Mapping[str, Any], view: View | None
+) -> None:
+    """Raise an error if other settings, or another view, were asked for than a model has."""
+    other = [name for name, value in wanted.items() if getattr(before.settings, name) != value]
+    if view and view.as_map() != before.view.as_map():
+        other.append("view")
+    if other:
+        raise DataError(
+            f"{stored.path}: trained with other settings ({', '.join(other)}); leave them out, or use --fresh"
+        )
+
+
+def new_base(
+    path: str, base: StoredModel, labels: Sequence[str], settings: Settings, view: View
+) -> dict[str, Any]:
+    """Check that a model can stand on a base, and say what the head of the model has of it."""
+    if not view.has_cutoffs:
+        raise UsageError("a base needs a view with cutoffs; this one decides for the likeliest label")
+    check_base(path, labels, settings, base)
+    return {"path": base.path}
+
+
+def existing(path: str) -> StoredModel | None:
+    """Open a model; None if there is none."""
+    try:
+        return StoredModel.open(path)
+    except NoModel:
+        return None
+
+
+def replaceable(path: str) -> StoredModel | None:
+    """Open a model that is to be replaced; None if there is none, or none that can be read."""
+    try:
+        return existing(path)
+    except SpamnbError:
+        return None
