@@ -76,6 +76,17 @@ cdef class MessageRows:
             + rows.messages * (4 + NUMBER_COUNT) * sizeof(int64_t) + rows.date_ends[rows.messages]
         )
 
+    @property
+    def sizes(self):
+        """Bytes of memory that each message takes once it is chosen (64 bits each)."""
+        cdef Size n, of_entry = sizeof(uint64_t) + sizeof(uint16_t) + sizeof(uint8_t) + sizeof(int32_t)
+        cdef Column sizes = new_column(self.it.messages * sizeof(int64_t))
+        cdef int64_t *size = <int64_t *>sizes.at
+        for n in range(self.it.messages):
+            size[n] = (self.it.starts[n + 1] - self.it.starts[n]) * of_entry
+            size[n] += (self.it.gram_starts[n + 1] - self.it.gram_starts[n]) * sizeof(uint32_t)
+        return sizes
+
     def numbers(self, Size message):
         """Return the numeric features of a message by name, without those that are missing."""
         cdef Size n

@@ -50,8 +50,8 @@ NOT_MET = NOT_LEARNED - 1  # in place of a label index: the message was not met 
 class Steps(NamedTuple):
     """What to count of a batch: messages to learn under a label, and messages to take from other labels."""
 
-    learned: Array  # their numbers in the batch
     label_index: int  # NOT_LEARNED where nothing is learned
+    learned: Array  # numbers of messages in the batch
     taken: Array
     taken_from: Array  # label indices
 
@@ -99,10 +99,6 @@ class KnownMessages:
         self.message_counts = np.bincount(before.labels, minlength=len(labels))
         self.moves = np.zeros((len(labels), len(labels)), np.int64)  # [label before, label now]
 
-    def learned_as(self, label: str) -> Array:
-        """Find the digests of messages that learning again under a label would not change, sorted."""
-        return self.before.digests[self.before.labels == self.labels.index(label)]
-
     def steps(self, batch: Batch, forget: bool, summary: Summary) -> Steps:
         """Decide what to count of a batch: of several copies the first that is met, unless it is known."""
         target = NOT_LEARNED if forget else self.labels.index(batch.label or "")
@@ -132,7 +128,7 @@ class KnownMessages:
         self.changed |= bool(changed.any())
         taken = changed & (before != NOT_LEARNED)
         learned = messages[changed] if target != NOT_LEARNED else messages[:0]
-        return Steps(learned, target, messages[taken], before[taken].astype(np.int64))
+        return Steps(target, learned, messages[taken], before[taken].astype(np.int64))
 
     def _labels_in_run(self, digests: Array) -> Array:
         """Look up the label indices that messages were given in this run."""

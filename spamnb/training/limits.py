@@ -5,42 +5,30 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from spamnb.bayes.cutoffs import has_spam, measured, misfiled_shares, score_scale
-from spamnb.training.sample import SampleScorer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Sequence
 
-    from spamnb.arrays import Array
     from spamnb.bayes.view import View
-    from spamnb.tables.learned import LearnedMessages
-    from spamnb.tables.totals import Totals
-    from spamnb.training.sample import Sample
+    from spamnb.store.learned import LearnedMessages
+    from spamnb.training.sample import SampleScorer
 
 
 def find_limits(
+    labels: Sequence[str],
     learned: LearnedMessages,
-    totals: Totals,
     view: View,
     ham_loss: float,
-    sample: Sample | None,
-    counts: Callable[[Sequence[Array]], Sequence[Array]],
-    map_pieces: Callable[..., Iterable[Any]] = map,
+    scorer: SampleScorer | None = None,
 ) -> tuple[LearnedMessages, dict[str, Any]]:
-    """Score a sample of the mail, and find the limits by these scores and those that the model keeps.
+    """Find the limits by the scores that the model keeps, and by those of a sample, if it has one to be scored.
 
-    `counts` looks up the rows of counts of vocabularies, each of sorted fingerprints. Scores, and what they
-    say of misfiled mail, are taken in turn: each depends on the other.
+    Scores, and what they say of misfiled mail, are taken in turn: each depends on the other.
     """
-    labels = list(totals.labels)
-
-    def shares_now() -> tuple[float, float]:
-        return misfiled_shares(labels, learned.labels, learned.scores)
-
-    shares = shares_now()
-    if sample and sample.pieces and has_spam(labels) and view.has_cutoffs:
-        scorer = SampleScorer(sample, view, totals, counts(sample.vocabularies()), map_pieces)
+    shares = misfiled_shares(labels, learned.labels, learned.scores)
+    if scorer:
         learned = scorer(learned, shares)
-        found = shares_now()
+        found = misfiled_shares(labels, learned.labels, learned.scores)
         if found != shares:
             learned, shares = scorer(learned, found), found
     columns = learned.labels, learned.scores, learned.leads

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from spamnb.bayes.verdict import HAM_LOSS
 from spamnb.bayes.view import View
@@ -13,6 +14,9 @@ from spamnb.labels import LABELS, MOST_LABELS
 from spamnb.model import DEFAULT_VIEW, check_base, settings_of, view_of
 from spamnb.reading.settings import Settings
 from spamnb.store.stored_model import StoredModel
+
+if TYPE_CHECKING:
+    from spamnb.store.learned import LearnedMessages
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,19 @@ class Plan:
     stored: StoredModel | None  # whose counts are added to
     labels: list[str]
     about: About
+
+    @cached_property
+    def learned(self) -> LearnedMessages:
+        """Messages that the model before knows."""
+        from spamnb.store.learned import NOTHING_LEARNED, LearnedMessages
+
+        return LearnedMessages.load(self.stored) if self.stored else NOTHING_LEARNED
+
+    def known_digests(self, label: str) -> Any:
+        """Return the digests, sorted, of messages that learning again under a label would not change."""
+        if self.stored is None or label not in self.stored.labels:
+            return None
+        return self.learned.digests[self.learned.labels == self.stored.labels.index(label)]
 
     @property
     def changes_model(self) -> bool:

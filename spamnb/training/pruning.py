@@ -23,15 +23,13 @@ class Pruned:
 
 def prune(path: str, days: int = OLD_DAYS, rare: int = RARE_MESSAGES, *, try_only: bool = False) -> Pruned:
     """Drop tokens that were not seen for so many days, and are in no more messages than `rare`."""
-    from spamnb.tables.loading import load_table
-    from spamnb.training.writing import rewrite
+    from spamnb.training.writing import rewrite, sum_of
 
     with Lock(path, kind=TRAINING):
-        stored = StoredModel.open(path)
-        table, size = load_table(stored).clipped(), os.path.getsize(path)
-        is_old = table.last_days < today() - days
-        kept = table.only(~(is_old & (table.message_counts.sum(axis=0) <= rare)))
-        if not try_only and (len(kept) < len(table) or stored.journal.records):
-            rewrite(stored, kept)
-        words, left = int(table.words.sum()), int(kept.words.sum())
-        return Pruned((words, left), (len(table) - words, len(kept) - left), (size, os.path.getsize(path)))
+        stored, size = StoredModel.open(path), os.path.getsize(path)
+        total = sum_of(stored, oldest_day=max(0, today() - days), rare=rare)
+        tokens = stored.vocabulary, total.vocabulary
+        pairs = stored.pair_vocabulary, total.pair_vocabulary
+        if not try_only and (tokens[0] > tokens[1] or pairs[0] > pairs[1] or stored.journal.records):
+            rewrite(stored, total)
+        return Pruned(tokens, pairs, (size, os.path.getsize(path)))

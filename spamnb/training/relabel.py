@@ -1,5 +1,7 @@
 """Renaming and removing a label: its column of counts gets another name, or goes."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 
 import numpy as np
@@ -7,11 +9,11 @@ import numpy as np
 from spamnb.errors import UsageError
 from spamnb.labels import LABELS, SPAM
 from spamnb.lock import TRAINING, Lock
+from spamnb.store.learned import SCORES, LearnedMessages
+from spamnb.store.merging import Source
 from spamnb.store.stored_model import StoredModel
-from spamnb.tables.count_table import CountTable
-from spamnb.tables.learned import SCORES
-from spamnb.tables.loading import load_table
-from spamnb.training.writing import rewrite
+from spamnb.training.plan import About
+from spamnb.training.writing import add_up, indices_of, kept_labels, put_in_place
 
 
 def relabel(path: str, old: str, new: str | None = None) -> int:
@@ -21,10 +23,20 @@ def relabel(path: str, old: str, new: str | None = None) -> int:
     """
     with Lock(path, kind=TRAINING):
         stored = check_relabel(path, old, new)
-        table = load_table(stored).clipped()
-        count = table.messages[table.labels.index(old)]
-        rewrite(stored, renamed(table, old, new))
-    return count
+        renamed = {old: new}
+        names = [renamed.get(label, label) for label in stored.labels]
+        labels = list(dict.fromkeys(name for name in names if name))
+        labels = list(LABELS) if set(labels) <= set(LABELS) else labels
+        kept = kept_labels(labels, [Source(stored)], renamed)
+        total = add_up(path, labels, kept, [Source(stored)], renamed)
+        learned = LearnedMessages.load(stored)
+        if new in stored.labels:  # as mail of the old label it scored otherwise
+            moved = learned.labels == stored.labels.index(old)
+            unknown = {name: np.where(moved, np.nan, getattr(learned, name)) for name in SCORES}
+            learned = replace(learned, **unknown)
+        learned = learned.relabelled(indices_of(names, kept)).remaining()
+        put_in_place(path, total, learned, About.of(stored), stored)
+    return stored.messages[stored.labels.index(old)]
 
 
 def check_relabel(path: str, old: str, new: str | None) -> StoredModel:
@@ -37,16 +49,3 @@ def check_relabel(path: str, old: str, new: str | None) -> StoredModel:
     if new is None and len(stored.labels) == 1:
         raise UsageError(f"{path}: {old} is its only label; to begin again, train with --fresh")
     return stored
-
-
-def renamed(table: CountTable, old: str, new: str | None) -> CountTable:
-    """Give a label of a table another name, or take it out (None)."""
-    if new in table.labels:  # as mail of the old label it scored otherwise
-        moved = table.learned.labels == table.labels.index(old)
-        scored = {name: np.where(moved, np.nan, getattr(table.learned, name)) for name in SCORES}
-        table = replace(table, learned=replace(table.learned, **scored))
-    names = [new if label == old else label for label in table.labels]
-    table = replace(table, labels=tuple(name or "" for name in names))
-    kept = list(dict.fromkeys(name for name in names if name))
-    table = table.relabelled(list(LABELS) if set(kept) <= set(LABELS) else kept)
-    return replace(table.only(np.any(table.message_counts, axis=0)), learned=table.learned.remaining())
