@@ -370,6 +370,42 @@ cdef class CountTable(Counts):
         finally:
             self.is_busy = False
 
+    def add_word(self, uint64_t fingerprint, bytes text not None, list messages not None, int day):
+        """Add a word that is once in each of so many messages of each label; totals are not kept up."""
+        cdef Text word = text_of(text)
+        cdef Size k, entry
+        cdef int32_t count
+        if len(messages) != self.label_count or not 0 <= day <= MAX_DAY:
+            raise ValueError("not a count for each label, or no such day")
+        self.begin()
+        try:
+            self.only_day = day if not self.used or self.only_day == day else -1
+            entry = self.entry_made(fingerprint, word.at, word.size, day)
+            self.see_on(entry, day)
+            for k in range(self.label_count):
+                count = messages[k]
+                self.counts[entry * 2 * self.label_count + k] += count
+                self.counts[(entry * 2 + 1) * self.label_count + k] += count
+        finally:
+            self.is_busy = False
+
+    def add_messages(self, list messages not None):
+        """Add to the number of messages of each label, whose words are added otherwise."""
+        cdef Size k
+        if len(messages) != self.label_count:
+            raise ValueError("not a count for each label")
+        for k in range(self.label_count):
+            self.message_totals[k] += messages[k]
+
+    def set_grams(self, counts):
+        """Replace the counts of all grams (32 bits), by counter and label."""
+        cdef Numbers given = Numbers(counts, sizeof(int32_t))
+        if given.count != <Size>COUNTERS * self.label_count:
+            raise ValueError("not a count for each gram and label")
+        if self.grams is NULL:
+            make_grams(self)
+        memcpy(self.grams, given.at, given.count * sizeof(int32_t))
+
     cdef int begin(self) except -1:
         """Raise an error if another thread changes this table."""
         if self.is_busy:

@@ -25,6 +25,7 @@ NumberSums = dict[str, list[list[int | float]]]  # of each numeric feature and l
 
 IN_MEMORY = 1 << 26  # bytes of entries; more of them are kept in an unnamed file
 PIECE = 1 << 20  # bytes
+MAX_INT32 = (1 << 31) - 1
 MAX_INTEGER = 1 << 63  # that msgpack has, with a sign
 LARGEST_COLUMN = (1 << 32) - 1  # bytes
 TOO_LARGE = "more than 4 GiB, which is the most a column has; train in parts, and `spamnb prune` between them"
@@ -113,6 +114,9 @@ def merged(
         spool.write(writer.finish())
     except OSError as error:
         raise CannotCreate(f"{folder}: cannot keep what is merged: {error.strerror}") from error
+    grams = _grams(parts, len(labels))
+    if fill is not None and len(grams):
+        fill.set_grams(np.minimum(grams, MAX_INT32).astype(np.int32))
     return Merged(
         tuple(labels),
         _messages(sources, len(labels), places),
@@ -124,30 +128,34 @@ def merged(
         _numbers(sources, len(labels), places),
         spool,
         writer.index(),
-        _grams(parts, len(labels)),
+        grams,
     )
 
 
-def write_run(table: CountTable, folder: str | None = None) -> Run:
-    """Write the entries of a table, not its messages, numbers and grams, into an unnamed file in a folder."""
-    places = range(table.label_count)
-    writer = BlockWriter(table.label_count)
+def write_run(sources: Sequence[CountTable | Run], folder: str | None = None) -> Run:
+    """Write the entries of tables and runs of the same labels, added up, into an unnamed file in a folder.
+
+    Messages, numbers and grams of a table stay where they are.
+    """
+    labels = sources[0].labels
+    counts = [source.file_counts if isinstance(source, Run) else source for source in sources]
+    writer = BlockWriter(len(labels))
     try:
         make_folder(folder or "")
         with TemporaryFile(dir=folder) as file:
-            for entries in Merger(table.label_count, [(table, 1, places)]):
+            for entries in Merger(len(labels), [(each, 1, range(len(labels))) for each in counts]):
                 file.write(writer.add(entries))
-            file.write(writer.finish() + writer.index())
+            last, index = writer.finish(), writer.index()
+            file.writelines((last, index))
             file.flush()
             kept = File(f"{folder or os.curdir}: a temporary file", os.dup(file.fileno()))
     except OSError as error:
         raise CannotCreate(f"{folder}: cannot keep what is learned: {error.strerror}") from error
-    index = writer.index()
     columns = (
         Column(kept, "entries", "B", 0, writer.size, 0),  # each block has its checksum in the index
         Column(kept, "index", "QII", writer.size, len(index), crc32(index)),
     )
-    return Run(table.labels, FileCounts(*columns, table.label_count))
+    return Run(labels, FileCounts(*columns, len(labels)))
 
 
 def _parts(source: Source) -> list[CountTable | FileCounts]:

@@ -17,7 +17,8 @@ from spamnb.store.merging import Source, write_run
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from spamnb.core.native import FileCounts, MessageRows
+    from spamnb.core.native import MessageRows
+    from spamnb.store.merging import Run
     from spamnb.training.known_messages import Steps
 
 MAX_RUNS = 32  # of a table: more are merged to one
@@ -28,10 +29,9 @@ class Counting:
 
     def __init__(self, path: str, labels: Sequence[str], memory: int) -> None:
         self.folder = os.path.dirname(path) or "."
-        self.labels = labels
         self.share = memory // 2  # the rest is for batches under way, the sample, and the merge
         self.learned, self.taken = CountTable(labels), CountTable(labels)
-        self.runs: dict[int, list[FileCounts]] = {1: [], -1: []}  # by the sign of what is in them
+        self.runs: dict[int, list[Run]] = {1: [], -1: []}  # by the sign of what is in them
 
     def add(self, rows: MessageRows, steps: Steps, day: int) -> None:
         """Count messages of a batch."""
@@ -50,7 +50,7 @@ class Counting:
 
     def sources(self) -> list[Source]:
         """Return all that is to be added up."""
-        runs = [Source(run, sign, self.labels) for sign, runs in self.runs.items() for run in runs]
+        runs = [Source(run, sign) for sign, runs in self.runs.items() for run in runs]
         return [*runs, Source(self.learned), Source(self.taken, -1)]
 
     def _write_run(self, table: CountTable, sign: int) -> None:

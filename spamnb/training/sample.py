@@ -101,7 +101,7 @@ class Sample:
         for label_index, piece in self.pieces():
             piece.rows.keeps_places = True
             messages = np.arange(len(piece.digests))
-            table.add(piece.rows, messages, np.full(len(messages), label_index), day=0)
+            table.add(piece.rows, messages, np.full(len(messages), label_index), 0, sign=0)
         return table
 
 

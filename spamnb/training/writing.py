@@ -6,9 +6,8 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from spamnb.core.native import FileCounts
 from spamnb.store.learned import NOT_LEARNED, NOTHING_LEARNED, LearnedMessages
-from spamnb.store.merging import Merged, Source, merged
+from spamnb.store.merging import Merged, Run, Source, merged
 from spamnb.store.writing import write_model
 from spamnb.training.labels import with_mail
 from spamnb.training.limits import find_limits
@@ -26,7 +25,7 @@ def kept_labels(labels: Sequence[str], sources: Sequence[Source], renamed: Names
     """Return those of the labels that a sum of counts keeps."""
     messages = dict.fromkeys(labels, 0)
     for source in sources:
-        if not isinstance(source.counts, FileCounts):  # a run has no counts of messages
+        if not isinstance(source.counts, Run):  # a run has no counts of messages
             for label, count in zip(source.counts.labels, source.counts.messages, strict=True):
                 name = (renamed or {}).get(label, label)
                 if name is not None:
