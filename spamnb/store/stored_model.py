@@ -39,11 +39,9 @@ class StoredModel:
         }
         try:
             self.columns = locate_columns(self.file, self.head, start)
-            entries, index, self.learned = [self.columns[name] for name in ("entries", "index", "learned")]
-            grams, counters = self.columns.get("grams"), self.columns.get("gram_counters")
+            names = "entries", "index", "grams", "gram_counters"
+            entries, index, grams, counters = [self.columns[name] for name in names]
             self.file_counts = FileCounts(entries, index, len(self.labels), grams, counters)
-            if self.learned.width != LEARNED_BYTES:
-                raise ValueError("not the columns of a model")
         except (KeyError, TypeError, ValueError) as error:
             raise ModelError(path, f"its head is damaged; {WHAT_TO_DO}") from error
         self.lost_lessons = 0  # in a journal that belongs to another model file
@@ -101,14 +99,14 @@ class StoredModel:
     @property
     def is_imported(self) -> bool:
         """Whether the counts are another filter's: which messages they are of is not known."""
-        return not (len(self.learned) or (self._journal and self._journal.learned))
+        return not (self.columns["learned"].size or (self._journal and self._journal.learned))
 
     def label_of(self, digest: int) -> str | None:
         """Return the label a message was learned under, if it was; to verify 250,000 messages takes 2.5 ms."""
         if self._journal and digest in self._journal.learned:
             return self._journal.learned[digest]
         if self._learned is None:
-            self._learned = self.learned.read()
+            self._learned = self.columns["learned"].read()
         at = index_of(self._learned, digest, LEARNED_BYTES)
         if at < 0:
             return None
