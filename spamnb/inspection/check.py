@@ -58,7 +58,8 @@ def check(path: str, progress: Callable[[int, int], object] = lambda _size, _ent
         return found
     head, journal = stored.head, stored.journal
     found.size, found.columns = stored.file.size, len(stored.columns)
-    found.tokens, found.pairs, found.messages = head["vocabulary"], head["pair_vocabulary"], sum(head["messages"])
+    found.tokens, found.pairs = head["vocabulary"], head["pair_vocabulary"]
+    found.messages = sum(head["messages"])
     found.journal, found.journal_size = len(journal.records), journal.size
     found.damage += column_damage(stored, progress)
     try:

@@ -34,7 +34,7 @@ MAX_JOURNAL = 1 << 28  # bytes; it is folded long before, unless a training take
 MAX_NUMBER = 1 << 20  # of a numeric feature: its square can be summed
 LAST_DAY = 65_535  # that a column of days holds
 MAX_LISTED = 3  # damaged ranges in a warning
-WRONG_FIELDS = KeyError, TypeError, ValueError, AttributeError  # raised where fields are not what they should be
+WRONG_FIELDS = KeyError, TypeError, ValueError, AttributeError  # raised by fields that make no sense
 
 _warned: dict[str, str] = {}  # path of a journal → what this process complained of last
 
@@ -67,8 +67,8 @@ class JournalRecord:
             and is_integer(self.day, 0, LAST_DAY)
             and is_integer(self.new_tokens, -self.word_count, self.word_count)
             and is_integer(self.new_pairs, -self.pair_count, self.pair_count)
-            and all([score != score or is_number(score) for score in (self.score, self.lead)])
-            and all([name in NUMBERS and is_integer(x, 0, MAX_NUMBER) for name, x in self.numbers.items()])
+            and all(score != score or is_number(score) for score in (self.score, self.lead))
+            and all(name in NUMBERS and is_integer(x, 0, MAX_NUMBER) for name, x in self.numbers.items())
         )
 
     def move_from(self, before: str | None, labels: "Sequence[str]") -> None:

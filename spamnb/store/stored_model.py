@@ -77,23 +77,22 @@ class StoredModel:
         return self.file_counts
 
     def entries(self) -> "Iterator[Entries]":
-        """Read all tokens and pairs in order of their fingerprints, the journal's included, some thousands at once."""
+        """Read all words and pairs in order of their fingerprints, the journal's included; thousands at once."""
         from spamnb.core.native import Merger
 
         labels = list(range(len(self.labels)))
         return iter(Merger(len(labels), [(self.file_counts, 1, labels), (self.journal.table, 1, labels)]))
 
     def histogram(self) -> dict[tuple[int, ...], int]:
-        """Return how many tokens share the same messages per label: all are read."""
+        """Return how many words share the same messages per label: all are read."""
         from collections import Counter
 
-        label_count = len(self.labels)
+        many = len(self.labels)
         found: Counter[tuple[int, ...]] = Counter()
         for entries in self.entries():
             counts = memoryview(entries.counts).cast("B").cast("q")
-            columns = [counts[k :: 2 * label_count] for k in range(2 * label_count)]
-            rows = zip(*columns, strict=True)
-            found.update([row[:label_count] for row in rows if any(row[label_count:])])  # a pair has no occurrences
+            rows = zip(*[counts[k :: 2 * many] for k in range(2 * many)], strict=True)
+            found.update(row[:many] for row in rows if any(row[many:]))  # a pair has no occurrences
         return dict(found)
 
     @property
@@ -102,7 +101,7 @@ class StoredModel:
         return not (self.columns["learned"].size or (self._journal and self._journal.learned))
 
     def label_of(self, digest: int) -> str | None:
-        """Return the label a message was learned under, if it was; to verify 250,000 messages takes 2.5 ms."""
+        """Return the label a message was learned under, if it was; to verify 250,000 takes 2.5 ms."""
         if self._journal and digest in self._journal.learned:
             return self._journal.learned[digest]
         if self._learned is None:

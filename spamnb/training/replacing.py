@@ -48,7 +48,7 @@ def replace_model(path: str, new: str, before: StoredModel | None) -> None:
                 why = f"the new model is in place, but may not survive a crash: {error.strerror}"
                 raise CannotCreate(f"{path}: {why}") from error
             with suppress(OSError):
-                if old and old.journal.damaged:  # kept for a curious person: its sound records are in the model
+                if old and old.journal.damaged:  # kept for a curious person: what is sound is in the model
                     write(journal + DAMAGED_SUFFIX, [read_bytes(journal)])
                 shorten_journal(journal, model, changes)
 
