@@ -292,8 +292,10 @@ cdef class FeatureScorer:
         """Put the token or pair added last to the evidence that it counts for."""
         cdef Size k, size = self.width if self.times[at] else self.label_count
         cdef const int64_t *counts = self.rows + self.width * at
+        cdef object often = <int64_t>times
         row = tuple([counts[k] for k in range(size)])
-        often = times if self.is_tfidf else <int64_t>times
+        if self.is_tfidf:
+            often = times
         part = self.parts[at] if self.likelihood.view.split_head_body else 0
         if strong & STRONG:
             self.strong.append((self.keys[at], row, often, self.scorer.evidence_weights(), part))
