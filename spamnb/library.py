@@ -25,12 +25,14 @@ def train(
     fresh: bool = False,
     forget: bool = False,
     jobs: int | None = None,
+    memory: int | None = None,
 ) -> Summary:
     """Learn (or forget) the mail below the path, or paths, of each label, wholly or not at all.
 
     Settings (the tokenizer's) and view are for a new model. ham_loss is the share of ham that may be lost,
-    from 0 to 0.5. Folders below a path whose names speak against its label (Trash, Drafts …) are left out. A
-    run is refused that would move nearly all of a label to another one: folders may have been swapped.
+    from 0 to 0.5; memory about how many bytes training may take. Folders below a path whose names speak
+    against its label (Trash, Drafts …) are left out. A run is refused that would move nearly all of a label to
+    another one: folders may have been swapped.
     """
     from spamnb.files import model_file
     from spamnb.labels import is_label
@@ -53,6 +55,7 @@ def train(
         ham_loss=ham_loss,
         fresh=fresh,
         forget=forget,
+        memory=memory or training.MEMORY,
         pool=LocalPool(jobs),
     )
 

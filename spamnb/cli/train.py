@@ -19,11 +19,12 @@ from spamnb.cli.shared.options import (
     model_option,
     model_settings_option,
     path_type,
+    read_by,
 )
 from spamnb.cli.shared.outputs import check_replaceable
 from spamnb.cli.shared.progress import progress
 from spamnb.configuration.current import load
-from spamnb.configuration.quantities import parse_percentage
+from spamnb.configuration.quantities import parse_percentage, parse_size
 from spamnb.delivery.commands import LearnCommand
 from spamnb.delivery.only_message import read_only_message
 from spamnb.files import complain
@@ -65,6 +66,14 @@ NO_BASE = "none"
 )
 @model_settings_option
 @jobs_option
+@rare_option(
+    "--memory",
+    metavar="SIZE",
+    default="300M",
+    show_default=True,
+    callback=read_by(parse_size, 10**6),
+    help="Memory that counts may take, about; beyond it they go to disk until the end.",
+)
 def train(
     mail: LabelledMail,
     model: str,
@@ -72,6 +81,7 @@ def train(
     ham_loss: str | None,
     base: str | None,
     chosen: ParsedSettings,
+    memory: int,
 ) -> int:
     """Learn from mailboxes, Maildirs, folders of messages, or standard input.
 
@@ -111,6 +121,7 @@ def train(
             fresh=fresh,
             base=beneath,
             pool=pool,
+            memory=memory,
             progress=lambda batch: step(batch.size, len(batch)),
         )
     append_lessons(model, summary.lessons)

@@ -12,13 +12,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date
 
-import numpy as np
-
-from spamnb.arrays import Texts
-from spamnb.bayes.cutoffs import HAM_LOSS
 from spamnb.bayes.view import View
 from spamnb.clock import today
-from spamnb.core.native import fingerprints_of, header_tokens, link_tokens
+from spamnb.core.native import CountTable, fingerprints_of, header_tokens, link_tokens
 from spamnb.errors import CannotCreate, DataError
 from spamnb.labels import LABELS
 from spamnb.lock import TRAINING, Lock
@@ -26,12 +22,12 @@ from spamnb.model import DEFAULT_VIEW
 from spamnb.reading.settings import Settings
 from spamnb.reading.words import Words
 from spamnb.store.journal import LAST_DAY
-from spamnb.tables.count_table import CountTable
-from spamnb.tables.learned import NOTHING_LEARNED
-from spamnb.tables.saving import save
+from spamnb.store.learned import NOTHING_LEARNED
+from spamnb.store.merging import Source, merged
+from spamnb.store.writing import write_model
+from spamnb.training.plan import About, replaceable
 from spamnb.training.replacing import replace_model
-from spamnb.training.train import replaceable
-from spamnb.training.writing import write
+from spamnb.training.writing import put_empty
 
 Carry = Callable[[str, Words], Collection[str]]  # gives the tokens that spamnb has for one of bogofilter's
 
@@ -188,24 +184,16 @@ class WordList:
             ]
 
     def table(self) -> CountTable:
-        """Make a count table: no more than all messages have a token, each once, as no more is known."""
-        fingerprints = np.array(fingerprints_of([*self.counts]), np.uint64)
-        order = np.argsort(fingerprints, kind="stable")
-        texts = [token.encode() for token in self.counts]
-        *labels, days = np.array([*self.counts.values()], np.int64)[order].T
-        counts = np.minimum(labels, np.array([self.messages]).T).astype(np.int32)
-        days = np.where(days == 0, today(), np.minimum(days, LAST_DAY)).astype(np.uint16)
-        return CountTable(
-            LABELS,
-            self.messages,
-            {},
-            fingerprints[order],
-            Texts.of([texts[at] for at in order]),
-            counts,
-            counts,
-            days,
-            days,
-        )
+        """Make a table of counts: no more than all messages have a token, each once, as no more is known."""
+        table, now = CountTable(LABELS), today()
+        table.add_messages([*self.messages])
+        for fingerprint, (token, found) in zip(
+            fingerprints_of([*self.counts]), self.counts.items(), strict=True
+        ):
+            *counts, day = found
+            messages = [min(count, all_) for count, all_ in zip(counts, self.messages, strict=True)]
+            table.add_word(fingerprint, token.encode(), messages, min(day, LAST_DAY) or now)
+        return table
 
 
 def decoded(token: bytes) -> str:
@@ -231,8 +219,9 @@ def make_base(model: str, words: WordList, fresh: bool = False) -> str:
         for path in (model, base):
             if not fresh and os.path.lexists(path):
                 raise CannotCreate(f"{path}: already exists; use --fresh to replace it, or another --model")
-        about = {"labels": list(LABELS), "settings": Settings().as_map(), "view": VIEW.as_map()}
-        new = save(base, [words.table()], NOTHING_LEARNED, {**about, "ham_loss": HAM_LOSS, **LIMITS})
+        total = merged(LABELS, [Source(words.table())], folder=os.path.dirname(base))
+        about = About(Settings(), VIEW)
+        new = write_model(base, total, NOTHING_LEARNED, {**about.as_map(), **LIMITS})
         replace_model(base, new, replaceable(base))
-        write(model, CountTable.empty(LABELS), Settings(), before=replaceable(model), base={"path": base})
+        put_empty(model, LABELS, About(Settings(), base={"path": base}), replaceable(model))
     return base

@@ -6,13 +6,21 @@ The first line is a JSON object of all that is small. Then a line each, fields b
 label's index, score).
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from spamnb.store.learned import LearnedMessages
+from spamnb.store.merging import sum_grams, sum_numbers
 from spamnb.store.stored_model import StoredModel
-from spamnb.tables.loading import load_table
+
+if TYPE_CHECKING:
+    from spamnb.arrays import Array
+    from spamnb.core.native import Entries
 
 HEAD_FIELDS = ("settings", "view", "ham_loss", "cutoffs", "calibration", "misfiled", "margin", "base")
 
@@ -20,23 +28,44 @@ HEAD_FIELDS = ("settings", "view", "ham_loss", "cutoffs", "calibration", "misfil
 def exported(path: str) -> Iterator[str]:
     """Yield the lines of a model and its journal."""
     stored = StoredModel.open(path)
-    table = load_table(stored).clipped()
     head = {name: stored.head[name] for name in HEAD_FIELDS if name in stored.head}
-    head |= {"labels": table.labels, "messages": table.messages, "numbers": table.numbers}
+    head |= {"labels": stored.labels, "messages": stored.messages, "numbers": sum_numbers(stored)}
     yield json.dumps(head, ensure_ascii=False)
-    words = table.words
-    tokens = table.tokens(np.flatnonzero(words).tolist())
-    counts = np.concatenate(
-        (table.first_days[None], table.last_days[None], table.message_counts, table.occurrence_counts)
-    ).T
-    for row, token in zip(counts[words].tolist(), tokens, strict=True):
-        yield "\t".join(("t", *map(str, row), token))
-    counts = np.concatenate((table.last_days[None], table.message_counts)).T
-    for fingerprint, row in zip(table.fingerprints[~words].tolist(), counts[~words].tolist(), strict=True):
-        yield "\t".join(("p", f"{fingerprint:016x}", *map(str, row)))
-    for counter in np.flatnonzero(table.grams.any(axis=0)).tolist():
-        yield "\t".join(("g", str(counter), *map(str, table.grams[:, counter].tolist())))
-    learned = table.learned
+    for entries in stored.entries():
+        yield from token_lines(entries)
+    for entries in stored.entries():
+        yield from pair_lines(entries)
+    grams = sum_grams(stored)
+    for counter in np.flatnonzero(grams.any(axis=1)).tolist():
+        yield "\t".join(("g", str(counter), *map(str, grams[counter].tolist())))
+    learned = LearnedMessages.load(stored)
     columns = learned.digests.tolist(), learned.labels.tolist(), learned.scores.tolist()
     for digest, label, score in zip(*columns, strict=True):
         yield f"m\t{digest:016x}\t{label}\t{score!r}"
+
+
+def token_lines(entries: Entries) -> Iterator[str]:
+    """Yield the lines of the words among some entries."""
+    days = [np.frombuffer(each, np.uint16) for each in (entries.first_days, entries.last_days)]
+    counts = counts_of(entries)
+    words = np.flatnonzero(counts[:, entries.label_count :].any(axis=1))
+    ends = np.frombuffer(entries.text_ends, np.uint32)
+    starts, letters = np.concatenate(([0], ends[:-1])), bytes(entries.letters)
+    rows = np.column_stack((*days, counts))[words].tolist()
+    for row, start, end in zip(rows, starts[words].tolist(), ends[words].tolist(), strict=True):
+        yield "\t".join(("t", *map(str, row), letters[start:end].decode("utf-8", "replace")))
+
+
+def pair_lines(entries: Entries) -> Iterator[str]:
+    """Yield the lines of the pairs among some entries."""
+    keys, days = np.frombuffer(entries.keys, np.uint64), np.frombuffer(entries.last_days, np.uint16)
+    counts = counts_of(entries)
+    pairs = np.flatnonzero(~counts[:, entries.label_count :].any(axis=1))
+    rows = np.column_stack((days, counts[:, : entries.label_count]))[pairs].tolist()
+    for key, row in zip(keys[pairs].tolist(), rows, strict=True):
+        yield "\t".join(("p", f"{key:016x}", *map(str, row)))
+
+
+def counts_of(entries: Entries) -> Array:
+    """Return the counts of entries: messages of each label, then occurrences."""
+    return np.frombuffer(entries.counts, np.int64).reshape(-1, 2 * entries.label_count)

@@ -1,30 +1,26 @@
-"""Merge models of several hosts: the sum of their count tables, read and summed one shard at a time.
+"""Merge models of several hosts: the sum of their counts, in one pass over all.
 
 A message that several of them learned counts once for each of them: no model knows what a single message
 added, so `Merged` says how many there are.
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from spamnb.arrays import sorted_distinct
 from spamnb.errors import CannotCreate, DataError, NoInput, NoModel, UsageError
 from spamnb.files import model_file
 from spamnb.labels import MOST_LABELS
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import settings_of, view_of
+from spamnb.store.learned import LearnedMessages, merge_learned
+from spamnb.store.merging import Source
 from spamnb.store.stored_model import StoredModel
-from spamnb.tables.count_table import sum_tables
-from spamnb.tables.learned import LearnedMessages, merge_learned
-from spamnb.tables.loading import load_shard
-from spamnb.tables.vocabulary import check_columns
-from spamnb.training.train import existing, replaceable
-from spamnb.training.writing import write_shards
-
-SHARD_SIZE = 32 << 20  # bytes of model files that are summed at once: some ten times that in memory
+from spamnb.training.plan import About, existing, replaceable
+from spamnb.training.writing import add_up, indices_of, kept_labels, put_in_place
 
 
 @dataclass(frozen=True)
@@ -49,27 +45,18 @@ def merge(out: str, paths: Sequence[str], *, fresh: bool = False) -> Merged:
         labels = list(dict.fromkeys(label for model in models for label in model.labels))
         if len(labels) > MOST_LABELS:
             raise DataError(f"{len(labels)} labels in all; a model has at most {MOST_LABELS}")
-        for model in models:
-            check_columns(model)  # shards are read without
-        count = 1 << (sum(model.file.size for model in models) // SHARD_SIZE).bit_length()
-
-        def map_shards(
-            task: Callable[..., Any], shards: Iterable[int], *more: Iterable[Any]
-        ) -> Iterator[Any]:
-            for shard, *rest in zip(shards, *more, strict=True):
-                tables = [load_shard(model, shard, count).clipped().relabelled(labels) for model in models]
-                yield task(sum_tables(tables).clipped(), *rest)
-
         learned = [
-            LearnedMessages.load(model).relabelled([labels.index(label) for label in model.labels])
-            for model in models
+            LearnedMessages.load(model).relabelled(indices_of(model.labels, labels)) for model in models
         ]
         united = merge_learned([*reversed(learned)])  # the first model comes last: its label holds
-        _, times = np.unique(np.concatenate([each.digests for each in learned]), return_counts=True)
-        model = before if before and is_input else models[0]
-        about = settings_of(model), view_of(model), model.head["ham_loss"], before
-        write_shards(out, labels, range(count), united, *about, map_shards=map_shards)
-    return Merged(len(united), int((times > 1).sum()))
+        digests = np.sort(np.concatenate([each.digests for each in learned]))
+        shared = sorted_distinct(digests[1:][digests[1:] == digests[:-1]])
+        sources = [Source(model) for model in models]
+        kept = kept_labels(labels, sources)
+        total = add_up(out, labels, kept, sources)
+        about = replace(About.of(before if before and is_input else models[0]), base=None)
+        put_in_place(out, total, united.relabelled(indices_of(labels, kept)).remaining(), about, before)
+    return Merged(len(united), len(shared))
 
 
 def same_file(path: str, other: str) -> bool:

@@ -1,4 +1,4 @@
-"""Training on the folders of a mailbox: this process fetches, others count what it has fetched."""
+"""Training on the folders of a mailbox: one thread fetches, others read what it has fetched."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ FIRST_PAUSE = 2.0  # seconds before the second attempt; twice as many before eac
 
 
 class FetchingPool(LocalPool):
-    """Threads that count mail which this one fetches."""
+    """Threads that read mail which this one fetches."""
 
     def __init__(self, chunks: Iterator[tuple[ReadMessages, str]]) -> None:
         super().__init__(None)
         self.chunks = chunks
 
     def batches(self, mail: MailToRead) -> Iterator[Batch]:
-        yield from in_threads(ChunkReader(mail.settings, mail.known), self.chunks, self.jobs)
+        return in_threads(ChunkReader(mail.settings, mail.known), self.chunks, self.jobs)
 
 
 class MailboxTraining:

@@ -158,6 +158,18 @@ def write_run(sources: Sequence[CountTable | Run], folder: str | None = None) ->
     return Run(labels, FileCounts(*columns, len(labels)))
 
 
+def sum_numbers(stored: StoredModel) -> NumberSums:
+    """Return the sums of numeric features of a model and its journal."""
+    places = {label: place for place, label in enumerate(stored.labels)}
+    return _numbers([Source(stored)], len(places), places)
+
+
+def sum_grams(stored: StoredModel) -> Array:
+    """Return the counts of grams [counter, label] of a model and its journal."""
+    label_count = len(stored.labels)
+    return _grams([(part, 1, range(label_count)) for part in _parts(Source(stored))], label_count)
+
+
 def _parts(source: Source) -> list[CountTable | FileCounts]:
     """Return what has the entries of a source: a model has a file and a journal."""
     counts = source.counts
