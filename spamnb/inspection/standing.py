@@ -8,7 +8,7 @@ from spamnb.errors import command_to_run
 from spamnb.inspection.suspects import count_suspects
 from spamnb.model import view_of
 from spamnb.store.stored_model import StoredModel
-from spamnb.tables.learned import LearnedMessages
+from spamnb.store.learned import LearnedMessages
 from spamnb.training.labels import mail_option
 
 ENOUGH = 200  # messages of each label; a model with fewer is told that more would help

@@ -16,7 +16,7 @@ from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import message_name, messages
 from spamnb.model import Model
 from spamnb.store.stored_model import StoredModel
-from spamnb.tables.learned import NOTHING_LEARNED, LearnedMessages
+from spamnb.store.learned import NOTHING_LEARNED, LearnedMessages
 
 
 @dataclass(frozen=True, slots=True)
