@@ -77,7 +77,7 @@ class StoredModel:
         return self.file_counts
 
     def entries(self) -> "Iterator[Entries]":
-        """Read all words and pairs in order of their fingerprints, the journal's included; thousands at once."""
+        """Read all words and pairs in order of their fingerprints, the journal's included, many at once."""
         from spamnb.core.native import Merger
 
         labels = list(range(len(self.labels)))

@@ -62,7 +62,7 @@ def seen(path, mail=MAIL, tokens=TOKENS):
         "pair_presences": stored.pair_presences,
         "pair_vocabulary": stored.pair_vocabulary,
         "pair_rows": {pair: list(row) for pair, row in pair_rows_of(stored, PAIRS).items()},
-        "gram_rows": {counter: list(row) for counter, row in stored.gram_rows(GRAMS).items()},
+        "gram_rows": {counter: list(row) for counter, row in stored.counts.lookup_grams(GRAMS).items()},
         "numbers": {name: sums for name, sums in stored.numbers.items() if any(n for n, _, _ in sums)},
         "rows": {token: list(row) for token, row in rows_of(stored, tokens).items()},
         "histogram": stored.histogram(),

@@ -14,16 +14,16 @@ def neighbours(pairs):
 
 
 def rows_of(counts, words):
-    """The counts of those words that are known, by word; of those that collide, the first has them."""
-    rows = counts.rows(fingerprints_of(words))
+    """The counts of those words that a model knows, or a table, by word; of those that collide, the first's."""
+    rows = getattr(counts, "counts", counts).lookup(fingerprints_of(words))
     return {word: rows.pop(n) for word, n in zip(words, fingerprints_of(words), strict=True) if n in rows}
 
 
-def pair_rows_of(counts, pairs):
-    """The counts of those pairs that are known, by pair."""
+def pair_rows_of(stored, pairs):
+    """The messages with those pairs that a model knows, by pair."""
     numbers = {pair: pair_fingerprint(*pair) for pair in pairs}
-    rows = counts.pair_rows(list(numbers.values()))
-    return {pair: rows[number] for pair, number in numbers.items() if number in rows}
+    rows = stored.counts.lookup(list(numbers.values()))
+    return {pair: rows[number][: len(stored.labels)] for pair, number in numbers.items() if number in rows}
 
 
 def grams_of(words, text):
