@@ -52,6 +52,9 @@ class Spool:
         self.file = SpooledTemporaryFile(IN_MEMORY, dir=folder)  # noqa: SIM115 -- it lives as long as this
         self.size = self.checksum = 0
 
+    def __del__(self) -> None:
+        self.file.close()
+
     def write(self, data: bytes) -> None:
         self.size += len(data)
         self.checksum = crc32(data, self.checksum)
