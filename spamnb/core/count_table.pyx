@@ -11,6 +11,7 @@ cdef enum:
     MAX_ROOM = 1 << 30
     FULL_COUNT = 1 << 30
     MAX_DAY = 0xFFFF
+    AHEAD = 16  # entries are prefetched so many before their turn, their slots twice as many
 
 cdef uint64_t TABLE_FACTOR = int.from_bytes(urandom(8), "little") | 1
 cdef int32_t MAX_BEFORE_MESSAGE = MAX_INT32 - MAX_OCCURRENCES  # of a count to which a message is added
@@ -103,11 +104,13 @@ cdef class CountTable(Counts):
                 return at
             at = (at + 1) & entry_bits
 
+    cdef inline Size entry_in(self, Size slot) noexcept nogil:
+        """Return the entry in a slot, or NOWHERE if it is free."""
+        return <Size>(self.slots[slot] & ((<uint32_t>1 << self.slot_bits) - 1)) - 1
+
     cdef Size entry_of(self, uint64_t key) noexcept nogil:
         """Return the entry of a key, or NOWHERE."""
-        if not self.used:
-            return NOWHERE
-        return <Size>(self.slots[self.slot_of_key(key)] & ((<uint32_t>1 << self.slot_bits) - 1)) - 1
+        return self.entry_in(self.slot_of_key(key)) if self.used else NOWHERE
 
     cdef int make_entry_room(self, Size more) except -1 nogil:
         """Make room for so many entries more."""
@@ -169,12 +172,11 @@ cdef class CountTable(Counts):
 
     cdef Size entry_made(self, uint64_t key, const Byte *text, Size size, int day) except -1 nogil:
         """Return the entry of a key, which is made with a text if there is none."""
-        cdef Size slot
+        cdef Size slot, entry
         self.make_entry_room(1)
         slot = self.slot_of_key(key)
-        if self.slots[slot]:
-            return <Size>(self.slots[slot] & ((<uint32_t>1 << self.slot_bits) - 1)) - 1
-        return self.new_entry(key, slot, text, size, day)
+        entry = self.entry_in(slot)
+        return entry if entry >= 0 else self.new_entry(key, slot, text, size, day)
 
     cdef inline void see_on(self, Size entry, int day) noexcept nogil:
         """Note that a token was seen on a day."""
@@ -193,38 +195,33 @@ cdef class CountTable(Counts):
     # Answers
 
     cdef int find(self, const uint64_t *keys, Size count, int64_t *rows) except -1 nogil:
-        cdef Size[AT_ONCE] entries
-        cdef Size start = 0, size, n, k, width = 2 * self.label_count
-        cdef const int32_t *row
+        cdef Size[AHEAD] ring
+        cdef Size n, k, entry, width = 2 * self.label_count
         if not self.used:
             memset(rows, 0, count * width * sizeof(int64_t))
             return 0
-        while start < count:
-            size = min(<Size>AT_ONCE, count - start)
-            self.find_candidates(keys + start, size, entries)
-            for n in range(size):
-                if entries[n] >= 0 and self.keys[entries[n]] != keys[start + n]:
-                    entries[n] = self.entry_of(keys[start + n])
-                if entries[n] >= 0:
-                    row = self.counts + entries[n] * width
-                    for k in range(width):
-                        rows[k] = row[k]
-                else:
-                    memset(rows, 0, width * sizeof(int64_t))
-                rows += width
-            start += size
+        for n in range(-2 * AHEAD, count):
+            entry = self.look_ahead(keys, count, n, ring)
+            if n < 0:
+                continue
+            if entry >= 0 and self.keys[entry] != keys[n]:
+                entry = self.entry_of(keys[n])
+            for k in range(width):
+                rows[n * width + k] = self.counts[entry * width + k] if entry >= 0 else 0
         return 0
 
-    cdef inline void find_candidates(self, const uint64_t *keys, Size count, Size *entries) noexcept nogil:
-        """Find the likely entries of up to AT_ONCE keys, and prefetch them."""
-        cdef Size n
-        for n in range(count):
-            __builtin_prefetch(&self.slots[self.home_of(self.hash_of(keys[n]))])
-        for n in range(count):
-            entries[n] = self.candidate(keys[n])
-            if entries[n] >= 0:
-                __builtin_prefetch(&self.keys[entries[n]])
-                __builtin_prefetch(&self.counts[entries[n] * 2 * self.label_count])
+    cdef inline Size look_ahead(self, const uint64_t *keys, Size count, Size n, Size *ring) noexcept nogil:
+        """Return the likely entry of a key, or NOWHERE, and prefetch what those behind it will need."""
+        cdef Size entry = ring[n & (AHEAD - 1)] if n >= 0 else 0, next = n + AHEAD
+        if n + 2 * AHEAD < count:
+            __builtin_prefetch(&self.slots[self.home_of(self.hash_of(keys[n + 2 * AHEAD]))])
+        if 0 <= next < count:
+            next = self.candidate(keys[n + AHEAD])
+            ring[n & (AHEAD - 1)] = next
+            if next >= 0:
+                __builtin_prefetch(&self.keys[next])
+                __builtin_prefetch(&self.counts[next * 2 * self.label_count])
+        return entry
 
     cdef int find_grams(self, const uint32_t *counters, Size count, int64_t *rows) except -1 nogil:
         cdef Size n, k, width = self.label_count

@@ -1,7 +1,6 @@
 # Messages added to a `CountTable`, or taken away from it, with all totals.
 
 cdef enum:
-    AHEAD = 16  # entries that are prefetched before their turn
     MAX_STEPS_OF_LESSON = 2  # a message is moved from a label to another
 
 
@@ -42,33 +41,38 @@ cdef int count_keys(
     CountTable table, MessageRows rows, Size message, int label, int day, int sign, Tally *tally
 ) except -1 nogil:
     """Count the entries of a message, found by hashing, and note their places."""
-    cdef Size[AT_ONCE] entries
+    cdef Size[AHEAD] ring
     cdef Rows *it = &rows.it
-    cdef Size start = it.starts[message], end = it.starts[message + 1], size, n, at, slot, text
+    cdef Size start = it.starts[message], count = it.starts[message + 1] - start, n, entry, slot
+    cdef const uint64_t *keys = it.fingerprints + start
     cdef bint is_later = sign > 0 and table.only_day < 0
     cdef bint notes = rows.places is not NULL and rows.owner is table.identity
-    while start < end:
-        size = min(<Size>AT_ONCE, end - start)
-        table.make_entry_room(size)
-        table.find_candidates(it.fingerprints + start, size, entries)
-        for n in range(size):
-            at = start + n
-            if entries[n] < 0 or table.keys[entries[n]] != it.fingerprints[at]:
-                slot = table.slot_of_key(it.fingerprints[at])
-                entries[n] = <Size>(table.slots[slot] & ((<uint32_t>1 << table.slot_bits) - 1)) - 1
-                if entries[n] < 0:
-                    text = it.ends[at - 1] if it.ends is not NULL and at else 0
-                    entries[n] = table.new_entry(
-                        it.fingerprints[at], slot, it.letters + text, it.ends[at] - text if it.ends is not NULL else 0, day)
-            count_entry(table, entries[n], label, it.times[at], sign, tally)
-            if is_later:
-                table.see_on(entries[n], day)
+    table.make_entry_room(count)
+    for n in range(-2 * AHEAD, count):
+        entry = table.look_ahead(keys, count, n, ring)
+        if n < 0:
+            continue
+        if entry < 0 or table.keys[entry] != keys[n]:
+            slot = table.slot_of_key(keys[n])
+            entry = table.entry_in(slot)
+            if entry < 0:
+                entry = new_entry_of(table, it, start + n, slot, day)
+        count_entry(table, entry, label, it.times[start + n], sign, tally)
+        if is_later:
+            table.see_on(entry, day)
         if notes:
-            for n in range(size):
-                rows.places[start + n] = entries[n]
-                rows.place_end = max(rows.place_end, entries[n] + 1)
-        start += size
+            rows.places[start + n] = entry
+            rows.place_end = max(rows.place_end, entry + 1)
     return 0
+
+
+cdef Size new_entry_of(CountTable table, const Rows *it, Size at, Size slot, int day) except -1 nogil:
+    """Make an entry of one of the rows, with its text."""
+    cdef Size text = 0, size = 0
+    if it.ends is not NULL:
+        text = it.ends[at - 1] if at else 0
+        size = it.ends[at] - text
+    return table.new_entry(it.fingerprints[at], slot, it.letters + text, size, day)
 
 
 cdef void count_places(
