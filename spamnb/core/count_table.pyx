@@ -11,7 +11,6 @@ cdef enum:
     MAX_ROOM = 1 << 30
     FULL_COUNT = 1 << 30
     MAX_DAY = 0xFFFF
-    AHEAD = 16  # entries are prefetched so many before their turn, their slots twice as many
 
 cdef uint64_t TABLE_FACTOR = int.from_bytes(urandom(8), "little") | 1
 cdef int32_t MAX_BEFORE_MESSAGE = MAX_INT32 - MAX_OCCURRENCES  # of a count to which a message is added
@@ -79,18 +78,6 @@ cdef class CountTable(Counts):
     cdef inline Size home_of(self, uint32_t hash) noexcept nogil:
         """Return the slot where an entry belongs; if it is taken, the entry is in one of those behind."""
         return hash >> (32 - self.slot_bits)
-
-    cdef inline Size candidate(self, uint64_t key) noexcept nogil:
-        """Return the entry that some bits of a hash tell, or NOWHERE; another key may have the same bits."""
-        cdef uint32_t hash = self.hash_of(key), entry_bits = (<uint32_t>1 << self.slot_bits) - 1, slot
-        cdef Size at = self.home_of(hash)
-        while True:
-            slot = self.slots[at]
-            if not slot:
-                return NOWHERE
-            if not (slot ^ hash << self.slot_bits) & ~entry_bits:
-                return (slot & entry_bits) - 1
-            at = (at + 1) & entry_bits
 
     cdef Size slot_of_key(self, uint64_t key) noexcept nogil:
         """Return the slot of a key, or the free one where it belongs."""
@@ -195,33 +182,44 @@ cdef class CountTable(Counts):
     # Answers
 
     cdef int find(self, const uint64_t *keys, Size count, int64_t *rows) except -1 nogil:
-        cdef Size[AHEAD] ring
-        cdef Size n, k, entry, width = 2 * self.label_count
-        if not self.used:
-            memset(rows, 0, count * width * sizeof(int64_t))
-            return 0
-        for n in range(-2 * AHEAD, count):
-            entry = self.look_ahead(keys, count, n, ring)
-            if n < 0:
-                continue
-            if entry >= 0 and self.keys[entry] != keys[n]:
-                entry = self.entry_of(keys[n])
-            for k in range(width):
-                rows[n * width + k] = self.counts[entry * width + k] if entry >= 0 else 0
+        cdef Size[AT_ONCE] entries
+        cdef Size start = 0, size, n, k, width = 2 * self.label_count
+        while start < count:
+            size = min(<Size>AT_ONCE, count - start)
+            self.find_entries(keys + start, size, entries)
+            for n in range(size):
+                for k in range(width):
+                    rows[k] = self.counts[entries[n] * width + k] if entries[n] >= 0 else 0
+                rows += width
+            start += size
         return 0
 
-    cdef inline Size look_ahead(self, const uint64_t *keys, Size count, Size n, Size *ring) noexcept nogil:
-        """Return the likely entry of a key, or NOWHERE, and prefetch what those behind it will need."""
-        cdef Size entry = ring[n & (AHEAD - 1)] if n >= 0 else 0, next = n + AHEAD
-        if n + 2 * AHEAD < count:
-            __builtin_prefetch(&self.slots[self.home_of(self.hash_of(keys[n + 2 * AHEAD]))])
-        if 0 <= next < count:
-            next = self.candidate(keys[n + AHEAD])
-            ring[n & (AHEAD - 1)] = next
-            if next >= 0:
-                __builtin_prefetch(&self.keys[next])
-                __builtin_prefetch(&self.counts[next * 2 * self.label_count])
-        return entry
+    cdef void find_entries(self, const uint64_t *keys, Size count, Size *entries) noexcept nogil:
+        """Find the entries of up to AT_ONCE keys, NOWHERE for one that has none.
+
+        In loops so short that a core runs many of their rounds at once: cache misses overlap.
+        """
+        cdef uint32_t[AT_ONCE] slots
+        cdef uint32_t hash, slot, entry_bits = (<uint32_t>1 << self.slot_bits) - 1
+        cdef Size n, at
+        if not self.used:
+            memset(entries, 0xFF, count * sizeof(Size))  # NOWHERE
+            return
+        for n in range(count):
+            slots[n] = self.slots[self.home_of(self.hash_of(keys[n]))]
+        for n in range(count):
+            hash, slot = self.hash_of(keys[n]), slots[n]
+            if slot and (slot ^ hash << self.slot_bits) & ~entry_bits:
+                at = self.home_of(hash)
+                while slot and (slot ^ hash << self.slot_bits) & ~entry_bits:
+                    at = (at + 1) & entry_bits
+                    slot = self.slots[at]
+            entries[n] = <Size>(slot & entry_bits) - 1
+        for n in range(count):
+            at = max(entries[n], 0)
+            __builtin_prefetch(&self.counts[at * 2 * self.label_count])
+            if self.keys[at] != keys[n] and entries[n] >= 0:  # only some bits of their hashes are the same
+                entries[n] = self.entry_of(keys[n])
 
     cdef int find_grams(self, const uint32_t *counters, Size count, int64_t *rows) except -1 nogil:
         cdef Size n, k, width = self.label_count
@@ -328,7 +326,9 @@ cdef class CountTable(Counts):
             self.only_day = day if not self.used or self.only_day == day else -1
             with nogil:
                 for n in range(wanted.count):
-                    count_message(self, rows, message[n], label[n], day, sign)
+                    count_entries(self, rows, message[n], label[n], day, sign)
+                for n in range(wanted.count):  # apart, so that fewer tables are in the cache at once
+                    count_grams_of(self, &rows.it, message[n], label[n], sign)
         finally:
             self.is_busy = False
 
@@ -383,6 +383,7 @@ cdef class CountTable(Counts):
                 count = messages[k]
                 self.counts[entry * 2 * self.label_count + k] += count
                 self.counts[(entry * 2 + 1) * self.label_count + k] += count
+                self.highest = max(self.highest, count)
         finally:
             self.is_busy = False
 

@@ -1,6 +1,7 @@
 # Messages added to a `CountTable`, or taken away from it, with all totals.
 
 cdef enum:
+    AHEAD = 16  # entries that are prefetched before their turn
     MAX_STEPS_OF_LESSON = 2  # a message is moved from a label to another
 
 
@@ -15,6 +16,12 @@ cdef struct Tally:  # what a message changes in the totals
 
 cdef int count_message(CountTable table, MessageRows rows, Size message, int label, int day, int sign) except -1 nogil:
     """Add a message of a label (1), or subtract it (-1)."""
+    count_entries(table, rows, message, label, day, sign)
+    return count_grams_of(table, &rows.it, message, label, sign)
+
+
+cdef int count_entries(CountTable table, MessageRows rows, Size message, int label, int day, int sign) except -1 nogil:
+    """Add a message, or subtract it, but for its grams."""
     cdef const int32_t *places = table.places_of(rows, message)
     cdef Tally tally
     if table.highest > MAX_BEFORE_MESSAGE:
@@ -34,35 +41,35 @@ cdef int count_message(CountTable table, MessageRows rows, Size message, int lab
     table.highest = tally.highest
     table.message_totals[label] += sign
     count_numbers(table, &rows.it.numbers[message * NUMBER_COUNT], label, sign)
-    return count_grams_of(table, &rows.it, message, label, sign)
+    return 0
 
 
 cdef int count_keys(
     CountTable table, MessageRows rows, Size message, int label, int day, int sign, Tally *tally
 ) except -1 nogil:
     """Count the entries of a message, found by hashing, and note their places."""
-    cdef Size[AHEAD] ring
+    cdef Size[AT_ONCE] entries
     cdef Rows *it = &rows.it
-    cdef Size start = it.starts[message], count = it.starts[message + 1] - start, n, entry, slot
-    cdef const uint64_t *keys = it.fingerprints + start
+    cdef Size start = it.starts[message], end = it.starts[message + 1], size, n, slot
     cdef bint is_later = sign > 0 and table.only_day < 0
     cdef bint notes = rows.places is not NULL and rows.owner is table.identity
-    table.make_entry_room(count)
-    for n in range(-2 * AHEAD, count):
-        entry = table.look_ahead(keys, count, n, ring)
-        if n < 0:
-            continue
-        if entry < 0 or table.keys[entry] != keys[n]:
-            slot = table.slot_of_key(keys[n])
-            entry = table.entry_in(slot)
-            if entry < 0:
-                entry = new_entry_of(table, it, start + n, slot, day)
-        count_entry(table, entry, label, it.times[start + n], sign, tally)
-        if is_later:
-            table.see_on(entry, day)
-        if notes:
-            rows.places[start + n] = entry
-            rows.place_end = max(rows.place_end, entry + 1)
+    while start < end:
+        size = min(<Size>AT_ONCE, end - start)
+        table.make_entry_room(size)
+        table.find_entries(it.fingerprints + start, size, entries)
+        for n in range(size):
+            if entries[n] < 0:
+                slot = table.slot_of_key(it.fingerprints[start + n])
+                entries[n] = table.entry_in(slot)  # the same message may have it twice
+                if entries[n] < 0:
+                    entries[n] = new_entry_of(table, it, start + n, slot, day)
+            count_entry(table, entries[n], label, it.times[start + n], sign, tally)
+            if is_later:
+                table.see_on(entries[n], day)
+            if notes:
+                rows.places[start + n] = entries[n]
+                rows.place_end = max(rows.place_end, entries[n] + 1)
+        start += size
     return 0
 
 

@@ -338,14 +338,10 @@ cdef void fill_counts(CountTable table, const uint64_t *keys, const int64_t *row
     """Replace the counts of those entries of a table that are among some."""
     cdef Size[AT_ONCE] found
     cdef Size start = 0, size, n, k, width = 2 * table.label_count
-    if not table.used:
-        return
     while start < count:
         size = min(<Size>AT_ONCE, count - start)
-        table.find_candidates(keys + start, size, found)
+        table.find_entries(keys + start, size, found)
         for n in range(size):
-            if found[n] >= 0 and table.keys[found[n]] != keys[start + n]:
-                found[n] = table.entry_of(keys[start + n])
             if found[n] >= 0:
                 for k in range(width):
                     table.counts[found[n] * width + k] = min(rows[(start + n) * width + k], <int64_t>MAX_INT32)

@@ -125,6 +125,8 @@ cdef class MessageRows:
         cdef FeatureSet features
         make_message_room(&rows.it, len(messages))
         for features in messages:
+            if features is None:
+                raise TypeError("not features of a message")
             rows.it.digests[rows.it.messages] = 0
             rows.it.date_ends[rows.it.messages + 1] = 0
             add_row(&rows.it, &features.it)
@@ -298,7 +300,7 @@ def unpacked_rows(bytes data not None):
         raise ValueError("rows of messages are cut short")
     memcpy(head, at, sizeof(head))
     for n in range(HEAD_SIZES):
-        if not 0 <= head[n] <= size:
+        if not 0 <= head[n] <= (size if n < HEAD_SIZES - 1 else 1):
             raise ValueError("rows of messages are damaged")
     reserve(&rows.it, head[0], head[1], head[2], head[3], head[4], head[5] != 0)
     rows.it.messages, rows.it.entries, rows.it.gram_count = head[0], head[1], head[3]
