@@ -2,11 +2,11 @@
 
 import os
 
-from spamnb.bayes.classifier import Classifier
+from spamnb.bayes.classifier import Classifier, Scorers
 from spamnb.bayes.likelihood import NONE_MISFILED
 from spamnb.bayes.verdict import LEAST_SCORE, Calibration, Cutoffs, Score, verdict_of
 from spamnb.bayes.view import View
-from spamnb.core.native import Tokenizer, read
+from spamnb.core.native import CountSum, Tokenizer, read
 from spamnb.errors import WHAT_TO_DO, DataError, ModelError, NoInput, SpamnbError, UsageError
 from spamnb.files import complain, model_file
 from spamnb.labels import SPAM
@@ -16,15 +16,10 @@ from spamnb.store.stored_model import StoredModel
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Protocol
 
     from spamnb.bayes.verdict import Verdict
-    from spamnb.core.native import FeatureSet, Message
-    from spamnb.store.counts import StoredCounts
-
-    class FeatureScorer(Protocol):
-        def score(self, features: FeatureSet) -> Score: ...
-        def scores(self, messages: list[bytes]) -> list[Score]: ...
+    from spamnb.core.native import Counts, FeatureSet, Message
+    from spamnb.store.counts import TotalCounts
 
 
 # The figures are (1-AUC)% on ten half splits of spamassassin; this view has 0.0137 (`make ablation`).
@@ -61,29 +56,35 @@ class Model:
 
     def stand_on(self, base: StoredModel | None) -> None:
         """Judge by a base, too, or by the model's own counts alone."""
-        self.scorer: FeatureScorer | None = None  # of a model that is held in memory
-        self.counts: StoredCounts = self.stored
+        self.totals: TotalCounts = self.stored
         self.base, self.layers = None, [self.stored]
         if base:
-            from spamnb.bayes.layers import LayeredCounts, layers_of
+            from spamnb.bayes.layers import LayeredTotals, layers_of
 
             own, beneath = min(self.stored.messages), min(base.messages)
             is_own, is_base = layers_of(own, beneath, base.is_imported)
             if is_base or self.stored.head["cutoffs"][1] == float("inf"):  # none until its journal is folded
                 is_sum = is_own and not base.is_imported
                 self.base, self.layers = base, [self.stored, base] if is_sum else [base]
-                self.counts = LayeredCounts(self.stored, base) if is_sum else base
+                self.totals = LayeredTotals(self.stored, base) if is_sum else base
         judge = self.base or self.stored  # the few messages of a young model say little of cutoffs
         about, self.view = judge.head, self.given_view or view_of(judge)
         # Cutoffs hold for the model's own view only.
         has_cutoffs = self.given_view is None and self.view.has_cutoffs
-        misfiled = about.get("misfiled", NONE_MISFILED) if has_cutoffs else NONE_MISFILED
-        self.classifier = Classifier(self.counts, self.view, misfiled)
+        self.misfiled = about.get("misfiled", NONE_MISFILED) if has_cutoffs else NONE_MISFILED
+        self.judge_by([layer.counts for layer in self.layers])
         self.cutoffs = cutoffs_of(judge, self.given_cutoffs) if self.given_cutoffs or has_cutoffs else None
         self.calibration = Calibration(*about["calibration"]) if has_cutoffs else None
-        learned = [label for label, count in zip(self.labels, self.counts.messages, strict=True) if count]
+        learned = [label for label, count in zip(self.labels, self.totals.messages, strict=True) if count]
         # Mail of one label alone tells nothing: all of it would be like the only mail that is known.
         self.can_judge = len(learned) > 1 and (SPAM in learned or SPAM not in self.labels)
+
+    def judge_by(self, layers: "Sequence[Counts]", are_in_memory: bool = False) -> None:
+        """Look tokens up in these counts: of the model and its base, or of one of them."""
+        first, *others = layers
+        self.counts = CountSum(first, *others) if others else first
+        self.classifier = Classifier(self.totals, self.view, self.misfiled, self.counts)
+        self.scorers = Scorers(self.classifier, self.settings, are_in_memory)
 
     @classmethod
     def open(
@@ -113,13 +114,11 @@ class Model:
         return self.decide(self.score(features))
 
     def score(self, features: "FeatureSet") -> Score:
-        pairs = features.pairs if self.view.pairs else ()
-        grams = features.grams if self.view.grams else ()
         try:
-            return self.classifier.score(features.tokens, features.numbers, pairs, grams)
+            return self.scorers.with_evidence(features)
         except SpamnbError as error:
             self.lose_base(error)
-        return self.classifier.score(features.tokens, features.numbers, pairs, grams)
+        return self.scorers.with_evidence(features)
 
     def alone(self) -> "Model":
         """Return the model without its base: its counts are those of its own mail."""
@@ -133,22 +132,21 @@ class Model:
         self.stand_on(None)
 
     def verdict(self, features: "FeatureSet") -> "Verdict":
-        """Judge a message as `classify_features` does, maybe without the evidence, which takes time."""
+        """Judge a message as `classify_features` does, without the evidence, which takes time."""
         try:
-            if self.scorer is not None:
-                return self.decide(self.scorer.score(features))
+            return self.decide(self.scorers.score(features))
         except SpamnbError as error:
             self.lose_base(error)
-        return self.classify_features(features)
+        return self.decide(self.scorers.score(features))
 
     def verdicts(self, messages: "list[bytes]") -> "list[Verdict]":
         """Judge many messages as `classify` does, without the evidence."""
-        if self.scorer is not None:
-            return [self.decide(score) for score in self.scorer.scores(messages)]
-        verdicts = [self.classify(raw) for raw in messages]
-        for verdict in verdicts:
-            verdict.evidence = ()
-        return verdicts
+        try:
+            scores = self.scorers.scores(messages)
+        except SpamnbError as error:
+            self.lose_base(error)
+            scores = self.scorers.scores(messages)
+        return [self.decide(score) for score in scores]
 
     def decide(self, score: "Score") -> "Verdict":
         verdict = verdict_of(score, self.cutoffs, self.calibration)

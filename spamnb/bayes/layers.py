@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from spamnb.core.native import added_counts, added_rows
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from spamnb.store.counts import GramCounts, GramLayer, Row, StoredCounts, Sums, TotalCounts
+    from spamnb.store.counts import Sums, TotalCounts
 
 LARGEST_COUNT = 1 << 46  # higher ones are taken for it: so the sum of two layers has less than 63 bits
 # Messages of each label from which on a model counts beside its base. Of 16 draws of spamassassin on top of
@@ -48,26 +46,6 @@ class LayeredTotals:
 
     def histogram(self) -> dict[tuple[int, ...], int]:
         return {}  # likewise
-
-
-class LayeredCounts(LayeredTotals):
-    """Two tables to look tokens up in."""
-
-    def __init__(self, own: StoredCounts, base: StoredCounts) -> None:
-        super().__init__(own, base)
-        self.own, self.base = own, base
-
-    def rows(self, fingerprints: Sequence[int]) -> dict[int, Row]:
-        return added_rows(self.own.rows(fingerprints), self.base.rows(fingerprints))
-
-    def pair_rows(self, fingerprints: Sequence[int]) -> dict[int, Row]:
-        return added_rows(self.own.pair_rows(fingerprints), self.base.pair_rows(fingerprints))
-
-    def counts_of_grams(self, counters: Sequence[int]) -> GramCounts:
-        return added_counts(self.own.counts_of_grams(counters), self.base.counts_of_grams(counters))
-
-    def gram_layers(self) -> list[GramLayer]:
-        return [*self.own.gram_layers(), *self.base.gram_layers()]
 
 
 def added(own: Sequence[int], base: Sequence[int]) -> list[int]:

@@ -7,22 +7,22 @@ from abc import ABC, abstractmethod
 
 from spamnb.errors import InputOutputError, ModelError, SpamnbError
 from spamnb.files import model_file
-from spamnb.in_memory import hash_tables, with_scorer
-from spamnb.model import Model, base_of
+from spamnb.in_memory import file_table, load_into_memory
+from spamnb.model import Model, base_of, view_of
 from spamnb.rights import ROOT, Rights, as_owner
 from spamnb.serve.log import complain
 from spamnb.store.stored_model import StoredModel
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from spamnb.in_memory import HashTables
+    from spamnb.core.native import CountTable
 
 Stamp = tuple[tuple[int, int, int] | None, ...]  # inode, time and size of model file and journal
 
-MOST_COUNT_BYTES = 64 << 20  # the counts of a larger model stay on disk
+MOST_ENTRY_BYTES = 128 << 20  # the counts of a larger model stay on disk
 MOST_USER_MODEL = 1 << 29  # bytes
 MOST_USER_JOURNAL = 1 << 23  # bytes; from 2 MB on, who learns folds it at once
-MOST_USER_PATTERNS = 1 << 18  # entries of a histogram, which some views read whole
+MOST_USER_ENTRIES = 1 << 24  # bytes, where the view reads all of them
 
 
 class ReloadingModel(ABC):
@@ -98,7 +98,7 @@ class SharedModel(ReloadingModel):
 
     def __init__(self, path: str) -> None:
         super().__init__(path)
-        self.tables: dict[int, HashTables] = {}  # by the generation of a model file: its counts
+        self.tables: dict[int, CountTable] = {}  # by the generation of a model file: its counts
 
     def current_base(self) -> Model | None:
         """Return the model for others to stand on; None, which is told once, if it cannot be opened."""
@@ -108,21 +108,21 @@ class SharedModel(ReloadingModel):
             self._tell(f"{error} (users who have a model on top of it are judged without this base)")
             return None
 
-    def tables_of(self, stored: StoredModel) -> HashTables | None:
+    def table_of(self, stored: StoredModel) -> CountTable | None:
         """Return the counts of a model file, if they are in memory."""
         return self.tables.get(stored.generation)
 
     def _open(self) -> Model:
-        model = with_scorer(Model.open(self.path), self._read_tables)
+        model = load_into_memory(Model.open(self.path), self._read_table)
         used = [stored.generation for stored in (model.stored, model.base) if stored]
-        self.tables = {generation: tables for generation, tables in self.tables.items() if generation in used}
+        self.tables = {generation: table for generation, table in self.tables.items() if generation in used}
         return model
 
-    def _read_tables(self, stored: StoredModel) -> HashTables | None:
+    def _read_table(self, stored: StoredModel) -> CountTable | None:
         """Return counts that are in memory, or read them; they stay when only the journal changes."""
-        if stored.generation not in self.tables and stored.count_bytes <= MOST_COUNT_BYTES:
-            self.tables[stored.generation] = hash_tables(stored)
-        return self.tables_of(stored)
+        if stored.generation not in self.tables and stored.columns["entries"].size <= MOST_ENTRY_BYTES:
+            self.tables[stored.generation] = file_table(stored)
+        return self.table_of(stored)
 
 
 class UserModel(ReloadingModel):
@@ -146,11 +146,12 @@ class UserModel(ReloadingModel):
             stored = StoredModel.open(self.path)
         if stamp[0] is None or stamp[0][0] != stored.file.inode:
             raise InputOutputError(f"{self.path}: changed while it was opened")  # it may be a link by now
-        if len(stored.column("histogram.tokens")) > MOST_USER_PATTERNS:
-            raise ModelError(self.path, "too large for a server: its histogram")
+        reads_all = view_of(stored).event == "bernoulli"
+        if reads_all and stored.columns["entries"].size > MOST_USER_ENTRIES:
+            raise ModelError(self.path, "too large for a server by the view that it has")
         beneath = self.opened_on = self._base_for(stored)
         model = Model(stored, base=base_of(stored, beneath.stored) if beneath else None)
-        return with_scorer(model, lambda of: None if of is stored else self.shared.tables_of(of))
+        return load_into_memory(model, lambda of: None if of is stored else self.shared.table_of(of))
 
     def check_sizes(self) -> Stamp:
         """Refuse a model that would take others' time and memory, before it is read; return its stamp."""

@@ -1,4 +1,4 @@
-"""Types of raw counts, as views read them: in memory, in a file, or in many columns."""
+"""Types of raw counts, as views read them."""
 
 from __future__ import annotations
 
@@ -28,23 +28,5 @@ if TYPE_CHECKING:
         def pair_vocabulary(self) -> int: ...
         def histogram(self) -> Mapping[tuple[int, ...], int]: ...
 
-    class Counts(TotalCounts, Protocol):
-        """A table to look tokens up in, whether it lies in memory or in a file."""
-
-        def rows(self, fingerprints: Sequence[int]) -> dict[int, Row]: ...
-        def pair_rows(self, fingerprints: Sequence[int]) -> dict[int, Row]: ...
-        def counts_of_grams(self, counters: Sequence[int]) -> GramCounts: ...
-
-    class StoredCounts(Counts, Protocol):
-        """A table that can be held in memory, with the grams of all messages."""
-
-        def gram_layers(self) -> list[GramLayer]: ...
-
-    GramCounts = bytearray  # by gram of a message and label, 64 bits each: messages that have it
-    # The counts of all grams, by counter and label, of equal width; changes not made in these yet.
-    GramLayer = tuple[bytes, Mapping[int, Sequence[int]]]
     Sums = Sequence[int | float]  # n, Σx, Σx²
-    Steps = Sequence[tuple[int, int]]  # label indices, and 1 to add or -1 to subtract counts there
     Row = tuple[int, ...]  # messages with the token, label by label; then occurrences likewise
-    Token = tuple[int, int, int]  # fingerprint, how often it occurs, the part of the message that has it
-    Pair = tuple[int, int]  # two neighbours: fingerprint, part; only the messages with them are counted
