@@ -3,17 +3,16 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
 from spamnb.bayes.view import View
 from spamnb.errors import DataError
 from spamnb.evaluation import mistakes
 from spamnb.evaluation.corpus import Corpus
-from spamnb.evaluation.folds import CrossValidation, Folds, cross_validate, judge_by_model
+from spamnb.evaluation.by_model import judge_by_model
+from spamnb.evaluation.folds import CrossValidation, Folds, cross_validate
 from spamnb.evaluation.metrics import measure
 from spamnb.evaluation.online import in_time_order, judge_online
 from spamnb.evaluation.results import Evaluation, JudgedMessages
-from spamnb.inspection.model_summary import ModelSummary, TellingToken, most_telling_tokens
+from spamnb.inspection.model_summary import ModelSummary, most_telling_tokens
 from spamnb.model import DEFAULT_VIEW, Model
 from spamnb.reading.settings import Settings
 from spamnb.training.batches import Batch
@@ -34,17 +33,13 @@ def evaluate_by_folds(
     work = CrossValidation(corpus, folds.assign(corpus), view)
     judged = cross_validate(work, jobs)
 
-    def telling() -> dict[str, list[TellingToken]]:
-        whole = corpus.table(np.ones(len(corpus), bool))
-        return most_telling_tokens(whole, view, corpus.tokens, TELLING_TOKENS)
-
     return Evaluation(
         f"in {folds.count} folds",
         judged,
         {**figures_of(judged), "folds": folds.count},
         mistakes.by_folds(judged, work, settings, most_mistakes),
         duplicates_in(corpus),
-        telling,
+        lambda: most_telling_tokens(corpus.table, view, TELLING_TOKENS),
         [],
     )
 

@@ -1,14 +1,13 @@
-"""Judge labelled mail: by cross-validation from one reading of it, or by a model trained on other mail."""
+"""Judge labelled mail by cross-validation, from one reading of it."""
 
 from __future__ import annotations
 
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.bayes.bulk_classifier import BulkClassifier
 from spamnb.bayes.cutoffs import (
     has_spam,
     leads_among_others,
@@ -17,133 +16,24 @@ from spamnb.bayes.cutoffs import (
     score_scale,
     spam_scores,
 )
-from spamnb.bayes.likelihood import NONE_MISFILED
-from spamnb.bayes.verdict import Calibration, Cutoffs, verdict_of
+from spamnb.bayes.likelihood import NONE_MISFILED, Likelihood
+from spamnb.bayes.verdict import verdict_of
+from spamnb.core.native import FeatureScorer
 from spamnb.errors import DataError
 from spamnb.evaluation.results import JudgedMessages
-from spamnb.evaluation.running_counts import RunningCounts
+from spamnb.evaluation.scores import row_scores
 from spamnb.model import DEFAULT_VIEW
-from spamnb.tables.lookup import CountLookup
 from spamnb.training.sample import sampled
 from spamnb.workers.threads import in_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator
 
     from spamnb.arrays import Array
-    from spamnb.bayes.verdict import Verdict
+    from spamnb.bayes.verdict import Calibration, Cutoffs, Verdict
     from spamnb.bayes.view import View
+    from spamnb.core.native import CountTable
     from spamnb.evaluation.corpus import Corpus
-    from spamnb.mailboxes.skipped import Unreadable
-    from spamnb.model import Model
-    from spamnb.training.batches import Batch
-
-
-def cross_validate(folds: CrossValidation, jobs: int = 1) -> JudgedMessages:
-    """Judge each message by a model of all folds but its own: the counts of all less those of the fold."""
-    corpus, assigned = folds.corpus, folds.assigned
-    verdicts: list[Verdict | None] = [None] * len(corpus)
-    cutoff_pairs = []
-    for fold, (found, pair) in enumerate(in_threads(folds, ((n,) for n in range(folds.count)), jobs)):
-        for message, verdict in zip(np.flatnonzero(assigned == fold).tolist(), found, strict=True):
-            verdicts[message] = verdict
-        cutoff_pairs.append(pair)
-    given = [verdict for verdict in verdicts if verdict is not None]
-    mean_pair = None if None in cutoff_pairs else tuple(np.mean(cutoff_pairs, axis=0).tolist())
-    return JudgedMessages.of(corpus.labels, corpus.truth, given, corpus.names, corpus.unreadable, mean_pair)
-
-
-class CrossValidation:
-    """The work of one fold: forget its messages, judge them, learn them again."""
-
-    def __init__(self, corpus: Corpus, assigned: Array, view: View = DEFAULT_VIEW) -> None:
-        self.corpus = corpus
-        self.assigned = assigned
-        self.view = view
-        self.count = int(assigned.max()) + 1
-        self.spare: list[RunningCounts] = []  # of all mail, that no thread uses
-
-    def all_counts(self) -> RunningCounts:
-        """Return the counts of all mail, to forget messages and learn them again."""
-        with suppress(IndexError):
-            return self.spare.pop()
-        counts = RunningCounts(self.corpus, self.view)
-        for message in range(len(self.corpus)):
-            counts.learn(message)
-        return counts
-
-    @contextmanager
-    def counts_without(self, fold: int) -> Iterator[RunningCounts]:
-        """Forget the messages of a fold for a while."""
-        messages = np.flatnonzero(self.assigned == fold).tolist()
-        counts = self.all_counts()
-        for message in messages:
-            counts.forget(message)
-        yield counts
-        for message in messages:
-            counts.learn(message)
-        self.spare.append(counts)
-
-    def __call__(self, fold: int) -> tuple[list[Verdict], tuple[float, float] | None]:
-        with self.counts_without(fold) as counts:
-            limits, calibration = limits_by(self.corpus, counts, self.assigned != fold)
-            messages = np.flatnonzero(self.assigned == fold).tolist()
-            scores = [counts.score(message) for message in messages]
-        verdicts = [verdict_of(score, limits, calibration) for score in scores]
-        return verdicts, (limits.ham, limits.spam) if limits else None
-
-
-def judge_by_model(
-    model: Model, labels: Sequence[str], batches: Iterable[Batch]
-) -> tuple[JudgedMessages, int]:
-    """Judge labelled mail by a model, and count what it has learned already, which is left out."""
-    first, *others = model.layers
-    lookup = CountLookup(first, model.view, *others)
-    classifier = BulkClassifier(model.classifier, lookup.counts, lookup.grams)
-    known = tuple(dict.fromkeys([*model.labels, *labels]))
-    truth: list[int] = []
-    verdicts: list[Verdict] = []
-    names: list[tuple[str, int | None]] = []
-    unreadable: list[Unreadable] = []
-    learned = 0
-    for batch in batches:
-        label_index = known.index(batch.label or "")
-        scores = classifier.scores(batch.rows, lookup.counts_of(batch.rows, batch.fingerprints))
-        for name, score, digest in zip(batch.names, scores, batch.digests.tolist(), strict=True):
-            if model.stored.label_of(digest) is not None:
-                learned += 1
-                continue
-            truth.append(label_index)
-            verdicts.append(model.decide(score))
-            names.append(name)
-        unreadable += batch.unreadable
-    pair = (model.cutoffs.ham, model.cutoffs.spam) if model.cutoffs and has_spam(model.labels) else None
-    judged = JudgedMessages.of(known, np.array(truth, int), verdicts, names, unreadable, pair)
-    return judged, learned
-
-
-def limits_by(
-    corpus: Corpus, counts: RunningCounts, training: Array
-) -> tuple[Cutoffs | None, Calibration | None]:
-    """Set cutoffs and calibration as training would from the same mail; a textbook's view has neither."""
-    scores = np.full(len(corpus), np.nan, np.float32)  # NaN for those of no sample
-    if not counts.view.has_cutoffs or not has_spam(corpus.labels):
-        return None, None
-    messages = sampled(corpus.digests, corpus.truth, np.flatnonzero(training))
-    truth = corpus.truth[messages]
-
-    def scored_by(shares: tuple[float, float]) -> Array:
-        counts.correct(shares)
-        joints = counts.left_out_joints(messages.tolist())
-        scores[messages] = spam_scores(corpus.labels, joints)
-        return joints
-
-    joints = scored_by(NONE_MISFILED)
-    found = misfiled_shares(corpus.labels, corpus.truth[training], scores[training])
-    if any(found):  # again, as in training
-        joints = scored_by(found)
-    leads = leads_among_others(corpus.labels, truth, joints).astype(np.float32)
-    return measured(corpus.labels, truth, scores[messages], leads, scale=score_scale(counts.view))
 
 
 @dataclass(frozen=True)
@@ -166,3 +56,76 @@ class Folds:
                 raise DataError(f"{needed}; {label} has {len(messages)}")
             assigned[generator.permutation(messages)] = np.arange(len(messages)) % self.count
         return assigned
+
+
+def cross_validate(folds: CrossValidation, jobs: int = 1) -> JudgedMessages:
+    """Judge each message by the counts of all folds but its own."""
+    corpus = folds.corpus
+    verdicts: list[Verdict | None] = [None] * len(corpus)
+    cutoff_pairs = []
+    for fold, (found, pair) in enumerate(in_threads(folds.judge, ((n,) for n in range(folds.count)), jobs)):
+        for message, verdict in zip(folds.messages_of(fold).tolist(), found, strict=True):
+            verdicts[message] = verdict
+        cutoff_pairs.append(pair)
+    given = [verdict for verdict in verdicts if verdict is not None]
+    mean_pair = None if None in cutoff_pairs else tuple(np.mean(cutoff_pairs, axis=0).tolist())
+    return JudgedMessages.of(corpus.labels, corpus.truth, given, corpus.names, corpus.unreadable, mean_pair)
+
+
+class CrossValidation:
+    """Judges one fold after the other: takes its messages out of the counts, judges them, puts them back."""
+
+    def __init__(self, corpus: Corpus, assigned: Array, view: View = DEFAULT_VIEW) -> None:
+        self.corpus = corpus
+        self.assigned = assigned
+        self.view = view
+        self.count = int(assigned.max()) + 1
+        self.spare: list[CountTable] = []  # of all mail, that no thread uses
+
+    def messages_of(self, fold: int) -> Array:
+        return np.flatnonzero(self.assigned == fold)
+
+    @contextmanager
+    def table_without(self, fold: int) -> Iterator[CountTable]:
+        """Take the messages of a fold out of a table of all mail for a while."""
+        try:
+            table = self.spare.pop()
+        except IndexError:
+            table = self.corpus.table.copy()
+        self.corpus.change(table, self.messages_of(fold), -1)
+        yield table
+        self.corpus.change(table, self.messages_of(fold), 1)
+        self.spare.append(table)
+
+    def judge(self, fold: int) -> tuple[list[Verdict], tuple[float, float] | None]:
+        """Judge the messages of a fold by all other mail, with the cutoffs that training would set by it."""
+        with self.table_without(fold) as table:
+            scorer = FeatureScorer(Likelihood(table, self.view), table)
+            limits, calibration = self.limits(scorer, np.flatnonzero(self.assigned != fold))
+            scores = row_scores(scorer, self.corpus.rows, self.messages_of(fold))
+        verdicts = [verdict_of(score, limits, calibration) for score in scores]
+        return verdicts, (limits.ham, limits.spam) if limits else None
+
+    def limits(
+        self, scorer: FeatureScorer, training: Array
+    ) -> tuple[Cutoffs | None, Calibration | None]:
+        """Set cutoffs and calibration as training does; a textbook's view has neither."""
+        labels, truth, digests = self.corpus.labels, self.corpus.truth, self.corpus.digests
+        if not self.view.has_cutoffs or not has_spam(labels):
+            return None, None
+        messages = sampled(digests, truth, training)
+        joints = np.empty((len(messages), len(labels)))
+        scores = np.full(len(truth), np.nan, np.float32)  # NaN for those of no sample
+
+        def score_by(misfiled: tuple[float, float]) -> None:
+            scorer.likelihood.correct(misfiled)
+            scorer.score_left_out(self.corpus.rows, messages, truth[messages], joints)
+            scores[messages] = spam_scores(labels, joints)
+
+        score_by(NONE_MISFILED)
+        misfiled = misfiled_shares(labels, truth[training], scores[training])
+        if any(misfiled):
+            score_by(misfiled)
+        leads = leads_among_others(labels, truth[messages], joints).astype(np.float32)
+        scale = score_scale(self.view)
+        return measured(labels, truth[messages], scores[messages], leads, scale=scale)

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spamnb.bayes.cutoffs import calibrated, cutoffs, has_spam, margin, score_scale
+from spamnb.bayes.likelihood import Likelihood
 from spamnb.bayes.verdict import Calibration, Cutoffs, verdict_of
+from spamnb.core.native import FeatureScorer
 from spamnb.evaluation.intervals import auc_loss
 from spamnb.evaluation.results import CurvePoint, JudgedMessages
-from spamnb.evaluation.running_counts import RunningCounts
+from spamnb.evaluation.scores import ScoreColumns
 from spamnb.labels import SPAM
 from spamnb.model import DEFAULT_VIEW
 from spamnb.reading.dates import timestamp
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from spamnb.arrays import Array
-    from spamnb.bayes.verdict import Verdict
+    from spamnb.bayes.verdict import Score, Verdict
     from spamnb.bayes.view import View
     from spamnb.evaluation.corpus import Corpus
 
@@ -37,7 +37,7 @@ def in_time_order(corpus: Corpus) -> Array:
     A message without a date has that of the dated message of its label read before it, or else of the next.
     Messages of a label without any date are spread evenly over the time of the others.
     """
-    dates = np.array([np.nan if (when := timestamp(date)) is None else when for date in corpus.dates])
+    dates = np.array([np.nan if (when := timestamp(date)) is None else when for date in corpus.rows.dates])
     known = dates[~np.isnan(dates)]
     start, end = (known.min(), known.max()) if len(known) else (0, 1)
     for label_index in range(len(corpus.labels)):
@@ -52,25 +52,28 @@ def in_time_order(corpus: Corpus) -> Array:
 
 
 def judge_online(
-    corpus: Corpus, order: Iterable[int], view: View | None = None
+    corpus: Corpus, order: Array, view: View | None = None
 ) -> tuple[JudgedMessages, list[CurvePoint]]:
     """Judge messages in order, each learned after its verdict; returns the verdicts and a learning curve."""
-    labels, truth = corpus.labels, corpus.truth.tolist()
-    view = view or DEFAULT_VIEW
-    counts, rule = RunningCounts(corpus, view), DecisionRule(labels, view)
-    messages: list[int] = []
+    labels, view = corpus.labels, view or DEFAULT_VIEW
+    truth, rule = corpus.truth[order], DecisionRule(labels, view)
     verdicts: list[Verdict] = []
-    for message in map(int, order):
-        score = counts.score(message)
-        verdict, label = verdict_of(score, rule.cutoffs, rule.calibration), labels[truth[message]]
-        rule.note(truth[message], verdict.score, score.lead_among_others(label))
-        counts.learn(message)
-        messages.append(message)
+    for score, label_index in zip(online_scores(corpus, order, view), truth.tolist(), strict=True):
+        verdict = verdict_of(score, rule.cutoffs, rule.calibration)
+        rule.note(label_index, verdict.score, score.lead_among_others(labels[label_index]))
         verdicts.append(verdict)
-    names = [corpus.names[message] for message in messages]
-    truths = corpus.truth[messages]
-    judged = JudgedMessages.of(labels, truths, verdicts, names, corpus.unreadable, rule.cutoff_pair)
+    names = [corpus.names[message] for message in order.tolist()]
+    judged = JudgedMessages.of(labels, truth, verdicts, names, corpus.unreadable, rule.cutoff_pair)
     return judged, learning_curve(judged)
+
+
+def online_scores(corpus: Corpus, order: Array, view: View) -> list[Score]:
+    """Score messages in order, each by those before it: what is learned does not depend on verdicts."""
+    table = corpus.table.copy()
+    corpus.change(table, np.arange(len(corpus)), -1)
+    scorer, found = FeatureScorer(Likelihood(table, view), table), ScoreColumns(len(order), len(corpus.labels))
+    scorer.score_online(corpus.rows, order, corpus.truth[order], found.joints, found.parts)
+    return found.scores(scorer)
 
 
 class DecisionRule:

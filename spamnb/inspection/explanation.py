@@ -257,7 +257,7 @@ def explain(model: Model, raw: bytes, configuration: Configuration | None = None
         configuration.decide(verdict, envelope_of(message))
     counted = {item.feature for item in words}
     others = [token[0] for token in features.tokens if token[0] not in counted]
-    weak = model.counts.rows(others)
+    weak = model.counts.lookup(others)
     if view.event == "gaussian":
         others, weak = [], {}
     return Explanation(
@@ -284,11 +284,11 @@ def tell_layers_apart(model: Model, words: Sequence[Evidence]) -> None:
     if model.base is None:
         return
     features = [int(item.feature) for item in words]
-    own = {**model.stored.rows(features), **model.stored.pair_rows(features)}
-    beneath = {**model.base.rows(features), **model.base.pair_rows(features)}
+    own, beneath = (layer.counts.lookup(features) for layer in (model.stored, model.base))
     for item in words:
-        nothing = (0,) * len(item.row)
-        item.row, item.base_row = own.get(int(item.feature), nothing), beneath.get(int(item.feature), nothing)
+        size, nothing = len(item.row), (0,) * len(item.row)  # that of a pair has no occurrences
+        item.row = own.get(int(item.feature), nothing)[:size]
+        item.base_row = beneath.get(int(item.feature), nothing)[:size]
 
 
 def deciding_words(model: Model, message: Message, label: str, most: int = 3) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,19 +11,17 @@ import numpy as np
 
 from spamnb.arrays import Array
 from spamnb.bayes import layers
-from spamnb.bayes.bulk_classifier import by_row, counts_for
 from spamnb.bayes.cutoffs import has_spam
 from spamnb.bayes.likelihood import Likelihood
 from spamnb.bayes.verdict import lead_of
 from spamnb.bayes.view import View, prior
 from spamnb.clock import DAY, today
-from spamnb.core.native import Scorer
+from spamnb.core.native import CountTable, Scorer
 from spamnb.inspection.standing import ENOUGH, standing
+from spamnb.inspection.words import WordBlock, words_of
 from spamnb.model import Model
 from spamnb.store.journal import FOLD_LIMIT
 from spamnb.store.stored_model import StoredModel
-from spamnb.tables.count_table import CountTable
-from spamnb.tables.vocabulary import Vocabulary, check_columns
 
 LOPSIDED = 20  # a label has too much mail from so many times that of another on
 STALE = 180  # days without learning after which a model is said to be old
@@ -72,15 +69,13 @@ class ModelSummary:
         base = about_base(model)
         model = model.alone()
         stored = model.stored
-        vocabulary = Vocabulary(stored)
-        check_columns(stored, "tokens", "days")  # which `blocks` reads
         tokens_by_label = np.zeros(len(stored.labels), np.int64)
         last_day = 0
         telling = TellingTokens(model.classifier, top)
-        for block in vocabulary.blocks():
-            tokens_by_label += np.count_nonzero(block.occurrence_counts, axis=1)
-            last_day = max(last_day, int(block.last_days.max()))
-            telling.add(block.start, block.message_counts, block.occurrence_counts)
+        for words in words_of(stored):
+            tokens_by_label += np.count_nonzero(words.occurrence_counts, axis=1)
+            last_day = max(last_day, int(words.last_days.max()))
+            telling.add(words)
         settings = model.settings.as_map()
         settings["stop_words"] = len(settings["stop_words"])
         return cls(
@@ -103,7 +98,7 @@ class ModelSummary:
             stored.head["ham_loss"],
             day_text(last_day) if last_day else None,
             [*standing(stored), *advice(stored, last_day)],
-            telling.by_label(vocabulary.tokens),
+            telling.by_label(),
             base,
         )
 
@@ -142,36 +137,30 @@ class TellingTokens:
     def __init__(self, likelihood: Likelihood, top: int) -> None:
         self.likelihood = likelihood
         self.top = top if likelihood.view.event != "gaussian" else 0  # which knows numbers only
-        # Of each label (negative importance, index, messages, weight), the most important first.
-        self.found: list[list[tuple[float, int, list[int], float]]] = [[] for _ in likelihood.labels]
+        # Of each label (negative importance, fingerprint, token), the most important first.
+        self.found: list[list[tuple[float, int, TellingToken]]] = [[] for _ in likelihood.labels]
 
-    def add(self, start: int, message_counts: Array, occurrence_counts: Array) -> None:
-        """Rank some tokens, of which the first has the index `start`.
+    def add(self, words: WordBlock) -> None:
+        """Rank some words.
 
-        A token seen twice is not important, so the weight is taken times the root of its messages.
+        A word seen twice is not important, so the weight is taken times the root of its messages.
         """
         if not self.top:
             return
-        all_leads = token_leads(self.likelihood, message_counts, occurrence_counts)
-        words = np.any(occurrence_counts, axis=0)  # and no pairs
-        for found, leads, messages in zip(self.found, all_leads, message_counts, strict=True):
-            importances = leads * np.sqrt(messages) * words
-            found += [
-                (-float(importances[k]), start + k, message_counts[:, k].tolist(), float(leads[k]))
-                for k in indices_of_highest(importances, self.top).tolist()
-                if importances[k] > 0
-            ]
-            found[:] = sorted(found)[: self.top]
+        all_leads = words.values(self.likelihood.view, lambda row: label_leads(self.likelihood, row))
+        for found, leads, messages in zip(self.found, all_leads, words.message_counts, strict=True):
+            importances = leads * np.sqrt(messages)
+            for k in indices_of_highest(importances, self.top).tolist():
+                if importances[k] > 0:
+                    token = TellingToken(words.text(k), words.message_counts[:, k].tolist(), float(leads[k]))
+                    found.append((-float(importances[k]), int(words.fingerprints[k]), token))
+            found.sort(key=lambda each: each[:2])
+            del found[self.top :]
 
-    def by_label(self, texts: Callable[[Sequence[int]], list[str]]) -> dict[str, list[TellingToken]]:
-        """The tokens of each label; `texts` gives their texts by their indices."""
+    def by_label(self) -> dict[str, list[TellingToken]]:
+        """Return the tokens of each label, the most telling first."""
         return {
-            label: [
-                TellingToken(text, messages, weight)
-                for text, (_, _, messages, weight) in zip(
-                    texts([index for _, index, _, _ in found]), found, strict=True
-                )
-            ]
+            label: [token for *_, token in found]
             for label, found in zip(self.likelihood.labels, self.found, strict=True)
         }
 
@@ -186,12 +175,6 @@ def indices_of_highest(values: Array, top: int) -> Array:
     return candidates[np.argsort(-values[candidates], kind="stable")][:top]
 
 
-def token_leads(likelihood: Likelihood, message_counts: Array, occurrence_counts: Array) -> Array:
-    """`label_leads` of each token, as [label, token]."""
-    counts = counts_for(likelihood.view, message_counts, occurrence_counts)
-    return by_row(lambda row: label_leads(likelihood, row), counts, len(likelihood.labels))
-
-
 def label_leads(likelihood: Likelihood, row: tuple[int, ...]) -> list[float]:
     """How far each label is ahead of the best other one, spam of all others together; at most INFINITE."""
     counted, spam = Scorer(likelihood).weights_of(row), likelihood.spam_apart
@@ -200,11 +183,9 @@ def label_leads(likelihood: Likelihood, row: tuple[int, ...]) -> list[float]:
     return [max(-INFINITE, min(INFINITE, lead)) for lead in leads]
 
 
-def most_telling_tokens(
-    table: CountTable, view: View, texts: Callable[[Sequence[int]], list[str]], top: int
-) -> dict[str, list[TellingToken]]:
-    """The tokens of a table that speak most for each label."""
+def most_telling_tokens(table: CountTable, view: View, top: int) -> dict[str, list[TellingToken]]:
+    """Find the tokens of a table that speak most for each label."""
     telling = TellingTokens(Likelihood(table, view), top)
-    if len(table):
-        telling.add(0, table.message_counts, table.occurrence_counts)
-    return telling.by_label(texts)
+    for words in words_of(table):
+        telling.add(words)
+    return telling.by_label()

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from spamnb.arrays import Array
-from spamnb.bayes.bulk_classifier import by_row, counts_for
 from spamnb.bayes.likelihood import Likelihood
 from spamnb.bayes.view import View
 from spamnb.errors import DataError, UsageError
+from spamnb.inspection.words import words_of
 from spamnb.model import Model
-from spamnb.tables.vocabulary import Vocabulary
+from spamnb.store.stored_model import StoredModel
 
 
 @dataclass(frozen=True)
@@ -38,33 +38,39 @@ def draw_messages(
         raise UsageError("--sample draws words, and Gaussians know numbers only; choose another --event")
     if not stored.messages[label_index]:
         raise DataError(f"{stored.path}: no {label} has been learned; there is nothing to draw from")
-    vocabulary, chance = Vocabulary(stored), np.random.default_rng(seed)
-    p = token_probabilities(vocabulary, view, label_index)
+    chance, p = np.random.default_rng(seed), token_probabilities(stored, view, label_index)
     reach = np.cumsum(p)
     totals = stored.occurrences if view.event == "multinomial" else stored.presences
     mean = totals[label_index] / stored.messages[label_index]
-    texts: dict[int, str] = {}  # of the tokens drawn so far: each is read from the model once
+    drawn = []
     for _ in range(count):
         if view.event == "bernoulli":
-            drawn = np.flatnonzero(chance.random(len(p)) < p)
+            places = np.flatnonzero(chance.random(len(p)) < p)
         else:
-            drawn = np.searchsorted(reach, chance.random(chance.poisson(mean)) * reach[-1:], "right")
-        found, times = (column.tolist() for column in np.unique(drawn, return_counts=True))
-        new = [token for token in found if token not in texts]
-        texts.update(zip(new, vocabulary.tokens(new), strict=True))
-        tokens = {texts[token]: n for token, n in zip(found, times, strict=True)}
-        yield SyntheticMessage(label, len(drawn), tokens)
+            places = np.searchsorted(reach, chance.random(chance.poisson(mean)) * reach[-1:], "right")
+        drawn.append(np.unique(places, return_counts=True))
+    texts = texts_at(stored, np.unique(np.concatenate([np.empty(0, int), *(places for places, _ in drawn)])))
+    for places, times in drawn:
+        tokens = zip([texts[place] for place in places.tolist()], times.tolist(), strict=True)
+        yield SyntheticMessage(label, int(times.sum()), dict(tokens))
 
 
-def token_probabilities(vocabulary: Vocabulary, view: View, label_index: int) -> Array:
-    """P(token | label) of each token of a model."""
-    likelihood = Likelihood(vocabulary.stored, view)
+def token_probabilities(stored: StoredModel, view: View, label_index: int) -> Array:
+    """P(token | label) of each word of a model."""
+    likelihood = Likelihood(stored, view)
 
     def of_row(row: tuple[int, ...]) -> list[float]:
-        return [likelihood.probabilities(row)[label_index] if any(row) else 0.0]
+        return [likelihood.probabilities(row)[label_index]]
 
-    blocks = [
-        by_row(of_row, counts_for(view, block.message_counts, block.occurrence_counts), 1)[0]
-        for block in vocabulary.blocks()
-    ]
-    return np.concatenate([np.empty(0), *blocks])
+    return np.concatenate([np.empty(0), *(words.values(view, of_row)[0] for words in words_of(stored))])
+
+
+def texts_at(stored: StoredModel, places: Array) -> dict[int, str]:
+    """Return the texts of some words, by their places among all words of a model."""
+    texts, start = {}, 0
+    for words in words_of(stored):
+        end = start + len(words.fingerprints)
+        here = places[(places >= start) & (places < end)]
+        texts.update({place: words.text(place - start) for place in here.tolist()})
+        start = end
+    return texts

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from spamnb.bayes.classifier import Classifier
 from spamnb.bayes.verdict import Evidence, Score
 from spamnb.bayes.view import SHARE_OF_GRAMS, View
-from spamnb.core.native import BODY, GRAM_BYTES, HEAD, FeatureSet, Scorer, added_rows, counter_of, part_of
+from spamnb.core.native import BODY, GRAM_BYTES, HEAD, FeatureSet, Scorer, counter_of, part_of
 from spamnb.files import printable
 from spamnb.inspection.reason import Reason
 from spamnb.labels import SPAM
@@ -120,8 +120,8 @@ def sum_grams(
 ) -> tuple[list[Reason], list[PartSum]]:
     """Sum the grams as `sum_evidence` does words: what each stretch adds, and what head and body do."""
     weights = telling_weights(model, features, toward, against)
-    rows = model.stored.gram_rows(list(weights))
-    rows_of_base = model.base.gram_rows(list(weights)) if model.base else None
+    rows = model.stored.counts.lookup_grams(list(weights))
+    rows_of_base = model.base.counts.lookup_grams(list(weights)) if model.base else None
     nothing = (0,) * len(model.labels)
     reasons: list[Reason] = []
     part_sums = []
@@ -157,18 +157,12 @@ def telling_weights(model: Model, features: FeatureSet, toward: int, against: in
     labels, found = model.labels, {}
     is_about_spam = likelihood.spam_apart < 0 or SPAM in (labels[toward], labels[against])
     of_row = Scorer(likelihood).weights_of if is_about_spam else likelihood.weights
-    for counter, row in rows_of_grams(model, features.grams).items():
+    for counter, row in model.counts.lookup_grams(features.grams).items():
         weights = of_row(row)
         shown = weights if is_about_spam else likelihood.without_spam(weights)
         if max(shown) - min(shown) >= likelihood.view.least_evidence:
             found[counter] = weights[toward] - weights[against]
     return found
-
-
-def rows_of_grams(model: Model, counters: Sequence[int]) -> dict[int, Row]:
-    """The counts of grams, of both layers where there are two."""
-    first, *others = (layer.gram_rows(counters) for layer in model.layers)
-    return added_rows(first, *others) if others else first
 
 
 def stretches(

@@ -6,13 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
+import numpy as np
+
 from spamnb.core.native import fingerprints_of, pair_fingerprint
 from spamnb.inspection.model_summary import day_text, label_leads
+from spamnb.inspection.words import words_of
 from spamnb.model import Model
-from spamnb.tables.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from spamnb.store.counts import Counts, Row
+    from spamnb.core.native import Counts
+    from spamnb.store.counts import Row
 
 Value = TypeVar("Value", int, float)
 Words = tuple[str, ...]  # a token alone, or both words of a pair
@@ -52,14 +55,14 @@ def look_up(model: Model, asked: str) -> TokenFacts:
     match asked.split():
         case [first, second]:
             spellings += [(first, second), (folded(model, first), folded(model, second))]
-    known = rows_of(model, spellings) or rows_of(model, spellings, model.stored)
+    known = rows_of(model.counts, spellings) or rows_of(model.stored.counts, spellings)
     if not known:
         nothing = dict.fromkeys(model.labels, 0)
         return TokenFacts(asked, False, nothing, nothing)
     words, both = next(iter(known.items()))
     label_count, is_pair, nothing_of_it = len(model.labels), len(words) == 2, (0,) * len(both)
-    row = rows_of(model, [words], model.stored).get(words, nothing_of_it)
-    of_base = rows_of(model, [words], model.base).get(words, nothing_of_it) if model.base else None
+    row = rows_of(model.stored.counts, [words]).get(words, nothing_of_it)
+    of_base = rows_of(model.base.counts, [words]).get(words, nothing_of_it) if model.base else None
     first_seen, last_seen = (None, None) if is_pair or not any(row) else days_seen(model, words)
     is_read = model.view.pairs or not is_pair
     return TokenFacts(
@@ -74,7 +77,7 @@ def look_up(model: Model, asked: str) -> TokenFacts:
         last_seen,
         [
             OtherToken(" ".join(other), by_label(model, counts[:label_count]))
-            for other, counts in rows_of(model, in_other_places(words), model.stored).items()
+            for other, counts in rows_of(model.stored.counts, in_other_places(words)).items()
             if other != words
         ],
         is_pair,
@@ -94,16 +97,11 @@ def in_other_places(words: Words) -> list[Words]:
     return [tuple(tag + word for word in untagged) for tag in TAGS]
 
 
-def rows_of(model: Model, spellings: Sequence[Words], layer: Counts | None = None) -> dict[Words, Row]:
-    """The counts of those tokens and pairs that are known, in the order given: of all layers, or of one."""
-    counts, found = layer or model.counts, {}
-    for words in spellings:
-        fingerprint = fingerprint_of(words)
-        rows = counts.pair_rows if len(words) == 2 else counts.rows
-        row = rows([fingerprint]).get(fingerprint)
-        if row is not None:
-            found[words] = row
-    return found
+def rows_of(counts: Counts, spellings: Sequence[Words]) -> dict[Words, Row]:
+    """Look up the counts of those tokens and pairs that are known, in the order given."""
+    fingerprints = {words: fingerprint_of(words) for words in spellings}
+    rows = counts.lookup(list(fingerprints.values()))
+    return {words: rows[number] for words, number in fingerprints.items() if number in rows}
 
 
 def fingerprint_of(words: Words) -> int:
@@ -112,10 +110,13 @@ def fingerprint_of(words: Words) -> int:
 
 
 def days_seen(model: Model, words: Words) -> tuple[str, str]:
-    """The days on which a token was first and last seen."""
-    vocabulary = Vocabulary(model.stored)
-    first, last = vocabulary.days(vocabulary.place(fingerprint_of(words)))
-    return day_text(first), day_text(last)
+    """Return the days on which a token was first and last seen."""
+    fingerprint = np.uint64(fingerprint_of(words))
+    for block in words_of(model.stored):
+        at = int(np.searchsorted(block.fingerprints, fingerprint))
+        if at < len(block.fingerprints) and block.fingerprints[at] == fingerprint:
+            return day_text(int(block.first_days[at])), day_text(int(block.last_days[at]))
+    raise KeyError(" ".join(words))
 
 
 def by_label(model: Model, values: Sequence[Value]) -> dict[str, Value]:

@@ -1,0 +1,86 @@
+"""All words of a model or a table, in blocks: however many there are, a few are in memory at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+
+from spamnb.arrays import Array
+from spamnb.bayes.view import View
+from spamnb.core.native import CountTable, Entries, Merger
+from spamnb.store.stored_model import StoredModel
+
+PIECES = 32  # of some thousand entries each, that make a block
+
+
+class WordBlock(NamedTuple):
+    """Words in the order of their fingerprints."""
+
+    fingerprints: Array
+    counts: Array  # [count, word]: messages by label, then occurrences by label
+    first_days: Array  # counted from 1970
+    last_days: Array
+    starts: Array  # where the text of each word starts
+    ends: Array
+    letters: bytes
+
+    @property
+    def message_counts(self) -> Array:
+        return self.counts[: len(self.counts) // 2]
+
+    @property
+    def occurrence_counts(self) -> Array:
+        return self.counts[len(self.counts) // 2 :]
+
+    def text(self, word: int) -> str:
+        return self.letters[self.starts[word] : self.ends[word]].decode("utf-8", "replace")
+
+    def values(self, view: View, function: Callable[[tuple[int, ...]], Sequence[float]]) -> Array:
+        """Return the values [value, word] that a function makes of the counts that a view reads.
+
+        The function is called once for each different row: half a million words have some thousands of them.
+        """
+        counts = self.counts if view.event == "multinomial" else self.message_counts
+        order = np.lexsort(counts)
+        ordered, is_first = counts[:, order], np.ones(len(order), bool)
+        is_first[1:] = (ordered[:, 1:] != ordered[:, :-1]).any(axis=0)
+        which = np.empty(len(order), int)
+        which[order] = np.cumsum(is_first) - 1
+        found = np.array([function(tuple(row)) for row in ordered[:, is_first].T.tolist()], float)
+        return found.T[:, which]
+
+
+def words_of(counted: StoredModel | CountTable) -> Iterator[WordBlock]:
+    """Read all words of a model, its journal included, or of a table."""
+    sources = [counted] if isinstance(counted, CountTable) else counted.count_sources
+    labels = list(range(len(counted.labels)))
+    pieces = iter(Merger(len(labels), [(source, 1, labels) for source in sources]))
+    while some := list(islice(pieces, PIECES)):
+        block = block_of(some, len(labels))
+        if len(block.fingerprints):
+            yield block
+
+
+def block_of(pieces: Sequence[Entries], label_count: int) -> WordBlock:
+    """Put entries one behind the other, without pairs of neighbours."""
+
+    def joined(name: str, kind: type) -> Array:
+        return np.concatenate([np.frombuffer(getattr(piece, name), kind) for piece in pieces])
+
+    letters = [bytes(piece.letters) for piece in pieces]
+    before = np.cumsum([0, *map(len, letters)])[:-1]
+    ends = joined("text_ends", np.uint32) + np.repeat(before, [len(piece) for piece in pieces])
+    counts = joined("counts", np.int64).reshape(-1, 2 * label_count)
+    words = np.flatnonzero(counts[:, label_count:].any(axis=1))
+    return WordBlock(
+        joined("keys", np.uint64)[words],
+        counts[words].T,
+        joined("first_days", np.uint16)[words],
+        joined("last_days", np.uint16)[words],
+        np.concatenate(([0], ends[:-1]))[words],
+        ends[words],
+        b"".join(letters),
+    )
