@@ -423,6 +423,13 @@ cdef class CountTable(Counts):
         self.word_count = self.pair_count = self.copied = 0
         self.identity, self.is_busy = object(), False
 
+    @classmethod
+    def of_file(cls, labels, counts not None):
+        """Return a table of a model file's counts, without texts, days and totals."""
+        cdef CountTable table = cls(labels, False)
+        load_file(table, counts)
+        return table
+
     def copy(self):
         """Return a copy without texts; places noted in this table are good for the copy, too."""
         cdef CountTable table = CountTable(self.labels, False)

@@ -269,3 +269,57 @@ cdef int find_in_blocks(
         if entry >= 0:
             read_row(&block, entry, rows + sought[n].place * 2 * file.labels)
     return 0
+
+
+# All counts of a file in memory
+
+cdef int load_file(CountTable table, FileCounts counts) except -1:
+    """Add all entries and grams of a model file to an empty table; counts too high for it are taken for the highest."""
+    cdef BlockCursor cursor
+    cdef int error = 0
+    if counts.label_count != table.label_count or table.used:
+        raise ValueError("not the same labels")
+    memset(&cursor, 0, sizeof(cursor))
+    counts.load_index()
+    try:
+        with nogil:
+            table.make_entry_room(counts.file.count * BLOCK_ENTRIES)
+            while open_next_block(&counts.file, &cursor, &error):
+                load_block(table, &cursor.block)
+            load_grams(table, counts)
+    finally:
+        close_cursor(&cursor)
+    return counts.fail(error) if error else 0
+
+
+cdef int load_block(CountTable table, const EntryBlock *block) except -1 nogil:
+    """Add a block of entries to a table that has none of them."""
+    cdef int64_t[2 * MAX_LABELS] row
+    cdef Size entry, k
+    cdef uint64_t key
+    cdef int n
+    for n in range(block.count):
+        __builtin_prefetch(&table.slots[table.home_of(table.hash_of(block_key(block, n)))])
+    for n in range(block.count):
+        key = block_key(block, n)
+        entry = table.new_entry(key, table.slot_of_key(key), NULL, 0, 0)
+        read_row(block, n, row)
+        for k in range(2 * table.label_count):
+            table.counts[entry * 2 * table.label_count + k] = <int32_t>min(max(row[k], 0), MAX_INT32)
+    return 0
+
+
+cdef int load_grams(CountTable table, FileCounts counts) except -1 nogil:
+    """Add the counts of all grams to a table, if there are any."""
+    cdef int64_t[MAX_LABELS] row
+    cdef uint32_t counter
+    cdef int k
+    counts.load_grams()
+    if not counts.gram_rows.count:
+        return 0
+    make_grams(table)
+    for counter in range(COUNTERS):
+        counts.find_grams(&counter, 1, row)
+        for k in range(table.label_count):
+            table.grams[<Size>counter * table.label_count + k] = <int32_t>min(max(row[k], 0), MAX_INT32)
+    return 0
