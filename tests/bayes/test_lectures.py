@@ -4,18 +4,17 @@ import math
 from collections import Counter
 from fractions import Fraction
 
+import numpy as np
 import pytest
-from helpers.tables import assert_same, table_of_message
-from helpers.textbook import bag, grams_of, rows_of
+from helpers.textbook import features, grams_of, rows_of, table_of
 
 from spamnb.bayes.classifier import Classifier
 from spamnb.bayes.gaussian import log_densities
 from spamnb.bayes.verdict import posterior_of
 from spamnb.bayes.view import GLOBAL, View, prior
-from spamnb.core.native import fingerprints_of
+from spamnb.core.native import MessageRows, fingerprints_of
 from spamnb.model import DEFAULT_VIEW
 from spamnb.reading.settings import Settings
-from spamnb.tables.count_table import CountTable, sum_tables
 
 SIX = [
     ("spam", "send us your password"),
@@ -27,12 +26,12 @@ SIX = [
 ]
 
 
-def words(text):
-    return bag(Counter(text.split()))
+def words(text, **numbers):
+    return features(Counter(text.split()), numbers)
 
 
 def table(messages, labels=("ham", "spam")):
-    return sum_tables([table_of_message(labels, label, words(text)) for label, text in messages])
+    return table_of([(label, words(text)) for label, text in messages], labels)
 
 
 def judge(counts, text, **view):
@@ -151,10 +150,8 @@ class TestSmoothing:
     def test_the_smoothed_probabilities_of_a_label_add_up_to_one(self, six, event, smoothing):
         classifier = Classifier(six, View(event, smoothing))
         for label in range(2):
-            total = sum(
-                classifier.probabilities(row)[label] for row in six.rows(six.fingerprints.tolist()).values()
-            )
-            assert total == pytest.approx(1)
+            rows = rows_of(six, {word for _, text in SIX for word in text.split()}).values()
+            assert sum(classifier.probabilities(row)[label] for row in rows) == pytest.approx(1)
 
 
 class TestLaptops:
@@ -203,19 +200,17 @@ class TestNormalisation:
 
 
 class TestAdultsAndChildren:
-    """Four adults and twelve children by height and weight; mean and variance from partial sums."""
+    """Four adults and twelve children by height and weight, here size and hour; from partial sums."""
 
     adults = [(170, 70), (180, 80), (160, 60), (175, 78)]
     children = [(100 + 3 * i, 18 + i) for i in range(12)]
 
     @pytest.fixture
     def counts(self):
-        return sum_tables(
-            [
-                table_of_message("ac", label, [], {"height": height, "weight": weight})
-                for label, people in (("a", self.adults), ("c", self.children))
-                for height, weight in people
-            ]
+        groups = (("a", self.adults), ("c", self.children))
+        return table_of(
+            [(label, words("", size=size, hour=hour)) for label, people in groups for size, hour in people],
+            ("a", "c"),
         )
 
     def test_class_probabilities(self, counts):
@@ -229,47 +224,43 @@ class TestAdultsAndChildren:
             variance = sum(v * v for v in values) / len(values) - mean**2
             return math.exp(-((x - mean) ** 2) / (2 * variance)) / math.sqrt(2 * math.pi * variance)
 
-        person = {"height": 140, "weight": 45}
         likelihoods = []
         for share, people in ((0.25, self.adults), (0.75, self.children)):
             heights, weights = zip(*people, strict=True)
             likelihoods.append(share * density(140, heights) * density(45, weights))
-        score = Classifier(counts, View("gaussian")).score([], person)
+        score = Classifier(counts, View("gaussian")).score(words("", size=140, hour=45))
         assert score.posterior == pytest.approx([x / sum(likelihoods) for x in likelihoods])
 
     def test_a_missing_value_is_left_out(self, counts):
         classifier = Classifier(counts, View("gaussian"))
-        both = classifier.score([], {"height": 165, "weight": 60}).joint
-        height = classifier.score([], {"height": 165}).joint
-        weight = classifier.score([], {"weight": 60}).joint
+        both = classifier.score(words("", size=165, hour=60)).joint
+        height = classifier.score(words("", size=165)).joint
+        weight = classifier.score(words("", hour=60)).joint
         prior = classifier.log_prior
         assert both == pytest.approx([h + w - p for h, w, p in zip(height, weight, prior, strict=True)])
-        assert classifier.score([], {}).joint == prior
+        assert classifier.score(words("")).joint == prior
 
     def test_same_variance_gives_a_straight_boundary(self):
-        labels = ["low", "high"]
-        counts = CountTable.empty(labels)
-        for x in (-1, 0, 1):
-            counts += table_of_message(labels, "low", [], {"x": x})
-            counts += table_of_message(labels, "high", [], {"x": x + 10})
+        values = [(label, x) for x in (9, 10, 11) for label, x in (("low", x), ("high", x + 10))]
+        counts = table_of([(label, words("", size=x)) for label, x in values], ("low", "high"))
         classifier = Classifier(counts, View("gaussian"))
-        odds = [classifier.score([], {"x": x}).of("high") for x in (0, 5, 10)]
+        odds = [classifier.score(words("", size=x)).of("high") for x in (10, 15, 20)]
         assert odds[1] == pytest.approx(0)
         assert odds[2] - odds[1] == pytest.approx(odds[1] - odds[0])
 
     def test_no_spread_at_all_says_nothing(self):
         assert log_densities(1, [[2, 10, 50], [1, 5, 25]]) is None
 
-    def test_the_product_of_words_and_numbers(self, six):
-        counts = six
-        for label, size in (("ham", 10), ("ham", 14), ("spam", 40), ("spam", 44)):
-            counts += table_of_message(["ham", "spam"], label, [], {"size": size})
-        words_only = Classifier(counts, View("bernoulli", 1)).score(words("review us")).joint
-        numbers_only = Classifier(counts, View("gaussian")).score([], {"size": 12}).joint
-        prior = Classifier(counts, View()).log_prior
-        product = Classifier(counts, View("bernoulli", 1, numbers=True)).score(
-            words("review us"), {"size": 12}
+    def test_the_product_of_words_and_numbers(self):
+        sizes = (("ham", 10), ("ham", 14), ("spam", 40), ("spam", 44))
+        counts = table_of(
+            [(label, words(text)) for label, text in SIX] + [(label, words("", size=x)) for label, x in sizes]
         )
+        message = words("review us", size=12)
+        words_only = Classifier(counts, View("bernoulli", 1)).score(message).joint
+        numbers_only = Classifier(counts, View("gaussian")).score(message).joint
+        prior = Classifier(counts, View()).log_prior
+        product = Classifier(counts, View("bernoulli", 1, numbers=True)).score(message)
         assert product.joint == pytest.approx(
             [w + n - p for w, n, p in zip(words_only, numbers_only, prior, strict=True)]
         )
@@ -286,16 +277,19 @@ class TestMissingData:
 
 class TestIncrementalUpdates:
     def test_deletion_undoes_insertion(self, six):
-        message = table_of_message(six.labels, "ham", words("send us send us money"), {"size": 7})
-        more = six + message
-        assert more.messages == (3, 4)
-        assert more.numbers == {"size": [[1, 7, 49], [0, 0, 0]]}
-        assert_same(more - message, six)
+        rows, message = MessageRows.of([words("send us send us money", size=7)]), np.zeros(1, np.int64)
+        names = [*(word for _, text in SIX for word in text.split()), "money"]
 
-    def test_all_forgotten_is_empty(self, six):
-        for label, text in SIX:
-            six -= table_of_message(six.labels, label, words(text))
-        assert_same(six, CountTable.empty(six.labels))
+        def seen():
+            totals = six.messages, six.presences, six.occurrences, six.vocabulary, six.numbers
+            return *totals, six.histogram(), rows_of(six, set(names))
+
+        before = seen()
+        six.add(rows, message, message, 0)
+        assert six.messages == [3, 4]
+        assert six.numbers == {"size": [[1, 7, 49], [0, 0, 0]]}
+        six.add(rows, message, message, 0, -1)
+        assert seen() == before
 
 
 class TestLinearForm:

@@ -1,16 +1,32 @@
-"""Words for what takes fingerprints: textbook messages, and counts by the words they are of."""
+"""Words for what takes fingerprints: textbook messages, tables of them, and counts by the words they are of."""
 
-from spamnb.core.native import fingerprints_of, pair_fingerprint, word_tokens
+import numpy as np
+
+from spamnb.core.native import (
+    CountTable,
+    FeatureSet,
+    MessageRows,
+    fingerprints_of,
+    pair_fingerprint,
+    word_tokens,
+)
 
 
-def bag(words):
-    """The tokens of a message, given as {word: times}, as a classifier and a table take them."""
-    return [(number, times, 0) for number, times in zip(fingerprints_of(words), words.values(), strict=True)]
+def features(words=None, numbers=None, pairs=(), grams=()):
+    """A message, given as {word: times}, {number: value}, (word, word) and counters of grams."""
+    words = words or {}
+    tokens = [(key, times, 0) for key, times in zip(fingerprints_of(words), words.values(), strict=True)]
+    neighbours = [(pair_fingerprint(*pair), 0) for pair in pairs]
+    return FeatureSet.of(tokens, numbers, neighbours, grams)
 
 
-def neighbours(pairs):
-    """Its pairs, given as (word, word)."""
-    return [(pair_fingerprint(*pair), 0) for pair in pairs]
+def table_of(messages, labels=("ham", "spam"), day=0):
+    """A table of messages, given as (label, features)."""
+    table = CountTable(labels)
+    rows = MessageRows.of([message for _, message in messages])
+    label_indices = np.array([labels.index(label) for label, _ in messages], np.int64)
+    table.add(rows, np.arange(len(messages)), label_indices, day)
+    return table
 
 
 def rows_of(counts, words):
