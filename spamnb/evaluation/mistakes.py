@@ -35,14 +35,13 @@ def by_folds(judged: JudgedMessages, folds: CrossValidation, settings: Settings,
     raw = dict(zip(chosen, raw_messages(judged, chosen), strict=True))
     found = {}
     for fold in {int(folds.assigned[message]) for message in chosen}:
-        with folds.counts_without(fold) as counts:
-            classifier = Classifier(counts, folds.view)
+        with folds.table_without(fold) as table:
+            classifier = Classifier(table, folds.view)
             for message in chosen:
                 if folds.assigned[message] == fold:
                     parsed = read(raw[message])
-                    features = tokenizer.features(parsed)
-                    score = classifier.score(features.tokens, pairs=features.pairs)
-                    found[message] = _mistake(judged, message, parsed, features, score)
+                    features = tokenizer.features(parsed, numbers=False)
+                    found[message] = _mistake(judged, message, parsed, features, classifier.score(features))
     return [found[message] for message in chosen]
 
 

@@ -55,11 +55,13 @@ class WordBlock(NamedTuple):
 
 def words_of(counted: StoredModel | CountTable) -> Iterator[WordBlock]:
     """Read all words of a model, its journal included, or of a table."""
-    sources = [counted] if isinstance(counted, CountTable) else counted.count_sources
-    labels = list(range(len(counted.labels)))
-    pieces = iter(Merger(len(labels), [(source, 1, labels) for source in sources]))
+    label_count = len(counted.labels)
+    if isinstance(counted, CountTable):
+        pieces = iter(Merger(label_count, [(counted, 1, list(range(label_count)))]))
+    else:
+        pieces = counted.entries()
     while some := list(islice(pieces, PIECES)):
-        block = block_of(some, len(labels))
+        block = block_of(some, label_count)
         if len(block.fingerprints):
             yield block
 
