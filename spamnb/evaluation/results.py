@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spamnb.arrays import Array
-from spamnb.bayes.verdict import Verdict
 from spamnb.files import counted
-from spamnb.inspection.model_summary import TellingToken
-from spamnb.mailboxes.skipped import Unreadable
+
+if TYPE_CHECKING:
+    from spamnb.arrays import Array
+    from spamnb.bayes.verdict import Verdict
+    from spamnb.inspection.model_summary import TellingToken
+    from spamnb.mailboxes.skipped import Unreadable
 
 UNDECIDED = -1  # in place of a label's index
 
