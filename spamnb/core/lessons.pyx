@@ -22,23 +22,23 @@ def lesson_of(FeatureSet features not None):
     return fingerprints, occurrences, b"\n".join(texts), of_pairs, (<char *>features.it.grams)[:4 * features.it.gram_count]
 
 
-def growth(Counts counts not None, bytes fingerprints not None, bint is_forgotten):
-    """Return by how many the vocabulary grows with a message; to forget it takes away what only this message has."""
-    cdef Size count = len(fingerprints) // 8, width = 2 * counts.label_count, n, k, grown = 0
-    cdef const uint64_t *keys = <const uint64_t *><const char *>fingerprints
+def growth(Counts counts not None, bytes words not None, bytes pairs not None, bint is_forgotten):
+    """Return by how many words and pairs the counts grow with a message; forgetting it takes away what no other has."""
+    cdef bytes fingerprints = words + pairs
+    cdef Size count = len(fingerprints) // 8, width = 2 * counts.label_count, n, k
+    cdef Size[2] grown
     cdef int64_t *rows = <int64_t *>memory_of(NULL, count * width * sizeof(int64_t) + 1)
-    cdef int64_t messages
+    cdef int64_t messages, lone = 1 if is_forgotten else 0
+    cdef bint is_pair
+    grown = [0, 0]
     try:
-        with nogil:
-            counts.find(keys, count, rows)
-            for n in range(count):
-                messages = 0
-                for k in range(n * width, n * width + counts.label_count):
-                    messages += rows[k]
-                if is_forgotten and messages == 1:
-                    grown -= 1
-                elif not is_forgotten and messages == 0:
-                    grown += 1
-        return grown
+        counts.find(<const uint64_t *><const char *>fingerprints, count, rows)
+        for n in range(count):
+            messages, is_pair = 0, 8 * n >= len(words)
+            for k in range(n * width, n * width + counts.label_count):
+                messages += rows[k]
+            if messages == lone:
+                grown[is_pair] += -1 if is_forgotten else 1
+        return grown[0], grown[1]
     finally:
         free(rows)

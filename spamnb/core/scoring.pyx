@@ -24,6 +24,7 @@ cdef class FeatureScorer:
     cdef GramWeights gram_weights, grams_without_first, grams_without_second  # of a message of one of two labels
     cdef int64_t[3] revisions  # of the weigher, when these were made
     cdef Size room, taken  # words and pairs of a message
+    cdef readonly Size new_words, new_pairs  # of the last message that was scored: in no message of the counts
     cdef uint64_t *keys
     cdef int64_t *rows
     cdef uint64_t *columns  # [label][taken]: the counts that the view reads
@@ -155,7 +156,7 @@ cdef class FeatureScorer:
         """Find the log-joints of a message, and what body and head add."""
         cdef Size at
         self.scorer.clear()
-        self.length = 0
+        self.length = self.new_words = self.new_pairs = 0
         if self.is_tfidf:
             for at in range(features.tokens.used):
                 self.length += features.tokens.entries[at].times
@@ -219,6 +220,9 @@ cdef class FeatureScorer:
             for k in range(self.label_count):
                 self.columns[k * self.room + at] = usual_count(row[first + k])
                 self.with_token[at] += usual_count(row[k])
+            if not self.with_token[at]:
+                self.new_words += self.times[at] > 0
+                self.new_pairs += self.times[at] == 0
             row += self.width
         return 0
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from spamnb.store.journal import JournalRecord, Lesson
     from spamnb.store.stored_model import StoredModel
 
+nan = float("nan")
 LEARNED, KNOWN, MOVED = "learned", "known", "moved"
 FORGOTTEN, UNKNOWN = "forgotten", "unknown"
 # A second copy in the same run, under the same label or another one.
@@ -33,18 +34,20 @@ def change(
     day: int,
     lesson: "Lesson",
     numbers: "Mapping[str, int]",
-    score: float,
-    lead: float,
+    score: float = nan,
+    lead: float = nan,
+    grown: "tuple[int, int] | None" = None,
 ) -> "dict[str, Any]":
-    """Return the fields of a record."""
+    """Return the fields of a record; `grown`: by how many words and pairs the model grows, if that is known."""
     words, times, text, pairs, grams = lesson
+    new_tokens, new_pairs = grown or growth(stored.counts, words, pairs, after is None)
     return {
         "digest": digest,
         "before": before,
         "after": after,
         "day": day,
-        "new_tokens": growth(stored.counts, words, after is None),
-        "new_pairs": growth(stored.counts, pairs, after is None),
+        "new_tokens": new_tokens,
+        "new_pairs": new_pairs,
         "fingerprints": words,
         "occurrences": times,
         "text": text,

@@ -3,9 +3,9 @@
 import os
 import sys
 
-from spamnb.bayes.verdict import verdict_of
+from spamnb.bayes.verdict import Score, verdict_of
 from spamnb.clock import today
-from spamnb.core.native import digest, lesson_of, read
+from spamnb.core.native import FeatureScorer, digest, lesson_of, read
 from spamnb.errors import CannotCreate, DataError, SpamnbError
 from spamnb.files import STDERR, STDIN, STDOUT, write_stderr
 from spamnb.labels import HAM, SPAM
@@ -14,6 +14,10 @@ from spamnb.model import Model
 from spamnb.store import journal
 from spamnb.store.changes import KNOWN, LEARNED, UNKNOWN, change, outcome
 from spamnb.store.stored_model import StoredModel
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from spamnb.core.native import FeatureSet
 
 # The program of a process that folds: it looks for modules where this one does, in no other folder.
 FOLD = "import sys; sys.path[:] = sys.argv[2:]; from spamnb.training.train import fold; fold(sys.argv[1])"
@@ -41,15 +45,10 @@ def learn(path: str, raw: bytes, label: str | None, is_correction: bool = False)
             return result
         model = Model(stored)
         features = model.tokenizer.features(message)
-        # How the model judges the message before it learns it: cutoffs are set by such scores.
         count = stored.messages[stored.labels.index(label)] if label is not None else 0
         is_fair = result == LEARNED and not (is_correction and count >= ENOUGH_FAIR)
-        score = lead = float("nan")
-        if is_fair and label is not None:
-            found = model.score(features)
-            score = verdict_of(found, model.cutoffs, model.calibration).score
-            lead = found.lead_among_others(label)
-        about = lesson_of(features), features.numbers, score, lead
+        judged = judge(model, features, label) if is_fair and label is not None else ()
+        about = lesson_of(features), features.numbers, *judged
         record = change(stored, identity, before, label, today(), *about)
         try:
             size = stored.journal.append(path + ".journal", stored.generation, [record])
@@ -62,6 +61,21 @@ def learn(path: str, raw: bytes, label: str | None, is_correction: bool = False)
     if size > limit or is_last:
         fold_in_background(path, 0 if is_last else limit, 0 if is_last else TOO_LONG)
     return result
+
+
+def judge(
+    model: Model, features: "FeatureSet", label: str
+) -> "tuple[float, float, tuple[int, int] | None]":
+    """Judge a message before it is learned: cutoffs are set by such scores.
+
+    Returns its score, the lead of its label among those but spam, and how many of its words and pairs are new.
+    """
+    scorer = FeatureScorer(model.classifier, model.stored.counts)
+    joint, parts = scorer.score(features)
+    found = Score(model.labels, joint, [], parts)
+    score = verdict_of(found, model.cutoffs, model.calibration).score
+    is_all = model.view.pairs and model.view.event != "gaussian"  # of the message was looked up
+    return score, found.lead_among_others(label), (scorer.new_words, scorer.new_pairs) if is_all else None
 
 
 def learned_label(path: str, raw: bytes) -> str | None:

@@ -1,6 +1,5 @@
 """Replacing a model file by a new one, with all that was learned meanwhile carried over."""
 
-import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -70,7 +69,7 @@ def given_up(old: StoredModel, new: StoredModel) -> list[dict[str, Any]]:
     """
     if all(new.label_of(digest) == label for digest, label in old.journal.learned.items()):
         return []
-    return [change(new, 0, None, None, 0, (b"", b"", b"", b"", b""), {}, math.nan, math.nan)]
+    return [change(new, 0, None, None, 0, (b"", b"", b"", b"", b""), {})]
 
 
 def same_tokens(old: StoredModel, new: StoredModel) -> bool:
