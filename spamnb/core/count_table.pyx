@@ -194,17 +194,19 @@ cdef class CountTable(Counts):
             start += size
         return 0
 
-    cdef void find_entries(self, const uint64_t *keys, Size count, Size *entries) noexcept nogil:
-        """Find the entries of up to AT_ONCE keys, NOWHERE for one that has none.
+    cdef int64_t find_entries(self, const uint64_t *keys, Size count, Size *entries) noexcept nogil:
+        """Find the entries of up to AT_ONCE keys, NOWHERE for one that has none; return some sum of their counts.
 
-        In loops so short that a core runs many of their rounds at once: cache misses overlap.
+        In loops so short that a core runs many of their rounds at once: cache misses overlap. The sum is there so that
+        counts are in the cache afterwards: a prefetch is dropped where addresses are not (Neoverse N1).
         """
         cdef uint32_t[AT_ONCE] slots
         cdef uint32_t hash, slot, entry_bits = (<uint32_t>1 << self.slot_bits) - 1
         cdef Size n, at
+        cdef int64_t sum = 0
         if not self.used:
             memset(entries, 0xFF, count * sizeof(Size))  # NOWHERE
-            return
+            return 0
         for n in range(count):
             slots[n] = self.slots[self.home_of(self.hash_of(keys[n]))]
         for n in range(count):
@@ -217,9 +219,10 @@ cdef class CountTable(Counts):
             entries[n] = <Size>(slot & entry_bits) - 1
         for n in range(count):
             at = max(entries[n], 0)
-            __builtin_prefetch(&self.counts[at * 2 * self.label_count])
+            sum += self.counts[at * 2 * self.label_count]
             if self.keys[at] != keys[n] and entries[n] >= 0:  # only some bits of their hashes are the same
                 entries[n] = self.entry_of(keys[n])
+        return sum
 
     cdef int find_grams(self, const uint32_t *counters, Size count, int64_t *rows) except -1 nogil:
         cdef Size n, k, width = self.label_count
