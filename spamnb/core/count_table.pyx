@@ -41,6 +41,7 @@ cdef class CountTable(Counts):
     cdef int only_day  # of all entries; below 0 if there is none yet, or several
     cdef int32_t highest  # count of occurrences
     cdef bint has_texts, is_busy
+    cdef bint has_subtracted  # so that a word may have no occurrences
     cdef object identity, origin  # stand for these entries, and for those that this is a copy of
     cdef Size copied  # entries that it has of the origin
     cdef int64_t[MAX_LABELS] message_totals, presence_totals, occurrence_totals, pair_totals
@@ -327,6 +328,7 @@ cdef class CountTable(Counts):
             if rows.notes_places and rows.owner is None:
                 rows.start_places(self.identity)
             self.only_day = day if not self.used or self.only_day == day else -1
+            self.has_subtracted |= sign < 0
             with nogil:
                 for n in range(wanted.count):
                     count_entries(self, rows, message[n], label[n], day, sign)
@@ -341,6 +343,7 @@ cdef class CountTable(Counts):
             raise IndexError("no such message, label or sign")
         self.begin()
         try:
+            self.has_subtracted |= sign < 0
             count_message(self, rows, message, label_index, max(self.only_day, 0), sign)
         finally:
             self.is_busy = False
@@ -366,6 +369,7 @@ cdef class CountTable(Counts):
         self.begin()
         try:
             self.only_day = day if not self.used or self.only_day == day else -1
+            self.has_subtracted = True
             count_lesson(self, &lesson)
         finally:
             self.is_busy = False
@@ -424,6 +428,7 @@ cdef class CountTable(Counts):
         memset(self.occurrence_totals, 0, sizeof(self.occurrence_totals))
         memset(self.pair_totals, 0, sizeof(self.pair_totals))
         self.word_count = self.pair_count = self.copied = 0
+        self.has_subtracted = False
         self.identity, self.is_busy = object(), False
 
     @classmethod
@@ -439,6 +444,7 @@ cdef class CountTable(Counts):
         cdef Size width = 2 * self.label_count
         table.make_entry_room(self.used)
         table.used, table.only_day, table.highest = self.used, self.only_day, self.highest
+        table.has_subtracted = self.has_subtracted
         if self.used:
             memcpy(table.keys, self.keys, self.used * sizeof(uint64_t))
             memcpy(table.counts, self.counts, self.used * width * sizeof(int32_t))

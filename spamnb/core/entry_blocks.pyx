@@ -96,9 +96,22 @@ cdef inline int word_number(const EntryBlock *block, int entry) noexcept nogil:
     return count_bits(block.mask & ((<uint64_t>1 << entry) - 1))
 
 
+cdef inline uint64_t wide(const Byte *at, int width) noexcept nogil:
+    """Return a number of 1, 2, 4 or 8 bytes, the lowest first; the compiler knows the width."""
+    cdef uint64_t number = 0
+    memcpy(&number, at, width)
+    return SPAMNB_FIRST_LOWEST(number)
+
+
 cdef inline int64_t count_at(const Byte *counts, Size place, int width) noexcept nogil:
     """Return one of some counts of equal width."""
-    return min(number_at(counts + place * width, width), <uint64_t>MAX_SUMMED)
+    if width == 1:
+        return counts[place]
+    if width == 2:
+        return wide(counts + 2 * place, 2)
+    if width == 4:
+        return wide(counts + 4 * place, 4)
+    return min(wide(counts + 8 * place, 8), <uint64_t>MAX_SUMMED)
 
 
 cdef inline void read_row(const EntryBlock *block, int entry, int64_t *row) noexcept nogil:
@@ -149,13 +162,11 @@ cdef inline int block_entry(const EntryBlock *block, uint64_t key) noexcept nogi
 
 # Writing
 
-cdef inline void put_at(Byte *to, uint64_t number, int width) noexcept nogil:
-    """Write a number of 1 to 8 bytes, the lowest first."""
-    while width:
-        width -= 1
-        to[0] = number & 255
-        number >>= 8
-        to += 1
+cdef inline Byte *put_at(Byte *to, uint64_t number, int width) noexcept nogil:
+    """Write a number of up to 8 bytes, the lowest first; return where it ends."""
+    number = SPAMNB_FIRST_LOWEST(number)
+    memcpy(to, &number, width)
+    return to + width
 
 
 cdef inline int width_of(uint64_t highest) noexcept nogil:
@@ -196,24 +207,19 @@ cdef Size write_block(const NewBlock *block, Byte *to) noexcept nogil:
                 break
     width = width_of(highest)
     to[0], to[1] = block.count, width
-    put_at(to + 2, words, 2)
-    put_at(to + 4, block.text_size, 4)
-    put_at(to + 8, mask, 8)
-    to += BLOCK_HEADER
+    to = put_at(put_at(put_at(to + 2, words, 2), block.text_size, 4), mask, 8)
     for n in range(block.count):
-        put_at(to, block.keys[n], 8)
-        to += 8
+        to = put_at(to, block.keys[n], 8)
     for n in range(block.count):
         to = put_counts(to, block.counts + 2 * labels * n, labels, width)
     for n in range(block.count):
-        put_at(to + 2 * n, block.last_days[n], 2)
-    to += 2 * block.count
+        to = put_at(to, block.last_days[n], 2)
     for n in range(words):
         to = put_counts(to, block.counts + 2 * labels * which[n] + labels, labels, width)
     for n in range(words):
-        put_at(to + 2 * n, block.first_days[which[n]], 2)
-        put_at(to + 2 * (words + n), block.text_ends[which[n]], 2)
-    to += 4 * words
+        to = put_at(to, block.first_days[which[n]], 2)
+    for n in range(words):
+        to = put_at(to, block.text_ends[which[n]], 2)
     memcpy(to, block.letters, block.text_size)
     return to + block.text_size - start
 
@@ -221,6 +227,10 @@ cdef Size write_block(const NewBlock *block, Byte *to) noexcept nogil:
 cdef inline Byte *put_counts(Byte *to, const int64_t *counts, int count, int width) noexcept nogil:
     cdef int k
     for k in range(count):
-        put_at(to, counts[k], width)
-        to += width
+        if width == 1:
+            to = put_at(to, counts[k], 1)
+        elif width == 2:
+            to = put_at(to, counts[k], 2)
+        else:
+            to = put_at(to, counts[k], 4 if width == 4 else 8)
     return to

@@ -9,8 +9,30 @@ cdef enum:
     ENTRIES_AT_ONCE = 1 << 12
     COUNTS_AT_ONCE = 1 << 16  # with many labels, fewer entries
     LETTERS_AT_ONCE = 1 << 18  # bytes of texts, and one text more
-    FAR_AHEAD = 32  # entries of a table that are fetched before they are needed: they are anywhere in memory
-    TEXT_AHEAD = 16
+    STAGED = 128  # entries of a table that are read at once
+
+
+cdef struct TableStage:  # a table, the order of its entries, and copies of those that come next
+    const uint64_t *keys
+    const int32_t *counts
+    const uint16_t *first_days
+    const uint16_t *last_days
+    const uint64_t *text_ends
+    const Byte *letters
+    int only_day  # of all entries, or NOWHERE
+    bint has_subtracted  # else a word has occurrences
+    uint64_t *order
+    Size count
+    Size next  # the first that is not copied yet
+    int at
+    int copied
+    uint64_t[STAGED] staged_keys
+    uint16_t[STAGED] staged_first_days
+    uint16_t[STAGED] staged_last_days
+    uint64_t[STAGED] text_starts
+    uint64_t[STAGED] text_sizes
+    Byte[STAGED] first_letters
+    int32_t *staged_counts
 
 
 cdef struct MergeSource:
@@ -19,16 +41,7 @@ cdef struct MergeSource:
     int labels
     int[MAX_LABELS] targets  # for each label its index in the result, or NOWHERE
     uint64_t key  # of the entry that comes next
-    # Of a table: its columns, and the order of its entries
-    uint64_t *order
-    Size at
-    Size count
-    const uint64_t *keys
-    const int32_t *counts
-    const uint16_t *first_days
-    const uint16_t *last_days
-    const uint64_t *text_ends
-    const Byte *letters
+    TableStage *stage  # of a table, else NULL
     # Of a file, else NULL
     const BlockFile *file
     BlockCursor cursor
@@ -85,23 +98,15 @@ cdef int cut_entries(Entries entries) except -1:
 
 cdef int advance_source(MergeSource *source, int *error) except -1 nogil:
     """Go to the next entry, and note its fingerprint; return False behind the last, or if there is an error."""
-    cdef uint64_t far
+    cdef TableStage *stage = source.stage
     error[0] = 0
-    if source.file is NULL:
-        source.at += 1
-        if source.at >= source.count:
-            return False
-        source.key = source.keys[source.order[source.at]]
-        if source.at + FAR_AHEAD < source.count:
-            far = source.order[source.at + FAR_AHEAD]
-            __builtin_prefetch(&source.keys[far])
-            __builtin_prefetch(&source.counts[far * 2 * source.labels])
-            __builtin_prefetch(&source.first_days[far])
-            __builtin_prefetch(&source.last_days[far])
-            if source.text_ends is not NULL:
-                __builtin_prefetch(&source.text_ends[far])
-                far = source.order[source.at + TEXT_AHEAD]
-                __builtin_prefetch(source.letters + source.text_ends[far])
+    if stage is not NULL:
+        stage.at += 1
+        if stage.at >= stage.copied:
+            stage_entries(stage, source.labels)
+            if not stage.copied:
+                return False
+        source.key = stage.staged_keys[stage.at]
         return True
     source.entry += 1
     if source.entry >= source.cursor.block.count:
@@ -110,6 +115,46 @@ cdef int advance_source(MergeSource *source, int *error) except -1 nogil:
             return False
     source.key = block_key(&source.cursor.block, source.entry)
     return True
+
+
+cdef void stage_entries(TableStage *stage, Size labels) noexcept nogil:
+    """Copy the next entries of a table, which are anywhere in memory.
+
+    Cache misses are what a merge waits for: short loops have many at once (a prefetch changes nothing), and no column is
+    read that is not needed.
+    """
+    cdef const uint64_t *order = stage.order + stage.next
+    cdef int n, count = <int>min(<Size>STAGED, stage.count - stage.next)
+    cdef Size k, width = 2 * labels
+    cdef uint64_t entry
+    stage.at, stage.copied = 0, count
+    stage.next += count
+    for n in range(count):
+        stage.staged_keys[n] = stage.keys[order[n]]
+    for n in range(count):
+        for k in range(width):
+            stage.staged_counts[n * width + k] = stage.counts[order[n] * width + k]
+    if stage.only_day < 0:
+        for n in range(count):
+            stage.staged_first_days[n], stage.staged_last_days[n] = stage.first_days[order[n]], stage.last_days[order[n]]
+    for n in range(count):
+        stage.text_sizes[n] = 0
+        if stage.text_ends is not NULL and (stage.has_subtracted or has_occurrences(stage, n, labels)):
+            entry = order[n]
+            stage.text_starts[n] = stage.text_ends[entry - 1] if entry else 0
+            stage.text_sizes[n] = stage.text_ends[entry] - stage.text_starts[n]
+    for n in range(count):
+        if stage.text_sizes[n]:
+            stage.first_letters[n] = stage.letters[stage.text_starts[n]]  # so that it is in the cache
+
+
+cdef inline bint has_occurrences(const TableStage *stage, Size staged, Size labels) noexcept nogil:
+    cdef const int32_t *row = stage.staged_counts + (2 * staged + 1) * labels
+    cdef int32_t found = 0
+    cdef Size k
+    for k in range(labels):
+        found |= row[k]
+    return found != 0
 
 
 cdef inline void add_days(Merging *to, int first_day, int last_day) noexcept nogil:
@@ -124,19 +169,20 @@ cdef inline void take_text_of(Merging *to, const Byte *text, Size size) noexcept
 
 
 cdef void add_table_entry(const MergeSource *source, Merging *to, int label_count) noexcept nogil:
-    cdef uint64_t entry = source.order[source.at], start
-    cdef const int32_t *row = source.counts + entry * 2 * source.labels
-    cdef int k, target
+    cdef const TableStage *stage = source.stage
+    cdef int at = stage.at, k, target
+    cdef const int32_t *row = stage.staged_counts + at * 2 * source.labels
     for k in range(source.labels):
         target = source.targets[k]
         to.is_word |= row[source.labels + k] != 0
         if target >= 0:
             to.row[target] += source.sign * <int64_t>row[k]
             to.row[label_count + target] += source.sign * <int64_t>row[source.labels + k]
-    add_days(to, source.first_days[entry], source.last_days[entry])
-    if source.text_ends is not NULL:
-        start = source.text_ends[entry - 1] if entry else 0
-        take_text_of(to, source.letters + start, source.text_ends[entry] - start)
+    if stage.only_day >= 0:
+        add_days(to, stage.only_day, stage.only_day)
+    else:
+        add_days(to, stage.staged_first_days[at], stage.staged_last_days[at])
+    take_text_of(to, stage.letters + stage.text_starts[at], stage.text_sizes[at])
 
 
 cdef void add_file_entry(const MergeSource *source, Merging *to, int label_count) noexcept nogil:
@@ -153,6 +199,37 @@ cdef void add_file_entry(const MergeSource *source, Merging *to, int label_count
     to.is_word |= is_word(block, source.entry)
     add_days(to, first_day_at(block, source.entry), last_day_at(block, source.entry))
     take_text_of(to, text.at, text.size)
+
+
+cdef TableStage *new_stage(CountTable table) except NULL:
+    cdef TableStage *stage = <TableStage *>calloc(1, sizeof(TableStage))
+    cdef Size row_size = 2 * table.label_count * sizeof(int32_t)
+    if stage is NULL:
+        raise MemoryError
+    stage.staged_counts = <int32_t *>malloc(STAGED * row_size)
+    if stage.staged_counts is NULL:
+        close_stage(stage)
+        raise MemoryError
+    stage.count, stage.keys, stage.counts = table.used, table.keys, table.counts
+    stage.first_days, stage.last_days, stage.only_day = table.first_days, table.last_days, table.only_day
+    stage.text_ends, stage.letters, stage.has_subtracted = table.text_ends, table.letters, table.has_subtracted
+    return stage
+
+
+cdef int sort_stage(TableStage *stage) except -1 nogil:
+    """Bring the entries of a table into order."""
+    cdef Size n
+    stage.order = order_of(stage.keys, stage.count)
+    for n in range(stage.count):
+        stage.order[n] &= ~FIRST_OF_RUN
+    return 0
+
+
+cdef void close_stage(TableStage *stage) noexcept nogil:
+    if stage is not NULL:
+        free(stage.order)
+        free(stage.staged_counts)
+    free(stage)
 
 
 cdef class Merger:
@@ -194,7 +271,7 @@ cdef class Merger:
         cdef Size n
         if self.items is not NULL:
             for n in range(self.count):
-                free(self.items[n].order)
+                close_stage(self.items[n].stage)
                 close_cursor(&self.items[n].cursor)
         free(self.items)
         free(self.active)
@@ -212,7 +289,7 @@ cdef class Merger:
             source.file = &(<FileCounts>counts).file
             source.entry = -1
         elif isinstance(counts, CountTable):
-            open_table(source, <CountTable>counts)
+            source.stage = new_stage(<CountTable>counts)
         else:
             raise TypeError("neither a table nor a file")
         return 0
@@ -239,23 +316,20 @@ cdef class Merger:
         cdef Size n
         cdef CountTable table
         for n in range(self.count):
-            if self.items[n].file is NULL:
+            if self.items[n].stage is not NULL:
                 table = self.sources[n][0]
-                if table.used != self.items[n].count or table.keys != self.items[n].keys:
+                if table.used != self.items[n].stage.count or table.keys != self.items[n].stage.keys:
                     raise RuntimeError("a table was changed while it was merged")
         return 0
 
     cdef int start(self) except -1 nogil:
         """Sort the entries of tables, and go to the first entry of each source."""
-        cdef Size n, k
+        cdef Size n
         cdef MergeSource *source
         for n in range(self.count):
             source = &self.items[n]
-            if source.file is NULL:
-                source.order = order_of(source.keys, source.count)
-                for k in range(source.count):
-                    source.order[k] &= ~FIRST_OF_RUN
-                source.at = -1
+            if source.stage is not NULL:
+                sort_stage(source.stage)
             if self.advance(source):
                 self.active[self.active_count] = source
                 self.active_count += 1
@@ -303,7 +377,7 @@ cdef class Merger:
         while n < self.active_count:
             source = self.active[n]
             if source.key == key:
-                if source.file is NULL:
+                if source.stage is not NULL:
                     add_table_entry(source, entry, self.label_count)
                 else:
                     add_file_entry(source, entry, self.label_count)
@@ -325,13 +399,6 @@ cdef class Merger:
             row[labels + k] = min(max(row[labels + k], row[k]), MAX_SUMMED) if entry.is_word else 0
             total += row[k]
         return total > 0 and not (entry.last_day < self.oldest_day and total <= self.rare)
-
-
-cdef int open_table(MergeSource *source, CountTable table) except -1:
-    source.count, source.keys, source.counts = table.used, table.keys, table.counts
-    source.first_days, source.last_days = table.first_days, table.last_days
-    source.text_ends, source.letters = table.text_ends, table.letters
-    return 0
 
 
 cdef void fill_counts(CountTable table, const uint64_t *keys, const int64_t *rows, Size count) noexcept nogil:
