@@ -150,11 +150,20 @@ cdef class Scorer:
     ) noexcept nogil:
         """Add at most MAX_TERMS tokens. Branch-free because the branch is unpredictable; halves the run time."""
         cdef int64_t strong = 0, weight_sum = 0, other_sum = 0, in_head = 0, head_weights = 0, head_others = 0
-        cdef int64_t weight = 0, other_weight = 0, is_strong, head
+        cdef int64_t weight = 0, other_weight = 0, is_strong, head, least = self.least, splits = self.splits
+        cdef uint64_t count, other, kept = 0 if self.weigher.is_corrected else self.weigher.kept
+        cdef double denominator = self.log_denominators[self.first], other_denominator = self.log_denominators[self.second]
+        cdef const double *logarithms = self.weigher.logarithms
         cdef Size at
         for at in range(size):
-            is_strong = self.weigh(counts[at], others[at], &weight, &other_weight)
-            head = -(<int64_t>parts[at] & self.splits)
+            count, other = counts[at], others[at]
+            if count | other < kept:  # as `weigh` does
+                weight = rounded(logarithms[count] - denominator)
+                other_weight = rounded(logarithms[other] - other_denominator)
+                is_strong = ((weight - other_weight >= least) | (other_weight - weight >= least)) & (count | other > 0)
+            else:
+                is_strong = self.weigh(count, other, &weight, &other_weight)
+            head = -(<int64_t>parts[at] & splits)
             weight &= -is_strong
             other_weight &= -is_strong
             strong += is_strong
