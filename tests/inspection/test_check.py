@@ -54,8 +54,7 @@ def test_as_json_with_a_journal(spamnb, own):
 
 
 def columns_of(path):
-    stored = StoredModel.open(path)
-    return {name: stored.column(name) for name, *_ in stored.head["columns"]}
+    return StoredModel.open(path).columns
 
 
 def test_any_bit_wrong_and_any_cut_is_found(tmp_path):
@@ -80,7 +79,7 @@ def test_who_reads_a_damaged_column_whole_says_so_and_writes_nothing(own, mail):
         flip(own, column.at + column.size // 2)
         with pytest.raises(ModelError, match=f"its column {name} is damaged"):
             training.train(own, {"spam": [mail.work]}, pool=LocalPool(1))
-        if name in ("digests", "digest_labels", "gram_counters", "grams"):
+        if name in ("learned", "gram_counters", "grams", "index"):
             with pytest.raises(ModelError, match=f"its column {name} is damaged"):
                 learn(own, mail.messages["ham"], "ham")
         assert not os.path.exists(own + ".journal")
@@ -99,12 +98,12 @@ def test_all_of_it_is_said(spamnb, own):
     days = sorted({entry.day for entry in StoredModel.open(own).journal.records})
     assert len(days) <= 2
     columns = columns_of(own)
-    for name in ("tokens", "text", "digests"):
+    for name in ("entries", "index", "learned"):
         flip(own, columns[name].at + 3)
     flip(own + ".journal", first + 40)
     said = lines(spamnb("check", own))
     what = [line.removeprefix(f"spamnb: {own}: ").partition(";")[0] for line in said]
-    assert what[:-1] == [f"its column {name} is damaged" for name in ("tokens", "text", "digests")]
+    assert what[:-1] == [f"its column {name} is damaged" for name in ("entries", "index", "learned")]
     assert what[-1].startswith(f"its journal is damaged at bytes {first}-{end - 1}, lessons from 20")
     assert " to 20" in what[-1]
     assert said[-1].endswith("; learn the messages of that time again")

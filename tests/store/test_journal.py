@@ -72,7 +72,7 @@ def test_learning_goes_on_beside_the_records_of_another_model(model, older):
     assert learn(model, MAIL[2 if older else 1], "spam") == "learned"
     own = [(generation, None, "ham"), (generation, None, "spam")]
     assert told(model) == [(5, None, "ham")] * older + own
-    assert len(Journal.read(model + ".journal", 5, ["ham", "spam"]).records) == older
+    assert len(Journal(["ham", "spam"], 5, journal_of(model).read_bytes()).records) == older
     assert StoredModel.open(model).messages == [1, 1]
     fold(model)
     assert StoredModel.open(model).messages == [1, 1]

@@ -16,7 +16,7 @@ from helpers.waiting import until
 
 from spamnb.core.native import Tokenizer, digest, read
 from spamnb.reading.settings import Settings
-from spamnb.store.journal import Journal
+from spamnb.store.journal import FRAME, Journal
 from spamnb.store.stored_model import StoredModel
 from spamnb.training.learn import learn
 
@@ -43,7 +43,6 @@ LESSONS = [
     ("ann", "ham"),
     ("eve", "ham"),
 ]
-FRAME = 9  # bytes in front of a record's map, at most
 MORE = b"Subject: more\n\nand later"
 
 
@@ -119,14 +118,14 @@ def check(path, expected, damaged):
 def test_any_byte_wrong_costs_its_record_and_none_before(start, generation):
     """Nor one behind, unless it is of the few bytes that say where the next begins."""
     whole, stretches = journal_of(start[0]).read_bytes(), start[1]
-    lessons = [entry.digest for entry in Journal.of(whole, generation, LABELS).records]
+    lessons = [entry.digest for entry in Journal(LABELS, generation, whole).records]
     assert len(lessons) == len(LESSONS)
     for number, (first, end) in enumerate(stretches):
         for place in range(first, end):
             for bit in range(8) if LONG or place < first + 20 else [place % 8]:
                 content = bytearray(whole)
                 content[place] ^= 1 << bit
-                found = Journal.of(bytes(content), generation, LABELS)
+                found = Journal(LABELS, generation, bytes(content))
                 left = [entry.digest for entry in found.records]
                 assert left[:number] == lessons[:number]
                 assert lessons[number] not in left[number:] or lessons.count(lessons[number]) > 1
@@ -161,7 +160,7 @@ def test_each_record_lost(start, model, without, number):
 def test_cut_at_every_length_it_is_torn_and_nothing_is_told(start, model, without, generation, capfd):
     whole, stretches = journal_of(model).read_bytes(), start[1]
     for size in range(len(whole) + 1):
-        found = Journal.of(whole[:size], generation, LABELS)
+        found = Journal(LABELS, generation, whole[:size])
         assert found.damaged == [], size
         assert len(found.records) == sum(end <= size for _, end in stretches), size
         assert found.size == max([0, *(end for _, end in stretches if end <= size)])

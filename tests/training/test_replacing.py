@@ -15,9 +15,8 @@ from spamnb.core.native import Tokenizer, read
 from spamnb.errors import InputOutputError
 from spamnb.reading.settings import Settings
 from spamnb.store.stored_model import StoredModel
-from spamnb.tables.loading import load_table
+from spamnb.training import plan, writing
 from spamnb.training import train as training
-from spamnb.training import writing
 from spamnb.training.learn import learn
 from spamnb.workers.local import LocalPool
 
@@ -111,9 +110,8 @@ def learn_meanwhile(path):
 def folding(path):
     """A fold, as training.fold does it, with learning after it has read the journal."""
     before = StoredModel.open(path)
-    table = load_table(before).clipped()
     learn_meanwhile(path)
-    return lambda: writing.rewrite(before, table)
+    return lambda: writing.rewrite(before, writing.sum_of(before))
 
 
 def a_run(path, folder, **options):
@@ -269,7 +267,7 @@ def test_a_run_stopped_at_any_step(start, tmp_path, old, new):
 def as_of(before, run):
     """A run that found a model as it was some time ago."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(training, "existing", lambda _: before)
+        patch.setattr(plan, "existing", lambda _: before)
         return run()
 
 
