@@ -79,7 +79,7 @@ cdef class Scorer:
         self.add(row, 1.0, 0)
         return self.evidence_weights()
 
-    def evidence_weights(self):
+    cpdef list evidence_weights(self):
         """Return per label the weight of the row added last; for labels but spam that of their sum."""
         cdef int k
         return [nats_of(self.weights[self.column_of(k)]) for k in range(self.label_count)]

@@ -19,7 +19,7 @@ cdef class FeatureScorer:
     cdef Scorer scorer
     cdef int label_count
     cdef Size width  # numbers of a row
-    cdef bint reads_words, reads_pairs, reads_grams, reads_numbers, is_tfidf, is_used
+    cdef bint reads_words, reads_pairs, reads_grams, reads_numbers, is_tfidf, splits_parts, is_used
     cdef object of_all_grams  # weights that were given
     cdef GramWeights gram_weights, grams_without_first, grams_without_second  # of a message of one of two labels
     cdef int64_t[3] revisions  # of the weigher, when these were made
@@ -50,7 +50,7 @@ cdef class FeatureScorer:
         self.table = counts if isinstance(counts, CountTable) else None
         self.reads_words, self.reads_pairs = view.event != "gaussian", view.pairs
         self.reads_grams, self.reads_numbers = self.scorer.grams is not None, view.numbers
-        self.is_tfidf, self.of_all_grams = view.tfidf, gram_weights
+        self.is_tfidf, self.splits_parts, self.of_all_grams = view.tfidf, view.split_head_body, gram_weights
         if gram_weights is not None and self.reads_grams:
             self.gram_weights, self.revisions[0] = gram_weights, self.scorer.grams.weigher.revision
             self.is_used = True
@@ -300,7 +300,7 @@ cdef class FeatureScorer:
         row = tuple([counts[k] for k in range(size)])
         if self.is_tfidf:
             often = times
-        part = self.parts[at] if self.likelihood.view.split_head_body else 0
+        cdef int part = self.parts[at] if self.splits_parts else 0
         if strong & STRONG:
             self.strong.append((self.keys[at], row, often, self.scorer.evidence_weights(), part))
         if strong & STRONG_AMONG_OTHERS:
