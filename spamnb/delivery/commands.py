@@ -298,11 +298,12 @@ class LearnCommand:
         try:
             return learn(self.model, raw, self.label)
         except NoModel:
+            from spamnb.bayes.verdict import HAM_LOSS
             from spamnb.configuration.quantities import parse_percentage
             from spamnb.training.train import create
 
             configured = self.configuration["ham_loss"]
-            ham_loss = parse_percentage(configured) if configured else None
+            ham_loss = parse_percentage(configured) if configured else HAM_LOSS
             try:
                 create(self.model, self.label, ham_loss=ham_loss, base=self.base)
             except CannotCreate as error:
