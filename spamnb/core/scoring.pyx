@@ -393,7 +393,7 @@ cdef class FeatureScorer:
         cdef ScoredRows it = ScoredRows(rows, self.label_count, messages, label_indices, joints, parts)
         cdef bint leaves_out = label_indices is not None
         cdef Size at
-        self.begin()
+        self.likelihood.keep_logarithms()
         if not leaves_out:
             self.gram_weights = self.weighed_grams(self.gram_weights, it.count, NO_LABEL)
         else:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spamnb.bayes.cutoffs import has_spam
-from spamnb.core.native import FeatureScorer
 from spamnb.evaluation.results import JudgedMessages
 from spamnb.evaluation.scores import row_scores
 from spamnb.in_memory import load_into_memory
@@ -26,7 +25,7 @@ def judge_by_model(
 ) -> tuple[JudgedMessages, int]:
     """Judge labelled mail by a model, and count what it has learned already, which is left out."""
     model = load_into_memory(model)
-    scorer = FeatureScorer(model.classifier, model.counts)
+    scorer = model.scorers.first
     known = tuple(dict.fromkeys([*model.labels, *labels]))
     truth: list[int] = []
     verdicts: list[Verdict] = []
