@@ -7,13 +7,13 @@ from binascii import crc32
 import msgpack
 
 from spamnb.store import msgpack_codec
-from spamnb.store.records import ENTRY_BYTES, WIDTHS, checksum_of
+from spamnb.store.records import WIDTHS
 
 
-def sealed_model(data: bytes, stretches: bool = False) -> bytes:
+def sealed_model(data: bytes, blocks: bool = False) -> bytes:
     """The same file with checksums that hold; as it is, where too little of it is left for that.
 
-    With `stretches` those in the directories, too.
+    With `blocks` those in the index, too.
     """
     start = 3 if data[:1] == b"\xde" else 1  # behind the size of the outermost map
     fields, at = {}, start
@@ -28,9 +28,8 @@ def sealed_model(data: bytes, stretches: bool = False) -> bytes:
             places[name] = end, size, sum(WIDTHS[letter] for letter in kind)
             end += size
         changed = bytearray(data)
-        if stretches:
-            seal_stretches(changed, places["starts"], places["tokens"])
-            seal_stretches(changed, places["pair_starts"], places["pairs"])
+        if blocks:
+            seal_blocks(changed, places["index"], places["entries"])
         for column in head["columns"]:
             start_of, size, _ = places[column[0]]
             column[3] = crc32(changed[start_of : start_of + size])
@@ -44,13 +43,14 @@ def sealed_model(data: bytes, stretches: bool = False) -> bytes:
     return data[:start] + written + changed[at:]
 
 
-def seal_stretches(data: bytearray, directory: tuple[int, int, int], records: tuple[int, int, int]) -> None:
-    """The checksum of each stretch of records that a directory leads to. Of both: offset, size, width."""
-    (entries, size, _), (start, _, width) = directory, records
-    for place, at in enumerate(range(entries, entries + size - ENTRY_BYTES, ENTRY_BYTES)):
-        first, last = (int.from_bytes(data[one : one + 4], "little") for one in (at, at + ENTRY_BYTES))
-        stretch = bytes(data[start + first * width : start + last * width])
-        data[at + 4 : at + ENTRY_BYTES] = checksum_of(stretch, place).to_bytes(4, "little")
+def seal_blocks(data: bytearray, index: tuple[int, int, int], entries: tuple[int, int, int]) -> None:
+    """The checksum of each block that an index leads to. Of both: offset, size, width."""
+    (first, size, width), (start, end, _) = index, entries
+    records = range(first, first + size, width)
+    starts = [int.from_bytes(data[at + 8 : at + 12], "little") for at in records] + [end]
+    for number, at in enumerate(records):
+        block = data[start + min(starts[number], end) : start + min(starts[number + 1], end)]
+        data[at + 12 : at + 16] = (crc32(block) ^ number + 1).to_bytes(4, "little")
 
 
 def sealed_journal(data: bytes) -> bytes:
