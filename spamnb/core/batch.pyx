@@ -1,7 +1,7 @@
-# Rows of many messages: for each the places of its tokens in the vocabulary of them all, how often each occurs, and where.
+# Many messages read one after the other, without the interpreter's lock: for each a row of its tokens, pairs and grams.
 #
-# A `BatchReader` reads messages, one after the other without the interpreter's lock, and hands out columns. It is for one
-# thread at a time; its memory for reading is kept from batch to batch. A batch has less than 2^31 entries.
+# A `BatchReader` is for one thread at a time; its memory for reading is kept from batch to batch. A batch has less than
+# 2^31 entries.
 
 cdef enum:
     MAX_DATE = 200  # characters; the longest real date has 43, and remarks may follow
@@ -155,60 +155,6 @@ cdef int add_date(Rows *rows, Text date) except -1 nogil:
     return 0
 
 
-cdef Size number_entries(
-    Rows *rows, int32_t *places, uint64_t *fingerprints, int64_t *ends, Byte *letters
-) except -1 nogil:
-    """Note the vocabulary of all messages, sorted, and the place of each entry in it; return how large it is."""
-    cdef uint64_t *order = order_of(rows.fingerprints, rows.entries)
-    cdef Size n, entry, found = 0, start, size = 0
-    for n in range(rows.entries):
-        entry = order[n] & ~FIRST_OF_RUN
-        if order[n] & FIRST_OF_RUN:
-            start = rows.ends[entry - 1] if entry else 0
-            memcpy(letters + size, rows.letters + start, rows.ends[entry] - start)  # of several texts, the first
-            size += rows.ends[entry] - start
-            fingerprints[found], ends[found] = rows.fingerprints[entry], size
-            found += 1
-        places[entry] = found - 1
-    free(order)
-    return found
-
-
-cdef tuple columns_of(Rows *rows):
-    """Hand all columns out: fingerprints and texts of the vocabulary, sorted; rows; numbers, digests and dates."""
-    cdef Size n, start, end, found = 0, messages = rows.messages
-    cdef Column places = new_column(rows.entries * sizeof(int32_t)), numbers = new_column(messages * NUMBER_COUNT * 8)
-    cdef Column fingerprints = new_column(rows.entries * sizeof(uint64_t)), ends = new_column(rows.entries * sizeof(int64_t))
-    cdef Column letters = new_column(rows.size)
-    cdef int64_t *number_at = <int64_t *>numbers.at
-    cdef int64_t *end_at = <int64_t *>ends.at
-    with nogil:
-        found = number_entries(
-            rows, <int32_t *>places.at, <uint64_t *>fingerprints.at, end_at, <Byte *>letters.at
-        )
-        for n in range(messages * NUMBER_COUNT):  # a column for each
-            number_at[n % NUMBER_COUNT * messages + n // NUMBER_COUNT] = rows.numbers[n]
-    cut_to(letters, end_at[found - 1] if found else 0)
-    dates = []
-    for n in range(messages):
-        start, end = rows.date_ends[n], rows.date_ends[n + 1]
-        dates.append(PyUnicode_DecodeUTF8(<const char *>rows.dates + start, end - start, "replace") if end > start else "")
-    return (
-        cut_to(fingerprints, found * sizeof(uint64_t)),
-        cut_to(ends, found * sizeof(int64_t)),
-        letters,
-        column_of(<void **>&rows.starts, (messages + 1) * sizeof(int64_t)),
-        places,
-        column_of(<void **>&rows.times, rows.entries * sizeof(uint16_t)),
-        column_of(<void **>&rows.parts, rows.entries),
-        column_of(<void **>&rows.gram_starts, (messages + 1) * sizeof(int64_t)),
-        column_of(<void **>&rows.grams, rows.gram_count * sizeof(uint32_t)),
-        numbers,
-        column_of(<void **>&rows.digests, messages * sizeof(uint64_t)),
-        dates,
-    )
-
-
 cdef bint is_among(uint64_t value, const uint64_t *sorted, Size count) noexcept nogil:
     """Tell whether a number is among others, which are sorted."""
     cdef Size first = 0, middle
@@ -224,7 +170,7 @@ cdef bint is_among(uint64_t value, const uint64_t *sorted, Size count) noexcept 
 
 
 cdef class BatchReader:
-    """Reads messages and makes columns of them, by the settings of a model."""
+    """Reads messages and makes rows of them, by the settings of a model."""
 
     cdef Reader reader
     cdef Rows it
@@ -268,14 +214,6 @@ cdef class BatchReader:
             rows.it = self.it
             memset(&self.it, 0, sizeof(Rows))
         return rows
-
-    def columns(self):
-        """Return the columns of all messages since the last call, as `columns_of` does."""
-        make_message_room(&self.it, 0 if self.it.message_room else 1)
-        try:
-            return columns_of(&self.it)
-        finally:
-            free_rows(&self.it)
 
     cdef int read(
         self, Text raw, const uint64_t *known, Size known_count, bint with_digest, bint with_numbers

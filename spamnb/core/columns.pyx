@@ -1,4 +1,4 @@
-# Arrays of C that numpy takes without a copy, and what is done with large ones: sorting, looking up, copying texts.
+# Arrays of C that numpy takes without a copy, arrays of numpy in C, and sorting.
 #
 # Sorting takes linear time whatever the numbers are: a sender chooses fingerprints. Less than 2^32 numbers at once.
 
@@ -40,16 +40,6 @@ cdef Column cut_to(Column column, Size size):
     cdef void *smaller = realloc(column.at, max(size, <Size>1))
     column.at, column.size = smaller if smaller is not NULL else column.at, size
     return column
-
-
-cdef Column column_of(void **items, Size size):
-    """Hand an array over to Python, cut to so many bytes; the caller has it no more."""
-    cdef Column column
-    if items[0] is NULL:
-        return new_column(size)
-    column = Column()
-    column.at, items[0] = items[0], NULL
-    return cut_to(column, size)
 
 
 cdef void *grown(void *items, Size *room, Size needed, Size item_size) except NULL nogil:
@@ -199,112 +189,3 @@ cdef bint are_below(const uint32_t *numbers, Size count, Size limit) noexcept no
     for at in range(count):
         highest = max(highest, numbers[at])
     return not count or highest < limit
-
-
-cdef class Grid:
-    """The memory of an array of one or two dimensions, as numpy may have cut it out of another."""
-
-    cdef Py_buffer view
-    cdef void *at
-    cdef Size rows, count  # of one dimension: one row
-    cdef Size row_step, step  # from one row to the next, and from one number: in numbers
-    cdef bint is_open
-
-    def __cinit__(self, array, Size width):
-        PyObject_GetBuffer(array, &self.view, PyBUF_STRIDES)
-        self.is_open = True
-        if self.view.itemsize != width or not 1 <= self.view.ndim <= 2:
-            raise ValueError("not such an array")
-        self.at, self.count = self.view.buf, self.view.shape[self.view.ndim - 1]
-        self.step = self.view.strides[self.view.ndim - 1] // width
-        self.rows = self.view.shape[0] if self.view.ndim == 2 else 1
-        self.row_step = self.view.strides[0] // width if self.view.ndim == 2 else 0
-
-    def __dealloc__(self):
-        if self.is_open:
-            PyBuffer_Release(&self.view)
-
-
-# For numpy
-
-def distinct_values(values):
-    """Return the first of each of the different numbers, in their order (64 bits), and which of them each is (32)."""
-    cdef Numbers numbers = Numbers(values, sizeof(uint64_t))
-    cdef Size count = numbers.count, n, found = 0
-    cdef Column firsts = new_column(count * sizeof(int64_t)), places = new_column(count * sizeof(int32_t))
-    cdef int64_t *first_at = <int64_t *>firsts.at
-    cdef int32_t *place_at = <int32_t *>places.at
-    cdef uint64_t *order
-    if count > MAX_INT32:
-        raise OverflowError("too many numbers")
-    with nogil:
-        order = order_of(<const uint64_t *>numbers.at, count)
-        for n in range(count):
-            if order[n] & FIRST_OF_RUN:
-                first_at[found] = order[n] & ~FIRST_OF_RUN
-                found += 1
-            place_at[order[n] & ~FIRST_OF_RUN] = found - 1
-        free(order)
-    return cut_to(firsts, found * sizeof(int64_t)), places
-
-
-def order_of_values(values):
-    """Return the places of numbers in their order, equal ones as they came (64 bits)."""
-    cdef Numbers numbers = Numbers(values, sizeof(uint64_t))
-    cdef Size count = numbers.count, n
-    cdef uint64_t *order
-    with nogil:
-        order = order_of(<const uint64_t *>numbers.at, count)
-        for n in range(count):
-            order[n] &= ~FIRST_OF_RUN
-    return column_of(<void **>&order, count * sizeof(uint64_t))
-
-
-def copied_texts(letters, ends, chosen):
-    """Return chosen texts, one behind the other: where each ends (64 bits), and their letters."""
-    cdef Numbers source = Numbers(letters, 1), source_ends = Numbers(ends, sizeof(int64_t))
-    cdef Numbers wanted = Numbers(chosen, sizeof(int64_t))
-    cdef const int64_t *end_of = <const int64_t *>source_ends.at
-    cdef const int64_t *which = <const int64_t *>wanted.at
-    cdef Size count = wanted.count, n, total = 0
-    cdef int64_t start, end
-    cdef Column copied_ends = new_column(count * sizeof(int64_t)), copied
-    cdef int64_t *end_at = <int64_t *>copied_ends.at
-    for n in range(count):
-        if not 0 <= which[n] < source_ends.count:
-            raise IndexError("no such text")
-        start, end = end_of[which[n] - 1] if which[n] else 0, end_of[which[n]]
-        if not 0 <= start <= end <= source.count:
-            raise IndexError("no such text")
-        total += end - start
-        end_at[n] = total
-    copied = new_column(total)
-    with nogil:
-        for n in range(count):
-            end = end_of[which[n]]
-            start = end_of[which[n] - 1] if which[n] else 0
-            memcpy(<Byte *>copied.at + end_at[n] - (end - start), <const Byte *>source.at + start, end - start)
-    return copied_ends, copied
-
-
-def places_of_values(values, wanted):
-    """Return the places of sorted numbers among other sorted ones (64 bits), -1 for one that is not there."""
-    cdef Numbers known_numbers = Numbers(values, sizeof(uint64_t)), sought_numbers = Numbers(wanted, sizeof(uint64_t))
-    cdef const uint64_t *known = <const uint64_t *>known_numbers.at
-    cdef const uint64_t *sought = <const uint64_t *>sought_numbers.at
-    cdef Size count = sought_numbers.count, size = known_numbers.count, n, at = 0
-    cdef Column places = new_column(count * sizeof(int64_t))
-    cdef int64_t *place_at = <int64_t *>places.at
-    with nogil:
-        for n in range(count):
-            while at + 8 <= size and known[at + 7] < sought[n]:  # most often few are wanted
-                at += 8
-            if at + 8 <= size:  # branch-free because the branches are unpredictable
-                at += 4 * (known[at + 3] < sought[n])
-                at += 2 * (known[at + 1] < sought[n])
-                at += known[at] < sought[n]
-            else:
-                while at < size and known[at] < sought[n]:
-                    at += 1
-            place_at[n] = at if at < size and known[at] == sought[n] else -1
-    return places

@@ -6,6 +6,10 @@
 #
 # Bounds: a lookup reads each block that may have what is sought once; a cursor holds at most READ_AT_ONCE bytes, or a block.
 
+from libc.errno cimport EINTR, errno
+from libc.stdlib cimport qsort
+from posix.unistd cimport pread
+
 cdef extern from *:
     """
     #define spamnb_is_set(flag) __atomic_load_n(flag, __ATOMIC_ACQUIRE)
@@ -43,6 +47,34 @@ cdef struct BlockCursor:  # goes through all blocks in order
     Size first  # which blocks are in `data`, and the one behind them
     Size behind
     Size at  # the block that comes next
+
+
+cdef struct Sought:
+    uint64_t key
+    Size place  # of its row
+
+
+cdef Size read_at(int handle, Byte *into, Size size, int64_t at) noexcept nogil:
+    """Read from a file; return how many bytes there were, -1 if that failed."""
+    cdef Size found, total = 0
+    while total < size:
+        found = pread(handle, into + total, size - total, at + total)
+        if found < 0 and errno != EINTR:
+            return -1
+        if found == 0:
+            break
+        total += max(found, 0)
+    return total
+
+
+cdef int order_of_sought(const void *one, const void *other) noexcept nogil:
+    cdef uint64_t first = (<const Sought *>one).key, second = (<const Sought *>other).key
+    return (first > second) - (first < second)
+
+
+cdef inline void sort_sought(Sought *sought, Size count) noexcept nogil:
+    """Put what is sought in order, so that the file is read from its start to its end."""
+    qsort(sought, count, sizeof(Sought), order_of_sought)
 
 
 cdef inline uint64_t first_key(const BlockFile *file, Size number) noexcept nogil:

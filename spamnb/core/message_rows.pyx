@@ -95,6 +95,23 @@ cdef class MessageRows:
         cdef const int64_t *numbers = &self.it.numbers[message * NUMBER_COUNT]
         return {NUMBERS[n]: numbers[n] for n in range(NUMBER_COUNT) if numbers[n] != MISSING}
 
+    def entries(self, Size message):
+        """Return the tokens and pairs of a message: fingerprint, how often it occurs (0: a pair), HEAD or BODY."""
+        cdef Size n
+        if not 0 <= message < self.it.messages:
+            raise IndexError("no such message")
+        return [
+            (self.it.fingerprints[n], self.it.times[n], self.it.parts[n])
+            for n in range(self.it.starts[message], self.it.starts[message + 1])
+        ]
+
+    def grams(self, Size message):
+        """Return the counters of a message's grams."""
+        cdef Size n
+        if not 0 <= message < self.it.messages:
+            raise IndexError("no such message")
+        return [self.it.grams[n] for n in range(self.it.gram_starts[message], self.it.gram_starts[message + 1])]
+
     def chosen(self, messages):
         """Return some messages, in the order given, without texts, numbers and dates."""
         cdef Numbers wanted = Numbers(messages, sizeof(int64_t))

@@ -273,21 +273,3 @@ def crc32(bytes data not None, uint32_t crc=0):
 def index_of(bytes records not None, uint64_t key, Size width):
     """Return which of some records in order begins with a key, -1 if none does."""
     return record_of(<const Byte *>records, len(records) // width, width, key)
-
-
-def sum_of_shorts(bytes numbers not None):
-    """Return the sum of numbers of 16 bits each."""
-    cdef uint64_t total = 0
-    cdef Size at
-    for at in range(len(numbers) // 2):
-        total += number_at(<const Byte *>numbers + 2 * at, 2)
-    return total
-
-
-def highest_counter(bytes numbers not None):
-    """Return the highest of numbers of 32 bits each, 0 if there are none."""
-    cdef uint32_t highest = 0
-    cdef Size at
-    for at in range(len(numbers) // 4):
-        highest = max(highest, four_at(<const Byte *>numbers + 4 * at))
-    return highest

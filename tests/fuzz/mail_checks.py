@@ -41,7 +41,6 @@ from spamnb.mailboxes.sources import chunks, messages
 from spamnb.passthrough import STYLES, passed_through
 from spamnb.reading.attachments import contents
 from spamnb.reading.attachments.contents import MAX_ATTACHED_LINKS, MAX_ATTACHED_TEXT, Allowance
-from spamnb.reading.batch import read_columns
 from spamnb.reading.dates import timestamp
 from spamnb.reading.envelope import read_envelope, sole_address
 from spamnb.reading.settings import Settings
@@ -133,12 +132,9 @@ def words(data: bytes) -> None:
     for name in ("tokens", "pairs", "grams", "texts", "numbers"):
         assert getattr(cold, name) == getattr(features, name), name
     READERS[chosen].add([b"x", data])
-    batch = read_columns(READERS[chosen])
-    rows, start = batch.rows, batch.rows.starts[1]
-    columns = batch.fingerprints[rows.places], rows.times, rows.parts
-    pairs = [(pair, 0, part) for pair, part in features.pairs]
-    assert [*zip(*(column[start:].tolist() for column in columns), strict=True)] == features.tokens + pairs
-    assert rows.grams.members[rows.grams.starts[1] :].tolist() == features.grams
+    rows = READERS[chosen].rows()
+    assert rows.entries(1) == features.tokens + [(pair, 0, part) for pair, part in features.pairs]
+    assert rows.grams(1) == features.grams
 
 
 def markup(data: bytes) -> None:
