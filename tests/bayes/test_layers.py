@@ -1,46 +1,39 @@
 """Two tables as one: the score on top of a base is that of the sum."""
 
-from __future__ import annotations
-
 import pytest
-from helpers.simple_table import SimpleTable
+from helpers.textbook import features, table_of
 
 from spamnb.bayes.classifier import Classifier
-from spamnb.bayes.layers import LayeredCounts, layers_of
+from spamnb.bayes.layers import LayeredTotals, layers_of
+from spamnb.core.native import CountSum
 from spamnb.model import DEFAULT_VIEW
 
 OWN = [("ham", ["noon", "room", "list"]), ("ham", ["noon", "list"]), ("spam", ["pills", "now"])]
 BASE = [("ham", ["noon", "agenda"]), ("spam", ["pills", "win"]), ("spam", ["win", "now", "noon"])]
 WORDS = ["noon", "room", "list", "pills", "now", "win", "agenda", "unknown"]
-NUMBERS = {word: number for number, word in enumerate(WORDS, 1)}
 
 
-def table(*mail: tuple[str, list[str]]) -> SimpleTable:
-    learned = SimpleTable(("ham", "spam"))
-    for label, words in mail:
-        numbers = [NUMBERS[word] for word in words]
-        pairs = [(100 + number, 0) for number in numbers]
-        learned.learn(label, [(number, 1, 0) for number in numbers], pairs=pairs, grams=numbers)
-    return learned
+def message(words):
+    pairs = zip(words, words[1:], strict=False)
+    return features(dict.fromkeys(words, 1), None, pairs, [WORDS.index(word) for word in words])
+
+
+def table(*mail):
+    return table_of([(label, message(words)) for label, words in mail])
 
 
 def test_the_sum_of_two_tables():
     own, base = table(*OWN), table(*BASE)
-    summed, layered = table(*OWN, *BASE), LayeredCounts(own, base)
-    assert layered.messages == summed.messages
-    assert layered.presences == summed.presences
-    assert layered.occurrences == summed.occurrences
-    assert layered.pair_presences == summed.pair_presences
-    tokens = [(number, 1, number % 2) for number in NUMBERS.values()]
-    asked = [number for number, _, _ in tokens]
-    assert layered.rows(asked) == summed.rows(asked)
-    pairs = [(100 + number, 0) for number in asked]
-    assert layered.pair_rows([pair for pair, _ in pairs]) == summed.pair_rows([pair for pair, _ in pairs])
+    summed, layered = table(*OWN, *BASE), LayeredTotals(own, base)
+    for name in ("messages", "presences", "occurrences", "pair_presences"):
+        assert getattr(layered, name) == getattr(summed, name)
+    asked, counts = message(WORDS), CountSum(own, base)
+    keys = [token[0] for token in asked.tokens] + [pair[0] for pair in asked.pairs]
+    assert counts.lookup(keys) == summed.lookup(keys)
+    assert counts.lookup_grams(asked.grams) == summed.lookup_grams(asked.grams)
     layered.vocabulary, layered.pair_vocabulary = summed.vocabulary, summed.pair_vocabulary  # which is no sum
-    score, expected = (
-        Classifier(counts, DEFAULT_VIEW).score(tokens, {}, pairs, asked) for counts in (layered, summed)
-    )
-    assert score.joint == expected.joint
+    score = Classifier(layered, DEFAULT_VIEW, counts=counts).score(asked)
+    assert score.joint == Classifier(summed, DEFAULT_VIEW).score(asked).joint
 
 
 @pytest.mark.parametrize(
