@@ -122,8 +122,8 @@ cdef bint mark_runs(const uint64_t *values, uint64_t *keys, uint64_t places, Siz
 cdef uint64_t *order_of(const uint64_t *values, Size count) except NULL nogil:
     """Return the places of values in their order, equal ones as they came; the caller frees them.
 
-    The first of each run of equal ones has the bit FIRST_OF_RUN. While they are sorted, the lowest bits of each value are
-    its place; the first two digits, which are random, tell most apart.
+    The first of each run of equal ones has the bit FIRST_OF_RUN. While they are sorted, the lowest bits of each value
+    are its place; the first two digits, which are random, tell most apart.
     """
     cdef uint64_t *keys = <uint64_t *>memory_of(NULL, 2 * count * sizeof(uint64_t) + 1)
     cdef uint64_t *spare = keys + count

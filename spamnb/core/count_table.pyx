@@ -1,8 +1,8 @@
 # Counts in memory: a table of tokens and pairs, found by hashing, and counters of grams.
 #
-# Entries stay in the order they came. A slot holds the number of an entry and, in the bits above it, some of its hash, so
-# that a wrong entry is seldom looked at. Where a fingerprint lies depends on a random factor of this process: senders choose
-# fingerprints. Slots and entries are prefetched for many fingerprints at once, so that cache misses overlap.
+# Entries stay in the order they came. A slot holds the number of an entry and, in the bits above it, some of its hash,
+# so that a wrong entry is seldom looked at. Where a fingerprint lies depends on a random factor of this process, as
+# senders choose fingerprints. Slots and entries of many fingerprints are read at once, so that cache misses overlap.
 #
 # Totals are kept up by every change. A token is a word if it has occurrences, else a pair of neighbours.
 
@@ -479,7 +479,8 @@ cdef class CountTable(Counts):
 
     def gram_array(self):
         """Return in how many messages of each label each gram is (32 bits); nothing if no grams were counted."""
-        cdef Column counts = new_column(<Size>COUNTERS * self.label_count * sizeof(int32_t) if self.grams is not NULL else 0)
+        cdef Column counts = new_column(0)
         if self.grams is not NULL:
+            counts = new_column(<Size>COUNTERS * self.label_count * sizeof(int32_t))
             memcpy(counts.at, self.grams, counts.size)
         return counts

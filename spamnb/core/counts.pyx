@@ -1,8 +1,8 @@
 # Counts: who answers in how many messages of each label a token or pair is, and how often it occurs there.
 #
-# A row has these numbers: messages by label, then occurrences by label (those of a pair are 0). `CountTable` has its rows in
-# memory, `FileCounts` in a model file, and a `CountSum` adds those of two others. Rows are found without the interpreter's
-# lock, by many threads at once.
+# A row has these numbers: messages by label, then occurrences by label (those of a pair are 0). `CountTable` has its
+# rows in memory, `FileCounts` in a model file, and a `CountSum` adds those of two others. Rows are found without the
+# interpreter's lock, by many threads at once.
 
 cdef extern from *:
     void __builtin_prefetch(const void *at) noexcept nogil
@@ -77,7 +77,7 @@ cdef class CountSum(Counts):
 
     cdef readonly Counts one, other
 
-    def __init__(self, Counts one not None, Counts other not None):
+    def __cinit__(self, Counts one not None, Counts other not None):
         if one.label_count != other.label_count:
             raise ValueError("not the same labels")
         self.one, self.other, self.label_count = one, other, one.label_count

@@ -7,14 +7,13 @@
 cdef enum:
     HEAD_SIZES = 6  # numbers that packed rows begin with
     PACKED_ARRAYS = 12
-    UNKNOWN_PLACE = -1
 
 
 cdef class MessageRows:
     """Features, digests and dates of many messages."""
 
     cdef Rows it
-    cdef int32_t *places  # NULL, or the entry of a table for each entry; UNKNOWN_PLACE for those of messages not counted
+    cdef int32_t *places  # NULL, or the entry of a table for each entry; -1: the message was not counted
     cdef Size place_end  # all places are below this
     cdef object owner  # stands for the table that the places are of
     cdef bint notes_places
@@ -31,7 +30,7 @@ cdef class MessageRows:
 
     @property
     def keeps_places(self):
-        """Whether the next table that counts these messages notes where their entries lie; those known are forgotten."""
+        """Whether the first table that counts these messages notes where their entries lie; setting it forgets them."""
         return self.notes_places
 
     @keeps_places.setter
@@ -48,20 +47,14 @@ cdef class MessageRows:
         return digests
 
     @property
-    def entry_starts(self):
-        """Where the entries of each message start, and the end of the last (64 bits)."""
-        cdef Column starts = new_column((self.it.messages + 1) * sizeof(int64_t))
-        memcpy(starts.at, self.it.starts, starts.size)
-        return starts
-
-    @property
     def dates(self):
         """The date of each message as it is written; empty if it has none."""
         cdef Size n, start, end
         cdef list dates = []
         for n in range(self.it.messages):
             start, end = self.it.date_ends[n], self.it.date_ends[n + 1]
-            dates.append(PyUnicode_DecodeUTF8(<const char *>self.it.dates + start, end - start, "replace") if end > start else "")
+            date = self.it.dates[start:end] if end > start else b""
+            dates.append(date.decode("utf-8", "replace"))
         return dates
 
     @property
@@ -117,7 +110,7 @@ cdef class MessageRows:
         cdef Numbers wanted = Numbers(messages, sizeof(int64_t))
         cdef const int64_t *message = <const int64_t *>wanted.at
         cdef MessageRows rows = MessageRows()
-        cdef Size n, entries = 0, grams = 0
+        cdef Size n, start, entries = 0, grams = 0
         check_below(message, wanted.count, self.it.messages)
         with nogil:
             for n in range(wanted.count):
@@ -129,10 +122,10 @@ cdef class MessageRows:
         rows.notes_places = self.notes_places
         if self.places is not NULL:
             rows.start_places(self.owner)
-            rows.place_end, entries = self.place_end, 0
+            rows.place_end = self.place_end
             for n in range(wanted.count):
-                grams = rows.it.starts[n + 1] - rows.it.starts[n]
-                memcpy(rows.places + rows.it.starts[n], self.places + self.it.starts[message[n]], grams * sizeof(int32_t))
+                start, entries = rows.it.starts[n], rows.it.starts[n + 1] - rows.it.starts[n]
+                memcpy(rows.places + start, self.places + self.it.starts[message[n]], entries * sizeof(int32_t))
         return rows
 
     @staticmethod
@@ -192,7 +185,7 @@ cdef class MessageRows:
         free(self.places)
         self.places = NULL
         self.places = <int32_t *>memory_of(NULL, self.it.entries * sizeof(int32_t) + 1)
-        memset(self.places, 0xFF, self.it.entries * sizeof(int32_t))  # UNKNOWN_PLACE
+        memset(self.places, 0xFF, self.it.entries * sizeof(int32_t))
         self.owner, self.place_end = owner, 0
         return 0
 
@@ -230,7 +223,7 @@ cdef int reserve(
 
 
 cdef void append(Rows *rows, const Rows *source, Size first, Size end, bint with_texts) noexcept nogil:
-    """Add messages of other rows, for which there is room: all of them with texts, numbers and dates, or some without."""
+    """Add messages of other rows, for which there is room: all with texts, numbers and dates, or some without."""
     cdef Size n, start = source.starts[first], count = source.starts[end] - start
     cdef Size gram = source.gram_starts[first], grams = source.gram_starts[end] - gram
     cdef Size date = rows.date_ends[rows.messages]

@@ -352,6 +352,9 @@ def test_other_wrong_arguments_are_refused(rows):
         lambda: CountTable([]),
         lambda: CountTable(["x"] * 101),
         lambda: MessageRows.joined([None]),
+        lambda: MessageRows.of([None]),
+        lambda: CountSum.__new__(CountSum).lookup([1]),
+        lambda: CountTable.__new__(CountTable),
         lambda: table.lookup([-1]),
         lambda: table.lookup([1 << 64]),
     ):
