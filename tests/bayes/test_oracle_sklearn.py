@@ -1,58 +1,59 @@
 """scikit-learn's naive Bayes on the same real mail gives the same numbers, label by label."""
 
+import lzma
 import os
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from helpers.late import Late
 from helpers.paths import SPAMASSASSIN
+from helpers.textbook import table_of
 
-from spamnb.arrays import MISSING
-from spamnb.bayes.bulk_classifier import BulkClassifier
+from spamnb.bayes.classifier import Classifier
 from spamnb.bayes.view import View
-from spamnb.evaluation.corpus import Corpus
+from spamnb.core.native import FeatureSet, Mailbox, Tokenizer, read
 from spamnb.reading.settings import Settings
-from spamnb.training.batches import MailToRead
-from spamnb.workers.local import LocalPool
 
 sklearn, sparse = Late("sklearn.naive_bayes"), Late("scipy.sparse")
 LABELS = ("ham", "hard", "spam")
+FILES = ("ham", "hard-ham", "spam")
 EACH = 200
 
 
 @pytest.fixture(scope="module")
-def corpus():
-    """Some real mail of each of three labels, so that nothing holds for two only."""
-    sources = {
-        label: [os.path.join(SPAMASSASSIN, f"{name}.mbox.xz")]
-        for label, name in zip(LABELS, ("ham", "hard-ham", "spam"), strict=True)
-    }
-    firsts = [
-        next(LocalPool(1).batches(MailToRead({label: paths}, Settings()))) for label, paths in sources.items()
+def mail():
+    """Some real mail of each of three labels, so that nothing holds for two only: (label index, features)."""
+    found, tokenizer = [], Tokenizer(Settings())
+    for label, name in enumerate(FILES):
+        with lzma.open(os.path.join(SPAMASSASSIN, f"{name}.mbox.xz")) as file:
+            mailbox = Mailbox(iter(lambda file=file: file.read(1 << 20), b""))
+            found += [
+                (label, tokenizer.features(read(raw))) for raw, _ in zip(mailbox, range(EACH), strict=False)
+            ]
+    return found
+
+
+def classified(learned, judged, view):
+    """The log-joints of messages by others."""
+    table = table_of([(LABELS[label], own) for label, own in learned], LABELS)
+    classifier = Classifier(table, view)
+    return np.array([classifier.score(own).joint for _, own in judged])
+
+
+def labels_of(mail):
+    return [label for label, _ in mail]
+
+
+def matrix(mail, columns):
+    """How often each message has each word; words without a column are ignored, which scikit-learn cannot."""
+    cells = [
+        (row, columns[word], times)
+        for row, (_, own) in enumerate(mail)
+        for word, times, _ in own.tokens
+        if word in columns
     ]
-    return Corpus.of(LABELS, firsts)
-
-
-@pytest.fixture(scope="module")
-def split(corpus):
-    """Trained on one half of some messages of each label, judged on the other."""
-    some = np.concatenate([np.flatnonzero(corpus.truth == place)[:EACH] for place in range(len(LABELS))])
-    training = np.zeros(len(corpus), bool)
-    training[some[::2]] = True
-    return training, some[1::2]
-
-
-def matrix(corpus, messages):
-    rows = corpus.rows.chosen(messages)
-    return sparse.csr_matrix(
-        (rows.times.astype(float), rows.places, rows.starts), (len(rows), len(corpus.fingerprints))
-    )
-
-
-def known(corpus, training):
-    """The columns of words that training has seen: others are ignored, where scikit-learn cannot."""
-    return np.asarray(matrix(corpus, np.flatnonzero(training)).sum(axis=0)).ravel() > 0
+    rows, places, times = zip(*cells, strict=True)
+    return sparse.csr_matrix((np.array(times, float), (rows, places)), (len(mail), len(columns)))
 
 
 EVENTS = [
@@ -64,34 +65,28 @@ EVENTS = [
 
 @pytest.mark.parametrize(("event", "theirs", "binary"), EVENTS)
 @pytest.mark.parametrize("smoothing", [0.01, 1.0])
-def test_event_models(corpus, split, event, theirs, binary, smoothing):
-    training, testing = split
-    seen = known(corpus, training)
-    learned, judged = (matrix(corpus, messages)[:, seen] for messages in (np.flatnonzero(training), testing))
+def test_event_models(mail, event, theirs, binary, smoothing):
+    learned, judged = mail[::2], mail[1::2]
+    words = dict.fromkeys(word for _, own in learned for word, _, _ in own.tokens)
+    columns = {word: column for column, word in enumerate(words)}
+    trained, tested = matrix(learned, columns), matrix(judged, columns)
     if binary:
-        learned, judged = learned.sign(), judged.sign()
-    oracle = getattr(sklearn, theirs)(alpha=smoothing).fit(learned, corpus.truth[training])
-    view = View(event, smoothing)
-    table = corpus.table(training)
-    joints = BulkClassifier.of(table, view).joints(corpus.rows.chosen(testing))
-    np.testing.assert_allclose(joints, oracle.predict_joint_log_proba(judged), rtol=1e-9)
-    assert (joints.argmax(axis=1) == oracle.predict(judged)).all()
+        trained, tested = trained.sign(), tested.sign()
+    oracle = getattr(sklearn, theirs)(alpha=smoothing).fit(trained, labels_of(learned))
+    joints = classified(learned, judged, View(event, smoothing))
+    np.testing.assert_allclose(joints, oracle.predict_joint_log_proba(tested), rtol=1e-9)
+    assert (joints.argmax(axis=1) == oracle.predict(tested)).all()
 
 
 @pytest.mark.parametrize("feature", ["size", "capitals", "digits", "links"])
-def test_gaussian(corpus, split, feature):
-    training, testing = split
-    values = corpus.rows.numbers[feature]
-    training = training & (values != MISSING)
-    testing = testing[values[testing] != MISSING]
-    oracle = sklearn.GaussianNB(var_smoothing=0).fit(
-        values[training, None].astype(float), corpus.truth[training]
-    )
-    view = View("gaussian")
-    table = corpus.table(training)
-    rows = corpus.rows.chosen(testing)
-    only = replace(rows, numbers={feature: rows.numbers[feature]})
-    joints = BulkClassifier.of(table, view).joints(only)
-    np.testing.assert_allclose(
-        joints, oracle.predict_joint_log_proba(values[testing, None].astype(float)), rtol=1e-9
-    )
+def test_gaussian(mail, feature):
+    with_feature = [
+        (label, FeatureSet.of([], {feature: own.numbers[feature]}))
+        for label, own in mail
+        if feature in own.numbers
+    ]
+    learned, judged = with_feature[::2], with_feature[1::2]
+    trained, tested = ([[float(own.numbers[feature])] for _, own in half] for half in (learned, judged))
+    oracle = sklearn.GaussianNB(var_smoothing=0).fit(trained, labels_of(learned))
+    joints = classified(learned, judged, View("gaussian"))
+    np.testing.assert_allclose(joints, oracle.predict_joint_log_proba(tested), rtol=1e-9)
