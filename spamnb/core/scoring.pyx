@@ -189,11 +189,11 @@ cdef class FeatureScorer:
         return 0
 
     cdef int put_score(self, const int64_t *numbers, double *joint, double *parts) except -1 nogil:
-        """Find the log-joints of what was added, those of numbers included, and what body and head add."""
+        """Find the log-joints of what was added and of numbers, if there are any, and what body and head add."""
         self.scorer.put_joint(joint)
         if parts is not NULL:
             self.scorer.put_means(parts)
-        if self.reads_numbers:
+        if self.reads_numbers and numbers is not NULL:
             with gil:
                 self.add_numbers(numbers, joint)
         return 0
@@ -407,12 +407,15 @@ cdef class FeatureScorer:
     cdef int score_message(self, MessageRows rows, ScoredRows it, Size number, int left_out) except -1 nogil:
         """Put the score of one message; if `left_out` is its label, by counts without it."""
         cdef Size message = it.messages[number], start, end
+        cdef const int64_t *numbers = NULL  # of messages left out they are not read
         self.scorer.clear()
         self.add_entries(rows, message, left_out)
         if self.reads_grams:
             start, end = rows.it.gram_starts[message], rows.it.gram_starts[message + 1]
             self.add_grams(rows.it.grams + start, end - start, left_out)
-        return self.put_score(rows.it.numbers + message * NUMBER_COUNT, it.joint_of(number), it.parts_of(number))
+        if left_out == NO_LABEL:
+            numbers = rows.it.numbers + message * NUMBER_COUNT
+        return self.put_score(numbers, it.joint_of(number), it.parts_of(number))
 
     cdef int add_entries(self, MessageRows rows, Size message, int left_out) except -1 nogil:
         """Add the words and pairs of a message, `room` of them at a time."""

@@ -5,14 +5,13 @@ from math import log
 import numpy as np
 import pytest
 
-from spamnb.bayes.bulk_classifier import BulkClassifier
-from spamnb.bayes.verdict import LARGEST, Score, verdict_of
+from spamnb.bayes.likelihood import Likelihood
+from spamnb.bayes.verdict import LARGEST, verdict_of
 from spamnb.bayes.view import View
+from spamnb.core.native import CountTable, FeatureScorer
 from spamnb.evaluation.corpus import Corpus
-from spamnb.evaluation.online import (
-    in_time_order,
-    judge_online,
-)
+from spamnb.evaluation.online import in_time_order, judge_online
+from spamnb.evaluation.scores import row_scores
 from spamnb.model import DEFAULT_VIEW
 from spamnb.reading.settings import Settings
 from spamnb.training.batches import MailToRead
@@ -53,15 +52,14 @@ def some_mail(labels, each, seed=1):
 
 def by_a_model(corpus, view, learned, message):
     """The verdict of a model trained on some messages."""
-    mask = np.zeros(len(corpus), bool)
-    mask[learned] = True
-    rows = corpus.rows.chosen(np.array([message]))
-    joint = BulkClassifier.of(corpus.table(mask), view).joints(rows)[0]
-    return verdict_of(Score(corpus.labels, joint.tolist(), []), None, None)
+    table = CountTable(corpus.labels)
+    table.add(corpus.rows, learned, corpus.truth[learned], 0)
+    scorer = FeatureScorer(Likelihood(table, view), table)
+    (score,) = row_scores(scorer, corpus.rows, np.array([message]))
+    return verdict_of(score, None, None)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("view", [None, View(tfidf=True), View("gaussian")])
+@pytest.mark.parametrize("view", [None, View(tfidf=True), View("bernoulli", 0.5), View("gaussian")])
 def test_equal_to_training_on_the_messages_before(corpus_of, view):
     corpus = corpus_of(some_mail(("ham", "news", "spam"), 12))
     order = np.random.default_rng(2).permutation(len(corpus))
@@ -87,7 +85,7 @@ class TestByHand:
 
     def test_scores(self, corpus):
         """The last: 2/3 · 1/5 · 4/5 for spam (3 times money), 1/3 · 2/3 · 1/3 for ham (once meeting)."""
-        judged, points = judge_online(corpus, iter([2, 0, 3, 1]), view=View())
+        judged, points = judge_online(corpus, np.array([2, 0, 3, 1]), view=View())
         assert judged.score == pytest.approx([0, LARGEST, 2 * log(2), log(1.44)], rel=1e-12, abs=1e-12)
         verdicts = [(*judged.labels, "unsure")[place] for place in judged.verdict]
         assert verdicts == "unsure spam spam spam".split()
@@ -105,7 +103,7 @@ class TestCutoffs:
     ORDER = [message for pair in zip(range(150), range(150, 300), strict=True) for message in pair]
 
     def test_unsure_until_there_are_enough(self, corpus_of):
-        judged, points = judge_online(corpus_of(self.MAIL), self.ORDER)
+        judged, points = judge_online(corpus_of(self.MAIL), np.array(self.ORDER))
         decided = judged.verdict >= 0
         assert not decided[:4].any()  # two of each
         assert decided[-20:].all()

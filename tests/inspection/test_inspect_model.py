@@ -6,14 +6,12 @@ from pathlib import Path
 import pytest
 from helpers.textbook import rows_of
 
-from spamnb.bayes.classifier import Classifier
+from spamnb.bayes.likelihood import Likelihood
 from spamnb.bayes.view import View
-from spamnb.inspection.model_summary import (
-    advice,
-)
+from spamnb.inspection.model_summary import advice
 from spamnb.inspection.samples import draw_messages
+from spamnb.inspection.words import words_of
 from spamnb.model import Model
-from spamnb.tables.vocabulary import Vocabulary
 from spamnb.training.learn import learn
 
 LATER = b"Subject: zebra\n\nplugh viagra xyzzy\n"
@@ -66,18 +64,13 @@ class TestSampling:
             assert set(one.tokens.values()) <= {1}
             for token in one.tokens:
                 seen[token] = seen.get(token, 0) + 1
-        judge = Classifier(model.stored, view)
+        judge = Likelihood(model.stored, view)
         for token in ("viagra", "casino", "subject:cheap", "header:from", "agenda"):
             p = judge.probabilities(rows_of(model.stored, [token])[token])[1]
             assert abs(seen.get(token, 0) - many * p) < 5 * sqrt(many * p * (1 - p)) + 1
 
 
 def probabilities(model, view, place):
-    judge, words = Classifier(model.stored, view), Vocabulary(model.stored)
-    found = {}
-    for block in words.blocks():
-        for text in words.tokens(range(block.start, block.start + len(block.last_days))):
-            row = rows_of(model.stored, [text]).get(text)
-            if row is not None:
-                found[text] = judge.probabilities(row)[place]
-    return found
+    judge = Likelihood(model.stored, view)
+    texts = [words.text(n) for words in words_of(model.stored) for n in range(len(words.fingerprints))]
+    return {text: judge.probabilities(row)[place] for text, row in rows_of(model.stored, texts).items()}
