@@ -59,7 +59,7 @@ def model(data: bytes) -> None:
     forged, rest = data[:1] > b"\x7f", data[1:]
     file, _, journal = rest.partition(JOURNAL)
     if forged:
-        file, journal = sealed_model(file, stretches=True), sealed_journal(journal)
+        file, journal = sealed_model(file, blocks=True), sealed_journal(journal)
     path = FOLDER / "changed"
     path.write_bytes(file)
     (FOLDER / "changed.journal").write_bytes(journal)
