@@ -40,7 +40,7 @@ def test_a_flipped_bit_is_told_or_changes_nothing(spamnb, own, name):
             except ModelError as error:
                 found[at, bit] = error.why
             write(own, at, content[at : at + 1])
-    assert {*found.values()} == ({said} if name == "index" else {answer, said})  # the index is read whole
+    assert {said} <= {*found.values()} <= {answer, said}
     at, bit = next(place for place, said in found.items() if said == said)
     write(own, at, bytes([content[at] ^ 1 << bit]))
     damaged = Path(own).read_bytes()

@@ -62,7 +62,7 @@ def test_the_page_s_examples_run(tmp_path):
     assert journal(path, 1) == []
     with open(path + ".journal", "ab") as file:
         file.write(b"\x92\xce\0")
-    assert journal(path, StoredModel.open(path).generation) == [record]
+    assert repr(journal(path, StoredModel.open(path).generation)) == repr([record])  # NaN as itself
 
 
 def test_the_page_names_every_key_and_column(tmp_path):
