@@ -58,15 +58,23 @@ cdef class CountTable(Counts):
         memset(self.sums, 0, NUMBER_COUNT * self.label_count * sizeof(NumberSums))
 
     def __dealloc__(self):
+        self.free_entries()
+        free(self.grams)
+        free(self.sums)
+
+    cdef void free_entries(self) noexcept nogil:
+        """Give the memory of all entries back."""
         free(self.keys)
         free(self.counts)
         free(self.first_days)
         free(self.last_days)
         free(self.text_ends)
         free(self.letters)
-        free(self.grams)
         free(self.slots)
-        free(self.sums)
+        self.keys = self.text_ends = NULL
+        self.first_days = self.last_days = NULL
+        self.counts, self.letters, self.slots = NULL, NULL, NULL
+        self.used = self.room = self.letter_count = self.letter_room = self.slot_bits = 0
 
     def __len__(self):
         return self.used
@@ -419,11 +427,10 @@ cdef class CountTable(Counts):
         return 0
 
     def clear_entries(self):
-        """Forget tokens, pairs and their totals; messages, numbers and grams stay."""
+        """Forget tokens, pairs and their totals, and give their memory back; messages, numbers and grams stay."""
         self.begin()
-        if self.slots is not NULL:
-            memset(self.slots, 0, 2 * self.room * sizeof(uint32_t))
-        self.used = self.letter_count = self.highest = 0
+        self.free_entries()
+        self.highest = 0
         memset(self.presence_totals, 0, sizeof(self.presence_totals))
         memset(self.occurrence_totals, 0, sizeof(self.occurrence_totals))
         memset(self.pair_totals, 0, sizeof(self.pair_totals))

@@ -105,6 +105,13 @@ cdef class MessageRows:
             raise IndexError("no such message")
         return [self.it.grams[n] for n in range(self.it.gram_starts[message], self.it.gram_starts[message + 1])]
 
+    def drop_texts(self):
+        """Give the memory of all texts back: to score messages, nobody needs them."""
+        free(self.it.ends)
+        free(self.it.letters)
+        self.it.ends, self.it.letters = NULL, NULL
+        self.it.size = self.it.room = 0
+
     def chosen(self, messages):
         """Return some messages, in the order given, without texts, numbers and dates."""
         cdef Numbers wanted = Numbers(messages, sizeof(int64_t))

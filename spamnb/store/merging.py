@@ -23,7 +23,7 @@ from spamnb.store.stored_model import StoredModel
 
 NumberSums = dict[str, list[list[int | float]]]  # of each numeric feature and label: n, Σx, Σx²
 
-IN_MEMORY = 1 << 26  # bytes of entries; more of them are kept in an unnamed file
+IN_MEMORY = 1 << 24  # bytes of entries; more of them are kept in an unnamed file
 PIECE = 1 << 20  # bytes
 MAX_INT32 = (1 << 31) - 1
 MAX_INTEGER = 1 << 63  # that msgpack has, with a sign

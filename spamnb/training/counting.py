@@ -29,7 +29,7 @@ class Counting:
 
     def __init__(self, path: str, labels: Sequence[str], memory: int) -> None:
         self.folder = os.path.dirname(path) or "."
-        self.share = memory // 2  # the rest is for batches under way, the sample, and the merge
+        self.share = 3 * memory // 10  # the rest is for the sample, for batches under way, and for the merge
         self.learned, self.taken = CountTable(labels), CountTable(labels)
         self.runs: dict[int, list[Run]] = {1: [], -1: []}  # by the sign of what is in them
 
@@ -41,17 +41,22 @@ class Counting:
             self.taken.add(rows, steps.taken, steps.taken_from, day)
         full = self.learned.is_full or self.taken.is_full
         if full or self.learned.size + self.taken.size > self.share:
-            self._write_run(self.learned, 1)
-            self._write_run(self.taken, -1)
+            self._write_runs()
 
     @property
     def is_in_memory(self) -> bool:
         return not any(self.runs.values())
 
     def sources(self) -> list[Source]:
-        """Return all that is to be added up."""
+        """Return all that is to be added up; the last run is written, if there are others."""
+        if not self.is_in_memory:
+            self._write_runs()
         runs = [Source(run, sign) for sign, runs in self.runs.items() for run in runs]
         return [*runs, Source(self.learned), Source(self.taken, -1)]
+
+    def _write_runs(self) -> None:
+        self._write_run(self.learned, 1)
+        self._write_run(self.taken, -1)
 
     def _write_run(self, table: CountTable, sign: int) -> None:
         """Write the tokens of a table to a file; its counts of messages and grams stay where they are."""

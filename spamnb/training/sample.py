@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 SAMPLE_SIZE = 5000  # messages of each label: 0.1 % of them, the ham that may be lost, are five
 SAMPLE_BYTES = 64 << 20  # of memory that those of a label may take
+SLACK = 1.05  # more than it may have is sampled before some is dropped
 HIGHEST_DIGEST = (1 << 64) - 1
 
 
@@ -33,6 +34,14 @@ class Piece(NamedTuple):
     rows: MessageRows
     digests: Array
     sizes: Array  # bytes of memory
+
+    @classmethod
+    def of(cls, rows: MessageRows, messages: Array, digests: Array, sizes: Array) -> Piece:
+        """Choose messages of a batch; it is kept as it is, if these are all of them in their order."""
+        if len(messages) == len(rows) and (messages == np.arange(len(rows))).all():
+            rows.drop_texts()
+            return cls(rows, digests, sizes)
+        return cls(rows.chosen(messages), digests[messages], sizes[messages])
 
     def chosen(self, which: Array) -> Piece:
         return Piece(self.rows.chosen(np.flatnonzero(which)), self.digests[which], self.sizes[which])
@@ -51,9 +60,10 @@ class LabelSample:
         digests, sizes = np.frombuffer(rows.digests, np.uint64), np.frombuffer(rows.sizes, np.int64)
         messages = messages[digests[messages] <= np.uint64(self.limit)]
         if len(messages):
-            self.pieces.append(Piece(rows.chosen(messages), digests[messages], sizes[messages]))
-            self._measure()
-            if self.count > 1.5 * SAMPLE_SIZE or self.size > 1.25 * SAMPLE_BYTES:
+            self.pieces.append(Piece.of(rows, messages, digests, sizes))
+            self.count += len(messages)
+            self.size += int(sizes[messages].sum())
+            if self.count > SLACK * SAMPLE_SIZE or self.size > SLACK * SAMPLE_BYTES:
                 self.shrink()
 
     def shrink(self) -> None:
@@ -65,13 +75,12 @@ class LabelSample:
         order = np.argsort(digests)[:SAMPLE_SIZE]
         fitting = int(np.searchsorted(np.cumsum(sizes[order]), SAMPLE_BYTES, "right"))
         self.limit = int(digests[order[fitting - 1]]) if fitting else 0
-        kept = [piece.chosen(piece.digests <= np.uint64(self.limit)) for piece in self.pieces]
-        self.pieces = [piece for piece in kept if len(piece.digests)]
-        self._measure()
-
-    def _measure(self) -> None:
-        self.count = sum(len(piece.digests) for piece in self.pieces)
-        self.size = sum(int(piece.sizes.sum()) for piece in self.pieces)
+        self.count, self.size = fitting, int(sizes[order[:fitting]].sum())
+        for number, piece in enumerate(self.pieces):  # one by one: all of them twice would be much memory
+            fits = piece.digests <= np.uint64(self.limit)
+            if not fits.all():
+                self.pieces[number] = piece.chosen(fits)
+        self.pieces = [piece for piece in self.pieces if len(piece.digests)]
 
 
 class Sample:
