@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from spamnb.bayes.classifier import Classifier as Classifier
     from spamnb.bayes.verdict import Verdict as Verdict
     from spamnb.bayes.view import View as View
+    from spamnb.core.native import CountTable as CountTable
     from spamnb.errors import SpamnbError as SpamnbError
     from spamnb.library import learn as learn
     from spamnb.library import train as train
     from spamnb.model import Model as Model
     from spamnb.reading.settings import Settings as Settings
-    from spamnb.tables.count_table import CountTable as CountTable
 
 __version__ = "0.1.0"
 _HOMES = {
     "Classifier": "spamnb.bayes.classifier",
-    "CountTable": "spamnb.tables.count_table",
+    "CountTable": "spamnb.core.native",
     "Model": "spamnb.model",
     "Settings": "spamnb.reading.settings",
     "SpamnbError": "spamnb.errors",

@@ -27,7 +27,8 @@ from spamnb.serve.options import Options
 from spamnb.serve.rspamd import Rspamd
 from spamnb.serve.service import Service
 from spamnb.serve.spamd import Spamd
-from spamnb.tables.loading import load_table
+from spamnb.store.learned import LearnedMessages
+from spamnb.store.merging import Source, merged
 from spamnb.training.learn import learn
 
 HAM = b"From: ann@example.org\nSubject: notes\n\nagenda for tuesday, thanks\n"
@@ -73,7 +74,8 @@ def model(data: bytes) -> None:
         assert forged or in_memory.score == verdict.score
         judge.stored.histogram()
         ModelSummary.of(judge, 3)
-        load_table(judge.stored)
+        merged(judge.stored.labels, [Source(judge.stored)])
+        LearnedMessages.load(judge.stored)
     with suppress(SpamnbError), patch("spamnb.training.learn.fold_in_background"):  # begun after damage
         learn(str(path), HAM + b"more\n", "ham")
 
