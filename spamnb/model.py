@@ -71,7 +71,8 @@ class Model:
         about, self.view = judge.head, self.given_view or view_of(judge)
         # Cutoffs hold for the model's own view only.
         has_cutoffs = self.given_view is None and self.view.has_cutoffs
-        self.misfiled = about.get("misfiled", NONE_MISFILED) if has_cutoffs else NONE_MISFILED
+        misfiled = about.get("misfiled", NONE_MISFILED) if has_cutoffs else NONE_MISFILED
+        self.classifier = Classifier(self.totals, self.view, misfiled, judge.counts)
         self.judge_by([layer.counts for layer in self.layers])
         self.cutoffs = cutoffs_of(judge, self.given_cutoffs) if self.given_cutoffs or has_cutoffs else None
         self.calibration = Calibration(*about["calibration"]) if has_cutoffs else None
@@ -82,8 +83,7 @@ class Model:
     def judge_by(self, layers: "Sequence[Counts]", are_in_memory: bool = False) -> None:
         """Look tokens up in these counts: of the model and its base, or of one of them."""
         first, *others = layers
-        self.counts = CountSum(first, *others) if others else first
-        self.classifier = Classifier(self.totals, self.view, self.misfiled, self.counts)
+        self.counts = self.classifier.counts = CountSum(first, *others) if others else first
         self.scorers = Scorers(self.classifier, self.settings, are_in_memory)
 
     @classmethod

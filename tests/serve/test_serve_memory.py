@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from spamnb.core.native import read
-from spamnb.in_memory import MemoryScorer
+from spamnb.core.native import CountTable, FileCounts, read
 from spamnb.model import Model
 from spamnb.serve import open_models
 from spamnb.serve.open_models import SharedModel
@@ -42,13 +41,12 @@ def said(messages):
 def test_the_same_as_from_disk(spamnb, three, said, monkeypatch):
     """Also with other labels, and where it is too large for the memory."""
     kept = SharedModel(spamnb.model).current()
-    assert kept.scorer
+    assert isinstance(kept.counts, CountTable)
     assert said(kept) == said(kept) == said(Model.open(spamnb.model))
     assert said(SharedModel(three).current()) == said(Model.open(three))
-    monkeypatch.setattr(open_models, "MOST_COUNT_BYTES", 1000)
+    monkeypatch.setattr(open_models, "MOST_ENTRY_BYTES", 1000)
     large = SharedModel(spamnb.model).current()
-    assert isinstance(large.scorer, MemoryScorer)
-    assert not large.scorer.layers[0].in_memory
+    assert isinstance(large.counts, FileCounts)
     assert said(large) == said(kept)
 
 

@@ -44,7 +44,6 @@ def layered(tmp_path, base):
 def test_all_ways_to_judge_agree(layered):
     one_by_one, in_memory = Model.open(layered), load_into_memory(Model.open(layered))
     assert one_by_one.base
-    assert in_memory.scorer
     for raw in LATER:
         features = in_memory.features(read(raw))
         assert in_memory.verdict(features).as_map() == one_by_one.classify(raw).as_map()
