@@ -1,5 +1,7 @@
 """Two tables as one: the score on top of a base is that of the sum."""
 
+from itertools import pairwise
+
 import pytest
 from helpers.textbook import features, table_of
 
@@ -14,8 +16,7 @@ WORDS = ["noon", "room", "list", "pills", "now", "win", "agenda", "unknown"]
 
 
 def message(words):
-    pairs = zip(words, words[1:], strict=False)
-    return features(dict.fromkeys(words, 1), None, pairs, [WORDS.index(word) for word in words])
+    return features(dict.fromkeys(words, 1), None, pairwise(words), [WORDS.index(word) for word in words])
 
 
 def table(*mail):

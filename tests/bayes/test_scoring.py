@@ -1,4 +1,4 @@
-"""One message, many at once, left out, online: the same score to the last bit, by every view of any counts."""
+"""One message, many, left out, online: the same score to the last bit, by every view of any counts."""
 
 import pickle
 
@@ -177,9 +177,7 @@ def test_left_out(corpus, view, misfiled):
     scorer = FeatureScorer(likelihood, table)
     before = joints(scorer.score_rows, corpus, everyone)
     likelihood.correct(misfiled)
-    expected = [
-        corpus.by_hand(view, [n for n in everyone if n != left], left, misfiled) for left in everyone
-    ]
+    expected = [corpus.by_hand(view, [n for n in everyone if n != left], left, misfiled) for left in everyone]
     assert joints(scorer.score_left_out, corpus, everyone, corpus.truth) == expected
     assert joints(scorer.score_left_out, without_places(corpus), everyone, corpus.truth) == expected
     many = np.tile(corpus.truth, MANY)

@@ -120,10 +120,10 @@ def test_a_base_that_does_not_fit_any_more(layered, base, capfd):
     assert [judge.classify(raw).as_map() for raw in LATER] == alone
 
 
-@pytest.mark.parametrize("column", ["tokens", "grams"])
+@pytest.mark.parametrize("column", ["entries", "grams"])
 def test_damage_that_is_found_late(layered, base, column, capfd):
     """A model in a file is verified where it is read."""
-    found = StoredModel.open(base).column(column)
+    found = StoredModel.open(base).columns[column]
     data = bytearray(Path(base).read_bytes())
     data[found.at : found.at + found.size] = bytes(found.size)
     Path(base).write_bytes(data)
