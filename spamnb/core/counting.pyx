@@ -3,6 +3,7 @@
 cdef enum:
     AHEAD = 16  # entries that are prefetched before their turn
     MAX_STEPS_OF_LESSON = 2  # a message is moved from a label to another
+    MEMORY_PAGE = 4096  # bytes; larger ones are a multiple of it
 
 
 cdef struct Tally:  # what a message changes in the totals
@@ -156,11 +157,31 @@ cdef void count_numbers(CountTable table, const int64_t *numbers, int label, int
             sums.high_squares -= sums.low_squares > before
 
 
+cdef extern from *:
+    """
+    #include <sys/mman.h>
+    #ifdef __linux__
+    #define spamnb_populate(start, size) madvise(start, size, 23)  /* MADV_POPULATE_WRITE; older systems do nothing */
+    #else
+    #define spamnb_populate(start, size) 0
+    #endif
+    """
+    int populate "spamnb_populate"(void *start, size_t size) noexcept nogil
+
+
+cdef void get_pages(void *start, Size size) noexcept nogil:
+    """Get the pages of some memory at once, in a quarter of the time that they take one by one."""
+    cdef Size before = -<Size>start & (MEMORY_PAGE - 1)
+    if size > before:
+        populate(<Byte *>start + before, (size - before) & -<Size>MEMORY_PAGE)
+
+
 cdef int make_grams(CountTable table) except -1 nogil:
     table.grams = <int32_t *>calloc(<Size>COUNTERS * table.label_count, sizeof(int32_t))
     if table.grams is NULL:
         with gil:
             raise MemoryError
+    get_pages(table.grams, <Size>COUNTERS * table.label_count * sizeof(int32_t))
     return 0
 
 
