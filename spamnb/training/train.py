@@ -86,7 +86,7 @@ def write(
     labels = kept_labels(aim.labels, sources)
     indices = indices_of(aim.labels, labels)
     sample.relabel(indices)
-    has_scores = has_spam(labels) and aim.about.view.has_cutoffs and sample.by_label
+    has_scores = has_spam(labels) and aim.about.view.has_cutoffs and sample.pieces()
     is_whole = aim.stored is None and counting.is_in_memory and labels == aim.labels
     table = counting.learned if is_whole else sample.vocabulary(labels) if has_scores else None
     total = add_up(path, aim.labels, labels, sources, fill=None if is_whole else table)
