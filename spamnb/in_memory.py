@@ -22,7 +22,7 @@ def file_table(stored: StoredModel) -> CountTable:
 def load_into_memory(
     model: Model, table_of: Callable[[StoredModel], CountTable | None] = file_table
 ) -> Model:
-    """Hold the counts of a model, and of its base, in memory; on disk stay those that there is no table of."""
+    """Hold the counts of a model, and of its base, in memory; those without a table stay on disk."""
     try:
         tables = [table_of(stored) for stored in model.layers]
         layers = [_with_journal(*layer) for layer in zip(model.layers, tables, strict=True)]

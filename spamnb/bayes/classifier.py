@@ -1,4 +1,4 @@
-"""Scores of messages by counts, seen through a view: with their evidence, or of many by any number of threads."""
+"""Scores of messages by counts, seen through a view: with their evidence, or of many by any threads."""
 
 from __future__ import annotations
 
