@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import argparse
 import os
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from corpora import SPAMASSASSIN
-from spamnb.bayes.bulk_classifier import BulkClassifier
+from spamnb.bayes.likelihood import Likelihood
+from spamnb.core.native import CountTable, FeatureScorer
 from spamnb.evaluation.candidates import parse_candidate
-from spamnb.evaluation.corpus import Corpus
+from spamnb.evaluation.corpus import NO_DAY, Corpus
 from spamnb.evaluation.metrics import measure
 from spamnb.reading.settings import Settings
+from spamnb.store.merging import Source, merged
 from spamnb.training.batches import MailToRead
 from spamnb.workers.local import LocalPool
 
@@ -75,18 +76,17 @@ class Mail:
         self.is_spam = self.corpus.truth == 1
 
     def figures(self, one: Candidate, learned: Array, tested: Array, rare: int) -> list[float]:
-        table = self.corpus.table(learned)
+        table = CountTable(LABELS)
+        self.corpus.change(table, np.flatnonzero(learned), 1)
+        totals: Any = table
         if rare:
-            kept = table.message_counts.sum(axis=0) > rare
-            table = replace(
-                table,
-                message_counts=table.message_counts * kept,
-                occurrence_counts=table.occurrence_counts * kept,
-            )
-        rows = self.corpus.rows.chosen(np.flatnonzero(tested))
-        joint = BulkClassifier.of(table, one.view).joints(rows)
+            table, whole = table.copy(), table
+            totals = merged(LABELS, [Source(whole)], fill=table, oldest_day=NO_DAY + 1, rare=rare)
+        messages = np.flatnonzero(tested)
+        joint = np.empty((len(messages), len(LABELS)))
+        FeatureScorer(Likelihood(totals, one.view), table).score_rows(self.corpus.rows, messages, joint)
         score = np.clip(np.nan_to_num(joint[:, 1] - joint[:, 0]), -1e300, 1e300)
-        truth = self.corpus.truth[tested].astype(int)
+        truth = self.corpus.truth[tested]
         shares = np.full((len(truth), 2), 0.5)
         found = measure(LABELS, truth, truth, score, shares)
         missed = found["spam_missed_at_ham_lost"]

@@ -25,9 +25,8 @@ from documents import docx, pdf, qr_code, smuggling_page
 from corpora import LABELS, Corpus, lay_out
 from spamnb import train
 from spamnb.core.native import is_html, read, render_page
-from spamnb.inspection.model_summary import most_telling_tokens
+from spamnb.inspection.model_summary import ModelSummary
 from spamnb.model import Model
-from spamnb.tables.loading import load_table
 
 LOOK_ALIKES = str.maketrans("aeopcyxi", "аеорсухі")
 ZERO_WIDTH = "\N{ZERO WIDTH SPACE}"
@@ -123,15 +122,14 @@ def unfolded(head: bytes) -> list[bytes]:
 
 def attacks(model: Model, ham: list[str]) -> dict[str, Callable[[Mail], bytes]]:
     """Each a function from a mail to the bytes of the attack."""
-    columns = load_table(model.stored)
+    telling = ModelSummary.of(model, 20_000).telling
 
     def words(label: str, many: int) -> list[str]:
-        telling = most_telling_tokens(columns, model.view, columns.tokens, many)[label]
-        return [one.token for one in telling if ":" not in one.token]
+        return [one.token for one in telling[label][:many] if ":" not in one.token]
 
     hammy, spammy = words("ham", 5000), set(words("spam", 20_000))
-    telling = most_telling_tokens(columns, model.view, columns.tokens, 20_000)["spam"]
-    hosts = [one.token.removeprefix("url:") for one in telling if one.token.startswith("url:www.")][:50]
+    urls = [one.token for one in telling["spam"] if one.token.startswith("url:www.")]
+    hosts = [url.removeprefix("url:") for url in urls][:50]
     chosen = random.Random(1)
 
     def disguised(change: Callable[[str], str]) -> Callable[[Mail], bytes]:

@@ -24,17 +24,15 @@ from tables import table
 
 from corpora import Corpus as Mail
 from corpora import lay_out, listed
-from spamnb.bayes.bulk_classifier import BulkClassifier, counts_by_token, narrowed
 from spamnb.bayes.cutoffs import measured, misfiled_shares, score_scale, spam_scores
 from spamnb.bayes.layers import LayeredTotals, layers_of
 from spamnb.bayes.likelihood import Likelihood
 from spamnb.bayes.verdict import Cutoffs
+from spamnb.core.native import CountSum, CountTable, FeatureScorer
 from spamnb.evaluation.corpus import Corpus
 from spamnb.evaluation.intervals import auc_loss
 from spamnb.model import DEFAULT_VIEW as VIEW
 from spamnb.reading.settings import Settings
-from spamnb.tables.lookup import added_counts
-from spamnb.tables.totals import Totals
 from spamnb.training.batches import MailToRead
 from spamnb.workers.local import LocalPool
 
@@ -55,22 +53,19 @@ class Counted:
     """The counts of some messages."""
 
     def __init__(self, corpus: Corpus, messages: Array) -> None:
-        found = corpus.table(messages)
-        self.counts = counts_by_token(VIEW, found.message_counts, found.occurrence_counts)
-        self.grams = narrowed(found.grams.T)
-        self.totals = Totals.of(found.only(found.message_counts.max(axis=0) > 0))
+        self.table = CountTable(LABELS)
+        corpus.change(self.table, messages, 1)
 
-    def by_itself(self) -> BulkClassifier:
-        return BulkClassifier(Likelihood(self.totals, VIEW), self.counts, self.grams)
+    def by_itself(self) -> FeatureScorer:
+        return FeatureScorer(Likelihood(self.table, VIEW), self.table)
 
-    def on(self, base: Counted) -> BulkClassifier:
+    def on(self, base: Counted) -> FeatureScorer:
         """Judge as a model on a base does: by the base, by the sum of both, or by itself."""
-        is_own, is_base = layers_of(min(self.totals.messages), min(base.totals.messages))
+        is_own, is_base = layers_of(min(self.table.messages), min(base.table.messages))
         if not (is_own and is_base):
             return (self if is_own else base).by_itself()
-        likelihood = Likelihood(LayeredTotals(self.totals, base.totals), VIEW)
-        counts, grams = added_counts(self.counts, base.counts), added_counts(self.grams, base.grams)
-        return BulkClassifier(likelihood, counts, grams)
+        likelihood = Likelihood(LayeredTotals(self.table, base.table), VIEW)
+        return FeatureScorer(likelihood, CountSum(self.table, base.table))
 
 
 @dataclass(frozen=True)
@@ -88,10 +83,12 @@ class Figures:
         return cls(100 * estimate.value if estimate else 0.0, caught, lost, called_ham)
 
     @classmethod
-    def by(cls, classifier: BulkClassifier, limits: Limits, rows: Any, is_spam: Array) -> Figures:
+    def by(cls, scorer: FeatureScorer, limits: Limits, corpus: Corpus, judged: Array) -> Figures:
         cutoffs, shares = limits
-        classifier.likelihood.correct(shares)
-        return cls.of(is_spam, spam_scores(LABELS, classifier.joints(rows)), cutoffs.ham, cutoffs.spam)
+        scorer.likelihood.correct(shares)
+        joints = np.empty((len(judged), len(LABELS)))
+        scorer.score_rows(corpus.rows, judged, joints)
+        return cls.of(corpus.truth[judged] == 1, spam_scores(LABELS, joints), cutoffs.ham, cutoffs.spam)
 
 
 class Trial:
@@ -114,7 +111,7 @@ class Trial:
         ]
         self.corpus = Corpus.of(LABELS, batches)
         self.is_base = np.arange(len(self.corpus)) < len(base)
-        self.base = Counted(self.corpus, self.is_base)
+        self.base = Counted(self.corpus, np.flatnonzero(self.is_base))
         self.base_limits = self.limits(self.base, np.flatnonzero(self.is_base))
 
     def draws(self, seed: int) -> tuple[list[Array], Array]:
@@ -132,20 +129,15 @@ class Trial:
     def limits(self, counted: Counted, learned: Array) -> Limits:
         """Set the cutoffs of a model by its mail, as training does; with the shares of misfiled mail."""
         truth = self.corpus.truth[learned]
-        scores, shares = left_out(counted.by_itself(), self.corpus.rows.chosen(learned), truth)
+        scores, shares = left_out(counted.by_itself(), self.corpus, learned)
         leads = np.full(len(scores), np.nan)
         return measured(LABELS, truth, scores, leads, scale=score_scale(VIEW))[0], shares
 
     def figures(self, learned: Array, judged: Array) -> dict[str, Figures]:
         """Learn and judge: by itself, by the base alone, and on the base."""
-        messages = np.zeros(len(self.corpus), bool)
-        messages[learned] = True
-        own, of_judged = (
-            Counted(self.corpus, messages),
-            (self.corpus.rows.chosen(judged), self.corpus.truth[judged] == 1),
-        )
+        own, of_judged = Counted(self.corpus, learned), (self.corpus, judged)
         limits = self.limits(own, learned)
-        _, is_base = layers_of(min(own.totals.messages), min(self.base.totals.messages))
+        _, is_base = layers_of(min(own.table.messages), min(self.base.table.messages))
         return {
             ALONE: Figures.by(own.by_itself(), limits, *of_judged),
             BASE: Figures.by(self.base.by_itself(), self.base_limits, *of_judged),
@@ -157,19 +149,18 @@ class Trial:
         return path
 
 
-def left_out(classifier: BulkClassifier, rows: Any, truth: Array) -> tuple[Array, tuple[float, float]]:
+def left_out(scorer: FeatureScorer, corpus: Corpus, messages: Array) -> tuple[Array, tuple[float, float]]:
     """Score messages as training does, each by the others; also returns the shares of misfiled mail."""
-    classifier.open(rows)
+    truth, joints = corpus.truth[messages], np.empty((len(messages), len(LABELS)))
 
     def scores() -> Array:
-        return spam_scores(LABELS, classifier.left_out_joints(range(len(truth)), truth.tolist())).astype(
-            np.float32
-        )
+        scorer.score_left_out(corpus.rows, messages, truth, joints)
+        return spam_scores(LABELS, joints).astype(np.float32)
 
     found = scores()
     shares = misfiled_shares(LABELS, truth, found)
     if any(shares):
-        classifier.likelihood.correct(shares)
+        scorer.likelihood.correct(shares)
         found = scores()
     return found, shares
 

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+import os
 
 import numpy as np
 
-from spamnb.arrays import Texts
-from spamnb.model import settings_of
+from spamnb.core.native import CountTable
+from spamnb.inspection.words import words_of
+from spamnb.store.learned import LearnedMessages
+from spamnb.store.merging import Source, merged
 from spamnb.store.stored_model import StoredModel
-from spamnb.tables.count_table import CountTable, sum_tables
-from spamnb.tables.learned import LearnedMessages
-from spamnb.tables.loading import load_table
-from spamnb.training.writing import write
-
-if TYPE_CHECKING:
-    from peers import Array
+from spamnb.store.writing import write_model
 
 SMALL, LARGE = 50_000, 5_000_000
 LENGTH = 12  # characters of a made-up token
@@ -26,40 +21,42 @@ TOKENS_A_MESSAGE = 20  # new ones; as in corpora.resampled
 def make(path: str, trained: str, tokens: int) -> None:
     """The most frequent words of a trained model, filled up with made-up ones to a number of tokens."""
     stored = StoredModel.open(trained)
-    known = frequent(load_table(stored), min(SMALL, tokens))
-    more = tokens - len(known.fingerprints)
-    write(path, sum_tables([known, made_up(known, more)]) if more > 0 else known, settings_of(stored))
+    table = CountTable(stored.labels)
+    table.add_messages(stored.messages)
+    add_frequent(table, stored, min(SMALL, tokens))
+    learned = add_made_up(table, max(0, tokens - len(table)))
+    about = {name: stored.head[name] for name in ("settings", "view", "ham_loss", "cutoffs", "calibration")}
+    total = merged(stored.labels, [Source(table)], folder=os.path.dirname(path))
+    os.replace(write_model(path, total, learned, about), path)
 
 
-def frequent(table: CountTable, tokens: int) -> CountTable:
-    order = np.argsort(-table.message_counts.sum(axis=0), kind="stable")
-    kept = np.zeros(len(order), bool)
-    kept[order[:tokens]] = True
-    return table.only(kept)
+def add_frequent(table: CountTable, stored: StoredModel, tokens: int) -> None:
+    blocks = list(words_of(stored))
+    messages = np.concatenate([words.message_counts.sum(axis=0) for words in blocks])
+    least = np.sort(messages)[-min(tokens, len(messages))]
+    for words in blocks:
+        for n in np.flatnonzero(words.message_counts.sum(axis=0) >= least).tolist():
+            if len(table) < tokens:
+                row = words.message_counts[:, n].tolist()
+                table.add_word(
+                    int(words.fingerprints[n]), words.text(n).encode(), row, int(words.last_days[n])
+                )
 
 
-def made_up(like: CountTable, tokens: int, seed: int = 1) -> CountTable:
-    draw = np.random.default_rng(seed)
-    fingerprints = np.unique(draw.integers(0, 2**64, tokens, np.uint64))
-    many = len(fingerprints)
-    labels = len(like.labels)
-    message_counts: Array = np.zeros((labels, many), like.message_counts.dtype)
-    message_counts[draw.integers(0, labels, many), np.arange(many)] = draw.geometric(0.5, many)
-    messages = many // TOKENS_A_MESSAGE
-    digests = draw.integers(0, 2**64, messages, np.uint64).tolist()
-    places = draw.integers(0, labels, messages)
-    days = np.full(many, like.last_days.max(), like.last_days.dtype)
-    return replace(
-        like,
-        messages=tuple(np.bincount(places, minlength=labels).tolist()),
-        numbers={},
-        fingerprints=fingerprints,
-        texts=Texts(
-            np.arange(1, many + 1) * LENGTH, draw.integers(ord("a"), ord("z") + 1, many * LENGTH, np.uint8)
-        ),
-        message_counts=message_counts,
-        occurrence_counts=message_counts,
-        first_days=days,
-        last_days=days,
-        learned=LearnedMessages.of(digests, places.tolist()),
+def add_made_up(table: CountTable, tokens: int, seed: int = 1) -> LearnedMessages:
+    """Add words that nobody wrote, and return messages that nobody sent."""
+    draw, labels = np.random.default_rng(seed), len(table.labels)
+    letters = draw.integers(ord("a"), ord("z") + 1, (tokens, LENGTH), np.uint8)
+    columns = (
+        draw.integers(0, 2**64, tokens, np.uint64),
+        draw.integers(0, labels, tokens),
+        draw.geometric(0.5, tokens),
     )
+    for text, key, label, count in zip(letters, *(column.tolist() for column in columns), strict=True):
+        row = [0] * labels
+        row[label] = count
+        table.add_word(key, text.tobytes(), row, 1)
+    messages = tokens // TOKENS_A_MESSAGE
+    of_label = draw.integers(0, labels, messages)
+    table.add_messages(np.bincount(of_label, minlength=labels).tolist())
+    return LearnedMessages.of(draw.integers(0, 2**64, messages, np.uint64), of_label)

@@ -14,15 +14,14 @@ from spamnb.labels import LABELS
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import chunks
 from spamnb.model import Model
-from spamnb.reading.batch import read_columns
 from spamnb.reading.settings import Settings
-from spamnb.tables.learned import NOTHING_LEARNED
-from spamnb.tables.spilling import SpillFile
+from spamnb.store.learned import NOTHING_LEARNED
 from spamnb.training.batches import Batch
+from spamnb.training.counting import Counting
 from spamnb.training.known_messages import KnownMessages, Summary
-from spamnb.training.sample import Sample
-from spamnb.training.writing import write_shards
-from spamnb.workers.local import LocalTableSum
+from spamnb.training.plan import About
+from spamnb.training.sample import Sample, SampleScorer
+from spamnb.training.writing import add_up, put_in_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from spamnb.core.native import Message
 
 T = TypeVar("T")
+MEMORY = 4 << 30  # bytes: no run is written
 
 
 class Stages:
@@ -46,25 +46,25 @@ class Stages:
 def training_stages(mail: dict[str, str]) -> dict[str, float]:
     """The same work as `spamnb train --jobs 1`, for an mbox a label."""
     stages = Stages()
-    file = SpillFile(tempfile.gettempdir())
-    total, sample = LocalTableSum(None, LABELS, file), Sample(file)
-    seen, reader = KnownMessages(NOTHING_LEARNED, LABELS), BatchReader(Settings())
-    for label, size, raws in messages_of(stages, mail):
-        with stages.of("reading, features, digests, numbers"):
-            reader.add([raw.data for raw in raws])
-        with stages.of("rows of a batch"):
-            names = [(raw.path, raw.index) for raw in raws]
-            batch = Batch(label, names, *read_columns(reader), [], size)
-        with stages.of("counting"):
-            steps, _ = seen.steps(batch, False, Summary())
-            total.add(batch, steps, 1)
-        with stages.of("sample for cutoffs"):
-            sample.add(batch, steps)
-    with stages.of("summing tables"):
-        shards = total.shards()
-    with stages.of("cutoffs, writing"), tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model")
-        write_shards(path, LABELS, shards, seen.learned(), Settings(), sample=sample)
+        counting, sample, about = Counting(path, LABELS, MEMORY), Sample(), About(Settings())
+        known, reader = KnownMessages(NOTHING_LEARNED, LABELS), BatchReader(Settings())
+        for label, size, raws in messages_of(stages, mail):
+            with stages.of("reading, features, digests, numbers"):
+                reader.add([raw.data for raw in raws])
+                batch = Batch(label, [(raw.path, raw.index) for raw in raws], reader.rows(), [], size)
+                batch.rows.keeps_places = True
+            with stages.of("counting"):
+                steps = known.steps(batch, False, Summary())
+                counting.add(batch.rows, steps, 1)
+            with stages.of("sample for cutoffs"):
+                sample.add(batch.rows, steps)
+        with stages.of("merging"):
+            total = add_up(path, LABELS, LABELS, counting.sources())
+        with stages.of("cutoffs, writing"):
+            scorer = SampleScorer(sample, about.view, total, counting.learned, 1)
+            put_in_place(path, total, known.learned(), about, scorer=scorer)
     return stages.spent
 
 

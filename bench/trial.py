@@ -25,7 +25,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -37,16 +37,24 @@ from rules import CHANGES, TOKENS, Change
 from corpora import LABELS, write_mbox
 from corpora import Corpus as RawCorpus
 from spamnb import train
-from spamnb.arrays import Sets
-from spamnb.bayes.bulk_classifier import BulkClassifier
-from spamnb.core.native import BODY, COUNTERS, HEAD
+from spamnb.bayes.likelihood import Likelihood
+from spamnb.core.native import (
+    BODY,
+    COUNTERS,
+    HEAD,
+    CountTable,
+    FeatureScorer,
+    FeatureSet,
+    MessageRows,
+    Tokenizer,
+    read,
+)
 from spamnb.core.native import part_of as part_of_counter
-from spamnb.evaluation.corpus import Corpus
 from spamnb.evaluation.intervals import misplaced_shares
+from spamnb.mailboxes.skipped import Unreadable
+from spamnb.mailboxes.sources import messages as messages_of
 from spamnb.model import DEFAULT_VIEW, Model
 from spamnb.reading.settings import Settings
-from spamnb.training.batches import MailToRead
-from spamnb.workers.local import LocalPool
 
 ROOT = Path(__file__).parent.parent
 SPLITS = 10
@@ -54,7 +62,44 @@ HAM_LOST = 0.005
 # Headers that give a corpus away: of the filter that sorted it.
 GIVEAWAYS = r"(?:header:)?x-(?:barracuda|microsoft-antispam|ms-exchange|forefront)[^:]*(?::.*)?"
 PLAIN = "the default"
+MIXER, MASK = 0x9E3779B97F4A7C15, (1 << 64) - 1
 LAID_OUT = ("attack ", "forged ", "learned", "other", "today")
+
+
+@dataclass(frozen=True)
+class ReadMessage:
+    """What is read of a message, as arrays."""
+
+    tokens: Any  # [token, (fingerprint, times, part)]
+    pairs: Any  # [pair, (fingerprint, part)]
+    grams: Any  # counters
+
+    @classmethod
+    def of(cls, features: FeatureSet) -> ReadMessage:
+        tokens = np.array(features.tokens, np.uint64).reshape(-1, 3)
+        pairs = np.array(features.pairs, np.uint64).reshape(-1, 2)
+        return cls(tokens, pairs, np.array(features.grams, np.uint32))
+
+    def without(self, dropped: Any) -> ReadMessage:
+        """Return the message without some tokens, given by their sorted fingerprints."""
+        return ReadMessage(self.tokens[~np.isin(self.tokens[:, 0], dropped)], self.pairs, self.grams)
+
+    def features(self, is_body_counter: Any, bodies: bool) -> FeatureSet:
+        tokens, pairs, grams = self.tokens, self.pairs, self.grams
+        if bodies:
+            tokens, pairs = tokens[tokens[:, 2] == BODY], pairs[pairs[:, 1] == BODY]
+            grams = grams[is_body_counter[grams]]
+        return FeatureSet.of(tokens.tolist(), None, pairs.tolist(), grams.tolist())
+
+    def marks(self, is_body_counter: Any) -> list[int]:
+        """Return numbers, one of the body and one of the head, the same as long as they are read the same."""
+        sums = []
+        for part in (BODY, HEAD):
+            own = [self.tokens[self.tokens[:, 2] == part, 0], self.pairs[self.pairs[:, 1] == part, 0]]
+            counters = self.grams[is_body_counter[self.grams] == (part == BODY)].astype(np.uint64)
+            own.append((counters + np.uint64(1)) * np.uint64(MIXER))
+            sums.append(int(sum(int(each.sum(dtype=np.uint64)) for each in own) & MASK))
+        return sums
 
 
 def lay_out_attacks(folder: str, most: int) -> None:
@@ -90,39 +135,45 @@ class Measured:
         for source in sources.values():
             for label in LABELS:
                 paths[label] += [path for path in source.get(label, []) if path not in paths[label]]
-        read = LocalPool().batches(MailToRead(paths, Settings()))
-        self.corpus = Corpus.of(LABELS, read)
-        names = np.array([name for name, _ in self.corpus.names])
+        self.texts: dict[int, str] = {}  # of tokens, by their fingerprints
+        self.names, self.messages, truth = self._read(paths)
+        self.truth = np.array(truth)
         self.of: dict[str, Any] = {}
         for name, source in sources.items():
             roots = tuple(path for label in LABELS for path in source.get(label, []))
-            self.of[name] = np.array([one.startswith(roots) for one in names])
+            self.of[name] = np.array([one.startswith(roots) for one in self.names])
         self.bodies = bodies
-        self.texts = self._texts()
         self.dropped = self._matching(GIVEAWAYS)
-        self.gram_marks = gram_marks(self.corpus.rows.grams)
+        parts = np.array([part_of_counter(counter) for counter in range(COUNTERS)])
+        self.is_body_counter = parts == BODY
 
-    def _texts(self) -> list[str]:
-        """Return the token of each column; nothing for a pair."""
-        found = [""] * len(self.corpus.fingerprints)
-        for fingerprints, texts in self.corpus.texts:
-            places = np.searchsorted(self.corpus.fingerprints, fingerprints).tolist()
-            for place, text in zip(places, texts.decoded(range(len(fingerprints))), strict=True):
-                found[place] = text
-        return found
+    def _read(self, paths: dict[str, list[str]]) -> tuple[list[str], list[ReadMessage], list[int]]:
+        """Read all mail; returns names, what is in each message, and indices of labels."""
+        names, found, truth, tokenizer = [], [], [], Tokenizer(Settings())
+        for label in LABELS:
+            for raw in messages_of(paths[label]):
+                if not isinstance(raw, Unreadable):
+                    features = tokenizer.features(read(raw.data), numbers=False)
+                    self.texts.update(features.texts)
+                    names.append(raw.path)
+                    found.append(ReadMessage.of(features))
+                    truth.append(LABELS.index(label))
+        return names, found, truth
 
     def _matching(self, pattern: str) -> Any:
+        """Return the fingerprints of the tokens that match, sorted."""
         match = re.compile(pattern, re.DOTALL).fullmatch
-        return np.array([text != "" and match(text) is not None for text in self.texts])
+        return np.array(sorted(key for key, text in self.texts.items() if match(text)), np.uint64)
 
     def figures(self, rule: str) -> dict[str, Any]:
         """Return the figures without a rule: of each corpus by split, and of each attack."""
-        dropped = self.dropped | self._matching(TOKENS[rule]) if rule in TOKENS else self.dropped
-        rows = self.corpus.rows
-        self.kept = replace(self.corpus, rows=rows.only(~dropped[rows.places]))
-        self.marks = token_marks(self.kept) + self.gram_marks
+        dropped = self._matching(TOKENS[rule]) if rule in TOKENS else self.dropped[:0]
+        dropped = np.union1d(self.dropped, dropped)
+        self.kept = [message.without(dropped) for message in self.messages]
+        marks = [message.marks(self.is_body_counter) for message in self.kept]
+        self.marks = np.array(marks, np.uint64).T  # [part, message]
         found: dict[str, Any] = {}
-        spam = self.corpus.truth == 1
+        spam = self.truth == 1
         ordinary = [name for name in self.of if not name.startswith(LAID_OUT)]
         first, *others = [name for name in ordinary if name not in self.bodies]
         found[first] = self.splits(self.of[first], 0.5)
@@ -157,12 +208,12 @@ class Measured:
         messages = np.flatnonzero(mask)
 
         def measure() -> list[float]:
-            part, found = part_of(self.kept, messages, bodies), []
+            rows, truth, found = self.rows_of(messages, bodies), self.truth[messages], []
             for seed in range(SPLITS):
                 learned = np.random.default_rng(seed).random(len(messages)) < share
                 others = ~learned if tested is None else tested[messages]
-                score = scores(part, learned & ~others, others)
-                misplaced, _ = misplaced_shares(part.truth[others] == 1, score)
+                score = scores(rows, truth, learned & ~others, others)
+                misplaced, _ = misplaced_shares(truth[others] == 1, score)
                 found.append(100 * float(misplaced.mean()))
             return found
 
@@ -177,14 +228,19 @@ class Measured:
         tested = messages[~learned[messages]]
 
         def measure() -> dict[str, float]:
-            part = part_of(self.kept, messages, False)
-            score = scores(part, learned[messages], ~learned[messages])
+            rows, truth = self.rows_of(messages, False), self.truth[messages]
+            score = scores(rows, truth, learned[messages], ~learned[messages])
             cutoff = np.quantile(score[ham[tested]], 1 - HAM_LOST)
             shares = {name: np.mean(score[self.of[name][tested]] > cutoff) for name in names}
             return {name.removeprefix(kind): 100 * float(share) for name, share in shares.items()}
 
         found: dict[str, float] = self.once(kind, self.marks_of(messages, False), measure)
         return found
+
+    def rows_of(self, messages: Any, bodies: bool) -> MessageRows:
+        """Return the rows of messages, without their heads if only bodies count."""
+        chosen = [self.kept[message] for message in messages.tolist()]
+        return MessageRows.of([message.features(self.is_body_counter, bodies) for message in chosen])
 
     def once(self, trial: str, marks: Any, measure: Callable[[], Any]) -> Any:
         """Return what was found before of messages read the same, or measure it: few rules concern all."""
@@ -195,51 +251,13 @@ class Measured:
         return json.loads(path.read_text())
 
 
-def scores(part: Corpus, learned: Any, tested: Any) -> Any:
+def scores(rows: MessageRows, truth: Any, learned: Any, tested: Any) -> Any:
     """Return how far spam is ahead in the messages tested."""
-    rows = part.rows.chosen(np.flatnonzero(tested))
-    joint = BulkClassifier.of(part.table(learned), DEFAULT_VIEW).joints(rows)
-    return joint[:, 1] - joint[:, 0]
-
-
-def part_of(corpus: Corpus, messages: Any, bodies: bool) -> Corpus:
-    """Choose messages, without their heads if only bodies count, and the vocabulary they need."""
-    rows = corpus.rows.chosen(messages)
-    if bodies:
-        rows = replace(rows.only(rows.parts == BODY), grams=body_grams(rows.grams))
-    used = np.zeros(len(corpus.fingerprints), bool)
-    used[rows.places] = True
-    rows = rows.renumbered(np.cumsum(used, dtype=np.int32) - 1)
-    return replace(corpus, truth=corpus.truth[messages], rows=rows, fingerprints=corpus.fingerprints[used])
-
-
-def parts_of_counters() -> Any:
-    """Return whether each counter of grams is for HEAD or BODY."""
-    return np.array([part_of_counter(counter) for counter in range(COUNTERS)])
-
-
-def body_grams(grams: Sets) -> Sets:
-    """Return sets of grams without those of heads."""
-    kept = np.flatnonzero((parts_of_counters() == BODY)[grams.members])
-    return Sets(np.searchsorted(kept, grams.starts), grams.members[kept])
-
-
-def gram_marks(grams: Sets) -> Any:
-    """Return numbers [part, message], the same for the same grams."""
-    numbers = np.random.default_rng(0).integers(1 << 63, size=COUNTERS)
-    of_counter = [np.where(parts_of_counters() == part, numbers, 0) for part in (BODY, HEAD)]
-    return np.array([sums(each[grams.members], grams.starts) for each in of_counter])
-
-
-def token_marks(corpus: Corpus) -> Any:
-    """Return numbers [part, message], the same for the same tokens."""
-    rows, tokens = corpus.rows, corpus.fingerprints.view(np.int64)[corpus.rows.places]
-    return np.array([sums(np.where(rows.parts == part, tokens, 0), rows.starts) for part in (BODY, HEAD)])
-
-
-def sums(values: Any, starts: Any) -> Any:
-    """Return the sum of the values of each message, modulo 2^64."""
-    return np.diff(np.concatenate(([0], np.cumsum(values)))[starts])
+    table, messages = CountTable(LABELS), np.flatnonzero(learned)
+    table.add(rows, messages, truth[messages], 0)
+    joints = np.empty((np.count_nonzero(tested), len(LABELS)))
+    FeatureScorer(Likelihood(table, DEFAULT_VIEW), table).score_rows(rows, np.flatnonzero(tested), joints)
+    return joints[:, 1] - joints[:, 0]
 
 
 def changed_copy(folder: str, rule: str) -> str:

@@ -33,7 +33,6 @@ from spamnb.reading.settings import Settings
 
 if TYPE_CHECKING:
     from spamnb.evaluation.compare import ComparedCandidate
-    from spamnb.evaluation.folds import Folds
     from spamnb.evaluation.results import Evaluation
 
 EXAMPLES = """
@@ -101,19 +100,18 @@ def evaluate(
     check_options(len(names) > 1)
     mail.check("mail of at least two labels is")
     check_writable(scores, report)
-    from spamnb.evaluation.folds import Folds
     from spamnb.workers.threads import all_cores
 
-    split, cores, code = Folds(folds), int(mail.jobs or all_cores()), 0
+    cores, code = int(mail.jobs or all_cores()), 0
     try:
         if is_tuned:
-            tune(mail, split, cores, as_json)
+            tune(mail, folds, cores, as_json)
         elif len(names) > 1:
-            found = compare(mail, [parse_candidate(name) for name in names], split, cores)
-            show_compared(found, split, as_json)
+            found = compare(mail, [parse_candidate(name) for name in names], folds, cores)
+            show_compared(found, folds, as_json)
         else:
             text = names[0] if names else None
-            judged = judge(mail, text, split, model, is_online, top, cores)
+            judged = judge(mail, text, folds, model, is_online, top, cores)
             code = show_and_write(judged, as_json, scores, report)
     finally:
         unreadable = print_unreadable(mail.unreadable)
@@ -140,26 +138,29 @@ def check_options(compares: bool) -> None:
 def judge(
     mail: LabelledMail,
     text: str | None,
-    folds: Folds,
+    folds: int,
     model: str | None,
     is_online: bool,
     top: int,
     jobs: int,
 ) -> Evaluation:
     """Judge the mail in one of the three ways, by the settings of a text or the default."""
-    from spamnb.evaluation.evaluate import evaluate_by_folds, evaluate_by_model, evaluate_online
-
     allowed = {"allowed": VIEW_NAMES} if model is not None else {}
     tokenizer, view = parse_settings(text, **allowed) if text is not None else ({}, None)
     if model is not None:
+        from spamnb.evaluation.evaluate import evaluate_by_model
+
         opened = open_model(model, view)
         return evaluate_by_model(opened, mail.labels, mail.batches(opened.settings), top)
     check_prior(view, mail.labels)
     settings = Settings(**tokenizer)
     corpus = mail.corpus(settings)
+    from spamnb.evaluation.evaluate import evaluate_by_folds, evaluate_online
+    from spamnb.evaluation.folds import Folds
+
     if is_online:
         return evaluate_online(corpus, view)
-    return evaluate_by_folds(corpus, settings, view, folds, top, jobs)
+    return evaluate_by_folds(corpus, settings, view, Folds(folds), top, jobs)
 
 
 def show_and_write(evaluation: Evaluation, as_json: bool, scores: str | None, report: str | None) -> int:
@@ -201,15 +202,16 @@ def as_map(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def compare(
-    mail: LabelledMail, candidates: Sequence[Candidate], folds: Folds, jobs: int
+    mail: LabelledMail, candidates: Sequence[Candidate], folds: int, jobs: int
 ) -> list[ComparedCandidate]:
     """Compare settings on the same folds, naming each on a terminal as it is tried."""
     from spamnb.evaluation.compare import compare_candidates
+    from spamnb.evaluation.folds import Folds
 
-    return list(announce_tried(compare_candidates(candidates, mail.corpus, folds, jobs)))
+    return list(announce_tried(compare_candidates(candidates, mail.corpus, Folds(folds), jobs)))
 
 
-def show_compared(compared: Sequence[ComparedCandidate], folds: Folds, as_json: bool) -> None:
+def show_compared(compared: Sequence[ComparedCandidate], folds: int, as_json: bool) -> None:
     from spamnb.cli.render.evaluation import show_comparison
     from spamnb.evaluation.compare import corrected
 
@@ -217,10 +219,10 @@ def show_compared(compared: Sequence[ComparedCandidate], folds: Folds, as_json: 
     if as_json:
         print_json_lines(result.as_map() for result in found)
     else:
-        show_comparison(found, f"{folds.count} folds")
+        show_comparison(found, f"{folds} folds")
 
 
-def tune(mail: LabelledMail, folds: Folds, jobs: int, as_json: bool) -> None:
+def tune(mail: LabelledMail, folds: int, jobs: int, as_json: bool) -> None:
     """Search for the settings that judge the mail best, and say how to train with them."""
     from spamnb.cli.render.evaluation import show_comparison
     from spamnb.evaluation.compare import search
@@ -239,7 +241,7 @@ def tune(mail: LabelledMail, folds: Folds, jobs: int, as_json: bool) -> None:
             }
         )
         return
-    show_comparison(tried, f"{folds.count} folds")
+    show_comparison(tried, f"{folds} folds")
     show(f"chosen: {name}; {why}")
     if winner.candidate != default:
         show(f"to train with these settings: {command_to_run('train', '--settings', name, 'HAM', 'SPAM')}")

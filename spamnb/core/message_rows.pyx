@@ -151,22 +151,19 @@ cdef class MessageRows:
 
     @staticmethod
     def joined(list pieces not None):
-        """Return the messages of several rows, one behind the other."""
+        """Return the messages of several rows, one behind the other, without texts."""
         cdef MessageRows rows = MessageRows(), piece
-        cdef Size messages = 0, entries = 0, letters = 0, grams = 0, dates = 0
-        cdef bint has_texts = False
+        cdef Size messages = 0, entries = 0, grams = 0, dates = 0
         rows.notes_places = len(pieces) > 0
         for piece in pieces:
             if piece is None:
                 raise TypeError("not rows of messages")
             messages += piece.it.messages
             entries += piece.it.entries
-            letters += piece.it.size
             grams += piece.it.gram_count
             dates += piece.it.date_ends[piece.it.messages]
-            has_texts |= piece.it.ends is not NULL
             rows.notes_places &= piece.notes_places
-        reserve(&rows.it, messages, entries, letters, grams, dates, has_texts)
+        reserve(&rows.it, messages, entries, 0, grams, dates, False)
         for piece in pieces:
             append(&rows.it, &piece.it, 0, piece.it.messages, True)
         rows.join_places(pieces)
@@ -229,8 +226,8 @@ cdef int reserve(
     return 0
 
 
-cdef void append(Rows *rows, const Rows *source, Size first, Size end, bint with_texts) noexcept nogil:
-    """Add messages of other rows, for which there is room: all with texts, numbers and dates, or some without."""
+cdef void append(Rows *rows, const Rows *source, Size first, Size end, bint is_whole) noexcept nogil:
+    """Add messages of other rows without texts: all with numbers and dates, or some without. There must be room."""
     cdef Size n, start = source.starts[first], count = source.starts[end] - start
     cdef Size gram = source.gram_starts[first], grams = source.gram_starts[end] - gram
     cdef Size date = rows.date_ends[rows.messages]
@@ -238,22 +235,16 @@ cdef void append(Rows *rows, const Rows *source, Size first, Size end, bint with
         rows.digests[rows.messages + n - first] = source.digests[n]
         rows.starts[rows.messages + n - first + 1] = rows.entries + source.starts[n + 1] - start
         rows.gram_starts[rows.messages + n - first + 1] = rows.gram_count + source.gram_starts[n + 1] - gram
-        rows.date_ends[rows.messages + n - first + 1] = date + source.date_ends[n + 1] if with_texts else 0
+        rows.date_ends[rows.messages + n - first + 1] = date + source.date_ends[n + 1] if is_whole else 0
     for n in range(first * NUMBER_COUNT, end * NUMBER_COUNT):
-        rows.numbers[(rows.messages - first) * NUMBER_COUNT + n] = source.numbers[n] if with_texts else MISSING
+        rows.numbers[(rows.messages - first) * NUMBER_COUNT + n] = source.numbers[n] if is_whole else MISSING
     if count:
         memcpy(rows.fingerprints + rows.entries, source.fingerprints + start, count * sizeof(uint64_t))
         memcpy(rows.times + rows.entries, source.times + start, count * sizeof(uint16_t))
         memcpy(rows.parts + rows.entries, source.parts + start, count)
-        if rows.ends is not NULL:
-            for n in range(count):
-                rows.ends[rows.entries + n] = rows.size + (source.ends[start + n] if source.ends is not NULL else 0)
     if grams:
         memcpy(rows.grams + rows.gram_count, source.grams + gram, grams * sizeof(uint32_t))
-    if with_texts and source.size:
-        memcpy(rows.letters + rows.size, source.letters, source.size)
-        rows.size += source.size
-    if with_texts and source.date_ends[source.messages]:
+    if is_whole and source.date_ends[source.messages]:
         memcpy(rows.dates + date, source.dates, source.date_ends[source.messages])
     rows.messages += end - first
     rows.entries += count

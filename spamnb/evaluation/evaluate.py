@@ -6,8 +6,8 @@ from typing import Any
 from spamnb.bayes.view import View
 from spamnb.errors import DataError
 from spamnb.evaluation import mistakes
-from spamnb.evaluation.corpus import Corpus
 from spamnb.evaluation.by_model import judge_by_model
+from spamnb.evaluation.corpus import Corpus
 from spamnb.evaluation.folds import CrossValidation, Folds, cross_validate
 from spamnb.evaluation.metrics import measure
 from spamnb.evaluation.online import in_time_order, judge_online

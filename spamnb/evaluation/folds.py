@@ -106,9 +106,7 @@ class CrossValidation:
         verdicts = [verdict_of(score, limits, calibration) for score in scores]
         return verdicts, (limits.ham, limits.spam) if limits else None
 
-    def limits(
-        self, scorer: FeatureScorer, training: Array
-    ) -> tuple[Cutoffs | None, Calibration | None]:
+    def limits(self, scorer: FeatureScorer, training: Array) -> tuple[Cutoffs | None, Calibration | None]:
         """Set cutoffs and calibration as training does; a textbook's view has neither."""
         labels, truth, digests = self.corpus.labels, self.corpus.truth, self.corpus.digests
         if not self.view.has_cutoffs or not has_spam(labels):

@@ -7,8 +7,8 @@ from spamnb.bayes.cutoffs import FEWEST, ham_and_spam, has_spam, score_scale, sp
 from spamnb.errors import command_to_run
 from spamnb.inspection.suspects import count_suspects
 from spamnb.model import view_of
-from spamnb.store.stored_model import StoredModel
 from spamnb.store.learned import LearnedMessages
+from spamnb.store.stored_model import StoredModel
 from spamnb.training.labels import mail_option
 
 ENOUGH = 200  # messages of each label; a model with fewer is told that more would help

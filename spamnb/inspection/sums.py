@@ -16,7 +16,6 @@ from spamnb.labels import SPAM
 
 if TYPE_CHECKING:
     from spamnb.model import Model
-    from spamnb.store.counts import Row
 
 
 class PartSum(NamedTuple):

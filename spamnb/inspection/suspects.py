@@ -15,8 +15,8 @@ from spamnb.labels import SPAM
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import message_name, messages
 from spamnb.model import Model
-from spamnb.store.stored_model import StoredModel
 from spamnb.store.learned import NOTHING_LEARNED, LearnedMessages
+from spamnb.store.stored_model import StoredModel
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Words for what takes fingerprints: textbook messages, tables of them, and counts by the words they are of."""
+"""Words for what takes fingerprints: textbook messages, tables of them, and counts by their words."""
 
 import numpy as np
 
@@ -30,7 +30,7 @@ def table_of(messages, labels=("ham", "spam"), day=0):
 
 
 def rows_of(counts, words):
-    """The counts of those words that a model knows, or a table, by word; of those that collide, the first's."""
+    """The counts of those words that a model or a table knows, by word; if some collide, of the first."""
     rows = getattr(counts, "counts", counts).lookup(fingerprints_of(words))
     return {word: rows.pop(n) for word, n in zip(words, fingerprints_of(words), strict=True) if n in rows}
 

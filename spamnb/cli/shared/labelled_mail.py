@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import click
@@ -99,9 +100,11 @@ class LabelledMail:
 
     def corpus(self, settings: Settings) -> Corpus:
         """Read all the mail once, to be split in any way."""
+        batches = self.batches(settings)
+        first = next(batches)  # others are read while this thread loads numpy
         from spamnb.evaluation.corpus import Corpus
 
-        return Corpus.of(self.labels, self.batches(settings))
+        return Corpus.of(self.labels, chain([first], batches))
 
 
 def refuse_swapped_names(sources: dict[str, list[str]]) -> None:
