@@ -20,7 +20,7 @@ cpdef enum:
 cdef enum:
     NO_LIMIT = 1 << 30
     MAX_WORD = 32  # characters; longer words (file names, encoded data, random strings) are shortened
-    FIRST_ENTRIES = 4096
+    FIRST_ENTRIES = 512  # more than most messages have: so many slots are in the cache of a core
     FIRST_LETTERS = 1 << 16
     NUMBER_COUNT = 8  # of numeric features
     PART_BIT = COUNTER_BITS - 1  # one half of the counters is for the body of messages, the other for the head
@@ -50,9 +50,10 @@ cdef struct Entry:
 cdef struct EntryTable:  # distinct fingerprints in the order they came, found by hashing
     Entry *entries
     Size used
-    Size room  # a power of two
-    uint32_t *slots  # twice as many: numbers of entries, plus `before`; less than that: free
-    uint32_t before  # 1 + all entries of messages before, so that their slots are free
+    Size room  # for entries of this message, before slots are twice as many; a power of two
+    Size most  # of all messages: memory is kept
+    uint32_t *slots  # twice as many as there is room: numbers of entries, plus `before`; less than that: free
+    uint32_t before  # above all that slots of messages before have, so that they are free
     int shift
 
 
@@ -113,23 +114,31 @@ cdef void *memory_of(void *before, Size size) except NULL nogil:
 
 cdef int start_table(EntryTable *table) except -1 nogil:
     memset(table, 0, sizeof(EntryTable))
+    table.before = 1
     return set_room(table, FIRST_ENTRIES)
 
 
 cdef int set_room(EntryTable *table, Size room) except -1 nogil:
     """Make a table larger, and put all its entries into new slots."""
     cdef Size number
-    table.entries = <Entry *>memory_of(table.entries, room * sizeof(Entry))
-    table.slots = <uint32_t *>memory_of(table.slots, 2 * room * sizeof(uint32_t))
-    memset(table.slots, 0, 2 * room * sizeof(uint32_t))
-    table.room, table.before = room, 1
-    table.shift = 63
+    if room > table.most:
+        table.entries = <Entry *>memory_of(table.entries, room * sizeof(Entry))
+        table.slots = <uint32_t *>memory_of(table.slots, 2 * room * sizeof(uint32_t))
+        memset(table.slots, 0, 2 * room * sizeof(uint32_t))
+        table.most = room
+    table.before += table.used
+    use_slots(table, room)
+    for number in range(table.used):
+        table.slots[slot_of(table, table.entries[number].fingerprint)] = table.before + number
+    return 0
+
+
+cdef void use_slots(EntryTable *table, Size room) noexcept nogil:
+    """Use twice as many slots as there is to be room."""
+    table.room, table.shift = room, 63
     while room > 1:
         table.shift -= 1
         room >>= 1
-    for number in range(table.used):
-        table.slots[slot_of(table, table.entries[number].fingerprint)] = number + 1
-    return 0
 
 
 cdef inline Size slot_of(EntryTable *table, uint64_t fingerprint) noexcept nogil:
@@ -159,8 +168,10 @@ cdef Size entry_of(EntryTable *table, uint64_t fingerprint, uint32_t start, uint
 cdef void clear_table(EntryTable *table) noexcept nogil:
     table.before += table.used
     table.used = 0
+    if table.room > FIRST_ENTRIES:
+        use_slots(table, FIRST_ENTRIES)
     if table.before >= <uint32_t>1 << 30:
-        memset(table.slots, 0, 2 * table.room * sizeof(uint32_t))
+        memset(table.slots, 0, 2 * table.most * sizeof(uint32_t))
         table.before = 1
 
 
