@@ -308,6 +308,7 @@ cdef class FileCounts(Counts):
         cdef Column rows = new_column(count * self.label_count * sizeof(int64_t))
         for n in range(count):
             (<uint32_t *>counters.at)[n] = n
+        set_flag(&self.has_passed_grams)  # all are wanted: keep them
         with nogil:
             self.find_grams(<const uint32_t *>counters.at, count, <int64_t *>rows.at)
         return rows

@@ -84,6 +84,9 @@ class Merged:
     index: bytes
     grams: Array  # [counter, label]; empty if grams are not counted
 
+    def histogram(self) -> dict[tuple[int, ...], int]:
+        raise NotImplementedError("only Bernoulli's model needs it, which has no cutoffs to find in training")
+
 
 def merged(
     labels: Sequence[str],

@@ -66,7 +66,7 @@ def answers(counts, keys):
 
 
 def keys_of(entries, index):
-    keys = []
+    keys: list[int] = []
     for at in offsets(index):
         count = entries[at]
         keys += struct.unpack_from(f"<{count}Q", entries, at + KEYS)
@@ -179,10 +179,10 @@ def test_high_counts_are_taken_for_less(tmp_path):
 def test_other_labels_than_the_blocks_have(tmp_path, blocks):
     for labels in (1, 3, 100):
         with pytest.raises(ModelError, match="its column entries is damaged"):
-            counts_of(tmp_path, *blocks, labels=labels).lookup(keys_of(*blocks))
+            counts_of(tmp_path, blocks[0], blocks[1], labels).lookup(keys_of(*blocks))
     for labels in (0, -1, 101):
         with pytest.raises(ValueError, match="not the columns"):
-            counts_of(tmp_path, *blocks, labels=labels)
+            counts_of(tmp_path, blocks[0], blocks[1], labels)
 
 
 def test_a_file_cut_short_while_it_is_open(tmp_path):

@@ -42,7 +42,7 @@ def table_of(some, labels=LABELS):
 def summed(some, labels=LABELS, place=None):
     """The counts of messages by hand: {text or fingerprint: (counts, first day, last day)}."""
     place = place or {label: labels.index(label) for label in labels}
-    found = {}
+    found: dict = {}
     for label, words, pairs, _, sign, day in some:
         for key, times in [*words.items(), *((pair, 0) for pair in pairs)]:
             row, first, last = found.setdefault(key, ([0] * 2 * len(labels), day, day))
