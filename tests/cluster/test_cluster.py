@@ -20,7 +20,9 @@ from helpers.waiting import PATIENCE, until
 
 from spamnb.errors import DataError, NoInput, SpamnbError, UsageError
 from spamnb.mailboxes.sources import chunks_by_label
+from spamnb.reading.settings import Settings
 from spamnb.training import train as training
+from spamnb.training.batches import ChunkReader
 from spamnb.workers import cluster as cluster_module
 from spamnb.workers import open_pool
 from spamnb.workers.cluster import CheckedTask, ClusterPool
@@ -122,7 +124,7 @@ def post(tmp_path_factory):
 @pytest.fixture
 def small_ranges(monkeypatch):
     """Mailboxes cut into many pieces."""
-    monkeypatch.setattr(ClusterPool, "chunk_size", SMALL)
+    monkeypatch.setattr(cluster_module, "CHUNK", SMALL)
 
 
 def trained(path, sources, pool=None, **options):
@@ -191,34 +193,29 @@ def test_the_command(cluster, post, tmp_path, spamnb):
 
 
 class TestWhatWorkersCannotDo:
-    def test_to_see_a_folder_of_this_machine(self, cluster, post, tmp_path):
+    def test_to_see_a_folder_of_this_machine(self, cluster, post, tmp_path, monkeypatch):
         hidden = tmp_path / "hidden"
         shutil.copytree(post.folder / "more", hidden)
-        with cluster.client() as client:
-            pool = ClusterPool(client)
 
-            def chunks():
-                ((chunk,),) = [[chunk] for chunk, _ in training_chunks(hidden)]
-                shutil.move(hidden, tmp_path / "elsewhere")  # as if it never was on their machine
-                yield (chunk,)
+        def chunks(sources, size):
+            found = list(chunks_by_label(sources, size))
+            shutil.move(hidden, tmp_path / "elsewhere")  # as if it never was on their machine
+            return found
 
-            with pytest.raises(DataError, match="not there on"):
-                list(pool.results(print, chunks()))
+        monkeypatch.setattr(cluster_module, "chunks_by_label", chunks)
+        with cluster.client() as client, pytest.raises(DataError, match="not there on"):
+            trained(tmp_path / "model", {"ham": [str(hidden)]}, ClusterPool(client))
 
     def test_to_read_standard_input(self, cluster, tmp_path):
         with cluster.client() as client, pytest.raises(UsageError, match="standard input"):
             trained(tmp_path / "model", {"ham": ["-"]}, ClusterPool(client))
 
     def test_to_have_another_version(self, post):
-        task = CheckedTask(print)
+        task = CheckedTask(ChunkReader(Settings()))
         task.version = "0.0"
-        ((chunk, _),) = training_chunks(post.folder / "more")
+        ((chunk, label),) = chunks_by_label({"ham": [str(post.folder / "more")]})
         with pytest.raises(UsageError, match=r"who asks 0\.0; install the same"):
-            task(chunk)
-
-
-def training_chunks(folder):
-    return list(chunks_by_label({"ham": [str(folder)]}))
+            task(chunk, label)
 
 
 class TestNoCluster:
@@ -251,6 +248,7 @@ class TestNoCluster:
         with pytest.raises(UsageError, match=r"spamnb\[cluster\]"):
             open_pool("tcp://127.0.0.1:1")
 
+    @pytest.mark.usefixtures("small_ranges")
     def test_the_cluster_goes_in_the_middle(self, tmp_path, post, monkeypatch):
         scheduler = Scheduler(str(tmp_path / "scheduler.json"), str(tmp_path), {})
         try:
@@ -258,7 +256,6 @@ class TestNoCluster:
             scheduler.start_workers(1)
             monkeypatch.setattr(cluster_module, "TIMEOUT", 2)  # to connect again
             with open_pool(scheduler.file) as pool:
-                pool.chunk_size = SMALL
                 with pytest.raises(SpamnbError, match="nothing was changed"):
                     trained(tmp_path / "model", post.sources, pool, progress=lambda _: scheduler.stop())
         finally:
