@@ -31,8 +31,8 @@ def train(
 
     Settings (the tokenizer's) and view are for a new model. ham_loss is the share of ham that may be lost,
     from 0 to 0.5; memory about how many bytes training may take. Folders below a path whose names speak
-    against its label (Trash, Drafts …) are left out. A run is refused that would move nearly all of a label to
-    another one: folders may have been swapped.
+    against its label (Trash, Drafts …) are left out. A run is refused that would move nearly all of a label
+    to another one: folders may have been swapped.
     """
     from spamnb.files import model_file
     from spamnb.labels import is_label

@@ -1,7 +1,7 @@
 """Counts of a run of training: two tables in memory, and runs in files where these grow too large.
 
-One table has what is learned, the other what is taken away, of messages that move or are forgotten; both count
-upwards. A run is a file without a name that has the entries of a model file.
+One table has what is learned, the other what is taken away, of messages that move or are forgotten; both
+count upwards. A run is a file without a name that has the entries of a model file.
 """
 
 from __future__ import annotations

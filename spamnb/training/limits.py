@@ -21,7 +21,7 @@ def find_limits(
     ham_loss: float,
     scorer: SampleScorer | None = None,
 ) -> tuple[LearnedMessages, dict[str, Any]]:
-    """Find the limits by the scores that the model keeps, and by those of a sample, if it has one to be scored.
+    """Find the limits by the scores that the model keeps, and by those of a sample, if there is one.
 
     Scores, and what they say of misfiled mail, are taken in turn: each depends on the other.
     """

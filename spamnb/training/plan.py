@@ -77,7 +77,7 @@ def plan(
     fresh: bool,
     forget: bool,
 ) -> Plan:
-    """Open the model there is, and check that what was asked for fits it; `given` are the labels of the mail."""
+    """Open the model there is, and check that what was asked for fits it; `given`: the labels of the mail."""
     beneath = StoredModel.open(base) if base else None
     replaced = replaceable(path) if fresh else existing(path)
     stored = None if fresh else replaced

@@ -1,4 +1,4 @@
-"""Writing a model: its counts added up, with the cutoffs that the scores of its mail ask for, put in place."""
+"""Writing a model: its counts added up, with the cutoffs that the scores of its mail ask for."""
 
 from __future__ import annotations
 
@@ -42,8 +42,9 @@ def add_up(
     **options: Any,
 ) -> Merged:
     """Add up counts for a model at a path, without labels that are not kept."""
-    names: dict[str, str | None] = {label: label for label in labels} | dict(renamed or {})
-    relabel = {old: new if new in kept else None for old, new in names.items() if old != new or new not in kept}
+    names: dict[str, str | None] = dict(zip(labels, labels, strict=True))
+    names.update(renamed or {})
+    relabel = {old: new if new in kept else None for old, new in names.items()}
     return merged(kept, sources, relabel=relabel, folder=os.path.dirname(path) or ".", **options)
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def open_pool(jobs: int | str | None) -> AbstractContextManager[Pool]:
-    """Start so many threads of this process; or connect to a Dask cluster, by its scheduler's address or file."""
+    """Return so many threads of this process; or a Dask cluster, by its scheduler's address or file."""
     if not isinstance(jobs, str):
         from spamnb.workers.local import LocalPool
 

@@ -255,9 +255,8 @@ class TestNoCluster:
             scheduler.start()
             scheduler.start_workers(1)
             monkeypatch.setattr(cluster_module, "TIMEOUT", 2)  # to connect again
-            with open_pool(scheduler.file) as pool:
-                with pytest.raises(SpamnbError, match="nothing was changed"):
-                    trained(tmp_path / "model", post.sources, pool, progress=lambda _: scheduler.stop())
+            with open_pool(scheduler.file) as pool, pytest.raises(SpamnbError, match="nothing was changed"):
+                trained(tmp_path / "model", post.sources, pool, progress=lambda _: scheduler.stop())
         finally:
             scheduler.stop()
         assert not (tmp_path / "model").exists()

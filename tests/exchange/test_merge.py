@@ -64,7 +64,9 @@ def content(path):
         else:
             counts = row[2:-1] if kind == "t" else row[2:] if kind == "p" else row[1:]
             key = row[-1] if kind == "t" else row[0]
-            found[0][kind, key] = [named([[int(c)] for c in counts[at : at + many]]) for at in range(0, len(counts), many)]
+            found[0][kind, key] = [
+                named([[int(c)] for c in counts[at : at + many]]) for at in range(0, len(counts), many)
+            ]
             for of_label, count in zip(stored.messages * 2, counts[:many], strict=False):
                 assert int(count) <= of_label
     found[1] = {name: named(sums) for name, sums in stored.numbers.items() if any(map(any, sums))}

@@ -68,8 +68,8 @@ def test_forgetting_everything_leaves_the_empty_model(mail):
 
 
 def counts(folder, name):
-    """All that a model counts, and its messages without their scores, which depend on the order of the mail."""
-    head, *lines = exported(str(folder / name))
+    """All that a model counts, and its messages without scores, which depend on the order of the mail."""
+    lines = [*exported(str(folder / name))][1:]
     return [line.rpartition("\t")[0] if line.startswith("m") else line for line in lines]
 
 
@@ -114,7 +114,7 @@ def test_a_repeated_copy_counts_once(mail):
 
 @pytest.mark.slow
 def test_the_same_mail_gives_the_same_file(mail, monkeypatch):
-    """In one thread or two, in whatever order and kind of box, in little memory, in several chunks and runs."""
+    """In one thread or two, in whatever order and kind of box, in several chunks, in little memory."""
     monkeypatch.setattr("spamnb.mailboxes.sources.MAX_FILES", 50)
     many = [f"Subject: {n}\n\n{'word' * (n % 7)} number{n % 50} of many\n".encode() for n in range(240)]
     ham, spam = write(mail / "ham", many[:-80]), write(mail / "spam", many[-80:])

@@ -22,8 +22,7 @@ from spamnb.workers import open_pool
 if TYPE_CHECKING:
     from spamnb.evaluation.corpus import Corpus
     from spamnb.reading.settings import Settings
-    from spamnb.training.batches import Batch
-    from spamnb.workers.local import LocalPool
+    from spamnb.training.batches import Batch, Pool
 
 
 @dataclass
@@ -80,7 +79,7 @@ class LabelledMail:
     def size(self) -> int:
         return size_of(self.sources)
 
-    def pool(self) -> AbstractContextManager[LocalPool]:
+    def pool(self) -> AbstractContextManager[Pool]:
         """Open the workers that read it."""
         return open_pool(self.jobs)
 
