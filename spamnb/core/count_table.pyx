@@ -363,16 +363,9 @@ cdef class CountTable(Counts):
         Texts, if there are any, end with a newline each. Steps: a label index, and 1 to add or -1 to subtract.
         """
         cdef Lesson lesson
-        if len(steps) > MAX_STEPS_OF_LESSON or not 0 <= day <= MAX_DAY:
-            raise ValueError("too many steps, or no such day")
-        lesson.day, lesson.steps = day, 0
-        for label_index, sign in steps:
-            if not 0 <= label_index < self.label_count or sign not in (1, -1):
-                raise ValueError("no such label or sign")
-            lesson.labels[lesson.steps], lesson.signs[lesson.steps] = label_index, sign
-            lesson.steps += 1
         lesson.words, lesson.pairs, lesson.grams = text_of(fingerprints), text_of(pairs), text_of(grams)
         lesson.occurrences, lesson.texts = text_of(occurrences), text_of(texts)
+        set_steps(&lesson, steps, day, self.label_count)
         check_lesson(&lesson)
         self.begin()
         try:

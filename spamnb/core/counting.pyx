@@ -3,7 +3,6 @@
 cdef enum:
     AHEAD = 16  # entries that are prefetched before their turn
     MAX_STEPS_OF_LESSON = 2  # a message is moved from a label to another
-    MEMORY_PAGE = 4096  # bytes; larger ones are a multiple of it
 
 
 cdef struct Tally:  # what a message changes in the totals
@@ -157,31 +156,11 @@ cdef void count_numbers(CountTable table, const int64_t *numbers, int label, int
             sums.high_squares -= sums.low_squares > before
 
 
-cdef extern from *:
-    """
-    #include <sys/mman.h>
-    #ifdef __linux__
-    #define spamnb_populate(start, size) madvise(start, size, 23)  /* MADV_POPULATE_WRITE; older systems do nothing */
-    #else
-    #define spamnb_populate(start, size) 0
-    #endif
-    """
-    int populate "spamnb_populate"(void *start, size_t size) noexcept nogil
-
-
-cdef void get_pages(void *start, Size size) noexcept nogil:
-    """Get the pages of some memory at once, in a quarter of the time that they take one by one."""
-    cdef Size before = -<Size>start & (MEMORY_PAGE - 1)
-    if size > before:
-        populate(<Byte *>start + before, (size - before) & -<Size>MEMORY_PAGE)
-
-
 cdef int make_grams(CountTable table) except -1 nogil:
     table.grams = <int32_t *>calloc(<Size>COUNTERS * table.label_count, sizeof(int32_t))
     if table.grams is NULL:
         with gil:
             raise MemoryError
-    get_pages(table.grams, <Size>COUNTERS * table.label_count * sizeof(int32_t))
     return 0
 
 
@@ -210,6 +189,19 @@ cdef struct Lesson:  # a record: what one message changes
     int[MAX_STEPS_OF_LESSON] labels
     int[MAX_STEPS_OF_LESSON] signs
     int day
+
+
+cdef int set_steps(Lesson *lesson, list steps, int day, int label_count) except -1:
+    """Set the day of a lesson, and its steps: a label index, and 1 to add or -1 to subtract."""
+    if len(steps) > MAX_STEPS_OF_LESSON or not 0 <= day <= MAX_DAY:
+        raise ValueError("too many steps, or no such day")
+    lesson.day, lesson.steps = day, 0
+    for label_index, sign in steps:
+        if not 0 <= label_index < label_count or sign not in (1, -1):
+            raise ValueError("no such label or sign")
+        lesson.labels[lesson.steps], lesson.signs[lesson.steps] = label_index, sign
+        lesson.steps += 1
+    return 0
 
 
 cdef int check_lesson(Lesson *lesson) except -1:

@@ -1,4 +1,4 @@
-# What a record of a journal has of the message that was learned.
+# What the records of a journal have of the messages that were learned, and what they change in the counts.
 
 
 def lesson_of(FeatureSet features not None):
@@ -42,3 +42,121 @@ def growth(Counts counts not None, bytes words not None, bytes pairs not None, b
         return grown[0], grown[1]
     finally:
         free(rows)
+
+
+# Counts of a journal
+
+cdef struct WantedKeys:  # found by hashing
+    const uint64_t *keys
+    uint32_t *slots  # number of a key + 1, 0: free; twice as many as there are keys
+    Size last_slot
+    int shift
+
+
+cdef int want_keys(WantedKeys *wanted, const uint64_t *keys, Size count) except -1 nogil:
+    cdef int bits = 1
+    cdef Size n, at
+    while <Size>1 << bits < 2 * count:
+        bits += 1
+    wanted.keys, wanted.last_slot, wanted.shift = keys, (<Size>1 << bits) - 1, 64 - bits
+    wanted.slots = <uint32_t *>memory_of(NULL, (wanted.last_slot + 1) * sizeof(uint32_t))
+    memset(wanted.slots, 0, (wanted.last_slot + 1) * sizeof(uint32_t))
+    for n in range(count):
+        at = keys[n] * TABLE_FACTOR >> wanted.shift
+        while wanted.slots[at]:
+            at = (at + 1) & wanted.last_slot
+        wanted.slots[at] = n + 1
+    return 0
+
+
+cdef void change_wanted(
+    const WantedKeys *wanted, const Lesson *lesson, uint64_t key, int64_t times, int64_t *rows, Size width, Size labels
+) noexcept nogil:
+    """Change the rows of a key, if it is wanted; `times` is how often it occurs, 0 if that is not counted."""
+    cdef Size at = key * TABLE_FACTOR >> wanted.shift
+    cdef int64_t *row
+    cdef int step
+    while wanted.slots[at]:
+        if wanted.keys[wanted.slots[at] - 1] == key:
+            row = rows + (<Size>wanted.slots[at] - 1) * width
+            for step in range(lesson.steps):
+                row[lesson.labels[step]] += lesson.signs[step]
+                if times:
+                    row[labels + lesson.labels[step]] += lesson.signs[step] * times
+        at = (at + 1) & wanted.last_slot
+
+
+cdef class Lessons(Counts):
+    """What the records of a journal change, searched as they are: to put twenty into a table takes 3 ms, a search 0.2.
+
+    Counts may be below 0.
+    """
+
+    cdef readonly tuple labels
+    cdef list kept  # what each was made of
+    cdef Lesson *items
+    cdef Size count, room
+
+    def __init__(self, labels):
+        self.labels, self.kept = tuple(labels), []
+        self.label_count = len(self.labels)
+
+    def __dealloc__(self):
+        free(self.items)
+
+    def add(self, bytes fingerprints not None, bytes occurrences not None, bytes texts not None,
+            bytes pairs not None, bytes grams not None, list steps not None, int day):
+        """Add a record, as `CountTable.add_lesson` does."""
+        cdef Lesson lesson
+        lesson.words, lesson.pairs, lesson.grams = text_of(fingerprints), text_of(pairs), text_of(grams)
+        lesson.occurrences, lesson.texts = text_of(occurrences), text_of(texts)
+        set_steps(&lesson, steps, day, self.label_count)
+        check_lesson(&lesson)
+        if self.count == self.room:
+            self.items = <Lesson *>memory_of(self.items, (2 * self.room + 32) * sizeof(Lesson))
+            self.room = 2 * self.room + 32
+        self.items[self.count] = lesson
+        self.count += 1
+        self.kept.append((fingerprints, occurrences, texts, pairs, grams, steps, day))
+
+    def table(self):
+        """Return a table of all that the records change, with texts and days."""
+        table = CountTable(self.labels)
+        for lesson in self.kept:
+            table.add_lesson(*lesson)
+        return table
+
+    cdef int find(self, const uint64_t *keys, Size count, int64_t *rows) except -1 nogil:
+        cdef Size n, at, labels = self.label_count, width = 2 * labels
+        cdef WantedKeys wanted
+        cdef Lesson *lesson
+        memset(rows, 0, count * width * sizeof(int64_t))
+        want_keys(&wanted, keys, count)
+        for n in range(self.count):
+            lesson = self.items + n
+            for at in range(lesson.words.size // 8):
+                change_wanted(&wanted, lesson, eight_at(lesson.words.at + 8 * at),
+                              number_at(lesson.occurrences.at + 2 * at, 2), rows, width, labels)
+            for at in range(lesson.pairs.size // 8):
+                change_wanted(&wanted, lesson, eight_at(lesson.pairs.at + 8 * at), 0, rows, width, labels)
+        free(wanted.slots)
+        return 0
+
+    cdef int find_grams(self, const uint32_t *counters, Size count, int64_t *rows) except -1 nogil:
+        cdef Size n, at, labels = self.label_count
+        cdef uint64_t *keys = <uint64_t *>memory_of(NULL, count * sizeof(uint64_t) + 1)
+        cdef WantedKeys wanted
+        cdef Lesson *lesson
+        memset(rows, 0, count * labels * sizeof(int64_t))
+        for n in range(count):
+            keys[n] = counters[n]
+        try:
+            want_keys(&wanted, keys, count)
+            for n in range(self.count):
+                lesson = self.items + n
+                for at in range(lesson.grams.size // 4):
+                    change_wanted(&wanted, lesson, four_at(lesson.grams.at + 4 * at), 0, rows, labels, labels)
+            free(wanted.slots)
+        finally:
+            free(keys)
+        return 0

@@ -12,7 +12,7 @@ damaged, so is all that follows.
 
 import os
 
-from spamnb.core.native import NUMBERS, CountTable, crc32, pack
+from spamnb.core.native import NUMBERS, Lessons, crc32, pack
 from spamnb.errors import DataError, InputOutputError, command_to_run
 from spamnb.files import complain, open_beside, read_all, sync_folder, write_all
 from spamnb.store.msgpack_codec import Damaged, is_integer, is_number, unpack
@@ -21,6 +21,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
+
+    from spamnb.core.native import CountTable
 
     ByteRange = tuple[int, int]  # where damage in a journal starts and ends
     Lesson = tuple[bytes, bytes, bytes, bytes, bytes]  # the fields of LESSON
@@ -90,7 +92,8 @@ class Journal:
     def __init__(self, labels: "Sequence[str]", generation: int = 0, data: bytes = b"") -> None:
         """Read the sound records of a generation from the bytes of a journal."""
         self.labels = labels
-        self.table = CountTable(labels)  # what is to be added to the counts of the model file
+        self.counts = Lessons(labels)  # what is to be added to those of the model file
+        self._table: CountTable | None = None
         self.records: list[JournalRecord] = []
         self.learned: dict[int, str | None] = {}  # digest → label
         self.damaged: list[ByteRange] = []
@@ -122,12 +125,20 @@ class Journal:
         self.records.append(record)
 
     def _count(self, record: JournalRecord) -> None:
-        self.table.add_lesson(*record.lesson, record.steps, record.day)
+        self.counts.add(*record.lesson, record.steps, record.day)
+        self._table = None
         self.learned[record.digest] = record.after
+
+    @property
+    def table(self) -> "CountTable":
+        """The counts as a table, with texts and days, for many look-ups and for merging."""
+        if self._table is None:
+            self._table = self.counts.table()
+        return self._table
 
     def mend(self, label_of: "Callable[[int], str | None]") -> None:
         """Adapt sound records to the loss of damaged ones: subtract nothing that these added."""
-        self.table, self.learned = CountTable(self.labels), {}
+        self.counts, self.learned = Lessons(self.labels), {}
         for record in self.records:
             record.move_from(label_of(record.digest), self.labels)
             record.new_tokens = record.new_pairs = 0

@@ -73,7 +73,7 @@ class StoredModel:
     def counts(self) -> "Counts":
         """All counts, the journal's included."""
         if self._journal and self._journal.records:
-            return CountSum(self.file_counts, self._journal.table)
+            return CountSum(self.file_counts, self._journal.counts)
         return self.file_counts
 
     def entries(self) -> "Iterator[Entries]":
