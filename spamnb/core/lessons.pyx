@@ -70,9 +70,9 @@ cdef int want_keys(WantedKeys *wanted, const uint64_t *keys, Size count) except 
 
 
 cdef void change_wanted(
-    const WantedKeys *wanted, const Lesson *lesson, uint64_t key, int64_t times, int64_t *rows, Size width, Size labels
+    const WantedKeys *wanted, const Lesson *lesson, uint64_t key, const Byte *times, int64_t *rows, Size width
 ) noexcept nogil:
-    """Change the rows of a key, if it is wanted; `times` is how often it occurs, 0 if that is not counted."""
+    """Change the rows of a key, if it is wanted; `times` is how often it occurs, NULL if that is not counted."""
     cdef Size at = key * TABLE_FACTOR >> wanted.shift
     cdef int64_t *row
     cdef int step
@@ -81,8 +81,8 @@ cdef void change_wanted(
             row = rows + (<Size>wanted.slots[at] - 1) * width
             for step in range(lesson.steps):
                 row[lesson.labels[step]] += lesson.signs[step]
-                if times:
-                    row[labels + lesson.labels[step]] += lesson.signs[step] * times
+                if times is not NULL:
+                    row[width // 2 + lesson.labels[step]] += lesson.signs[step] * <int64_t>number_at(times, 2)
         at = (at + 1) & wanted.last_slot
 
 
@@ -106,8 +106,10 @@ cdef class Lessons(Counts):
 
     def add(self, bytes fingerprints not None, bytes occurrences not None, bytes texts not None,
             bytes pairs not None, bytes grams not None, list steps not None, int day):
-        """Add a record, as `CountTable.add_lesson` does."""
+        """Add a record, as `CountTable.add_lesson` does; return how many words it has, each as often as it occurs."""
         cdef Lesson lesson
+        cdef Size n
+        cdef int64_t length = 0
         lesson.words, lesson.pairs, lesson.grams = text_of(fingerprints), text_of(pairs), text_of(grams)
         lesson.occurrences, lesson.texts = text_of(occurrences), text_of(texts)
         set_steps(&lesson, steps, day, self.label_count)
@@ -118,6 +120,9 @@ cdef class Lessons(Counts):
         self.items[self.count] = lesson
         self.count += 1
         self.kept.append((fingerprints, occurrences, texts, pairs, grams, steps, day))
+        for n in range(lesson.words.size // 8):
+            length += number_at(lesson.occurrences.at + 2 * n, 2)
+        return length
 
     def table(self):
         """Return a table of all that the records change, with texts and days."""
@@ -127,7 +132,7 @@ cdef class Lessons(Counts):
         return table
 
     cdef int find(self, const uint64_t *keys, Size count, int64_t *rows) except -1 nogil:
-        cdef Size n, at, labels = self.label_count, width = 2 * labels
+        cdef Size n, at, width = 2 * self.label_count
         cdef WantedKeys wanted
         cdef Lesson *lesson
         memset(rows, 0, count * width * sizeof(int64_t))
@@ -135,10 +140,9 @@ cdef class Lessons(Counts):
         for n in range(self.count):
             lesson = self.items + n
             for at in range(lesson.words.size // 8):
-                change_wanted(&wanted, lesson, eight_at(lesson.words.at + 8 * at),
-                              number_at(lesson.occurrences.at + 2 * at, 2), rows, width, labels)
+                change_wanted(&wanted, lesson, eight_at(lesson.words.at + 8 * at), lesson.occurrences.at + 2 * at, rows, width)
             for at in range(lesson.pairs.size // 8):
-                change_wanted(&wanted, lesson, eight_at(lesson.pairs.at + 8 * at), 0, rows, width, labels)
+                change_wanted(&wanted, lesson, eight_at(lesson.pairs.at + 8 * at), NULL, rows, width)
         free(wanted.slots)
         return 0
 
@@ -155,7 +159,7 @@ cdef class Lessons(Counts):
             for n in range(self.count):
                 lesson = self.items + n
                 for at in range(lesson.grams.size // 4):
-                    change_wanted(&wanted, lesson, four_at(lesson.grams.at + 4 * at), 0, rows, labels, labels)
+                    change_wanted(&wanted, lesson, four_at(lesson.grams.at + 4 * at), NULL, rows, labels)
             free(wanted.slots)
         finally:
             free(keys)

@@ -52,7 +52,7 @@ class JournalRecord:
         lesson = [bytes(memoryview(fields[name])) for name in LESSON]
         self.words, self.times, self.text, self.pairs, self.grams = lesson
         self.word_count, self.pair_count = len(self.words) // 8, len(self.pairs) // 8
-        self.length = sum(memoryview(self.times).cast("H"))  # words, each as often as it occurs
+        self.length = 0  # words, each as often as it occurs; set when it is counted
         self.numbers: dict[str, int] = fields["numbers"]
         self.new_tokens: int = fields["new_tokens"]
         self.new_pairs: int = fields["new_pairs"]
@@ -125,7 +125,7 @@ class Journal:
         self.records.append(record)
 
     def _count(self, record: JournalRecord) -> None:
-        self.counts.add(*record.lesson, record.steps, record.day)
+        record.length = self.counts.add(*record.lesson, record.steps, record.day)
         self._table = None
         self.learned[record.digest] = record.after
 
