@@ -89,7 +89,7 @@ class Likelihood:
         If `words_by_count`, per label, is given, the table's histogram is not computed (for Bernoulli).
         """
         view = self.view
-        self.numbers = totals.numbers
+        self.numbers = totals.numbers if self.view.numbers else {}
         self.log_prior = [_log(p) for p in prior(totals.labels, totals.messages, view.prior)]
         self._message_total = sum(totals.messages)
         self.vocabulary = totals.vocabulary
