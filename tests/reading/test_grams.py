@@ -9,7 +9,6 @@ from spamnb.inspection.explanation import explain
 from spamnb.model import Model
 from spamnb.reading.settings import Settings
 from spamnb.store.stored_model import StoredModel
-from spamnb.tables.loading import load_table
 
 
 def counters(text, part):
@@ -36,14 +35,14 @@ def test_the_head_as_it_stands_and_the_text_as_words():
 def test_what_is_forgotten_leaves_nothing(spamnb, mail, tmp_path):
     path = str(tmp_path / "model")
     spamnb("train", "--model", path, mail.ham, mail.spam).succeeds()
-    table = grams_of(load_table(StoredModel.open(path)))
+    table = grams_of(StoredModel.open(path))
     assert max(map(max, table.values())) == ENOUGH
     spamnb("train", "--model", path, "--ham", mail.work).succeeds()
-    assert grams_of(load_table(StoredModel.open(path))) != table
+    assert grams_of(StoredModel.open(path)) != table
     spamnb("forget", "--model", path, mail.work).succeeds()
-    assert grams_of(load_table(StoredModel.open(path))) == table
+    assert grams_of(StoredModel.open(path)) == table
     spamnb("forget", "--model", path, mail.ham, mail.spam).succeeds()
-    assert grams_of(load_table(StoredModel.open(path))) == {}
+    assert grams_of(StoredModel.open(path)) == {}
 
 
 def test_inspect_shows_the_stretches_they_cover_and_what_they_add(spamnb):

@@ -85,7 +85,7 @@ def test_without_the_shared_model_users_are_judged_by_their_own(shared, homes, t
     layered = Model.open(path).classify(spam(99)).as_map()
     kept = Path(shared).rename(tmp_path / "kept")
     if missing != "file":
-        tokens = StoredModel.open(str(kept)).column("tokens")
+        tokens = StoredModel.open(str(kept)).columns["entries"]
         data = kept.read_bytes()
         Path(shared).write_bytes(data[: tokens.at] + bytes(tokens.size) + data[tokens.at + tokens.size :])
     judge = Judge(Options(str(shared), user_models=str(homes)), Counters())
