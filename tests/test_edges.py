@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from math import log
 
+import numpy as np
 import pytest
-from helpers.simple_table import SimpleTable
 from helpers.tables import saved
 
 from spamnb.bayes.classifier import Classifier
 from spamnb.bayes.view import View
-from spamnb.core.native import CountTable
+from spamnb.core.native import CountTable, FeatureSet, MessageRows
 from spamnb.store.stored_model import StoredModel
 
 EDGES = [0, 1, *(2**bits + more for bits in (7, 8, 15, 16, 31, 32, 63) for more in (-1, 0, 1)), 2**64 - 1]
@@ -39,14 +39,14 @@ def test_counts_in_a_file(highest, tmp_path):
 )
 def test_sums(labels, many, times, chosen):
     """A message of words that only the first label has: more than 63 bits hold, and still exact."""
-    table, tokens = SimpleTable(labels), [(number, times, 0) for number in range(many)]
-    table.learn(labels[0], tokens)
-    for label in labels[1:]:
-        table.learn(label, [(many, 1, 0)])
+    only_first, other = [(number, 1, 0) for number in range(many)], [(many, 1, 0)]
+    mail = [FeatureSet.of(tokens) for tokens in (only_first, *[other] * (len(labels) - 1))]
+    table = CountTable(labels)
+    table.add(MessageRows.of(mail), np.arange(len(labels)), np.arange(len(labels)), 0)
     view = View(smoothing=5e-324, **chosen)  # the weights are as large as they get
     classifier = Classifier(table, view)
-    score = classifier.score(tokens)
-    units = int(classifier.weights(table.rows([0])[0])[1] * 2**40)
+    score = classifier.score(FeatureSet.of([(number, times, 0) for number in range(many)]))
+    units = int(classifier.weights(table.lookup([0])[0])[1] * 2**40)
     assert abs(many * times * units) > 2**63
     total = many * int(float(times * units)) / 2**40
     assert score.joint[1] == (total / many if view.damping is not None else total - log(len(labels)))

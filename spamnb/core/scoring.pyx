@@ -215,6 +215,11 @@ cdef class FeatureScorer:
         if not self.taken:
             return 0
         self.counts.find(self.keys, self.taken, self.rows)
+        if self.label_count == 2 and not self.is_tfidf:  # as below; most often it is so
+            for at in range(self.taken):
+                self.columns[at] = usual_count(row[4 * at + first])
+                self.columns[self.room + at] = usual_count(row[4 * at + first + 1])
+            return 0
         for at in range(self.taken):
             self.with_token[at] = 0
             for k in range(self.label_count):

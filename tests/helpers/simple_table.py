@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from spamnb.store.counts import GramLayer, Row
+from typing import Any
 
 
 class SimpleTable:
@@ -72,21 +68,6 @@ class SimpleTable:
 
     def _totals(self, start: int) -> list[int]:
         return [sum(row[start + k] for row in self.tokens.values()) for k in range(len(self.labels))]
-
-    def rows(self, fingerprints: Iterable[int]) -> dict[int, Row]:
-        """The counts of those tokens that are known."""
-        return {token: tuple(self.tokens[token]) for token in fingerprints if token in self.tokens}
-
-    def pair_rows(self, fingerprints: Iterable[int]) -> dict[int, Row]:
-        return {pair: tuple(self.pairs[pair]) for pair in fingerprints if pair in self.pairs}
-
-    def counts_of_grams(self, counters: Iterable[int]) -> bytearray:
-        zeros = [0] * len(self.labels)
-        counts = [count for counter in counters for count in self.grams.get(counter, zeros)]
-        return bytearray(array("Q", counts))
-
-    def gram_layers(self) -> list[GramLayer]:
-        return [(b"", self.grams)]  # all are changes
 
     def histogram(self) -> dict[tuple[int, ...], int]:
         """How many tokens share the same messages per label: Bernoulli's absent words, in brief."""
