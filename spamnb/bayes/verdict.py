@@ -223,37 +223,59 @@ def verdict_of(score: Score, cutoffs: Cutoffs | None, calibration: Calibration |
 
     Score and probability are those of spam, wherever there is such a label; else those of the best label.
     """
-    labels, label = score.labels, score.best
-    has_spam = len(labels) > 1 and SPAM in labels
-    scored_label = SPAM if SPAM in labels else label
-    others = score.without(SPAM) if has_spam else score
-    value = min(max(score.of(scored_label), -LARGEST), LARGEST)
-    if calibration is not None and has_spam:
+    if SPAM in score.labels and len(score.labels) > 1:
+        return _verdict_on_spam(score, cutoffs, calibration)
+    label, probabilities = score.best, dict(zip(score.labels, score.posterior, strict=True))
+    value, label_if_ham = within_limits(score.of(label)), HAM if label == SPAM else label
+    decided = UNSURE if is_undecided(score.joint) else label
+    return Verdict(decided, value, probabilities[label], probabilities, score.evidence, None, label_if_ham)
+
+
+def _verdict_on_spam(score: Score, cutoffs: Cutoffs | None, calibration: Calibration | None) -> Verdict:
+    """Decide whether a message is spam, and which of the other labels it has if it is not."""
+    labels, joint = score.labels, score.joint
+    spam_index = labels.index(SPAM)
+    others = joint[:spam_index] + joint[spam_index + 1 :]
+    best = others.index(max(others))
+    label_if_ham = labels[best if best < spam_index else best + 1]
+    value = within_limits(lead_of(joint, spam_index))
+    if calibration is not None:
         spam = calibration.probability(value)
-        shares = [(1 - spam) * share for share in others.posterior]
-        shares.insert(labels.index(SPAM), spam)
+        shares = [(1 - spam) * share for share in posterior_of(others)]
+        shares.insert(spam_index, spam)
     else:
-        shares = score.posterior
-    probabilities = dict(zip(labels, shares, strict=True))
-    cutoffs = cutoffs if has_spam else None
-    label_if_ham = others.best if has_spam else HAM if label == SPAM else label
-    if cutoffs is not None and score.lead_among_others(label_if_ham) < cutoffs.margin:
+        shares = posterior_of(joint)
+    if cutoffs is not None and len(others) > 1 and lead_of(others, best) < cutoffs.margin:
         label_if_ham = UNSURE
     is_ham = False
-    if len(labels) > 1 and max(score.joint) == min(score.joint):
-        label = UNSURE  # nothing tells the labels apart, or none can be: the zero-frequency problem
-    elif cutoffs is not None:
+    if is_undecided(joint):
+        label = UNSURE
+    elif cutoffs is None:
+        label = score.best
+    else:
         label = cutoffs.verdict(value)
         is_ham = label == HAM and score.most_of_a_part(SPAM) <= cutoffs.contradiction
         label = label_if_ham if is_ham else SPAM if label == SPAM else UNSURE
-    share = probabilities[scored_label]
-    verdict = Verdict(label, value, share, probabilities, score.evidence, cutoffs, label_if_ham)
+    probabilities = dict(zip(labels, shares, strict=True))
+    verdict = Verdict(label, value, shares[spam_index], probabilities, score.evidence, cutoffs, label_if_ham)
     verdict.is_spam = False if is_ham else verdict.is_spam
     return verdict
 
 
+def within_limits(score: float) -> float:
+    """Return a score that JSON has: the largest float in place of infinity."""
+    return min(max(score, -LARGEST), LARGEST)
+
+
+def is_undecided(joint: list[float]) -> bool:
+    """Tell whether nothing tells labels apart, or none can be: the zero-frequency problem."""
+    return len(joint) > 1 and max(joint) == min(joint)
+
+
 def posterior_of(joint: list[float]) -> list[float]:
     """Turn log-joints into a posterior by log-sum-exp; where no label is possible (0/0), all are equal."""
+    if len(joint) == 1:
+        return [1.0]
     top = max(joint)
     if top == -inf:
         return [1 / len(joint) for _ in joint]
@@ -266,8 +288,7 @@ def posterior_of(joint: list[float]) -> list[float]:
 
 def lead_of(values: list[float], label_index: int) -> float:
     """Return how far the value of one label is ahead of the best other one."""
-    value, best_other = values[label_index], -inf
-    for k in range(len(values)):
-        if k != label_index:
-            best_other = max(best_other, values[k])
-    return 0.0 if value == best_other or len(values) == 1 else value - best_other
+    if len(values) == 1:
+        return 0.0
+    value, best_other = values[label_index], max(values[:label_index] + values[label_index + 1 :])
+    return 0.0 if value == best_other else value - best_other

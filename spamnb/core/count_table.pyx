@@ -438,19 +438,27 @@ cdef class CountTable(Counts):
         load_file(table, counts)
         return table
 
-    def copy(self):
-        """Return a copy without texts; places noted in this table are good for the copy, too."""
+    def copy(self, bint has_counts=True):
+        """Return a copy without texts, or of the entries alone; places noted in this table are good for it, too."""
         cdef CountTable table = CountTable(self.labels, False)
-        cdef Size width = 2 * self.label_count
         table.make_entry_room(self.used)
-        table.used, table.only_day, table.highest = self.used, self.only_day, self.highest
-        table.has_subtracted = self.has_subtracted
+        table.used, table.only_day = self.used, self.only_day
+        table.origin, table.copied = self.identity, self.used
         if self.used:
             memcpy(table.keys, self.keys, self.used * sizeof(uint64_t))
-            memcpy(table.counts, self.counts, self.used * width * sizeof(int32_t))
+            memset(table.counts, 0, self.used * 2 * self.label_count * sizeof(int32_t))
             memcpy(table.first_days, self.first_days, self.used * sizeof(uint16_t))
             memcpy(table.last_days, self.last_days, self.used * sizeof(uint16_t))
             table.set_slots(table.room, table.slot_bits)
+        if has_counts:
+            self.copy_counts(table)
+        return table
+
+    cdef int copy_counts(self, CountTable table) except -1:
+        """Give a table of the same entries the same counts and totals."""
+        table.highest, table.has_subtracted = self.highest, self.has_subtracted
+        if self.used:
+            memcpy(table.counts, self.counts, self.used * 2 * self.label_count * sizeof(int32_t))
         if self.grams is not NULL:
             make_grams(table)
             memcpy(table.grams, self.grams, <Size>COUNTERS * self.label_count * sizeof(int32_t))
@@ -458,8 +466,7 @@ cdef class CountTable(Counts):
         table.message_totals, table.presence_totals = self.message_totals, self.presence_totals
         table.occurrence_totals, table.pair_totals = self.occurrence_totals, self.pair_totals
         table.word_count, table.pair_count = self.word_count, self.pair_count
-        table.origin, table.copied = self.identity, self.used
-        return table
+        return 0
 
     # For Python
 

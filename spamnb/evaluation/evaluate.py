@@ -32,7 +32,6 @@ def evaluate_by_folds(
     view = view or DEFAULT_VIEW
     work = CrossValidation(corpus, folds.assign(corpus), view)
     judged = cross_validate(work, jobs)
-
     return Evaluation(
         f"in {folds.count} folds",
         judged,

@@ -69,12 +69,9 @@ def judge_online(
 
 def online_scores(corpus: Corpus, order: Array, view: View) -> list[Score]:
     """Score messages in order, each by those before it: what is learned does not depend on verdicts."""
-    table = corpus.table.copy()
-    corpus.change(table, np.arange(len(corpus)), -1)
-    scorer, found = (
-        FeatureScorer(Likelihood(table, view), table),
-        ScoreColumns(len(order), len(corpus.labels)),
-    )
+    table = corpus.table.copy(has_counts=False)
+    scorer = FeatureScorer(Likelihood(table, view), table)
+    found = ScoreColumns(len(order), len(corpus.labels))
     scorer.score_online(corpus.rows, order, corpus.truth[order], found.joints, found.parts)
     return found.scores(scorer)
 
