@@ -63,12 +63,10 @@ def learn(path: str, raw: bytes, label: str | None, is_correction: bool = False)
     return result
 
 
-def judge(
-    model: Model, features: "FeatureSet", label: str
-) -> "tuple[float, float, tuple[int, int] | None]":
+def judge(model: Model, features: "FeatureSet", label: str) -> "tuple[float, float, tuple[int, int] | None]":
     """Judge a message before it is learned: cutoffs are set by such scores.
 
-    Returns its score, the lead of its label among those but spam, and how many of its words and pairs are new.
+    Returns its score, the lead of its label among those but spam, and how many words and pairs are new.
     """
     scorer = FeatureScorer(model.classifier, model.stored.counts)
     joint, parts = scorer.score(features)

@@ -22,5 +22,5 @@ def test_any_object_is_packed_as_by_the_library_and_read_again(value):
 
 def test_every_size_has_its_shortest_form():
     for size in EDGES:
-        for value in ("x" * size, b"x" * size, [0] * size, (0,) * size, {n: 0 for n in range(size)}):
+        for value in ("x" * size, b"x" * size, [0] * size, (0,) * size, dict.fromkeys(range(size), 0)):
             assert pack(value) == msgpack.packb(value), (type(value), size)
