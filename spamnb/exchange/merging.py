@@ -20,7 +20,7 @@ from spamnb.store.learned import LearnedMessages, merge_learned
 from spamnb.store.merging import Source
 from spamnb.store.stored_model import StoredModel
 from spamnb.training.plan import About, existing, replaceable
-from spamnb.training.writing import add_up, indices_of, kept_labels, put_in_place
+from spamnb.training.writing import add_up, indices_of, kept_labels, put_with_limits
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def merge(out: str, paths: Sequence[str], *, fresh: bool = False) -> Merged:
         kept = kept_labels(labels, sources)
         total = add_up(out, labels, kept, sources)
         about = replace(About.of(before if before and is_input else models[0]), base=None)
-        put_in_place(out, total, united.relabelled(indices_of(labels, kept)).remaining(), about, before)
+        put_with_limits(out, total, united.relabelled(indices_of(labels, kept)).remaining(), about, before)
     return Merged(len(united), len(shared))
 
 

@@ -9,18 +9,19 @@ from spamnb.bayes.cutoffs import has_spam, measured, misfiled_shares, score_scal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from spamnb.bayes.view import View
     from spamnb.store.learned import LearnedMessages
+    from spamnb.training.plan import About
     from spamnb.training.sample import SampleScorer
+
+    Scored = tuple[LearnedMessages, dict[str, Any]]  # messages with their scores, and the limits by these
 
 
 def find_limits(
     labels: Sequence[str],
     learned: LearnedMessages,
-    view: View,
-    ham_loss: float,
+    about: About,
     scorer: SampleScorer | None = None,
-) -> tuple[LearnedMessages, dict[str, Any]]:
+) -> Scored:
     """Find the limits by the scores that the model keeps, and by those of a sample, if there is one.
 
     Scores, and what they say of misfiled mail, are taken in turn: each depends on the other.
@@ -32,7 +33,7 @@ def find_limits(
         if found != shares:
             learned, shares = scorer(learned, found), found
     columns = learned.labels, learned.scores, learned.leads
-    limits, calibration = measured(labels, *columns, ham_loss, score_scale(view))
+    limits, calibration = measured(labels, *columns, about.ham_loss, score_scale(about.view))
     return learned, {
         "cutoffs": [limits.ham, limits.spam],
         "calibration": [calibration.slope, calibration.intercept],

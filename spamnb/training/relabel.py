@@ -13,7 +13,7 @@ from spamnb.store.learned import SCORES, LearnedMessages
 from spamnb.store.merging import Source
 from spamnb.store.stored_model import StoredModel
 from spamnb.training.plan import About
-from spamnb.training.writing import add_up, indices_of, kept_labels, put_in_place
+from spamnb.training.writing import add_up, indices_of, kept_labels, put_with_limits
 
 
 def relabel(path: str, old: str, new: str | None = None) -> int:
@@ -35,7 +35,7 @@ def relabel(path: str, old: str, new: str | None = None) -> int:
             unknown = {name: np.where(moved, np.nan, getattr(learned, name)) for name in SCORES}
             learned = replace(learned, **unknown)
         learned = learned.relabelled(indices_of(names, kept)).remaining()
-        put_in_place(path, total, learned, About.of(stored), stored)
+        put_with_limits(path, total, learned, About.of(stored), stored)
     return stored.messages[stored.labels.index(old)]
 
 

@@ -17,12 +17,16 @@ from spamnb.store.stored_model import StoredModel
 from spamnb.training.batches import Batch, MailToRead, Pool
 from spamnb.training.labels import new_labels
 from spamnb.training.plan import About, Plan, existing, new_base, plan
+from spamnb.workers.threads import in_threads
 
 if TYPE_CHECKING:
     from spamnb.bayes.view import View
+    from spamnb.store.counts import TotalCounts
     from spamnb.store.learned import LearnedMessages
+    from spamnb.store.merging import Merged
     from spamnb.training.counting import Counting
     from spamnb.training.known_messages import Summary
+    from spamnb.training.limits import Scored
     from spamnb.training.sample import Sample
 
 MEMORY = 300 * 10**6  # bytes that training takes, about; models of many labels and huge messages take more
@@ -79,20 +83,32 @@ def write(
     """Add up all counts, score the sample by them, and put the model in place."""
     from spamnb.bayes.cutoffs import has_spam
     from spamnb.store.merging import Source
+    from spamnb.training.limits import find_limits
     from spamnb.training.sample import SampleScorer
     from spamnb.training.writing import add_up, indices_of, kept_labels, put_in_place
 
     sources = [*([Source(aim.stored)] if aim.stored else ()), *counting.sources()]
-    labels = kept_labels(aim.labels, sources)
+    labels, about = kept_labels(aim.labels, sources), aim.about
     indices = indices_of(aim.labels, labels)
-    sample.relabel(indices)
-    has_scores = has_spam(labels) and aim.about.view.has_cutoffs and sample.pieces()
-    is_whole = aim.stored is None and counting.is_in_memory and labels == aim.labels
-    table = counting.learned if is_whole else sample.vocabulary(labels) if has_scores else None
-    total = add_up(path, aim.labels, labels, sources, fill=None if is_whole else table)
-    scorer = SampleScorer(sample, aim.about.view, total, table, jobs) if table and has_scores else None
     known = learned.relabelled(indices).remaining()
-    put_in_place(path, total, known, aim.about, aim.replaced, scorer)
+    sample.relabel(indices)
+    is_scored = has_spam(labels) and about.view.has_cutoffs and bool(sample.pieces())
+    is_whole = aim.stored is None and counting.is_in_memory and labels == aim.labels
+    table = counting.learned if is_whole or not is_scored else sample.vocabulary(labels)
+
+    def added() -> Merged:
+        return add_up(path, aim.labels, labels, sources, fill=None if table is counting.learned else table)
+
+    def scored(totals: TotalCounts) -> Scored:
+        scorer = SampleScorer(sample, about.view, totals, table, jobs) if is_scored else None
+        return find_limits(labels, known, about, scorer)
+
+    if is_whole:  # the table has all counts: they are written down while the sample is scored by them
+        total, found = in_threads(lambda task, *given: task(*given), [(added,), (scored, table)], jobs)
+    else:
+        total = added()
+        found = scored(total)
+    put_in_place(path, total, found, about, aim.replaced)
 
 
 def fold(path: str, always: bool = False) -> None:

@@ -16,7 +16,7 @@ from spamnb.training.replacing import replace_model
 
 if TYPE_CHECKING:
     from spamnb.store.stored_model import StoredModel
-    from spamnb.training.sample import SampleScorer
+    from spamnb.training.limits import Scored
 
 Names = Mapping[str, str | None]  # the name of a label → the one that it gets, None if it goes
 
@@ -56,18 +56,24 @@ def indices_of(labels: Sequence[str | None], kept: Sequence[str]) -> list[int]:
 def put_in_place(
     path: str,
     total: Merged,
-    learned: LearnedMessages,
+    scored: Scored,
     about: About,
     before: StoredModel | None = None,
-    scorer: SampleScorer | None = None,
 ) -> None:
     """Write a model in place of the one before; what that one learned meanwhile is carried over.
 
     The caller holds the lock on training.
     """
-    learned, limits = find_limits(total.labels, learned, about.view, about.ham_loss, scorer)
+    learned, limits = scored
     new = write_model(path, total, learned, {**about.as_map(), **limits})
     replace_model(path, new, before)
+
+
+def put_with_limits(
+    path: str, total: Merged, learned: LearnedMessages, about: About, before: StoredModel | None = None
+) -> None:
+    """Put a model in place whose limits follow from the scores that it keeps."""
+    put_in_place(path, total, find_limits(total.labels, learned, about), about, before)
 
 
 def sum_of(stored: StoredModel, **options: Any) -> Merged:
@@ -80,9 +86,9 @@ def sum_of(stored: StoredModel, **options: Any) -> Merged:
 def rewrite(stored: StoredModel, total: Merged) -> None:
     """Write a model again, with other counts of its mail. The caller holds the lock on training."""
     learned = LearnedMessages.load(stored).relabelled(indices_of(stored.labels, total.labels)).remaining()
-    put_in_place(stored.path, total, learned, About.of(stored), stored)
+    put_with_limits(stored.path, total, learned, About.of(stored), stored)
 
 
 def put_empty(path: str, labels: Sequence[str], about: About, before: StoredModel | None = None) -> None:
     """Write a model that knows no mail. The caller holds the lock on training."""
-    put_in_place(path, merged(labels, []), NOTHING_LEARNED, about, before)
+    put_with_limits(path, merged(labels, []), NOTHING_LEARNED, about, before)
