@@ -58,7 +58,7 @@ cdef class BlockWriter:
     cdef int add_entries(self, Entries entries) except -1 nogil:
         cdef const uint32_t *ends = <const uint32_t *>entries.text_ends.at
         cdef const int64_t *row = <const int64_t *>entries.counts.at
-        cdef Size n, start = 0, size, width = 2 * self.label_count
+        cdef Size n, k, start = 0, size, width = 2 * self.label_count
         cdef NewBlock *block = &self.block
         for n in range(entries.used):
             size = ends[n] - start
@@ -67,8 +67,10 @@ cdef class BlockWriter:
             block.keys[block.count] = (<const uint64_t *>entries.keys.at)[n]
             block.first_days[block.count] = (<const uint16_t *>entries.first_days.at)[n]
             block.last_days[block.count] = (<const uint16_t *>entries.last_days.at)[n]
-            memcpy(block.counts + block.count * width, row, width * sizeof(int64_t))
-            memcpy(block.letters + block.text_size, <const Byte *>entries.letters.at + start, size)
+            for k in range(width):
+                block.counts[block.count * width + k] = row[k]
+            if size:
+                memcpy(block.letters + block.text_size, <const Byte *>entries.letters.at + start, size)
             block.text_size += size
             block.text_ends[block.count] = block.text_size
             block.count += 1

@@ -31,8 +31,8 @@ cdef struct TableStage:  # a table, the order of its entries, and copies of thos
     uint16_t[STAGED] staged_last_days
     uint64_t[STAGED] text_starts
     uint64_t[STAGED] text_sizes
-    Byte[STAGED] first_letters
     int32_t *staged_counts
+    int32_t touched  # of no use but that what is read comes into the cache
 
 
 cdef struct MergeSource:
@@ -126,11 +126,12 @@ cdef void stage_entries(TableStage *stage, Size labels) noexcept nogil:
     cdef const uint64_t *order = stage.order + stage.next
     cdef int n, count = <int>min(<Size>STAGED, stage.count - stage.next)
     cdef Size k, width = 2 * labels
-    cdef uint64_t entry
     stage.at, stage.copied = 0, count
     stage.next += count
     for n in range(count):
         stage.staged_keys[n] = stage.keys[order[n]]
+    for n in range(count):
+        stage.touched ^= stage.counts[order[n] * width]
     for n in range(count):
         for k in range(width):
             stage.staged_counts[n * width + k] = stage.counts[order[n] * width + k]
@@ -139,13 +140,28 @@ cdef void stage_entries(TableStage *stage, Size labels) noexcept nogil:
             stage.staged_first_days[n], stage.staged_last_days[n] = stage.first_days[order[n]], stage.last_days[order[n]]
     for n in range(count):
         stage.text_sizes[n] = 0
-        if stage.text_ends is not NULL and (stage.has_subtracted or has_occurrences(stage, n, labels)):
-            entry = order[n]
-            stage.text_starts[n] = stage.text_ends[entry - 1] if entry else 0
-            stage.text_sizes[n] = stage.text_ends[entry] - stage.text_starts[n]
-    for n in range(count):
-        if stage.text_sizes[n]:
-            stage.first_letters[n] = stage.letters[stage.text_starts[n]]  # so that it is in the cache
+    if stage.text_ends is not NULL:
+        stage_texts(stage, order, labels)
+
+
+cdef void stage_texts(TableStage *stage, const uint64_t *order, Size labels) noexcept nogil:
+    """Find the texts of the entries that are copied; pairs have none."""
+    cdef int[STAGED] words
+    cdef int n, word, count = 0
+    cdef uint64_t entry
+    for n in range(stage.copied):
+        words[count] = n
+        count += stage.has_subtracted or has_occurrences(stage, n, labels)
+    for word in range(count):
+        stage.touched ^= <int32_t>stage.text_ends[order[words[word]]]
+    for word in range(count):
+        n = words[word]
+        entry = order[n]
+        stage.text_starts[n] = stage.text_ends[entry - 1] if entry else 0
+        stage.text_sizes[n] = stage.text_ends[entry] - stage.text_starts[n]
+    for word in range(count):
+        if stage.text_sizes[words[word]]:
+            stage.touched ^= stage.letters[stage.text_starts[words[word]]]
 
 
 cdef inline bint has_occurrences(const TableStage *stage, Size staged, Size labels) noexcept nogil:
