@@ -89,7 +89,7 @@ cdef void take_totals(FeatureScorer scorer, Weigher weigher, CountTable table) n
 
 
 cdef class WordsByCount:
-    """How many words are in how many messages of each label, while messages are learned: what Bernoulli's view reads."""
+    """How many words are in how many messages of each label, while messages are learned: Bernoulli's view reads it."""
 
     cdef int64_t *words  # [label][messages]
     cdef Size size

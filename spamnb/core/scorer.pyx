@@ -79,7 +79,7 @@ cdef class Scorer:
         self.add(row, 1.0, 0)
         return self.evidence_weights()
 
-    cpdef list evidence_weights(self):
+    cdef list evidence_weights(self):
         """Return per label the weight of the row added last; for labels but spam that of their sum."""
         cdef int k
         return [nats_of(self.weights[self.column_of(k)]) for k in range(self.label_count)]
@@ -90,12 +90,6 @@ cdef class Scorer:
         cdef int k
         self.put_joint(found)
         return [found[k] for k in range(self.label_count)]
-
-    def means(self):
-        """Return what body and head add by their words, per label; nothing where weights are summed."""
-        cdef int k, part
-        return [[self.mean(part, self.column_of(k)) for k in range(self.label_count)] for part in range(2)] \
-            if self.is_averaged else []
 
     cdef int add_row(self, double times, int part) noexcept nogil:
         """Add the row taken, if it is strong; return for what."""
@@ -138,7 +132,9 @@ cdef class Scorer:
             self.add_sums(part, 1, self.weights[self.first], self.weights[self.second])
         return <int>strong
 
-    cdef void compare_all(self, const uint64_t *counts, const uint64_t *others, const Byte *parts, Size size) noexcept nogil:
+    cdef void compare_all(
+        self, const uint64_t *counts, const uint64_t *others, const Byte *parts, Size size
+    ) noexcept nogil:
         """Add tokens by their counts in the columns compared."""
         cdef Size at = 0
         while at < size:
@@ -152,7 +148,8 @@ cdef class Scorer:
         cdef int64_t strong = 0, weight_sum = 0, other_sum = 0, in_head = 0, head_weights = 0, head_others = 0
         cdef int64_t weight = 0, other_weight = 0, is_strong, head, least = self.least, splits = self.splits
         cdef uint64_t count, other, kept = 0 if self.weigher.is_corrected else self.weigher.kept
-        cdef double denominator = self.log_denominators[self.first], other_denominator = self.log_denominators[self.second]
+        cdef double denominator = self.log_denominators[self.first]
+        cdef double other_denominator = self.log_denominators[self.second]
         cdef const double *logarithms = self.weigher.logarithms
         cdef Size at
         for at in range(size):

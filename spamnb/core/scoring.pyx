@@ -20,7 +20,7 @@ cdef class FeatureScorer:
     cdef int label_count
     cdef Size width  # numbers of a row
     cdef bint reads_words, reads_pairs, reads_grams, reads_numbers, is_tfidf, splits_parts, is_used
-    cdef object of_all_grams  # weights that were given
+    cdef object of_all_grams, words  # weights that were given; what the rules for words refer to
     cdef GramWeights gram_weights, grams_without_first, grams_without_second  # of a message of one of two labels
     cdef int64_t[3] revisions  # of the weigher, when these were made
     cdef Size room, taken  # words and pairs of a message
@@ -36,7 +36,6 @@ cdef class FeatureScorer:
     cdef list strong, strong_among_others  # the evidence; None if nobody wants it
     cdef bint notes_evidence, has_reader
     cdef Reader reader
-    cdef object words  # of the settings: what the rules for words refer to
 
     def __cinit__(self, *_, **__):
         self.revisions = [NO_REVISION, NO_REVISION, NO_REVISION]
@@ -215,11 +214,8 @@ cdef class FeatureScorer:
         if not self.taken:
             return 0
         self.counts.find(self.keys, self.taken, self.rows)
-        if self.label_count == 2 and not self.is_tfidf:  # as below; most often it is so
-            for at in range(self.taken):
-                self.columns[at] = usual_count(row[4 * at + first])
-                self.columns[self.room + at] = usual_count(row[4 * at + first + 1])
-            return 0
+        if self.label_count == 2 and not self.is_tfidf:
+            return self.take_found_of_two(first)
         for at in range(self.taken):
             self.with_token[at] = 0
             for k in range(self.label_count):
@@ -229,6 +225,21 @@ cdef class FeatureScorer:
                 self.new_words += self.times[at] > 0
                 self.new_pairs += self.times[at] == 0
             row += self.width
+        return 0
+
+    cdef int take_found_of_two(self, Size first) noexcept nogil:
+        """Do the rest of `find_taken` for two labels. Branch-free because the branch is unpredictable."""
+        cdef const int64_t *row = self.rows
+        cdef uint64_t *columns = self.columns
+        cdef uint64_t *others = self.columns + self.room
+        cdef Size at, is_new, words = 0, entries = 0
+        for at in range(self.taken):
+            columns[at], others[at] = usual_count(row[4 * at + first]), usual_count(row[4 * at + first + 1])
+            is_new = (row[4 * at] <= 0) & (row[4 * at + 1] <= 0)
+            entries += is_new
+            words += is_new & (self.times[at] > 0)
+        self.new_words += words
+        self.new_pairs += entries - words
         return 0
 
     cdef int take_rows(self, const Rows *rows, const int32_t *places, Size start, Size end) except -1 nogil:
@@ -251,14 +262,9 @@ cdef class FeatureScorer:
         cdef const int32_t *counts = self.table.counts
         cdef const int32_t *row
         cdef uint64_t *others = self.columns + self.room
-        cdef Size at, ahead = max(0, self.taken - AHEAD)
-        for at in range(min(<Size>AHEAD, self.taken)):
-            __builtin_prefetch(counts + 4 * <Size>places[at])
-        for at in range(ahead):
-            __builtin_prefetch(counts + 4 * <Size>places[at + AHEAD])
-            row = counts + 4 * <Size>places[at]
-            self.columns[at], others[at] = max(row[0], 0), max(row[1], 0)
-        for at in range(ahead, self.taken):
+        cdef Size at
+        for at in range(self.taken):
+            __builtin_prefetch(counts + 4 * <Size>places[min(at + AHEAD, self.taken - 1)])
             row = counts + 4 * <Size>places[at]
             self.columns[at], others[at] = max(row[0], 0), max(row[1], 0)
 
@@ -314,7 +320,8 @@ cdef class FeatureScorer:
 
     cdef int add_grams(self, const uint32_t *counters, Size count, int left_out) except -1 nogil:
         """Add the grams of a message; if `left_out` is its label, their counts are taken without it."""
-        cdef bint is_weighed = self.scorer.is_of_two and self.revisions[left_out + 1] == self.scorer.grams.weigher.revision
+        cdef int64_t revision = self.scorer.grams.weigher.revision
+        cdef bint is_weighed = self.scorer.is_of_two and self.revisions[left_out + 1] == revision
         cdef Size start = 0, size
         while start < count:
             size = min(<Size>MAX_TERMS, count - start)
