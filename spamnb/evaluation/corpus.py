@@ -14,6 +14,7 @@ from spamnb.mailboxes.skipped import Unreadable
 from spamnb.training.batches import Batch
 
 NO_DAY = 0  # nobody asks when a token was seen
+LESS = "evaluate less of it"
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +45,11 @@ class Corpus:
             table.add(batch.rows, np.arange(len(batch)), truth[-1], NO_DAY)
             rows.append(batch.rows)
             if table.is_full:
-                raise DataError("a word is more than 1,000,000,000 times in this mail; evaluate less of it")
-        joined = MessageRows.joined(rows)
+                raise DataError(f"a word is more than 1,073,741,824 times in this mail; {LESS}")
+        try:
+            joined = MessageRows.joined(rows)
+        except OverflowError as error:
+            raise DataError(f"this mail has more than 2,147,483,647 words; {LESS}") from error
         digests = np.frombuffer(joined.digests, np.uint64)
         return cls(tuple(labels), np.concatenate(truth), names, digests, joined, table, unreadable)
 

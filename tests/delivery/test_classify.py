@@ -211,8 +211,8 @@ def test_the_fallback_judges_where_the_model_cannot(spamnb, mail, tmp_path, more
     broken, cut = tmp_path / "broken", tmp_path / "cut"
     broken.write_bytes(b"no model")
     whole = Path(spamnb.model).read_bytes()
-    tokens = StoredModel.open(spamnb.model).columns["entries"]
-    cut.write_bytes(whole[: tokens.at] + bytes(tokens.size) + whole[tokens.at + tokens.size :])
+    entries = StoredModel.open(spamnb.model).columns["entries"]
+    cut.write_bytes(whole[: entries.at] + bytes(entries.size) + whole[entries.at + entries.size :])
     models = [tmp_path / "missing", broken, *([] if more else [cut])]  # the last opens, and fails to judge
     for model in models:
         asked = ["classify", "-p", *more, "--model", model]

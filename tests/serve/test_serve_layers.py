@@ -75,7 +75,7 @@ def test_no_other_base_than_the_shared_model(shared, homes, judge, tmp_path, cap
     assert told.count("its base is not the shared model") == 1
 
 
-@pytest.mark.parametrize("missing", ["file", "tokens"])
+@pytest.mark.parametrize("missing", ["file", "entries"])
 def test_without_the_shared_model_users_are_judged_by_their_own(shared, homes, tmp_path, capfd, missing):
     """As without a base; and on top of it again once it is back."""
     for n in range(12):
@@ -85,9 +85,9 @@ def test_without_the_shared_model_users_are_judged_by_their_own(shared, homes, t
     layered = Model.open(path).classify(spam(99)).as_map()
     kept = Path(shared).rename(tmp_path / "kept")
     if missing != "file":
-        tokens = StoredModel.open(str(kept)).columns["entries"]
+        entries = StoredModel.open(str(kept)).columns["entries"]
         data = kept.read_bytes()
-        Path(shared).write_bytes(data[: tokens.at] + bytes(tokens.size) + data[tokens.at + tokens.size :])
+        Path(shared).write_bytes(data[: entries.at] + bytes(entries.size) + data[entries.at + entries.size :])
     judge = Judge(Options(str(shared), user_models=str(homes)), Counters())
     for _ in range(2):
         judged = judge.classify(spam(99), "ann")
