@@ -19,6 +19,7 @@ from spamnb.store.learned import NOTHING_LEARNED
 from spamnb.training.batches import Batch
 from spamnb.training.counting import Counting
 from spamnb.training.known_messages import KnownMessages, Summary
+from spamnb.training.limits import find_limits
 from spamnb.training.plan import About
 from spamnb.training.sample import Sample, SampleScorer
 from spamnb.training.writing import add_up, put_in_place
@@ -64,7 +65,7 @@ def training_stages(mail: dict[str, str]) -> dict[str, float]:
             total = add_up(path, LABELS, LABELS, counting.sources())
         with stages.of("cutoffs, writing"):
             scorer = SampleScorer(sample, about.view, total, counting.learned, 1)
-            put_in_place(path, total, known.learned(), about, scorer=scorer)
+            put_in_place(path, total, find_limits(LABELS, known.learned(), about, scorer), about)
     return stages.spent
 
 
