@@ -9,10 +9,10 @@ from spamnb.core.native import CountTable, FeatureScorer, Scorer, gram_weights
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from spamnb.bayes.view import View
     from spamnb.core.native import Counts, FeatureSet
-    from spamnb.reading.settings import Settings
     from spamnb.store.counts import TotalCounts
 
 
@@ -52,7 +52,7 @@ def with_evidence(scorer: FeatureScorer, features: FeatureSet) -> Score:
 class Scorers:
     """Scorers by the same counts, one for each thread that asks at the same time."""
 
-    def __init__(self, classifier: Classifier, settings: Settings, are_for_many: bool = False) -> None:
+    def __init__(self, classifier: Classifier, settings: Any, are_for_many: bool = False) -> None:
         """Take settings to read raw mail by; weigh all grams once, if many messages are to be scored."""
         self.labels = classifier.labels
         weights = None

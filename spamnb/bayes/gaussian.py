@@ -10,15 +10,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from spamnb.bayes.likelihood import Likelihood
     from spamnb.store.counts import Sums
 
 
-def numeric_evidence(likelihood: Likelihood, numbers: Mapping[str, float]) -> list[Evidence]:
+def numeric_evidence(
+    sums_by_name: Mapping[str, Sequence[Sums]], numbers: Mapping[str, float]
+) -> list[Evidence]:
     """Return the numeric features that every label has, weighed by their normal distributions."""
     found = []
     for name, value in sorted(numbers.items()):
-        sums = likelihood.numbers.get(name)
+        sums = sums_by_name.get(name)
         if sums is not None and (weights := log_densities(value, sums)):
             found.append(Evidence(name, tuple(int(n) for n, _, _ in sums), 1, weights))
     return found

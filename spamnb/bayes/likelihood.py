@@ -145,7 +145,7 @@ class Likelihood:
         """Return the numeric features that every label has, weighed by their normal distributions."""
         from spamnb.bayes.gaussian import numeric_evidence  # the default view has no use for it
 
-        return numeric_evidence(self, numbers)
+        return numeric_evidence(self.numbers, numbers)
 
     def without_spam(self, values: Sequence[Any]) -> Sequence[Any]:
         """Return the values, one a label, of all labels but spam."""

@@ -100,7 +100,7 @@ def evaluate(
     check_options(len(names) > 1)
     mail.check("mail of at least two labels is")
     check_writable(scores, report)
-    from spamnb.workers.threads import all_cores
+    from spamnb.threads import all_cores
 
     cores, code = int(mail.jobs or all_cores()), 0
     try:

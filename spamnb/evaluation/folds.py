@@ -23,8 +23,8 @@ from spamnb.errors import DataError
 from spamnb.evaluation.results import JudgedMessages
 from spamnb.evaluation.scores import row_scores
 from spamnb.model import DEFAULT_VIEW
+from spamnb.threads import in_threads
 from spamnb.training.sample import sampled
-from spamnb.workers.threads import in_threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,10 +18,10 @@ from spamnb.imap.state import Progress, key_of
 from spamnb.labels import HAM, LABELS, SPAM
 from spamnb.mailboxes.chunks import RawMessage, ReadMessages
 from spamnb.mailboxes.skipped import Unreadable
+from spamnb.threads import in_threads
 from spamnb.training.batches import ChunkReader
 from spamnb.training.train import train
 from spamnb.workers.local import LocalPool
-from spamnb.workers.threads import in_threads
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account

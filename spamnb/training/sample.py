@@ -10,7 +10,7 @@ from spamnb.arrays import sorted_distinct
 from spamnb.bayes.cutoffs import leads_among_others, spam_scores
 from spamnb.bayes.likelihood import Likelihood
 from spamnb.core.native import CountTable, FeatureScorer
-from spamnb.workers.threads import in_threads
+from spamnb.threads import in_threads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

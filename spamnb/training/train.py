@@ -14,10 +14,10 @@ from spamnb.lock import TRAINING, Lock
 from spamnb.model import DEFAULT_VIEW, settings_of
 from spamnb.reading.settings import Settings
 from spamnb.store.stored_model import StoredModel
+from spamnb.threads import in_threads
 from spamnb.training.batches import Batch, MailToRead, Pool
 from spamnb.training.labels import new_labels
 from spamnb.training.plan import About, Plan, existing, new_base, plan
-from spamnb.workers.threads import in_threads
 
 if TYPE_CHECKING:
     from spamnb.bayes.view import View

@@ -21,8 +21,8 @@ from spamnb.errors import DataError, NoInput, SpamnbError, UsageError
 from spamnb.mailboxes.chunks import MessageFiles, ReadMessages
 from spamnb.mailboxes.locating import is_remote
 from spamnb.mailboxes.sources import Chunk, chunks_by_label
+from spamnb.threads import all_cores
 from spamnb.training.batches import Batch, ChunkReader, MailToRead
-from spamnb.workers.threads import all_cores
 
 TIMEOUT = 10  # seconds for a scheduler to answer, and for the first worker to come
 CHUNK = 8 << 20  # bytes: half a second of tokenizing, and few requests to a store

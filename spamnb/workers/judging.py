@@ -10,7 +10,7 @@ from spamnb.in_memory import load_into_memory
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import chunks
 from spamnb.reading.envelope import envelope_of
-from spamnb.workers.threads import all_cores, in_threads
+from spamnb.threads import all_cores, in_threads
 
 if TYPE_CHECKING:
     from spamnb.bayes.verdict import Verdict

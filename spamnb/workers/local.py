@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from spamnb.mailboxes.sources import CHUNK, chunks_by_label
+from spamnb.threads import all_cores, in_threads
 from spamnb.training.batches import ChunkReader
-from spamnb.workers.threads import all_cores, in_threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
