@@ -1,7 +1,7 @@
 """Merge models of several hosts: the sum of their counts, in one pass over all.
 
 A message that several of them learned counts once for each of them: no model knows what a single message
-added, so `Merged` says how many there are.
+added, so `MergedMessages` says how many there are.
 """
 
 import os
@@ -24,14 +24,14 @@ from spamnb.training.writing import add_up, indices_of, kept_labels, put_with_li
 
 
 @dataclass(frozen=True)
-class Merged:
+class MergedMessages:
     """Numbers of messages that a merged model is made of."""
 
     messages: int  # that it knows, each once; under different labels, as the first model has them
     shared: int  # that several models know: counted for each of these models
 
 
-def merge(out: str, paths: Sequence[str], *, fresh: bool = False) -> Merged:
+def merge(out: str, paths: Sequence[str], *, fresh: bool = False) -> MergedMessages:
     """Write the sum of models to a file, which may be one of them."""
     out = model_file(out)
     with Lock(out, kind=TRAINING):
@@ -56,7 +56,7 @@ def merge(out: str, paths: Sequence[str], *, fresh: bool = False) -> Merged:
         total = add_up(out, labels, kept, sources)
         about = replace(About.of(before if before and is_input else models[0]), base=None)
         put_with_limits(out, total, united.relabelled(indices_of(labels, kept)).remaining(), about, before)
-    return Merged(len(united), len(shared))
+    return MergedMessages(len(united), len(shared))
 
 
 def same_file(path: str, other: str) -> bool:
