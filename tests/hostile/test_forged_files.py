@@ -6,7 +6,6 @@ from math import inf, nan
 from pathlib import Path
 from typing import Any
 
-import msgpack
 import pytest
 from fuzz.file_checks import HAM, SPAM, sound_model
 from helpers.forging import forged_fields, forged_model
@@ -68,7 +67,7 @@ HEADS = [
         columns__0__2=(-8, nan, "8", 1 << 60),
         **{f"settings__{name}": (EVIL,) for name in "stem stop_language headers".split()},
         **{f"view__{name}": (nan, "x") for name in "pairs numbers tfidf split_head_body".split()},
-        **{f"columns__{n}__0": NO_COLUMN for n in (0, 1, 5)},
+        **{f"columns__{n}__0": NO_COLUMN for n in (0, 1, 4)},
         **{f"columns__{n}__1": NO_KIND for n in (0, 1, 3)},
     ),
     (("numbers", EVIL), [[1, 1, 1], [1, 1, 1]]),
@@ -116,7 +115,7 @@ RECORDS = any_of(
 def forged_record(data: bytes, places: tuple[str], value: object) -> bytes:
     fields, _ = journal.record_at(data, 0)
     packed = forged_fields(fields, places, value) if value != 1 << 64 else b"\x80"
-    return bytes(msgpack.packb([crc32(packed), packed]))
+    return b"\x92\xce" + crc32(packed).to_bytes(4, "big") + b"\xc6" + len(packed).to_bytes(4, "big") + packed
 
 
 @pytest.mark.parametrize(("places", "value"), RECORDS, ids=lambda it: repr(it)[:40])
