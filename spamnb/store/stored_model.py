@@ -99,7 +99,7 @@ class StoredModel:
 
     @property
     def numbers(self) -> dict[str, list[list[int]]]:
-        """Of each numeric feature and label n, Σx and Σx², the journal's included."""
+        """Sums of each numeric feature and label: n, Σx and Σx², the journal's included."""
         sums = {name: [list(each) for each in by_label] for name, by_label in self.head["numbers"].items()}
         for record in self._journal.records if self._journal else ():
             for name, x in record.numbers.items():
