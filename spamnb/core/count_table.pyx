@@ -131,21 +131,24 @@ cdef class CountTable(Counts):
     cdef int set_slots(self, Size room, int bits) except -1 nogil:
         """Put all entries into new slots."""
         cdef uint32_t *slots = <uint32_t *>calloc(2 * room, sizeof(uint32_t))
-        cdef Size n, at, last = 2 * room - 1
-        cdef uint32_t hash
+        cdef Size[AT_ONCE] homes
+        cdef Size start = 0, size, n, at, last = 2 * room - 1
         if slots is NULL:
             with gil:
                 raise MemoryError
         free(self.slots)
         self.slots, self.room, self.slot_bits = slots, room, bits
-        for n in range(self.used):
-            if n + 16 < self.used:
-                __builtin_prefetch(&slots[self.home_of(self.hash_of(self.keys[n + 16]))])
-            hash = self.hash_of(self.keys[n])
-            at = self.home_of(hash)
-            while slots[at]:
-                at = (at + 1) & last
-            slots[at] = hash << bits | <uint32_t>(n + 1)
+        while start < self.used:
+            size = min(<Size>AT_ONCE, self.used - start)
+            for n in range(size):  # a short loop, so that cache misses overlap
+                at = self.home_of(self.hash_of(self.keys[start + n]))
+                homes[n] = (at + (slots[at] != 0)) & last
+            for n in range(size):
+                at = homes[n]
+                while slots[at]:
+                    at = (at + 1) & last
+                slots[at] = self.hash_of(self.keys[start + n]) << bits | <uint32_t>(start + n + 1)
+            start += size
         return 0
 
     cdef Size new_entry(self, uint64_t key, Size slot, const Byte *text, Size size, int day) except -1 nogil:

@@ -205,28 +205,36 @@ cdef class FileCounts(Counts):
         """Read the index, once. Threads that come here at the same time all read it, and the first keeps it."""
         if not is_set(&self.has_index):
             with gil:
-                index_data = self.index.read()
-                if not self.has_index:
-                    self.index_data = index_data
-                    self.file.index, self.file.count = self.index_data, len(self.index)
-                    if not check_index(&self.file):
-                        raise self.index.damaged()
-                    set_flag(&self.has_index)
+                self.read_index()  # apart: a function with variables of Python takes the lock at its end
+        return 0
+
+    cdef int read_index(self) except -1:
+        index_data = self.index.read()
+        if not self.has_index:
+            self.index_data = index_data
+            self.file.index, self.file.count = self.index_data, len(self.index)
+            if not check_index(&self.file):
+                raise self.index.damaged()
+            set_flag(&self.has_index)
         return 0
 
     cdef int load_grams(self) except -1 nogil:
         """Read the counts of all grams, once: a message has some in every page of them."""
         if not is_set(&self.has_grams):
             with gil:
-                counters = self.gram_counters.read() if self.gram_counters is not None else b""
-                counts = self.grams.read() if self.grams is not None else b""
-                if not self.has_grams:
-                    self.counter_data, self.gram_data = counters, counts
-                    self.gram_rows.named, self.gram_rows.named_count = self.counter_data, len(counters) // 4
-                    self.gram_rows.width = self.grams.width if self.grams is not None else 1
-                    self.gram_rows.counts = self.gram_data
-                    self.gram_rows.count = len(counts) // (self.label_count * self.gram_rows.width)
-                    set_flag(&self.has_grams)
+                self.read_grams()
+        return 0
+
+    cdef int read_grams(self) except -1:
+        counters = self.gram_counters.read() if self.gram_counters is not None else b""
+        counts = self.grams.read() if self.grams is not None else b""
+        if not self.has_grams:
+            self.counter_data, self.gram_data = counters, counts
+            self.gram_rows.named, self.gram_rows.named_count = self.counter_data, len(counters) // 4
+            self.gram_rows.width = self.grams.width if self.grams is not None else 1
+            self.gram_rows.counts = self.gram_data
+            self.gram_rows.count = len(counts) // (self.label_count * self.gram_rows.width)
+            set_flag(&self.has_grams)
         return 0
 
     cdef int fail(self, int error) except -1 nogil:
@@ -353,40 +361,42 @@ cdef int load_file(CountTable table, FileCounts counts) except -1:
             table.make_entry_room(counts.file.count * BLOCK_ENTRIES)
             while open_next_block(&counts.file, &cursor, &error):
                 load_block(table, &cursor.block)
+            if table.used:
+                table.set_slots(table.room, table.slot_bits)
             load_grams(table, counts)
     finally:
         close_cursor(&cursor)
     return counts.fail(error) if error else 0
 
 
-cdef int load_block(CountTable table, const EntryBlock *block) except -1 nogil:
-    """Add a block of entries to a table that has none of them."""
+cdef void load_block(CountTable table, const EntryBlock *block) noexcept nogil:
+    """Add a block of entries to a table that has none of them, and room for all; they have no slots yet."""
     cdef int64_t[2 * MAX_LABELS] row
-    cdef Size entry, k
-    cdef uint64_t key
+    cdef Size k, width = 2 * table.label_count
     cdef int n
     for n in range(block.count):
-        __builtin_prefetch(&table.slots[table.home_of(table.hash_of(block_key(block, n)))])
-    for n in range(block.count):
-        key = block_key(block, n)
-        entry = table.new_entry(key, table.slot_of_key(key), NULL, 0, 0)
         read_row(block, n, row)
-        for k in range(2 * table.label_count):
-            table.counts[entry * 2 * table.label_count + k] = <int32_t>min(max(row[k], 0), MAX_INT32)
-    return 0
+        for k in range(width):
+            table.counts[table.used * width + k] = <int32_t>min(max(row[k], 0), MAX_INT32)
+        table.keys[table.used] = block_key(block, n)
+        table.first_days[table.used] = table.last_days[table.used] = 0
+        table.used += 1
 
 
 cdef int load_grams(CountTable table, FileCounts counts) except -1 nogil:
     """Add the counts of all grams to a table, if there are any."""
-    cdef int64_t[MAX_LABELS] row
-    cdef uint32_t counter
-    cdef int k
+    cdef int64_t[BLOCK_ENTRIES * MAX_LABELS] rows
+    cdef uint32_t[BLOCK_ENTRIES] counters
+    cdef Size start = 0, n, labels = table.label_count
     counts.load_grams()
     if not counts.gram_rows.count:
         return 0
     make_grams(table)
-    for counter in range(COUNTERS):
-        counts.find_grams(&counter, 1, row)
-        for k in range(table.label_count):
-            table.grams[<Size>counter * table.label_count + k] = <int32_t>min(max(row[k], 0), MAX_INT32)
+    while start < COUNTERS:
+        for n in range(BLOCK_ENTRIES):
+            counters[n] = start + n
+        counts.find_grams(counters, BLOCK_ENTRIES, rows)
+        for n in range(BLOCK_ENTRIES * labels):
+            table.grams[start * labels + n] = <int32_t>min(max(rows[n], 0), MAX_INT32)
+        start += BLOCK_ENTRIES
     return 0
