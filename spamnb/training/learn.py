@@ -3,9 +3,9 @@
 import os
 import sys
 
-from spamnb.bayes.verdict import Score, verdict_of
+from spamnb.bayes.verdict import verdict_of
 from spamnb.clock import today
-from spamnb.core.native import FeatureScorer, digest, lesson_of, read
+from spamnb.core.native import digest, lesson_of, read
 from spamnb.errors import CannotCreate, DataError, SpamnbError
 from spamnb.files import STDERR, STDIN, STDOUT, write_stderr
 from spamnb.labels import HAM, SPAM
@@ -68,9 +68,7 @@ def judge(model: Model, features: "FeatureSet", label: str) -> "tuple[float, flo
 
     Returns its score, the lead of its label among those but spam, and how many words and pairs are new.
     """
-    scorer = FeatureScorer(model.classifier, model.stored.counts)
-    joint, parts = scorer.score(features)
-    found = Score(model.labels, joint, [], parts)
+    found, scorer = model.scorers.score(features), model.scorers.first
     score = verdict_of(found, model.cutoffs, model.calibration).score
     is_all = model.view.pairs and model.view.event != "gaussian"  # of the message was looked up
     return score, found.lead_among_others(label), (scorer.new_words, scorer.new_pairs) if is_all else None
