@@ -287,7 +287,8 @@ cdef class FileCounts(Counts):
 
     cdef int pass_grams(self, const uint32_t *counters, Size count, int64_t *rows) except -1 nogil:
         """Find grams as their column passes by. Who judges one message so takes 0.8 ms; to keep all takes 2.5."""
-        cdef Size labels = self.label_count, row_bytes = labels * self.gram_rows.width, at = 0, size, n, k, first, last
+        cdef Size labels = self.label_count, row_bytes = labels * self.gram_rows.width
+        cdef Size at = 0, size, n, k, first, last, place
         cdef Byte *data = <Byte *>memory_of(NULL, GRAMS_AT_ONCE)
         cdef uint32_t checksum = 0
         try:
@@ -300,7 +301,8 @@ cdef class FileCounts(Counts):
                 for n in range(count):
                     if first <= counters[n] < last:
                         for k in range(labels):
-                            rows[n * labels + k] = count_at(data, (counters[n] - first) * labels + k, self.gram_rows.width)
+                            place = (counters[n] - first) * labels + k
+                            rows[n * labels + k] = count_at(data, place, self.gram_rows.width)
                 at += size
         finally:
             free(data)

@@ -19,7 +19,8 @@ def lesson_of(FeatureSet features not None):
         (<uint64_t *><char *>of_pairs)[n] = pairs[n].fingerprint
     texts = [bytes_of(text_of_entry(&features.it, n)) for n in range(count)]
     texts.append(b"")
-    return fingerprints, occurrences, b"\n".join(texts), of_pairs, (<char *>features.it.grams)[:4 * features.it.gram_count]
+    grams = (<char *>features.it.grams)[:4 * features.it.gram_count]
+    return fingerprints, occurrences, b"\n".join(texts), of_pairs, grams
 
 
 def growth(Counts counts not None, bytes words not None, bytes pairs not None, bint is_forgotten):
@@ -135,12 +136,14 @@ cdef class Lessons(Counts):
         cdef Size n, at, width = 2 * self.label_count
         cdef WantedKeys wanted
         cdef Lesson *lesson
+        cdef const Byte *times
         memset(rows, 0, count * width * sizeof(int64_t))
         want_keys(&wanted, keys, count)
         for n in range(self.count):
             lesson = self.items + n
             for at in range(lesson.words.size // 8):
-                change_wanted(&wanted, lesson, eight_at(lesson.words.at + 8 * at), lesson.occurrences.at + 2 * at, rows, width)
+                times = lesson.occurrences.at + 2 * at
+                change_wanted(&wanted, lesson, eight_at(lesson.words.at + 8 * at), times, rows, width)
             for at in range(lesson.pairs.size // 8):
                 change_wanted(&wanted, lesson, eight_at(lesson.pairs.at + 8 * at), NULL, rows, width)
         free(wanted.slots)
