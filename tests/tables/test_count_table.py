@@ -5,6 +5,7 @@ import random
 import subprocess
 import sys
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -251,7 +252,7 @@ def edited(rows: MessageRows, edit) -> MessageRows:
     unpack, (data,) = rows.__reduce__()
     head = np.frombuffer(data[:48], np.int64).copy()
     messages, entries, letters, grams, dates, has_texts = head.tolist()
-    shapes = {
+    shapes: dict[str, tuple[Any, int]] = {
         "starts": (np.int64, messages + 1),
         "gram_starts": (np.int64, messages + 1),
         "date_ends": (np.int64, messages + 1),
@@ -265,7 +266,7 @@ def edited(rows: MessageRows, edit) -> MessageRows:
         "letters": (np.uint8, letters),
         "dates": (np.uint8, dates),
     }
-    at, arrays = 48, {}
+    at, arrays = 48, dict[str, Any]()
     for name, (kind, count) in shapes.items():
         arrays[name] = np.frombuffer(data, kind, count, at).copy()
         at += arrays[name].nbytes
@@ -330,6 +331,7 @@ def test_wrong_arguments_are_refused(rows, messages, labels, day, sign):
 
 
 def test_other_wrong_arguments_are_refused(rows):
+    nothing: Any = [None]
     table = CountTable(LABELS)
     for message, label in ((60, 0), (-1, 0), (0, 3), (0, -1)):
         with pytest.raises(IndexError):
@@ -354,8 +356,8 @@ def test_other_wrong_arguments_are_refused(rows):
         lambda: rows.chosen(numbers(-1)),
         lambda: CountTable([]),
         lambda: CountTable(["x"] * 101),
-        lambda: MessageRows.joined([None]),
-        lambda: MessageRows.of([None]),
+        lambda: MessageRows.joined(nothing),
+        lambda: MessageRows.of(nothing),
         lambda: CountSum.__new__(CountSum).lookup([1]),
         lambda: CountTable.__new__(CountTable),
         lambda: table.lookup([-1]),
