@@ -81,6 +81,7 @@ def read_state(path: str) -> State:
     head = json.loads(line)
     rows = [line.split("\t") for line in lines]
     labels = head.pop("labels")
+    head["base"] = "base" in head  # its path is another at each place
     numbers = {name: sums for name, sums in head.pop("numbers").items() if any(n for n, _, _ in sums)}
     counts = (
         labels,
