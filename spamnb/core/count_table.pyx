@@ -210,7 +210,7 @@ cdef class CountTable(Counts):
         """Find the entries of up to AT_ONCE keys, NOWHERE for one that has none; return some sum of their counts.
 
         In loops so short that a core runs many of their rounds at once: cache misses overlap. The sum is there so that
-        counts are in the cache afterwards: a prefetch is dropped where addresses are not (Neoverse N1).
+        counts are in the cache afterwards; a prefetch in its place took 40 µs for a message, this 30 (Neoverse N1).
         """
         cdef uint32_t[AT_ONCE] slots
         cdef uint32_t hash, slot, entry_bits = (<uint32_t>1 << self.slot_bits) - 1
