@@ -2,6 +2,7 @@
 
 import lzma
 import os
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -26,10 +27,8 @@ def mail():
     found, tokenizer = [], Tokenizer(Settings())
     for label, name in enumerate(FILES):
         with lzma.open(os.path.join(SPAMASSASSIN, f"{name}.mbox.xz")) as file:
-            mailbox = Mailbox(iter(lambda file=file: file.read(1 << 20), b""))
-            found += [
-                (label, tokenizer.features(read(raw))) for raw, _ in zip(mailbox, range(EACH), strict=False)
-            ]
+            raws = islice(Mailbox([file.read()]), EACH)
+            found += [(label, tokenizer.features(read(raw))) for raw in raws]
     return found
 
 

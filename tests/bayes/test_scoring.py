@@ -80,12 +80,12 @@ class Corpus:
             if word in counts.tokens:
                 times = occurrences if view.event == "multinomial" else 1
                 if view.tfidf:
-                    times = occurrences / length * likelihood.idf(counts.tokens[word])
-                scorer.add(counts.tokens[word], times, part)
+                    times = occurrences / length * likelihood.idf(tuple(counts.tokens[word]))
+                scorer.add(tuple(counts.tokens[word]), times, part)
         for pair, part in pairs if view.pairs else ():
-            scorer.add(counts.pairs.get(pair, [0] * len(self.labels)), 1, part)
-        for counter in grams if view.grams else ():
-            scorer.grams.add(counts.grams.get(counter, [0] * len(self.labels)), 1, part_of(counter))
+            scorer.add(tuple(counts.pairs.get(pair, [0] * len(self.labels))), 1, part)
+        for counter in grams if scorer.grams is not None else ():
+            scorer.grams.add(tuple(counts.grams.get(counter, [0] * len(self.labels))), 1, part_of(counter))
         joint = scorer.joint()
         for item in likelihood.numeric_evidence(numbers) if view.numbers else ():
             joint = [before + weight for before, weight in zip(joint, item.weights, strict=True)]

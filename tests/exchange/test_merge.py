@@ -57,7 +57,7 @@ def content(path):
     def named(counts):
         return {label: count for label, count in zip(stored.labels, counts, strict=True) if any([*count])}
 
-    found = [{}, {}, {}]  # tokens, pairs and grams; numbers; messages
+    found: list[dict[object, object]] = [{}, {}, {}]  # tokens, pairs and grams; numbers; messages
     for kind, *row in [line.split("\t") for line in exported(path)][1:]:
         if kind == "m":
             found[2][row[0]] = stored.labels[int(row[1])]
