@@ -84,8 +84,10 @@ class Corpus:
                 scorer.add(tuple(counts.tokens[word]), times, part)
         for pair, part in pairs if view.pairs else ():
             scorer.add(tuple(counts.pairs.get(pair, [0] * len(self.labels))), 1, part)
-        for counter in grams if scorer.grams is not None else ():
-            scorer.grams.add(tuple(counts.grams.get(counter, [0] * len(self.labels))), 1, part_of(counter))
+        if scorer.grams:
+            for counter in grams:
+                row = counts.grams.get(counter, [0] * len(self.labels))
+                scorer.grams.add(tuple(row), 1, part_of(counter))
         joint = scorer.joint()
         for item in likelihood.numeric_evidence(numbers) if view.numbers else ():
             joint = [before + weight for before, weight in zip(joint, item.weights, strict=True)]
