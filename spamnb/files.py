@@ -248,6 +248,11 @@ def model_file(path: str) -> str:
     return os.path.realpath(path) if os.path.islink(path) else path
 
 
+def known_file(model: str) -> str:
+    """Path of the people whom the owner of a model knows; see senders/people.py."""
+    return os.path.join(os.path.dirname(model), "known.txt")
+
+
 def data_folder() -> str:
     """Folder $XDG_DATA_HOME, else ~/.local/share."""
     folder = xdg_folder("XDG_DATA_HOME", ".local", "share")

@@ -108,12 +108,13 @@ def classify(
         from spamnb.cli.render.verdicts import VerdictTable
 
         table = VerdictTable()
-    senders = command.configuration.senders
-    envelopes = table is not None or senders is not None
+    configuration = command.configuration
+    has_say = configuration.senders is not None or configuration.has_people(opened.stored)
+    envelopes = table is not None or has_say
     for verdicts, failed in judgements(opened, paths, envelopes, jobs):
         for path, index, verdict, envelope in verdicts:
-            if envelope and senders:
-                senders.decide(verdict, envelope)
+            if envelope:
+                configuration.decide(verdict, envelope, opened.stored)
             if envelope and table:
                 table.add(path, index, verdict, envelope.address, envelope.subject)
         if not table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -27,14 +28,15 @@ from spamnb.configuration.current import load
 from spamnb.configuration.quantities import parse_percentage, parse_size
 from spamnb.delivery.commands import LearnCommand
 from spamnb.delivery.only_message import read_only_message
-from spamnb.files import complain
+from spamnb.files import complain, printable
 from spamnb.history.log import append_lessons
 from spamnb.mailboxes.chunks import RawMessage
-from spamnb.mailboxes.sources import messages, split_number
+from spamnb.mailboxes.sources import check, messages, split_number
 from spamnb.store.stored_model import StoredModel
 
 if TYPE_CHECKING:
     from spamnb.evaluation.candidates import ParsedSettings
+    from spamnb.mailboxes.sources import Sources
 
 EXAMPLES = """
 spamnb train ham/ spam/
@@ -44,6 +46,7 @@ spamnb train --ham inbox.mbox:3
 spamnb train --label work=work.mbox --label family=family.mbox.gz
 spamnb train --ham-loss 0.05% ham/ spam/
 spamnb train --ham-loss 0.5%
+spamnb train ~/Maildir ~/Maildir/.Junk --sent ~/Maildir/.Sent
 spamnb train s3://bucket/ham/ 's3://bucket/spam*.mbox.gz'
 spamnb train --base /var/lib/spamnb/model.msgpack ham/ spam/
 spamnb train --ngrams 2 --stem english ham/ spam/
@@ -64,6 +67,13 @@ NO_BASE = "none"
     metavar="FILE",
     help="A model whose counts this one's are added to, while it has little mail; `none` for none.",
 )
+@click.option(
+    "--sent",
+    multiple=True,
+    type=path_type,
+    metavar="PATH",
+    help="What you wrote: mail of whom you wrote to is never lost. Not learned.",
+)
 @model_settings_option
 @jobs_option
 @rare_option(
@@ -80,6 +90,7 @@ def train(
     fresh: bool,
     ham_loss: str | None,
     base: str | None,
+    sent: tuple[str, ...],
     chosen: ParsedSettings,
     memory: int,
 ) -> int:
@@ -101,8 +112,11 @@ def train(
     given = {option.name for option in given_options()} - {"model"}
     if given and given <= {"ham_loss", "base"}:
         return change_without_mail(model, ham_loss, beneath)
+    if given == {"sent"}:
+        return note_sent(model, sent, {})
     mail.find()
     mail.check()
+    check(sent)
     if given <= {"ham", "spam", "label", "jobs"} and len(mail.paths) == 1:
         lesson = LearnCommand(mail.labels[0], model)
         if lesson.fits_journal and (raw := only_message(mail.paths[0])):
@@ -130,7 +144,21 @@ def train(
     for name in mail.sources:
         if name not in summary.outcomes:
             complain(f"no {name} found in {', '.join(mail.sources[name])}")
+    if sent:
+        note_sent(model, sent, mail.sources)
     return print_unreadable([*summary.unreadable, *summary.passed_over], say=click.echo)
+
+
+def note_sent(model: str, sent: Sequence[str], sources: Sources) -> int:
+    """Note whom one wrote to, and by which way their mail among these comes."""
+    from spamnb.senders.correspondence import note_people
+    from spamnb.senders.people import People
+
+    check(sent)
+    people = People(model)
+    new = note_people(people, sent, sources)
+    click.echo(f"{printable(people.path)}: {new:,} new, {len(people.lines):,} lines")
+    return 0
 
 
 def change_without_mail(model: str, ham_loss: str | None, base: str | None) -> int:

@@ -3,7 +3,8 @@
 import os
 
 from spamnb.errors import SpamnbError
-from spamnb.files import default_model, xdg_folder
+from spamnb.files import default_model, known_file, xdg_folder
+from spamnb.labels import SPAM
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from spamnb.bayes.verdict import Verdict
     from spamnb.reading.envelope import Envelope
     from spamnb.senders.lists import SenderLists
+    from spamnb.store.stored_model import StoredModel
 
     Stamp = list[int] | None  # time, size and inode of a file; None if it is not there
 
@@ -26,6 +28,7 @@ DEFAULTS: "dict[str, Any]" = {
     "subject_tag": "",
     "allow": "",
     "block": "",
+    "known": "",
     "syslog": False,
     "history": False,
     "history_days": 0,
@@ -56,11 +59,25 @@ class Configuration:
         """Whether no file has changed since."""
         return all(stamp_of(path) == stamp for path, stamp in self.sources.items())
 
-    def decide(self, verdict: "Verdict", envelope: "Envelope") -> "Verdict":
-        """Change the verdict on a message if its sender is listed, and say so in it."""
+    def decide(
+        self, verdict: "Verdict", envelope: "Envelope", stored: "StoredModel | None" = None
+    ) -> "Verdict":
+        """Change the verdict on a message if its sender is listed or known, and say so in it."""
         if self.senders is not None:
             self.senders.decide(verdict, envelope)
+        if stored and verdict.label == SPAM and self.has_people(stored):
+            from spamnb.senders.people import People
+
+            People(stored.path, self["known"]).spare(verdict, envelope, stored)
         return verdict
+
+    def has_people(self, stored: "StoredModel") -> bool:
+        """Whether the owner of a model has noted people, or named contacts."""
+        return self["known"] != "" or os.path.exists(known_file(stored.path))
+
+    def has_say(self, verdict: "Verdict", stored: "StoredModel") -> bool:
+        """Whether `decide` may change a verdict."""
+        return self.senders is not None or (verdict.label == SPAM and self.has_people(stored))
 
 
 def load() -> Configuration:

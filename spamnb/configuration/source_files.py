@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
-PATHS = ("model", "allow", "block")  # keys that name a file, from the folder of their own
+PATHS = ("model", "allow", "block", "known")  # keys that name a file, from the folder of their own
 
 
 def read_files(paths: Iterable[str], defaults: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
@@ -57,19 +57,22 @@ def read_values(path: str, types: dict[str, str]) -> dict[str, Any]:
 
 
 def read_senders(values: dict[str, Any], origins: dict[str, str]) -> SenderLists:
-    """Read both lists, where there are any."""
+    """Read both lists, where there are any; contacts must be there, and are read when they are asked for."""
 
     def entries(key: str) -> Iterator[str]:
         path = values.get(key)
         try:
-            yield from read_list(path) if path else ()
+            if path and key == "known":
+                os.stat(path)
+            elif path:
+                yield from read_list(path)
         except OSError as error:
             from spamnb.configuration.tables import place_of_key
 
             named = "" if origins[key] == path else f"{place_of_key(origins[key], key)}: {key}: "
             raise NoInput(f"{named}{path}: {error.strerror}") from error
 
-    return SenderLists.of(entries("allow"), entries("block"))
+    return SenderLists.of(entries("allow"), [*entries("block"), *entries("known")])
 
 
 def check_model(path: str, _key: str) -> None:

@@ -147,12 +147,13 @@ class ClassifyCommand:
 
         message = read(raw)
         verdict = model.classify_message(message)
-        if not (self.configuration["syslog"] or self.configuration.senders):
+        configuration = self.configuration
+        if not (configuration["syslog"] or configuration.has_say(verdict, model.stored)):
             return verdict, None
         from spamnb.reading.envelope import envelope_of
 
         envelope = envelope_of(message)
-        return self.configuration.decide(verdict, envelope), envelope
+        return configuration.decide(verdict, envelope, model.stored), envelope
 
     def answer(
         self,

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from spamnb.core.native import read_head
 from spamnb.imap.connection import HAM_KEYWORDS, JUNK_KEYWORDS
 from spamnb.imap.fetch import FETCHED, cut, flags, heads
 from spamnb.imap.mailbox import DELETED, Event, look_into
 from spamnb.imap.state import Known, Progress, head_of, key_of
 from spamnb.labels import HAM, SPAM, UNSURE
+from spamnb.senders.correspondence import lines_of_sent
+from spamnb.senders.people import People
 from spamnb.store.changes import FORGOTTEN
 
 if TYPE_CHECKING:
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
     from spamnb.imap.connection import Folder
     from spamnb.imap.mailbox import VisitedMailbox
 
-ADDRESS = re.compile(r'[^\s<>(),;:"]+@[^\s<>(),;:"]+')
-MOST_ADDRESSES = 64 << 10  # bytes of the headers of one message that name whom it goes to
 ANY_KEYWORD = ["KEYWORD", HAM_KEYWORDS[-1]]
 for _keyword in (*JUNK_KEYWORDS, *HAM_KEYWORDS[:-1]):
     ANY_KEYWORD = ["OR", "KEYWORD", _keyword, *ANY_KEYWORD]
@@ -125,14 +125,10 @@ class Corrections:
     def look_for_correspondents(self, name: str) -> None:
         """Note to whom mail was sent."""
         folder, _, uids = look_into(self.connection, self.state, name, "correspondents")
-        own = self.mailbox.account.user.lower()
-        for some in cut(uids, FETCHED):
-            addresses: set[str] = set()
-            for _, head in heads(self.connection, some, "TO", "CC", "BCC"):
-                text = head[:MOST_ADDRESSES].decode("utf-8", "replace")
-                addresses.update(address.lower() for address in ADDRESS.findall(text))
-            with self.state.change():
-                self.state.add_correspondents(addresses - {own})
+        people = People(self.mailbox.model)
+        for some in cut(uids, FETCHED) if not self.mailbox.dry_run else ():
+            found = heads(self.connection, some, "FROM", "TO", "CC", "BCC", "MESSAGE-ID")
+            people.add(line for _, head in found for line in lines_of_sent(read_head(head)))
             self.mailbox.note([], "correspondents", folder, some[-1] + 1)
 
 

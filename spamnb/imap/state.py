@@ -1,7 +1,7 @@
 """What is known of a mailbox between two runs: how far its folders were read, and each message we dealt with.
 
 An SQLite database for each account. It holds no text of any message: a message is known by a hash of its
-header block, which is the same in whatever folder it lies, and a correspondent by a hash of the address.
+header block, which is the same in whatever folder it lies.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import fcntl
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from hashlib import blake2b
@@ -37,7 +37,6 @@ CREATE TABLE IF NOT EXISTS message (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS place ON message (folder, uid);
 CREATE INDEX IF NOT EXISTS waiting ON message (target) WHERE target != '';
-CREATE TABLE IF NOT EXISTS correspondent (key BLOB PRIMARY KEY) WITHOUT ROWID;
 """
 
 
@@ -105,7 +104,7 @@ def prepare(database: Database, mailbox: tuple[str, str]) -> None:
     before = database.execute("SELECT host, user FROM mailbox").fetchone()
     if before != mailbox:
         with transaction(database):
-            for table in ("mailbox", "folder", "message", "correspondent"):
+            for table in ("mailbox", "folder", "message"):
                 database.execute(f"DELETE FROM {table}")  # noqa: S608
             database.execute("INSERT INTO mailbox VALUES (?, ?)", mailbox)
             if before is None and os.path.lexists(database.path + DAMAGED):
@@ -206,14 +205,6 @@ class State:
     def note(self, *messages: Known) -> None:
         days = self.progress("days", "").next_uid
         self.database.executemany(PUT, [message._replace(time=days) for message in messages])
-
-    def add_correspondents(self, addresses: Iterable[str]) -> None:
-        keys = [(key_of(address.encode("utf-8", "replace")),) for address in addresses]
-        self.database.executemany("INSERT OR IGNORE INTO correspondent VALUES (?)", keys)
-
-    def is_correspondent(self, address: str) -> bool:
-        key = key_of(address.encode("utf-8", "replace"))
-        return bool(self._ask("SELECT 1 FROM correspondent WHERE key = ?", key))
 
     def forget_old(self) -> None:
         """Forget messages that were not met for long: days with a visit count, as a clock may be wrong."""

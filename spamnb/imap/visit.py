@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from spamnb.imap.fetch import Fetched
     from spamnb.imap.mailbox import Event, VisitedMailbox
     from spamnb.imap.state import State
-    from spamnb.reading.envelope import Envelope
 
 
 def check_trained(state: State, model: str) -> None:
@@ -171,15 +170,13 @@ class Visit:
         self.judged.add(key)
         parsed = read(message.raw)
         verdict, envelope = model.classify_message(parsed), envelope_of(parsed)
-        self.mailbox.configuration.decide(verdict, envelope)
+        self.mailbox.configuration.decide(verdict, envelope, model.stored)
         is_news = before is None or before.verdict != verdict.label
         if self.mailbox.history and is_news:
             source = f"imap {self.account.name}/{folder.name}"
             self.mailbox.history.append(message.raw, verdict, self.mailbox.model, source)
-        target, flag = self._wanted(verdict, envelope)
+        target, flag = self._wanted(verdict)
         what = f"moved to {target}" if target else f"flagged {flag}" if flag else "stays"
-        if flag == KEYWORD and self.account.action != FLAG:
-            what += ", from someone you wrote to"
         if flag and not folder.takes_keywords:
             flag, what = "", "stays: the server keeps no keywords in this folder"
         planned = bool(target or flag) and self.mailbox.changes_nothing
@@ -196,16 +193,15 @@ class Visit:
         flag = given if flag in ("", given) else f"+{flag}"
         return Known(key, *place, verdict.label, target=target, flag=flag)
 
-    def _wanted(self, verdict: Verdict, envelope: Envelope) -> tuple[str, str]:
+    def _wanted(self, verdict: Verdict) -> tuple[str, str]:
         """Folder that a message ought to be in, or keyword that it ought to have."""
         roles, label = self.mailbox.roles, verdict.label
         if label == SPAM:
-            is_known = not envelope.is_doubtful and self.state.is_correspondent(envelope.address)
-            flags_only = is_known or self.account.action == FLAG or not roles.junk
+            flags_only = self.account.action == FLAG or not roles.junk
             return ("", KEYWORD) if flags_only else (roles.junk, "")
         if label in roles.sort:
             return ("", label) if self.account.action == FLAG else (roles.sort[label], "")
-        is_for_unsure = verdict.is_spam is None and self.account.action != FLAG
+        is_for_unsure = verdict.is_spam is None and not verdict.reason and self.account.action != FLAG
         return (roles.unsure if is_for_unsure else ""), ""
 
     def _tell(self) -> None:

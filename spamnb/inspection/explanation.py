@@ -148,7 +148,7 @@ class Explanation(NamedTuple):
     def rule(self) -> str:
         """The rule by which the score became this verdict."""
         if self.verdict.reason:
-            return f"decided by the list of senders, not by the score: {printable(self.verdict.reason)}"
+            return f"decided by its sender, not by the score: {printable(self.verdict.reason)}"
         if self.cutoffs is None:
             shares = sorted(self.verdict.probabilities.items(), key=lambda item: -item[1])[:LABELS_LISTED]
             return "the likeliest label: " + ", ".join(f"{label} {share:.4f}" for label, share in shares)
@@ -254,7 +254,7 @@ def explain(model: Model, raw: bytes, configuration: Configuration | None = None
     stretches, gram_sums = sum_grams(model, features, toward, against)
     reasons, part_sums = reasons + stretches, part_sums + gram_sums
     if configuration:
-        configuration.decide(verdict, envelope_of(message))
+        configuration.decide(verdict, envelope_of(message), model.stored)
     counted = {item.feature for item in words}
     others = [token[0] for token in features.tokens if token[0] not in counted]
     weak = model.counts.lookup(others)

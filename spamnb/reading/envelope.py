@@ -23,17 +23,27 @@ LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_" + "
 IN_DOMAIN = frozenset(LETTERS + ".")
 IN_LOCAL_PART = IN_DOMAIN.union("!#$%&'*+/=?^`{|}~")  # the "atext" of RFC 5322
 IN_NAME = IN_LOCAL_PART.union(' \t"')  # once quoted strings are but a quote
+READ_RAW = ("from", "authentication-results", "message-id", "in-reply-to", "references", "received")
 CONTROLS = frozenset(map(chr, (*range(9), *range(10, 32), 127)))  # all but the tab
 
 
 class Envelope:
     """A small value, which can be sent to another process."""
 
-    __slots__ = ("address", "is_doubtful", "message_id", "sender", "subject")
+    __slots__ = (
+        "address",
+        "answers",
+        "is_doubtful",
+        "message_id",
+        "received",
+        "results",
+        "sender",
+        "subject",
+    )
 
     def __init__(self, fields: Fields, headers: Fields, is_whole: bool) -> None:
         """Make it of the raw fields and the readable headers of a block, of which `is_whole` tells."""
-        raw: dict[str, list[str]] = {"from": [], "authentication-results": [], "message-id": [""]}
+        raw: dict[str, list[str]] = {name: [] for name in READ_RAW}
         for name, value in fields:
             if name in raw:
                 raw[name].append(value)
@@ -44,7 +54,10 @@ class Envelope:
         self.address = trusted or address_in(self.sender)
         self.is_doubtful = not trusted or fails_dmarc(raw["authentication-results"], trusted)
         self.subject = shown.get("subject", "")
-        message_id = raw["message-id"][:2][-1]
+        self.received = raw["received"]  # the latest first
+        self.answers = " ".join(raw["in-reply-to"] + raw["references"])  # Message-IDs
+        self.results = raw["authentication-results"][:1]
+        message_id = [*raw["message-id"], ""][0]
         self.message_id = message_id.encode("latin-1").decode("utf-8", "surrogateescape")
 
 

@@ -5,11 +5,14 @@ core/sender.pyx makes evidence of the same headers.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from spamnb.core.native import plain_host_of, registrable_domain
 
 MAX_NAME_WORDS = 50  # of a display name
 MAX_DOMAIN = 80  # characters of a server's name
 UNCLOSED = " ("
+AROUND_ADDRESSES = str.maketrans(dict.fromkeys('<>(),;:"', " "))
 
 
 def address_in(value: str) -> str:
@@ -21,6 +24,14 @@ def address_in(value: str) -> str:
         if "@" in piece:
             return piece.strip("(),;:").lower()
     return ""
+
+
+def addresses_in(value: str) -> Iterator[str]:
+    """Yield all addresses in a header, with their domains as in DNS."""
+    for word in value.translate(AROUND_ADDRESSES).lower().split():
+        local, at, domain = word.rpartition("@")
+        if local and domain and word.isprintable():
+            yield local + at + in_ascii(domain.rstrip("."))
 
 
 def in_ascii(domain: str) -> str:

@@ -14,12 +14,13 @@ from spamnb.core.native import FeatureSet, Message, read
 from spamnb.delivery.commands import open_history
 from spamnb.errors import ModelError, SpamnbError
 from spamnb.reading.envelope import envelope_of
-from spamnb.rights import ROOT, Rights
+from spamnb.rights import ROOT, Rights, as_owner
 from spamnb.serve.log import complain
 from spamnb.serve.metrics import FALLBACK, Counters
 from spamnb.serve.open_models import ReloadingModel, SharedModel, UserModel
 from spamnb.serve.options import Options
 from spamnb.serve.user_lists import UserLists
+from spamnb.store.stored_model import StoredModel
 from spamnb.user_models import UserModels, users_of
 
 MOST_OPEN_USER_MODELS = 64
@@ -32,7 +33,11 @@ class Judged(NamedTuple):
     verdict: Verdict
     features: FeatureSet
     message: Message
-    model: str  # path
+    stored: StoredModel
+
+    @property
+    def model(self) -> str:
+        return self.stored.path
 
 
 class Judge:
@@ -56,7 +61,7 @@ class Judge:
         message = read(raw)
         own = self._by_own_model(message, user, with_evidence)
         judged = own or self._by(self.shared, message, with_evidence)
-        self._decide_by_lists(judged, user)
+        self._decide_by_sender(judged, user)
         self.counters.judged(judged.verdict.label, perf_counter() - start)
         if self.history:
             self.history.append(raw, judged.verdict, judged.model, "serve", user)
@@ -80,17 +85,23 @@ class Judge:
             self.told[user] = why
             complain(f"user {user}: {why}")
 
-    def _decide_by_lists(self, judged: Judged, user: str) -> None:
-        """Let lists of senders decide: the user's own before those of the configuration."""
+    def _decide_by_sender(self, judged: Judged, user: str) -> None:
+        """Let the sender decide: by the user's own lists, those of the configuration, and who is known."""
         try:
             own = self.user_lists.of(user) if self.user_lists else None
         except SpamnbError as error:
             own = None
             self._tell(f"{user}, lists", f"{error} (going on without)")
-        configured = self.current_configuration().senders
-        for lists in (own, configured):  # without any, no envelope is needed: 0.04 ms
-            if lists is not None and not judged.verdict.reason:
-                lists.decide(judged.verdict, envelope_of(judged.message))
+        configuration, verdict = self.current_configuration(), judged.verdict
+        if own is not None:
+            own.decide(verdict, envelope_of(judged.message))
+        if verdict.reason or not configuration.has_say(verdict, judged.stored):
+            return  # no envelope is needed: 0.04 ms
+        try:
+            with as_owner(self.owner(user) if judged.model != self.shared.path else ROOT):
+                configuration.decide(verdict, envelope_of(judged.message), judged.stored)
+        except SpamnbError as error:
+            self._tell(f"{user}, people", f"{error} (going on without)")
 
     def user_of(self, name: str) -> str:
         """Return whose mail this is, by a login name or a mail address: the first that has a model.
@@ -121,7 +132,7 @@ class Judge:
         except ModelError as error:
             kept.remember_failure(error)
             raise
-        return Judged(verdict, features, message, model.stored.path)
+        return Judged(verdict, features, message, model.stored)
 
     def header(self) -> tuple[str, str, str]:
         """Style and name of the header that a message gets, and the tag before the subject of spam."""

@@ -78,7 +78,7 @@ def report(verdict: Verdict, features: FeatureSet) -> str:
     lines = [
         f"spamnb says {verdict.label}: {verdict.points:.1f} points, {REQUIRED:.1f} required",
         f"(score {score_text(verdict.score)}, probability {verdict.probability:.4f})",
-        *([f"(the list of senders decided: {printable(verdict.reason)})"] if verdict.reason else []),
+        *([f"(its sender decided: {printable(verdict.reason)})"] if verdict.reason else []),
         "",
         *(f"{strength:6.2f}  {token}" for strength, token in strongest_evidence(verdict, features)),
     ]

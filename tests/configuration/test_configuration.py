@@ -223,7 +223,7 @@ def test_the_verdict_says_so_everywhere(home, mail):
     style = home.classify("-p", "--header-style", "spamassassin", stdin=raw).out
     assert style.startswith(b"X-Spam-Flag: YES\nX-Spam-Level: *****\nX-Spam-Status: Yes, score=5.0 ")
     told = home("inspect", "--model", home.spamnb.model, "-", stdin=raw).succeeds().out
-    assert b"decided by the list of senders, not by the score: blocked=example.org" in told
+    assert b"decided by its sender, not by the score: blocked=example.org" in told
     as_json = home("inspect", "--json", "--model", home.spamnb.model, "-", stdin=raw).succeeds().json
     assert (as_json["verdict"], as_json["reason"]) == ("spam", "blocked=example.org")
     for jobs in ([], ["--jobs", "1"]):  # a little mail, and much of it

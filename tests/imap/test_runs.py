@@ -137,13 +137,13 @@ def test_what_goes_to_trash_teaches_nothing(dovecot, home):
     assert (home.label_of(spam(99)), home.label_of(ham(99))) == (None, None)
 
 
-def test_known_senders_are_only_flagged(dovecot, home):
+def test_people_one_wrote_to_stay(dovecot, home):
     home.add(dovecot)
     dovecot.append(dovecot.name("Sent"), b"From: bob@example.org\nTo: Win <WIN@casino.example>\n\nhello\n")
     dovecot.append("INBOX", spam(99))
     (event,) = home.run()
-    assert "someone you wrote to" in event["what"]
-    assert only(dovecot.contents()["INBOX"]).flags == {"$Junk"}
+    assert event["what"] == "stays (known=win@casino.example)"
+    assert only(dovecot.contents()["INBOX"]).flags == set()
 
 
 def test_who_forges_a_known_sender_is_not_known(dovecot, home):

@@ -29,7 +29,7 @@ def test_a_list_that_changes_is_noticed(serving, mail, tmp_path):
     assert b"; blocked=example.org\n" in told
     assert b"\nSubject: [spam] meeting notes 99\n" in told
     report = server.ask(request("REPORT", mail.messages["ham"]))
-    assert b"the list of senders decided: blocked=example.org" in report
+    assert b"its sender decided: blocked=example.org" in report
     assert "blocked=example.org" in server.wait_for("asked=PROCESS")
     write("two words\n")
     until(lambda: server.ask(asked) and "not an address or domain" in server.log)

@@ -94,6 +94,22 @@ def test_links_are_followed_within_the_users_folder_only(serving, homes, upside_
     assert is_spam(server, "ann")  # a model that becomes a link is let go
 
 
+def test_people_are_those_of_the_user(serving, spamnb, homes):
+    for user in ("ann", "mallory", "trent"):
+        give(homes, user, spamnb.model)
+    (homes / "ann" / "known.txt").write_text("win@casino.example\n")
+    os.symlink(homes / "ann" / "known.txt", homes / "mallory" / "known.txt")
+    os.mkfifo(homes / "trent" / "known.txt")
+    server = serving(user_models=str(homes))
+    from_win = request("CHECK", b"From: win@casino.example\n" + SPAM)
+    assert b"Spam: True" in server.ask(from_win)
+    for user in ("ann", "mallory", "trent", "bob"):
+        said = server.ask(request("CHECK", b"From: win@casino.example\n" + SPAM, User=user))
+        assert (b"Spam: False" in said) == (user == "ann"), user
+    for user in ("mallory", "trent"):
+        server.wait_for(f"user {user}, people: {homes}/{user}/known.txt: ")
+
+
 def test_who_teaches_teaches_the_model_that_judges_them(serving, spamnb, own, homes):
     """And nobody teaches the shared one, where users have models."""
     give(homes, "ann", own)

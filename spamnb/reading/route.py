@@ -1,0 +1,50 @@
+"""How a message came to its owner's servers: submitted to them, or handed over by a network.
+
+Servers write their Received on top of all that a sender wrote, so the first with the address of another
+machine says who handed the message over; what is below may be forged. A client chooses the name it has before
+" by ", not what is behind the last one; a name that looks like an address elsewhere makes it unclear.
+"""
+
+from __future__ import annotations
+
+from ipaddress import ip_address
+
+from spamnb.reading.sender import without_comments
+
+SUBMITTED = "submitted"  # by a user of these servers: on the machine, or with a password
+MAX_HOPS = 30
+MAX_VALUE = 4000  # characters of a field
+SEPARATORS = str.maketrans(dict.fromkeys("()[]<>=,;@\"'", " "))
+WITHIN = frozenset("local lmtp lmtps".split())  # how a server hands mail to its own
+WITH_PASSWORD = frozenset("asmtp esmtpa esmtpsa utf8smtpa utf8smtpsa lmtpa lmtpsa".split())
+
+
+def route_of(received: list[str]) -> str:
+    """Return the network that handed a message over, as `192.0.2`, or SUBMITTED; "" if it is unclear."""
+    for value in received[:MAX_HOPS]:
+        text = " ".join(value[:MAX_VALUE].lower().split())
+        if not text.startswith("from "):
+            continue  # from a queue of the same server to another
+        client, _, server = text.rpartition(" by ")
+        words = [] if '"' in server else without_comments(server).split()
+        protocol = words[words.index("with") + 1 :][:1] if "with" in words else []
+        if not WITH_PASSWORD.isdisjoint(protocol):
+            return SUBMITTED
+        networks = networks_in(client)
+        others = networks - {""}
+        if others or (not networks and WITHIN.isdisjoint(protocol)):
+            return others.pop() if len(others) == 1 else ""
+    return SUBMITTED
+
+
+def networks_in(text: str) -> set[str]:
+    """List the networks of all IP addresses in a text, three numbers of each; "" for the machine itself."""
+    found = set()
+    for word in text.translate(SEPARATORS).split():
+        try:
+            address = ip_address(word.removeprefix("ipv6:"))
+        except ValueError:
+            continue
+        network = address.exploded[:14] if address.version == 6 else address.exploded.rpartition(".")[0]
+        found.add("" if address.is_loopback else network)
+    return found

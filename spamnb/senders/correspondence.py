@@ -1,0 +1,58 @@
+"""Whom mail was written to, and which way theirs comes: what `known.txt` is made of."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from spamnb.core.native import Message, read_head
+from spamnb.labels import SPAM
+from spamnb.mailboxes.chunks import RawMessage
+from spamnb.mailboxes.sources import chunks_by_label
+from spamnb.reading.envelope import read_envelope
+from spamnb.reading.route import route_of
+from spamnb.reading.sender import addresses_in
+from spamnb.senders.people import OWN, People, address_of, ids_in
+
+if TYPE_CHECKING:
+    from spamnb.mailboxes.sources import Sources
+
+MAX_VALUE = 64 << 10  # characters of a header that names whom a message goes to
+MOST = 0.5  # of the ham may come by one network, else it is a server of one's own, which tells nothing
+
+
+def lines_of_sent(head: Message) -> Iterator[str]:
+    """Yield what a message that was sent tells: its author, its Message-ID, and to whom it went."""
+    for name, value in head.headers:
+        if name in ("to", "cc", "bcc"):
+            yield from addresses_in(value[:MAX_VALUE])
+        elif name == "from":
+            yield from (OWN + address for address in addresses_in(value))
+        elif name == "message-id":
+            yield from ids_in(value)
+
+
+def note_people(people: People, sent: Sequence[str], sources: Sources) -> int:
+    """Note the people of mail that was sent, and by which networks their ham came; count what is new."""
+    new = people.add(line for raw in ham_in({"sent": sent}) for line in lines_of_sent(read_head(raw)))
+    came: Counter[tuple[str, str]] = Counter()
+    for raw in ham_in(sources):
+        envelope = read_envelope(raw)
+        came[address_of(envelope), route_of(envelope.received)] += 1
+    routes: Counter[str] = Counter()
+    for (_, route), times in came.items():
+        routes[route] += times
+    is_known, most = people.lines, MOST * came.total()
+    return new + people.add(
+        f"{address} {route}"
+        for address, route in came
+        if (address in is_known or OWN + address in is_known) and route and routes[route] <= most
+    )
+
+
+def ham_in(sources: Sources) -> Iterator[bytes]:
+    for chunk, label in chunks_by_label(sources):
+        for message in chunk.messages() if label != SPAM else ():
+            if isinstance(message, RawMessage):
+                yield message.data

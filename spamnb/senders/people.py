@@ -1,0 +1,142 @@
+"""People one knows: one wrote to them, they answer, or one has them as contacts. Their mail is never lost.
+
+`known.txt` beside a model has a line for each address that was written to; for each own Message-ID; for
+each own address, behind OWN; and for each network that ham of one of these came from, behind the address.
+"""
+
+from __future__ import annotations
+
+import os
+
+from spamnb.core.native import fingerprint_of, sender_tokens
+from spamnb.errors import NoInput
+from spamnb.files import known_file, open_beside, write_all
+from spamnb.labels import SPAM, UNSURE
+from spamnb.reading.route import SUBMITTED, route_of
+from spamnb.senders.lists import candidates
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from spamnb.bayes.verdict import Verdict
+    from spamnb.reading.envelope import Envelope
+    from spamnb.store.stored_model import StoredModel
+
+OWN = "own "
+MAX_BYTES = 64 << 20  # read of a file
+MAX_ANSWERED = 20  # Message-IDs that a message says it answers
+MAX_KEPT = 64  # files that a server keeps
+LEAST_SHARE = 0.1  # of the ham that a server has verified, to be one's own
+VERIFIED, BY = "auth:from=@", "=pass,aligned,by="
+KEPT: dict[str, tuple[tuple[int, int, int], frozenset[str]]] = {}  # by path: its stamp, and what it has
+
+
+class People:
+    """Whom the owner of a model knows; of files that are read when they are first asked for."""
+
+    def __init__(self, model: str, contacts: str = "") -> None:
+        self.model = model
+        self.path = known_file(model)
+        self.contacts = contacts
+
+    @property
+    def lines(self) -> frozenset[str]:
+        return kept(self.path, lambda path: read(open_beside(self.model, path, os.O_RDONLY)).splitlines())
+
+    def add(self, lines: Iterable[str]) -> int:
+        """Note what is new of some lines; return how many that are."""
+        new = sorted(set(lines) - self.lines)
+        if new:
+            handle = open_beside(
+                self.model, self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, with_mode=True
+            )
+            try:
+                write_all(handle, "".join(f"{line}\n" for line in new).encode())
+            finally:
+                os.close(handle)
+        return len(new)
+
+    def knows(self, envelope: Envelope) -> bool:
+        """Tell whether a sender, who may be forged, is known, or answers a message of one's own."""
+        address = address_of(envelope)
+        if not address or OWN + address in self.lines:
+            return False
+        ids = ids_in(envelope.answers)
+        is_noted = address in self.lines or not self.lines.isdisjoint(ids[:1] + ids[-MAX_ANSWERED:])
+        return is_noted or address in contacts_in(self.contacts)
+
+    def spare(self, verdict: Verdict, envelope: Envelope, stored: StoredModel) -> None:
+        """Make spam of somebody known unsure, and say so in the verdict, if it is really theirs."""
+        if not verdict.reason and self.knows(envelope) and self.is_genuine(envelope, stored):
+            verdict.label, verdict.is_spam, verdict.reason = UNSURE, None, f"known={address_of(envelope)}"
+
+    def is_genuine(self, envelope: Envelope, stored: StoredModel) -> bool:
+        """Tell whether a message is from its sender: submitted, by their usual route, or authenticated."""
+        address, route = address_of(envelope), route_of(envelope.received)
+        is_usual = route == SUBMITTED or (route and f"{address} {route}" in self.lines)
+        return bool(address and (is_usual or is_authenticated(envelope, stored)))
+
+
+def address_of(envelope: Envelope) -> str:
+    """Address of a sender, as lines have it; "" if it is doubtful that they are the sender."""
+    return "" if envelope.is_doubtful else next(iter(candidates(envelope.address)), "")
+
+
+def is_authenticated(envelope: Envelope, stored: StoredModel) -> bool:
+    """Tell whether an own server has verified the domain of a sender. Its name stands in much of the ham.
+
+    Where the own servers verify nothing, a sender may write the name of another.
+    """
+    head = [("from", envelope.address), *(("authentication-results", value) for value in envelope.results)]
+    found = sender_tokens(head)
+    passed = [token for token in found if BY in token]
+    if not any(token.startswith(VERIFIED) for token in found):
+        return False
+    others = [k for k, label in enumerate(stored.labels) if label != SPAM]
+    rows = stored.counts.lookup(map(fingerprint_of, map(str.encode, passed))).values()
+    least = max(1, LEAST_SHARE * sum(stored.messages[k] for k in others))
+    return any(sum(row[k] for k in others) >= least for row in rows)
+
+
+def ids_in(text: str) -> list[str]:
+    """List the Message-IDs in a header."""
+    words = text.replace("<", " <").replace(">", "> ").split()
+    return [word for word in words if word[0] == "<" and word[-1] == ">"]
+
+
+def contacts_in(path: str) -> frozenset[str]:
+    """Return the addresses of a vCard file, or of those in a folder."""
+    return kept(path, read_contacts) if path else frozenset()
+
+
+def read_contacts(path: str) -> Iterator[str]:
+    paths = [entry.path for entry in os.scandir(path)] if os.path.isdir(path) else [path]
+    for one in paths:
+        if one == path or one.endswith(".vcf"):
+            text = read(os.open(one, os.O_RDONLY)).replace("\r", "").replace("\n ", "")  # lines may be folded
+            for line in text.lower().splitlines():
+                field, _, value = line.partition(":")
+                if field.partition(";")[0].rpartition(".")[2] == "email":
+                    yield from candidates(value.strip())[:1]
+
+
+def read(handle: int) -> str:
+    with open(handle, "rb") as file:
+        return file.read(MAX_BYTES).decode("utf-8", "replace")
+
+
+def kept(path: str, make: Callable[[str], Iterable[str]]) -> frozenset[str]:
+    """Return what a file or folder has, made of it when it has changed; nothing if it is not there."""
+    try:
+        status = os.stat(path)
+        stamp = status.st_mtime_ns, status.st_size, status.st_ino
+        if path not in KEPT or KEPT[path][0] != stamp:
+            if len(KEPT) >= MAX_KEPT:
+                KEPT.clear()
+            KEPT[path] = stamp, frozenset(make(path))
+    except FileNotFoundError:
+        return frozenset()
+    except OSError as error:
+        raise NoInput(f"{path}: {error.strerror}") from error
+    return KEPT[path][1]
