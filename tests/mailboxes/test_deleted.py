@@ -72,5 +72,5 @@ def test_commands_say_how_many_they_skip(spamnb, own, inbox, tmp_path):
     assert done.lines[-1].startswith("10 deleted messages skipped")
     assert b"10 deleted messages skipped" in spamnb("classify", inbox, "--model", own).err
     for how in (("--folds", "2"), ("--online",), ("--model", own)):
-        done = spamnb("evaluate", "--jobs", "1", *how, inbox, tmp_path / "Junk").succeeds()
-        assert b"10 deleted messages skipped" in done.err
+        done = spamnb("evaluate", "--jobs", "1", *how, inbox, tmp_path / "Junk")
+        assert (done.code, b"10 deleted messages skipped" in done.err) == (0, True)
