@@ -16,6 +16,11 @@ def sorted_into(labels: "Collection[str]") -> list[str]:
     return [label for label in labels if label not in LABELS] if SPAM in labels and len(labels) > 2 else []
 
 
+def plain_label(label: str) -> str:
+    """Return a label or verdict as people call it: ham is a word for those who train filters."""
+    return "not spam" if label == HAM else label
+
+
 def is_label(name: object) -> bool:
     """Tell whether a name, of the command line or in a file, can be that of a label."""
     is_shown = isinstance(name, str) and 0 < len(name) <= LONGEST_LABEL and name.isprintable()

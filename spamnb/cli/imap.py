@@ -212,7 +212,7 @@ def watch(account: str | None, as_json: bool, poll: float) -> None:
 def digest(account: str | None, as_json: bool) -> int:
     """Put a message into the inbox that lists what went to Junk since the last one.
 
-    The least sure come first, each with the words that decided. Moving a message back puts it right.
+    The least sure come first, each with one or two reasons. Moving a message back puts it right.
     """
     from spamnb.imap.digest import send_digest
     from spamnb.imap.state import State

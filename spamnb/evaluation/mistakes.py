@@ -9,8 +9,8 @@ from spamnb.bayes.verdict import Score
 from spamnb.core.native import FeatureSet, Message, Tokenizer, read
 from spamnb.evaluation.folds import CrossValidation
 from spamnb.evaluation.results import UNDECIDED, JudgedMessages, Mistake
+from spamnb.inspection.comparison import compared_labels, difference, evidence_between
 from spamnb.inspection.model_summary import INFINITE
-from spamnb.inspection.sums import compared_labels, difference, evidence_between
 from spamnb.labels import SPAM
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import messages

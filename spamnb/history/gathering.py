@@ -12,13 +12,13 @@ from spamnb.databases import transaction
 from spamnb.errors import SpamnbError
 from spamnb.files import printable
 from spamnb.history import log
-from spamnb.history.schema import Entry
-from spamnb.inspection.explanation import deciding_words
+from spamnb.history.schema import REASONS_JOINED, Entry
+from spamnb.inspection.in_words import short_reasons
 from spamnb.model import Model
+from spamnb.reading.dates import timestamp
 
 READ_AT_ONCE = 4 << 20  # bytes of a file; more than the largest record
 AT_ONCE = 100  # records taken in at once: another process that writes waits so long
-LONGEST_WORD = 40  # characters
 LONGEST_TEXT = 300  # characters kept of a sender, a subject, a Message-ID
 YEAR = 366 * log.DAY  # seconds
 BYTES_OF_ENTRY = 2000  # more than it takes: of the size that the history may have, entries take a part only
@@ -124,7 +124,8 @@ def row_of(fields: dict[str, Any], models: Models) -> dict[str, Any]:
         "source": shown(str(fields["source"], "utf-8", "replace")),
         "model": shown_path(fields),
         "user": shown(str(fields["user"], "utf-8", "replace")),
-        "words": words_of(message, verdict, path, models),
+        "date": date_of(message, fields["time"]),
+        "reasons": reasons_of(message, fields, path, models),
         "ham_cutoff": ham,
         "spam_cutoff": spam,
     }
@@ -135,14 +136,27 @@ def shown_path(fields: dict[str, Any]) -> str:
     return printable(os.fsdecode(bytes(fields["model"])))
 
 
-def words_of(message: Message, verdict: str, path: str, models: Models) -> str:
-    """Name the three words that decided, by the model as it is now; none if it is gone or damaged."""
+def date_of(message: Message, judged: float) -> float:
+    """Return when a message was sent, or else received: as far as that can be, or else when it was judged."""
+    received = (message.get("received") or "").rpartition(";")[2]
+    dates = map(timestamp, filter(None, (message.get("date"), received.strip())))
+    return next((float(date) for date in dates if date and 0 < date <= judged + log.DAY), judged)
+
+
+def reasons_of(message: Message, fields: dict[str, Any], path: str, models: Models) -> str:
+    """Say why in a few words, by the model as it is now; nothing if it is gone or damaged."""
     with suppress(SpamnbError, OSError, ValueError):  # no path has a NUL
         if path not in models:
             models[path] = None
             models[path] = Model.open(path)
         if model := models[path]:
-            return ", ".join(shown(word, LONGEST_WORD) for word in deciding_words(model, message, verdict))
+            features = model.features(message)
+            score = model.score(features)
+            verdict = model.decide(score)
+            verdict.label, verdict.is_spam = fields["verdict"], fields["is_spam"]
+            verdict.reason = fields["reason"] or ""
+            found = short_reasons(model, message, features, score, verdict)
+            return REASONS_JOINED.join(map(shown, found))
     return ""
 
 

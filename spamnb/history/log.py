@@ -286,6 +286,8 @@ def are_fields(fields: "Fields") -> bool:
         and (is_label(fields["verdict"]) or fields["verdict"] == UNSURE)
         and is_number(fields["score"], -LARGEST, LARGEST)
         and is_number(probability, 0, 1)
+        and fields["is_spam"] in (None, False, True)
+        and isinstance(fields["reason"] or "", str)
         and (cutoffs is None or (len(cutoffs) == 2 and all(is_number(cutoff) for cutoff in cutoffs)))
         and (digest is None or is_integer(digest, 0, (1 << 64) - 1))
         and is_integer(fields["size"])

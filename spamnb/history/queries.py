@@ -21,7 +21,11 @@ from spamnb.history.schema import Entry, open_database
 CORRECTED = "corrected"  # an empty file, as old as the last correction
 MAX_WORDS = 20  # that are searched for at once
 WEEK, MONDAY = 7 * log.DAY, 4 * log.DAY  # seconds; 1970 began on a Thursday
-ORDERS = {"doubt": ("is_corrected", "rank", "distance", "id"), "time": ("-time", "-id")}
+ORDERS = {
+    "doubt": ("is_corrected", "rank", "distance", "id"),
+    "date": ("-date", "-id"),
+    "time": ("-time", "-id"),
+}
 
 
 def last_corrected() -> float:
@@ -76,8 +80,8 @@ class History:
         """List verdicts, all or those asked for, from the start or after the cursor of another one.
 
         By `doubt`: what nobody has corrected first; of that unsure first, the latest first; then spam, then
-        ham, each by its distance from the cutoff. By `time`: the latest first. What may be asked for are the
-        arguments of `conditions_of`.
+        ham, each by its distance from the cutoff. By `date` or `time`: the latest first. What may be asked
+        for are the arguments of `conditions_of`.
         """
         return self._listed(order, ">", after, limit, asked)
 
@@ -122,7 +126,7 @@ class History:
         where = joined(conditions)
         query = f"SELECT {', '.join(Entry._fields)} FROM entries WHERE {where} ORDER BY {by} LIMIT :limit"
         found = self.database.execute(query, values | {"limit": limit})
-        return [entry._replace(digest=entry.digest % (1 << 64)) for entry in map(Entry._make, found)]
+        return [sound_entry(entry) for entry in map(Entry._make, found)]
 
     def entry(self, id: int) -> Entry | None:  # noqa: A002
         return next(iter(self._select(["id = :id"], {"id": id})), None)
@@ -212,15 +216,26 @@ class History:
         ).fetchall()
 
 
+def sound_entry(entry: Entry) -> Entry:
+    """Return an entry with the values that SQLite has no types for."""
+    is_spam = None if entry.is_spam is None else bool(entry.is_spam)
+    return entry._replace(digest=entry.digest % (1 << 64), is_spam=is_spam)
+
+
 def conditions_of(
-    text: str = "", since: float | None = None, verdict: str | None = None
+    text: str = "",
+    since: float | None = None,
+    verdict: str | None = None,
+    asks_folder: bool | None = None,
 ) -> tuple[list[str], dict[str, Any]]:
-    """Make the conditions of a query, and their values: words in sender, subject or user, time, verdict."""
-    conditions, values = [], {"since": since, "verdict": verdict}
+    """Make the conditions of a query, and their values: words in sender, subject or user, and columns."""
+    conditions, values = [], {"since": since, "verdict": verdict, "asks_folder": asks_folder}
     if since is not None:
         conditions.append("time >= :since")
     if verdict is not None:
         conditions.append("verdict = :verdict")
+    if asks_folder is not None:
+        conditions.append("asks_folder = :asks_folder")
     for number, word in enumerate(printable(text).split()[:MAX_WORDS]):
         conditions.append(f"sender || ' ' || subject || ' ' || user LIKE :word{number} ESCAPE '!'")
         plain = word.replace("!", "!!").replace("%", "!%").replace("_", "!_")

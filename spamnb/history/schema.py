@@ -13,8 +13,10 @@ from typing import Any, NamedTuple, get_type_hints
 from spamnb import databases
 from spamnb.databases import Database
 from spamnb.errors import DataError, InputOutputError, NoInput
+from spamnb.labels import UNSURE
 
 NAME = "history.sqlite"
+REASONS_JOINED = " · "
 
 
 class Entry(NamedTuple):
@@ -25,8 +27,10 @@ class Entry(NamedTuple):
     """
 
     id: int
-    time: float
+    time: float  # when it was judged
+    date: float  # when it was sent, as far as that can be
     verdict: str
+    is_spam: bool | None  # None: unsure; an unsure message that is no spam is unsure of its folder
     score: float
     probability: float | None
     sender: str
@@ -37,7 +41,7 @@ class Entry(NamedTuple):
     source: str  # `classify`, `serve`, `imap ACCOUNT/FOLDER`
     model: str  # path
     user: str  # of a server
-    words: str  # three that decided, joined by ", "
+    reasons: str  # one or two in words, joined by REASONS_JOINED
     correction: str | None = None  # the label that a person gave
     corrected: float | None = None  # when, or when that was taken back; None if `spamnb train` learned it
     ham_cutoff: float | None = None
@@ -48,13 +52,18 @@ class Entry(NamedTuple):
         return {**self._asdict(), "digest": str(self.digest)}
 
     @property
+    def asks_folder(self) -> bool:
+        """Whether it is no spam, but unsure which label it has."""
+        return self.verdict == UNSURE and self.is_spam is False
+
+    @property
     def cursor(self) -> str:
         """Place in the list that it was read from, for `History.entries(after=…)`."""
         return f"{self.id}{'c' if self.correction else ''}"
 
 
 SQL_TYPES: dict[Any, str] = {int: "INTEGER NOT NULL", float: "REAL NOT NULL", str: "TEXT NOT NULL"}
-SQL_TYPES |= {float | None: "REAL", str | None: "TEXT"}
+SQL_TYPES |= {float | None: "REAL", str | None: "TEXT", bool | None: "INTEGER"}
 COLUMNS = {name: SQL_TYPES[kind] for name, kind in get_type_hints(Entry).items()} | {
     "id": "INTEGER PRIMARY KEY AUTOINCREMENT",
     "file": "TEXT NOT NULL",  # where its record is: file, offset, bytes
@@ -62,7 +71,8 @@ COLUMNS = {name: SQL_TYPES[kind] for name, kind in get_type_hints(Entry).items()
     "length": "INTEGER NOT NULL",
     "is_corrected": "AS (correction IS NOT NULL)",
     "rank": "AS (CASE verdict WHEN 'unsure' THEN 0 WHEN 'spam' THEN 1 ELSE 2 END)",  # in order of doubt
-    "distance": """AS (CASE verdict WHEN 'unsure' THEN -time  -- the latest first
+    "asks_folder": "AS (verdict = 'unsure' AND is_spam IS FALSE)",
+    "distance": """AS (CASE verdict WHEN 'unsure' THEN -date  -- the latest first
         WHEN 'spam' THEN abs(score - ifnull(spam_cutoff, 0)) ELSE abs(score - ifnull(ham_cutoff, 0)) END)""",
 }
 SCHEMA = f"""
@@ -71,6 +81,7 @@ CREATE TABLE IF NOT EXISTS labels_before (id INTEGER PRIMARY KEY, label TEXT);  
 CREATE TABLE IF NOT EXISTS files (name TEXT PRIMARY KEY, done INTEGER NOT NULL) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS by_doubt ON entries (is_corrected, rank, distance, id);
 CREATE INDEX IF NOT EXISTS by_time ON entries (time, id);
+CREATE INDEX IF NOT EXISTS by_date ON entries (date, id);
 CREATE INDEX IF NOT EXISTS by_correction ON entries (corrected) WHERE corrected IS NOT NULL;
 CREATE INDEX IF NOT EXISTS by_digest ON entries (digest);
 """

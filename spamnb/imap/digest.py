@@ -15,7 +15,7 @@ from spamnb.imap.fetch import heads, messages
 from spamnb.imap.folders import roles_in
 from spamnb.imap.mailbox import look_into
 from spamnb.imap.state import Known, Progress, head_of, key_of
-from spamnb.inspection.explanation import deciding_words
+from spamnb.inspection.in_words import short_reasons
 from spamnb.labels import HAM
 from spamnb.model import Model
 from spamnb.reading.envelope import envelope_of
@@ -63,8 +63,10 @@ def listed(connection: ImapConnection, model: Model, uids: list[int]) -> list[Li
     found = []
     for message in messages(connection, uids):
         parsed = read(message.raw)
-        envelope, verdict = envelope_of(parsed), model.classify_message(parsed)
-        words = ", ".join(deciding_words(model, parsed, verdict.label))
+        features = model.features(parsed)
+        score = model.score(features)
+        envelope, verdict = envelope_of(parsed), model.decide(score)
+        words = ", ".join(short_reasons(model, parsed, features, score, verdict))
         texts = (printable(text)[:WIDEST] for text in (envelope.sender, envelope.subject, words))
         found.append(Listed(verdict.score, *texts))
     return found

@@ -18,12 +18,11 @@ from spamnb.bayes.verdict import Cutoffs, Evidence, Verdict
 from spamnb.configuration.current import Configuration
 from spamnb.core.native import FeatureSet, Message, Scorer, read
 from spamnb.files import printable
+from spamnb.inspection.comparison import compared_labels, difference, evidence_between
+from spamnb.inspection.in_words import ReasonInWords, why_in_words
 from spamnb.inspection.reason import PLACES, Reason
 from spamnb.inspection.sums import (
     PartSum,
-    compared_labels,
-    difference,
-    evidence_between,
     numeric_reasons,
     present_and_absent,
     sum_evidence,
@@ -75,6 +74,8 @@ class Explanation(NamedTuple):
     unknown: list[str]  # tokens that no learned message has
     weak_rows: dict[str, Row]
     ignored_pairs: int  # pairs of neighbours that are unknown or weak
+    sentence: str  # why, in plain words
+    in_words: list[ReasonInWords]  # the strongest reasons, in plain words
 
     @property
     def sides(self) -> tuple[str, str]:
@@ -107,14 +108,6 @@ class Explanation(NamedTuple):
     def is_about_spam(self) -> bool:
         """Whether the evidence is for or against spam, and not for one of several other labels."""
         return SPAM in self.compared
-
-    @property
-    def limits(self) -> tuple[float, ...]:
-        """The leads at which the verdict changes."""
-        if self.cutoffs is None:
-            return ()
-        margin = self.cutoffs.margin
-        return (self.cutoffs.ham, self.cutoffs.spam) if self.is_about_spam else (-margin, margin)
 
     @property
     def is_finite(self) -> bool:
@@ -173,6 +166,7 @@ class Explanation(NamedTuple):
         return {
             "path": path,
             **self.verdict.as_map(),
+            "why": [self.sentence, *map(str, self.in_words)],
             "cutoffs": [self.cutoffs.ham, self.cutoffs.spam] if self.cutoffs else None,
             **({"margin": self.cutoffs.margin} if self.cutoffs and len(self.model.labels) > 2 else {}),
             "toward": self.compared[1],
@@ -237,6 +231,9 @@ def explain(model: Model, raw: bytes, configuration: Configuration | None = None
     lead = difference(score.joint, toward, against)
     prior = difference(classifier.log_prior, toward, against) if view.damping is None else 0.0
     absent = 0.0
+    if configuration:
+        configuration.decide(verdict, envelope_of(message), model.stored)
+    in_words = why_in_words(model, message, features, score, verdict)
     words = evidence_between(score, toward, against)
     tell_layers_apart(model, words)
     numbers = words[:0]
@@ -253,8 +250,6 @@ def explain(model: Model, raw: bytes, configuration: Configuration | None = None
         part_sums.append(PartSum("numbers", len(numbers), total, 1.0, total))
     stretches, gram_sums = sum_grams(model, features, toward, against)
     reasons, part_sums = reasons + stretches, part_sums + gram_sums
-    if configuration:
-        configuration.decide(verdict, envelope_of(message), model.stored)
     counted = {item.feature for item in words}
     others = [token[0] for token in features.tokens if token[0] not in counted]
     weak = model.counts.lookup(others)
@@ -276,6 +271,7 @@ def explain(model: Model, raw: bytes, configuration: Configuration | None = None
         [features.texts[fingerprint] for fingerprint in others if fingerprint not in weak],
         {features.texts[fingerprint]: weak[fingerprint] for fingerprint in others if fingerprint in weak},
         len(pairs) - sum([len(item.row) == len(model.labels) for item in words]) if pairs else 0,
+        *in_words,
     )
 
 
@@ -289,15 +285,3 @@ def tell_layers_apart(model: Model, words: Sequence[Evidence]) -> None:
         size, nothing = len(item.row), (0,) * len(item.row)  # that of a pair has no occurrences
         item.row = own.get(int(item.feature), nothing)[:size]
         item.base_row = beneath.get(int(item.feature), nothing)[:size]
-
-
-def deciding_words(model: Model, message: Message, label: str, most: int = 3) -> list[str]:
-    """The evidence that speaks most for a label; for one that is not compared, as unsure, the strongest."""
-    features = model.features(message)
-    score = model.score(features)
-    toward, against = compared_labels(score, model.decide(score).label)
-    words = evidence_between(score, toward, against)
-    reasons, _ = sum_evidence(model.view, words, features, toward, against)
-    sign = {score.labels[against]: -1, score.labels[toward]: 1}.get(label, 0)
-    reasons.sort(key=lambda reason: -(sign * reason.adds or abs(reason.adds)))
-    return [reason.token for reason in reasons[:most] if sign * reason.adds >= 0]

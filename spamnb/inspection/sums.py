@@ -7,10 +7,11 @@ from math import inf, log, log1p
 from typing import TYPE_CHECKING, NamedTuple
 
 from spamnb.bayes.classifier import Classifier
-from spamnb.bayes.verdict import Evidence, Score
+from spamnb.bayes.verdict import Evidence
 from spamnb.bayes.view import SHARE_OF_GRAMS, View
 from spamnb.core.native import BODY, GRAM_BYTES, HEAD, FeatureSet, Scorer, counter_of, part_of
 from spamnb.files import printable
+from spamnb.inspection.comparison import difference
 from spamnb.inspection.reason import Reason
 from spamnb.labels import SPAM
 
@@ -27,31 +28,6 @@ class PartSum(NamedTuple):
     divisor: float
     adds: float
     share: float = 1.0  # that the mean has in the sum; its divisor is as much larger
-
-
-def compared_labels(score: Score, label: str, other: str | None = None) -> tuple[int, int]:
-    """The indices of the two labels whose evidence is compared: the one explained, and the one it leads.
-
-    These are a verdict and the best other label, unless `other` is known; spam comes first.
-    """
-    labels, joint = score.labels, score.joint
-    if len(labels) == 1:
-        return 0, 0
-    first, second, *_ = sorted(
-        range(len(joint)), key=lambda k: (labels[k] != label, labels[k] != other, -joint[k])
-    )
-    return (second, first) if labels[second] == SPAM else (first, second)
-
-
-def evidence_between(score: Score, toward: int, against: int) -> Sequence[Evidence]:
-    """The evidence that tells two labels apart."""
-    is_about_spam = SPAM in (score.labels[toward], score.labels[against])
-    return score.evidence if is_about_spam or not score.other_evidence else score.other_evidence
-
-
-def difference(values: Sequence[float], toward: int, against: int) -> float:
-    """How much more of a value one label has than another; 0 where both are infinite."""
-    return 0.0 if values[toward] == values[against] else values[toward] - values[against]
 
 
 def sum_evidence(

@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from spamnb.files import counted
 from spamnb.inspection.explanation import Explanation, IgnoredKind
 from spamnb.inspection.reason import Reason
-from spamnb.pages.colours import colour_of_weight
-from spamnb.pages.elements import Markup, element, joined
+from spamnb.labels import plain_label
+from spamnb.pages.colours import colour_of_label, colour_of_weight
+from spamnb.pages.elements import Markup, element, joined, untrusted
 from spamnb.pages.formats import count, share, signed
 from spamnb.pages.message_text import message_section
 from spamnb.pages.parts import (
@@ -24,12 +25,11 @@ from spamnb.pages.parts import (
     table,
     titled,
     token_text,
-    verdict_text,
 )
-from spamnb.pages.waterfall import waterfall_section
 
 PROBABILITIES_SHOWN = 4  # those of the likeliest labels
 SHOWN, MOST = 12, 500  # tokens of a place: shown at once, and once unfolded
+REASON = 120  # characters
 LISTED = 200  # ignored tokens of a kind, at most
 
 
@@ -38,24 +38,52 @@ def message_page(why: Explanation, path: str) -> str:
     subject = why.message.get("subject") or ""
     masthead = element(
         "header",
-        element("h1", verdict_text(why.verdict.label), ": ", subject_text(subject)),
+        element("h1", subject_text(subject)),
         element("p", path_text(path), class_="path"),
+        sentence_text(why),
     )
-    title = f"{why.verdict.label}: {subject or path}"[:SUBJECT]
+    title = f"{plain_label(why.verdict.label)}: {subject or path}"[:SUBJECT]
     return document(title, masthead, *message_sections(why), sheets=SHEETS)
 
 
-def message_sections(why: Explanation) -> tuple[Markup | None, ...]:
-    """Make the sections of a page about a message."""
+def message_sections(why: Explanation, *details: Markup) -> tuple[Markup | None, ...]:
+    """Make the sections of a page about a message; what is numbers alone is folded, with more details."""
     ids = row_ids(why)
     return (
-        headlines(why),
-        waterfall_section(why),
         message_section(why, ids),
-        evidence_section(why, ids),
-        sum_section(why),
-        ignored_section(why),
+        reasons_section(why),
+        element(
+            "details",
+            element("summary", "Details"),
+            *details,
+            headlines(why),
+            evidence_section(why, ids),
+            sum_section(why),
+            ignored_section(why),
+            class_="numbers",
+        ),
     )
+
+
+def sentence_text(why: Explanation) -> Markup:
+    """Say first of all why, in a sentence that begins with the verdict."""
+    verdict, colon, because = why.sentence.partition(":")
+    colour = colour_of_label(why.verdict.label)
+    return element("p", element("b", label_text(verdict), class_=colour), colon, because, class_="sentence")
+
+
+def reasons_section(why: Explanation) -> Markup | None:
+    """List the strongest reasons in words, each in the colour of what it speaks for."""
+    items = [
+        element(
+            "li",
+            element("span", untrusted(reason.text, REASON), class_=colour_of_label(reason.label)),
+            " ",
+            element("span", reason.counts, class_="span"),
+        )
+        for reason in why.in_words
+    ]
+    return section("Strongest reasons", None, element("ul", items, class_="reasons")) if items else None
 
 
 def headlines(why: Explanation) -> Markup:

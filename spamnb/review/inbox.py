@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from spamnb.errors import SpamnbError
-from spamnb.history.schema import Entry
+from spamnb.history.schema import REASONS_JOINED, Entry
 from spamnb.labels import HAM, SPAM, UNSURE
 from spamnb.pages.colours import colour_of_label
 from spamnb.pages.elements import Markup, element, untrusted
@@ -18,7 +18,7 @@ from spamnb.review.context import PageContext, choices, note, url
 from spamnb.store.stored_model import labels_of
 
 SHOWN = 50  # messages of a page; the script loads the next as they are needed
-SENDER, WORDS = 60, 40  # characters shown of each
+SENDER, WORDS = 60, 100  # characters shown of each
 LONGEST_SEARCH = 200
 ORDERS = {"doubt": "most doubtful first", "time": "newest first"}
 WAYS_IN = (
@@ -136,7 +136,7 @@ def rows_anew(context: PageContext, ids: Iterable[int]) -> str:
 
 def message_row(context: PageContext, entry: Entry, labels: Sequence[str]) -> Markup:
     id_, subject = str(entry.id), subject_text(entry.subject)
-    words = [element("span", untrusted(word, WORDS)) for word in entry.words.split(", ") if word]
+    words = [element("span", untrusted(word, WORDS)) for word in entry.reasons.split(REASONS_JOINED) if word]
     about = (
         element("span", untrusted(sender_name(entry.sender), SENDER), class_="sender", title=entry.sender),
         element("span", words, class_="words"),

@@ -8,11 +8,12 @@ from spamnb.core.native import read
 from spamnb.errors import NoInput
 from spamnb.history.schema import Entry
 from spamnb.inspection.explanation import explain
+from spamnb.labels import plain_label
 from spamnb.model import Model
 from spamnb.pages.elements import Markup, element, untrusted
 from spamnb.pages.formats import signed
-from spamnb.pages.message_sections import message_sections
-from spamnb.pages.parts import SUBJECT, subject_text, verdict_text
+from spamnb.pages.message_sections import message_sections, sentence_text
+from spamnb.pages.parts import SUBJECT, subject_text
 from spamnb.review.context import PageContext, note, url
 from spamnb.review.inbox import buttons, keys, list_asked, moment
 
@@ -30,19 +31,15 @@ def why_page(context: PageContext, id_: int) -> str:
         return context.page("Why", bar, masthead(entry), note(gone))
     model = Model.open(entry.model)
     why = explain(model, raw)
-    verdict, waterfall, message, *evidence = message_sections(why)
+    message, *reasons = message_sections(why, judged(entry, why.verdict.score))
     back = url(f"/message/{id_}", **context.filters)
     return context.page(
-        f"{entry.verdict}: {entry.subject}"[:SUBJECT],
+        f"{plain_label(entry.verdict)}: {entry.subject}"[:SUBJECT],
         context.form("/correct", back, buttons(entry, model.labels), ways(context, entry), class_="actions"),
-        masthead(entry, why.verdict.score),
-        element(
-            "div",
-            element("div", message, frame(entry, raw)),
-            element("div", verdict, waterfall),
-            class_="beside reading",
-        ),
-        *evidence,
+        masthead(entry, sentence_text(why)),
+        message,
+        frame(entry, raw),
+        *reasons,
         keys(),
     )
 
@@ -67,27 +64,24 @@ def ways(context: PageContext, entry: Entry) -> Markup:
     return element("span", back, links, class_="ways")
 
 
-def masthead(entry: Entry, today: float | None = None) -> Markup:
-    then, now = signed(entry.score), None if today is None else signed(today)
-    scored = f"Scored {then} on arrival"
-    scored += (
-        "." if now is None else f"; today it would score {now}." if now != then else ", as it would today."
-    )
+def masthead(entry: Entry, sentence: Markup | None = None) -> Markup:
+    """Say whose message this is, and why it was judged so."""
+    about = untrusted(entry.sender, SENDER), " · ", moment(entry.date)
     return element(
         "div",
-        element("h1", verdict_text(entry.verdict), ": ", subject_text(entry.subject)),
-        element(
-            "p",
-            untrusted(entry.sender, SENDER),
-            " · ",
-            moment(entry.time),
-            " · ",
-            entry.source,
-            class_="intro",
-        ),
-        element("p", scored, class_="intro"),
+        element("h1", subject_text(entry.subject)),
+        element("p", *about, class_="intro"),
+        sentence,
         class_="title",
     )
+
+
+def judged(entry: Entry, today: float) -> Markup:
+    """Say when and where the message was judged, and whether it would be judged otherwise by now."""
+    then, now = signed(entry.score), signed(today)
+    since = "as it would be now" if now == then else f"now it would be {now}"
+    words = f"{entry.source}: {plain_label(entry.verdict)}, score {then}, {since}."
+    return element("p", "Judged ", moment(entry.time), " by ", words, class_="intro")
 
 
 def frame(entry: Entry, raw: bytes) -> Markup | None:

@@ -11,7 +11,7 @@ SUMMARY = (
     "cutoffs ham_loss last_learned standing telling"
 ).split()
 WHY = (
-    "path verdict is_spam score probability probabilities reason cutoffs toward against lead sum "
+    "path verdict is_spam score probability probabilities reason why cutoffs toward against lead sum "
     "evidence ignored"
 ).split()
 ENVELOPE = b"From a@example.org Mon Nov 15 01:02:03 2026\n"
@@ -71,7 +71,8 @@ class TestSummary:
 class TestMessage:
     def test_as_text(self, spamnb, mail):
         text = spamnb("inspect", "-", stdin=mail.messages["spam"]).succeeds().out.decode()
-        assert text.startswith("spam: score")
+        assert text.startswith("Spam: the text reads like spam, the headers say little.\n  says “")
+        assert "\nspam: score" in text
         for words in ("cutoffs: ham up to", "Subject: cheap pills", "buy[+", "url:casino.example", "the sum"):
             assert words in text
         for words in ("4 silent", "ignored", "in no message learned", "less than 2.5 nats"):
@@ -116,7 +117,7 @@ class TestMessage:
         names = ("ham", "spam", "unknown")
         box.write_bytes(b"".join(ENVELOPE + mail.messages[name] + b"\n" for name in names))
         first = spamnb("inspect", box)
-        assert (first.code, first.lines[0].partition(":")[0]) == (0, "ham")
+        assert (first.code, first.lines[0].partition(":")[0]) == (0, "Not spam")
         assert first.err.decode() == (
             f"spamnb: {box}: the first of several messages; for another: "
             f"spamnb inspect --model {spamnb.model} {box}:1\n"
@@ -144,7 +145,7 @@ class TestMessage:
         assert set(why["evidence"][0]["messages"]) == {"ham", "spam", "work"}
         assert sum(one["adds"] for one in why["evidence"]) == pytest.approx(why["lead"])
         text = spamnb(*run, stdin=mail.messages["work"]).succeeds().out.decode()
-        assert text.startswith("work: score")
+        assert text.startswith("Work: text and headers are like mail you keep.\n")
         assert "in work" in text
         assert "cutoffs: not spam up to" in text
         assert "not spam │ spam" in text  # their evidence is that of all labels but spam

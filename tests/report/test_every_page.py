@@ -99,7 +99,8 @@ def test_it_fits_a_phone_and_can_be_read_by_keyboard(tmp_path, hostile, kind):
         assert (found["scroll"], found["out"]) == (width, [])
         assert found["notes"]
         assert (found["stops"] > 5) == (kind == "message")
-        assert 9 <= found["sizes"][0] <= found["sizes"][1] <= 18
+        if kind == "evaluation":  # with plots
+            assert 9 <= found["sizes"][0] <= found["sizes"][1] <= 18
 
 
 @given(st.text(max_size=60) | st.text(alphabet="<>&\"'/\\=-!`sSvg\x00\x0b\u202e\u2028\ud800", max_size=60))

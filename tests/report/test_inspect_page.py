@@ -5,6 +5,7 @@ from helpers.pages import parsed, section, words
 
 from spamnb.bayes.view import View
 from spamnb.inspection.explanation import explain
+from spamnb.inspection.in_words import MAX_REASONS
 from spamnb.model import Model
 from spamnb.pages.elements import shortened
 from spamnb.pages.message_sections import message_page
@@ -22,9 +23,15 @@ def tree(spamnb, mail):
 
 def test_verdict_score_and_cutoffs(tree, spamnb, mail):
     verdict = Model.open(spamnb.model).classify(mail.messages["spam"])
-    assert words(tree.css_first("h1")) == "spam: cheap pills 99"
+    assert words(tree.css_first("h1")) == "cheap pills 99"
+    assert words(tree.css_first(".sentence")) == "Spam: the text reads like spam, the headers say little."
+    reasons = tree.css(".reasons li")
+    assert "links to casino.example in 13 spam and no other mail" in map(words, reasons)
+    assert {one.css_first("span").attributes["class"] for one in reasons} == {"spam"}
+    assert len(reasons) <= MAX_REASONS
     assert words(tree.css_first(".path")) == "box:3"
     figures = [words(one) for one in tree.css(".cards .figure")]
+    assert not tree.css_first("details.numbers").attributes.get("open")
     assert figures[:2] == [f"{verdict.score:+.2f}", f"{verdict.probability:.4f}"]
     assert "ham up to" in words(tree.css_first(".cards"))
 

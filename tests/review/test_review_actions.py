@@ -92,7 +92,7 @@ def test_by_mouse(eyes, own, spamnb):
     eyes.find("#search").send_keys("pills 201", ENTER)
     eyes.wait(lambda: len(eyes.all(".rows > li")) == 2)
     eyes.click(".rows .subject")
-    eyes.wait(lambda: "What was ignored" in eyes.text())
+    eyes.wait(lambda: "Strongest reasons" in eyes.text())
     eyes.click("#back")
     eyes.wait(lambda: "To review" in eyes.text("h1"))
 
@@ -121,7 +121,7 @@ def test_by_keys(eyes, own):
     eyes.wait(lambda: not eyes.corrected())
     assert counts(own) == before
     eyes.press(ENTER)
-    eyes.wait(lambda: "From prior to verdict" in eyes.text())
+    eyes.wait(lambda: "Strongest reasons" in eyes.text())
     eyes.press("h")
     eyes.wait(lambda: "learned as ham" in eyes.text(".actions"))
     eyes.press("u")

@@ -1,0 +1,300 @@
+"""Why a message is judged as it is, in plain words: a sentence, and the strongest reasons, a phrase each.
+
+What is quoted is short and seen by the reader of the message: words of letters and names of hosts that
+several messages had before. So it is no address, number, code, password or path of a link, nor hidden.
+"""
+
+from __future__ import annotations
+
+from spamnb.core.native import BODY, HEAD, fingerprints_of
+from spamnb.inspection.comparison import compared_labels, difference, evidence_between
+from spamnb.labels import HAM, SPAM, UNSURE, plain_label
+from spamnb.reading.envelope import envelope_of
+
+TYPE_CHECKING = False  # a delivery loads no typing
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from spamnb.bayes.verdict import Evidence, Score, Verdict
+    from spamnb.core.native import FeatureSet, Message
+    from spamnb.model import Model
+
+MAX_REASONS = 4
+MAX_READ = 300  # pieces of evidence that are looked at, the strongest
+MAX_QUOTED = 2  # words or hosts of a phrase
+MAX_WORD, MIN_WORD = 24, 4  # characters of a word that is quoted; the fewest of one in ASCII
+MIN_MESSAGES = 3  # that have what is quoted: what fewer have may be a secret
+KEPT = "mail you keep"
+CLEAR = 0.5  # nats by which text or headers must be ahead to speak for a label
+
+# By the tag of a token: what it is about. Other headers are technical.
+SUBJECT, WORDS, LINKS, SENDER, REPLY, ROUTE = "subject", "words", "links", "sender", "reply", "route"
+TOPICS = {
+    **dict.fromkeys(("from", "sender", "errors-to"), SENDER),
+    **dict.fromkeys(("received", "x-originating-ip", "message-id"), ROUTE),
+    **dict.fromkeys(("to", "cc"), "address"),
+    **dict.fromkeys(("x-mailer", "user-agent", "x-mimeole", "x-library"), "program"),
+    **dict.fromkeys(("type", "charset", "file"), "parts"),
+    **{tag: tag for tag in ("subject", "auth", "html", "hidden", "date")},
+    **{"url": LINKS, "reply-to": REPLY},
+}
+TECHNICAL = "technical"
+# What is said of a topic where nothing can be quoted; behind it comes the mail that has the like.
+PHRASES = {
+    SUBJECT: "subject",
+    WORDS: "words",
+    LINKS: "links",
+    SENDER: "sender",
+    REPLY: "address for replies",
+    ROUTE: "way it was sent",
+    "address": "way it is addressed",
+    "program": "mail program",
+    "parts": "kinds of its parts",
+    "auth": "proof of the sender",
+    "html": "formatting",
+    "hidden": "text hidden from view",
+    "date": "time zone",
+    "list": "mailing list",
+    "thread": "conversation",
+    TECHNICAL: "technical headers",
+    "numbers": "length and look",
+}
+QUOTING = {
+    SUBJECT: "subject says",
+    WORDS: "says",
+    LINKS: "links to",
+    ROUTE: "sent through",
+    SENDER: "sent from",
+}
+# Tokens that say something by themselves.
+SAYING = {
+    "from:reply-to=other": "replies go to another domain",
+    "date:none": "date without a time zone",
+    "to:undisclosed": "recipients are not named",
+    "header:in-reply-to": "answers an earlier message",
+    "header:references": "part of a conversation",
+    "header:list-id": "comes by a mailing list",
+}
+# By the word that a verdict's reason begins with.
+BY_SENDER = {
+    "allowed": "its sender is on your list of those allowed",
+    "blocked": "its sender is on your list of those blocked",
+    "known": "it is like spam, but you know its sender",
+}
+
+
+class ReasonInWords:
+    """A reason as a phrase, the messages that had the like, and what it speaks for."""
+
+    __slots__ = ("counts", "label", "strength", "text")
+
+    def __init__(self, text: str, counts: str, label: str, strength: float) -> None:
+        self.text = text  # "links to example.top"
+        self.counts = counts  # "in 41 spam and no other mail"; may be empty
+        self.label = label
+        self.strength = strength  # nats
+
+    def __str__(self) -> str:
+        return f"{self.text}, {self.counts}" if self.counts else self.text
+
+
+def why_in_words(
+    model: Model, message: Message, features: FeatureSet, score: Score, verdict: Verdict
+) -> tuple[str, list[ReasonInWords]]:
+    """Return the sentence, and the reasons for the verdict, the strongest first; if unsure, of both sides."""
+    label = plain_label(verdict.label)
+    sentence = f"{label[:1].upper()}{label[1:]}: {because(model, score, verdict)}."
+    return sentence, reasons_in_words(model, message, features, score, verdict.label)
+
+
+def short_reasons(
+    model: Model, message: Message, features: FeatureSet, score: Score, verdict: Verdict
+) -> list[str]:
+    """Return at most two reasons for a line of a list."""
+    found = reasons_in_words(model, message, features, score, verdict.label)
+    if verdict.label != UNSURE and not verdict.reason:
+        return [reason.text for reason in found[:2]]
+    return [because(model, score, verdict), *(reason.text for reason in found[:1])]
+
+
+def because(model: Model, score: Score, verdict: Verdict) -> str:
+    """Say in half a sentence why the verdict is what it is."""
+    if verdict.reason:
+        return BY_SENDER.get(verdict.reason.partition("=")[0], "by its sender")
+    if not model.can_judge or (model.cutoffs and model.cutoffs.spam == float("inf")):
+        return "too little mail was learned to judge by"
+    toward, against = compared_labels(score, verdict.label)
+    likes = [like(score.labels, k, toward, against) for k in (against, toward)]
+    if verdict.label == UNSURE and verdict.is_spam is False:
+        return f"it is not spam, but is as much like {likes[0]} as like {likes[1]}"
+    leads = [difference(part, toward, against) for part in score.parts] or [0.0, 0.0]
+    text, head = ((abs(lead) >= CLEAR) * (1 if lead > 0 else -1) for lead in (leads[BODY], leads[HEAD]))
+    somewhat = " somewhat" if verdict.label == UNSURE else ""
+    if not text and not head:
+        lead = difference(score.joint, toward, against)
+        if verdict.label == UNSURE or score.labels[toward if lead > 0 else against] != verdict.label:
+            return f"little in it speaks for {likes[1]} or for {likes[0]}"
+        return f"it is written like {likes[lead > 0]}"
+    if text == head:
+        return f"text and headers are{somewhat} like {likes[text > 0]}"
+    if not head:
+        return f"the text reads{somewhat} like {likes[text > 0]}, the headers say little"
+    if not text:
+        return f"the headers are{somewhat} like {likes[head > 0]}, the text says little"
+    if verdict.label in (score.labels[toward if text > 0 else against], UNSURE):
+        though = "" if verdict.label == UNSURE else "though "
+        return f"the text reads like {likes[text > 0]}, {though}the headers are like {likes[head > 0]}"
+    return f"the headers are like {likes[head > 0]}, though the text reads like {likes[text > 0]}"
+
+
+def like(labels: Sequence[str], label: int, *compared: int) -> str:
+    """Name the mail that something is like: that of a label, or of all but spam."""
+    name = labels[label]
+    if name == SPAM:
+        return "spam"
+    is_about_spam = SPAM in [labels[k] for k in compared]
+    return KEPT if is_about_spam or name == HAM else f"mail in {name}"
+
+
+def reasons_in_words(
+    model: Model, message: Message, features: FeatureSet, score: Score, label: str
+) -> list[ReasonInWords]:
+    """Return the strongest reasons for a label; for another than the two compared, as unsure, of both."""
+    toward, against = compared_labels(score, label)
+    sign = {score.labels[against]: -1, score.labels[toward]: 1}.get(label, 0)
+    topics: dict[tuple[str, bool], list[tuple[float, str, Evidence]]] = {}
+    for adds, item in strongest(model, score, toward, against):
+        if adds and sign * adds >= 0:
+            token = features.text_of(item.feature)
+            topics.setdefault((topic_of(token, item), adds > 0), []).append((adds, token, item))
+    found = []
+    for (topic, is_toward), items in topics.items():
+        k = toward if is_toward else against
+        others = like(score.labels, k, toward, against)
+        text, named = phrase(topic, others, items)
+        shown = counts_text(named, score.labels, k, others) if named else ""
+        found.append(ReasonInWords(text, shown, score.labels[k], abs(sum([adds for adds, _, _ in items]))))
+    found.sort(key=lambda reason: -reason.strength)
+    if SPAM in (label, score.labels[toward] if not sign else "") and is_unknown_sender(
+        model, message, features
+    ):
+        found.insert(min(1, len(found)), ReasonInWords("unknown sender", "", SPAM, 0.0))
+    return found[:MAX_REASONS]
+
+
+def strongest(model: Model, score: Score, toward: int, against: int) -> Iterator[tuple[float, Evidence]]:
+    """Yield what the strongest pieces of evidence add to the lead, each with its piece."""
+    evidence, damping = evidence_between(score, toward, against), model.view.damping
+    counts = [0, 0]
+    for item in evidence:
+        counts[item.part] += 1
+    added = [
+        (
+            difference(item.weights, toward, against)
+            * (item.times or 1.0)
+            / (1.0 if damping is None else counts[item.part] + damping),
+            item,
+        )
+        for item in evidence
+    ]
+    added.sort(key=lambda one: -abs(one[0]))
+    yield from added[:MAX_READ]
+
+
+def topic_of(token: str, item: Evidence) -> str:
+    """Return what a token, a pair of them or a number is about."""
+    tag, colon, rest = token.partition(":")
+    if isinstance(item.feature, str):
+        return "numbers"
+    if not colon:
+        return WORDS
+    if token.startswith("from:reply-to="):
+        return REPLY
+    name = rest if tag == "header" else tag
+    if name in ("in-reply-to", "references"):
+        return "thread"
+    return (
+        "list" if name.startswith("list-") else TECHNICAL if tag == "header" else TOPICS.get(tag, TECHNICAL)
+    )
+
+
+def phrase(topic: str, others: str, items: list[tuple[float, str, Evidence]]) -> tuple[str, Evidence | None]:
+    """Say what evidence of a topic has in common, and which piece is the strongest of what is named."""
+    for _, token, item in items:
+        if token in SAYING:
+            return SAYING[token], item
+    items.sort(key=lambda one: (-abs(one[0]), " " in one[1], -len(one[1])))  # of equals the longest word
+    quoted: list[str] = []
+    first = None
+    for _, token, item in items:
+        text = quotable(topic, token) if topic in QUOTING and messages_of(item) >= MIN_MESSAGES else ""
+        if text and not any(text in other or other in text for other in quoted):
+            quoted.append(text)
+            first = first or item
+            if len(quoted) == MAX_QUOTED or topic not in (SUBJECT, WORDS):
+                break
+    if quoted:
+        marks = "“{}”" if topic in (SUBJECT, WORDS) else "{}"
+        return f"{QUOTING[topic]} {', '.join(map(marks.format, quoted))}", first
+    return f"{PHRASES[topic]} as in {others}", None
+
+
+def messages_of(item: Evidence) -> int:
+    """Return how many messages had a piece of evidence."""
+    return sum(item.row[: len(item.weights)])
+
+
+def quotable(topic: str, token: str) -> str:
+    """Return what may be shown of a token: words of letters alone, or the name of a host; else nothing."""
+    if topic in (SUBJECT, WORDS):
+        tag = "subject:" if topic == SUBJECT else ""
+        words = token.split(" ")
+        if not all(word.startswith(tag) and is_plain_word(word.removeprefix(tag)) for word in words):
+            return ""
+        return " ".join([word.removeprefix(tag) for word in words])
+    host = token.partition(":")[2].lstrip("@.")
+    parts = host.split(".")
+    is_host = (
+        len(parts) > 1 and all(part.replace("-", "").isalnum() for part in parts) and parts[-1].isalpha()
+    )
+    return host if is_host and len(host) <= 2 * MAX_WORD else ""
+
+
+def is_plain_word(word: str) -> bool:
+    """Tell whether a word is made of letters alone, of any script, and neither too short nor too long."""
+    fewest = MIN_WORD if word.isascii() else 2
+    letters = word.replace("'", "").replace("-", "")
+    return (
+        fewest <= len(word) <= MAX_WORD
+        and word.isprintable()
+        and (letters.isalpha() or (not letters.isascii() and not any(map(is_no_letter, letters))))
+    )
+
+
+def is_no_letter(char: str) -> bool:
+    """Tell whether a character is no part of a word; vowel signs of Hindi or Thai are."""
+    return char.isnumeric() or char.isspace() or (char.isascii() and not char.isalpha())
+
+
+def counts_text(item: Evidence, labels: Sequence[str], k: int, others: str) -> str:
+    """Say in how much mail a piece of evidence was: of what it speaks for, and of the rest."""
+    messages = item.row[: len(labels)]
+    own, rest = messages[k], sum(messages) - messages[k]
+    if labels[k] == SPAM:
+        return f"in {own:,} spam and {number(rest)} other mail"
+    if others == KEPT:
+        rest = messages[labels.index(SPAM)] if SPAM in labels else rest
+        return f"in {number(sum(messages) - rest)} messages you keep and {number(rest)} spam"
+    return f"in {own:,} of {others} and {number(rest)} other"
+
+
+def number(messages: int) -> str:
+    return f"{messages:,}" if messages else "no"
+
+
+def is_unknown_sender(model: Model, message: Message, features: FeatureSet) -> bool:
+    """Tell whether the model has learned no mail from the address of a message."""
+    address = envelope_of(message).address
+    (fingerprint,) = fingerprints_of([f"from:{address}"])
+    has_token = bool(address) and any(token[0] == fingerprint for token in features.tokens)
+    return has_token and not model.counts.lookup([fingerprint])
