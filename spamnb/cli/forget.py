@@ -2,31 +2,112 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
 import click
 
+from spamnb.cli.history import parse_since
 from spamnb.cli.render.notices import print_unreadable
 from spamnb.cli.render.training import show_summary
 from spamnb.cli.shared.labelled_mail import LabelledMail
-from spamnb.cli.shared.options import Command, jobs_option, model_option, path_type
+from spamnb.cli.shared.options import (
+    Command,
+    is_meant,
+    jobs_option,
+    model_option,
+    path_type,
+    yes_option,
+)
 from spamnb.cli.shared.progress import progress
 from spamnb.cli.train import only_message
-from spamnb.delivery.commands import ANY_LABEL, LearnCommand
+from spamnb.core.native import digest, read
+from spamnb.delivery.commands import ANY_LABEL, LearnCommand, has_history
+from spamnb.errors import NoInput, UsageError
+from spamnb.files import counted, printable
 from spamnb.history.log import append_lessons
+from spamnb.history.queries import History
+from spamnb.reading.sender import address_in
+from spamnb.senders.list_file import entry_of
+from spamnb.senders.lists import candidates
 from spamnb.store.stored_model import StoredModel
+
+if TYPE_CHECKING:
+    from spamnb.history.schema import Entry
 
 EXAMPLES = """
 spamnb forget message archive.mbox
 spamnb forget inbox.mbox:3
 spamnb forget - < message
+spamnb forget --from casino.example
+spamnb forget --from news@example.org --since 7d
 """
 
 
 @click.command(cls=Command, examples=EXAMPLES)
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=path_type)
+@click.argument("paths", nargs=-1, metavar="[PATH]...", type=path_type)
+@click.option("--from", "sender", metavar="SENDER", help="Mail of an address or domain that the history has.")
+@click.option("--since", metavar="TIME", help="Mail judged since then: 12h, 7d or 2w ago, or a date.")
+@yes_option
 @model_option
 @jobs_option
-def forget(paths: tuple[str, ...], model: str, jobs: int | str | None) -> int:
-    """Take messages out of the model again, whatever their label. What was not learned changes nothing."""
+def forget(
+    paths: tuple[str, ...],
+    sender: str | None,
+    since: str | None,
+    yes: bool,
+    model: str,
+    jobs: int | str | None,
+) -> int:
+    """Take messages out of the model again, whatever their label. What was not learned changes nothing.
+
+    Instead of PATHs, --from and --since name mail that the history still has. It says how much that is, and
+    asks before it forgets.
+    """
+    if bool(paths) == bool(sender or since):
+        raise UsageError("name messages, or a rule: --from SENDER, --since TIME or both")
+    if paths:
+        return forget_mail(paths, model, jobs)
+    if not has_history():
+        raise NoInput("no history is kept that mail could be found in; see: spamnb history --help")
+    with TemporaryDirectory() as folder, History.open() as history:
+        Path(folder, "cur").mkdir()
+        history.gather()
+        found, gone = Counter[str](), 0
+        for entry, label in learned_entries(history, model, sender, parse_since(since) if since else None):
+            raw = history.message(entry.id)
+            if raw and digest(read(raw)) == entry.digest:  # of a large one, the start is kept
+                Path(folder, "cur", f"{entry.id}:2,").write_bytes(raw)
+                found[label] += 1
+            else:
+                gone += 1
+        labels = ", ".join(f"{times:,} {printable(label)}" for label, times in sorted(found.items()))
+        what = f"{counted(found.total(), 'message')} to forget{f' ({labels})' if labels else ''}"
+        what += f"; the history has no longer the text of {gone:,} more that are learned" if gone else ""
+        if not found or yes:
+            click.echo(what)
+        return forget_mail((folder,), model, jobs) if found and is_meant(what, yes) else 0
+
+
+def learned_entries(
+    history: History, model: str, sender: str | None, since: float | None
+) -> Iterator[tuple[Entry, str]]:
+    """Yield what the history has of a sender and a time, each message once, that a model has learned."""
+    stored, met = StoredModel.open(model), set[int]()
+    listed = entry_of(sender) if sender else ""
+    if listed is None:
+        raise UsageError(f"--from takes an address or domain, not {sender!r}")
+    for entry in history.entries("time", limit=-1, since=since):
+        label = stored.label_of(entry.digest) if entry.digest not in met else None
+        met.add(entry.digest)
+        if label and (not listed or listed in candidates(address_in(entry.sender))):
+            yield entry, label
+
+
+def forget_mail(paths: tuple[str, ...], model: str, jobs: int | str | None) -> int:
     mail = LabelledMail((), (), (), jobs=jobs, sources={ANY_LABEL: list(paths)})
     mail.check()
     StoredModel.open(model)  # raises an error that says what to do

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
-from spamnb.cli.shared.options import Command, model_option
+from spamnb.cli.shared.options import Command, is_meant, model_option, yes_option
 from spamnb.errors import UsageError
 from spamnb.files import printable
 from spamnb.labels import is_label
@@ -23,7 +21,7 @@ USAGE = "labels takes nothing, rename OLD NEW, or remove NAME"
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("words", nargs=-1, metavar="[rename OLD NEW | remove NAME]")
 @model_option
-@click.option("--yes", is_flag=True, help="Do not ask before what cannot be undone.")
+@yes_option
 def labels(words: tuple[str, ...], model: str, yes: bool) -> None:
     """List the labels of the model and how much mail each has; rename one, or remove it and its mail.
 
@@ -47,17 +45,10 @@ def change(model: str, old: str, new: str | None, yes: bool) -> None:
     from spamnb.training.relabel import check_relabel, relabel
 
     stored = check_relabel(model, old, new)
-    if not yes and (new is None or new in stored.labels):
+    if new is None or new in stored.labels:
         count = stored.messages[stored.labels.index(old)]
         what = f"all {count:,} messages of {old} {f'become {new}' if new else 'are forgotten'}, for good"
-        if not can_ask():
-            raise UsageError(f"{what}: nothing was changed; if you mean it, add --yes")
-        if not click.confirm(f"{what}. Go on?", err=True):
-            click.echo("nothing was changed")
+        if not is_meant(what, yes):
             return
     count = relabel(model, old, new)
     click.echo(f"{old}: {count:,} " + (f"now {new}" if new else "forgotten"))
-
-
-def can_ask() -> bool:
-    return sys.stdin.isatty() and sys.stderr.isatty()

@@ -64,14 +64,17 @@ def gather_file(database: Connection, folder: str, name: str, models: Models) ->
 
 
 def take_lessons(database: Connection, fields: dict[str, Any]) -> None:
-    """Note as corrections what was learned, after it was judged, under another label than the verdict's."""
+    """Note as corrections what was learned, after it was judged, under another label than the verdict's.
+
+    A delivery may have judged by a fallback what its owner's own model learns; a server judges for many.
+    """
     path, label = shown_path(fields), fields["label"]
     learned = bytes(fields["learned"])
     for start in range(0, len(learned), 8):
         identity = int.from_bytes(learned[start : start + 8], "little", signed=True)
         found = database.execute(
-            "SELECT id FROM entries WHERE digest = ? AND model = ? AND time <= ? AND correction IS NOT ?"
-            " AND (verdict != ? OR correction IS NOT NULL)",
+            "SELECT id FROM entries WHERE digest = ? AND (model = ? OR source = 'classify') AND time <= ?"
+            " AND correction IS NOT ? AND (verdict != ? OR correction IS NOT NULL)",
             (identity, path, fields["time"], label, label),
         ).fetchall()
         for (id_,) in found:

@@ -19,18 +19,26 @@ def read_list(path: str) -> Iterator[str]:
     """Yield the addresses and domains of a list."""
     with open(path, encoding="utf-8", errors="replace") as file:
         for number, line in enumerate(file, 1):
-            entry = line.partition("#")[0].strip().lower()
-            if not entry:
-                continue
-            for sign in WILD:
-                entry = entry.removeprefix(sign)
-            local, at, domain = entry.rpartition("@")
-            if (
-                (at and not local)
-                or not entry.isprintable()
-                or not NEVER.isdisjoint(entry)
-                or "" in domain.rstrip(".").split(".")
-                or domain.count(".") >= MOST_PARTS
-            ):
-                raise DataError(f"{path}:{number}: not an address or domain: {line.strip()[:LONGEST_LINE]!r}")
-            yield local + at + in_ascii(domain.rstrip("."))
+            if text := line.partition("#")[0].strip():
+                entry = entry_of(text)
+                if entry is None:
+                    shown = repr(line.strip()[:LONGEST_LINE])
+                    raise DataError(f"{path}:{number}: not an address or domain: {shown}")
+                yield entry
+
+
+def entry_of(text: str) -> str | None:
+    """Read an address or domain as a list has it; None if it is neither."""
+    entry = text.lower()
+    for sign in WILD:
+        entry = entry.removeprefix(sign)
+    local, at, domain = entry.rpartition("@")
+    if (
+        (at and not local)
+        or not entry.isprintable()
+        or not NEVER.isdisjoint(entry)
+        or "" in domain.rstrip(".").split(".")
+        or domain.count(".") >= MOST_PARTS
+    ):
+        return None
+    return local + at + in_ascii(domain.rstrip("."))

@@ -11,6 +11,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from functools import partial
+from pathlib import Path
 
 import pytest
 from helpers.reviewing import Forms, remembered, served
@@ -20,9 +21,10 @@ from helpers.tiers import LONG
 from helpers.waiting import PATIENCE
 
 from spamnb.databases import DAMAGED, transaction
-from spamnb.history.log import digest_of, file_names
+from spamnb.history.log import MAX_MESSAGE, digest_of, file_names
 from spamnb.history.queries import History
 from spamnb.history.schema import NAME
+from spamnb.store.stored_model import StoredModel
 
 pytestmark = pytest.mark.slow
 
@@ -255,6 +257,39 @@ def test_what_is_trained_under_another_label_counts_as_corrected(spamnb, mail, o
     spamnb("forget", folder, env=env).succeeds()
     spamnb.afresh("forget", "-", stdin=spam(99), env=env).succeeds()
     assert figures(spamnb, env) == {"corrected": 0, "ham_lost": 0, "spam_missed": 0}
+
+
+def test_what_a_fallback_judged_is_corrected_by_ones_own_model(spamnb, own, tmp_path):
+    env = state_of(spamnb, tmp_path) | {"SPAMNB_MODEL": str(tmp_path / "mine")}
+    spamnb("classify", "--history", "--fallback", own, stdin=spam(99), env=env).succeeds()
+    spamnb("train", "--ham", "-", stdin=spam(99), env=env).succeeds()
+    assert figures(spamnb, env) == {"corrected": 1, "ham_lost": 1, "spam_missed": 0}
+
+
+def test_mail_is_forgotten_by_rule(spamnb, own, tmp_path):
+    """Each message once, of what is learned and still kept; the count is told before."""
+    env = state_of(spamnb, tmp_path) | {"SPAMNB_MODEL": own}
+    spamnb("forget", "--from", "casino.example", env=env).fails(66, "no history")
+    large = spam(98) + b"x" * MAX_MESSAGE
+    for raw in (spam(97), spam(97), large, ham(97), ham(98)):
+        spamnb("classify", "--history", stdin=raw, env=env).succeeds()
+    assert spamnb("forget", "--since", "1h", env=env).succeeds().out == b"0 messages to forget\n"
+    for raw in (spam(97), large, ham(97)):
+        spamnb("train", "--ham", "-", stdin=raw, env=env).succeeds()
+    before = Path(own + ".journal").read_bytes()
+    rule = ("forget", "--from", "*@Casino.example", "--since", "1h")
+    said = "1 message to forget (1 ham); the history has no longer the text of 1 more that are learned"
+    spamnb(*rule, env=env).fails(64, f"{said}: nothing was changed; if you mean it, add --yes")
+    assert Path(own + ".journal").read_bytes() == before
+    assert spamnb(*rule, "--yes", env=env).succeeds().lines[:2] == [said, "messages: 1 forgotten"]
+    stored = StoredModel.open(own)
+    assert [stored.label_of(digest_of(raw)) for raw in (spam(97), large, ham(97))] == [None, "ham", "ham"]
+    assert figures(spamnb, env)["ham_lost"] == 1
+    assert (
+        spamnb("forget", "--since", "2026-01-01", "--yes", env=env).succeeds().lines[0].startswith("1 mess")
+    )
+    for wrong in ((), ("--from", "a b"), ("--since", "then"), ("--from", "example.org", "message")):
+        spamnb("forget", *wrong, env=env).fails(64)
 
 
 def test_what_a_server_is_taught_counts_as_corrected(spamnb, own, tmp_path):

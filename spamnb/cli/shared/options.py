@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from functools import partial, wraps
 from math import inf, isfinite
@@ -72,6 +73,16 @@ def given_options() -> list[click.Parameter]:
     ]
 
 
+def is_meant(what: str, yes: bool) -> bool:
+    """Ask before what cannot be undone, unless that was said; where nobody can be asked, it is refused."""
+    if not yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UsageError(f"{what}: nothing was changed; if you mean it, add --yes")
+    is_so = yes or click.confirm(f"{what}. Go on?", err=True)
+    if not is_so:
+        click.echo("nothing was changed")
+    return is_so
+
+
 Decorated = Callable[..., Any]
 
 
@@ -133,6 +144,7 @@ history_folder_option = click.option(
     metavar="PATH",
     help="Folder of the history, if not spamnb/history in the XDG state folder.",
 )
+yes_option = click.option("--yes", is_flag=True, help="Do not ask before what cannot be undone.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 settings_option = partial(rare_option, "--settings", metavar="NAME=VALUE,…")
 
