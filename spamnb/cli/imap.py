@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
-from contextlib import closing, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from spamnb.cli.imap_service import service
 from spamnb.cli.imap_setup import fill_keyring, setup
-from spamnb.cli.render.imap import EventPrinter, show_accounts
+from spamnb.cli.render.imap import EventPrinter, show_accounts, show_training
 from spamnb.cli.render.terminal import print_json_lines
 from spamnb.cli.shared.help import Group, Number
+from spamnb.cli.shared.imap_accounts import connected, for_each, model_of, visit
 from spamnb.cli.shared.options import Decorated, json_option, with_options
 from spamnb.cli.shared.progress import progress
-from spamnb.configuration.current import model_path
-from spamnb.errors import DataError, NoModel, SetAside, SpamnbError, UsageError
-from spamnb.files import complain, counted, model_file, printable, write_stderr
+from spamnb.errors import DataError, SpamnbError, UsageError
+from spamnb.files import complain, counted, printable, write_stderr
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
-    from spamnb.imap.connection import ImapConnection
     from spamnb.imap.mailbox import Event
 
 
@@ -43,12 +40,13 @@ def imap(ctx: click.Context) -> None:
     """Filter mail that lives on an IMAP server.
 
     \b
-    spamnb imap setup     asks for the server, finds the folders, writes the file
+    spamnb imap setup     asks for the server, learns, tries, goes live
     spamnb imap login     logs in anew by a browser, if the provider asks
     spamnb imap check     connects, says what the server can do; changes nothing
-    spamnb imap train     learns what is new in the folders of ham and in Junk
+    spamnb imap train     learns what is new in mail you keep, and in Junk
     spamnb imap run       judges what is new and learns from what you moved
     spamnb imap watch     does so as mail arrives
+    spamnb imap service   has `watch` run by itself from now on
     spamnb imap digest    puts a list of what went to Junk into the inbox
 
     Accounts are in spamnb/imap.toml in the XDG configuration folder; docs/integrations/imap.md tells more.
@@ -109,12 +107,12 @@ def check(account: str | None, as_json: bool) -> int:
 @imap.command(examples="spamnb imap train\nspamnb imap train --account home")
 @account_options
 def train(account: str | None, as_json: bool) -> int:
-    """Learn mail that is new since last time, from the folders of ham and from Junk.
+    """Learn mail that is new since last time, from the folders of mail you keep and from Junk.
 
     What spamnb itself put into Junk is left out until you say what it is.
     """
     from spamnb.cli.render.notices import print_unreadable
-    from spamnb.cli.render.training import as_map, show_summary
+    from spamnb.cli.render.training import as_map
     from spamnb.imap.state import State
 
     unreadable = []
@@ -133,7 +131,7 @@ def train(account: str | None, as_json: bool) -> int:
         else:
             names = ", ".join(printable(folder.name) for _, folder, _ in mail.wanted)
             print(f"{one.name}: {counted(len(mail), 'new message')} in {names}", flush=True)
-            show_summary(summary, sources, path)
+            show_training(summary, sources, path)
         unreadable.extend(summary.unreadable)
 
     code = for_each(account, learn)
@@ -155,10 +153,8 @@ def run(account: str | None, as_json: bool, dry_run: bool, again: bool) -> int:
     """Judge what is new in the inboxes, and learn from what you moved and flagged.
 
     New is what came since the last run; the first time, what is unread. What you moved to Junk is learned
-    as spam; what spamnb put there and you took out again, as ham.
+    as spam; what spamnb put there and you took out again, as not spam.
     """
-    from spamnb.imap.state import State
-
     printer, failed = EventPrinter(as_json, private=False), False
 
     def report(event: Event) -> None:
@@ -166,23 +162,15 @@ def run(account: str | None, as_json: bool, dry_run: bool, again: bool) -> int:
         failed = failed or event.failed
         printer(event)
 
-    def visit(one: Account) -> None:
-        from spamnb.imap.mailbox import VisitedMailbox
-        from spamnb.imap.visit import Visit
-
-        with State(one) as state, nullcontext() if dry_run else state.lock():
-            if dry_run:
-                state.forgetful()
-            with connected(one, looks_only=dry_run) as connection:
-                mailbox = VisitedMailbox(one, connection, state, model_of(one), report, dry_run)
-                Visit(mailbox, again).run()
+    def visit_one(one: Account) -> None:
+        visit(one, report, dry_run, again)
         printer.end_visit(one.name)
 
-    code = for_each(account, visit)
+    code = for_each(account, visit_one)
     return code or (SpamnbError.exit_code if failed else 0)
 
 
-@imap.command(examples="spamnb imap watch\nsystemctl --user enable --now spamnb-imap.service")
+@imap.command(examples="spamnb imap watch\nspamnb imap service install")
 @click.option(
     "--poll",
     type=Number(1, 1740, whole=False),
@@ -229,35 +217,5 @@ def digest(account: str | None, as_json: bool) -> int:
     return for_each(account, send)
 
 
-def model_of(account: Account) -> str:
-    return model_file(os.path.expanduser(account.model) or model_path())
-
-
-def connected(account: Account, looks_only: bool = False) -> closing[ImapConnection]:
-    from spamnb.imap.connection import ImapConnection
-
-    return closing(ImapConnection(account, looks_only))
-
-
-def for_each(wanted: str | None, do: Callable[[Account], None]) -> int:
-    """Do something with each account; one that fails does not stop the others. Returns an exit code."""
-    from spamnb.imap.accounts import default_config, read_accounts
-    from spamnb.imap.visit import not_trained
-
-    code = 0
-    for account in read_accounts(default_config(), wanted):
-        try:
-            try:
-                do(account)
-            except SetAside:
-                do(account)
-        except NoModel:
-            complain(f"{account.name}: {not_trained(account)}")
-            code = code or NoModel.exit_code
-        except SpamnbError as error:
-            complain(f"{account.name}: {error}")
-            code = code or error.exit_code
-    return code
-
-
 imap.add_command(setup)
+imap.add_command(service)

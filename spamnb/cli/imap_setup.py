@@ -1,33 +1,56 @@
-"""`spamnb imap setup`: questions, asked again with the last answers until a server lets us in."""
+"""`spamnb imap setup`: from nothing to a mailbox whose spam is moved, by questions."""
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from spamnb.cli.render.imap import show_accounts
+from spamnb.cli.imap_service import install_service
+from spamnb.cli.render.imap import EventPrinter, show_learned, show_trial
+from spamnb.cli.shared.imap_accounts import connected, for_each, visit
 from spamnb.cli.shared.options import Command
-from spamnb.configuration.current import model_path
+from spamnb.cli.shared.progress import announce
 from spamnb.errors import SpamnbError, UsageError
-from spamnb.files import complain, model_file, printable
+from spamnb.files import complain, printable, write_stderr
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
+    from spamnb.imap.mailbox import Event
 
-# Where a password comes from, and what else must be known then; a dot leads into a table.
-WAYS = {
-    "password_command": {"password_command": "command that prints it, like `pass show mail/home`"},
-    "password_file": {"password_file": "path of the file"},
-    "keyring": {},
-    "oauth2": {
-        "oauth2.device_url": "provider's address for the login of a device",
-        "oauth2.token_url": "provider's address for tokens",
-        "oauth2.client_id": "client ID that the provider gave you for spamnb",
-        "oauth2.scope": "scope",
-    },
-    "oauth2_token_command": {"oauth2_token_command": "command that prints a token"},
+INTRODUCTION = """\
+You need your address, the name of your IMAP server, and a password.
+Gmail, Fastmail, iCloud and Yahoo take only an app password, which you make on their pages.
+Microsoft takes no password at all, but a login by a browser with a client ID, which somebody must register:
+at work or school its administrator; for Outlook.com and Hotmail you, once you have signed up for Azure, which
+is free but asks for a card. Without it, have that mail forwarded to a mailbox elsewhere, and filter it there.
+"""
+# Where a password comes from: the key in the file, what is said of it, and what else must be known then.
+# A dot leads into a table.
+TYPED = "password_file"
+WAYS: dict[str, tuple[str, dict[str, str]]] = {
+    TYPED: ("type it now; it is kept in a file that only you can read", {}),
+    "keyring": ("type it now; the keyring of your desktop keeps it", {}),
+    "password_command": (
+        "a command prints it",
+        {"password_command": "command that prints it, like `pass show mail/home`"},
+    ),
+    "oauth2": (
+        "no password: log in by a browser (OAuth2, with a client ID)",
+        {
+            "oauth2.device_url": "provider's address for the login of a device",
+            "oauth2.token_url": "provider's address for tokens",
+            "oauth2.client_id": "client ID that the provider gave you for spamnb",
+            "oauth2.scope": "scope",
+        },
+    ),
+    "oauth2_token_command": (
+        "no password: a command prints a token (OAuth2)",
+        {"oauth2_token_command": "command that prints a token"},
+    ),
 }
 MICROSOFT = "https://login.microsoftonline.com/common/oauth2/v2.0"
 KNOWN = {
@@ -37,6 +60,7 @@ KNOWN = {
         "oauth2.scope": "https://outlook.office.com/IMAP.AccessAsUser.All offline_access",
     }
 }
+MOST_TRIED = 500  # messages of the inbox, the latest, that are judged before anything is moved
 
 
 @click.command(
@@ -44,6 +68,7 @@ KNOWN = {
     cls=Command,
     examples="""
 spamnb imap setup
+spamnb imap setup --live
 spamnb imap setup --account work host=imap.example.org user=me@example.org
 spamnb imap setup host=127.0.0.1 port=1143 tls=starttls ca_file=bridge.pem
 spamnb imap setup host=outlook.office365.com oauth2.client_id=ID
@@ -51,29 +76,40 @@ spamnb imap setup host=outlook.office365.com oauth2.client_id=ID
 )
 @click.argument("given", nargs=-1, metavar="[KEY=VALUE]...")
 @click.option("--account", default="home", show_default=True, metavar="NAME", help="Its name in the file.")
+@click.option(
+    "--live", is_flag=True, help="Show how the inbox would be judged, and ask whether to move spam."
+)
 @click.pass_context
-def setup(ctx: click.Context, given: tuple[str, ...], account: str) -> None:
-    """Ask for a server and how to get the password, try them, find the folders, and write the file.
+def setup(ctx: click.Context, given: tuple[str, ...], account: str, live: bool) -> int:
+    """Ask for a server and a password, try them, find the folders, learn, and ask whether to move spam.
 
     Each KEY=VALUE goes into the file, and is not asked for; a dot leads into a table. What does not work is
-    asked for again. Nothing is done to your mail until you say so in the file: action = "flag", then "move".
+    asked for again. Nothing is done to your mail before you say yes to the last question.
     """
     from spamnb.imap.accounts import default_config
-    from spamnb.imap.setup import add_account
+    from spamnb.imap.setup import add_account, check_new
 
-    answers = dict(read_pair(text) for text in given)
-    values, facts = tried(account, answers)
-    show_accounts([{**facts, "model": model_file(model_path())}])
-    if agrees("keep a history, for `spamnb review`?"):
-        values["history"] = True
+    if live:
+        if given or not can_ask():
+            raise UsageError("--live asks on a terminal, and takes no KEY=VALUE")
+        return for_each(account, go_live)
     path = default_config()
+    check_new(path, account)
+    answers = dict(read_pair(text) for text in given)
+    if can_ask() and "host" not in answers:
+        write_stderr(f"{INTRODUCTION}\n")
+    values = tried(account, answers)
+    if agrees("Keep what is judged for two weeks, to look through it by `spamnb review`?"):
+        values["history"] = True
     add_account(path, account, {"action": "nothing"} | values)
     click.echo(f"written: {printable(path)}")
     imap = ctx.parent.command if ctx.parent else None
-    if isinstance(imap, click.Group) and values["ham"] and values["junk"] and agrees("train now?"):
-        ctx.invoke(imap.commands["train"], account=account, as_json=False)
-    else:
-        click.echo("next: spamnb imap train")
+    if isinstance(imap, click.Group) and values["ham"] and values["junk"] and agrees("Learn this mail now?"):
+        return ctx.invoke(imap.commands["train"], account=account, as_json=False) or for_each(
+            account, go_live
+        )
+    click.echo("next: spamnb imap train, then: spamnb imap setup --live")
+    return 0
 
 
 def read_pair(text: str) -> tuple[str, Any]:
@@ -86,65 +122,88 @@ def read_pair(text: str) -> tuple[str, Any]:
     return key, {"true": True, "false": False}.get(value, value)
 
 
-def tried(name: str, answers: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Ask for what is missing, log in and look, until it works; return the values, and what there is."""
+def tried(name: str, answers: dict[str, Any]) -> dict[str, Any]:
+    """Ask for what is missing, log in and look, until it works; return the values for the file."""
     from spamnb.imap.accounts import parse_account
-    from spamnb.imap.connection import ImapConnection
-    from spamnb.imap.setup import look_at, proposed_folders
+    from spamnb.imap.errors import NotLoggedIn
+    from spamnb.imap.setup import proposed_folders, what_is_learned
 
-    is_asked_again = False
-    while True:
-        ask_all(answers, is_asked_again)
-        try:
-            account = parse_account(name, nested(answers))
-            fill_keyring(account)
-            connection = ImapConnection(account, looks_only=True)
+    again: tuple[str, ...] = ()
+    written = ""
+    try:
+        while True:
+            written = ask_all(name, answers, again) or written
             try:
-                values = proposed_folders(connection) | nested(answers)
-                return values, look_at(parse_account(name, values), connection)
-            finally:
-                connection.close()
-        except SpamnbError as error:
-            if not can_ask():
-                raise
-            complain(str(error))
-            is_asked_again = True
+                account = parse_account(name, nested(answers))
+                fill_keyring(account)
+                announce(f"connecting to {printable(account.host)} …")
+                with connected(account, looks_only=True) as connection:
+                    values = proposed_folders(account, connection) | nested(answers)
+                    show_learned(*what_is_learned(parse_account(name, values), connection))
+                    written = ""
+                    return values
+            except SpamnbError as error:
+                if not can_ask():
+                    raise
+                complain(str(error))
+                again = ("user", "password") if isinstance(error, NotLoggedIn) else ("host", "tls", "port")
+    finally:
+        if written:  # a password that nobody needs any more
+            with suppress(OSError):
+                os.unlink(written)
 
 
-def ask_all(answers: dict[str, Any], again: bool) -> None:
-    """Ask for what is not answered yet; or for all again, with the last answers as defaults."""
+def ask_all(name: str, answers: dict[str, Any], again: tuple[str, ...]) -> str:
+    """Ask for what is not answered yet, and for some `again`, with the last answers as defaults.
+
+    Returns the path of the file that a password was written to.
+    """
+    from spamnb.imap.providers import host_of
+    from spamnb.imap.secrets import write_password
 
     def ask(key: str, what: str, default: Any = None) -> None:
-        if again or key not in answers:
+        if key in again or key not in answers:
             if not can_ask():
                 raise UsageError(f"{key}=… is missing, and there is no terminal to ask on")
             answers[key] = click.prompt(what, default=answers.get(key, default), err=True)
 
-    ask("host", "IMAP server")
-    if again:
+    ask("user", "your mail address, or what the server knows you by")
+    ask("host", "IMAP server", host_of(answers["user"]) or None)
+    if "port" in again:
         ask("tls", "TLS: implicit, starttls or none", "implicit")
         ask("port", "port", 993 if answers["tls"] == "implicit" else 143)
-    ask("user", "user")
     way = next((way for way in WAYS if any(key.partition(".")[0] == way for key in answers)), None)
-    if way is None or again:
+    if way is None or "password" in again:
         if not can_ask():
-            raise UsageError(f"one of {', '.join(WAYS)} is missing; e.g. password_file=PATH")
-        if not again:
-            click.echo("The password itself is not written into the file. Where does it come from?", err=True)
-        chosen = click.prompt(
-            "one of", type=click.Choice([*WAYS]), default=way or "password_command", err=True
-        )
-        if chosen != way:
-            for key in [key for key in answers if key.partition(".")[0] == way]:
-                del answers[key]
-        way = str(chosen)
+            raise UsageError("there is no terminal to ask for a password on; say password_file=PATH")
+        for key in [key for key in answers if key.partition(".")[0] == way]:
+            del answers[key]
+        way = ask_way(way, is_token_wanted=answers["host"] in KNOWN)
+        if way == TYPED:
+            answers[way] = write_password(
+                name, click.prompt("password (it is not shown)", hide_input=True, err=True)
+            )
+            return str(answers[way])
     if way == "keyring":
         answers[way] = True
     for key, value in KNOWN.get(answers["host"], {}).items():
         if way == "oauth2":
             answers.setdefault(key, value)
-    for key, what in WAYS[way].items():
+    for key, what in WAYS[way][1].items():
         ask(key, what)
+    return ""
+
+
+def ask_way(last: str | None, is_token_wanted: bool) -> str:
+    """Ask where the password comes from."""
+    ways = [*WAYS]
+    for number, (said, _) in enumerate(WAYS.values(), 1):
+        write_stderr(f"  {number}  {said}\n")
+    default = 1 + ways.index(last or ("oauth2" if is_token_wanted else TYPED))
+    chosen = click.prompt(
+        "How is spamnb to get the password?", type=click.IntRange(1, len(ways)), default=default, err=True
+    )
+    return ways[chosen - 1]
 
 
 def nested(answers: dict[str, Any]) -> dict[str, Any]:
@@ -160,8 +219,8 @@ def can_ask() -> bool:
     return sys.stdin.isatty()
 
 
-def agrees(question: str) -> bool:
-    return can_ask() and click.confirm(question, default=True, err=True)
+def agrees(question: str, default: bool = True) -> bool:
+    return can_ask() and click.confirm(question, default=default, err=True)
 
 
 def fill_keyring(account: Account) -> None:
@@ -176,3 +235,36 @@ def fill_keyring(account: Account) -> None:
         Login(account, account.oauth2).in_browser(
             lambda page, code: click.echo(f"open {page} in a browser and enter the code {code}", err=True)
         )
+
+
+def go_live(account: Account) -> None:
+    """Judge the inbox without touching it, show what came of it, and ask whether to move spam from now on."""
+    from spamnb.imap.accounts import MOVE, default_config, read_accounts
+    from spamnb.imap.setup import change_action
+
+    path, name = default_config(), account.name
+    events: list[Event] = []
+    announce(f"judging the latest mail of {printable(', '.join(account.inbox))} …")
+    visit(account, events.append, dry_run=True, again=True, most=MOST_TRIED)
+    found = [event for event in events if event.verdict]
+    for event in events:
+        if event.failed:
+            complain(f"{event.account}/{event.folder}: {event.what}")
+    show_trial(found)
+    moved = sum(bool(event.target) for event in found)
+    first = f", beginning with {'this one' if moved == 1 else f'these {moved:,}'}" if moved else ""
+    if account.action == MOVE:
+        click.echo(f"{name}: spam is moved already")
+    elif agrees(f"Move spam to Junk from now on{first}?", default=False):
+        change_action(path, name, MOVE)
+        (account,) = read_accounts(path, name)
+        printer = EventPrinter(as_json=False, private=False, is_brief=True)
+        visit(account, printer, dry_run=False, again=True, most=MOST_TRIED)
+        printer.end_visit(name)
+    else:
+        click.echo("Nothing was moved. `spamnb imap setup --live` asks again.")
+        return
+    if agrees("Go on by itself, whenever mail arrives?"):
+        install_service()
+    else:
+        click.echo("next: spamnb imap watch, or: spamnb imap service install")

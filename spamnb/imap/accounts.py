@@ -139,10 +139,14 @@ def read_accounts(path: str, wanted: str | None = None) -> list[Account]:
     return found
 
 
-def parse_account(name: str, table: Any) -> Account:
-    """Make an account of a table of the file; an unknown key is an error, with the nearest that is known."""
+def check_name(name: str) -> None:
     if not NAME.fullmatch(name):
         raise DataError("its name may have only letters, digits, -, _, @, + and dots")
+
+
+def parse_account(name: str, table: Any) -> Account:
+    """Make an account of a table of the file; an unknown key is an error, with the nearest that is known."""
+    check_name(name)
     if not isinstance(table, dict):
         raise DataError("not a table; write [account.NAME]")
     tables: dict[str, Callable[[Any], Any]] = {"sort": checked_sort, "oauth2": checked_provider}

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from spamnb.errors import SpamnbError, UsageError
 from spamnb.files import printable
+from spamnb.imap.providers import provider_of
 
 try:
     from imapclient import IMAPClient, SocketTimeout, exceptions
@@ -79,7 +80,9 @@ def explained(error: Exception, account: Account, doing: str) -> ImapError:
     """Say what went wrong, and what to do."""
     where, why = f"{account.host}:{account.port_number}", reason_of(error)
     if isinstance(error, exceptions.LoginError) and not any(code in why for code in BUSY):
-        return NotLoggedIn(f"{where}: login refused ({why}); check `user` and the password")
+        provider = provider_of(account.host)
+        hint = f". {provider.hint}" if provider and not account.takes_token else ""
+        return NotLoggedIn(f"{where}: login refused ({why}); check `user` and the password{hint}")
     is_read_only = isinstance(error, imaplib.IMAP4.readonly)  # to imaplib, an end of the connection
     for kind, text in BROKEN.items():
         if isinstance(error, kind) and not is_read_only:

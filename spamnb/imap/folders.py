@@ -10,17 +10,20 @@ from typing import TYPE_CHECKING
 from spamnb.errors import DataError
 from spamnb.imap.accounts import MOVE
 from spamnb.labels import HAM, SPAM
-from spamnb.mailboxes.roles import ARCHIVE, JUNK, SENT, role_of
+from spamnb.mailboxes.roles import ARCHIVE, JUNK, SENT, TRASH, role_of
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
 
+ALL = "all"  # no name tells it for sure
 Listed = Sequence[tuple[str, frozenset[str]]]  # names, and their flags in lower case
 # How a server marks a folder (RFC 6154), and the role that its name may speak of.
 MARKS = {
     "junk": ("\\junk", JUNK),
     "sent": ("\\sent", SENT),
     "archive": ("\\archive", ARCHIVE),
+    "trash": ("\\trash", TRASH),
+    "all": ("\\all", ALL),
 }
 
 
@@ -34,6 +37,8 @@ class Roles:
     unsure: str
     sent: str
     sort: dict[str, str] = field(default_factory=dict)  # label → folder
+    trash: str = ""
+    all: str = ""  # that has what is in the others, too
 
     @property
     def labels(self) -> dict[str, str]:
@@ -69,7 +74,8 @@ def roles_in(account: Account, listed: Listed, warn: Callable[[str, DataError], 
     sent = found(account.sent) if account.sent else marked("sent", listed)
     inbox, ham = (tuple(filter(None, map(found, given))) for given in (account.inbox, account.ham))
     sort = {label: name for label, folder in account.sort.items() if (name := found(folder))}
-    roles = Roles(inbox, ham, junk, found(account.unsure), sent, sort)
+    trash, everything = (marked(role, listed) for role in ("trash", "all"))
+    roles = Roles(inbox, ham, junk, found(account.unsure), sent, sort, trash, everything)
     if account.action == MOVE and not roles.junk:
         raise DataError('no folder to move spam to; create one, and set junk = "…"')
     for what, folders in (("inbox", roles.inbox), ("ham", roles.ham), ("sorted into", sort.values())):

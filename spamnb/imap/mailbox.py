@@ -83,7 +83,7 @@ class VisitedMailbox:
     def __post_init__(self) -> None:
         self.roles = roles_in(self.account, self.connection.folders(), self.tell_failure)
         self.put_away = self.roles.put_away
-        self.folders = (*self.roles.inbox, *self.put_away, *self.roles.ham)
+        self.folders = tuple(dict.fromkeys((*self.roles.inbox, *self.put_away, *self.roles.ham)))
         self.failed: set[str] = set()  # folders in which a step of this visit failed
         self.configuration = load()
         own = self.account.history

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import subprocess
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from spamnb.errors import DataError, UsageError
+from spamnb.errors import CannotCreate, DataError, UsageError
+from spamnb.files import make_folder, open_own, state_folder
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
@@ -31,6 +33,20 @@ def secret_of(account: Account) -> str:
         return found
     name = f"'{keyring_service(account)}' '{account.user}'"
     raise DataError(f"keyring: has no password; set it: keyring set {name}")
+
+
+def write_password(name: str, password: str) -> str:
+    """Write the password of an account into a file that only its user can read; return the path."""
+    path = os.path.join(state_folder("imap"), f"{name}.password")
+    try:
+        make_folder(os.path.dirname(path))
+        with suppress(FileNotFoundError):
+            os.unlink(path)
+        with open(open_own(path, os.O_WRONLY | os.O_CREAT), "w", encoding="utf-8") as file:
+            file.write(f"{password}\n")
+    except OSError as error:
+        raise CannotCreate(f"{path}: {error.strerror}") from error
+    return path
 
 
 def output_of(key: str, command: str) -> bytes:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from spamnb.errors import CannotCreate, DataError, UsageError
-from spamnb.files import make_folder
-from spamnb.imap.accounts import FLAG, MOVE, read_accounts
+from spamnb.configuration.tables import place_of_key
+from spamnb.errors import CannotCreate, DataError, SpamnbError, UsageError
+from spamnb.files import counted, make_folder
+from spamnb.imap.accounts import FLAG, MOVE, check_name, read_accounts
 from spamnb.imap.errors import Broken, ImapError
-from spamnb.imap.folders import MARKS, Roles, marked, roles_in
+from spamnb.imap.folders import Roles, marked, roles_in
+from spamnb.imap.kept import DAYS, FEW, MOST_LEARNED, kept
+from spamnb.labels import HAM, LABELS
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
@@ -26,17 +29,76 @@ USEFUL = {
 }
 
 
-def proposed_folders(connection: ImapConnection) -> dict[str, Any]:
-    """Propose folders for a new account: what the mailbox has."""
+class Learned(NamedTuple):
+    """A folder that training learns from, and how much of it."""
+
+    label: str
+    folder: str
+    messages: int
+    of: int  # messages that it has
+    note: str = ""
+
+
+def proposed_folders(account: Account, connection: ImapConnection) -> dict[str, Any]:
+    """Propose folders: all mail, or the archive and what was read in the inbox; if need be, what was sent."""
     listed = connection.folders()
-    found = {role: marked(role, listed) for role in MARKS}
-    return {"ham": [found[role] for role in ("archive", "sent") if found[role]], "junk": found["junk"]}
+    roles = roles_in(account, listed, lambda *_: None)
+    choices = [roles.all] if roles.all else [marked("archive", listed), *roles.inbox]
+    counts = {name: learned_from(HAM, name, roles, connection).messages for name in filter(None, choices)}
+    ham = [name for name, count in counts.items() if count]
+    if sum(counts.values()) < FEW and roles.sent:
+        ham.append(roles.sent)
+    return {"ham": ham, "junk": roles.junk}
+
+
+def what_is_learned(account: Account, connection: ImapConnection) -> tuple[list[Learned], list[str]]:
+    """Say what training learns from, and what is wrong with that."""
+    roles = roles_in(account, connection.folders(), lambda *_: None)
+    found = [learned_from(HAM, name, roles, connection) for name in roles.ham]
+    found += [learned_from(label, name, roles, connection) for name, label in roles.labels.items()]
+    ham, spam = (sum(one.messages for one in found if one.label == label) for label in LABELS)
+    wrong = []
+    if ham and {one.folder for one in found if one.label == HAM and one.messages} == {roles.sent}:
+        wrong.append(
+            "All mail to keep is what you wrote yourself, which is unlike what you get: much will stay "
+            "unsure, and some be taken for spam. Read mail, leave it in the inbox or an Archive, come back."
+        )
+    elif ham < FEW:
+        wrong.append(f"Only {counted(ham, 'message')} to keep: with less than {FEW}, much will stay unsure.")
+    if not spam:
+        wrong.append("No spam to learn from: put some into Junk; until then, nothing is taken for spam.")
+    return found, wrong
+
+
+def learned_from(label: str, name: str, roles: Roles, connection: ImapConnection) -> Learned:
+    """Count what training learns from a folder."""
+    connection.open(name, read_only=True)
+    everything = len(connection.from_uid(1))
+    if label != HAM:
+        return Learned(label, name, everything, everything)
+    count, note = len(kept(connection, roles, name)), ""
+    if name in roles.inbox:
+        note = f"read or answered, and there for {DAYS} days"
+    elif name == roles.all:
+        note = "without what is in Junk or Trash, or new in the inbox"
+    elif name == roles.sent:
+        note = "written by yourself"
+    if count > MOST_LEARNED:
+        count, note = MOST_LEARNED, ", ".join(filter(None, ("the latest", note)))
+    return Learned(label, name, count, everything, note)
+
+
+def check_new(path: str, name: str) -> None:
+    """Refuse the name of an account that is there, or that no account can have."""
+    check_name(name)
+    if os.path.exists(path) and name in {account.name for account in read_accounts(path)}:
+        to_do = "`spamnb imap setup --live` has its spam moved; name another with --account"
+        raise UsageError(f"{path}: has an account {name} already; {to_do}")
 
 
 def add_account(path: str, name: str, values: dict[str, Any]) -> None:
     """Add an account to the file, which only its owner may read."""
-    if os.path.exists(path) and name in {account.name for account in read_accounts(path)}:
-        raise UsageError(f"{path}: has an account {name} already; name another with --account")
+    check_new(path, name)
     table = f"account.{name if name.isidentifier() else json.dumps(name)}"
     lines = [f"[{table}]", *lines_of({key: values[key] for key in values if key != "oauth2"})]
     if "oauth2" in values:
@@ -46,6 +108,32 @@ def add_account(path: str, name: str, values: dict[str, Any]) -> None:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         with open(handle, "a", encoding="utf-8") as file:
             file.write(("\n" if file.tell() else "") + "\n".join(lines) + "\n")
+    except OSError as error:
+        raise CannotCreate(f"{path}: {error.strerror}") from error
+
+
+def change_action(path: str, name: str, action: str) -> None:
+    """Change what an account does about spam, in the line of the file that says so; the rest stays."""
+    path = os.path.realpath(path)
+    place, _, number = place_of_key(path, "account", name, "action").rpartition(":")
+    with open(place or path, encoding="utf-8") as file:
+        lines = file.readlines()
+    is_there = lines[int(number) - 1].split("=")[0].strip() == "action"
+    lines[int(number) - is_there : int(number)] = [f'action = "{action}"\n']
+    beside = f"{path}.{os.getpid()}"
+    try:
+        with open(
+            os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8"
+        ) as file:
+            file.writelines(lines)
+        try:
+            (changed,) = read_accounts(beside, name)
+        except SpamnbError:
+            changed = None
+        if changed is None or changed.action != action:
+            os.unlink(beside)
+            raise DataError(f'{path}: write action = "{action}" below [account.{name}] yourself')
+        os.replace(beside, path)
     except OSError as error:
         raise CannotCreate(f"{path}: {error.strerror}") from error
 
@@ -103,4 +191,4 @@ def what_is_done(account: Account, junk: str, unsure: str) -> str:
         return f"spam is moved to {junk}{doubt}; from people you wrote to, it is only flagged"
     if account.action == FLAG:
         return "spam is flagged $Junk, and stays where it is"
-    return 'it is only said what would be done; action = "flag" or "move" does it'
+    return "it is only said what would be done; `spamnb imap setup --live` has spam moved"

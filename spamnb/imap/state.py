@@ -20,6 +20,7 @@ from spamnb.databases import DAMAGED, Database, open_database, transaction
 from spamnb.errors import CannotCreate, Locked
 from spamnb.files import make_folder, open_own, state_folder
 from spamnb.imap.accounts import Account
+from spamnb.labels import SPAM
 
 LONGEST_HEAD = 256 << 10  # bytes that are fetched of a header block; no more of it is read
 DAY = 86400  # seconds
@@ -201,6 +202,11 @@ class State:
         """Return the keys of messages that we put or are putting there, and nobody said what they are."""
         question = "SELECT key FROM message WHERE label = '' AND (ours AND folder = ? OR target = ?)"
         return {key for (key,) in self._ask(question, folder, folder)}
+
+    def known_as_spam(self) -> set[bytes]:
+        """Return the keys of messages that were judged or learned as spam, and not put right."""
+        question = "SELECT key FROM message WHERE label = ? OR verdict = ? AND label = ''"
+        return {key for (key,) in self._ask(question, SPAM, SPAM)}
 
     def note(self, *messages: Known) -> None:
         days = self.progress("days", "").next_uid

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from spamnb.errors import DataError
@@ -13,6 +13,7 @@ from spamnb.imap.connection import ImapConnection
 from spamnb.imap.errors import Broken, NotLoggedIn
 from spamnb.imap.fetch import FETCHED, cut, heads, messages
 from spamnb.imap.folders import roles_in
+from spamnb.imap.kept import MOST_LEARNED, days_ago, kept, not_kept, recent
 from spamnb.imap.mailbox import look_into
 from spamnb.imap.state import Progress, key_of
 from spamnb.labels import HAM, LABELS, SPAM
@@ -58,24 +59,32 @@ class MailboxTraining:
         self.state = state
         self.roles = roles_in(account, connection.folders())
         if not self.roles.ham and not self.roles.junk:
-            raise DataError('no folders of ham or junk; set ham = ["…"]')
-        named = [(HAM, name) for name in self.roles.ham]
-        named += [(label, name) for name, label in self.roles.labels.items()]
+            raise DataError('no folders of mail to keep or junk; set ham = ["…"]')
+        named = [(label, name) for name, label in self.roles.labels.items()]  # what lies in two is no ham
+        named += [(HAM, name) for name in self.roles.ham]
         self.wanted: Wanted = [(label, *self._new(name)) for label, name in named]
         if not state.is_trained() and {label for label, _, uids in self.wanted if uids} == {SPAM}:
             where = ", ".join(self.roles.ham) or "any folder"
-            why = f"no ham in {where}: by its spam alone, all mail of this account would look like spam"
-            raise DataError(f'{why}; name a folder of ham in imap.toml, e.g. ham = ["INBOX"]')
+            why = f"no mail to keep in {where}: by spam alone, all mail of this account would look like spam"
+            raise DataError(f'{why}; name a folder of mail that you keep in imap.toml, e.g. ham = ["INBOX"]')
 
     def _new(self, name: str) -> tuple[Folder, list[int]]:
         """Find what is new in a folder; of what we put there ourselves, nobody said what it is."""
         folder, before, uids = look_into(self.connection, self.state, name, "trained")
-        if name in self.roles.sort.values():
-            since = datetime.now(UTC).date() - timedelta(days=SORTED_DAYS)
-            recent = set(self.connection.search("SINCE", since.strftime("%d-%b-%Y")))
-            uids = [uid for uid in uids if uid in recent]
         if name in self.roles.ham:
+            stays = set(kept(self.connection, self.roles, name))
+            if name in self.roles.inbox:  # what is too new is looked at again
+                first = min(recent(self.connection), default=folder.next_uid)
+                folder = replace(folder, next_uid=first)
+            uids = [uid for uid in uids if uid in stays]
+            uids = uids if before.validity else uids[-MOST_LEARNED:]
+            others = self.state.known_as_spam() | not_kept(self.connection, self.roles, name)
+            if others and uids:
+                uids = [uid for uid, head in heads(self.connection, uids) if key_of(head) not in others]
             return folder, uids
+        if name in self.roles.sort.values():
+            of_late = set(self.connection.search("SINCE", days_ago(SORTED_DAYS)))
+            uids = [uid for uid in uids if uid in of_late]
         if self.state.was_set_aside() and not before.validity:
             return folder, []  # what we put there is no longer known
         if ours := self.state.put_by_us(name):

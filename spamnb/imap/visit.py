@@ -11,6 +11,7 @@ from spamnb.errors import NoModel, command_to_run
 from spamnb.imap.accounts import FLAG, MOVE, NOTHING
 from spamnb.imap.corrections import Corrections, event_of, take_marks
 from spamnb.imap.fetch import FETCHED, cut, flags, messages
+from spamnb.imap.kept import is_learned_by_training, kept
 from spamnb.imap.moves import KEYWORD, Moves
 from spamnb.imap.state import Known
 from spamnb.labels import HAM, SPAM
@@ -41,7 +42,7 @@ def not_trained(account: Account) -> str:
 class Visit:
     """One visit to the mailbox of an account."""
 
-    def __init__(self, mailbox: VisitedMailbox, again: bool = False) -> None:
+    def __init__(self, mailbox: VisitedMailbox, again: bool = False, most: int = 0) -> None:
         self.mailbox = mailbox
         self.account = mailbox.account
         self.connection = mailbox.connection
@@ -49,6 +50,7 @@ class Visit:
         self.corrections = Corrections(self.mailbox)
         self.moves = Moves(self.mailbox, self.corrections)
         self.again = again  # judge all mail of the inboxes, also what is read or was judged before
+        self.most = most  # judge only so many of an inbox, the latest that training leaves out; 0: all
         self.judged: set[bytes] = set()  # in this visit
         self.untold: dict[bytes, Event] = {}  # about messages that are to be moved or flagged
 
@@ -62,7 +64,8 @@ class Visit:
         if self.mailbox.history:
             self._carry_out_marks()
         for name in roles.ham:
-            attempt(self.corrections.look_for_rescued, name)
+            if name not in roles.inbox:  # there it is found when that is judged
+                attempt(self.corrections.look_for_rescued, name)
         for name in filter(None, (*roles.inbox, roles.junk)):
             attempt(self.corrections.look_for_keywords, name)
         if roles.sent:
@@ -125,6 +128,11 @@ class Visit:
         start = 1 if first_time or self.again else before.next_uid
         unread = ["UNSEEN"] if first_time and not self.again else []
         uids = self.connection.from_uid(start, *unread) if start < folder.next_uid else []
+        if self.most:
+            roles = self.mailbox.roles
+            learned = is_learned_by_training(roles, name)
+            stays = set(kept(self.connection, roles, name)) if learned else ()
+            uids = [uid for uid in uids if uid not in stays][-self.most :]
         for some in cut(uids, FETCHED):
             self._judge_some(folder, some)
         self.mailbox.note([], "judged", folder, folder.next_uid)

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 from spamnb.arrays import Array
-from spamnb.bayes.cutoffs import FEWEST, ham_and_spam, has_spam, score_scale, spam_caught
+from spamnb.bayes.cutoffs import FEWEST, ham_and_spam, has_spam, not_spam, score_scale, spam_caught
 from spamnb.errors import command_to_run
 from spamnb.inspection.suspects import count_suspects
+from spamnb.labels import HAM, LABELS, SPAM, UNSURE
 from spamnb.model import view_of
 from spamnb.store.learned import LearnedMessages
 from spamnb.store.stored_model import StoredModel
@@ -44,6 +45,19 @@ def learning_curve(stored: StoredModel) -> list[tuple[int, float]]:
     return [(round(part * messages), spam_caught(*scores, loss, part, scale)) for part in (*PARTS, *GROWTHS)]
 
 
+def verdicts_left_out(stored: StoredModel) -> dict[str, dict[str, float]]:
+    """Return what share of the ham and of the spam got which verdict, each message judged without itself."""
+    scores = known_scores(stored)
+    if scores is None:
+        return {}
+    ham_cutoff, spam_cutoff = stored.head["cutoffs"]
+    found = {}
+    for label, of_label in zip(LABELS, scores, strict=True):
+        low, high = float((of_label <= ham_cutoff).mean()), float((of_label >= spam_cutoff).mean())
+        found[label] = {HAM: low, UNSURE: 1 - low - high, SPAM: high}
+    return found
+
+
 def standing(stored: StoredModel) -> list[str]:
     """Say where a model stands, a sentence or more: by how its mail scores, each message without itself."""
     scores = known_scores(stored)
@@ -57,6 +71,9 @@ def standing(stored: StoredModel) -> list[str]:
     share = f"about {caught:.0%} of the spam in mail like this is caught".replace("%", " %")
     alone = "without its base, " if "base" in stored.head else ""
     result = share if caught > HARDLY_ANY else "nearly all is still unsure"
+    if rest := verdicts_left_out(stored)[HAM][HAM]:
+        name = not_spam(stored.labels)
+        result += f", and {rest:.0%} of the {name} is called {name}".replace("%", " %")
     said = [f"{alone}with {', '.join(most)} and {last}, {result}"]
     for growth in GROWTHS:
         then = spam_caught(ham, spam, loss, growth, scale)

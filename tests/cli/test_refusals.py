@@ -90,7 +90,12 @@ def test_an_option_without_effect(spamnb, place, line):
 
 def test_what_setup_cannot_ask_for(spamnb):
     known = ("host=localhost", "user=me")
-    for given, missing in ((), "host"), (known[:1], "user"), (known, "one of password_command"):
-        spamnb("imap", "setup", *given).fails(64, f"{missing}", "is missing")
+    for given, missing in (
+        ((), "user=…"),
+        (known[:1], "user=…"),
+        (known[1:], "host=…"),
+        (known, "password_file=PATH"),
+    ):
+        spamnb("imap", "setup", *given).fails(64, missing, "there is no terminal")
     spamnb("imap", "setup", *known, "oauth2.scope=x").fails(64, "oauth2.device_url=… is missing")
     spamnb("imap", "setup", "host").fails(64, "KEY=VALUE")

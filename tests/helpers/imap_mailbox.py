@@ -18,7 +18,12 @@ from helpers.homes import hand_over
 from helpers.waiting import PATIENCE
 
 HOST, USER, PASSWORD = "127.0.0.1", "bob", 'correct"horse'
-FOLDERS = ("Archive", "Drafts", "Junk", "Sent", "Trash")
+FOLDERS = tuple((name, name) for name in ("Archive", "Drafts", "Junk", "Sent", "Trash"))
+GMAIL = (
+    *(("[Gmail]/All Mail", "All"), ("[Gmail]/Drafts", "Drafts"), ("[Gmail]/Sent Mail", "Sent")),
+    *(("[Gmail]/Spam", "Junk"), ("[Gmail]/Starred", "Flagged"), ("[Gmail]/Trash", "Trash")),
+)
+GERMAN = tuple((name, "") for name in ("Archiv", "Entwürfe", "Gesendet", "Papierkorb", "Spamverdacht"))
 
 
 class Stored(NamedTuple):

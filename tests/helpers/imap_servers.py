@@ -141,12 +141,15 @@ class DovecotImap(ImapMailbox, DovecotProcess):
     full         has a folder Full/Junk that answers NO [OVERQUOTA]
     settings     more lines for dovecot.conf
     introspection  address of a provider of OAuth 2 that knows which tokens are good
+    folders      names, and the special use of each, "" for none
     below_inbox  all folders are below `INBOX.`, as Courier and Cyrus have them
 
     `ca` is the file of the authority, `provider.tokens` are let in by OAuth 2, unless another one is asked.
     """
 
-    def __init__(self, without=(), full=False, settings="", introspection="", below_inbox=False):
+    def __init__(
+        self, without=(), full=False, settings="", introspection="", below_inbox=False, folders=FOLDERS
+    ):
         ImapMailbox.__init__(self)
         if below_inbox:
             self.separator, self.prefix = ".", "INBOX."
@@ -157,9 +160,9 @@ class DovecotImap(ImapMailbox, DovecotProcess):
         ours = IMAP + OF_A_VERSION[VERSION] + (FULL[VERSION] if full else "")
         names = {"folder": self.root / "dovecot", "port": self.port, "tls_port": self.tls_port}
         ours = ours.format(oauth2=oauth2, **names)
-        for name in FOLDERS:
-            use = f"    auto = create\n    special_use = \\{name}\n"
-            ours += f"namespace inbox {{\n  mailbox {name} {{\n{use}  }}\n}}\n"
+        for name, mark in folders:
+            use = f"    auto = create\n    special_use = \\{mark}\n" if mark else "    auto = create\n"
+            ours += f'namespace inbox {{\n  mailbox "{name}" {{\n{use}  }}\n}}\n'
         DovecotProcess.__init__(self, self.home_path, ours + shown(without) + settings, PASSWORD)
         self.ca = self.folder / "ca.pem"
         (self.folder / "oauth2.conf").write_text(oauth2)

@@ -4,8 +4,11 @@ import contextlib
 import os
 import pty
 import re
+import select
 import subprocess
 import sys
+
+from helpers.waiting import PATIENCE
 
 ESCAPES = re.compile(r"\x1b(\[[0-9;?]*[A-Za-z]|\(B)")  # of ours: colours, and where the cursor goes
 
@@ -17,19 +20,34 @@ PATIENT = (
 )
 
 
-def on_a_terminal(spamnb, *arguments, patience=None, typed=b"", **more):
-    """What a person sees, both streams together, and the exit code; `more` is set in the environment."""
+def on_a_terminal(spamnb, *arguments, patience=None, typed=b"", answers=(), **more):
+    """What a person sees, both streams together, and the exit code; `more` is set in the environment.
+
+    `answers` are typed one by one, each once its question is there.
+    """
     program = [sys.executable, "-c", PATIENT, str(patience)] if patience is not None else [spamnb.program]
     ours, theirs = pty.openpty()
     os.write(ours, typed)  # the terminal keeps it until it is read
     environment = spamnb.environment | {"TERM": "xterm", "COLUMNS": "120"} | more
     with subprocess.Popen(
-        [*program, *arguments], stdin=theirs, stdout=theirs, stderr=theirs, env=environment
+        [*program, *arguments],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env=environment,
+        start_new_session=True,
     ) as running:
         os.close(theirs)
-        seen = b""
+        seen, read, left = b"", 0, [*answers]
         with contextlib.suppress(OSError):  # the terminal ends with the program
             while piece := os.read(ours, 65536):
                 seen += piece
+                while left and (place := seen.find(left[0][0].encode(), read)) >= 0:
+                    read = place + len(left[0][0].encode())
+                    os.write(ours, f"{left.pop(0)[1]}\n".encode())
+                if not left or select.select([ours], [], [], PATIENCE)[0]:
+                    continue
+                running.kill()
+                raise AssertionError(f"{left[0][0]!r} is not asked after: {seen.decode()}")
     os.close(ours)
     return seen.decode(), running.returncode

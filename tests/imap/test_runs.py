@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 from helpers.imap_accounts import folders, move, near, only, places, train
-from helpers.imap_mailbox import HOST, digest
+from helpers.imap_mailbox import digest
 from helpers.letters import letters
 from helpers.samples import ENOUGH, ham, spam, work
-from helpers.screens import on_a_terminal
 
 MOVED, FLAGGED = "moved to {}", "flagged $Junk"
 WHEN = 1_600_000_000
@@ -37,24 +36,6 @@ def test_from_nothing_to_a_filtered_mailbox(server, home):
     assert home.outcomes() == []
 
 
-def test_setup_asks_again_for_what_does_not_work(dovecot, home):
-    dovecot.fill(dovecot.name("Archive"), [ham(n) for n in range(ENOUGH)])
-    dovecot.fill(dovecot.name("Junk"), [spam(n) for n in range(ENOUGH)])
-    wrong = home.path / "wrong"
-    for path, password in ((wrong, "guess"), (home.password_file, dovecot.password)):
-        path.write_text(password + "\n")
-    answers = f"{HOST} {dovecot.user} password_file {wrong} localhost none {dovecot.port} {dovecot.user}"
-    answers += f" password_file {wrong}"  # the first time there is no such port
-    again = ["", "", "", "", "", str(home.password_file)]
-    typed = "\n".join([*answers.split(), *again, "y", "y", ""]).encode()
-    seen, code = on_a_terminal(home.spamnb, "imap", "setup", "port=1", typed=typed, **home.environment)
-    assert code == 0, seen
-    for said in ("refuses connections", "login refused", "junk: Junk, 14 messages", "28 new messages"):
-        assert said in seen
-    assert home.outcomes() == []
-    assert "history = true" in home.config.read_text()
-
-
 def test_an_account_that_was_never_trained_judges_nothing(dovecot, home):
     """Nor is it trained by its spam alone: all its mail would look like that."""
     junk, archive = dovecot.name("Junk"), dovecot.name("Archive")
@@ -63,7 +44,7 @@ def test_an_account_that_was_never_trained_judges_nothing(dovecot, home):
     dovecot.append("INBOX", spam(99))
     before = dovecot.contents(), Path(home.model).read_bytes()
     home("run").fails(75, "home: not trained yet; run: spamnb imap train --account home")
-    home("train").fails(65, f"no ham in {archive}")
+    home("train").fails(65, f"no mail to keep in {archive}")
     assert (dovecot.contents(), Path(home.model).read_bytes()) == before
     dovecot.append(archive, ham(99))
     assert train(home) == {"ham": 1, "spam": ENOUGH}

@@ -37,7 +37,7 @@ def test_mail_is_judged_as_it_comes(server, home):
             assert server.password not in file.read()
         watching.ends_when_told()
         assert watching.told() == "STOPPING=1"
-        assert "ham\t" in watching.log
+        assert "not spam\t" in watching.log
         for secret in ("pills", "casino", server.password):  # no subjects in a log
             assert secret not in watching.log
 

@@ -4,29 +4,33 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from spamnb.bayes.verdict import score_text
 from spamnb.cli.render.terminal import print_json_lines
 from spamnb.files import complain, counted, printable
-from spamnb.labels import UNSURE
+from spamnb.labels import HAM, SPAM, UNSURE, in_words
 
 if TYPE_CHECKING:
     from spamnb.imap.mailbox import Event
+    from spamnb.imap.setup import Learned
+    from spamnb.training.known_messages import Summary
 
 WIDEST = 60  # characters of a subject
+MOST_SHOWN = 10  # messages, the least sure
 
 
 class EventPrinter:
     """Prints a line about each message, with tabs, and one about all of a visit.
 
-    If `private`, nothing that is written in a message.
+    If `private`, nothing that is written in a message; if `is_brief`, what went wrong, and that line.
     """
 
-    def __init__(self, as_json: bool, private: bool) -> None:
+    def __init__(self, as_json: bool, private: bool, is_brief: bool = False) -> None:
         self.as_json = as_json
         self.private = private
+        self.is_brief = is_brief
         self.met: set[str] = set()  # accounts that were visited before
         self.judged: dict[str, Counter[str]] = {}  # by account: what becomes of how many
         self.learned: Counter[str] = Counter()
@@ -46,7 +50,9 @@ class EventPrinter:
             self.learned[event.account] += 1
         else:
             self.judged.setdefault(event.account, Counter())[outcome_of(event)] += 1
-        found = event.learned or event.verdict
+        if self.is_brief:
+            return
+        found = in_words(event.learned or event.verdict)
         score = "" if event.score is None else score_text(event.score)
         texts = [] if self.private else [event.sender[:WIDEST], event.subject[:WIDEST]]
         print("\t".join(printable(text) for text in (found, score, place, event.what, *texts)), flush=True)
@@ -83,7 +89,54 @@ def show_accounts(found: Iterable[dict[str, Any]]) -> None:
             print(f"  has {name}" if there else f"  lacks {name}: {USEFUL[name].partition('; ')[2]}")
         for folder in facts["folders"]:
             messages = counted(folder["messages"], "message") if "messages" in folder else folder["why"]
-            print(f"  {folder['is']}: {printable(folder['folder'])}, {printable(messages)}")
+            print(f"  {in_words(folder['is'])}: {printable(folder['folder'])}, {printable(messages)}")
         print(f"  action {facts['action']}: {printable(facts['would'])}")
         missing = "" if os.path.exists(facts["model"]) else " (not there yet)"
         print(f"  model: {printable(facts['model'])}{missing}")
+
+
+def show_learned(found: Iterable[Learned], wrong: Iterable[str]) -> None:
+    """Say which folders are learned from, how much of each, and what is wrong with that."""
+    print("to learn from:")
+    for one in found:
+        some = f"{one.messages:,} of " if one.messages != one.of else ""
+        note = f" ({one.note})" if one.note else ""
+        about = f"{some}{counted(one.of, 'message')}{note}"
+        print(f"  {in_words(one.label):<8}  {printable(one.folder)}: {about}")
+    for why in wrong:
+        print(f"careful: {printable(why)}")
+
+
+def show_training(summary: Summary, labels: Iterable[str], model: str) -> None:
+    """Say what was learned, and how good that is: what each message would be called without itself."""
+    from spamnb.cli.render.training import show_outcomes
+    from spamnb.inspection.standing import verdicts_left_out
+    from spamnb.store.stored_model import StoredModel
+
+    show_outcomes(summary, dict.fromkeys(labels, ()), in_words)
+    print(f"model: {printable(model)}")
+    if not (shares := verdicts_left_out(StoredModel.open(model))):
+        print("too little mail yet to tell spam from the rest")
+        return
+    print("each message judged by what the others say:")
+    for label, other in ((SPAM, HAM), (HAM, SPAM)):
+        right, unsure, wrong = (f"{100 * shares[label][name]:.1f} %" for name in (label, UNSURE, other))
+        print(f"  {in_words(label)}: {right} called so, {unsure} unsure, {wrong} called {in_words(other)}")
+
+
+def show_trial(found: Sequence[Event]) -> None:
+    """Say how the inbox was judged, and name the spam, the least sure first."""
+    if not found:
+        print("There is no mail in the inbox that it has not learned: nothing to try it on.")
+        return
+    verdicts = Counter(event.verdict for event in found)
+    others = [label for label in verdicts if label not in (SPAM, HAM, UNSURE)]
+    said = ", ".join(f"{verdicts[label]:,} {in_words(label)}" for label in (SPAM, HAM, *others, UNSURE))
+    print(f"It judged {counted(len(found), 'message')} of your inbox so: {said}.")
+    spam = sorted(
+        (event.score or 0.0, event.sender, event.subject) for event in found if event.verdict == SPAM
+    )
+    for _, sender, subject in spam[:MOST_SHOWN]:
+        print(f"  {SPAM}  {printable(sender)[:30]:<30}  {printable(subject)[:WIDEST]}")
+    if len(spam) > MOST_SHOWN:
+        print(f"  and {len(spam) - MOST_SHOWN:,} more, of which it is surer")

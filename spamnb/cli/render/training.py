@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -30,11 +30,16 @@ def as_map(summary: Summary, sources: Sources) -> dict[str, Any]:
     }
 
 
-def show_summary(summary: Summary, sources: Sources, model: str) -> None:
+def show_outcomes(summary: Summary, sources: Sources, called: Callable[[str], str] = str) -> None:
+    """Say of each label what became of its mail."""
     for label in sources:
         counts = summary.outcomes.get(label, {"learned": 0})
         phrases = [f"{counts[name]:,} {text}" for name, text in OUTCOME_TEXTS.items() if name in counts]
-        click.echo(f"{label}: {', '.join(phrases)}")
+        click.echo(f"{called(label)}: {', '.join(phrases)}")
+
+
+def show_summary(summary: Summary, sources: Sources, model: str) -> None:
+    show_outcomes(summary, sources)
     for label in summary.new_labels:
         click.echo(f"{label!r} is a new label; if it is mistyped: spamnb labels rename {label} NAME")
     click.echo(f"unreadable: {len(summary.unreadable):,}")

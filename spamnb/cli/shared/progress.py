@@ -53,6 +53,12 @@ def progress(
         yield step
 
 
+def announce(what: str) -> None:
+    """Say on a terminal what is done next."""
+    if is_shown():
+        write_stderr(f"{what}\n")
+
+
 def is_shown() -> bool:
     return sys.stderr is not None and sys.stderr.isatty()
 

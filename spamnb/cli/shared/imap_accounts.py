@@ -1,0 +1,62 @@
+"""What the commands of `spamnb imap` share: accounts one by one, their models and connections, visits."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import closing, nullcontext
+from typing import TYPE_CHECKING
+
+from spamnb.configuration.current import model_path
+from spamnb.errors import NoModel, SetAside, SpamnbError
+from spamnb.files import complain, model_file
+
+if TYPE_CHECKING:
+    from spamnb.imap.accounts import Account
+    from spamnb.imap.connection import ImapConnection
+    from spamnb.imap.mailbox import Report
+
+
+def model_of(account: Account) -> str:
+    return model_file(os.path.expanduser(account.model) or model_path())
+
+
+def connected(account: Account, looks_only: bool = False) -> closing[ImapConnection]:
+    from spamnb.imap.connection import ImapConnection
+
+    return closing(ImapConnection(account, looks_only))
+
+
+def visit(account: Account, report: Report, dry_run: bool, again: bool = False, most: int = 0) -> None:
+    """Visit the mailbox of an account once."""
+    from spamnb.imap.mailbox import VisitedMailbox
+    from spamnb.imap.state import State
+    from spamnb.imap.visit import Visit
+
+    with State(account) as state, nullcontext() if dry_run else state.lock():
+        if dry_run:
+            state.forgetful()
+        with connected(account, looks_only=dry_run) as connection:
+            mailbox = VisitedMailbox(account, connection, state, model_of(account), report, dry_run)
+            Visit(mailbox, again, most).run()
+
+
+def for_each(wanted: str | None, do: Callable[[Account], None]) -> int:
+    """Do something with each account; one that fails does not stop the others. Returns an exit code."""
+    from spamnb.imap.accounts import default_config, read_accounts
+    from spamnb.imap.visit import not_trained
+
+    code = 0
+    for account in read_accounts(default_config(), wanted):
+        try:
+            try:
+                do(account)
+            except SetAside:
+                do(account)
+        except NoModel:
+            complain(f"{account.name}: {not_trained(account)}")
+            code = code or NoModel.exit_code
+        except SpamnbError as error:
+            complain(f"{account.name}: {error}")
+            code = code or error.exit_code
+    return code

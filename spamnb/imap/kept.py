@@ -1,0 +1,56 @@
+"""Mail that its owner keeps: which messages of a folder can be learned as ham."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from spamnb.imap.connection import JUNK_KEYWORDS
+from spamnb.imap.fetch import heads
+from spamnb.imap.state import key_of
+
+if TYPE_CHECKING:
+    from spamnb.imap.connection import ImapConnection
+    from spamnb.imap.folders import Roles
+
+DAYS = 3  # after which mail that was read, and still is in the inbox, is there to stay
+MOST_LEARNED = 5000  # messages of a folder, the latest, when it is read for the first time
+FEW = 100  # messages; with less, little is known of what its owner keeps
+
+
+def days_ago(days: int) -> str:
+    return (datetime.now(UTC).date() - timedelta(days=days)).strftime("%d-%b-%Y")
+
+
+def kept(connection: ImapConnection, roles: Roles, name: str) -> list[int]:
+    """Find what is kept of the open folder: all, but of an inbox what was read and left there for days."""
+    if name not in roles.inbox:
+        return connection.from_uid(1, "UNDRAFT")
+    day = days_ago(DAYS)
+    not_junk = [word for keyword in JUNK_KEYWORDS for word in ("UNKEYWORD", keyword)]
+    return connection.from_uid(1, "OR", "SEEN", "ANSWERED", "OR", "BEFORE", day, "SENTBEFORE", day, *not_junk)
+
+
+def recent(connection: ImapConnection) -> list[int]:
+    """Find what is so new in the open folder that nobody knows yet whether it stays."""
+    return connection.from_uid(1, "SINCE", days_ago(DAYS), "SENTSINCE", days_ago(DAYS))
+
+
+def not_kept(connection: ImapConnection, roles: Roles, name: str) -> set[bytes]:
+    """Return the keys of what a folder of all mail has, but lies in Junk, Trash, or unread in an inbox."""
+    if name != roles.all:
+        return set()
+    found: set[bytes] = set()
+    gone = () if connection.has("X-GM-EXT-1") else (roles.junk, roles.trash)  # Gmail has these apart
+    for other in filter(None, (*gone, *roles.inbox)):
+        connection.open(other, read_only=True)
+        stays = set(kept(connection, roles, other)) if other in roles.inbox else set()
+        uids = [uid for uid in connection.from_uid(1) if uid not in stays]
+        found.update(key_of(head) for _, head in heads(connection, uids[-MOST_LEARNED:]))
+    connection.open(name, read_only=True)
+    return found
+
+
+def is_learned_by_training(roles: Roles, name: str) -> bool:
+    """Whether what is kept in an inbox is learned: as what it is, or as a part of all mail."""
+    return name in roles.ham or (roles.all != "" and roles.all in roles.ham)

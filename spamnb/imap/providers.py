@@ -1,0 +1,72 @@
+"""What some providers want to be known before anybody logs in, and how a message is opened there."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from urllib.parse import quote
+
+
+class MailProvider(NamedTuple):
+    """A server, the domains of its users, and what to do where it refuses a password."""
+
+    host: str
+    domains: tuple[str, ...]
+    hint: str
+    opens: str = "mid:"  # beginning of the address of a message, before its Message-ID (RFC 2392)
+
+
+def takes_app_password(name: str, page: str) -> str:
+    return f"{name} takes only an app password here, not that of the account: make one at {page}"
+
+
+PROVIDERS = (
+    MailProvider(
+        "imap.gmail.com",
+        ("gmail.com", "googlemail.com"),
+        takes_app_password(
+            "Gmail", "myaccount.google.com/apppasswords, after turning on 2-step verification"
+        ),
+        "https://mail.google.com/mail/#search/rfc822msgid%3A",
+    ),
+    MailProvider(
+        "imap.fastmail.com",
+        ("fastmail.com", "fastmail.fm"),
+        takes_app_password("Fastmail", "Settings, Privacy & Security"),
+    ),
+    MailProvider(
+        "imap.mail.me.com",
+        ("icloud.com", "me.com", "mac.com"),
+        takes_app_password("iCloud", "account.apple.com, Sign-In and Security"),
+        "message:",
+    ),
+    MailProvider(
+        "imap.mail.yahoo.com",
+        ("yahoo.com", "ymail.com"),
+        takes_app_password("Yahoo", "login.yahoo.com/account/security"),
+    ),
+    MailProvider(
+        "outlook.office365.com",
+        ("outlook.com", "hotmail.com", "live.com", "msn.com", "office365.com"),
+        "Microsoft takes no password, only a login by a browser (OAuth2), for which you need a client ID",
+    ),
+)
+
+
+def provider_of(name: str) -> MailProvider | None:
+    """Find the provider of a host, an address, or a domain."""
+    domain = "." + name.rpartition("@")[2].lower()
+    return next(
+        (one for one in PROVIDERS if domain.endswith(tuple(f".{each}" for each in one.domains))), None
+    )
+
+
+def host_of(user: str) -> str:
+    """Guess the server of an address; "" of a name without a domain."""
+    found, (_, at, domain) = provider_of(user), user.rpartition("@")
+    return found.host if found else f"imap.{domain}" if at else ""
+
+
+def link_to(host: str, message_id: str) -> str:
+    """Return an address by which a mail program, or the pages of the provider, open a message."""
+    found = provider_of(host)
+    return (found.opens if found else "mid:") + quote(message_id.strip().strip("<>"), safe="@")

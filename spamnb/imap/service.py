@@ -1,0 +1,128 @@
+"""`spamnb imap watch` as a service of the user: a unit of systemd, or an agent of launchd."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from spamnb.errors import CannotCreate
+from spamnb.files import data_folder, make_folder, state_folder, xdg_folder
+from spamnb.imap.accounts import default_config, read_accounts
+
+UNIT = "spamnb-imap.service"
+AGENT = "org.spamnb.imap"
+# What a shell may have set, and a service would not know.
+VARIABLES = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "SPAMNB_MODEL")
+PATIENCE = 60  # seconds for systemd or launchd
+
+
+def install() -> list[str]:
+    """Write the service of this user and start it; return what to say about it."""
+    read_accounts(default_config())  # what is wrong with them is said now, not in a log
+    if sys.platform == "darwin":
+        path = os.path.expanduser(f"~/Library/LaunchAgents/{AGENT}.plist")
+        write(path, agent())
+        domain = f"gui/{os.getuid()}"
+        run("launchctl", "bootout", f"{domain}/{AGENT}")  # it may be there, from before
+        commands = [["launchctl", "bootstrap", domain, path]]
+        after = f"its log: {log_file()}; it ends with: launchctl bootout {domain}/{AGENT}"
+    elif shutil.which("systemctl"):
+        path = os.path.join(xdg_folder("XDG_CONFIG_HOME", ".config") or "", "systemd", "user", UNIT)
+        write(path, unit().encode())
+        user = ["systemctl", "--user"]
+        commands = [[*user, "daemon-reload"], [*user, "enable", UNIT], [*user, "restart", UNIT]]
+        after = (
+            f"its log: journalctl --user -u {UNIT}; it runs while you are logged in, "
+            "or always after: loginctl enable-linger"
+        )
+    else:
+        return [f"there is neither systemd nor launchd here; have your system start: {program()} imap watch"]
+    for command in commands:
+        if why := run(*command):
+            to_run = " && ".join(" ".join(words) for words in commands)
+            return [f"written: {path}", f"it could not be started ({why}); once you are logged in: {to_run}"]
+    return [f"written and started: {path}", after]
+
+
+def unit() -> str:
+    """Return the unit, with the program, the folders and the variables of this user."""
+    text = Path(__file__).with_name(UNIT).read_text(encoding="utf-8")
+    lines = [
+        f"ExecStart={quoted(program())} imap watch",
+        *(f"Environment={quoted(f'{name}={value}')}" for name, value in variables().items()),
+    ]
+    text = text.replace("ExecStart=spamnb imap watch", "\n".join(lines))
+    text = text.replace("%h/.config/spamnb/imap.toml", escaped(default_config()))
+    own = [os.path.join(data_folder(), "spamnb"), os.path.dirname(state_folder("imap"))]
+    own += [
+        os.path.dirname(os.path.expanduser(one.model)) for one in read_accounts(default_config()) if one.model
+    ]
+    if model := os.environ.get("SPAMNB_MODEL"):
+        own.append(os.path.dirname(os.path.abspath(model)))
+    writable = " ".join(quoted(f"-{folder}") for folder in dict.fromkeys(own) if folder)
+    return text.replace("-%h/.local/share/spamnb -%h/.local/state/spamnb", writable)
+
+
+def agent() -> bytes:
+    """Return the agent of launchd."""
+    import plistlib
+
+    return plistlib.dumps(
+        {
+            "Label": AGENT,
+            "ProgramArguments": [program(), "imap", "watch"],
+            "EnvironmentVariables": variables(),
+            "RunAtLoad": True,
+            "KeepAlive": {"SuccessfulExit": False},
+            "ThrottleInterval": 60,
+            "StandardOutPath": log_file(),
+            "StandardErrorPath": log_file(),
+        }
+    )
+
+
+def log_file() -> str:
+    return os.path.join(state_folder("imap"), "watch.log")
+
+
+def program() -> str:
+    """Return the path of this program: where pip or pipx put it, by a link if there is one on the path."""
+    beside = os.path.join(os.path.dirname(sys.executable), "spamnb")
+    found = shutil.which("spamnb")
+    if found and os.path.realpath(found) == os.path.realpath(beside):
+        return os.path.abspath(found)
+    return beside if os.path.exists(beside) else os.path.abspath(found or sys.argv[0])
+
+
+def variables() -> dict[str, str]:
+    return {name: os.path.abspath(os.environ[name]) for name in VARIABLES if os.environ.get(name)}
+
+
+def escaped(text: str) -> str:
+    return text.replace("%", "%%")
+
+
+def quoted(text: str) -> str:
+    """Quote a word of a unit, in which systemd is to replace nothing."""
+    plain = escaped(text).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{plain}"'
+
+
+def write(path: str, content: bytes) -> None:
+    try:
+        make_folder(os.path.dirname(path))
+        Path(path).write_bytes(content)
+    except OSError as error:
+        raise CannotCreate(f"{path}: {error.strerror}") from error
+
+
+def run(*command: str) -> str:
+    """Run a command; return why it failed, "" if it did not."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=PATIENCE)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return " ".join(str(error).split())
+    return "" if not done.returncode else " ".join(done.stderr.split()) or f"exit code {done.returncode}"

@@ -1,0 +1,154 @@
+"""The first fifteen minutes: setup proposes folders that work, learns, and asks before it moves."""
+
+import time
+
+import pytest
+from helpers.imap_accounts import folders, places
+from helpers.imap_mailbox import GERMAN, GMAIL, HOST, digest
+from helpers.programs import needs
+from helpers.samples import ENOUGH, ham, spam
+from helpers.screens import on_a_terminal
+
+LONG_AGO = 1_600_000_000
+ADDRESS, PLACE, WAY, PASSWORD = "mail address", "IMAP server", "get the password?", "password (it is not"
+HISTORY, LEARN, MOVE, GO_ON = (
+    "Keep what is judged",
+    "Learn this mail now?",
+    "Move spam to Junk",
+    "Go on by itself",
+)
+
+
+@pytest.fixture
+def ask(home):
+    """`spamnb imap setup` on a terminal, with a home where nothing is yet: what is seen."""
+    home.spamnb.environment.pop("SPAMNB_MODEL", None)
+
+    def run(server, *answers, given=(), option="setup"):
+        environment = {**home.environment, "SPAMNB_MODEL": str(home.path / "new.msgpack")}
+        environment["PATH"] = str(home.path)  # no systemctl: that of a user may run or not
+        where = (f"port={server.port}", "tls=none", *given) if option == "setup" else ("--live",)
+        seen, code = on_a_terminal(home.spamnb, "imap", "setup", *where, answers=answers, **environment)
+        assert code == 0, seen
+        return seen.replace("\r", "")
+
+    return run
+
+
+def answers(server, *more):
+    return [(ADDRESS, server.user), (PLACE, HOST), (WAY, "1"), (PASSWORD, server.password), *more]
+
+
+def fill(server, folder, messages, flags=""):
+    for n, raw in enumerate(messages):
+        server.append(folder, raw, flags, LONG_AGO + n)
+
+
+def test_from_nothing_to_the_first_moved_spam(dovecot_with, home, ask):
+    """On Gmail's folders: All Mail is learned, without what is in Spam, Trash, or new in the inbox."""
+    server = dovecot_with(folders=GMAIL)
+    archived, new = [ham(n) for n in range(120)], [ham(200), spam(200), spam(201)]
+    fill(server, "[Gmail]/All Mail", [*archived, *new, spam(0), spam(100)])
+    fill(server, "[Gmail]/Spam", [spam(n) for n in range(ENOUGH)])
+    fill(server, "[Gmail]/Sent Mail", [b"Subject: re\n\nyes\n"])
+    fill(server, "[Gmail]/Trash", [spam(100)])
+    fill(server, "INBOX", archived[:3], r"\Seen")
+    for raw in new:
+        server.append("INBOX", raw)
+    seen = ask(server, *answers(server, (HISTORY, "y"), (LEARN, "y"), (MOVE, "y"), (GO_ON, "y")))
+    assert "not spam  [Gmail]/All Mail: 125 messages" in seen
+    assert "careful" not in seen
+    assert f"spam: {ENOUGH} learned\nnot spam: 120 learned" in seen
+    assert "not spam: 100.0 % called so, 0.0 % unsure, 0.0 % called spam" in seen
+    assert "judged 3 messages of your inbox so: 2 spam, 1 not spam, 0 unsure" in seen
+    assert "home: 3 judged: 2 to [Gmail]/Spam, 1 stay" in seen
+    assert "have your system start: " in seen
+    assert "ham" not in seen.replace("home/", "")
+    assert {digest(spam(200)), digest(spam(201))} <= {one.digest for one in folders(server)["[Gmail]/Spam"]}
+    kept = home.state_path().with_name("home.password")
+    assert (kept.read_text(), kept.stat().st_mode & 0o777) == (server.password + "\n", 0o600)
+    written = home.config.read_text()
+    assert server.password not in written
+    assert ('action = "move"' in written, "history = true" in written) == (True, True)
+    assert "spam is moved already" in ask(server, (GO_ON, "n"), option="live")
+
+
+def test_the_inbox_of_who_archives_nothing(dovecot, home, ask):
+    """What was read or answered and left there for days is learned, once; what is new is judged."""
+    read, answered = [ham(n) for n in range(110)], [ham(n) for n in range(110, 120)]
+    fill(dovecot, "INBOX", read, r"\Seen")
+    fill(dovecot, "INBOX", answered, r"\Answered")
+    fill(dovecot, "INBOX", [spam(100)], r"\Seen $Junk")
+    fill(dovecot, "INBOX", [spam(101)])
+    lately = b"Subject: lunch today\nDate: " + time.strftime("%a, %d %b %Y %T +0000", time.gmtime()).encode()
+    dovecot.append("INBOX", lately + b"\n\nand tomorrow\n", r"\Seen")
+    fill(dovecot, "Sent", [b"Subject: re %d\n\nyes\n" % n for n in range(30)])
+    fill(dovecot, "Junk", [spam(n) for n in range(ENOUGH)])
+    seen = ask(dovecot, *answers(dovecot, (HISTORY, "n"), (LEARN, "y"), (MOVE, "n")))
+    assert "not spam  INBOX: 120 of 123 messages (read or answered, and there for 3 days)" in seen
+    assert "Sent" not in seen
+    assert "not spam: 120 learned" in seen
+    assert "judged 2 messages of your inbox so: 1 spam" in seen  # $Junk was said by the owner
+    assert "Nothing was moved. `spamnb imap setup --live` asks again." in seen
+    assert {places(dovecot)[digest(raw)] for raw in (spam(100), spam(101))} == {"INBOX"}
+    home.config.write_text(home.config.read_text() + 'model = "~/new.msgpack"\n')
+    fill(dovecot, "INBOX", [ham(150)], r"\Seen")
+    facts = home("train", "--json").succeeds().json["learned"]
+    assert facts == {"ham": 1, "spam": 0}
+    assert "1 to Junk" in ask(dovecot, (MOVE, "y"), (GO_ON, "n"), option="live")
+    assert places(dovecot)[digest(spam(101))] == "Junk"
+    assert 'action = "move"\n' in home.config.read_text()
+
+
+def test_what_setup_warns_of(dovecot_with, ask):
+    server = dovecot_with(folders=GERMAN, without=("MOVE", "SPECIAL-USE"))
+    fill(server, "Gesendet", [b"Subject: re %d\n\nyes\n" % n for n in range(3)])
+    seen = ask(server, *answers(server, (HISTORY, "n"), (LEARN, "n")))
+    assert "not spam  Gesendet: 3 messages (written by yourself)" in seen
+    assert "careful: All mail to keep is what you wrote yourself" in seen
+    assert "careful: No spam to learn from" in seen
+
+
+def test_setup_asks_again_for_what_does_not_work(dovecot, home, ask):
+    fill(dovecot, "Archive", [ham(n) for n in range(ENOUGH)])
+    again = [(ADDRESS, ""), (WAY, ""), (PASSWORD, dovecot.password), (HISTORY, "n"), (LEARN, "n")]
+    wrong = [(ADDRESS, dovecot.user), (PLACE, "localhost"), (WAY, "1"), (PASSWORD, "guess")]
+    right = [(PLACE, HOST), ("TLS", ""), ("port", str(dovecot.port))]
+    seen = ask(dovecot, *wrong, *right, *again, given=["port=1"])
+    for said in ("refuses connections", "login refused", "careful: Only 14 messages to keep"):
+        assert said in seen
+    home("setup", "host=x").fails(64, "has an account home already", "--live")
+
+
+@needs("systemd-analyze")
+def test_the_service(dovecot, home):
+    """A unit that systemd understands, with the program and the places of this user."""
+    import subprocess
+
+    home.add(dovecot, model=str(home.path / "models %h" / "mine"))
+    done = home("service", "install").succeeds()
+    path = home.path / ".config" / "systemd" / "user" / "spamnb-imap.service"
+    assert f"written: {path}" in done.out.decode() or f"written and started: {path}" in done.out.decode()
+    unit = path.read_text()
+    assert f'ExecStart="{home.spamnb.program}" imap watch' in unit
+    assert f'Environment="SPAMNB_MODEL={home.model}"' in unit
+    assert f'"-{home.path}/models %%h"' in unit
+    assert "%h/.local/share/spamnb" not in unit
+    verified = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", "--user", path],
+        capture_output=True,
+        env=home.environment | {"SYSTEMD_LOG_LEVEL": "warning", "XDG_RUNTIME_DIR": str(home.path)},
+    )
+    assert (verified.returncode, verified.stdout, verified.stderr) == (0, b"", b"")
+
+
+def test_the_agent_of_a_mac(monkeypatch, tmp_path):
+    import plistlib
+
+    from spamnb.imap.service import agent
+
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("SPAMNB_MODEL", "/mail/model")
+    found = plistlib.loads(agent())
+    assert found["ProgramArguments"][1:] == ["imap", "watch"]
+    assert found["EnvironmentVariables"]["SPAMNB_MODEL"] == "/mail/model"
