@@ -188,7 +188,7 @@ def look_at_folder(name: str, connection: ImapConnection) -> dict[str, Any]:
 def what_is_done(account: Account, junk: str, unsure: str) -> str:
     if account.action == MOVE:
         doubt = f", unsure mail to {unsure}" if unsure else ""
-        return f"spam is moved to {junk}{doubt}; from people you wrote to, it is only flagged"
+        return f"spam is moved to {junk}{doubt}; mail of people you know stays"
     if account.action == FLAG:
         return "spam is flagged $Junk, and stays where it is"
     return "it is only said what would be done; `spamnb imap setup --live` has spam moved"
