@@ -19,7 +19,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
-from spamnb.core.native import codec, decode_as, decode_bytes, found_text
+from spamnb.core.native import codec, found_text
 
 languages: Any = import_module("reading.test_languages")  # what texts there are, and their charsets
 SIZES = (20, 80, 400)
@@ -104,7 +104,7 @@ def share_read(detector: Callable[[bytes], str], found: list[tuple[str, bytes]])
     right = 0
     for text, data in found:
         name = codec(detector(data))
-        read = decode_as(data, name) if name else decode_bytes(data)
+        read = data.decode(name, "replace") if name else found_text(data)[0]
         right += languages.words_of(read) == languages.words_of(text)
     return right / len(found)
 

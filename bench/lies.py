@@ -21,7 +21,7 @@ from tables import figure, table
 
 from corpora import LABELS, Corpus
 from spamnb.core.letter_tables import IDEOGRAPHS, LETTERS
-from spamnb.core.native import decode_bytes, readable
+from spamnb.core.native import found_text, readable
 
 CHARSETS = {"Chinese": ("gb18030",), "Russian": ("koi8-r", "windows-1251")}
 HAN, CYRILLIC = IDEOGRAPHS["zh-Hans"], LETTERS["ru"]  # characters, and what each costs in quarters of a nat
@@ -64,7 +64,7 @@ def turned(raw: bytes, language: str, lie: str = "") -> bytes:
     for part in message.walk():
         data = part.get_payload(decode=True)
         if isinstance(data, bytes) and data and part.get_content_maintype() == "text":
-            text = decode_bytes(data, part.get_content_charset(""))
+            text = found_text(data, part.get_content_charset(""))[0]
             data = translated(text, language).encode(charset, "replace")
             data = encodebytes(data) if lie == "7bit" else data
             part.set_payload(data.decode("ascii", "surrogateescape"))

@@ -57,14 +57,8 @@ class Change:
         return source.replace(self.text, self.without)
 
 
-def kind(reader: str, more: str = "") -> Change:
-    """Return a change by which a kind of attachment is not read."""
-    text = f"{reader}{more}),"
-    return Change("reading/attachments/__init__.py", text, text.replace(reader, "lambda *_: Content()"))
-
-
 PAGE, STYLES, SHEETS = "core/html_page.pyx", "core/html_styles.pyx", "core/html_sheets.pyx"
-COLOURS, TOKENIZER = "core/html_colours.pyx", "core/tokenizer.pyx"
+COLOURS, TOKENIZER, LEAVES = "core/html_colours.pyx", "core/tokenizer.pyx", "core/leaves.pyx"
 # The core reads most letters; what it leaves to Python has the same rule there.
 SCRIPTS, ODD_SCRIPTS = "core/scripts.pyx", "reading/scripts.py"
 PAIRED = "if cut == PAIRS and end - start > 1"
@@ -81,10 +75,10 @@ CHANGES = {
     "colours alike": Change(STYLES, " or look_the_same(style.colour, style.background)", ""),
     "transparent colours": Change(STYLES, " or style.colour == CLEAR", ""),
     "any word as a colour": Change(
-        COLOURS, "word = first_chars(word, MAX_COLOUR_WORD)", "return INHERITED\n    word = nothing()"
+        COLOURS, "return colour if colour != CLEAR else INHERITED", "pass\n    return max(colour, INHERITED)"
     ),
     "colours as functions": Change(COLOURS, "if is_colour_function(word)", "if False"),
-    "out of view": Change(STYLES, " and is_out_of_view(declared)", " and False"),
+    "out of view": Change(STYLES, "make_style(is_out_of_view(declared), ", "make_style(0, "),
     "positions": Change(STYLES, "if has_value(declared, CSS_POSITION) and", "if False and"),
     "margins": Change(STYLES, "range(CSS_MARGIN, CSS_MARGIN_TOP + 1)", "range(0)"),
     "opacity": Change(STYLES, " or 0 <= share(value_of(declared, CSS_OPACITY)) <= MIN_OPACITY", ""),
@@ -94,10 +88,10 @@ CHANGES = {
     "comments and escapes in styles": Change(
         STYLES, 'if contains(result[0], b"/*")', 'return 0\n    if contains(result[0], b"/*")'
     ),
-    "media queries": Change(SHEETS, "is_for_all(sheet.arena, rest(prelude, 6))", "True"),
-    "elements around": Change(SHEETS, "if not sheet.traits[rule.traits[k]].open", "if False"),
-    "variables": Change(SHEETS, "if has_value(&all_values, property)", "if False"),
-    "importance of styles": Change(SHEETS, "override(&all_values, sheet.matched[k].important)", "pass"),
+    "media queries": Change(SHEETS, "is_for_all(rest(prelude, 6))", "True"),
+    "elements around": Change(SHEETS, "if not rule.around[k].open and", "if False and"),
+    "variables": Change(SHEETS, "if has_value(&declared, property)", "if False"),
+    "importance of styles": Change(STYLES, "order = IMPORTANT if mark >= 0 else 1", "order = 1"),
     "texts of pictures": Change(PAGE, "text = attribute(&reader.scanner, ATTR_ALT)", "pass"),
     "values of inputs": Change(PAGE, "text = attribute(&reader.scanner, ATTR_VALUE)", "pass"),
     "hidden words left out": Change(
@@ -129,15 +123,9 @@ CHANGES = {
         TOKENIZER, "range(leaf.field_count if leaf.is_embedded else 0)", "range(0)"
     ),
     "pairs of the subject": Change(TOKENIZER, "paired and is_subject)", "False)"),
-    "PDF": kind("read_pdf"),
-    "HTML as an attachment": kind("read_page", ", is_plain=True"),
-    "text as an attachment": kind("read_text", ", is_plain=True"),
-    "ZIP and Office files": Change(
-        "reading/attachments/archives.py",
-        "def read_zip(",
-        "def read_zip(*_):\n    return Content()\n\n\ndef _(",
-    ),
-    "QR codes": Change(
-        "reading/attachments/__init__.py", "return can_read and self.allowance.pictures >= 0", "return False"
-    ),
+    "PDF": Change(LEAVES, "        return A_PDF", "        return NO_KIND"),
+    "HTML as an attachment": Change(LEAVES, "        return A_PAGE", "        return NO_KIND"),
+    "text as an attachment": Change(LEAVES, "    return A_TEXT", "    return NO_KIND"),
+    "ZIP and Office files": Change(LEAVES, "        return A_ZIP", "        return NO_KIND"),
+    "QR codes": Change(LEAVES, "return A_PICTURE if reads_pictures() else NO_KIND", "return NO_KIND"),
 }

@@ -24,13 +24,12 @@ from spamnb.cli.shared.options import (
 )
 from spamnb.cli.shared.progress import progress
 from spamnb.cli.train import only_message
-from spamnb.core.native import digest, read
+from spamnb.core.native import digest, read, sender_address
 from spamnb.delivery.commands import ANY_LABEL, LearnCommand, has_history
 from spamnb.errors import NoInput, UsageError
 from spamnb.files import counted, printable
 from spamnb.history.log import append_lessons
 from spamnb.history.queries import History
-from spamnb.reading.sender import address_in
 from spamnb.senders.list_file import entry_of
 from spamnb.senders.lists import candidates
 from spamnb.store.stored_model import StoredModel
@@ -103,7 +102,7 @@ def learned_entries(
     for entry in history.entries("time", limit=-1, since=since):
         label = stored.label_of(entry.digest) if entry.digest not in met else None
         met.add(entry.digest)
-        if label and (not listed or listed in candidates(address_in(entry.sender))):
+        if label and (not listed or listed in candidates(sender_address(entry.sender))):
             yield entry, label
 
 

@@ -6,7 +6,6 @@
 # linear time; a byte becomes three at most. A charset's table is made when it is first used, and stays.
 
 from encodings.aliases import aliases as PYTHON_ALIASES  # already loaded by the interpreter
-from cpython.unicode cimport PyUnicode_AsUTF8AndSize
 
 cdef extern from *:
     """
@@ -18,9 +17,8 @@ cdef extern from *:
 
 cdef enum:
     MAX_CHARSET_NAME = 64  # bytes; the longest registered charset name has 45
-    MAX_NAMES_IN = 20  # charsets that are looked at in a text, for each way to name them
+    MAX_NAMES_IN = 60  # charsets that are looked at in a text
     MAX_CODECS = 128
-    NAME_PLACES = 1024  # a power of two; there are about 430 names
 
 cdef enum:  # numbers of codecs, in the order of CODECS; the code mentions no others
     GUESSED = 0  # nothing believable is declared
@@ -93,48 +91,29 @@ cdef enum:  # what a codec is
     IS_TWO_BYTES = 8  # or four
 
 
-cdef struct KnownName:  # of a charset
-    Text name
-    int codec
-
-
 cdef struct Forms:  # what each byte of a charset stands for
     uint32_t[256] forms  # in UTF-8: up to three bytes, and above these their number
     bint has_ascii  # as it is
 
 
 cdef Byte[MAX_CODECS] CODEC_KINDS
-cdef Text[MAX_CODECS] CODEC_NAMES
-cdef KnownName[NAME_PLACES] KNOWN_NAMES  # by hash_of_name
-cdef Byte[256] IS_IN_NAME  # a letter, digit or mark of a charset's name
+cdef Byte[MAX_CODECS] CODEC_FAMILIES  # the first codec whose name has the same six letters: UTF-16, ISO-2022 …
+cdef NameTable CHARSET_NAMES
+cdef int[MAX_TABLE_NAMES] CHARSET_CODECS
 cdef (Forms *)[MAX_CODECS] SINGLE_BYTE_FORMS  # NULL until they are needed
-cdef dict known_charsets = {}  # codecs by name; keeps the letters that are in the tables
 
 
 cdef int fill_codecs() except -1:
-    cdef dict number_of = {name: number for number, name in enumerate(CODECS)}
+    cdef dict known = {name: name for name in CODECS[1:]} | PYTHON_ALIASES | MORE_ALIASES
+    cdef dict number_of = {name: number for number, name in enumerate(CODECS)}, families = {}
     cdef int number
-    cdef str name, alias
-    known_charsets.update({name: name for name in CODECS[1:]})
-    known_charsets.update(PYTHON_ALIASES)
-    known_charsets.update(MORE_ALIASES)
-    for number in range(1, len(CODECS)):
-        CODEC_NAMES[number] = letters_of(CODECS[number])
-        CODEC_KINDS[number] = kind_of(CODECS[number])
-    CODEC_NAMES[GUESSED] = nothing()
-    for alias, name in known_charsets.items():
-        if name in number_of:
-            add_known_name(letters_of(alias), number_of[SUPERSETS.get(name, name)])
-    for number in range(256):
-        IS_IN_NAME[number] = Py_UNICODE_ISALNUM(number) or is_one_of(number, b"-_.:")
-    return 0
-
-
-cdef Text letters_of(str name):
-    """Return the UTF-8 of a string, which has to be kept as long as the text."""
-    cdef Text text
-    text.at = <const Byte *>PyUnicode_AsUTF8AndSize(name, &text.size)
-    return text
+    for name, number in number_of.items():
+        CODEC_KINDS[number] = kind_of(name)
+        CODEC_FAMILIES[number] = families.setdefault(name[:6], number)
+    known = {alias.encode(): number_of[SUPERSETS.get(name, name)] for alias, name in known.items() if name in number_of}
+    for number, codec in enumerate(known.values()):
+        CHARSET_CODECS[number] = codec
+    return fill_names(&CHARSET_NAMES, list(known))
 
 
 cdef int kind_of(str name) except -1:
@@ -145,28 +124,12 @@ cdef int kind_of(str name) except -1:
     return IS_STATEFUL if name.startswith(("utf", "hz", "iso2022")) else IS_SINGLE_BYTE
 
 
-cdef int add_known_name(Text name, int codec) except -1:
-    cdef Size place = hash_of_name(name)
-    while KNOWN_NAMES[place].name.size:
-        place = (place + 1) & (NAME_PLACES - 1)
-    KNOWN_NAMES[place].name, KNOWN_NAMES[place].codec = name, codec
-    return 0
-
-
-cdef Size hash_of_name(Text name) noexcept nogil:
-    cdef uint32_t value = 2166136261u
-    cdef Size at
-    for at in range(name.size):
-        value = (value ^ <uint32_t>byte_at(name, at)) * 16777619u
-    return (value ^ value >> 16) & (NAME_PLACES - 1)
-
-
 fill_codecs()
 
 
-cdef inline Text codec_name(int codec) noexcept nogil:
-    """Return Python's name of a codec."""
-    return CODEC_NAMES[codec]
+cdef inline str codec_name(int codec):
+    """Return Python's name of a codec; "" for GUESSED."""
+    return CODECS[codec] if codec else ""
 
 
 cdef inline bint is_codec(int codec, int kinds) noexcept nogil:
@@ -177,73 +140,39 @@ cdef inline bint is_codec(int codec, int kinds) noexcept nogil:
 cdef int codec_of(Text declared) noexcept nogil:
     """Return the codec for a declared charset, or GUESSED."""
     cdef Byte[MAX_CHARSET_NAME] letters
-    cdef Size at, size = 0, place
-    cdef bint is_gap = False
-    cdef int byte
+    cdef Size at, size = 0
+    cdef int byte, number
     cdef Text name
-    if declared.size > MAX_CHARSET_NAME:
-        return GUESSED
-    for at in range(declared.size):
+    for at in range(min(declared.size, <Size>MAX_CHARSET_NAME)):
         byte = lower(byte_at(declared, at))
-        if byte > 127:
-            return GUESSED
-        if not is_letter(byte) and not is_digit(byte):
-            is_gap = size > 0
-            continue
-        if is_gap and size < MAX_CHARSET_NAME:
-            letters[size] = 95
-            size += 1
-        if size < MAX_CHARSET_NAME:
+        if is_letter(byte) or is_digit(byte):
             letters[size] = byte
             size += 1
-        is_gap = False
+        elif size and letters[size - 1] != c"_":
+            letters[size] = c"_"
+            size += 1
     name.at, name.size = letters, size
-    if starts_with(name, b"x_"):
-        name = rest(name, 2)
-    place = hash_of_name(name)
-    while KNOWN_NAMES[place].name.size:
-        if equal(KNOWN_NAMES[place].name, name):
-            return KNOWN_NAMES[place].codec
-        place = (place + 1) & (NAME_PLACES - 1)
-    return GUESSED
+    name = stripped(rest(name, 2 if starts_with(name, b"x_") else 0), b"_")
+    number = number_of_name(&CHARSET_NAMES, name)
+    return CHARSET_CODECS[number] if number >= 0 else GUESSED
 
 
 cdef int names_in(Text data, int *names) noexcept nogil:
-    """Find the codecs of the charsets that bytes name: charset=…, encoding="…" and =?…?; at most 60."""
-    cdef int count = add_names(data, literal(b"charset="), names)
-    count += add_names(data, literal(b"encoding="), names + count)
-    return count + add_names(data, literal(b"=?"), names + count)
-
-
-cdef int add_names(Text data, Text mark, int *names) noexcept nogil:
-    cdef Size at = next_mark(data, mark, 0), next, start, end
-    cdef int count
-    for count in range(MAX_NAMES_IN):
-        if at < 0:
-            return count
-        start = at + mark.size
-        at = next_mark(data, mark, start) if count + 1 < MAX_NAMES_IN else NOWHERE
-        next = min(start + MAX_CHARSET_NAME, at if at >= 0 else data.size)
-        while start < next and not IS_IN_NAME[<Byte>byte_at(data, start)]:
-            start += 1
-        end = start
-        while end < next and end < data.size and IS_IN_NAME[<Byte>byte_at(data, end)]:
-            end += 1
-        names[count] = codec_of(piece(data, start, end))
-    return MAX_NAMES_IN
-
-
-cdef Size next_mark(Text data, Text mark, Size at) noexcept nogil:
-    """Return where a mark with "=" in it is next, in letters of any case."""
-    cdef Size before = find_byte(mark, 61, 0), k, equals = find_byte(data, 61, at + before)
-    while equals >= 0:
-        k = 0
-        while k < mark.size and lower(byte_at(data, equals - before + k)) == byte_at(mark, k):
-            k += 1
-        if k == mark.size:
-            return equals - before
-        equals = find_byte(data, 61, equals + 1)
-    return NOWHERE
+    """Find the codecs of the charsets that bytes name: charset=…, encoding="…" and =?…?; MAX_NAMES_IN at most."""
+    cdef Size at = find_byte(data, EQUALS, 0), next, start
+    cdef int count = 0
+    cdef Text name
+    while at >= 0 and count < MAX_NAMES_IN:
+        next = find_byte(data, EQUALS, at + 1)
+        if (byte_at(data, at + 1) == c"?" or is_in_any_case(piece(data, at - 7, at), literal(b"charset"))
+                or is_in_any_case(piece(data, at - 8, at), literal(b"encoding"))):
+            start = 0
+            name = piece(data, at + 1, min(at + MAX_CHARSET_NAME, or_end(data, next)))
+            next_of(name, b"\"'?*<>();,/& \t\r\n", &start, &name)
+            names[count] = codec_of(name)
+            count += 1
+        at = next
+    return count
 
 
 # UTF-8
@@ -385,7 +314,7 @@ cdef int declared_codec(str declared) except -1:
 
 def codec(str declared not None):
     """Return Python's name of the codec for a declared charset; "" if it has to be guessed."""
-    return latin_of(codec_name(declared_codec(declared)))
+    return codec_name(declared_codec(declared))
 
 
 def known_codecs():

@@ -31,19 +31,9 @@ cdef enum:  # why a charset is not the declared one, unless AS_DECLARED
     NAMED_IN_TEXT = 7
     NAMED_IN_MESSAGE = 8
 
-cdef Byte[256] IS_PLAIN_MARK  # ASCII, and marks that are the same in all of Windows' charsets
-cdef Byte[256] IS_ONLY_IN_15  # letters in ISO-8859-15, marks in windows-1252
-
-
-cdef int fill_marks() except -1:
-    cdef int byte
-    for byte in range(256):
-        IS_PLAIN_MARK[byte] = byte < 128 or byte in b"\x85\x91\x92\x93\x94\x95\x96\x97\x99\xa0\xa9\xae"
-        IS_ONLY_IN_15[byte] = byte in b"\xa4\xa6\xa8\xb4\xb8\xbc\xbd\xbe"
-    return 0
-
-
-fill_marks()
+# Marks that are the same in all of Windows' charsets; letters in ISO-8859-15, marks in windows-1252.
+cdef const char *PLAIN_MARKS = b"\x85\x91\x92\x93\x94\x95\x96\x97\x99\xa0\xa9\xae"
+cdef const char *ONLY_IN_15 = b"\xa4\xa6\xa8\xb4\xb8\xbc\xbd\xbe"
 
 
 cdef int find_charset(Context *context, Text data, int declared, int *why) except -1 nogil:
@@ -54,7 +44,9 @@ cdef int find_charset(Context *context, Text data, int declared, int *why) excep
     cdef Arena *arena = context.arena
     cdef int marked = marked_codec(data, why)
     cdef Text sample
-    if (is_codec(declared, IS_TWO_BYTES) and has(data, 0)) or (marked and same_family(marked, declared)):
+    if (is_codec(declared, IS_TWO_BYTES) and has(data, 0)) or (
+        marked and CODEC_FAMILIES[marked] == CODEC_FAMILIES[declared]
+    ):
         why[0] = AS_DECLARED
         return declared
     if marked:
@@ -65,7 +57,7 @@ cdef int find_charset(Context *context, Text data, int declared, int *why) excep
             return declared
         why[0] = IS_ASCII_ONLY
         return ASCII
-    if declared in (GUESSED, CP1252) and is_ascii_or_marks(data):
+    if declared in (GUESSED, CP1252) and count_of(data, PLAIN_MARKS) == count_high(data):
         why[0] = AS_DECLARED if declared else FOUND_BY_BYTES
         return CP1252
     if has(data, 60):
@@ -114,31 +106,27 @@ cdef int marked_codec(Text data, int *why) noexcept nogil:
     return GUESSED
 
 
-cdef bint same_family(int codec, int other) noexcept nogil:
-    """Tell whether both codecs are of UTF-16, UTF-32 or ISO-2022, or the same."""
-    return equal(piece(codec_name(codec), 0, 6), piece(codec_name(other), 0, 6))
-
-
-cdef bint is_ascii_or_marks(Text data) noexcept nogil:
-    cdef Size at
-    for at in range(data.size):
-        if not IS_PLAIN_MARK[<Byte>byte_at(data, at)]:
-            return False
-    return True
+cdef Size count_of(Text text, const char *letters) noexcept nogil:
+    """Count the bytes above 0x7f of a text that are a literal's."""
+    cdef Size at, found = 0
+    for at in range(text.size):
+        found += byte_at(text, at) > 127 and is_one_of(byte_at(text, at), letters)
+    return found
 
 
 cdef int without_tags(Arena *arena, Text data, Text *result) except -1 nogil:
     """Return the text between the tags of a page: the letters of tags are of no language."""
-    cdef Size at = find_byte(data, 60, 0), next, end
+    cdef Size at = find_byte(data, 60, 0), end
+    cdef Text tag
     cdef Writer to
     start_writer(&to, arena, data.size)
-    put(&to, piece(data, 0, at if at >= 0 else data.size))
-    while at >= 0:
-        next = find_byte(data, 60, at + 1)
-        end = find_byte(piece(data, 0, next if next >= 0 else data.size), 62, at + 1)
+    put(&to, piece(data, 0, or_end(data, at)))
+    while 0 <= at < data.size:
+        tag = until(data, 60, at + 1)
+        end = find_byte(tag, 62, 0)
         put_byte(&to, 32)
-        put(&to, piece(data, end + 1 if end >= 0 else at + 1, next if next >= 0 else data.size))
-        at = next
+        put(&to, rest(tag, end + 1))
+        at += 1 + tag.size
     result[0] = written(&to)
     return 0
 
@@ -146,51 +134,29 @@ cdef int without_tags(Arena *arena, Text data, Text *result) except -1 nogil:
 cdef int take_sample(Arena *arena, Text data, Text *result) except -1 nogil:
     """Take the first words that are not all ASCII, and their neighbours: others may be English."""
     cdef Writer pieces, near
-    cdef Size at = 0, count = 0, end = 0, size = 0
+    cdef Size at = 0
     cdef Text part, word, before = nothing()
     cdef bint was_high = False, is_high
     start_writer(&pieces, arena, SAMPLED_PIECE)
-    while at < data.size and count < MAX_PIECES:
+    while at < data.size and pieces.size < MAX_PIECES * SAMPLED_PIECE:
         part = piece(data, at, at + SAMPLED_PIECE)
         if not is_ascii(part):
             put(&pieces, part)
-            count += 1
         at += SAMPLED_PIECE
-    data = written(&pieces)
+    data, at = written(&pieces), 0
     start_writer(&near, arena, MAX_SAMPLE)
-    while size <= MAX_SAMPLE:
-        word = next_sample_word(data, end, &end)
-        if not word.size:
-            break
+    while near.size <= MAX_SAMPLE and next_of(data, b" \t\n\v\f\r", &at, &word):
         is_high = not is_ascii(word)
         if is_high and before.size:
-            put_sampled(&near, before)
-            size += before.size + 1
+            put(&near, before)
+            put_byte(&near, 32)
         if is_high or was_high:
-            put_sampled(&near, word)
-            size += word.size + 1
+            put(&near, word)
+            put_byte(&near, 32)
         before = nothing() if is_high or was_high else word
         was_high = is_high
-    result[0] = piece(written(&near), 0, MAX_SAMPLE)
+    result[0] = piece(written(&near), 0, min(near.size - 1, MAX_SAMPLE))
     return 0
-
-
-cdef inline int put_sampled(Writer *to, Text word) except -1 nogil:
-    if to.size:
-        put_byte(to, 32)
-    return put(to, word)
-
-
-cdef Text next_sample_word(Text data, Size at, Size *end) noexcept nogil:
-    """Return the next word between white space, from an offset on, and where it ends; nothing behind the last."""
-    cdef Size start
-    while is_space(byte_at(data, at)):
-        at += 1
-    start = at
-    while at < data.size and not is_space(byte_at(data, at)):
-        at += 1
-    end[0] = at
-    return piece(data, start, at)
 
 
 cdef bint is_nearly_utf8(Text sample) noexcept nogil:
@@ -240,7 +206,7 @@ cdef int cheapest(Context *context, Text sample, int declared, Text data, int *w
     plainly = as_letters
     if candidate.is_western and not as_letters and sample.size > SHORT_SAMPLE:
         plainly = WESTERN_LETTER * sample.size // 10
-    if usual == declared or not is_only_in_15(sample):
+    if usual == declared or not count_of(sample, ONLY_IN_15):
         if cost_in(arena, sample, candidate, plainly) < plainly:  # no other need be looked at
             why[0] = AS_DECLARED if usual == declared else FOUND_BY_BYTES
             return usual
@@ -277,14 +243,6 @@ cdef int cheapest(Context *context, Text sample, int declared, Text data, int *w
     else:
         why[0] = NAMED_IN_MESSAGE if cost == NEARBY_LESS else FOUND_BY_BYTES
     return best
-
-
-cdef bint is_only_in_15(Text sample) noexcept nogil:
-    cdef Size at
-    for at in range(sample.size):
-        if IS_ONLY_IN_15[<Byte>byte_at(sample, at)]:
-            return True
-    return False
 
 
 cdef bint may_be(Text sample, int codec) noexcept nogil:

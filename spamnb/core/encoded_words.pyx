@@ -15,12 +15,6 @@ cdef void start_context(Context *context, Arena *arena, Text data) noexcept nogi
     context.finds_left, context.name_count = MAX_FOUND, NOWHERE
 
 
-cdef void start_without_context(Context *context, Arena *arena) noexcept nogil:
-    """Begin to read texts that are in no message: as many charsets are found as there are."""
-    context.arena, context.data = arena, nothing()
-    context.finds_left, context.name_count = UNLIMITED, 0
-
-
 cdef int read_text(Context *context, Text body, int encoding, Text charset, Decoding *result) except -1 nogil:
     """Read the body of a leaf, of an encoding and a charset as declared."""
     cdef Undone undone
@@ -30,15 +24,10 @@ cdef int read_text(Context *context, Text body, int encoding, Text charset, Deco
     return text_and_charset(context, undone.data, codec_of(charset), &result.text, &result.codec, &result.why_charset)
 
 
-cdef int decode(Context *context, Text data, Text charset, Text *result) except -1 nogil:
+cdef int decode(Context *context, Text data, int declared, Text *result) except -1 nogil:
     """Decode bytes by their declared charset if they fit it, else by the one that is found."""
-    return decode_by(context, data, codec_of(charset), result)
-
-
-cdef int decode_by(Context *context, Text data, int declared, Text *result) except -1 nogil:
     cdef int codec = 0, why = 0
-    result[0] = data
-    return text_and_charset(context, data, declared, result, &codec, &why) if data.size else 0
+    return text_and_charset(context, data, declared, result, &codec, &why)
 
 
 cdef int text_and_charset(
@@ -47,10 +36,8 @@ cdef int text_and_charset(
     """Find the text of bytes, their codec, and why it is not the declared one."""
     cdef bint is_done = False
     codec[0] = charset_of(context, data, declared, why, &is_done)
-    if is_done:
-        result[0] = data
-        return 0
-    return by_codec(context.arena, data, codec[0], result)
+    result[0] = data
+    return 0 if is_done else by_codec(context.arena, data, codec[0], result)
 
 
 cdef int charset_of(Context *context, Text data, int declared, int *why, bint *is_done) except -1 nogil:
@@ -105,15 +92,15 @@ cdef int readable_value(Context *context, Text raw, int codec, Text *result) exc
     Neighbours of one charset are decoded together: many senders cut a multi-byte character in two.
     """
     cdef Writer to, words  # words: bytes of encoded words that wait to be decoded together
-    cdef Text charset = nothing(), name = nothing(), between, text, decoded  # charset: of all these words
-    cdef Size copied = 0, start = find(raw, literal(b"=?"), 0), mark, end, blank
-    cdef int coding
+    cdef Text between, decoded
+    cdef Size copied = 0, start = find(raw, literal(b"=?"), 0), mark, end
+    cdef int coding, charset = GUESSED, named  # charset: of the words that wait
     codec = believed(codec)
     result[0] = raw
     if start < 0:
         if is_ascii(raw) and not has(raw, 27) and not has(raw, 0) and not is_codec(codec, IS_STATEFUL):
             return 0
-        return decode_by(context, raw, codec, result)
+        return decode(context, raw, codec, result)
     start_writer(&to, context.arena, raw.size)
     start_writer(&words, context.arena, raw.size)
     while start >= 0:
@@ -121,31 +108,28 @@ cdef int readable_value(Context *context, Text raw, int codec, Text *result) exc
         if mark < 0:
             break
         coding = lower(byte_at(raw, mark + 1)) if byte_at(raw, mark + 2) == 63 else END
-        if coding != 98 and coding != 113:  # b, q
+        if coding != c"b" and coding != c"q":
             start = find(raw, literal(b"=?"), start + 2)
             continue
         end = find(raw, literal(b"?="), mark + 3)
         if end < 0:
             break
-        blank = copied
-        while blank < start and is_one_of(byte_at(raw, blank), b" \t\r\n"):
-            blank += 1
-        # White space between two words only separates them.
-        between = piece(raw, copied if not copied or blank < start else start, start)
-        name = charset_name(piece(raw, start + 2, mark))
-        if between.size or not same_letters(name, charset):
-            put_decoded(context, &to, written(&words), codec_of(charset))
+        between = piece(raw, copied, start)
+        if copied and not stripped(between, b" \t\r\n").size:  # white space between two words only separates them
+            between = nothing()
+        named = codec_of(until(piece(raw, start + 2, mark), c"*", 0))
+        if between.size or named != charset:
+            put_decoded(context, &to, written(&words), charset)
             put_decoded(context, &to, between, codec)
-            words.size, charset = 0, name
-        text = piece(raw, mark + 3, end)
-        if coding == 98:
-            decode_base64(context.arena, text, &decoded)
+            words.size, charset = 0, named
+        if coding == c"b":
+            decode_base64(context.arena, piece(raw, mark + 3, end), &decoded)
         else:
-            decode_quoted(context.arena, text, True, &decoded)
+            decode_quoted(context.arena, piece(raw, mark + 3, end), c"=", True, &decoded)
         put(&words, decoded)
         copied = end + 2
         start = find(raw, literal(b"=?"), copied)
-    put_decoded(context, &to, written(&words), codec_of(charset))
+    put_decoded(context, &to, written(&words), charset)
     put_decoded(context, &to, rest(raw, copied), codec)
     result[0] = written(&to)
     return 0
@@ -153,45 +137,10 @@ cdef int readable_value(Context *context, Text raw, int codec, Text *result) exc
 
 cdef int put_decoded(Context *context, Writer *to, Text data, int codec) except -1 nogil:
     cdef Text text
-    decode_by(context, data, codec, &text)
-    return put(to, text)
-
-
-cdef Text charset_name(Text written) noexcept nogil:
-    """Return the charset of charset*language, as str.strip() does with a character for each byte."""
-    cdef Size start = 0, end = find_byte(written, 42, 0)
-    end = end if end >= 0 else written.size
-    while start < end and is_white(byte_at(written, start)):
-        start += 1
-    while end > start and is_white(byte_at(written, end - 1)):
-        end -= 1
-    return piece(written, start, end)
-
-
-cdef bint same_letters(Text name, Text other) noexcept nogil:
-    """Tell whether two names are the same in lower case, with a character for each byte."""
-    cdef Size at
-    if name.size != other.size or equal(name, other):
-        return name.size == other.size
-    for at in range(name.size):
-        if Py_UNICODE_TOLOWER(byte_at(name, at)) != Py_UNICODE_TOLOWER(byte_at(other, at)):
-            return False
-    return True
-
-
-cdef int percent_decoded(Arena *arena, Text text, Text *result) except -1 nogil:
-    """Decode %41: quoted-printable (=41) with another sign."""
-    cdef Writer quoted
-    cdef Size at
-    cdef int byte
-    start_writer(&quoted, arena, text.size + 16)
-    for at in range(text.size):
-        byte = byte_at(text, at)
-        if byte == 61:
-            put_literal(&quoted, b"=3D")
-        else:
-            put_byte(&quoted, 61 if byte == 37 else byte)
-    return decode_quoted(arena, written(&quoted), False, result)
+    if data.size:
+        decode(context, data, codec, &text)
+        put(to, text)
+    return 0
 
 
 # For Python
@@ -228,78 +177,38 @@ cdef tuple described(Decoding *decoding):
     return (
         encoding_names(decoding.encoding, decoding.other_encoding),
         WHY_ENCODING[decoding.why_encoding].format(decoding.high_bytes),
-        latin_of(codec_name(decoding.codec)),
+        codec_name(decoding.codec),
         WHY_CHARSET[decoding.why_charset],
     )
 
 
-cdef class Surroundings:
+cdef class Surroundings(Memory):
     """The message around texts: it may name charsets, and only so many are found in it."""
 
-    cdef Arena arena
     cdef Context context
     cdef bytes data
 
-    def __cinit__(self, bytes data not None):
-        self.data = data
-        start_arena(&self.arena)
+    def __cinit__(self, bytes data=None):
+        self.data = data or b""
         start_context(&self.context, &self.arena, text_of(self.data))
-
-    def __dealloc__(self):
-        free_arena(&self.arena)
-
-    @property
-    def finds_left(self):
-        return self.context.finds_left
-
-
-cdef Surroundings surroundings(Surroundings around):
-    """Return the given ones, ready to decode one more text, or those of a text in no message."""
-    if around is None:
-        around = Surroundings(b"")
-        start_without_context(&around.context, &around.arena)
-    clear_arena(&around.arena)
-    return around
-
-
-def decode_bytes(bytes data not None, str declared="", Surroundings around=None):
-    """Return the text of bytes by their declared charset if they fit it, else by the one that is found."""
-    return found_text(data, declared, around)[0]
+        if data is None:
+            self.context.finds_left, self.context.name_count = UNLIMITED, 0
 
 
 def found_text(bytes data not None, str declared="", Surroundings around=None):
     """Return the text of bytes, Python's name of their charset, and why it is not the declared one."""
     cdef int codec = declared_codec(declared), why = 0
     cdef Text text = text_of(data), result
-    around = surroundings(around)
+    around = around or Surroundings()
+    clear_arena(&around.arena)
     with nogil:
         text_and_charset(&around.context, text, codec, &result, &codec, &why)
-    return str_of(result), latin_of(codec_name(codec)), WHY_CHARSET[why]
-
-
-def found_charset(bytes data not None, str declared="", Surroundings around=None):
-    """Return Python's name of the charset of bytes that are not plain ASCII, and why it is not the declared one."""
-    cdef int codec = declared_codec(declared), why = 0
-    cdef Text text = text_of(data)
-    around = surroundings(around)
-    with nogil:
-        codec = find_charset(&around.context, text, codec, &why)
-    return latin_of(codec_name(codec)), WHY_CHARSET[why]
-
-
-def decode_as(bytes data not None, str name not None):
-    """Return the text of bytes by the codec of this name; what it has no characters for is replaced by U+FFFD."""
-    cdef Surroundings around = surroundings(None)
-    cdef int codec = CODECS.index(name)
-    cdef Text text = text_of(data), result
-    with nogil:
-        by_codec(&around.arena, text, codec, &result)
-    return str_of(result)
+    return str_of(result), codec_name(codec), WHY_CHARSET[why]
 
 
 def undo_transfer(bytes data not None, str declared="", bint is_text=True):
     """Return a body as it was before it was encoded, how it was encoded, and why not as declared."""
-    cdef Surroundings around = surroundings(None)
+    cdef Surroundings around = Surroundings()
     cdef int encoding = BASE64 if declared == "base64" else QUOTED if declared == "quoted" else AS_IT_IS
     cdef Text body = text_of(data)
     cdef Undone undone
@@ -314,7 +223,8 @@ def readable(str value not None, str charset="", Surroundings around=None):
     cdef bytes raw = value.encode("latin-1")
     cdef Text text = text_of(raw), result
     cdef int codec = declared_codec(charset)
-    around = surroundings(around)
+    around = around or Surroundings()
+    clear_arena(&around.arena)
     with nogil:
         readable_value(&around.context, text, codec, &result)
     return str_of(result)

@@ -320,14 +320,10 @@ cdef bint is_tag(Text word) noexcept nogil:
 
 def canonical(bytes raw) -> bytes:
     """Return the form in which copies of a message are the same: line feeds, no empty lines at the end."""
-    cdef Arena arena
+    cdef Memory memory = Memory()
     cdef Text text
-    start_arena(&arena)
-    try:
-        make_canonical(&arena, text_of(raw), &text)
-        return raw if text.size == len(raw) and text.at == text_of(raw).at else bytes_of(text)
-    finally:
-        free_arena(&arena)
+    make_canonical(&memory.arena, text_of(raw), &text)
+    return raw if text.size == len(raw) and text.at == text_of(raw).at else bytes_of(text)
 
 
 def header_start(bytes data) -> int:

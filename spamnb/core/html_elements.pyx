@@ -1,13 +1,6 @@
 # Elements and attributes of HTML by their names: what a tag does to the text before, in and behind it.
-#
-# Tables of names are filled at import and never change. Their hash is seeded with Python's own secret, so that nobody
-# can write names that collide; the tables that html_sheets.pyx makes of a page have the same hash.
-
-from libc.stdint cimport int16_t
 
 cdef enum:
-    MAX_TABLE_NAMES = 256
-    TABLE_SLOTS = 1024  # a power of 2
     MAX_KINDS = 128
 
 cdef enum:  # elements without an end are never followed, blocks always: their end ends what they hold
@@ -49,12 +42,6 @@ cdef enum:  # attributes that are read, in the order of ATTRIBUTES: where the el
     LOOKS = (1 << ATTR_TEXT + 1) - (1 << ATTR_BACKGROUND)
 
 
-cdef struct NameTable:
-    Text[MAX_TABLE_NAMES] names
-    int16_t[TABLE_SLOTS] slots  # numbers of names, each + 1; 0 where there is nothing
-    uint32_t[32] sizes  # of the names that start with a letter, as bits; most words are told apart by them
-
-
 cdef struct ElementKind:
     int gap  # byte that separates the words before and after it; 0 if none does
     int followed
@@ -63,47 +50,6 @@ cdef struct ElementKind:
     bint before_text  # stands before the text of a page
     bint ended_by_next  # the start of such an element ends one that is open
     bint gap_at_any_end  # even if none is open
-
-
-cdef uint64_t HASH_SEED = <uint64_t><Py_ssize_t>hash(b"spamnb names")
-cdef uint64_t HASH_FACTOR = <uint64_t><Py_ssize_t>hash(b"spamnb factor") | 1
-
-
-cdef int fill_names(NameTable *table, list names) except -1:
-    """Fill a table with names, which the list keeps in memory."""
-    cdef Size slot
-    if len(names) > MAX_TABLE_NAMES:
-        raise ValueError(names)
-    memset(table, 0, sizeof(NameTable))
-    for number, name in enumerate(names):
-        table.names[<Size>number] = text_of(name)
-        table.sizes[(name[0] if name else 0) & 31] |= 1u << min(len(name), 31)
-        slot = hash_of(text_of(name), HASH_SEED) & (TABLE_SLOTS - 1)
-        while table.slots[slot]:
-            slot = (slot + 1) & (TABLE_SLOTS - 1)
-        table.slots[slot] = number + 1
-    return 0
-
-
-cdef int name_number(const NameTable *table, Text name, uint64_t hash) noexcept nogil:
-    """Return the number of a name by its hash, NOWHERE if the table does not have it."""
-    cdef Size slot = hash & (TABLE_SLOTS - 1)
-    cdef int number
-    while table.slots[slot]:
-        number = table.slots[slot] - 1
-        if equal(table.names[number], name):
-            return number
-        slot = (slot + 1) & (TABLE_SLOTS - 1)
-    return NOWHERE
-
-
-cdef inline bint may_have_name(const NameTable *table, Text name) noexcept nogil:
-    """Tell whether a table has a name that is as long and starts with this letter, in either case."""
-    return table.sizes[byte_at(name, 0) & 31] >> min(name.size, <Size>31) & 1
-
-
-cdef inline int number_of_name(const NameTable *table, Text name) noexcept nogil:
-    return name_number(table, name, hash_of(name, HASH_SEED)) if may_have_name(table, name) else NOWHERE
 
 
 LINE_GAPS = (
@@ -143,9 +89,7 @@ cdef ElementKind element_kind(bytes name):
 
 cdef int fill_element_kinds() except -1:
     cdef Size number
-    if len(ELEMENTS) > MAX_KINDS:
-        raise ValueError(ELEMENTS)
-    for number in range(len(ELEMENTS)):
+    for number in range(min(len(ELEMENTS), MAX_KINDS)):
         ELEMENT_KINDS[number] = element_kind(ELEMENTS[number])
     fill_names(&ELEMENT_NAMES, ELEMENTS)
     return fill_names(&ATTRIBUTE_NAMES, ATTRIBUTES)

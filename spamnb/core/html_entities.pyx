@@ -113,25 +113,12 @@ cdef Char referred_by_name(Text text, bint in_attribute, Size *size) noexcept no
     return REFERENCE_LETTERS[number]
 
 
-cdef int unescaped(Arena *arena, Text text, bint in_attribute, Text *result) except -1 nogil:
-    """Make a text with its character references replaced; the text itself if it has none."""
+cdef int unescaped(Arena *arena, Text text, Text *result) except -1 nogil:
+    """Make the value of an attribute with its character references replaced; the text itself if it has none."""
     cdef Writer to
     result[0] = text
     if has(text, c"&"):
         start_writer(&to, arena, text.size)
-        put_unescaped(&to, text, in_attribute)
+        put_unescaped(&to, text, True)
         result[0] = written(&to)
     return 0
-
-
-def unescape(text: str, attribute: bool = False) -> str:
-    """Return a text with its character references replaced."""
-    cdef Arena arena
-    cdef Text escaped, result
-    start_arena(&arena)
-    try:
-        text_of_str(&arena, text, &escaped)
-        unescaped(&arena, escaped, attribute, &result)
-        return str_of(result)
-    finally:
-        free_arena(&arena)

@@ -20,10 +20,11 @@ cpdef enum:
 cdef enum:
     MAX_TARGET = 2000  # characters of an address
     MAX_DEPTH = 512  # open elements; deeper ones are not followed (browsers stop there, too)
-    MAX_NAME = 40  # characters of an element's name
+    MAX_NAME = 40  # bytes of an element's name
     ELEMENT_SLOTS = 256  # a power of 2
     STEPS_OF_SHEET = 30
     STEPS_OF_STYLE = 4
+    KNOWN_SLOTS = 512  # a power of 2: style attributes that are remembered, of which nine in ten repeat
 
 
 cdef struct TagCount:
@@ -54,28 +55,31 @@ cdef struct OpenElement:  # and what is around it
     Element *element
     Style style  # that the elements around give
     Size innermost  # depth of the innermost element of the same name around
-    Size trait_count  # how many of the sheet's traits it has
+    (Trait *)[MAX_TRAITS] traits  # that rules ask for
+    Size trait_count
+
+
+cdef struct KnownStyle:  # by the hash of a style attribute and the rules that go with it
+    uint64_t hash
+    Style style
 
 
 cdef struct PageReader:
     Arena *arena
     TagScanner scanner
-    StyleSheet *sheet  # NULL as long as there is none
+    StyleSheet sheet
     bint sheet_is_whole  # it has all the style sheets of the page
     bint sheet_is_late  # a style sheet came after text
     bint has_text_tags  # a tag that does not stand before the text
     Page *page
     Writer shown
     Writer hidden
-    Writer scratch
-    KnownStyles known
+    KnownStyle[KNOWN_SLOTS] known
     Element *elements  # the first is "table"
     int element_count
     int16_t[ELEMENT_SLOTS] slots  # by hash of the name: numbers of elements, each + 1
     OpenElement *open
     Size depth
-    int *open_traits  # of the open elements, one behind the other
-    Size open_trait_count
     Style style  # that the open elements give
     int view  # of the text that follows
     Size work  # steps up to here, but for those of the style sheet
@@ -84,20 +88,18 @@ cdef struct PageReader:
 
 cdef int render(Arena *arena, Text html, Size max_work, Page *page) except -1 nogil:
     """Read a page, whatever it is, in one pass; look at its styles for so many steps."""
-    cdef PageReader reader
-    memset(&reader, 0, sizeof(PageReader))
-    reader.arena, reader.page, reader.max_work = arena, page, max_work
+    cdef PageReader *reader = <PageReader *>allot(arena, sizeof(PageReader))
+    memset(reader, 0, sizeof(PageReader))
+    reader.arena, reader.sheet.arena, reader.page, reader.max_work = arena, arena, page, max_work
     start_scanner(&reader.scanner, arena, html)
     start_writer(&reader.shown, arena, html.size // 2)
     start_writer(&reader.hidden, arena, html.size // 16)
-    start_writer(&reader.scratch, arena, 1024)
     reader.elements = <Element *>allot(arena, MAX_ELEMENTS * sizeof(Element))
     reader.open = <OpenElement *>allot(arena, MAX_DEPTH * sizeof(OpenElement))
-    read_page(&reader)
-    if reader.sheet_is_late and may_style(&reader):
-        restart_sheet(reader.sheet)
+    read_page(reader)
+    if reader.sheet_is_late and may_style(reader):
         reader.sheet_is_whole = True
-        read_page(&reader)
+        read_page(reader)
     return 0
 
 
@@ -117,6 +119,7 @@ cdef int read_page(PageReader *reader) except -1 nogil:
         at = start if start > at else at + 1
     reader.page.text = written(&reader.shown)
     reader.page.hidden = without_white(written(&reader.hidden))
+    close_elements(reader, 1)
     reader.page.work = all_work(reader)
     return count_tags(reader)
 
@@ -128,8 +131,8 @@ cdef int start_page(PageReader *reader) except -1 nogil:
     memset(reader.slots, 0, sizeof(reader.slots))
     reader.scanner.unquoted = 0
     reader.shown.size = reader.hidden.size = 0
-    reader.element_count = reader.depth = reader.open_trait_count = 0
-    reader.style = outermost_style()
+    reader.element_count = reader.depth = 0
+    reader.style = make_style(0, 0, 0, COLOUR_UNKNOWN, CSS_WHITE)  # a style sheet elsewhere may colour the text
     reader.view = SEEN
     return find_element(reader, literal(b"table"), &table)
 
@@ -147,7 +150,7 @@ cdef int count_tags(PageReader *reader) except -1 nogil:
 
 
 cdef inline Size all_work(const PageReader *reader) noexcept nogil:
-    return reader.work + (reader.sheet.work if reader.sheet is not NULL else 0)
+    return reader.work + reader.sheet.work
 
 
 cdef inline bint may_style(const PageReader *reader) noexcept nogil:
@@ -185,10 +188,9 @@ cdef int find_element(PageReader *reader, Text name, Element **element) except -
     """Find an element by its name as it stands in the page."""
     cdef Byte[MAX_NAME] letters
     cdef Text lower_name
-    name = first_chars(name, MAX_NAME)
+    name = piece(name, 0, MAX_NAME)
     lower_name.at, lower_name.size = letters, name.size
-    if name.size > MAX_NAME or not lower_ascii(name, letters):
-        lower_text(reader.arena, name, &lower_name)
+    lower_ascii(name, letters)
     return element_named(reader, lower_name, hash_of(lower_name, HASH_SEED), element)
 
 
@@ -220,36 +222,33 @@ cdef inline bint is_open(const PageReader *reader, const Element *element) noexc
     return element.innermost > 0 and element.innermost >= reader.elements[0].innermost
 
 
-cdef int enter(PageReader *reader, Element *element, const Style *own_style, bint has_traits) except -1 nogil:
+cdef void enter(PageReader *reader, Element *element, const Style *own_style) noexcept nogil:
     """Open an element."""
     cdef OpenElement *opened = &reader.open[reader.depth]
     cdef Size k
     if reader.depth == MAX_DEPTH:
-        return 0
+        return
     opened.element, opened.style, opened.innermost = element, reader.style, element.innermost
-    opened.trait_count = reader.sheet.ancestor_count if has_traits else 0
+    opened.trait_count = reader.sheet.own_count
     for k in range(opened.trait_count):
-        reader.sheet.traits[reader.sheet.ancestors[k]].open += 1
-        reader.open_traits[reader.open_trait_count + k] = reader.sheet.ancestors[k]
-    reader.open_trait_count += opened.trait_count
+        opened.traits[k] = reader.sheet.own[k]
+        opened.traits[k].open += 1
     reader.depth += 1
     element.innermost = reader.depth
     if own_style is not NULL:
         reader.style = nested(reader.style, own_style[0])
-    return 0
 
 
-cdef void leave(PageReader *reader, Element *element) noexcept nogil:
-    """End the innermost open element of a name, and all that it holds."""
-    cdef Size depth = element.innermost, k
+cdef void close_elements(PageReader *reader, Size depth) noexcept nogil:
+    """End the open element of a depth, and all that it holds."""
     cdef OpenElement *opened
+    cdef Size k
     while reader.depth >= depth:
         reader.depth -= 1
         opened = &reader.open[reader.depth]
         opened.element.innermost = opened.innermost
         for k in range(opened.trait_count):
-            reader.open_trait_count -= 1
-            reader.sheet.traits[reader.open_traits[reader.open_trait_count]].open -= 1
+            opened.traits[k].open -= 1
         reader.style = opened.style
 
 
@@ -284,7 +283,7 @@ cdef Size after_end_tag(PageReader *reader, Size at) except -1 nogil:
         if element.kind.role != ROLE_ROOT and element.kind.role != ROLE_BODY:  # what follows their end is still shown
             if element.kind.gap:
                 put_gap(reader, element.kind.gap)
-            leave(reader, element)
+            close_elements(reader, element.innermost)
             update_view(reader)
     elif element.kind.gap_at_any_end:
         put_gap(reader, element.kind.gap)
@@ -294,31 +293,26 @@ cdef Size after_end_tag(PageReader *reader, Size at) except -1 nogil:
 cdef Size after_start_tag(PageReader *reader, Size at) except -1 nogil:
     cdef TagScanner *scanner = &reader.scanner
     cdef Text html = scanner.html
-    cdef Size limit = tag_limit(scanner, at, False), end = skip_until(piece(html, 0, limit), at + 1, ENDS_NAME), after
+    cdef Size end = skip_until(piece(html, 0, at + 1 + MAX_TAG), at + 1, ENDS_NAME), after
     cdef Element *element
     cdef Style own_style
-    cdef bint has_style = False, has_traits = False
+    cdef bint has_style = False
     cdef int followed
-    if end == limit:
-        end = skip_until(piece(html, 0, tag_limit(scanner, at, True)), end, ENDS_NAME)
     find_element(reader, piece(html, at + 1, end), &element)
     element.tags += 1
     reader.has_text_tags |= not element.kind.before_text
     scanner.seen = 0
-    if end < limit and byte_at(html, end) == c">":
-        after = end + 1
-    else:
-        after = read_attributes(scanner, at, end)
+    after = end + 1 if byte_at(html, end) == c">" else read_attributes(scanner, at, end)
     if element.kind.ended_by_next and is_open(reader, element):
-        leave(reader, element)
-    if (scanner.seen or reader.sheet is not NULL) and may_style(reader):
+        close_elements(reader, element.innermost)
+    reader.sheet.own_count = 0
+    if (scanner.seen or reader.sheet.is_used) and may_style(reader):
         has_style = find_own_style(reader, element, &own_style)
-        has_traits = reader.sheet is not NULL and reader.sheet.ancestor_count > 0
     followed = element.kind.followed
     if followed == ALWAYS_FOLLOWED or (
-        followed == FOLLOWED_IF_STYLED and (has_style or has_traits or is_open(reader, element))
+        followed == FOLLOWED_IF_STYLED and (has_style or reader.sheet.own_count or is_open(reader, element))
     ):
-        enter(reader, element, &own_style if has_style else NULL, has_traits)
+        enter(reader, element, &own_style if has_style else NULL)
     update_view(reader)
     if element.kind.gap:
         put_gap(reader, element.kind.gap)
@@ -342,8 +336,9 @@ cdef Size after_raw(PageReader *reader, const Element *element, Size start) exce
         put_run(reader, content)
     elif element.kind.role == ROLE_SHEET and not reader.sheet_is_whole and has(content, c"{") and may_style(reader):
         reader.work += STEPS_OF_SHEET
-        need_sheet(reader)
-        add_sheet(reader.sheet, content, attribute(&reader.scanner, ATTR_MEDIA), reader.max_work - all_work(reader))
+        reader.scanner.with_classes = True
+        memset(reader.known, 0, sizeof(reader.known))
+        add_sheet(&reader.sheet, content, attribute(&reader.scanner, ATTR_MEDIA), reader.max_work - all_work(reader))
         reader.sheet_is_late |= reader.has_text_tags
     return end
 
@@ -363,14 +358,10 @@ cdef int put_text_in_place(PageReader *reader, int role, bint is_not_rendered) e
     return 0
 
 
-cdef bint shows_value(Text input_type) noexcept nogil:
+cdef bint shows_value(Text type) noexcept nogil:
     """Tell whether a type of <input> shows its value."""
-    cdef Byte[8] letters
-    cdef Text type
-    if input_type.size > 8 or not lower_ascii(input_type, letters):
-        return False
-    type.at, type.size = letters, input_type.size
-    return not type.size or is_(type, b"submit") or is_(type, b"button") or is_(type, b"reset") or is_(type, b"text")
+    return (not type.size or is_in_any_case(type, literal(b"submit")) or is_in_any_case(type, literal(b"button"))
+            or is_in_any_case(type, literal(b"reset")) or is_in_any_case(type, literal(b"text")))
 
 
 cdef int note_targets(PageReader *reader, int role) except -1 nogil:
@@ -390,10 +381,10 @@ cdef int note_targets(PageReader *reader, int role) except -1 nogil:
 
 cdef int add_target(Arena *arena, Texts *targets, Text value) except -1 nogil:
     """Add an address, if there is one, as a browser would follow it: no spaces around, no line ends."""
-    value = without_white(first_chars(value, MAX_TARGET))
-    replaced(arena, value, literal(b"\n"), literal(b""), &value)
-    replaced(arena, value, literal(b"\t"), literal(b""), &value)
-    replaced(arena, value, literal(b"\r"), literal(b""), &value)
+    value = without_space(first_chars(value, MAX_TARGET))
+    without_byte(arena, value, c"\n", &value)
+    without_byte(arena, value, c"\t", &value)
+    without_byte(arena, value, c"\r", &value)
     if value.size and targets.count < MAX_TARGETS:
         add_text(arena, targets, value)
     return 0
@@ -401,32 +392,26 @@ cdef int add_target(Arena *arena, Texts *targets, Text value) except -1 nogil:
 
 # Styles
 
-cdef int need_sheet(PageReader *reader) except -1 nogil:
-    """Make the style sheet of the page, if it has none."""
-    if reader.sheet is NULL:
-        new_sheet(reader.arena, &reader.sheet)
-        reader.open_traits = <int *>allot(reader.arena, MAX_DEPTH * MAX_TRAITS * sizeof(int))
-        reader.scanner.with_classes = True
-    return 0
-
-
 cdef int find_own_style(PageReader *reader, const Element *element, Style *style) except -1 nogil:
     """Find the style that style sheets and its attributes give an element; return whether there is one."""
     cdef TagScanner *scanner = &reader.scanner
     cdef int role = element.kind.role
     cdef Text css = attribute(scanner, ATTR_STYLE)
-    cdef Size css_chars = css.size if is_ascii(css) else count_chars(css)
-    cdef bint is_link = role == ROLE_LINK and has_attribute(scanner, ATTR_HREF), has_rules = False
+    cdef bint is_link = role == ROLE_LINK and has_attribute(scanner, ATTR_HREF)
     cdef Style declared = make_style(0, INHERITED, INHERITED, INHERITED, INHERITED)
-    reader.work += STEPS_OF_STYLE + css_chars // 2
-    if reader.sheet is not NULL:
-        match_rules(reader.sheet, element.name, attribute(scanner, ATTR_ID), attribute(scanner, ATTR_CLASS))
-        has_rules = reader.sheet.matched_count > 0
-    if has_rules or contains(css, b"--"):  # a variable
-        need_sheet(reader)
-        matched_style(reader.sheet, &reader.scratch, css, &declared)
-    elif css.size:
-        declared_inline(&reader.scratch, &reader.known, css, css_chars, &declared)
+    cdef uint64_t hash = 0
+    cdef KnownStyle *known
+    reader.work += STEPS_OF_STYLE + css.size // 2
+    if reader.sheet.is_used:
+        note_traits(&reader.sheet, element.name, attribute(scanner, ATTR_ID), attribute(scanner, ATTR_CLASS))
+        hash = find_matched(&reader.sheet, NULL)
+    if css.size or hash:
+        hash = hash_of(css, HASH_SEED + hash)
+        known = &reader.known[hash & (KNOWN_SLOTS - 1)]
+        if known.hash != hash:
+            compute_style(&reader.sheet, css, &known.style)
+            known.hash = hash
+        declared = known.style
     elif not is_link and not scanner.seen & LOOKS:
         return False
     style[0] = make_style(
@@ -454,20 +439,16 @@ cdef class RenderedPage:
 
 def render_page(html: str, most: int = MAX_WORK) -> RenderedPage:
     """Read a page, whatever it is; look at its styles for so many steps."""
-    cdef Arena arena
+    cdef Memory memory = Memory()
     cdef Text text
     cdef Page page
     cdef Size k, max_work = most
     cdef RenderedPage rendered = RenderedPage()
-    start_arena(&arena)
-    try:
-        text_of_str(&arena, html, &text)
-        with nogil:
-            render(&arena, text, max_work, &page)
-        rendered.text, rendered.hidden, rendered.work = str_of(page.text), str_of(page.hidden), page.work
-        rendered.links = [str_of(page.links.items[k]) for k in range(page.links.count)]
-        rendered.images = [str_of(page.images.items[k]) for k in range(page.images.count)]
-        rendered.tags = {str_of(page.tags[k].name): page.tags[k].times for k in range(page.tag_count)}
-        return rendered
-    finally:
-        free_arena(&arena)
+    text_of_str(&memory.arena, html, &text)
+    with nogil:
+        render(&memory.arena, text, max_work, &page)
+    rendered.text, rendered.hidden, rendered.work = str_of(page.text), str_of(page.hidden), page.work
+    rendered.links = [str_of(page.links.items[k]) for k in range(page.links.count)]
+    rendered.images = [str_of(page.images.items[k]) for k in range(page.images.count)]
+    rendered.tags = {str_of(page.tags[k].name): page.tags[k].times for k in range(page.tag_count)}
+    return rendered

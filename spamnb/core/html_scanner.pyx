@@ -1,33 +1,27 @@
 # Tags and comments of a page: where they end, and the attributes that are read of a tag.
 #
-# A page is scanned byte by byte; what counts as a space beyond ASCII is decoded. Each byte is read a few times at most:
-# a quote that does not end within MAX_TAG makes the tag be read twice, and no quote is tried again before `unquoted`.
+# A page is scanned byte by byte, as browsers do: names and values end at ASCII bytes. Each byte is read a few times at
+# most: a quote that does not end within MAX_TAG makes the tag be read twice, and no quote is tried again before
+# `unquoted`.
 
 cdef enum:
-    MAX_TAG = 4096  # characters of one tag that are read; a quote not closed by then was never meant
+    MAX_TAG = 4096  # bytes of one tag that are read; a quote not closed by then was never meant
 
-cdef enum:  # what ends at a byte: the name of an element, of an attribute, an unquoted value; or it is a space
+cdef enum:  # what ends at a byte: the name of an element, of an attribute, an unquoted value
     ENDS_NAME = 1
     ENDS_WORD = 2
     ENDS_VALUE = 4
-    IS_SPACE = 8
-    IS_UNCLEAR = 16  # the first byte of characters of which some are spaces
 
 cdef Byte[256] ENDINGS
 
 
-cdef int fill_endings() noexcept:
-    cdef int code
-    for code in range(0x3001):  # the last white space is U+3000
-        if Py_UNICODE_ISSPACE(code):
-            if code < 0x80:
-                ENDINGS[code] = ENDS_NAME | ENDS_WORD | ENDS_VALUE | IS_SPACE
-            else:  # the first byte of UTF-8
-                ENDINGS[0xC0 | code >> 6 if code < 0x800 else 0xE0 | code >> 12] = IS_UNCLEAR
-    ENDINGS[47] = ENDS_NAME | ENDS_WORD  # "/"
-    ENDINGS[61] = ENDS_WORD  # "="
-    ENDINGS[62] = ENDS_NAME | ENDS_WORD | ENDS_VALUE  # ">"
-    return 0
+cdef void fill_endings() noexcept:
+    cdef int byte
+    for byte in b" \t\n\v\f\r":
+        ENDINGS[byte] = ENDS_NAME | ENDS_WORD | ENDS_VALUE
+    ENDINGS[c"/"] = ENDS_NAME | ENDS_WORD
+    ENDINGS[c"="] = ENDS_WORD
+    ENDINGS[c">"] = ENDS_NAME | ENDS_WORD | ENDS_VALUE
 
 
 fill_endings()
@@ -36,7 +30,6 @@ fill_endings()
 cdef struct TagScanner:
     Arena *arena
     Text html  # without NULs, as browsers drop them, too
-    bint is_ascii
     bint with_classes  # classes and ids are read, which only style sheets ask for
     Size unquoted  # offset: a quote opened before is known to have no end
     int seen  # attributes of the tag read last, as bits by their numbers
@@ -44,20 +37,9 @@ cdef struct TagScanner:
 
 
 cdef int start_scanner(TagScanner *scanner, Arena *arena, Text html) except -1 nogil:
-    cdef Writer to
-    cdef Size start = 0, nul = find_byte(html, 0, 0)
     memset(scanner, 0, sizeof(TagScanner))
-    scanner.arena, scanner.html = arena, html
-    scanner.is_ascii = is_ascii(html)
-    if nul >= 0:
-        start_writer(&to, arena, html.size)
-        while nul >= 0:
-            put(&to, piece(html, start, nul))
-            start = nul + 1
-            nul = find_byte(html, 0, start)
-        put(&to, rest(html, start))
-        scanner.html = written(&to)
-    return 0
+    scanner.arena = arena
+    return without_byte(arena, html, 0, &scanner.html)
 
 
 cdef inline bint has_attribute(const TagScanner *scanner, int number) noexcept nogil:
@@ -69,11 +51,6 @@ cdef inline Text attribute(const TagScanner *scanner, int number) noexcept nogil
     return scanner.values[number] if has_attribute(scanner, number) else nothing()
 
 
-cdef inline Size or_end(Text html, Size at) noexcept nogil:
-    """Return an offset, or the end of the page for NOWHERE."""
-    return at if at >= 0 else html.size
-
-
 cdef inline Size skip_past_gt(Text html, Size at) noexcept nogil:
     """Return the offset behind the next ">"."""
     return min(or_end(html, find_byte(html, c">", at)) + 1, html.size)
@@ -82,52 +59,29 @@ cdef inline Size skip_past_gt(Text html, Size at) noexcept nogil:
 cdef Size skip_comment(Text html, Size at) noexcept nogil:
     """Return the offset behind a comment; it may be as short as <!-->."""
     at = find_byte(html, c">", at)
-    while at >= 0:
-        if byte_at(html, at - 1) == c"-" and byte_at(html, at - 2) == c"-":
-            return at + 1
+    while at >= 0 and not (byte_at(html, at - 1) == c"-" and byte_at(html, at - 2) == c"-"):
         at = find_byte(html, c">", at + 1)
-    return html.size
-
-
-cdef inline int ends_at(Text html, Size at) noexcept nogil:
-    """Return what ends at an offset, as bits: everything at the end of the page."""
-    cdef int byte = byte_at(html, at), ends = ENDS_NAME | ENDS_WORD | ENDS_VALUE
-    cdef Size after
-    if byte >= 0:
-        ends = ENDINGS[byte]
-    if ends == IS_UNCLEAR:
-        return ENDINGS[32] if is_white(char_at(html, at, &after)) else 0
-    return ends
+    return at + 1 if at >= 0 else html.size
 
 
 cdef inline Size skip_until(Text html, Size at, int ending) noexcept nogil:
-    """Return where something ends, as bits, from an offset on."""
-    while not ends_at(html, at) & ending:
+    """Return where something ends, as bits, from an offset on; at the end if nothing ends it."""
+    while at < html.size and not ENDINGS[<Byte>byte_at(html, at)] & ending:
         at += 1
-    return min(at, html.size)
+    return at
 
 
 cdef Size find_end_tag(Text html, Text name, Size start) noexcept nogil:
     """Return where the end tag of an element stands that holds no markup; at the end if it has none."""
-    cdef Size end = find(html, literal(b"</"), start), same
+    cdef Size end = find(html, literal(b"</"), start)
     cdef int behind
     while end >= 0:
-        same = 0
-        while same < name.size and lower(byte_at(html, end + 2 + same)) == byte_at(name, same):
-            same += 1
-        behind = byte_at(html, end + 2 + same)
-        if same == name.size and (behind == END or is_one_of(behind, b" \t\n\r\f/><")):
-            return end
+        behind = byte_at(html, end + 2 + name.size)
+        if is_in_any_case(piece(html, end + 2, end + 2 + name.size), name):
+            if behind == END or is_one_of(behind, b" \t\n\r\f/><"):
+                return end
         end = find(html, literal(b"</"), end + 1)
     return html.size
-
-
-cdef Size tag_limit(const TagScanner *scanner, Size at, bint exact) noexcept nogil:
-    """Return how far the tag at an offset is read: MAX_TAG bytes, which most tags end within; characters if exact."""
-    cdef Text html = scanner.html
-    if exact and not scanner.is_ascii:
-        return at + 1 + first_chars(piece(html, at + 1, at + 1 + 4 * MAX_TAG), MAX_TAG).size
-    return min(at + 1 + MAX_TAG, html.size)
 
 
 cdef Size read_attributes(TagScanner *scanner, Size at, Size start) except -1 nogil:
@@ -136,22 +90,13 @@ cdef Size read_attributes(TagScanner *scanner, Size at, Size start) except -1 no
     That is behind the first ">" that is not in quotes; if a quote does not end within MAX_TAG, behind the first of all.
     """
     cdef Text html = scanner.html
-    cdef Size limit = tag_limit(scanner, at, False), end
+    cdef Size limit = min(at + 1 + MAX_TAG, html.size), end
     if at >= scanner.unquoted:
         end = scan_attributes(scanner, start, limit)
-        if end < 0 and not scanner.is_ascii:
-            limit = tag_limit(scanner, at, True)
-            end = scan_attributes(scanner, start, limit)
         if end >= 0:
             return end + 1
-        end = or_end(html, find_byte(html, c">", start))
-        if end >= limit:
-            return min(end + 1, html.size)
         scanner.unquoted = or_end(html, find_byte(html, c"<", limit - 1))
-    else:
-        end = or_end(html, find_byte(html, c">", start))
-        if end > limit:
-            limit = tag_limit(scanner, at, True)
+    end = or_end(html, find_byte(html, c">", start))
     scan_attributes(scanner, start, min(end, limit))
     return min(end + 1, html.size)
 
@@ -168,8 +113,8 @@ cdef Size scan_attributes(TagScanner *scanner, Size at, Size limit) except -2 no
             break
         if byte == c"=":
             at += 1
-            while ends_at(html, at) & IS_SPACE:
-                at += char_size(byte_at(html, at))
+            while is_space(byte_at(html, at)):
+                at += 1
             byte = byte_at(html, at)
             if byte == c'"' or byte == c"'":
                 start = at + 1
@@ -183,8 +128,8 @@ cdef Size scan_attributes(TagScanner *scanner, Size at, Size limit) except -2 no
                 at = skip_until(html, at, ENDS_VALUE)
                 note_attribute(scanner, piece(html, name, name_end), piece(html, start, at))
             name = name_end = at
-        elif ends_at(html, at):
-            at += char_size(byte)
+        elif ENDINGS[byte]:
+            at += 1
         else:
             note_bare(scanner, piece(html, name, name_end))
             name = at
@@ -207,7 +152,7 @@ cdef int note_attribute(TagScanner *scanner, Text name, Text value) except -1 no
     cdef int number = attribute_number(name)
     if number >= 0 and not has_attribute(scanner, number) and (number < ATTR_CLASS or scanner.with_classes):
         scanner.seen |= 1 << number
-        unescaped(scanner.arena, value, True, &scanner.values[number])
+        unescaped(scanner.arena, value, &scanner.values[number])
     return 0
 
 

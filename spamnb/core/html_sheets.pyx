@@ -10,20 +10,18 @@
 #
 # All of it lies in the arena of the page. The limits below bound it, and `work` bounds how often rules are compared.
 
-from libc.stdlib cimport qsort
-
 cdef enum:
-    MAX_SHEETS = 256 * 1024  # characters of the style sheets of a page, without comments
+    MAX_SHEETS = 256 * 1024  # bytes of the style sheets of a page, without comments
     STEPS_OF_CHARACTER = 4  # as html_page.pyx counts them
     MAX_SELECTORS = 10000  # of a page
-    MAX_SELECTOR = 300  # characters of one
+    MAX_SELECTOR = 300  # bytes of one
     MAX_CLASSES = 20  # of an element
     MAX_TRAITS = MAX_CLASSES + 3  # and "*", its name, its id
-    MAX_CSS_VALUE = 300  # characters of a value
     MAX_REPLACED = 8  # variables in one value
-    MAX_QUERIES = 300  # characters of a list of media queries
+    MAX_QUERIES = 300  # bytes of a list of media queries
     NARROW = 360  # pixels: of the windows that mail is read in
     WIDE = 1000
+    TRAIT_SLOTS = 1024  # a power of 2
 
 cdef enum:  # kinds of traits
     IS_NAME = 0
@@ -33,125 +31,59 @@ cdef enum:  # kinds of traits
 
 
 cdef struct StyleRule:
-    Size number
+    int number
     StyleRule *next  # whose selector ends with the same trait
-    int *traits  # the rest of its selector: of the element, then of elements around it
+    Trait **own  # the rest of its selector: of the element
     Size own_count
-    Size trait_count
-    Declared *plain  # NULL if it declares nothing
-    Declared *important
+    Trait **around  # … and of elements around it
+    Size around_count
+    Declared *declared
 
 
 cdef struct Trait:  # a name, class or id in selectors, or a variable
     Text name
-    uint64_t hash
     int kind
-    StyleRule *first  # rule whose selector ends with it
-    StyleRule *last
+    Trait *next  # in the same slot
+    StyleRule *rules  # whose selector ends with it
     Size rule_count
-    bint is_ancestor  # rules ask for it around an element
     Size open  # how many of the open elements have it
     Size element  # number of the last element that had it
     Text value  # of a variable
-    bint has_value
 
 
 cdef struct StyleSheet:
     Arena *arena
-    Trait *traits
-    Size trait_count
-    Size trait_room
-    int *slots  # numbers of traits, each + 1
-    Size slot_count  # a power of 2
+    bint is_used
+    (Trait *)[TRAIT_SLOTS] slots
     Size selector_count
     Size size
     Size work  # steps, as of html_page.pyx
     Size element_count
-    StyleRule **matched  # by the last element
-    Size matched_count
-    Size matched_room
-    int[MAX_TRAITS] ancestors  # traits of the last element that rules ask for around others
-    Size ancestor_count
-    KnownStyles known
-
-
-cdef int new_sheet(Arena *arena, StyleSheet **sheet) except -1 nogil:
-    sheet[0] = <StyleSheet *>allot(arena, sizeof(StyleSheet))
-    memset(sheet[0], 0, sizeof(StyleSheet))
-    sheet[0].arena = arena
-    sheet[0].matched = <StyleRule **>with_room(arena, NULL, 0, &sheet[0].matched_room, sizeof(StyleRule *))
-    return 0
-
-
-cdef void restart_sheet(StyleSheet *sheet) noexcept nogil:
-    """Forget what was open, to read the page once more."""
-    cdef Size number
-    sheet.ancestor_count = 0
-    for number in range(sheet.trait_count):
-        sheet.traits[number].open = 0
+    (Trait *)[MAX_TRAITS] own  # of the last element, those that rules ask for
+    Size own_count
 
 
 # Traits
 
-cdef Size trait_slot(const StyleSheet *sheet, Text name, int kind, uint64_t hash) noexcept nogil:
-    """Return the slot of a trait, or the empty one where it would be."""
-    cdef Size slot = hash & <uint64_t>(sheet.slot_count - 1)
-    cdef const Trait *trait
-    while sheet.slots[slot]:
-        trait = &sheet.traits[sheet.slots[slot] - 1]
-        if trait.hash == hash and trait.kind == kind and equal(trait.name, name):
-            break
-        slot = (slot + 1) & (sheet.slot_count - 1)
-    return slot
-
-
-cdef int find_trait(const StyleSheet *sheet, Text name, int kind) noexcept nogil:
-    """Return the number of a trait; below 0 if no rule has it."""
-    if not sheet.slot_count:
-        return NOWHERE
-    return sheet.slots[trait_slot(sheet, name, kind, hash_of(name, HASH_SEED + kind))] - 1
-
-
-cdef int add_trait(StyleSheet *sheet, Text name, int kind) except -1 nogil:
-    """Return the number of a trait, which is added if it is new."""
-    cdef uint64_t hash = hash_of(name, HASH_SEED + kind)
-    cdef Size slot
-    cdef Trait *trait
-    if 2 * sheet.trait_count >= sheet.slot_count:
-        grow_slots(sheet)
-    slot = trait_slot(sheet, name, kind, hash)
-    if not sheet.slots[slot]:
-        sheet.traits = <Trait *>with_room(
-            sheet.arena, sheet.traits, sheet.trait_count, &sheet.trait_room, sizeof(Trait)
-        )
-        trait = &sheet.traits[sheet.trait_count]
+cdef Trait *find_trait(StyleSheet *sheet, Text name, int kind, bint is_added) except? NULL nogil:
+    """Return a trait by its name, NULL if no rule has it and it is not to be added."""
+    cdef Trait **slot = &sheet.slots[hash_of(name, HASH_SEED + kind) & (TRAIT_SLOTS - 1)]
+    cdef Trait *trait = slot[0]
+    while trait is not NULL and not (trait.kind == kind and equal(trait.name, name)):
+        trait = trait.next
+    if trait is NULL and is_added:
+        trait = <Trait *>allot(sheet.arena, sizeof(Trait))
         memset(trait, 0, sizeof(Trait))
-        trait.name, trait.kind, trait.hash = name, kind, hash
-        sheet.trait_count += 1
-        sheet.slots[slot] = sheet.trait_count
-    return sheet.slots[slot] - 1
-
-
-cdef int grow_slots(StyleSheet *sheet) except -1 nogil:
-    cdef Size number
-    cdef Trait *trait
-    sheet.slot_count = max(4 * sheet.slot_count, <Size>64)
-    sheet.slots = <int *>allot(sheet.arena, sheet.slot_count * sizeof(int))
-    memset(sheet.slots, 0, sheet.slot_count * sizeof(int))
-    for number in range(sheet.trait_count):
-        trait = &sheet.traits[number]
-        sheet.slots[trait_slot(sheet, trait.name, trait.kind, trait.hash)] = number + 1
-    return 0
+        trait.name, trait.kind, trait.next = name, kind, slot[0]
+        slot[0] = trait
+    return trait
 
 
 cdef int note_variables(StyleSheet *sheet, Texts variables) except -1 nogil:
     """Note the values of variables, given as a list of names and values."""
     cdef Size at
-    cdef int number
     for at in range(0, variables.count - 1, 2):
-        number = add_trait(sheet, variables.items[at], IS_VARIABLE)
-        sheet.traits[number].value = variables.items[at + 1]
-        sheet.traits[number].has_value = True
+        find_trait(sheet, variables.items[at], IS_VARIABLE, True).value = variables.items[at + 1]
     return 0
 
 
@@ -159,20 +91,17 @@ cdef int note_variables(StyleSheet *sheet, Texts variables) except -1 nogil:
 
 cdef int add_sheet(StyleSheet *sheet, Text css, Text media, Size most) except -1 nogil:
     """Read the rules of one more style sheet, for so many steps."""
-    cdef Size at = 0, opening = -1, closing = -1, chars, depth = 0, left_out
+    cdef Size at = 0, opening = -1, closing = -1, depth = 0, left_out
     cdef Text prelude
-    cdef Writer to
-    start_writer(&to, sheet.arena, css.size)
-    plain_css(&to, css, &css)
+    sheet.is_used = True
+    plain_css(sheet.arena, css, &css)
     replaced(sheet.arena, css, literal(b"<!--"), literal(b" "), &css)
     replaced(sheet.arena, css, literal(b"-->"), literal(b" "), &css)
-    css = first_chars(css, max(<Size>0, min(MAX_SHEETS - sheet.size, most // STEPS_OF_CHARACTER)))
-    chars = count_chars(css)
-    sheet.size += chars
-    sheet.work += STEPS_OF_CHARACTER * chars
-    forget_styles(&sheet.known)
-    lower_text(sheet.arena, media, &media)
-    left_out = NOWHERE if is_for_all(sheet.arena, media) else 0  # depth of the outermost block whose rules do not count
+    css = piece(css, 0, max(<Size>0, min(MAX_SHEETS - sheet.size, most // STEPS_OF_CHARACTER)))
+    sheet.size += css.size
+    sheet.work += STEPS_OF_CHARACTER * css.size
+    lowered(sheet.arena, media, &media)
+    left_out = NOWHERE if is_for_all(media) else 0  # depth of the outermost block whose rules do not count
     while True:
         if opening < at:
             opening = find_byte(css, c"{", at)
@@ -187,11 +116,11 @@ cdef int add_sheet(StyleSheet *sheet, Text css, Text media, Size most) except -1
             at = closing + 1
             continue
         prelude = piece(css, at, opening)
-        prelude = without_white(rest(prelude, find_last(prelude, c";", prelude.size) + 1))
+        prelude = without_space(rest(prelude, find_last(prelude, c";", prelude.size) + 1))
         at = opening + 1
         if byte_at(prelude, 0) == c"@":
             depth += 1
-            if left_out < 0 and not (starts_with(prelude, b"@media") and is_for_all(sheet.arena, rest(prelude, 6))):
+            if left_out < 0 and not (starts_with(prelude, b"@media") and is_for_all(rest(prelude, 6))):
                 left_out = depth
             continue
         if left_out < 0:
@@ -200,206 +129,144 @@ cdef int add_sheet(StyleSheet *sheet, Text css, Text media, Size most) except -1
 
 
 cdef int add_rule(StyleSheet *sheet, Text selectors, Text block) except -1 nogil:
-    cdef Declared plain, important
-    cdef Declared *kept_plain = NULL
-    cdef Declared *kept_important = NULL
+    cdef Declared *declared = <Declared *>allot(sheet.arena, sizeof(Declared))
     cdef Texts variables
     cdef Text selector
-    cdef Size start = 0, end
-    memset(&variables, 0, sizeof(variables))
-    if not read_declarations(sheet.arena, block, MAX_CSS_VALUE, &plain, &important, &variables):
-        return 0
+    cdef Size at = 0
+    read_declarations(sheet.arena, block, declared, &variables)
     note_variables(sheet, variables)
-    if plain.names and sheet.selector_count < MAX_SELECTORS:
-        kept_plain = <Declared *>allot(sheet.arena, sizeof(Declared))
-        kept_plain[0] = plain
-    if important.names and sheet.selector_count < MAX_SELECTORS:
-        kept_important = <Declared *>allot(sheet.arena, sizeof(Declared))
-        kept_important[0] = important
-    while start <= selectors.size and sheet.selector_count < MAX_SELECTORS:
+    while at < selectors.size and sheet.selector_count < MAX_SELECTORS:
         sheet.selector_count += 1
-        end = or_end(selectors, find_byte(selectors, c",", start))
-        selector = first_chars(piece(selectors, start, end), MAX_SELECTOR)
-        start = end + 1
+        selector = until(selectors, c",", at)
+        at += selector.size + 1
+        selector = piece(selector, 0, MAX_SELECTOR)
         if not (has(selector, c"[") or has(selector, c":") or has(selector, c"+") or has(selector, c"~")):
-            replaced(sheet.arena, selector, literal(b">"), literal(b" "), &selector)
-            add_selector(sheet, selector, kept_plain, kept_important)
+            add_selector(sheet, selector, declared)
     return 0
 
 
-cdef int add_selector(StyleSheet *sheet, Text selector, Declared *plain, Declared *important) except -1 nogil:
+cdef int add_selector(StyleSheet *sheet, Text selector, Declared *declared) except -1 nogil:
     """Add a rule for what a selector asks for: traits of its last word are the element's own, the last is the key."""
-    cdef int[MAX_SELECTOR] around, own
-    cdef Size around_count = 0, own_count = 0, at = 0, start, end
+    cdef Trait **traits = <Trait **>allot(sheet.arena, selector.size * sizeof(Trait *))
+    cdef Size count = 0, own = 0, at = 0, start, end  # `own`: of the first trait of the last word
     cdef Text word
     cdef StyleRule *rule
-    cdef Trait *key
-    cdef int number
-    while next_css_word(selector, &at, &word):
-        for start in range(own_count):  # of the word before, which is not the last
-            key = &sheet.traits[own[start]]
-            if key.kind != IS_NAME or not (is_(key.name, b"*") or is_(key.name, b"html") or is_(key.name, b"body")):
-                key.is_ancestor = True
-                if around_count < MAX_SELECTOR:
-                    around[around_count] = own[start]
-                    around_count += 1
-        own_count = start = 0
+    cdef Trait *trait
+    cdef int kind
+    while next_of(selector, b" \t\n\v\f\r>", &at, &word):
+        own, start = count, 0
         while start < word.size:
+            kind = byte_at(word, start)
             end = start + 1
             while end < word.size and byte_at(word, end) != IS_CLASS and byte_at(word, end) != IS_ID:
                 end += 1
-            number = byte_at(word, start)
-            if number == IS_CLASS or number == IS_ID:
-                number = add_trait(sheet, piece(word, start + 1, end), number)
+            if kind == IS_CLASS or kind == IS_ID:
+                start += 1
             else:
-                number = add_trait(sheet, piece(word, start, end), IS_NAME)
-            if own_count < MAX_SELECTOR:
-                own[own_count] = number
-                own_count += 1
+                kind = IS_NAME
+            traits[count] = find_trait(sheet, piece(word, start, end), kind, True)
+            count += 1
             start = end
-    if not own_count:
-        own[0], own_count = add_trait(sheet, nothing(), IS_NAME), 1
-    key = &sheet.traits[own[own_count - 1]]
+    if not count:
+        return 0
     rule = <StyleRule *>allot(sheet.arena, sizeof(StyleRule))
-    rule.number, rule.next, rule.plain, rule.important = sheet.selector_count, NULL, plain, important
-    rule.own_count, rule.trait_count = own_count - 1, own_count - 1 + around_count
-    rule.traits = <int *>allot(sheet.arena, rule.trait_count * sizeof(int))
-    memcpy(rule.traits, own, rule.own_count * sizeof(int))
-    memcpy(rule.traits + rule.own_count, around, around_count * sizeof(int))
-    if key.first is NULL:
-        key.first = rule
-    else:
-        key.last.next = rule
-    key.last = rule
-    key.rule_count += 1
+    trait = traits[count - 1]
+    rule.number, rule.declared, rule.next = sheet.selector_count, declared, trait.rules
+    rule.around, rule.around_count, rule.own, rule.own_count = traits, own, traits + own, count - 1 - own
+    trait.rules = rule
+    trait.rule_count += 1
     return 0
 
 
 # What an element matches
 
-cdef int match_rules(StyleSheet *sheet, Text name, Text identity, Text classes) except -1 nogil:
-    """Find the rules that an element matches, in their order."""
-    cdef int[MAX_TRAITS] own
-    cdef Size own_count = 0, class_count = 0, at = 0, k
+cdef int note_traits(StyleSheet *sheet, Text name, Text identity, Text classes) except -1 nogil:
+    """Note which traits the last element has."""
+    cdef Size at = 0, count = 0
     cdef Text one
-    cdef StyleRule *rule
     sheet.element_count += 1
-    sheet.ancestor_count = sheet.matched_count = 0
-    own_count = add_own(sheet, find_trait(sheet, literal(b"*"), IS_NAME), own, own_count)
-    own_count = add_own(sheet, find_trait(sheet, name, IS_NAME), own, own_count)
+    sheet.own_count = 0
+    add_own(sheet, literal(b"*"), IS_NAME)
+    add_own(sheet, name, IS_NAME)
     if identity.size:
-        lower_text(sheet.arena, identity, &one)
-        own_count = add_own(sheet, find_trait(sheet, without_white(one), IS_ID), own, own_count)
-    if classes.size:
-        lower_text(sheet.arena, classes, &classes)
-    while class_count < MAX_CLASSES and next_css_word(classes, &at, &one):
-        class_count += 1
-        own_count = add_own(sheet, find_trait(sheet, one, IS_CLASS), own, own_count)
-    sheet.work += 10 + 4 * (2 + (identity.size > 0) + class_count)
-    for k in range(own_count):
-        rule = sheet.traits[own[k]].first
-        while rule is not NULL:
-            if is_matched(sheet, rule):
-                sheet.matched = <StyleRule **>with_room(
-                    sheet.arena, sheet.matched, sheet.matched_count, &sheet.matched_room, sizeof(StyleRule *)
-                )
-                sheet.matched[sheet.matched_count] = rule
-                sheet.matched_count += 1
-            rule = rule.next
-    if sheet.matched_count > 1:
-        qsort(sheet.matched, sheet.matched_count, sizeof(StyleRule *), by_number)
+        lowered(sheet.arena, identity, &one)
+        add_own(sheet, without_space(one), IS_ID)
+    lowered(sheet.arena, classes, &classes)
+    while count < MAX_CLASSES and next_of(classes, b" \t\n\v\f\r", &at, &one):
+        count += 1
+        add_own(sheet, one, IS_CLASS)
+    sheet.work += 18 + 4 * ((identity.size > 0) + count)
     return 0
 
 
-cdef Size add_own(StyleSheet *sheet, int number, int *own, Size count) noexcept nogil:
-    """Note a trait of the last element, which may have it twice; return how many different ones there are."""
-    cdef Trait *trait
-    if number < 0:
-        return count
-    trait = &sheet.traits[number]
-    sheet.work += trait.rule_count
-    if trait.is_ancestor and sheet.ancestor_count < MAX_TRAITS:
-        sheet.ancestors[sheet.ancestor_count] = number
-        sheet.ancestor_count += 1
-    if trait.element == sheet.element_count or count == MAX_TRAITS:
-        return count
-    trait.element = sheet.element_count
-    own[count] = number
-    return count + 1
+cdef int add_own(StyleSheet *sheet, Text name, int kind) except -1 nogil:
+    """Note a trait of the last element, which may have it twice."""
+    cdef Trait *trait = find_trait(sheet, name, kind, False)
+    if trait is not NULL and trait.element != sheet.element_count:
+        sheet.work += trait.rule_count
+        trait.element = sheet.element_count
+        sheet.own[sheet.own_count] = trait
+        sheet.own_count += 1
+    return 0
+
+
+cdef uint64_t find_matched(const StyleSheet *sheet, Declared *declared) noexcept nogil:
+    """Take what the rules declare that the last element matches, unless there is NULL for it; return their hash."""
+    cdef uint64_t found = 0
+    cdef const StyleRule *rule
+    cdef Size k
+    for k in range(sheet.own_count):
+        rule = sheet.own[k].rules
+        while rule is not NULL:
+            if is_matched(sheet, rule):
+                found += HASH_FACTOR * rule.number
+                if declared is not NULL:
+                    override(declared, rule.declared, rule.number)
+            rule = rule.next
+    return found
 
 
 cdef bint is_matched(const StyleSheet *sheet, const StyleRule *rule) noexcept nogil:
     """Tell whether the last element has the traits that a rule asks for, and the open ones those around it."""
     cdef Size k
     for k in range(rule.own_count):
-        if sheet.traits[rule.traits[k]].element != sheet.element_count:
+        if rule.own[k].element != sheet.element_count:
             return False
-    for k in range(rule.own_count, rule.trait_count):
-        if not sheet.traits[rule.traits[k]].open:
+    for k in range(rule.around_count):
+        if not rule.around[k].open and not is_around_all(rule.around[k]):
             return False
     return True
 
 
-cdef int by_number(const void *one, const void *other) noexcept nogil:
-    cdef Size first = (<StyleRule **>one)[0].number, second = (<StyleRule **>other)[0].number
-    return (first > second) - (first < second)
+cdef inline bint is_around_all(const Trait *trait) noexcept nogil:
+    """Tell whether a trait is around each element, open or not."""
+    return trait.kind == IS_NAME and (is_(trait.name, b"*") or is_(trait.name, b"html") or is_(trait.name, b"body"))
 
 
-cdef int matched_style(StyleSheet *sheet, Writer *scratch, Text css, Style *style) except -1 nogil:
-    """Return the style of an element by the rules that it matches and its style attribute.
-
-    It is remembered, also because variables may have another value later.
-    """
-    cdef Text rules
-    cdef uint64_t hash
-    cdef const Style *found
-    rules.at, rules.size = <const Byte *>sheet.matched, sheet.matched_count * sizeof(StyleRule *)
-    hash = hash_of(rules, hash_of(css, HASH_SEED))
-    found = known_style(&sheet.known, css, rules, hash)
-    if found is not NULL:
-        style[0] = found[0]
-        return 0
-    compute_style(sheet, scratch, css, style)
-    return remember_style(sheet.arena, &sheet.known, css, rules, hash, style[0])
-
-
-cdef int compute_style(StyleSheet *sheet, Writer *scratch, Text css, Style *style) except -1 nogil:
-    cdef Declared plain, important, all_values
+cdef int compute_style(StyleSheet *sheet, Text css, Style *style) except -1 nogil:
+    """Find the style of the last element by the rules that it matches and its style attribute."""
+    cdef Declared declared, own
     cdef Texts variables
-    cdef Text text
-    cdef Writer kept
-    cdef Size k
     cdef int property
-    memset(&variables, 0, sizeof(variables))
-    if contains(css, b"--"):
-        start_writer(&kept, sheet.arena, css.size)
-        plain_css(&kept, css, &text)
-        read_declarations(sheet.arena, text, MAX_CSS_VALUE, &plain, &important, &variables)
-        note_variables(sheet, variables)
-    else:
-        plain_css(scratch, css, &text)
-        read_declarations(sheet.arena, text, MAX_CSS_VALUE, &plain, &important, NULL)
-    all_values.names = 0
-    for k in range(sheet.matched_count):
-        if sheet.matched[k].plain is not NULL:
-            override(&all_values, sheet.matched[k].plain)
-    override(&all_values, &plain)
-    for k in range(sheet.matched_count):
-        if sheet.matched[k].important is not NULL:
-            override(&all_values, sheet.matched[k].important)
-    override(&all_values, &important)
+    memset(&declared, 0, sizeof(Declared))
+    plain_css(sheet.arena, css, &css)
+    read_declarations(sheet.arena, css, &own, &variables)
+    note_variables(sheet, variables)
+    find_matched(sheet, &declared)
+    override(&declared, &own, INLINE)
     for property in range(PROPERTY_COUNT):
-        if has_value(&all_values, property):
-            replace_variables(sheet, &all_values.values[property])
-    return declared_style(&all_values, style)
+        if has_value(&declared, property):
+            replace_variables(sheet, &declared.values[property])
+    style[0] = declared_style(&declared)
+    return 0
 
 
-cdef int replace_variables(const StyleSheet *sheet, Text *value) except -1 nogil:
+cdef int replace_variables(StyleSheet *sheet, Text *value) except -1 nogil:
     """Replace the variables in a value."""
     cdef Size start, end, comma, replacements = 0
     cdef Text inside, replacement
     cdef Writer to
-    cdef int number
+    cdef Trait *variable
     while replacements < MAX_REPLACED:
         replacements += 1
         start = find(value[0], literal(b"var("), 0)
@@ -408,54 +275,39 @@ cdef int replace_variables(const StyleSheet *sheet, Text *value) except -1 nogil
         end = or_end(value[0], find_byte(value[0], c")", start))
         inside = piece(value[0], start + 4, end)
         comma = or_end(inside, find_byte(inside, c",", 0))
-        number = find_trait(sheet, without_white(piece(inside, 0, comma)), IS_VARIABLE)
-        if number >= 0 and sheet.traits[number].has_value:
-            replacement = sheet.traits[number].value
-        else:
-            replacement = without_white(rest(inside, comma + 1))
+        variable = find_trait(sheet, without_space(piece(inside, 0, comma)), IS_VARIABLE, False)
+        replacement = without_space(rest(inside, comma + 1)) if variable is NULL else variable.value
         start_writer(&to, sheet.arena, value.size + replacement.size)
         put(&to, piece(value[0], 0, start))
         put(&to, replacement)
         put(&to, rest(value[0], end + 1))
-        value[0] = first_chars(written(&to), MAX_CSS_VALUE)
+        value[0] = piece(written(&to), 0, MAX_CSS_VALUE)
     return 0
 
 
 # Media queries
 
-cdef int is_for_all(Arena *arena, Text media) except -1 nogil:
+cdef bint is_for_all(Text media) noexcept nogil:
     """Tell whether one of some media queries is true on every screen."""
-    cdef Size start = 0, end
-    media = first_chars(media, MAX_QUERIES)
-    while start <= media.size:
-        end = or_end(media, find_byte(media, c",", start))
-        if is_true(arena, piece(media, start, end)):
+    cdef Size at = 0
+    cdef Text query
+    media = piece(media, 0, MAX_QUERIES)
+    while next_of(media, b",", &at, &query):
+        if is_true(query):
             return True
-        start = end + 1
-    return False
+    return not without_space(media).size
 
 
-cdef int is_true(Arena *arena, Text query) except -1 nogil:
-    cdef Text kind, name, feature
-    cdef Size start, end, colon
-    cdef double width
-    replaced(arena, query, literal(b"only"), literal(b""), &query)
-    replaced(arena, query, literal(b"and"), literal(b""), &query)
-    end = or_end(query, find_byte(query, c"(", 0))
-    kind = without_white(piece(query, 0, end))
-    if kind.size and not is_(kind, b"all") and not is_(kind, b"screen"):
-        return False
-    while end < query.size:
-        start = end + 1
-        end = or_end(query, find_byte(query, c"(", start))
-        feature = piece(query, start, end)
-        feature = piece(feature, 0, or_end(feature, find_byte(feature, c")", 0)))
-        colon = or_end(feature, find_byte(feature, c":", 0))
-        name = without_white(piece(feature, 0, colon))
-        width = pixels(without_white(rest(feature, colon + 1)))
-        if is_(name, b"min-width"):
-            if width > NARROW:
+cdef bint is_true(Text query) noexcept nogil:
+    cdef Text word
+    cdef Size at = 0
+    cdef bint is_least
+    while next_of(query, b" \t\n\v\f\r():", &at, &word):
+        is_least = is_(word, b"min-width")
+        if is_least or is_(word, b"max-width"):
+            next_of(query, b" \t\n\v\f\r():", &at, &word)
+            if pixels(word) > NARROW if is_least else pixels(word) < WIDE:
                 return False
-        elif not is_(name, b"max-width") or width < WIDE:
+        elif not (is_(word, b"only") or is_(word, b"and") or is_(word, b"all") or is_(word, b"screen")):
             return False
     return True

@@ -46,7 +46,6 @@ cdef struct Decoding:  # how the text of a leaf was read: if not as declared, wh
 cdef struct Leaf:  # or the head of an embedded message, which has no text and size 0
     Text content_type  # in lower case; nothing if the message has no header block
     Text charset  # as declared, in lower case
-    Text disposition
     Text filename  # in UTF-8
     Text text  # in UTF-8
     Field *fields  # its own; in a message that is no multipart, the message's
@@ -74,4 +73,5 @@ cdef struct Mail:  # all zeros before the first message
     int codec  # of the first text beyond ASCII; NOWHERE until there is one
     Field *free_fields  # behind those of the blocks that were read
     Size free_field_count
+    Size attached_left  # bytes of attachments that may still be read
     void *attachments  # Python's object that reads them, once there is one that it can read

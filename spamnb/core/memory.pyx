@@ -143,6 +143,11 @@ cdef inline bint has(Text text, int byte) noexcept nogil:
     return find_byte(text, byte, 0) >= 0
 
 
+cdef inline Size or_end(Text text, Size at) noexcept nogil:
+    """Return an offset, or the end of a text for NOWHERE."""
+    return at if at >= 0 else text.size
+
+
 cdef inline bint contains(Text text, const char *letters) noexcept nogil:
     return find(text, literal(letters), 0) >= 0
 
@@ -208,6 +213,18 @@ cdef Text stripped(Text text, const char *letters) noexcept nogil:
     while text.size and is_one_of(text.at[text.size - 1], letters):
         text.size -= 1
     return text
+
+
+cdef bint next_of(Text text, const char *separators, Size *at, Text *found) noexcept nogil:
+    """Find the next piece between some bytes from an offset on, which is moved behind it."""
+    cdef Size start = at[0]
+    while is_one_of(byte_at(text, start), separators):
+        start += 1
+    at[0] = start
+    while at[0] < text.size and not is_one_of(byte_at(text, at[0]), separators):
+        at[0] += 1
+    found[0] = piece(text, start, at[0])
+    return found.size > 0
 
 
 # The arena
@@ -293,6 +310,18 @@ cdef inline int add_text(Arena *arena, Texts *texts, Text text) except -1 nogil:
     texts.items[texts.count] = text
     texts.count += 1
     return 0
+
+
+cdef class Memory:
+    """An arena for a call from Python."""
+
+    cdef Arena arena
+
+    def __cinit__(self):
+        start_arena(&self.arena)
+
+    def __dealloc__(self):
+        free_arena(&self.arena)
 
 
 # Writers
@@ -382,6 +411,23 @@ cdef int replaced(Arena *arena, Text text, Text sought, Text by, Text *result) e
         copied = at + sought.size
         at = find(text, sought, copied)
     put(&to, rest(text, copied))
+    result[0] = written(&to)
+    return 0
+
+
+cdef int without_byte(Arena *arena, Text text, int byte, Text *result) except -1 nogil:
+    """Make a text without a byte: the text itself if it does not have it."""
+    cdef Writer to
+    cdef Size start = 0, at = find_byte(text, byte, 0)
+    result[0] = text
+    if at < 0:
+        return 0
+    start_writer(&to, arena, text.size)
+    while at >= 0:
+        put(&to, piece(text, start, at))
+        start = at + 1
+        at = find_byte(text, byte, start)
+    put(&to, rest(text, start))
     result[0] = written(&to)
     return 0
 

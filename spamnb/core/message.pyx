@@ -8,7 +8,7 @@ class MessageLeaf:
     """
 
     __slots__ = (
-        *("charset", "content", "content_type", "decoding", "disposition", "encoding", "filename"),
+        *("charset", "content", "content_type", "decoding", "encoding", "filename"),
         *("headers", "size", "text"),
     )
 
@@ -121,7 +121,6 @@ cdef object leaf_of(Leaf *found):
     leaf.text = str_of(found.text) if found.has_text else None
     leaf.size = found.size
     leaf.charset = str_of(found.charset)
-    leaf.disposition = str_of(found.disposition)
     leaf.filename = str_of(found.filename)
     leaf.encoding = ENCODING_NAMES[found.encoding]
     leaf.content = content_of(found) if found.has_content else None

@@ -143,29 +143,11 @@ cdef int larger_first(const void *one, const void *other) noexcept nogil:
 
 cdef int media_type(Arena *arena, Text declared, Text *result) except -1 nogil:
     """Find the type that a raw Content-Type states, in lower case; text/plain if it states none."""
-    cdef Size end = find_byte(declared, SEMICOLON, 0)
-    cdef Text word = without_latin_space(piece(declared, 0, end) if end >= 0 else declared)
-    end = 0
-    while end < word.size and not is_latin_space(byte_at(word, end)):
-        end += 1
-    word.size = end
+    cdef Text word
+    cdef Size at = 0
     result[0] = literal(b"text/plain")
-    return lower_latin(arena, word, result) if count_byte(word, 47) == 1 else 0
-
-
-cdef int lower_latin(Arena *arena, Text text, Text *result) except -1 nogil:
-    """Make UTF-8 in lower case of Latin-1."""
-    cdef Writer to
-    cdef Size at
-    cdef int byte
-    if is_ascii(text):
-        return lowered(arena, text, result)
-    start_writer(&to, arena, 2 * text.size)
-    for at in range(text.size):
-        byte = byte_at(text, at)
-        put_char(&to, byte | 32 if 0xC0 <= byte <= 0xDE and byte != 0xD7 else lower(byte))
-    result[0] = written(&to)
-    return 0
+    next_of(until(declared, SEMICOLON, 0), b" \t\n\v\f\r", &at, &word)
+    return lowered(arena, word, result) if count_byte(word, c"/") == 1 and is_ascii(word) else 0
 
 
 cdef bint is_message(Text content_type) noexcept nogil:
@@ -215,39 +197,20 @@ cdef Size next_blank_line(Walk *walk, Size at, Size *after) noexcept nogil:
 cdef int open_multipart(Walk *walk, Text declared, bint is_digest) except -2 nogil:
     """Look for a multipart's boundary from now on; return its depth, or NOWHERE if that cannot be done."""
     cdef Parameters found
-    cdef Context alone
     cdef Text boundary, line
-    cdef int level
     read_parameters(walk.mail.arena, declared, &found)
-    start_without_context(&alone, walk.mail.arena)
-    parameter_text(&alone, &found, BOUNDARY_PARAMETER, NOWHERE, &boundary)
-    if is_encoded(&found.named[BOUNDARY_PARAMETER]):
-        as_latin(walk.mail.arena, boundary, &boundary)
+    boundary = found.named[BOUNDARY_PARAMETER].text
     while is_one_of(byte_at(boundary, boundary.size - 1), b" \t"):
         boundary.size -= 1
     if not 0 < boundary.size < MAX_DELIMITER - 2 or walk.depth == MAX_NESTING:
         return NOWHERE
     joined(walk.mail.arena, literal(b"\n--"), boundary, &line)
-    for level in range(walk.depth):
-        if equal(walk.open[level].line, line):
-            return NOWHERE
+    if depth_of(walk, line) >= 0:
+        return NOWHERE
     walk.open[walk.depth].line, walk.open[walk.depth].is_digest = line, is_digest
     walk.sizes[boundary.size + 2] = walk.sizes[boundary.size + 4] = True
     walk.depth += 1
     return walk.depth - 1
-
-
-cdef int as_latin(Arena *arena, Text text, Text *result) except -1 nogil:
-    """Make Latin-1 of UTF-8, with a question mark for each other character."""
-    cdef Writer to
-    cdef Size at = 0
-    cdef Char char
-    start_writer(&to, arena, text.size)
-    while at < text.size:
-        char = char_at(text, at, &at)
-        put_byte(&to, char if char < 256 else 63)
-    result[0] = written(&to)
-    return 0
 
 
 cdef Size next_part(Walk *walk, Size at, int *begins, Size *next) noexcept nogil:

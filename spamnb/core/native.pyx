@@ -6,6 +6,7 @@
 include "memory.pyx"
 include "unicode.pyx"
 include "unchecked.pyx"
+include "names.pyx"
 include "shares.pyx"
 include "mail.pyx"
 
@@ -23,7 +24,6 @@ include "leaves.pyx"
 include "mime.pyx"
 include "message.pyx"
 
-include "unchecked_html.pyx"
 include "html_elements.pyx"
 include "html_entities.pyx"
 include "html_scanner.pyx"

@@ -140,10 +140,3 @@ cdef int hour_of(Text date) noexcept nogil:
             return MISSING
         number = 10 * number + byte_at(hour, at) - 48
     return number if hour.size and number < 24 else MISSING
-
-
-def hour_of_date(date: str) -> int | None:
-    """Return the hour on the sender's clock; None if there is none."""
-    cdef bytes data = date.encode("utf-8", "replace")
-    cdef int hour = hour_of(text_of(data))
-    return None if hour == MISSING else hour

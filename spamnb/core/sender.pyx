@@ -2,8 +2,8 @@
 #
 # A sender can write any header. The server that receives the message puts its Authentication-Results on top, so only
 # the topmost is evidence, and its tokens name the server: what a forged one says of a message to which no server added
-# any was never learned. Those of ARC and of older hops say nothing. `spamnb.reading.sender` reads raw values in the
-# same way, to decide whether a sender can be trusted.
+# any was never learned. Those of ARC and of older hops say nothing. `spamnb.reading.envelope` reads them here, too, to
+# decide whether a sender can be trusted.
 #
 # Of a header MAX_RESULTS are counted, of each MAX_LOOKED_AT domains; all loops are linear in its size.
 
@@ -61,25 +61,12 @@ cdef int address_in(Arena *arena, Text value, Text *result) except -1 nogil:
     cdef int words = 0
     if bracket >= 0:
         return lower_text(arena, without_white(until(value, 62, bracket + 1)), result)
-    while words < MAX_NAME_WORDS and next_white_word(value, &at, &word):
+    while words < MAX_NAME_WORDS and next_of(value, b" \t\n\v\f\r", &at, &word):
         if has(word, 64):
             return lower_text(arena, stripped(word, b"(),;:"), result)
         words += 1
     result[0] = nothing()
     return 0
-
-
-cdef bint next_white_word(Text text, Size *at, Text *word) noexcept nogil:
-    """Find the next word as str.split() does, from an offset on, which is moved behind it."""
-    cdef Size start = at[0], end, after = start
-    while start < text.size and is_white(char_at(text, start, &after)):
-        start = after
-    end = start
-    while end < text.size and not is_white(char_at(text, end, &after)):
-        end = after
-    at[0] = end
-    word[0] = piece(text, start, end)
-    return end > start
 
 
 cdef bint names_address(Arena *arena, Text value, Text address) except -1 nogil:
@@ -124,20 +111,15 @@ cdef int domain_in_ascii(Arena *arena, Text domain, Text *result) except -1 nogi
 
 cdef int add_results(Features *features, Arena *arena, Text value, Text domain) except -1 nogil:
     """Count each method with its result, whether it looked at the sender's domain, and who says so."""
-    cdef Text plain, server, by, result, sender
+    cdef Text plain, by, result, sender
     cdef Texts found  # sorted, each once
-    cdef Size at = 0, number
+    cdef Size at, number
     cdef bint is_verified = False
     cdef Writer verified
     memset(&found, 0, sizeof(Texts))
-    without_comments(arena, value, &plain)
     domain_in_ascii(arena, domain, &sender)
-    server = next_result(plain, &at)
-    if has(server, 61):  # "=": Microsoft names no server
-        at, server = 0, nothing()
-    elif byte_at(without_white(server), 0) == 34:  # a quote
-        server = until(value, 34, find_byte(value, 34, 0) + 1)
-    registered_domain(arena, until(without_white(server), 32, 0), &by)
+    without_comments(arena, value, &plain)
+    find_server(arena, value, plain, &at, &by)
     for number in range(MAX_RESULTS):
         if at > plain.size:
             break
@@ -153,6 +135,17 @@ cdef int add_results(Features *features, Arena *arena, Text value, Text domain) 
     for number in range(found.count):
         add_token(features, &AUTH_TAG, found.items[number], HEAD, 1)
     return 0
+
+
+cdef int find_server(Arena *arena, Text value, Text plain, Size *at, Text *domain) except -1 nogil:
+    """Find the domain of the server that wrote a value, given without comments, too, and where its results start."""
+    cdef Text server = until(plain, 59, 0)
+    at[0] = server.size + 1
+    if has(server, 61):  # "=": Microsoft names no server
+        at[0], server = 0, nothing()
+    elif byte_at(without_white(server), 0) == 34:  # a quote
+        server = until(value, 34, find_byte(value, 34, 0) + 1)
+    return registered_domain(arena, until(without_white(server), 32, 0), domain)
 
 
 cdef Text next_result(Text plain, Size *at) noexcept nogil:
@@ -205,10 +198,10 @@ cdef bint names_domain(Text method, Text key) noexcept nogil:
 
 
 cdef bint is_alphabetic(Text text) noexcept nogil:
-    """Tell what str.isalpha() does."""
-    cdef Size at = 0
-    while at < text.size:
-        if not Py_UNICODE_ISALPHA(char_at(text, at, &at)):
+    """Tell whether a text is of ASCII letters."""
+    cdef Size at
+    for at in range(text.size):
+        if not is_letter(byte_at(text, at)):
             return False
     return text.size > 0
 
@@ -240,7 +233,7 @@ cdef int spaced_out(Arena *arena, Text result, Text *to) except -1 nogil:
     cdef Size at = 0
     lower_text(arena, result, &small)
     start_writer(&spaced, arena, small.size)
-    while next_white_word(small, &at, &word):
+    while next_of(small, b" \t\n\v\f\r", &at, &word):
         if spaced.size and not is_one_of(byte_at(word, 0), b"=/"):
             if not is_one_of(byte_at(written(&spaced), spaced.size - 1), b"=/"):
                 put_byte(&spaced, 32)
@@ -289,6 +282,41 @@ cdef int without_comments(Arena *arena, Text value, Text *result) except -1 nogi
         put(&kept, rest(value, start))
     result[0] = written(&kept)
     return 0
+
+
+# For Python
+
+def sender_address(str value) -> str:
+    """Return the address of a header, in lower case; "" if there is none."""
+    cdef Memory memory = Memory()
+    cdef Text text
+    text_of_str(&memory.arena, value, &text)
+    address_in(&memory.arena, text, &text)
+    return str_of(text)
+
+
+def uncommented(str value) -> str:
+    """Return a value with a space for each comment, a quote for each quoted string; " (" ends it if one is not closed."""
+    cdef Memory memory = Memory()
+    cdef Text text
+    text_of_str(&memory.arena, value, &text)
+    without_comments(&memory.arena, text, &text)
+    return str_of(text)
+
+
+def authentication_results(str value) -> tuple[str, list]:
+    """Return the server's domain, and each result in lower case without spaces around "=" and "/"."""
+    cdef Memory memory = Memory()
+    cdef Text text, plain, server, result
+    cdef Size at
+    cdef list results = []
+    text_of_str(&memory.arena, value, &text)
+    without_comments(&memory.arena, text, &plain)
+    find_server(&memory.arena, text, plain, &at, &server)
+    while at <= plain.size:
+        spaced_out(&memory.arena, next_result(plain, &at), &result)
+        results.append(str_of(result))
+    return str_of(server), results
 
 
 def sender_tokens(headers: list) -> list:

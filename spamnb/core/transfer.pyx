@@ -54,61 +54,44 @@ cdef int decode_blocks(Arena *arena, Text text, Text *result) except -1 nogil:
     """Decode base64, perhaps several pieces of it, one after the other."""
     cdef Size at = 0, end, blocks = 0, size = 0
     cdef Byte *to
-    text = without_spaces(text)
+    text = stripped(text, b" \t\n\v\f\r")
     to = <Byte *>allot(arena, text.size)
-    while at >= 0:
+    while at < text.size:
         end = find(text, literal(b"=\n"), at) if blocks < MAX_BASE64_BLOCKS else NOWHERE
         blocks += 1
-        size += base64_into(piece(text, at, end if end >= 0 else text.size), to + size)
-        at = end + 2 if end >= 0 else NOWHERE
+        size += base64_into(piece(text, at, or_end(text, end)), to + size)
+        at = or_end(text, end) + 2
     result.at, result.size = to, size
     return 0
 
 
-cdef Text without_spaces(Text text) noexcept nogil:
-    """Return a text as bytes.rstrip() does."""
-    cdef Size end = text.size
-    while is_space(byte_at(text, end - 1)):
-        end -= 1
-    return piece(text, 0, end)
-
-
-cdef int decode_quoted(Arena *arena, Text text, bint is_header, Text *result) except -1 nogil:
-    """Decode quoted-printable as binascii.a2b_qp does; in headers "_" is a space."""
+cdef int decode_quoted(Arena *arena, Text text, int sign, bint is_header, Text *result) except -1 nogil:
+    """Decode quoted-printable as binascii.a2b_qp does, by its "=" or another sign; in headers "_" is a space."""
     cdef Writer to
     cdef Size at = 0, end
+    cdef Text plain
     cdef int byte, high, low
     start_writer(&to, arena, text.size)
     while at < text.size:
-        end = find_byte(text, 61, at)
-        end = end if end >= 0 else text.size
-        put_plain(&to, piece(text, at, end), is_header)
-        at = end + 1
+        plain = until(text, sign, at)
+        if is_header:
+            replaced(arena, plain, literal(b"_"), literal(b" "), &plain)
+        put(&to, plain)
+        at += plain.size + 1
         byte = byte_at(text, at)
         high, low = hex_digit(byte), hex_digit(byte_at(text, at + 1))
         if byte == 10 or byte == 13:  # a soft break, with all that is behind a carriage return
             end = find_byte(text, 10, at)
             at = end + 1 if end >= 0 else text.size
-        elif byte == 61:
-            put_byte(&to, 61)
+        elif byte == sign:
+            put_byte(&to, sign)
             at += 1
         elif high >= 0 and low >= 0:
             put_byte(&to, high << 4 | low)
             at += 2
         elif byte != END:
-            put_byte(&to, 61)
+            put_byte(&to, sign)
     result[0] = written(&to)
-    return 0
-
-
-cdef inline int put_plain(Writer *to, Text text, bint is_header) except -1 nogil:
-    cdef Size at
-    cdef int byte
-    if not is_header:
-        return put(to, text)
-    for at in range(text.size):
-        byte = byte_at(text, at)
-        put_byte(to, 32 if byte == 95 else byte)
     return 0
 
 
@@ -140,7 +123,7 @@ cdef int undo_base64(Arena *arena, Text body, bint is_text, Undone *result) exce
 
 
 cdef int undo_quoted(Arena *arena, Text body, bint is_text, Undone *result) except -1 nogil:
-    decode_quoted(arena, body, False, &result.data)
+    decode_quoted(arena, body, c"=", False, &result.data)
     if not is_text or (is_ascii(body) and is_quoted(body, result.data)):
         return 0
     return undo_lines(arena, body, QUOTED, result)
@@ -284,7 +267,7 @@ cdef int undo_quoted_block(Arena *arena, Text block, Text *result) except -1 nog
     cdef Size at = 0, end
     cdef Text line, decoded
     cdef Writer to
-    decode_quoted(arena, block, False, result)
+    decode_quoted(arena, block, c"=", False, result)
     # Raw text has width=20 and id=80: only a soft break, a sign or a letter beyond ASCII is sure.
     if not (contains(block, b"=\n") or contains(block, b"=3D") or contains(block, b"=20\n") or has_letters(result[0])):
         return False
@@ -293,7 +276,7 @@ cdef int undo_quoted_block(Arena *arena, Text block, Text *result) except -1 nog
         while at <= block.size:
             end = end_of_line(block, at, 0)
             line = piece(block, at, end)
-            decode_quoted(arena, line, False, &decoded)
+            decode_quoted(arena, line, c"=", False, &decoded)
             put(&to, decoded if is_quoted(line, decoded) else line)
             if end < block.size:
                 put_byte(&to, 10)

@@ -7,11 +7,19 @@ found that it fails DMARC.
 
 from __future__ import annotations
 
-from spamnb.core.native import MAX_FIELDS, MAX_HEADER_BYTES, read_head
-from spamnb.reading.sender import address_in, in_ascii, results_in, spaced_out, without_comments
+from spamnb.core.native import (
+    MAX_FIELDS,
+    MAX_HEADER_BYTES,
+    authentication_results,
+    read_head,
+    sender_address,
+    uncommented,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from spamnb.core.native import Message
 
     Fields = list[tuple[str, str]]
@@ -24,6 +32,7 @@ IN_DOMAIN = frozenset(LETTERS + ".")
 IN_LOCAL_PART = IN_DOMAIN.union("!#$%&'*+/=?^`{|}~")  # the "atext" of RFC 5322
 IN_NAME = IN_LOCAL_PART.union(' \t"')  # once quoted strings are but a quote
 READ_RAW = ("from", "authentication-results", "message-id", "in-reply-to", "references", "received")
+AROUND_ADDRESSES = str.maketrans(dict.fromkeys('<>(),;:"', " "))
 CONTROLS = frozenset(map(chr, (*range(9), *range(10, 32), 127)))  # all but the tab
 
 
@@ -51,7 +60,7 @@ class Envelope:
         senders = raw["from"]
         trusted = sole_address(senders[0]) if len(senders) == 1 and is_whole else ""
         self.sender = shown.get("from", "")  # as a person would see it
-        self.address = trusted or address_in(self.sender)
+        self.address = trusted or sender_address(self.sender)
         self.is_doubtful = not trusted or fails_dmarc(raw["authentication-results"], trusted)
         self.subject = shown.get("subject", "")
         self.received = raw["received"]  # the latest first
@@ -107,7 +116,7 @@ def sole_address(value: str) -> str:
     """
     if not CONTROLS.isdisjoint(value):
         return ""
-    name, bracket, address = without_comments(value).partition("<")
+    name, bracket, address = uncommented(value).partition("<")
     if bracket:
         address, bracket, after = address.partition(">")
         if not bracket or after.strip(" \t") or not IN_NAME.issuperset(name):
@@ -144,19 +153,35 @@ def fails_dmarc(fields: list[str], address: str = "") -> bool:
     domain = "." + in_ascii(address.rpartition("@")[2])
     trusted = None
     for value in fields:
-        server, results, is_closed = results_in(value)
+        server, results = authentication_results(value)
         if trusted is None:
             trusted = server
-        if server == trusted:
-            if not is_closed:  # what the rest says cannot be told: the worst
-                results = value.replace("(", ";").replace('"', ";").split(";")
-            for result in results:
-                if "dmarc" in result.lower():  # there may be very many others
-                    method, _, found = spaced_out(result).partition("=")
-                    if method.partition("/")[0] == "dmarc":
-                        looked_at = found.partition("header.from=")[2].partition(" ")[0].strip('".')
-                        looked_at = in_ascii(looked_at.rpartition("@")[2])
-                        is_other = address != "" != looked_at and not domain.endswith("." + looked_at)
-                        if is_other or found.startswith("fail"):
-                            return True
+        if server != trusted:
+            continue
+        if uncommented(value).endswith(" ("):  # what the rest says cannot be told: the worst
+            results = authentication_results(value.replace("(", ";").replace('"', ";"))[1]
+        for result in results:
+            method, _, found = result.partition("=")
+            if method.partition("/")[0] == "dmarc":
+                looked_at = found.partition("header.from=")[2].partition(" ")[0].strip('".')
+                looked_at = in_ascii(looked_at.rpartition("@")[2])
+                is_other = address != "" != looked_at and not domain.endswith("." + looked_at)
+                if is_other or found.startswith("fail"):
+                    return True
     return False
+
+
+def addresses_in(value: str) -> Iterator[str]:
+    """Yield all addresses in a header, with their domains as in DNS."""
+    for word in value.translate(AROUND_ADDRESSES).lower().split():
+        local, at, domain = word.rpartition("@")
+        if local and domain and word.isprintable():
+            yield local + at + in_ascii(domain.rstrip("."))
+
+
+def in_ascii(domain: str) -> str:
+    """Return a domain as it is in DNS, `xn--…`; one that cannot be there as it is."""
+    try:
+        return domain if domain.isascii() else domain.encode("idna").decode()
+    except UnicodeError:
+        return domain

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ipaddress import ip_address
 
-from spamnb.reading.sender import without_comments
+from spamnb.core.native import uncommented
 
 SUBMITTED = "submitted"  # by a user of these servers: on the machine, or with a password
 MAX_HOPS = 30
@@ -26,7 +26,7 @@ def route_of(received: list[str]) -> str:
         if not text.startswith("from "):
             continue  # from a queue of the same server to another
         client, _, server = text.rpartition(" by ")
-        words = [] if '"' in server else without_comments(server).split()
+        words = [] if '"' in server else uncommented(server).split()
         protocol = words[words.index("with") + 1 :][:1] if "with" in words else []
         if not WITH_PASSWORD.isdisjoint(protocol):
             return SUBMITTED

@@ -10,9 +10,8 @@ from spamnb.core.native import Message, read_head
 from spamnb.labels import SPAM
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import chunks_by_label
-from spamnb.reading.envelope import read_envelope
+from spamnb.reading.envelope import addresses_in, read_envelope
 from spamnb.reading.route import route_of
-from spamnb.reading.sender import addresses_in
 from spamnb.senders.people import OWN, People, address_of, ids_in
 
 if TYPE_CHECKING:

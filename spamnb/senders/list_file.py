@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from spamnb.errors import DataError
-from spamnb.reading.sender import in_ascii
+from spamnb.reading.envelope import in_ascii
 from spamnb.senders.lists import MOST_PARTS
 
 TYPE_CHECKING = False

@@ -6,7 +6,7 @@ bit tells whether it is allowed: 8 bytes, sorted. So 10,000 senders are 80 KB, r
 
 from spamnb.core.native import fingerprint_of, index_of
 from spamnb.labels import HAM, SPAM, UNSURE
-from spamnb.reading.sender import in_ascii
+from spamnb.reading.envelope import in_ascii
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

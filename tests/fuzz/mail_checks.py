@@ -25,9 +25,8 @@ from spamnb.core.native import (
     Message,
     Surroundings,
     Tokenizer,
-    decode_as,
     digest,
-    found_charset,
+    found_text,
     known_codecs,
     pages_of,
     read,
@@ -65,7 +64,7 @@ def message(data: bytes) -> None:
     assert read_head(data).fields == message.fields
     for part in message.leaves:
         assert 0 <= part.size <= len(data)
-        for text in (part.text or "", part.filename, part.charset, part.disposition, part.content_type):
+        for text in (part.text or "", part.filename, part.charset, part.content_type):
             text.encode()  # nothing that cannot be written again
         for name, value in part.headers:
             assert name == name.lower()
@@ -112,10 +111,10 @@ def charset(data: bytes) -> None:
         assert len(undo_transfer(data, encoding)[0]) <= len(data)
     declared = NAMES[data[0] % len(NAMES)] if data else ""
     for around in (None, Surroundings(data)):
-        name, _ = found_charset(data, declared, around)
+        text, name, _ = found_text(data, declared, around)
         assert name in NAMES[1:]
-        decode_as(data, name).encode()
-        assert found_charset(data, declared, around)[0] == name
+        text.encode()
+        assert found_text(data, declared, around)[1] == name
 
 
 def words(data: bytes) -> None:

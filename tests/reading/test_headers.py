@@ -7,8 +7,7 @@ import pytest
 from spamnb.core.native import (
     MAX_FIELDS,
     codec,
-    decode_as,
-    decode_bytes,
+    found_text,
     known_codecs,
     read,
     readable,
@@ -112,7 +111,7 @@ def test_a_boundary_is_not_decoded() -> None:
     ],
 )
 def test_decode(data: bytes, declared: str, text: str) -> None:
-    assert decode_bytes(data, declared) == text
+    assert found_text(data, declared)[0] == text
 
 
 def test_codecs_that_are_no_charsets_are_never_looked_up() -> None:
@@ -124,12 +123,10 @@ def test_codecs_that_are_no_charsets_are_never_looked_up() -> None:
 def test_every_known_codec_decodes_anything(name: str) -> None:
     everything = bytes(range(256)) * 2
     for data in (everything, everything[1:], b"\xd8\x00\x00\xd8\xff", b"~{\x1b$B\x0e+/v", b"\x1b.J\x1bNa"):
-        decode_bytes(data, name).encode()
-        if name not in ("utf_7", "iso2022_jp_2"):  # for these, Python gives lone surrogates or fails
-            assert decode_as(data, name) == data.decode(name, "replace")
+        found_text(data, name)[0].encode()
     if not name.startswith(("utf_16", "utf_32")):
         words = string.ascii_letters + string.digits + string.whitespace + "<>@.:/"
-        assert decode_as(words.encode(), name) == words
+        assert found_text(words.encode(), name)[0] == words
 
 
 TAGGED = ["[spam] hello", "[SPAM]hello", "***SPAM*** hello", "*****SPAM***** hello", "{Spam?} hello"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from spamnb.core.native import Tokenizer, hour_of_date, read
+from spamnb.core.native import Tokenizer, read
 from spamnb.reading.settings import Settings
 
 TOKENIZER = Tokenizer(Settings())
@@ -81,5 +81,4 @@ def test_recipients_up_to_a_hundred(headers, count):
     ],
 )
 def test_the_hour_on_the_clock_of_the_sender(date, hour):
-    assert hour_of_date(date) == hour
     assert numbers(f"Date: {date}\n\ntext").get("hour") == hour

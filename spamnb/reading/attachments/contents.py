@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from spamnb.core.native import Surroundings, decode_bytes
+from spamnb.core.native import Surroundings, found_text
 
 # Limits of a message, all its attachments together, and all copies and layers in them.
-MAX_ATTACHED_BYTES = 4 * 1024 * 1024  # after transfer decoding; what follows is known by its first bytes only
 MAX_UNPACKED_BYTES = 4 * 1024 * 1024  # of streams and members, deflated or stored; the rest is left
 MAX_ATTACHED_TEXT = 4 * 1024 * 1024  # characters
 MAX_STREAMS = 2000  # deflated, in PDF and ZIP
@@ -22,11 +21,10 @@ PIECE = 16 * 1024  # bytes inflated at once
 class Content:
     """What was found in an attachment."""
 
-    __slots__ = ("is_html", "links", "names", "text")
+    __slots__ = ("links", "names", "text")
 
-    def __init__(self, text: str | None = None, is_html: bool = False) -> None:
-        self.text = text  # that a person sees, or the source of a page; None if there is none
-        self.is_html = is_html
+    def __init__(self, text: str = "") -> None:
+        self.text = text  # that a person sees
         self.links: list[str] = []
         self.names: list[str] = []  # of the files in an archive
 
@@ -35,7 +33,6 @@ class Allowance:
     """How much more of a message's attachments may be read."""
 
     def __init__(self) -> None:
-        self.input = MAX_ATTACHED_BYTES
         self.unpacked = MAX_UNPACKED_BYTES
         self.text = MAX_ATTACHED_TEXT
         self.streams = MAX_STREAMS
@@ -50,12 +47,12 @@ class Allowance:
 
     def decode(self, data: bytes, declared: str = "") -> str:
         """Decode bytes by their charset, declared or found."""
-        return decode_bytes(data, declared, self.around)
+        return found_text(data, declared, self.around)[0]
 
     def cut(self, content: Content) -> Content:
         """Leave of a content what is still allowed."""
-        content.text = (content.text or "")[: self.text] or None
-        self.text -= len(content.text or "")
+        content.text = content.text[: self.text]
+        self.text -= len(content.text)
         content.links = content.links[: self.links]
         self.links -= len(content.links)
         content.names = content.names[: self.names]

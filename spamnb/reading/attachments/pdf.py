@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 
-from spamnb.core.native import decode_as
 from spamnb.reading.attachments.contents import Allowance, Content
 
 MAX_DICTIONARY = 4096  # bytes of one
@@ -72,10 +71,10 @@ class Font:
                 self.size = 1 if len(first) == 1 else 2
                 low = int.from_bytes(first, "big")
                 if len(last) > 1:  # a list: what the first code stands for, the second, and so on
-                    targets = [decode_as(each, "utf_16_be") for each in (*last[1:], target)]
+                    targets = [utf_16(each) for each in (*last[1:], target)]
                 else:
                     high = int.from_bytes(last[0], "big") if last else low
-                    text = decode_as(target, "utf_16_be")[:LONGEST_LETTER] or " "
+                    text = utf_16(target)[:LONGEST_LETTER] or " "
                     count = min(high - low + 1, allowance.letters)
                     targets = [text[:-1] + chr(min(ord(text[-1]) + at, 0xFFFF)) for at in range(count)]
                 allowance.letters -= len(targets) + 1
@@ -231,8 +230,12 @@ def shown(data: bytes, font: Font | None) -> str:
     if font:
         return font.text(data)
     if data.startswith(b"\xfe\xff"):
-        return decode_as(data[2:], "utf_16_be")
-    return decode_as(data, "cp1252") if data.translate(None, _UNSEEN) == data else ""
+        return utf_16(data[2:])
+    return data.decode("cp1252", "replace") if data.translate(None, _UNSEEN) == data else ""
+
+
+def utf_16(data: bytes) -> str:
+    return data.decode("utf_16_be", "replace")
 
 
 def unescaped(data: bytes) -> bytes:

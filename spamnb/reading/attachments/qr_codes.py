@@ -24,6 +24,9 @@ else:
 def read_picture(data: bytes, allowance: Allowance) -> Content:
     """Read the QR codes of a picture."""
     content = Content()
+    allowance.pictures -= 1
+    if not can_read or allowance.pictures < 0:
+        return content
     from io import BytesIO
     from warnings import catch_warnings, simplefilter
 

@@ -1,0 +1,59 @@
+# Tables of names: each has a number, which is found by hashing.
+#
+# They are filled at import and never change. Their hash is seeded with Python's own secret, so that nobody can write
+# names that collide; what html_sheets.pyx and html_page.pyx find by hashing has the same one.
+
+from libc.stdint cimport int16_t
+
+cdef enum:
+    MAX_TABLE_NAMES = 512
+    TABLE_SLOTS = 1024  # a power of 2
+
+
+cdef struct NameTable:
+    Text[MAX_TABLE_NAMES] names
+    int16_t[TABLE_SLOTS] slots  # numbers of names, each + 1; 0 where there is nothing
+    uint32_t[32] sizes  # of the names that start with a letter, as bits; most words are told apart by them
+
+
+cdef uint64_t HASH_SEED = <uint64_t><Py_ssize_t>hash(b"spamnb names")
+cdef uint64_t HASH_FACTOR = <uint64_t><Py_ssize_t>hash(b"spamnb factor") | 1
+
+
+cdef list known_names = []  # keeps the bytes that the tables are of
+
+
+cdef int fill_names(NameTable *table, list names) except -1:
+    """Fill a table with names, numbered in their order."""
+    cdef Size slot
+    known_names.append(names)
+    if len(names) > MAX_TABLE_NAMES:
+        raise ValueError(names)
+    memset(table, 0, sizeof(NameTable))
+    for number, name in enumerate(names):
+        table.names[<Size>number] = text_of(name)
+        table.sizes[(name[0] if name else 0) & 31] |= 1u << min(len(name), 31)
+        slot = hash_of(text_of(name), HASH_SEED) & (TABLE_SLOTS - 1)
+        while table.slots[slot]:
+            slot = (slot + 1) & (TABLE_SLOTS - 1)
+        table.slots[slot] = number + 1
+    return 0
+
+
+cdef int name_number(const NameTable *table, Text name, uint64_t hash) noexcept nogil:
+    """Return the number of a name by its hash, NOWHERE if the table does not have it."""
+    cdef Size slot = hash & (TABLE_SLOTS - 1)
+    while table.slots[slot]:
+        if equal(table.names[table.slots[slot] - 1], name):
+            return table.slots[slot] - 1
+        slot = (slot + 1) & (TABLE_SLOTS - 1)
+    return NOWHERE
+
+
+cdef inline bint may_have_name(const NameTable *table, Text name) noexcept nogil:
+    """Tell whether a table has a name that is as long and starts with this letter, in either case."""
+    return table.sizes[byte_at(name, 0) & 31] >> min(name.size, <Size>31) & 1
+
+
+cdef inline int number_of_name(const NameTable *table, Text name) noexcept nogil:
+    return name_number(table, name, hash_of(name, HASH_SEED)) if may_have_name(table, name) else NOWHERE
