@@ -12,7 +12,6 @@ cdef enum:
     MAX_INT32 = 0x7FFFFFFF
 
 cdef int64_t MAX_ENTRIES = 0xFFFFFFFF
-cdef uint64_t FIRST_OF_RUN = <uint64_t>1 << 63
 
 
 cdef class Column:
@@ -52,12 +51,12 @@ cdef void *grown(void *items, Size *room, Size needed, Size item_size) except NU
 
 # Sorting
 
-cdef void count_digits(const uint64_t *keys, Size *starts, Size count, int shift) noexcept nogil:
+cdef void count_digits(const uint64_t *keys, Size stride, Size *starts, Size count, int shift) noexcept nogil:
     """Find where keys of each digit start, once they are sorted by it."""
     cdef Size n, digit, size, total = 0
     memset(starts, 0, DIGITS * sizeof(Size))
     for n in range(count):
-        starts[keys[n] >> shift & (DIGITS - 1)] += 1
+        starts[keys[n * stride] >> shift & (DIGITS - 1)] += 1
     for digit in range(DIGITS):
         size = starts[digit]
         starts[digit] = total
@@ -68,7 +67,7 @@ cdef void sort_by_digit(const uint64_t *keys, uint64_t *sorted, Size count, int 
     """Sort by DIGIT_BITS alone; those alike stay in their order."""
     cdef Size[DIGITS] starts
     cdef Size n, digit
-    count_digits(keys, starts, count, shift)
+    count_digits(keys, 1, starts, count, shift)
     for n in range(count):
         digit = keys[n] >> shift & (DIGITS - 1)
         sorted[starts[digit]] = keys[n]
@@ -76,14 +75,14 @@ cdef void sort_by_digit(const uint64_t *keys, uint64_t *sorted, Size count, int 
 
 
 cdef void sort_places(
-    const uint64_t *values, const uint64_t *order, uint64_t *sorted, Size count, int shift
+    const uint64_t *values, Size stride, const uint64_t *order, uint64_t *sorted, Size count, int shift
 ) noexcept nogil:
     """Sort places of values by DIGIT_BITS of these alone; those alike stay in their order."""
     cdef Size[DIGITS] starts
     cdef Size n, digit
-    count_digits(values, starts, count, shift)
+    count_digits(values, stride, starts, count, shift)
     for n in range(count):
-        digit = values[order[n]] >> shift & (DIGITS - 1)
+        digit = values[order[n] * stride] >> shift & (DIGITS - 1)
         sorted[starts[digit]] = order[n]
         starts[digit] += 1
 
@@ -102,28 +101,25 @@ cdef bint finish_sorting(uint64_t *keys, Size count) noexcept nogil:
     return moves <= 4 * count
 
 
-cdef bint mark_runs(const uint64_t *values, uint64_t *keys, uint64_t places, Size count) noexcept nogil:
-    """Make keys places again, and mark the first of each run of equal values; return False if one is out of order."""
+cdef bint make_places(
+    const uint64_t *values, Size stride, uint64_t *keys, uint64_t places, Size count
+) noexcept nogil:
+    """Make sorted keys places again; return False if the values are not in order."""
     cdef Size n
-    cdef uint64_t place, last_place = 0, last_key = 0
+    cdef uint64_t place = 0, last_place = 0, last_key = 0
     for n in range(count):
         place = keys[n] & places
-        if n and (keys[n] ^ last_key) <= places and values[place] == values[last_place]:
-            last_key, last_place = keys[n], place
-            keys[n] = place
-        else:
-            if n and (keys[n] ^ last_key) <= places and values[place] < values[last_place]:
-                return False
-            last_key, last_place = keys[n], place
-            keys[n] = place | FIRST_OF_RUN
+        if n and (keys[n] ^ last_key) <= places and values[place * stride] < values[last_place * stride]:
+            return False
+        last_key, last_place, keys[n] = keys[n], place, place
     return True
 
 
-cdef uint64_t *order_of(const uint64_t *values, Size count) except NULL nogil:
-    """Return the places of values in their order, equal ones as they came; the caller frees them.
+cdef uint64_t *order_of(const uint64_t *values, Size stride, Size count) except NULL nogil:
+    """Return the places of values, each so far from the next, in their order; the caller frees them.
 
-    The first of each run of equal ones has the bit FIRST_OF_RUN. While they are sorted, the lowest bits of each value
-    are its place; the first two digits, which are random, tell most apart.
+    While they are sorted, the lowest bits of each value are its place; the first two digits, which are random, tell most
+    apart.
     """
     cdef uint64_t *keys = <uint64_t *>memory_of(NULL, 2 * count * sizeof(uint64_t) + 1)
     cdef uint64_t *spare = keys + count
@@ -134,19 +130,16 @@ cdef uint64_t *order_of(const uint64_t *values, Size count) except NULL nogil:
         places <<= 1
     places -= 1
     for n in range(count):
-        keys[n] = (values[n] & ~places) | <uint64_t>n
+        keys[n] = (values[n * stride] & ~places) | <uint64_t>n
     sort_by_digit(keys, spare, count, 64 - 2 * DIGIT_BITS)
     sort_by_digit(spare, keys, count, 64 - DIGIT_BITS)
-    if finish_sorting(keys, count) and mark_runs(values, keys, places, count):
+    if finish_sorting(keys, count) and make_places(values, stride, keys, places, count):
         return keys
     for n in range(count):  # somebody made fingerprints that begin alike
         keys[n] = n
     for digit in range(0, 6, 2):
-        sort_places(values, keys, spare, count, digit * DIGIT_BITS)
-        sort_places(values, spare, keys, count, (digit + 1) * DIGIT_BITS)
-    for n in range(count - 1, -1, -1):
-        if n == 0 or values[keys[n]] != values[keys[n - 1]]:
-            keys[n] |= FIRST_OF_RUN
+        sort_places(values, stride, keys, spare, count, digit * DIGIT_BITS)
+        sort_places(values, stride, spare, keys, count, (digit + 1) * DIGIT_BITS)
     return keys
 
 

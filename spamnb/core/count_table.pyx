@@ -28,8 +28,8 @@ cdef class CountTable(Counts):
 
     cdef readonly tuple labels
     cdef Size used, room
-    cdef uint64_t *keys
-    cdef int32_t *counts  # [entry][2 * label_count]: messages by label, then occurrences by label
+    cdef Size stride  # of the records, in numbers of 64 bits
+    cdef uint64_t *records  # of each entry its key and a row of counts of 32 bits: messages by label, then occurrences
     cdef uint16_t *first_days
     cdef uint16_t *last_days
     cdef uint64_t *text_ends  # in `letters`; a text starts where that of the entry before ends. NULL without texts
@@ -53,6 +53,7 @@ cdef class CountTable(Counts):
         if not 0 < len(self.labels) <= MAX_LABELS:
             raise ValueError("no labels, or too many")
         self.label_count, self.has_texts, self.only_day = len(self.labels), has_texts, -1
+        self.stride = 1 + self.label_count
         self.identity = object()
         self.sums = <NumberSums *>memory_of(NULL, NUMBER_COUNT * self.label_count * sizeof(NumberSums))
         memset(self.sums, 0, NUMBER_COUNT * self.label_count * sizeof(NumberSums))
@@ -64,22 +65,27 @@ cdef class CountTable(Counts):
 
     cdef void free_entries(self) noexcept nogil:
         """Give the memory of all entries back."""
-        free(self.keys)
-        free(self.counts)
+        free(self.records)
         free(self.first_days)
         free(self.last_days)
         free(self.text_ends)
         free(self.letters)
         free(self.slots)
-        self.keys = self.text_ends = NULL
+        self.records = self.text_ends = NULL
         self.first_days = self.last_days = NULL
-        self.counts, self.letters, self.slots = NULL, NULL, NULL
+        self.letters, self.slots = NULL, NULL
         self.used = self.room = self.letter_count = self.letter_room = self.slot_bits = 0
 
     def __len__(self):
         return self.used
 
     # Entries
+
+    cdef inline uint64_t key_of(self, Size entry) noexcept nogil:
+        return self.records[entry * self.stride]
+
+    cdef inline int32_t *row_of(self, Size entry) noexcept nogil:
+        return <int32_t *>(self.records + entry * self.stride + 1)
 
     cdef inline uint32_t hash_of(self, uint64_t key) noexcept nogil:
         return key * TABLE_FACTOR >> 32
@@ -96,7 +102,7 @@ cdef class CountTable(Counts):
             slot = self.slots[at]
             if not slot:
                 return at
-            if not (slot ^ hash << self.slot_bits) & ~entry_bits and self.keys[(slot & entry_bits) - 1] == key:
+            if not (slot ^ hash << self.slot_bits) & ~entry_bits and self.key_of((slot & entry_bits) - 1) == key:
                 return at
             at = (at + 1) & entry_bits
 
@@ -118,8 +124,7 @@ cdef class CountTable(Counts):
         if room > MAX_ROOM:
             with gil:
                 raise OverflowError("too many tokens for one table")
-        self.keys = <uint64_t *>memory_of(self.keys, room * sizeof(uint64_t))
-        self.counts = <int32_t *>memory_of(self.counts, room * 2 * self.label_count * sizeof(int32_t))
+        self.records = <uint64_t *>memory_of(self.records, room * self.stride * sizeof(uint64_t))
         self.first_days = <uint16_t *>memory_of(self.first_days, room * sizeof(uint16_t))
         self.last_days = <uint16_t *>memory_of(self.last_days, room * sizeof(uint16_t))
         if self.has_texts:
@@ -141,13 +146,13 @@ cdef class CountTable(Counts):
         while start < self.used:
             size = min(<Size>AT_ONCE, self.used - start)
             for n in range(size):  # a short loop, so that cache misses overlap
-                at = self.home_of(self.hash_of(self.keys[start + n]))
+                at = self.home_of(self.hash_of(self.key_of(start + n)))
                 homes[n] = (at + (slots[at] != 0)) & last
             for n in range(size):
                 at = homes[n]
                 while slots[at]:
                     at = (at + 1) & last
-                slots[at] = self.hash_of(self.keys[start + n]) << bits | <uint32_t>(start + n + 1)
+                slots[at] = self.hash_of(self.key_of(start + n)) << bits | <uint32_t>(start + n + 1)
             start += size
         return 0
 
@@ -162,9 +167,9 @@ cdef class CountTable(Counts):
                 memcpy(self.letters + self.letter_count, text, size)
                 self.letter_count += size
             self.text_ends[entry] = self.letter_count
-        self.keys[entry] = key
+        self.records[entry * self.stride] = key
         self.first_days[entry] = self.last_days[entry] = day
-        memset(self.counts + entry * 2 * self.label_count, 0, 2 * self.label_count * sizeof(int32_t))
+        memset(self.row_of(entry), 0, 2 * self.label_count * sizeof(int32_t))
         self.slots[slot] = self.hash_of(key) << self.slot_bits | <uint32_t>(entry + 1)
         self.used += 1
         return entry
@@ -201,24 +206,23 @@ cdef class CountTable(Counts):
             self.find_entries(keys + start, size, entries)
             for n in range(size):
                 for k in range(width):
-                    rows[k] = self.counts[entries[n] * width + k] if entries[n] >= 0 else 0
+                    rows[k] = self.row_of(entries[n])[k] if entries[n] >= 0 else 0
                 rows += width
             start += size
         return 0
 
-    cdef int64_t find_entries(self, const uint64_t *keys, Size count, Size *entries) noexcept nogil:
-        """Find the entries of up to AT_ONCE keys, NOWHERE for one that has none; return some sum of their counts.
+    cdef void find_entries(self, const uint64_t *keys, Size count, Size *entries) noexcept nogil:
+        """Find the entries of up to AT_ONCE keys, NOWHERE for one that has none.
 
-        In loops so short that a core runs many of their rounds at once: cache misses overlap. The sum is there so that
-        counts are in the cache afterwards; a prefetch in its place took 40 µs for a message, this 30 (Neoverse N1).
+        In loops so short that a core runs many of their rounds at once: cache misses overlap. Afterwards the records are
+        in the cache.
         """
         cdef uint32_t[AT_ONCE] slots
         cdef uint32_t hash, slot, entry_bits = (<uint32_t>1 << self.slot_bits) - 1
         cdef Size n, at
-        cdef int64_t sum = 0
         if not self.used:
             memset(entries, 0xFF, count * sizeof(Size))  # NOWHERE
-            return 0
+            return
         for n in range(count):
             slots[n] = self.slots[self.home_of(self.hash_of(keys[n]))]
         for n in range(count):
@@ -231,10 +235,8 @@ cdef class CountTable(Counts):
             entries[n] = <Size>(slot & entry_bits) - 1
         for n in range(count):
             at = max(entries[n], 0)
-            sum += self.counts[at * 2 * self.label_count]
-            if self.keys[at] != keys[n] and entries[n] >= 0:  # only some bits of their hashes are the same
+            if (self.key_of(at) != keys[n]) & (entries[n] >= 0):  # only some bits of their hashes are the same
                 entries[n] = self.entry_of(keys[n])
-        return sum
 
     cdef int find_grams(self, const uint32_t *counters, Size count, int64_t *rows) except -1 nogil:
         cdef Size n, k, width = self.label_count
@@ -305,8 +307,7 @@ cdef class CountTable(Counts):
     @property
     def size(self):
         """Bytes of memory."""
-        cdef Size of_entry = (sizeof(uint64_t) + 2 * sizeof(uint16_t) + 2 * self.label_count * sizeof(int32_t)
-                              + (sizeof(uint64_t) if self.has_texts else 0))
+        cdef Size of_entry = (self.stride + self.has_texts) * sizeof(uint64_t) + 2 * sizeof(uint16_t)
         return (self.used * of_entry + 2 * self.room * sizeof(uint32_t) + self.letter_count
                 + (COUNTERS * self.label_count * sizeof(int32_t) if self.grams is not NULL else 0))
 
@@ -392,8 +393,8 @@ cdef class CountTable(Counts):
             self.see_on(entry, day)
             for k in range(self.label_count):
                 count = messages[k]
-                self.counts[entry * 2 * self.label_count + k] += count
-                self.counts[(entry * 2 + 1) * self.label_count + k] += count
+                self.row_of(entry)[k] += count
+                self.row_of(entry)[self.label_count + k] += count
                 self.highest = max(self.highest, count)
         finally:
             self.is_busy = False
@@ -444,24 +445,29 @@ cdef class CountTable(Counts):
     def copy(self, bint has_counts=True):
         """Return a copy without texts, or of the entries alone; places noted in this table are good for it, too."""
         cdef CountTable table = CountTable(self.labels, False)
-        table.make_entry_room(self.used)
+        table.make_entry_room(self.room)
         table.used, table.only_day = self.used, self.only_day
         table.origin, table.copied = self.identity, self.used
         if self.used:
-            memcpy(table.keys, self.keys, self.used * sizeof(uint64_t))
-            memset(table.counts, 0, self.used * 2 * self.label_count * sizeof(int32_t))
+            memcpy(table.records, self.records, self.used * self.stride * sizeof(uint64_t))
             memcpy(table.first_days, self.first_days, self.used * sizeof(uint16_t))
             memcpy(table.last_days, self.last_days, self.used * sizeof(uint16_t))
-            table.set_slots(table.room, table.slot_bits)
+            memcpy(table.slots, self.slots, 2 * self.room * sizeof(uint32_t))
         if has_counts:
-            self.copy_counts(table)
+            self.copy_totals(table)
+        else:
+            table.clear_rows()
         return table
 
-    cdef int copy_counts(self, CountTable table) except -1:
-        """Give a table of the same entries the same counts and totals."""
+    cdef void clear_rows(self) noexcept nogil:
+        """Set the counts of all entries to 0."""
+        cdef Size n
+        for n in range(self.used):
+            memset(self.row_of(n), 0, 2 * self.label_count * sizeof(int32_t))
+
+    cdef int copy_totals(self, CountTable table) except -1:
+        """Give a table of the same entries the same grams and totals."""
         table.highest, table.has_subtracted = self.highest, self.has_subtracted
-        if self.used:
-            memcpy(table.counts, self.counts, self.used * 2 * self.label_count * sizeof(int32_t))
         if self.grams is not NULL:
             make_grams(table)
             memcpy(table.grams, self.grams, <Size>COUNTERS * self.label_count * sizeof(int32_t))

@@ -86,11 +86,11 @@ cdef void count_places(
     CountTable table, const Rows *it, const int32_t *places, Size message, int label, int day, int sign, Tally *tally
 ) noexcept nogil:
     """Count the entries of a message whose places are known."""
-    cdef Size n, start = it.starts[message], count = it.starts[message + 1] - start, width = 2 * table.label_count
+    cdef Size n, start = it.starts[message], count = it.starts[message + 1] - start
     cdef bint is_later = sign > 0 and table.only_day < 0
     for n in range(count):
         if n + AHEAD < count:
-            __builtin_prefetch(table.counts + places[n + AHEAD] * width)
+            __builtin_prefetch(table.row_of(places[n + AHEAD]))
         count_entry(table, places[n], label, it.times[start + n], sign, tally)
         if is_later:
             table.see_on(places[n], day)
@@ -101,12 +101,15 @@ cdef inline void count_entry(
 ) noexcept nogil:
     """Change the counts of a token, and note what that changes in the totals."""
     cdef int k, labels = table.label_count
-    cdef int32_t *row = table.counts + entry * 2 * labels
+    cdef int32_t *row = table.row_of(entry)
     cdef int64_t messages = 0, occurrences = 0
-    cdef bint was_word, is_new
-    for k in range(labels):
-        messages += row[k]
-        occurrences += row[labels + k]
+    cdef bint was_word
+    if labels == 2:  # apart: the compiler makes no loop of it
+        messages, occurrences = row[0] + row[1], row[2] + row[3]
+    else:
+        for k in range(labels):
+            messages += row[k]
+            occurrences += row[labels + k]
     was_word = occurrences > 0
     occurrences += sign * times
     if was_word != (occurrences > 0):
@@ -239,7 +242,7 @@ cdef int count_lesson(CountTable table, Lesson *lesson) except -1 nogil:
 
 cdef int change_row(CountTable table, Lesson *lesson, uint64_t key, Text text, int32_t times) except -1 nogil:
     cdef Size entry = table.entry_made(key, text.at, text.size, lesson.day)
-    cdef int32_t *row = table.counts + entry * 2 * table.label_count
+    cdef int32_t *row = table.row_of(entry)
     cdef int step
     table.see_on(entry, lesson.day)
     for step in range(lesson.steps):
@@ -270,14 +273,14 @@ cdef Size count_kinds(CountTable table, uint32_t *firsts, int64_t *sizes, int bi
     cdef const int32_t *row
     cdef int64_t messages, occurrences
     for n in range(table.used):
-        row, messages, occurrences = table.counts + n * 2 * labels, 0, 0
+        row, messages, occurrences = table.row_of(n), 0, 0
         for k in range(labels):
             messages += row[k]
             occurrences += row[labels + k]
         if messages <= 0 or occurrences <= 0:
             continue
         at = hash_of_row(row, labels, bits)
-        while firsts[at] and memcmp(table.counts + (firsts[at] - 1) * 2 * labels, row, labels * sizeof(int32_t)):
+        while firsts[at] and memcmp(table.row_of(firsts[at] - 1), row, labels * sizeof(int32_t)):
             at = (at + 1) & last
         if not firsts[at]:
             firsts[at] = n + 1
@@ -305,6 +308,6 @@ cdef dict histogram_of(CountTable table):
     first = <uint32_t *>firsts.at
     for at in range(<Size>1 << bits):
         if first[at]:
-            messages = tuple([table.counts[(first[at] - 1) * 2 * labels + k] for k in range(labels)])
+            messages = tuple([table.row_of(first[at] - 1)[k] for k in range(labels)])
             found[messages] = (<int64_t *>sizes.at)[at]
     return found

@@ -149,12 +149,21 @@ cdef inline Size slot_of(EntryTable *table, uint64_t fingerprint) noexcept nogil
     return at
 
 
-cdef Size entry_of(EntryTable *table, uint64_t fingerprint, uint32_t start, uint32_t end, int part) except -1 nogil:
+cdef inline Size entry_of(
+    EntryTable *table, uint64_t fingerprint, uint32_t start, uint32_t end, int part
+) except -1 nogil:
     """Return the number of a fingerprint's entry, which is made if there is none."""
     cdef Size at = slot_of(table, fingerprint)
-    cdef Entry *entry
     if table.slots[at] >= table.before:
         return table.slots[at] - table.before
+    return new_entry(table, at, fingerprint, start, end, part)
+
+
+cdef Size new_entry(
+    EntryTable *table, Size at, uint64_t fingerprint, uint32_t start, uint32_t end, int part
+) except -1 nogil:
+    """Make an entry for a free slot, and return its number."""
+    cdef Entry *entry
     if table.used == table.room:
         set_room(table, 2 * table.room)
         at = slot_of(table, fingerprint)
@@ -203,8 +212,7 @@ cdef void clear_features(Features *features) noexcept nogil:
     cdef Size at
     clear_table(&features.tokens)
     clear_table(&features.pairs)
-    for at in range(features.gram_count):
-        features.seen[features.grams[at] >> 5] = 0
+    memset(features.seen, 0, COUNTERS // 8)
     features.gram_count = features.size = features.added = features.ordered = 0
     features.gram_texts[BODY] = features.gram_texts[HEAD] = nothing()
     for at in range(NUMBER_COUNT):
@@ -230,7 +238,7 @@ cdef inline Text text_of_entry(Features *features, Size number) noexcept nogil:
 
 # Tokens
 
-cdef Size count(Features *features, uint64_t fingerprint, Tag *tag, Size end, int part, Size times) except -2 nogil:
+cdef inline Size count(Features *features, uint64_t fingerprint, Tag *tag, Size end, int part, Size times) except -2 nogil:
     """Count a token whose text lies behind the others and ends there; return its number, -1 if no more are allowed."""
     cdef Size number, used = features.tokens.used
     times = min(times, min(features.left, NO_LIMIT - features.added))

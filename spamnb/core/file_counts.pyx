@@ -379,8 +379,8 @@ cdef void load_block(CountTable table, const EntryBlock *block) noexcept nogil:
     for n in range(block.count):
         read_row(block, n, row)
         for k in range(width):
-            table.counts[table.used * width + k] = <int32_t>min(max(row[k], 0), MAX_INT32)
-        table.keys[table.used] = block_key(block, n)
+            table.row_of(table.used)[k] = <int32_t>min(max(row[k], 0), MAX_INT32)
+        table.records[table.used * table.stride] = block_key(block, n)
         table.first_days[table.used] = table.last_days[table.used] = 0
         table.used += 1
 

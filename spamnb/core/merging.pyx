@@ -13,8 +13,8 @@ cdef enum:
 
 
 cdef struct TableStage:  # a table, the order of its entries, and copies of those that come next
-    const uint64_t *keys
-    const int32_t *counts
+    const uint64_t *records
+    Size stride
     const uint16_t *first_days
     const uint16_t *last_days
     const uint64_t *text_ends
@@ -26,12 +26,11 @@ cdef struct TableStage:  # a table, the order of its entries, and copies of thos
     Size next  # the first that is not copied yet
     int at
     int copied
-    uint64_t[STAGED] staged_keys
+    uint64_t *staged  # records
     uint16_t[STAGED] staged_first_days
     uint16_t[STAGED] staged_last_days
     uint64_t[STAGED] text_starts
     uint64_t[STAGED] text_sizes
-    int32_t *staged_counts
     int32_t touched  # of no use but that what is read comes into the cache
 
 
@@ -106,7 +105,7 @@ cdef int advance_source(MergeSource *source, int *error) except -1 nogil:
             stage_entries(stage, source.labels)
             if not stage.copied:
                 return False
-        source.key = stage.staged_keys[stage.at]
+        source.key = stage.staged[stage.at * stage.stride]
         return True
     source.entry += 1
     if source.entry >= source.cursor.block.count:
@@ -125,16 +124,14 @@ cdef void stage_entries(TableStage *stage, Size labels) noexcept nogil:
     """
     cdef const uint64_t *order = stage.order + stage.next
     cdef int n, count = <int>min(<Size>STAGED, stage.count - stage.next)
-    cdef Size k, width = 2 * labels
+    cdef Size k, stride = stage.stride
     stage.at, stage.copied = 0, count
     stage.next += count
     for n in range(count):
-        stage.staged_keys[n] = stage.keys[order[n]]
+        stage.touched ^= stage.records[order[n] * stride]
     for n in range(count):
-        stage.touched ^= stage.counts[order[n] * width]
-    for n in range(count):
-        for k in range(width):
-            stage.staged_counts[n * width + k] = stage.counts[order[n] * width + k]
+        for k in range(stride):
+            stage.staged[n * stride + k] = stage.records[order[n] * stride + k]
     if stage.only_day < 0:
         for n in range(count):
             stage.staged_first_days[n], stage.staged_last_days[n] = stage.first_days[order[n]], stage.last_days[order[n]]
@@ -164,8 +161,12 @@ cdef void stage_texts(TableStage *stage, const uint64_t *order, Size labels) noe
             stage.touched ^= stage.letters[stage.text_starts[words[word]]]
 
 
+cdef inline const int32_t *staged_row(const TableStage *stage, Size staged) noexcept nogil:
+    return <const int32_t *>(stage.staged + staged * stage.stride + 1)
+
+
 cdef inline bint has_occurrences(const TableStage *stage, Size staged, Size labels) noexcept nogil:
-    cdef const int32_t *row = stage.staged_counts + (2 * staged + 1) * labels
+    cdef const int32_t *row = staged_row(stage, staged) + labels
     cdef int32_t found = 0
     cdef Size k
     for k in range(labels):
@@ -187,7 +188,7 @@ cdef inline void take_text_of(Merging *to, const Byte *text, Size size) noexcept
 cdef void add_table_entry(const MergeSource *source, Merging *to, int label_count) noexcept nogil:
     cdef const TableStage *stage = source.stage
     cdef int at = stage.at, k, target
-    cdef const int32_t *row = stage.staged_counts + at * 2 * source.labels
+    cdef const int32_t *row = staged_row(stage, at)
     for k in range(source.labels):
         target = source.targets[k]
         to.is_word |= row[source.labels + k] != 0
@@ -219,32 +220,22 @@ cdef void add_file_entry(const MergeSource *source, Merging *to, int label_count
 
 cdef TableStage *new_stage(CountTable table) except NULL:
     cdef TableStage *stage = <TableStage *>calloc(1, sizeof(TableStage))
-    cdef Size row_size = 2 * table.label_count * sizeof(int32_t)
     if stage is NULL:
         raise MemoryError
-    stage.staged_counts = <int32_t *>malloc(STAGED * row_size)
-    if stage.staged_counts is NULL:
+    stage.staged = <uint64_t *>malloc(STAGED * table.stride * sizeof(uint64_t))
+    if stage.staged is NULL:
         close_stage(stage)
         raise MemoryError
-    stage.count, stage.keys, stage.counts = table.used, table.keys, table.counts
+    stage.count, stage.records, stage.stride = table.used, table.records, table.stride
     stage.first_days, stage.last_days, stage.only_day = table.first_days, table.last_days, table.only_day
     stage.text_ends, stage.letters, stage.has_subtracted = table.text_ends, table.letters, table.has_subtracted
     return stage
 
 
-cdef int sort_stage(TableStage *stage) except -1 nogil:
-    """Bring the entries of a table into order."""
-    cdef Size n
-    stage.order = order_of(stage.keys, stage.count)
-    for n in range(stage.count):
-        stage.order[n] &= ~FIRST_OF_RUN
-    return 0
-
-
 cdef void close_stage(TableStage *stage) noexcept nogil:
     if stage is not NULL:
         free(stage.order)
-        free(stage.staged_counts)
+        free(stage.staged)
     free(stage)
 
 
@@ -334,7 +325,7 @@ cdef class Merger:
         for n in range(self.count):
             if self.items[n].stage is not NULL:
                 table = self.sources[n][0]
-                if table.used != self.items[n].stage.count or table.keys != self.items[n].stage.keys:
+                if table.used != self.items[n].stage.count or table.records != self.items[n].stage.records:
                     raise RuntimeError("a table was changed while it was merged")
         return 0
 
@@ -345,12 +336,12 @@ cdef class Merger:
         for n in range(self.count):
             source = &self.items[n]
             if source.stage is not NULL:
-                sort_stage(source.stage)
+                source.stage.order = order_of(source.stage.records, source.stage.stride, source.stage.count)
             if self.advance(source):
                 self.active[self.active_count] = source
                 self.active_count += 1
         if self.to_fill is not None and self.to_fill.used:
-            memset(self.to_fill.counts, 0, self.to_fill.used * 2 * self.label_count * sizeof(int32_t))
+            self.to_fill.clear_rows()
         self.is_started = True
         return 0
 
@@ -427,5 +418,5 @@ cdef void fill_counts(CountTable table, const uint64_t *keys, const int64_t *row
         for n in range(size):
             if found[n] >= 0:
                 for k in range(width):
-                    table.counts[found[n] * width + k] = min(rows[(start + n) * width + k], <int64_t>MAX_INT32)
+                    table.row_of(found[n])[k] = min(rows[(start + n) * width + k], <int64_t>MAX_INT32)
         start += size

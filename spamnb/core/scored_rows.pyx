@@ -106,8 +106,8 @@ cdef class WordsByCount:
             raise MemoryError
         for entry in range(table.used if more else 0):
             for k in range(self.label_count, 2 * self.label_count):
-                if table.counts[entry * 2 * self.label_count + k] > 0:
-                    self.count(table.counts + entry * 2 * self.label_count, NO_LABEL, 1)
+                if table.row_of(entry)[k] > 0:
+                    self.count(table.row_of(entry), NO_LABEL, 1)
                     break
 
     def __dealloc__(self):
@@ -129,8 +129,8 @@ cdef class WordsByCount:
         for at in range(rows.starts[message], rows.starts[message + 1]):
             entry = table.entry_of(rows.fingerprints[at]) if rows.times[at] else NOWHERE
             if entry >= 0:
-                self.count(table.counts + entry * 2 * self.label_count, label_index, -1)
-                self.count(table.counts + entry * 2 * self.label_count, NO_LABEL, 1)
+                self.count(table.row_of(entry), label_index, -1)
+                self.count(table.row_of(entry), NO_LABEL, 1)
 
     cdef list maps(self):
         """Return them as `Likelihood.update` takes them."""

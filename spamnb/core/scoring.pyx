@@ -259,13 +259,12 @@ cdef class FeatureScorer:
 
     cdef void read_places_of_two(self, const int32_t *places) noexcept nogil:
         """Read what two labels have at places in the table. Prefetched, so that cache misses overlap."""
-        cdef const int32_t *counts = self.table.counts
         cdef const int32_t *row
         cdef uint64_t *others = self.columns + self.room
         cdef Size at
         for at in range(self.taken):
-            __builtin_prefetch(counts + 4 * <Size>places[min(at + AHEAD, self.taken - 1)])
-            row = counts + 4 * <Size>places[at]
+            __builtin_prefetch(self.table.row_of(places[min(at + AHEAD, self.taken - 1)]))
+            row = self.table.row_of(places[at])
             self.columns[at], others[at] = max(row[0], 0), max(row[1], 0)
 
     cdef int read_places(self) noexcept nogil:
@@ -273,8 +272,8 @@ cdef class FeatureScorer:
         cdef const int32_t *row
         cdef Size at, k, first = self.label_count if self.scorer.weigher.is_multinomial else 0
         for at in range(self.taken):
-            __builtin_prefetch(self.table.counts + self.width * <Size>self.keys[min(at + AHEAD, self.taken - 1)])
-            row = self.table.counts + self.width * <Size>self.keys[at]
+            __builtin_prefetch(self.table.row_of(self.keys[min(at + AHEAD, self.taken - 1)]))
+            row = self.table.row_of(self.keys[at])
             self.with_token[at] = 0
             for k in range(self.label_count):
                 self.columns[k * self.room + at] = max(row[first + k], 0)
@@ -441,7 +440,7 @@ cdef class FeatureScorer:
         at = first
         while left_out != NO_LABEL and at < end:
             self.take_rows(&rows.it, places, at, min(at + self.room, end))
-            self.count_own(left_out)
+            self.subtract_own(left_out)
             at += self.room
         if left_out != NO_LABEL:
             self.leave_out(left_out)
@@ -449,8 +448,8 @@ cdef class FeatureScorer:
         while at < end:
             if left_out == NO_LABEL or end - first > self.room:
                 self.take_rows(&rows.it, places, at, min(at + self.room, end))
-            if left_out != NO_LABEL:
-                self.subtract_own(left_out)
+                if left_out != NO_LABEL:
+                    self.subtract_own(left_out)
             self.add_taken()
             at += self.room
         self.taken = 0
@@ -458,23 +457,28 @@ cdef class FeatureScorer:
 
     # One message left out
 
-    cdef void count_own(self, int label_index) noexcept nogil:
-        """Count the tokens of a message, and those that no other one has."""
-        cdef uint64_t total
-        cdef Size at, k
-        cdef const uint64_t *own = self.columns + label_index * self.room
-        for at in range(self.taken):
-            total = 0
-            for k in range(self.label_count):
-                total += self.columns[k * self.room + at]
-            self.own_tokens += total > 0
-            self.own_unique += (total == 1) & (own[at] == 1)
-
     cdef void subtract_own(self, int label_index) noexcept nogil:
+        """Take a message out of the counts; note how many of its tokens they have, and how many no other message has."""
         cdef uint64_t *own = self.columns + label_index * self.room
-        cdef Size at
-        for at in range(self.taken):
-            own[at] = count_without(own[at], True)
+        cdef const uint64_t *other
+        cdef uint64_t others
+        cdef Size at, k, tokens = 0, unique = 0
+        if self.label_count == 2:
+            other = self.columns + (1 - label_index) * self.room
+            for at in range(self.taken):
+                tokens += (own[at] | other[at]) > 0
+                unique += (own[at] == 1) & (other[at] == 0)
+                own[at] = count_without(own[at], True)
+        else:
+            for at in range(self.taken):
+                others = 0
+                for k in range(self.label_count):
+                    others += self.columns[k * self.room + at] if k != label_index else 0
+                tokens += (own[at] | others) > 0
+                unique += (own[at] == 1) & (others == 0)
+                own[at] = count_without(own[at], True)
+        self.own_tokens += tokens
+        self.own_unique += unique
 
     cdef void leave_out(self, int label_index) noexcept nogil:
         """Take denominators without a message."""

@@ -1,34 +1,36 @@
 # Loops over letters without a check of bounds.
 
-cdef Byte[256] SPACED  # a letter in lower case; a digit, a joiner of words and what is not ASCII as it is; else a space
-
-
-cdef int fill_spaced() except -1:
-    cdef int byte
-    for byte in range(256):
-        is_kept = byte >= 128 or is_digit(byte) or is_letter(byte) or is_one_of(byte, b"'$!-_")
-        SPACED[byte] = lower(byte) if is_kept else 32
-    return 0
-
-
-fill_spaced()
-
-
-cdef void put_spaced(Byte *to, const Byte *source, Size size) noexcept nogil:
-    """Write spaces for separators, and letters in lower case. Only `spaced` calls it; both arrays have `size` bytes.
-
-    Four bytes at a time: a third fewer instructions.
+cdef extern from *:
     """
-    cdef Size at = 0
-    while at + 4 <= size:
-        to[at] = SPACED[source[at]]
-        to[at + 1] = SPACED[source[at + 1]]
-        to[at + 2] = SPACED[source[at + 2]]
-        to[at + 3] = SPACED[source[at + 3]]
-        at += 4
-    while at < size:
-        to[at] = SPACED[source[at]]
-        at += 1
+    /* In C, for its arithmetic of bytes without a branch, which compilers do 16 at a time: a tenth of the time. */
+    #define IS_AMONG(byte, first, count) ((uint8_t)-((uint8_t)((byte) - (first)) < (count)))  /* 255, else 0 */
+
+    /* Write spaces for separators, and letters in lower case; digits, joiners of words and what is not ASCII stay.
+       Only `spaced` calls it; both arrays have `size` bytes. */
+    static void spamnb_put_spaced(uint8_t *__restrict to, const uint8_t *__restrict source, Py_ssize_t size) {
+        for (Py_ssize_t at = 0; at < size; at++) {
+            uint8_t byte = source[at], small = byte | 32, is_letter = IS_AMONG(small, 'a', 26);
+            uint8_t is_kept = IS_AMONG(byte, '0', 10) | IS_AMONG(byte, 128, 128) | IS_AMONG(byte, '$', 1)
+                | IS_AMONG(byte, '!', 1) | IS_AMONG(byte, '-', 1) | IS_AMONG(byte, '_', 1) | IS_AMONG(byte, 39, 1);
+            to[at] = (uint8_t)((small & is_letter) | (byte & is_kept) | (32 & ~(is_letter | is_kept)));
+        }
+    }
+
+    /* Count capitals, letters, digits, "!" and what is not a character's first byte, among at most 255 bytes. Only `add_chars` calls it. */
+    static void spamnb_count_kinds(uint8_t *__restrict kinds, const uint8_t *__restrict source, Py_ssize_t size) {
+        uint8_t capitals = 0, letters = 0, digits = 0, exclamations = 0, others = 0;
+        for (Py_ssize_t at = 0; at < size; at++) {
+            capitals -= IS_AMONG(source[at], 'A', 26);
+            letters -= IS_AMONG(source[at] | 32, 'a', 26);
+            digits -= IS_AMONG(source[at], '0', 10);
+            exclamations -= IS_AMONG(source[at], '!', 1);
+            others -= IS_AMONG(source[at], 128, 64);
+        }
+        kinds[0] = capitals, kinds[1] = letters, kinds[2] = digits, kinds[3] = exclamations, kinds[4] = others;
+    }
+    """
+    void put_spaced "spamnb_put_spaced"(Byte *to, const Byte *source, Size size) noexcept nogil
+    void count_kinds_of_chars "spamnb_count_kinds"(Byte *kinds, const Byte *source, Size size) noexcept nogil
 
 
 cdef Size write_chars(Byte *to, Size at, const Char *word, Size size) noexcept nogil:

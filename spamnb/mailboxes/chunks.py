@@ -16,7 +16,6 @@ from spamnb.mailboxes.streams import (
     chain,
     decompressed,
     decompressor_for,
-    drop_incomplete,
     gather,
 )
 
@@ -140,15 +139,7 @@ def file_messages(
     stream = ByteStream(decompressed(blocks))
     start = gather(stream, FIRST_BYTES)
     if is_mailbox(path, start):
-        found = drop_incomplete(mbox.messages(chain(start, stream)), stream)
-        skipped = 0
-        for index, data in numbered(found):
-            if not deleted and mbox.is_deleted(data):
-                skipped += 1
-            elif data:
-                yield RawMessage(path, index, data)
-        if skipped:
-            yield Deleted(path, skipped)
+        yield from mailbox_messages(path, mbox.messages(chain(start, stream)), stream, deleted)
     elif not named and maildir.is_deleted(path):
         yield Deleted(path)
     else:
@@ -169,14 +160,27 @@ def is_mailbox(path: str, start: bytes) -> bool:
     return mbox.is_envelope(start) and not maildir.is_in_maildir(path, store_for(path).is_folder)
 
 
-def numbered(messages: Iterator[bytes]) -> Iterator[tuple[int | None, bytes]]:
-    """Number the messages of a mailbox from 0 on; a file with a single message needs no number."""
-    first, second = next(messages, None), next(messages, None)
-    if first is not None:
-        yield None if second is None else 0, first
-    if second is not None:
-        yield 1, second
-        yield from enumerate(messages, 2)
+def mailbox_messages(
+    path: str, messages: Iterator[bytes], stream: ByteStream, deleted: bool
+) -> Iterator[RawMessage | Unreadable]:
+    """Yield the messages of an mbox, numbered from 0 on; a file with a single message needs no number.
+
+    If an error ended the stream, the last of them is not whole, and is dropped.
+    """
+    count = skipped = 0
+    data = next(messages, None)
+    while data is not None:
+        following = next(messages, None)
+        if following is None and stream.why:
+            break
+        if not deleted and mbox.is_deleted(data):
+            skipped += 1
+        elif data:
+            yield RawMessage(path, count if count or following is not None else None, data)
+        data = following
+        count += 1
+    if skipped:
+        yield Deleted(path, skipped)
 
 
 def has_several(path: str, data: bytes) -> bool:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from tempfile import SpooledTemporaryFile, TemporaryFile
-from typing import NamedTuple
+from functools import partial
+from typing import IO, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -49,23 +49,38 @@ class Spool:
     """Bytes that are kept until a file is written: in memory, or in an unnamed file if they are many."""
 
     def __init__(self, folder: str | None = None) -> None:
-        self.file = SpooledTemporaryFile(IN_MEMORY, dir=folder)  # noqa: SIM115 -- it lives as long as this
+        self.folder = folder
+        self.kept: list[bytes] = []
+        self.file: IO[bytes] | None = None
         self.size = self.checksum = 0
 
     def __del__(self) -> None:
-        self.file.close()
+        if self.file:
+            self.file.close()
 
     def write(self, data: bytes) -> None:
         self.size += len(data)
         self.checksum = crc32(data, self.checksum)
         if self.size > LARGEST_COLUMN:
             raise DataError(f"the column entries would have {TOO_LARGE}")
-        self.file.write(data)
+        self.kept.append(data)
+        if self.size > IN_MEMORY:
+            self.file = self.file or unnamed_file(self.folder)
+            self.file.writelines(self.kept)
+            self.kept = []
 
     def pieces(self) -> Iterator[bytes]:
-        self.file.seek(0)
-        while piece := self.file.read(PIECE):
-            yield piece
+        if self.file:
+            self.file.seek(0)
+            yield from iter(partial(self.file.read, PIECE), b"")
+        yield from self.kept
+
+
+def unnamed_file(folder: str | None) -> IO[bytes]:
+    """Open a new file without a name in a folder; it goes when it is closed."""
+    from tempfile import TemporaryFile  # takes 4 ms to load
+
+    return TemporaryFile(dir=folder)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +163,7 @@ def write_run(sources: Sequence[CountTable | Run], folder: str | None = None) ->
     writer = BlockWriter(len(labels))
     try:
         make_folder(folder or "")
-        with TemporaryFile(dir=folder) as file:
+        with unnamed_file(folder) as file:
             for entries in Merger(len(labels), [(each, 1, range(len(labels))) for each in counts]):
                 file.write(writer.add(entries))
             last, index = writer.finish(), writer.index()
@@ -225,5 +240,6 @@ def _grams(parts: Sequence[tuple[CountTable | FileCounts, int, Sequence[int]]], 
             total = np.zeros((COUNTERS, label_count), np.int64)
         for label, place in enumerate(places):
             if len(grams) and place >= 0:
-                total[:, place] += sign * grams[:, label]
-    return np.maximum(total, 0)
+                column = total[:, place]
+                (np.add if sign > 0 else np.subtract)(column, grams[:, label], out=column)
+    return np.maximum(total, 0, out=total)

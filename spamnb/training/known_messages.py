@@ -127,7 +127,7 @@ class KnownMessages:
         changed = before != target
         self.changed |= bool(changed.any())
         taken = changed & (before != NOT_LEARNED)
-        learned = messages[changed] if target != NOT_LEARNED else messages[:0]
+        learned = np.sort(messages[changed]) if target != NOT_LEARNED else messages[:0]
         return Steps(target, learned, messages[taken], before[taken].astype(np.int64))
 
     def _labels_in_run(self, digests: Array) -> Array:
