@@ -74,7 +74,7 @@ cdef int read_leaves(Mail *mail, Walk *walk) except -1 nogil:
         shared[n].which, shared[n].size = n, 0
         if is_textual(found.content_type):
             shared[n].size = max(found.end - found.head.body, <Size>0)
-    share_out(mail.arena, shared, walk.count, MAX_TEXT_BYTES)
+    share_out(shared, walk.count, MAX_TEXT_BYTES)
     for n in range(walk.count):
         allowed[shared[n].which] = shared[n].size
     for n in range(walk.count):

@@ -1,4 +1,4 @@
-# Cuts a stream that is an mbox into its messages, and reads files of one message.
+# Cuts a stream that is an mbox into its messages.
 #
 # A message starts at a `From ` line with a date (the envelope line) that follows an empty line; newer versions of
 # Thunderbird write nothing after `From `. A Content-Length is not believed. Any dialect: lines may end with CRLF, and
@@ -6,28 +6,6 @@
 #
 # Time is linear: each line end is looked at once. Memory is bounded: a message and one block of the stream; what a
 # message has over MAX_MESSAGE bytes is passed over.
-
-from os import fsencode
-
-from libc.errno cimport EINTR, errno
-
-cdef extern from "Python.h":
-    object PyErr_SetFromErrnoWithFilenameObject(object kind, object path)
-
-cdef extern from "<fcntl.h>" nogil:
-    int open_file "open"(const char *path, int flags)
-    int O_RDONLY, O_CLOEXEC, O_NONBLOCK
-
-cdef extern from "<unistd.h>" nogil:
-    Size read_file "read"(int file, void *to, size_t size)
-    int close_file "close"(int file)
-
-cdef extern from "<sys/stat.h>" nogil:
-    cdef struct FileStatus "stat":
-        unsigned int st_mode
-        int64_t st_size
-    int file_status "fstat"(int file, FileStatus *status)
-    bint S_ISREG(unsigned int mode)
 
 cdef enum:
     MAX_MESSAGE = 64 << 20  # bytes of a message that are kept; larger than any mail server accepts by default
@@ -78,27 +56,19 @@ cdef bint begins_with_field(Text text) noexcept nogil:
 
 cdef bint ends_as_envelope(Text text) noexcept nogil:
     """Tell whether a `From ` line has a weekday, a month and a time, in this order; or a header field below it."""
-    cdef Size end, start, at = 0
+    cdef Size end, at = 5
     cdef bint has_day = False, has_month = False
     cdef Text line, word
     text = piece(text, 0, MAX_ENVELOPE)
     end = find_byte(text, NEWLINE, 0)
     if end < 0 and text.size >= MAX_ENVELOPE:
         return False
-    line = piece(text, 0, end) if end >= 0 else text
-    if stripped(rest(line, 5), b" \t\n\v\f\r").size == 0:
+    line = piece(text, 0, or_end(text, end))
+    if without_space(rest(line, at)).size == 0:
         return end >= 0 and begins_with_field(rest(text, end + 1))
-    while at < line.size:
-        while is_space(byte_at(line, at)):
-            at += 1
-        start = at
-        while at < line.size and not is_space(byte_at(line, at)):
-            at += 1
-        word = piece(line, start, at)
+    while next_of(line, b" \t\v\f\r", &at, &word):
         if not has_day:
-            while byte_at(word, word.size - 1) == 44:  # a comma
-                word.size -= 1
-            has_day = is_one_of_words(word, b"MonTueWedThuFriSatSun")
+            has_day = is_one_of_words(stripped(word, b","), b"MonTueWedThuFriSatSun")
         elif not has_month:
             has_month = is_one_of_words(word, b"JanFebMarAprMayJunJulAugSepOctNovDec")
         elif is_time(word):
@@ -307,7 +277,7 @@ cdef bint is_marked_deleted(Text message) noexcept nogil:
         end = find_byte(message, NEWLINE, at)
         end = end + 1 if end >= 0 else message.size
         if stands_at(message, at, literal(b"X-Mozilla-Status:")):
-            status = stripped(piece(message, at + 17, end), b" \t\n\v\f\r")
+            status = without_space(piece(message, at + 17, end))
             return is_one_of(byte_at(status, status.size - 1), b"89abcdefABCDEF")  # hexadecimal, with the bit 0008
         at = end
     at = find_byte(message, NEWLINE, 0)
@@ -350,41 +320,3 @@ def is_deleted(bytes message not None):
     (True, True)
     """
     return is_marked_deleted(text_of(message))
-
-
-def read_whole(str path not None):
-    """Read a file of this machine at once; None if it is no ordinary file, or one of over MAX_MESSAGE bytes.
-
-    Raises OSError as open() does. A file that grows meanwhile is read as long as it was.
-    """
-    cdef FileStatus status
-    cdef bytes name = fsencode(path), data
-    cdef const char *name_at = name
-    cdef char *to
-    cdef Size size = 0, read = 0
-    cdef int file, failed = 0
-    if b"\0" in name:
-        raise ValueError("embedded null byte")
-    with nogil:
-        file = open_file(name_at, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    if file < 0:
-        PyErr_SetFromErrnoWithFilenameObject(OSError, path)
-    try:
-        if file_status(file, &status) < 0:
-            PyErr_SetFromErrnoWithFilenameObject(OSError, path)
-        if not S_ISREG(status.st_mode) or not 0 < status.st_size <= MAX_MESSAGE:
-            return None
-        data = PyBytes_FromStringAndSize(NULL, status.st_size)
-        to = PyBytes_AS_STRING(data)
-        with nogil:
-            while size < status.st_size:
-                read = read_file(file, to + size, status.st_size - size)
-                if read > 0:
-                    size += read
-                elif read == 0 or errno != EINTR:
-                    break
-        if read < 0:
-            PyErr_SetFromErrnoWithFilenameObject(OSError, path)
-        return data if size == status.st_size else data[:size]
-    finally:
-        close_file(file)

@@ -4,8 +4,6 @@
 # never closed, a type is malformed, or the header block ends without a blank line. The offset only moves forward, no
 # search goes over the same bytes twice, and there is no recursion.
 
-from libc.stdlib cimport qsort
-
 cpdef enum:  # limits of a message; the most that 8,000 real ones had was 20 leaves
     MAX_PARTS = 100000  # multiparts included; what follows is read as one text
     ENOUGH_HEADER = 2000  # bytes: with less left of MAX_HEADER_BYTES, too, the rest is one text
@@ -108,35 +106,24 @@ cdef int add_found(Walk *walk, Text content_type, HeaderBlock *head, Size end) e
 
 
 cdef int keep_largest(Walk *walk) except -1 nogil:
-    """Forget all but the largest texts, and the largest of the other leaves; of one size, the first."""
+    """Forget all but the largest texts, and the largest of the other leaves."""
     cdef Share *by_size = <Share *>allot(walk.mail.arena, walk.count * sizeof(Share))
-    cdef Byte *is_kept = <Byte *>allot(walk.mail.arena, walk.count)
-    cdef Size n, which, count = 0, texts = MAX_LEAVES, others = MAX_LEAVES
+    cdef Size n, which, count = 0
+    cdef Size[2] left = [MAX_LEAVES, MAX_LEAVES]  # others, texts
     for n in range(walk.count):
         by_size[n].which, by_size[n].size = n, walk.found[n].end - walk.found[n].head.body
-    qsort(by_size, walk.count, sizeof(Share), &larger_first)
-    for n in range(walk.count):
+    sort_shares(by_size, walk.count)
+    for n in range(walk.count - 1, -1, -1):
         which = by_size[n].which
-        if is_textual(walk.found[which].content_type):
-            is_kept[which] = texts > 0
-            texts -= 1
-        else:
-            is_kept[which] = others > 0
-            others -= 1
+        left[is_textual(walk.found[which].content_type)] -= 1
+        if left[is_textual(walk.found[which].content_type)] < 0:
+            walk.found[which].head.body = NOWHERE  # is forgotten
     for n in range(walk.count):
-        if is_kept[n]:
+        if walk.found[n].head.body >= 0:
             walk.found[count] = walk.found[n]
             count += 1
     walk.count = count
     return 0
-
-
-cdef int larger_first(const void *one, const void *other) noexcept nogil:
-    cdef const Share *left = <const Share *>one
-    cdef const Share *right = <const Share *>other
-    if left.size != right.size:
-        return -1 if left.size > right.size else 1
-    return -1 if left.which < right.which else 1
 
 
 # Types

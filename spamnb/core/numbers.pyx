@@ -31,6 +31,7 @@ cdef int numbers_of(Mail *mail, Page *pages, Size page_count, Texts *texts, int6
     """Fill in the numeric features of a message, from its HTML and from the texts that it shows."""
     cdef CharCounts chars
     cdef Size n, size = 0, html = 0, links = 0
+    cdef Field *date
     memset(&chars, 0, sizeof(CharCounts))
     for n in range(NUMBER_COUNT):
         numbers[n] = MISSING
@@ -52,7 +53,8 @@ cdef int numbers_of(Mail *mail, Page *pages, Size page_count, Texts *texts, int6
         numbers[HTML_NUMBER] = 1000 * html // chars.all
         numbers[LINKS_NUMBER] = min(links, <Size>MAX_COUNT)
     numbers[RECIPIENTS_NUMBER] = recipients_of(&mail.head)
-    numbers[HOUR_NUMBER] = hour_of(date_of(&mail.head))
+    date = first_field(mail, b"date")
+    numbers[HOUR_NUMBER] = hour_of(date.value) if date is not NULL else MISSING
     return 0
 
 
@@ -103,15 +105,6 @@ cdef int recipients_of(HeaderBlock *head) noexcept nogil:
         if is_(head.fields[n].name, b"to") or is_(head.fields[n].name, b"cc"):
             found = max(found, <Size>0) + count_byte(head.fields[n].value, 64)  # "@"
     return min(found, <Size>MAX_COUNT)
-
-
-cdef Text date_of(HeaderBlock *head) noexcept nogil:
-    """Return the first date that says something."""
-    cdef Size n
-    for n in range(head.count):
-        if is_(head.fields[n].name, b"date") and head.fields[n].value.size:
-            return head.fields[n].value
-    return nothing()
 
 
 cdef int hour_of(Text date) noexcept nogil:

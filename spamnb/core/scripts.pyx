@@ -1,13 +1,12 @@
 # Words that are not all ASCII: those that look the same to a reader become the same.
 #
 # Normalising (NFKC), folding and casefolding change most letters of mail by a table or not at all: these are read here.
-# What stands between two separators and has any other character is left to Python (reading/scripts.py, which defines
-# what is right), and its words are remembered. A text is read in pieces of MAX_PIECE characters, because to normalise a
+# What stands between two separators and has any other character is normalised by Python (reading/folding.py), then read
+# here, and its words are remembered. A text is read in pieces of MAX_PIECE characters, because to normalise a
 # run of marks takes quadratic time.
 
 cdef enum:
     MAX_PIECE = 512  # characters
-    FIRST_PAIRED = 0x2E80  # of the characters read here, those of scripts without spaces begin there
     FORM_COUNT = 0x700
     RUN_SLOTS = 4096
     MAX_RUN = 60  # bytes of a piece that is remembered
@@ -197,7 +196,7 @@ cdef int add_chunk(RunCache *cache, Writer *to, Text chunk, Size *words) except 
         chunk = rest(chunk, part.size)
         start = 0
         while start < part.size:
-            start += add_plain_words(to, rest(part, start), words)
+            start += add_plain_words(to, rest(part, start), words, False)
             end = start
             while end < part.size and (kind_at(part, end, &after) != SEPARATOR or end == start):
                 end = after
@@ -229,8 +228,8 @@ cdef inline int start_word(Writer *to, Size *words) except -1 nogil:
     return 0
 
 
-cdef Size add_plain_words(Writer *to, Text text, Size *words) except -1 nogil:
-    """Write the words of a piece up to what is for Python to read; return where that begins, with its separator.
+cdef Size add_plain_words(Writer *to, Text text, Size *words, bint is_normal) except -1 nogil:
+    """Write the words of a piece up to what Python has to normalise; return where that begins, with its separator.
 
     A mark may make another character of the separator, but never of what is before that.
     """
@@ -243,6 +242,8 @@ cdef Size add_plain_words(Writer *to, Text text, Size *words) except -1 nogil:
         start = at
         char = letter_at(text, at, &at)
         kind = char_kind(char)
+        if is_normal and kind == ODD:
+            kind = PICTURE if 0x1F000 <= char <= 0x1FAFF and not Py_UNICODE_ISALNUM(char) else LETTER
         if kind == NON_JOINER:
             is_split = True
             continue
@@ -265,12 +266,12 @@ cdef Size add_plain_words(Writer *to, Text text, Size *words) except -1 nogil:
                 word[size] = NIKHAHIT
                 size += 1
                 char = SARA_AA
-            elif (char == SARA_U or char == SARA_UU) and size and is_thai_tone(word[size - 1]):  # in the wrong order
-                kind = ODD
+            elif (char == SARA_U or char == SARA_UU) and size and is_thai_tone(word[size - 1]) and not is_normal:
+                kind = ODD  # in the wrong order
             if size < MAX_PIECE * 2:
                 word[size] = char
                 size += 1
-        if kind == ODD or (has_latin and has_alike):  # which may be a Latin word in disguise
+        if kind == ODD or (has_latin and has_alike and not is_normal):  # which may be a Latin word in disguise
             to.size, words[0] = safe_size, safe_words
             return safe
         if kind == SEPARATOR or kind == PICTURE:
@@ -293,12 +294,14 @@ cdef Size add_plain_words(Writer *to, Text text, Size *words) except -1 nogil:
 
 
 cdef inline int cut_of(Char char) noexcept nogil:
-    """Tell how a word is cut further, of scripts that are written without spaces."""
-    if char < 0xE00:
+    """Tell how words of a script are cut: those of scripts that are written without spaces."""
+    if char < 0x2E80:  # Thai and Lao, Burmese, Khmer
+        if 0xE00 <= char <= 0xEFF or 0x1000 <= char <= 0x109F or 0x1780 <= char <= 0x17FF:
+            return WHOLE if Py_UNICODE_ISDECIMAL(char) else SYLLABLES
         return WHOLE
-    if char <= 0xE4E:
-        return SYLLABLES
-    return PAIRS if char >= FIRST_PAIRED else WHOLE
+    if char < 0xF900:  # Chinese and Japanese, Korean
+        return PAIRS if char <= 0x9FFF or 0xAC00 <= char <= 0xD7AF else WHOLE
+    return PAIRS if char <= 0xFAFF or 0x20000 <= char <= 0x3FFFF else WHOLE  # Chinese
 
 
 cdef int add_letters(Writer *to, Char *word, Size size, Size *words) except -1 nogil:
@@ -337,26 +340,35 @@ cdef inline int put_word(Writer *to, Char *word, Size size, Size *words) except 
 
 
 cdef Size syllable_end(Char *word, Size start, Size end) noexcept nogil:
-    """Return the end of a Thai syllable, roughly: one consonant alone closes it."""
+    """Return the end of a syllable, roughly: one consonant alone closes it. Burmese marks those that do."""
     cdef Size at = cluster_end(word, start, end)
-    cdef bint can_close = start + 1 < at < end and word[at - 1] != SARA_A
-    return at + 1 if can_close and cluster_end(word, at, end) == at + 1 else at
+    if start + 1 < at < end and word[at - 1] & ~<Char>0x80 != SARA_A and not 0x1000 <= word[at] <= 0x109F:
+        return at + 1 if cluster_end(word, at, end) == at + 1 else at
+    return at
 
 
 cdef Size cluster_end(Char *word, Size start, Size end) noexcept nogil:
-    """Return the end of a consonant with the vowels and signs around it; some vowels stand before it."""
+    """Return the end of a consonant with the vowels, signs and stacked letters around it."""
     cdef Size at = start + 1
-    while at < end and (
-        SARA_A <= word[at] <= 0xE3C or 0xE47 <= word[at] <= 0xE4E or 0xE40 <= word[at - 1] <= 0xE44
-    ):
+    while at < end and is_bound(word[at - 1], word[at], word[at + 1] if at + 1 < end else 32):
         at += 1
     return at
 
 
+cdef inline bint is_bound(Char before, Char char, Char after) noexcept nogil:
+    """Tell whether a character belongs to the same syllable as the one before it."""
+    cdef Char place = char & 0x7F
+    if char < 0xF00:  # Thai and Lao have the same order; some vowels stand before their consonant
+        return 0x30 <= place <= 0x3C or 0x47 <= place <= 0x4E or 0x40 <= before & 0x7F <= 0x44
+    # Burmese and Khmer: signs; a letter below the one before; one that closes or has another below it
+    return not Py_UNICODE_ISALNUM(char) or before == 0x1039 or before == 0x17D2 or 0x1039 <= after <= 0x103A
+
+
 cdef int add_odd_words(RunCache *cache, Writer *to, Text text, Size *words) except -1 nogil:
-    """Write the words of a piece as Python finds them, or as they are remembered."""
+    """Write the words of a piece that Python normalises first, or as they are remembered."""
     cdef CachedRun *slot
     cdef Text found
+    cdef Size start = to.size + (words[0] > 0)
     if cache.slots is NULL:
         cache.slots = <CachedRun *>calloc(RUN_SLOTS, sizeof(CachedRun))
         if cache.slots is NULL:
@@ -364,17 +376,19 @@ cdef int add_odd_words(RunCache *cache, Writer *to, Text text, Size *words) exce
                 raise MemoryError
     slot = &cache.slots[fingerprint_of_text(text) % RUN_SLOTS]
     if slot.run_size == text.size and memcmp(slot.run, text.at, text.size) == 0:
-        found.at, found.size = slot.words, slot.words_size
-    else:
-        with gil:
-            from spamnb.reading.scripts import visible_words
+        if slot.words_size:
+            start_word(to, words)
+            found.at, found.size = slot.words, slot.words_size
+            put(to, found)
+        return 0
+    with gil:
+        from spamnb.reading.folding import normalized
 
-            text_of_str(to.arena, " ".join(visible_words(str_of(text))), &found)
-        if text.size <= MAX_RUN and found.size <= MAX_RUN_WORDS:
-            slot.run_size, slot.words_size = text.size, found.size
-            memcpy(slot.run, text.at, text.size)
-            memcpy(slot.words, found.at, found.size)
-    if found.size:
-        start_word(to, words)
-        put(to, found)
+        text_of_str(to.arena, normalized(str_of(text)), &found)
+    add_plain_words(to, found, words, True)
+    found = rest(written(to), start)
+    if text.size <= MAX_RUN and found.size <= MAX_RUN_WORDS:
+        slot.run_size, slot.words_size = text.size, found.size
+        memcpy(slot.run, text.at, text.size)
+        memcpy(slot.words, found.at, found.size)
     return 0

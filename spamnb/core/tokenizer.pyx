@@ -247,7 +247,7 @@ cdef int add_all_links(Features *features, WordRules *words, Texts *lists, Size 
     cdef Size n, k
     for n in range(count):
         shared[n].which, shared[n].size = n, lists[n].count
-    share_out(features.arena, shared, count, MAX_LINKS)
+    share_out(shared, count, MAX_LINKS)
     features.left = MAX_OF_A_KIND
     for n in range(count):
         for k in range(shared[n].size):
@@ -269,7 +269,7 @@ cdef int add_texts(
     if total > most:  # a text has no more words than bytes
         for n in range(texts.count):
             shared[n].size = count_words(texts.items[n])
-    share_out(features.arena, shared, texts.count, most)
+    share_out(shared, texts.count, most)
     for n in range(texts.count):
         most = min(shared[n].size, <Size>MAX_WORDS)
         add_words(features, &tag, texts.items[shared[n].which], most, BODY, ngrams, paired)

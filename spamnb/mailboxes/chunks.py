@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from itertools import groupby, islice
+from stat import S_ISREG
 
-from spamnb.core.native import read_whole
 from spamnb.errors import NoInput
 from spamnb.files import without_queries
 from spamnb.mailboxes import maildir, mbox
@@ -122,6 +123,18 @@ def plain_message(path: str, named: bool) -> RawMessage | Unreadable | None:
         return Deleted(path)
     reason = why_no_message(path, data, named)
     return PassedOver(path, reason) if reason else RawMessage(path, None, data)
+
+
+def read_whole(path: str) -> bytes | None:
+    """Read an ordinary file at once; None for a pipe or the like, and for what is larger than a message."""
+    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    try:
+        status = os.fstat(file)
+        size = status.st_size if S_ISREG(status.st_mode) else 0
+        data = os.read(file, size) if size <= mbox.MAX_MESSAGE else b""
+        return data if len(data) == size else None  # it is read in pieces, as a stream
+    finally:
+        os.close(file)
 
 
 def why_no_message(path: str, start: bytes, named: bool) -> str:

@@ -1,9 +1,16 @@
-"""Forms of letters that readers take for the same: with or without marks, of one keyboard or another."""
+"""Forms of letters that readers take for the same: with or without marks, of one keyboard or another.
+
+core/scripts.pyx reads most letters of mail by tables made from what this says, and has the rest
+normalised here.
+"""
 
 from __future__ import annotations
 
-from unicodedata import normalize
+from unicodedata import category, normalize
 
+from spamnb.reading.letters import PLAINER, unmasked
+
+JOINERS = "'$!-_"  # may stand inside a word, beside letters and digits; all other characters separate words
 NON_JOINER = "\u200c"
 
 # Marks of any alphabet, which normalisation leaves only where a letter has no form with them: stress in
@@ -33,6 +40,29 @@ FOLDED: dict[int, str | int | None] = {
     **dict(zip(range(0x5F0, 0x5F3), ("וו", "וי", "יי"), strict=True)),  # Yiddish, in one letter or in two
     **str.maketrans("ȘșȚțЁёİ", "ŞşŢţЕеI"),  # ISO-8859-2 lacks the comma; few Russians type ё
 }
+
+
+def normalized(piece: str) -> str:
+    """Return words as a reader sees them: without invisible characters, forms and look-alikes replaced."""
+    if NON_JOINER in piece:
+        piece = without_non_joiners(piece)
+    text = normalize("NFKC", piece.translate(PLAINER))
+    text = "".join([char if is_inside(char) or is_emoji(char) else " " for char in text])
+    return " ".join([unmasked(folded(word)) for word in text.split(" ")]).casefold()
+
+
+def is_inside(char: str) -> bool:
+    """Tell whether a character is part of a word."""
+    if char.isalnum():
+        return True
+    return char in JOINERS if char < "\x80" else category(char)[0] == "M"
+
+
+def is_emoji(char: str) -> bool:
+    """Tell whether a character is a picture: an emoji, or a sign such as a star or a heart."""
+    if char < "\U0001f000":
+        return "\u2600" <= char <= "\u27bf" or "\u23e9" <= char <= "\u23fa" or "\u2b05" <= char <= "\u2b55"
+    return char <= "\U0001faff"
 
 
 def folded(word: str) -> str:
