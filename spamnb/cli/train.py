@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -26,12 +27,15 @@ from spamnb.cli.shared.outputs import check_replaceable
 from spamnb.cli.shared.progress import progress
 from spamnb.configuration.current import load
 from spamnb.configuration.quantities import parse_percentage, parse_size
-from spamnb.delivery.commands import LearnCommand
+from spamnb.delivery.commands import OUTCOME_TEXTS, LearnCommand, read_stdin
 from spamnb.delivery.only_message import read_only_message
+from spamnb.errors import DataError, UsageError
 from spamnb.files import complain, printable
 from spamnb.history.log import append_lessons
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import check, messages, split_number
+from spamnb.reading.envelope import read_envelope
+from spamnb.senders.list_file import entry_of
 from spamnb.store.stored_model import StoredModel
 
 if TYPE_CHECKING:
@@ -72,7 +76,14 @@ NO_BASE = "none"
     multiple=True,
     type=path_type,
     metavar="PATH",
-    help="What you wrote: mail of whom you wrote to is never lost. Not learned.",
+    help="Mail that you wrote; not learned. Mail of people you wrote to is never lost.",
+)
+@rare_option(
+    "--forwarded-by",
+    "teachers",
+    multiple=True,
+    metavar="ADDRESS",
+    help="Learn the messages attached to the one on standard input, if it is really by ADDRESS.",
 )
 @model_settings_option
 @jobs_option
@@ -91,6 +102,7 @@ def train(
     ham_loss: str | None,
     base: str | None,
     sent: tuple[str, ...],
+    teachers: tuple[str, ...],
     chosen: ParsedSettings,
     memory: int,
 ) -> int:
@@ -117,6 +129,10 @@ def train(
     mail.find()
     mail.check()
     check(sent)
+    if teachers:
+        if given - {"ham", "spam", "label"} != {"teachers"} or mail.paths != ["-"]:
+            raise UsageError("--forwarded-by needs standard input: --spam - --forwarded-by ADDRESS")
+        return learn_forwarded(mail.labels[0], model, read_stdin(), teachers)
     if given <= {"ham", "spam", "label", "jobs"} and len(mail.paths) == 1:
         lesson = LearnCommand(mail.labels[0], model)
         if lesson.fits_journal and (raw := only_message(mail.paths[0])):
@@ -147,6 +163,24 @@ def train(
     if sent:
         note_sent(model, sent, mail.sources)
     return print_unreadable([*summary.unreadable, *summary.passed_over], say=click.echo)
+
+
+def learn_forwarded(label: str, model: str, raw: bytes, teachers: tuple[str, ...]) -> int:
+    """Learn the messages attached to a message of somebody who may teach."""
+    from spamnb.mailboxes.attached import attached
+    from spamnb.senders.people import People, address_of
+
+    envelope, lesson = read_envelope(raw), LearnCommand(label, model)
+    if address_of(envelope) not in map(entry_of, teachers):
+        raise DataError("not learned: its sender is none of those who may teach")
+    if not People(model).is_genuine(envelope, StoredModel.open(model)):
+        raise DataError("not learned: nothing proves that its sender is the one it names")
+    outcomes = Counter(lesson.teach(message) for message in attached(raw))
+    if not outcomes:
+        raise DataError("not learned: no message is attached; forward it as an attachment")
+    said = ", ".join(f"{times:,} {OUTCOME_TEXTS[outcome]}" for outcome, times in outcomes.items())
+    click.echo(f"{label}: {said}")
+    return 0
 
 
 def note_sent(model: str, sent: Sequence[str], sources: Sources) -> int:

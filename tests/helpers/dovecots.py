@@ -152,11 +152,11 @@ class Dovecot(DovecotProcess):
         told = f'sievec() {{ command sievec -c {self.config} "$@"; }}\n'
         self.home.run("sh", "-ec", told + self.moved(lines))
 
-    def deliver(self, raw):
+    def deliver(self, raw, to="bob"):
         """In lines that end with CRLF, as on the wire; False where the mail server is to try again later."""
         with smtplib.LMTP(str(self.folder / "lmtp"), timeout=PATIENCE) as lmtp:
             try:
-                lmtp.sendmail("ann@example.org", ["bob"], re.sub(rb"\r?\n", b"\r\n", raw))
+                lmtp.sendmail("ann@example.org", [to], re.sub(rb"\r?\n", b"\r\n", raw))
             except smtplib.SMTPServerDisconnected:
                 return False
             except smtplib.SMTPResponseException as answer:

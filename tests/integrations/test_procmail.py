@@ -2,11 +2,13 @@
 
 import pytest
 from helpers.contract import INBOX, JUNK, Asking, Filtering, Waiting
+from helpers.forwards import REFUSED, forward
 from helpers.homes import ON_A_FULL_DISK, procmail
 from helpers.letters import BIG
 from helpers.paths import ROOT
 from helpers.programs import needs
 from helpers.recipes import blocks, recipe
+from helpers.samples import spam
 
 pytestmark = needs("procmail")
 
@@ -46,6 +48,28 @@ def test_labels_are_filed(sorted_home, mail):
     for message, folder in (("ham", INBOX), ("spam", JUNK), ("work", ".Work")):
         ((where, _),) = agent.deliver(rules, mail.messages[message])
         assert where == folder
+
+
+def test_teaching_by_forwarding(home, agent, mail):
+    """What cannot be learned comes back with the reason; then mail is judged by what was."""
+    rules = (
+        agent.filtering.partition("\n:0")[0] + "\n" + recipe("procmail", "Teach by forwarding", "procmail")
+    )
+    rules += agent.filtering.partition("\n:0")[1] + agent.filtering.partition("\n:0")[2]
+    wrong = [spam(70), spam(71)]
+    for label in ("ham", "spam"):
+        assert agent.deliver(rules, forward(*wrong, to=f"ann+{label}@example.org")) == []
+        assert [home.label_of(raw) for raw in wrong] == [label, label]
+        assert home.label_of(forward(*wrong, to=f"ann+{label}@example.org")) is None
+    for raw, why in REFUSED.items():
+        ((folder, what),) = agent.deliver(rules, raw)
+        assert (folder, home.label_of(spam(72))) == (INBOX, None)
+        assert b"\nSubject: spamnb: not learned: " + why.encode() in what.partition(b"\n\n")[0]
+    ((folder, _),) = agent.deliver(rules, mail.messages["ham"])
+    assert folder == INBOX
+    home.program.unlink()
+    ((folder, what),) = agent.deliver(rules, forward(spam(72)))
+    assert (folder, b"not found" in what) == (INBOX, True)
 
 
 def test_the_recipe_of_the_readme(home, agent, mail):

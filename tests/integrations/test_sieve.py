@@ -3,15 +3,18 @@
 import pytest
 from helpers.contract import INBOX, JUNK, UNSURE, Asking, Filtering
 from helpers.dovecots import VERSION, Dovecot
+from helpers.forwards import REFUSED, forward
 from helpers.homes import ON_A_FULL_DISK
 from helpers.letters import BIG, PLAIN
 from helpers.programs import needs
 from helpers.recipes import recipe
+from helpers.samples import spam
 
 pytestmark = needs("dovecot with lmtp and sieve")
 
 FILTER = "Filter, and file by the header"
 LABELS = "Sort by labels"
+TEACHING = "Teach by forwarding"
 SPAMTEST = "Leave the filing to the users"
 
 
@@ -79,6 +82,23 @@ def test_users_file_by_label(sorted_home, idle, mail):
     for message, folder in (("ham", INBOX), ("spam", JUNK), ("work", ".Work")):
         ((where, _),) = idle.deliver(idle.filtering, mail.messages[message])
         assert where == folder
+
+
+def test_teaching_by_forwarding(home, idle):
+    idle.dovecot.write("/etc/dovecot/sieve/spamnb.sieve", recipe("sieve", TEACHING, "teach"))
+    idle.dovecot.shell(recipe("sieve", FILTER, "sh"))
+    idle.dovecot.start()
+    for label in ("ham", "spam"):
+        assert idle.dovecot.deliver(forward(spam(70), spam(71)), f"ann+{label}@example.org")
+        assert home.taken() == []
+        assert [home.label_of(raw) for raw in (spam(70), spam(71))] == [label, label]
+    for raw in REFUSED:
+        assert idle.dovecot.deliver(raw, "ann+spam@example.org")
+        ((folder, _),) = home.taken()
+        assert (folder, home.label_of(spam(72))) == (INBOX, None)
+    assert idle.dovecot.deliver(forward(spam(72)), "ann@example.org")
+    assert len(home.taken()) == 1
+    assert home.label_of(spam(72)) is None
 
 
 def test_a_full_disk_defers(idle):
