@@ -1,28 +1,25 @@
 # Messages for Python: objects made of what was read, each when somebody asks for it.
 
-class MessageLeaf:
+cdef class MessageLeaf:
     """A leaf of the message, or the head of an embedded one.
 
     An embedded message gives one leaf of type message/rfc822 whose `headers` are the embedded message's own, with no
     text and size 0, and then its leaves. If it is no multipart, its one leaf has the same headers.
     """
 
-    __slots__ = (
-        *("charset", "content", "content_type", "decoding", "encoding", "filename"),
-        *("headers", "size", "text"),
-    )
+    cdef readonly object charset, content, content_type, decoding, encoding, filename, headers, size, text
 
 
-class LeafContent:
+cdef class LeafContent:
     """What was found in an attachment."""
 
-    __slots__ = ("is_html", "links", "names", "text")
+    cdef readonly object is_html, links, names, text
 
 
-class LeafDecoding:
+cdef class LeafDecoding:
     """How the text of a leaf was read: where that is not as declared, the reasons."""
 
-    __slots__ = ("charset", "encoding", "text", "why_charset", "why_encoding")
+    cdef readonly object charset, encoding, text, why_charset, why_encoding
 
 
 cdef class Message:
@@ -115,7 +112,7 @@ cdef list headers_of(Field *fields, Size count):
 
 cdef object leaf_of(Leaf *found):
     """Make an object of a leaf."""
-    leaf = MessageLeaf()
+    cdef MessageLeaf leaf = MessageLeaf()
     leaf.content_type = str_of(found.content_type)
     leaf.headers = headers_of(found.fields, found.field_count)
     leaf.text = str_of(found.text) if found.has_text else None
@@ -129,7 +126,7 @@ cdef object leaf_of(Leaf *found):
 
 
 cdef object content_of(Leaf *found):
-    content = LeafContent()
+    cdef LeafContent content = LeafContent()
     content.text = str_of(found.text) if found.has_text else None
     content.is_html = found.is_page
     content.links = [str_of(found.links.items[n]) for n in range(found.links.count)]
@@ -138,7 +135,7 @@ cdef object content_of(Leaf *found):
 
 
 cdef object decoding_of(Decoding *found):
-    decoding = LeafDecoding()
+    cdef LeafDecoding decoding = LeafDecoding()
     decoding.text = str_of(found.text)
     decoding.encoding, decoding.why_encoding, decoding.charset, decoding.why_charset = described(found)
     return decoding

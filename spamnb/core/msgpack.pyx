@@ -11,6 +11,7 @@ cdef enum:
 # Numbers and checksums
 
 cdef uint32_t[16][256] CRC
+cdef bint CAN_FOLD = spamnb_can_fold()
 
 
 cdef void fill_crc() noexcept:
@@ -48,7 +49,13 @@ cdef inline uint64_t number_at(const Byte *at, int width) noexcept nogil:
 cdef uint32_t crc_of(const Byte *at, Size size, uint32_t crc) noexcept nogil:
     """Return the CRC-32 of some bytes, behind those that have had one; 16 at a time, with a table for each."""
     cdef uint32_t one, two, three, four
+    cdef Byte[16] folded
     crc = ~crc
+    if CAN_FOLD and size >= 64:
+        spamnb_fold(at, size, crc, folded)
+        crc = ~crc_of(folded, 16, 0xFFFFFFFFu)  # begun with 0
+        at += size & ~<Size>15
+        size &= 15
     while size >= 16:
         one, two, three, four = crc ^ four_at(at), four_at(at + 4), four_at(at + 8), four_at(at + 12)
         crc = (CRC[15][one & 255] ^ CRC[14][one >> 8 & 255] ^ CRC[13][one >> 16 & 255] ^ CRC[12][one >> 24]

@@ -42,6 +42,7 @@ include "sender.pyx"
 include "numbers.pyx"
 include "tokenizer.pyx"
 
+include "unchecked_checksum.pyx"
 include "msgpack.pyx"
 include "mailbox.pyx"
 include "columns.pyx"

@@ -89,12 +89,11 @@ cdef int fill_char_kinds() except -1:
         PICTURE: ((0x23E9, 0x23FA), (0x2600, 0x2775), (0x2794, 0x27BF), (0x2B05, 0x2B55)),
     }
     for code in range(0x80):
-        CHAR_KINDS[code] = LETTER if chr(code).isalnum() or chr(code) in "'$!-_" else SEPARATOR
+        CHAR_KINDS[code] = LETTER if is_letter(code) or is_digit(code) or is_one_of(code, b"'$!-_") else SEPARATOR
     for kind, found in ranges.items():
         for item in found:
             first, last = item if isinstance(item, tuple) else (item, item)
-            for code in range(first, last + 1):
-                CHAR_KINDS[code] = kind
+            memset(CHAR_KINDS + first, kind, last - first + 1)
     for code in range(FORM_COUNT):
         FORMS[code] = Py_UNICODE_TOLOWER(code)
     for letters, forms in (
