@@ -11,7 +11,7 @@ from helpers.programs import needs
 from helpers.waiting import PATIENCE
 from markdown_it import MarkdownIt
 
-from spamnb.configuration.current import DEFAULTS
+from spamnb.configuration import DEFAULTS
 from spamnb.imap.accounts import Account, Provider
 
 PAGES = {str(path.relative_to(ROOT / "man")): path for path in (ROOT / "man").glob("man?/*")}

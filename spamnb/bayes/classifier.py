@@ -1,7 +1,5 @@
 """Scores of messages by counts, seen through a view: with their evidence, or of many by any threads."""
 
-from __future__ import annotations
-
 from spamnb.bayes.likelihood import NONE_MISFILED, Likelihood
 from spamnb.bayes.verdict import Evidence, Score
 from spamnb.core.native import CountTable, FeatureScorer, Scorer, gram_weights
@@ -21,10 +19,10 @@ class Classifier(Likelihood):
 
     def __init__(
         self,
-        totals: TotalCounts,
-        view: View,
-        misfiled: Sequence[float] = NONE_MISFILED,
-        counts: Counts | None = None,
+        totals: "TotalCounts",
+        view: "View",
+        misfiled: "Sequence[float]" = NONE_MISFILED,
+        counts: "Counts | None" = None,
     ) -> None:
         super().__init__(totals, view, misfiled)
         if counts is None:
@@ -33,12 +31,12 @@ class Classifier(Likelihood):
             counts = totals
         self.counts = counts
 
-    def score(self, features: FeatureSet) -> Score:
+    def score(self, features: "FeatureSet") -> Score:
         """Score a message, with the evidence."""
         return with_evidence(FeatureScorer(self, self.counts), features)
 
 
-def with_evidence(scorer: FeatureScorer, features: FeatureSet) -> Score:
+def with_evidence(scorer: FeatureScorer, features: "FeatureSet") -> Score:
     """Score a message; tokens that are no evidence never become objects of Python."""
     likelihood: Likelihood = scorer.likelihood
     joint, parts, strong, among_others = scorer.evidence(features)
@@ -52,7 +50,7 @@ def with_evidence(scorer: FeatureScorer, features: FeatureSet) -> Score:
 class Scorers:
     """Scorers by the same counts, one for each thread that asks at the same time."""
 
-    def __init__(self, classifier: Classifier, settings: Any, are_for_many: bool = False) -> None:
+    def __init__(self, classifier: Classifier, settings: "Any", are_for_many: bool = False) -> None:
         """Take settings to read raw mail by; weigh all grams once, if many messages are to be scored."""
         self.labels = classifier.labels
         weights = None
@@ -61,14 +59,14 @@ class Scorers:
         self.first = FeatureScorer(classifier, classifier.counts, weights, settings)
         self.spare = [self.first]  # that no thread uses
 
-    def with_evidence(self, features: FeatureSet) -> Score:
+    def with_evidence(self, features: "FeatureSet") -> Score:
         """Score a message, with the evidence."""
         scorer = self._take()
         score = with_evidence(scorer, features)
         self.spare.append(scorer)
         return score
 
-    def score(self, features: FeatureSet) -> Score:
+    def score(self, features: "FeatureSet") -> Score:
         """Score a message without the evidence, which takes time."""
         scorer = self._take()
         joint, parts = scorer.score(features)

@@ -13,8 +13,6 @@ together, whatever their number, and then these against each other.
 Weights themselves are computed by the core (`Weigher`, `Scorer`).
 """
 
-from __future__ import annotations
-
 from math import fsum, log
 
 from spamnb.bayes.verdict import lead_of
@@ -46,7 +44,9 @@ class Likelihood:
     One message, many, those left out and those met online are scored by it.
     """
 
-    def __init__(self, totals: TotalCounts, view: View, misfiled: Sequence[float] = NONE_MISFILED) -> None:
+    def __init__(
+        self, totals: "TotalCounts", view: "View", misfiled: "Sequence[float]" = NONE_MISFILED
+    ) -> None:
         if len(totals.labels) > MOST_LABELS:
             raise ValueError(f"more than {MOST_LABELS} labels")
         self.view = view
@@ -75,7 +75,7 @@ class Likelihood:
         if self.grams:
             self.grams.keep_logarithms()
 
-    def correct(self, misfiled: Sequence[float]) -> None:
+    def correct(self, misfiled: "Sequence[float]") -> None:
         """Take counts without misfiled mail: a share of the mail but spam, filed as spam, and one of spam."""
         self.is_corrected = any(misfiled) and (self.is_mean_of_two or self.spam_apart != NO_LABEL)
         by_label = [float(misfiled[label != SPAM]) for label in self.labels]
@@ -83,7 +83,7 @@ class Likelihood:
         if self.grams:
             self.grams.correct(misfiled)
 
-    def update(self, totals: TotalCounts, words_by_count: Sequence[WordsByCount] | None = None) -> None:
+    def update(self, totals: "TotalCounts", words_by_count: "Sequence[WordsByCount] | None" = None) -> None:
         """Derive all that depends on the totals, but on no message.
 
         If `words_by_count`, per label, is given, the table's histogram is not computed (for Bernoulli).
@@ -112,7 +112,7 @@ class Likelihood:
         if self.grams:
             self.grams.update(GramTotals(totals))
 
-    def weights(self, row: Row) -> list[float]:
+    def weights(self, row: "Row") -> list[float]:
         """Return per label log P(token | label) in nats; for Bernoulli the log of its odds of being there.
 
         Of all mail as it is filed, and each label by itself: `Scorer.weights_of` has what scores are made of.
@@ -127,7 +127,7 @@ class Likelihood:
         """
         return self.log_odds(Scorer(self).joint())
 
-    def weight(self, row: Row) -> float:
+    def weight(self, row: "Row") -> float:
         """Return what a token adds to the log-odds each time that it counts."""
         return self.log_odds(self.weights(row))
 
@@ -137,21 +137,21 @@ class Likelihood:
             raise ValueError("only a textbook's view of two labels is linear")
         return lead_of(values, self.labels.index(SPAM) if SPAM in self.labels else 1)
 
-    def is_evidence(self, row: Row) -> bool:
+    def is_evidence(self, row: "Row") -> bool:
         """Tell whether a row of counts is strong enough to count, for spam or between other labels."""
         return Scorer(self).add(row, 1, 0) > 0
 
-    def numeric_evidence(self, numbers: Mapping[str, float]) -> list[Evidence]:
+    def numeric_evidence(self, numbers: "Mapping[str, float]") -> "list[Evidence]":
         """Return the numeric features that every label has, weighed by their normal distributions."""
         from spamnb.bayes.gaussian import numeric_evidence  # the default view has no use for it
 
         return numeric_evidence(self.numbers, numbers)
 
-    def without_spam(self, values: Sequence[Any]) -> Sequence[Any]:
+    def without_spam(self, values: "Sequence[Any]") -> "Sequence[Any]":
         """Return the values, one a label, of all labels but spam."""
         return [*values[: self.spam_apart], *values[self.spam_apart + 1 : self.label_count]]
 
-    def probabilities(self, row: Row) -> list[float]:
+    def probabilities(self, row: "Row") -> list[float]:
         """Return per label P(token | label), smoothed.
 
         Multinomial: (n_ck + ε) / (n_c + ε|V|). Bernoulli: (n_ck + ε) / (n_c + 2ε), n counting messages.
@@ -169,12 +169,12 @@ class Likelihood:
         """Return the ε added to the counts of a token that all labels together have `total` times."""
         return total / max(1, sum(self.label_totals)) if self.is_global else self.epsilon
 
-    def idf(self, row: Row) -> float:
+    def idf(self, row: "Row") -> float:
         """Return the log of all messages over those with the token."""
         with_token = sum(row[: self.label_count])
         return log(self._message_total / with_token) if with_token else 0.0
 
-    def _words_by_count(self, histogram: Mapping[tuple[int, ...], int]) -> list[WordsByCount]:
+    def _words_by_count(self, histogram: "Mapping[tuple[int, ...], int]") -> "list[WordsByCount]":
         """Return per label how many words have each count: a tenth as many entries as the histogram has."""
         by_label: list[WordsByCount] = [{} for _ in self.labels]
         for k, words_by_count in enumerate(by_label):
@@ -183,7 +183,7 @@ class Likelihood:
                 words_by_count[key] = words_by_count.get(key, 0) + words
         return by_label
 
-    def _count_absent_words(self, by_label: Sequence[WordsByCount]) -> None:
+    def _count_absent_words(self, by_label: "Sequence[WordsByCount]") -> None:
         """Set the background to all words absent, Σ log(1 − P(token | label)); count the words with P = 1.
 
         The cost grows with the different counts, not with the different words. A factor of zero is counted
@@ -206,7 +206,7 @@ class Likelihood:
 class GramTotals:
     """Totals by which grams are weighed: P(gram | label) is the share of a label's messages that have it."""
 
-    def __init__(self, totals: TotalCounts) -> None:
+    def __init__(self, totals: "TotalCounts") -> None:
         self.labels = totals.labels
         self.messages = self.presences = self.occurrences = totals.messages
         self.vocabulary = 2  # a message has it, or not: (n_ck + ε) / (n_c + 2ε)

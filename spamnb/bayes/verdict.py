@@ -1,7 +1,5 @@
 """Scores of messages, and verdicts: how cutoffs and calibration decide on a score."""
 
-from __future__ import annotations
-
 from math import exp
 
 from spamnb.labels import HAM, SPAM, UNSURE
@@ -31,11 +29,11 @@ class Score:
 
     def __init__(
         self,
-        labels: Sequence[str],
+        labels: "Sequence[str]",
         joint: list[float],
-        evidence: list[Evidence],
-        parts: Sequence[list[float]] = (),
-        other_evidence: Sequence[Evidence] = (),
+        evidence: "list[Evidence]",
+        parts: "Sequence[list[float]]" = (),
+        other_evidence: "Sequence[Evidence]" = (),
     ) -> None:
         self.labels = labels
         self.joint = joint
@@ -48,7 +46,7 @@ class Score:
         """Return how far a label is ahead of the best other one: the log-odds, where there are two."""
         return lead_of(self.joint, self.labels.index(label))
 
-    def without(self, label: str) -> Score:
+    def without(self, label: str) -> "Score":
         """Return the score of the other labels alone."""
         k = self.labels.index(label)
         return Score([*self.labels[:k], *self.labels[k + 1 :]], [*self.joint[:k], *self.joint[k + 1 :]], [])
@@ -80,11 +78,11 @@ class Evidence:
     def __init__(
         self,
         feature: int | str,
-        row: Row,
+        row: "Row",
         times: float,
         weights: list[float],
         part: int = 0,
-        base_row: Row = (),
+        base_row: "Row" = (),
     ) -> None:
         self.feature = feature  # the fingerprint of a token or a pair, the name of a number
         self.part = part
@@ -165,8 +163,8 @@ class Verdict:
         label: str,
         score: float,
         probability: float,
-        probabilities: Mapping[str, float],
-        evidence: Sequence[Evidence],
+        probabilities: "Mapping[str, float]",
+        evidence: "Sequence[Evidence]",
         cutoffs: Cutoffs | None = None,
         label_if_ham: str = HAM,
     ) -> None:
@@ -191,7 +189,7 @@ class Verdict:
         points = spamassassin_score(self.score, self.cutoffs)
         return max(points, REQUIRED) if self.label == SPAM else min(points, REQUIRED - 0.1)
 
-    def as_map(self) -> dict[str, Any]:
+    def as_map(self) -> "dict[str, Any]":
         return {
             "verdict": self.label,
             "is_spam": self.is_spam,

@@ -1,8 +1,6 @@
 """Views: the ways to read a count table."""
 
-from __future__ import annotations
-
-from spamnb.store.msgpack_codec import is_number
+from spamnb.core.native import is_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +38,7 @@ class View:
         self,
         event: str = "multinomial",
         smoothing: float | str = 1.0,
-        prior: str | Mapping[str, float] = "counts",
+        prior: "str | Mapping[str, float]" = "counts",
         tfidf: bool = False,
         numbers: bool = False,
         pairs: bool = False,
@@ -67,7 +65,7 @@ class View:
         return self.damping is not None and self.event == "binary" and self.smoothing != GLOBAL
 
     @classmethod
-    def from_map(cls, stored: Mapping[str, Any]) -> View:
+    def from_map(cls, stored: "Mapping[str, Any]") -> "View":
         """Make the view that a model names; ValueError if it is none."""
         view = cls(**{name: stored[name] for name in cls.__slots__})
         fits = view.event in EVENTS and all(isinstance(stored[name], bool) for name in FLAGS)
@@ -83,10 +81,10 @@ class View:
             raise ValueError("not a view")
         return view
 
-    def as_map(self) -> dict[str, Any]:
+    def as_map(self) -> "dict[str, Any]":
         return {name: getattr(self, name) for name in self.__slots__}
 
-    def of_grams(self) -> View:
+    def of_grams(self) -> "View":
         """Return the view by which grams are weighed."""
         return View(
             "binary",
@@ -97,7 +95,9 @@ class View:
         )
 
 
-def prior(labels: Sequence[str], messages: Sequence[float], chosen: str | Mapping[str, float]) -> list[float]:
+def prior(
+    labels: "Sequence[str]", messages: "Sequence[float]", chosen: "str | Mapping[str, float]"
+) -> list[float]:
     """Return P(label): from the messages counted, uniform, or as given.
 
     Labels that are not named share what the named ones leave, by their messages.

@@ -9,7 +9,7 @@ import click
 from spamnb.cli.shared.options import Command, check_model_is_local, json_option, path_type
 from spamnb.cli.shared.progress import progress
 from spamnb.cli.shared.user_models import for_every_model
-from spamnb.configuration.current import model_path
+from spamnb.configuration import model_path
 
 EXAMPLES = """
 spamnb check

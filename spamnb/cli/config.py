@@ -8,7 +8,7 @@ import click
 
 from spamnb.cli.render.terminal import print_json, show, table
 from spamnb.cli.shared.options import Command, json_option
-from spamnb.configuration.current import DEFAULTS, Configuration, model_path, read_configuration, stamps
+from spamnb.configuration import DEFAULTS, Configuration, model_path, read_configuration, stamps
 from spamnb.errors import NoModel
 from spamnb.files import printable
 

@@ -24,14 +24,14 @@ from spamnb.cli.shared.options import (
 )
 from spamnb.cli.shared.outputs import OUTPUT, check_writable, write_files
 from spamnb.cli.shared.progress import progress
-from spamnb.configuration.current import load
+from spamnb.configuration import load
 from spamnb.core.native import canonical, header_start
 from spamnb.delivery.commands import read_stdin
 from spamnb.errors import DataError, NoInput, UsageError, command_to_run
 from spamnb.files import complain
 from spamnb.mailboxes.skipped import PassedOver, Unreadable
 from spamnb.mailboxes.sources import check, message_name, messages, split_number, total_size
-from spamnb.store.head import SIGNATURE
+from spamnb.store.model_file import SIGNATURE
 
 if TYPE_CHECKING:
     from spamnb.model import Model

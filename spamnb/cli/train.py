@@ -25,7 +25,7 @@ from spamnb.cli.shared.options import (
 )
 from spamnb.cli.shared.outputs import check_replaceable
 from spamnb.cli.shared.progress import progress
-from spamnb.configuration.current import load
+from spamnb.configuration import load
 from spamnb.configuration.quantities import parse_percentage, parse_size
 from spamnb.delivery.commands import OUTCOME_TEXTS, LearnCommand, read_stdin
 from spamnb.delivery.only_message import read_only_message

@@ -1,0 +1,129 @@
+"""The configuration in force: `spamnb.toml` of the system and of the user, and the senders they list."""
+
+import os
+
+from spamnb.errors import SpamnbError
+from spamnb.files import default_model, known_file, xdg_folder
+from spamnb.labels import SPAM
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from spamnb.bayes.verdict import Verdict
+    from spamnb.reading.envelope import Envelope
+    from spamnb.senders.lists import SenderLists
+    from spamnb.store.stored_model import StoredModel
+
+    Stamp = list[int] | None  # time, size and inode of a file; None if it is not there
+
+SYSTEM_FOLDER = "/etc/spamnb"
+FILES = ("allow.txt", "block.txt", "spamnb.toml")  # looked for in each folder; the last has the last word
+# Every key with its default, which also tells its type.
+DEFAULTS: "dict[str, Any]" = {
+    "model": "",
+    "ham_loss": "",
+    "header_style": "spamnb",
+    "header": "X-Spamnb",
+    "subject_tag": "",
+    "allow": "",
+    "block": "",
+    "known": "",
+    "syslog": False,
+    "history": False,
+    "history_days": 0,
+    "history_size": "",
+}
+
+
+class Configuration:
+    """What is configured: the value of each key, where it comes from, and the senders that are listed."""
+
+    def __init__(
+        self,
+        values: "dict[str, Any] | None" = None,
+        origins: "dict[str, str] | None" = None,
+        sources: "dict[str, Stamp] | None" = None,
+        senders: "SenderLists | None" = None,
+    ) -> None:
+        self.values = DEFAULTS | (values or {})
+        self.origins = origins or {}  # by key, the file that says so
+        self.sources = sources or {}  # all files that it is made of, or would be if they were there
+        self.senders = senders
+
+    def __getitem__(self, key: str) -> "Any":
+        return self.values[key]
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether no file has changed since."""
+        return all(stamp_of(path) == stamp for path, stamp in self.sources.items())
+
+    def decide(
+        self, verdict: "Verdict", envelope: "Envelope", stored: "StoredModel | None" = None
+    ) -> "Verdict":
+        """Change the verdict on a message if its sender is listed or known, and say so in it."""
+        if self.senders is not None:
+            self.senders.decide(verdict, envelope)
+        if stored and verdict.label == SPAM and self.has_people(stored):
+            from spamnb.senders.people import People
+
+            People(stored.path, self["known"]).spare(verdict, envelope, stored)
+        return verdict
+
+    def has_people(self, stored: "StoredModel") -> bool:
+        """Whether the owner of a model has noted people, or named contacts."""
+        return self["known"] != "" or os.path.exists(known_file(stored.path))
+
+    def has_say(self, verdict: "Verdict", stored: "StoredModel") -> bool:
+        """Whether `decide` may change a verdict."""
+        return self.senders is not None or (verdict.label == SPAM and self.has_people(stored))
+
+
+def load() -> Configuration:
+    """Read the configuration in force; a mistake in a file is no reason to give up on mail: try again."""
+    try:
+        return read_configuration()
+    except SpamnbError as error:
+        raise SpamnbError(str(error)) from error
+
+
+def read_configuration() -> Configuration:
+    """Read the files that there are: TOML takes 20 ms, so where there is none, nothing for it is loaded.
+
+    Stamps are taken before the files are read: what changes meanwhile is noticed the next time.
+    """
+    sources = stamps()
+    if not any(sources.values()):
+        return Configuration(sources=sources)
+    from spamnb.configuration.source_files import read_files, read_senders
+
+    values, origins = read_files(sources, DEFAULTS)
+    for name in ("allow", "block"):
+        if values.get(name):
+            sources.setdefault(values[name], stamp_of(values[name]))
+    senders = read_senders(values, origins)
+    return Configuration(values, origins, sources, senders if senders.entries else None)
+
+
+def model_path(configuration: Configuration | None = None) -> str:
+    """Path of the model: $SPAMNB_MODEL, else as configured, else in the XDG data folder."""
+    named: str = os.environ.get("SPAMNB_MODEL") or (configuration or load())["model"]
+    return named or default_model()
+
+
+def stamps() -> "dict[str, Stamp]":
+    """Take the stamps of the files that are looked for: the system's, then the user's."""
+    own = xdg_folder("XDG_CONFIG_HOME", ".config")
+    folders = [SYSTEM_FOLDER, *([f"{own}/spamnb"] if own else [])]
+    paths = [f"{folder}/{name}" for folder in folders for name in FILES]
+    return {path: stamp_of(path) for path in paths}
+
+
+def stamp_of(path: str) -> "Stamp":
+    """Stamp that differs once a file was changed or replaced; None if it is not there."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return [status.st_mtime_ns, status.st_size, status.st_ino]

@@ -364,7 +364,7 @@ cdef class CountTable(Counts):
                    bytes pairs not None, bytes grams not None, list steps not None, int day):
         """Add what a record of a journal changes; totals are not kept up.
 
-        Texts, if there are any, end with a newline each. Steps: a label index, and 1 to add or -1 to subtract.
+        Texts end with a newline each. Steps: a label index, and 1 to add or -1 to subtract.
         """
         cdef Lesson lesson
         lesson.words, lesson.pairs, lesson.grams = text_of(fingerprints), text_of(pairs), text_of(grams)

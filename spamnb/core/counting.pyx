@@ -185,7 +185,7 @@ cdef int count_grams_of(CountTable table, const Rows *it, Size message, int labe
 cdef struct Lesson:  # a record: what one message changes
     Text words  # fingerprints, 64 bits each
     Text occurrences  # 16 bits each
-    Text texts  # each with a newline behind it, or none
+    Text texts  # each with a newline behind it
     Text pairs
     Text grams  # counters, 32 bits each
     int steps
@@ -212,7 +212,7 @@ cdef int check_lesson(Lesson *lesson) except -1:
     cdef Size words = lesson.words.size // 8, n
     if lesson.words.size % 8 or lesson.pairs.size % 8 or lesson.grams.size % 4 or lesson.occurrences.size != 2 * words:
         raise ValueError("not as many occurrences as tokens")
-    if lesson.texts.size and count_byte(lesson.texts, 10) != words:
+    if count_byte(lesson.texts, 10) != words:
         raise ValueError("not as many texts as tokens")
     for n in range(lesson.grams.size // 4):
         if four_at(lesson.grams.at + 4 * n) >= COUNTERS:

@@ -167,7 +167,7 @@ cdef void close_cursor(BlockCursor *cursor) noexcept nogil:
 
 
 cdef class FileCounts(Counts):
-    """The counts of a model file, of the columns (`Column` of spamnb/store/records.py) of entries and their index.
+    """The counts of a model file, of the columns (`Column` of spamnb/store/model_file.py) of entries and their index.
 
     Columns of grams may be missing or empty. What the columns say is verified when it is read.
     """

@@ -3,6 +3,8 @@
 # Files may be damaged or forged: every offset is checked, a size is believed only as far as there are bytes, objects
 # nest at most MAX_DEPTH deep. Binary objects are views of the data, not copies.
 
+from libc.math cimport INFINITY
+
 cdef enum:
     MAX_MSGPACK_DEPTH = 16  # our own files nest four deep
     KEY_BYTES = 8  # a record begins with its fingerprint
@@ -72,7 +74,10 @@ cdef uint32_t crc_of(const Byte *at, Size size, uint32_t crc) noexcept nogil:
 
 
 cdef Size record_of(const Byte *records, Size count, Size width, uint64_t key) noexcept nogil:
-    """Return which of some records in order has a key in its first 8 bytes, or 4 if it has no more; or NOWHERE."""
+    """Return which of some records in order has a key in its first 8 bytes, or 4 if it has no more.
+
+    If none has, -1 minus how many are before it.
+    """
     cdef Size first = 0, last = count, middle
     cdef int key_bytes = min(width, <Size>KEY_BYTES)
     cdef uint64_t found
@@ -85,7 +90,7 @@ cdef Size record_of(const Byte *records, Size count, Size width, uint64_t key) n
             first = middle + 1
         else:
             last = middle
-    return NOWHERE
+    return -1 - first
 
 
 # Msgpack
@@ -277,6 +282,16 @@ def crc32(bytes data not None, uint32_t crc=0):
     return crc_of(<const Byte *>data, len(data), crc)
 
 
+def is_number(value, double least=-INFINITY, double most=INFINITY) -> bool:
+    """Tell whether a value is a number within limits; NaN never is."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and least <= value <= most
+
+
+def is_integer(value, least=0, most=(1 << 63) - 1) -> bool:
+    """Tell whether a value is a whole number within limits."""
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+
+
 def index_of(bytes records not None, uint64_t key, Size width):
-    """Return which of some records in order begins with a key, -1 if none does."""
+    """Return which of some records in order begins with a key; if none does, -1 minus how many are before it."""
     return record_of(<const Byte *>records, len(records) // width, width, key)

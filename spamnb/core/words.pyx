@@ -7,7 +7,7 @@ cdef struct WordRules:  # of a model; each thread has its own
     int ngrams
     bint is_simple  # neither stop words nor stems
     bint dotless  # ı is another letter than i, and its capital is I; else all four are one
-    void *filter  # a Words of reading/words.py, borrowed; NULL if they are simple
+    void *filter  # a Words of reading/settings.py, borrowed; NULL if they are simple
     RunCache runs
 
 

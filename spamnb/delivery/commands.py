@@ -6,7 +6,7 @@ Process start counts here (Python alone needs 14 ms), so few modules are loaded,
 
 import os
 
-from spamnb.configuration.current import Configuration, load, model_path
+from spamnb.configuration import Configuration, load, model_path
 from spamnb.errors import (
     CannotCreate,
     InputOutputError,

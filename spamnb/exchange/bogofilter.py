@@ -19,8 +19,7 @@ from spamnb.errors import CannotCreate, DataError
 from spamnb.labels import LABELS
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import DEFAULT_VIEW
-from spamnb.reading.settings import Settings
-from spamnb.reading.words import Words
+from spamnb.reading.settings import Settings, Words
 from spamnb.store.journal import LAST_DAY
 from spamnb.store.learned import NOTHING_LEARNED
 from spamnb.store.merging import Source, merged

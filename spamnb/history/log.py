@@ -13,12 +13,10 @@ import zlib
 
 from spamnb.bayes.verdict import LARGEST
 from spamnb.configuration.quantities import parse_days, parse_size
-from spamnb.core.native import pack
+from spamnb.core.native import Damaged, is_integer, is_number, pack, unpack
 from spamnb.errors import NoInput
 from spamnb.files import complain, make_folder, open_own, state_folder, sync_folder, write_all
 from spamnb.labels import UNSURE, is_label
-from spamnb.store import msgpack_codec
-from spamnb.store.msgpack_codec import is_integer, is_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -263,9 +261,9 @@ def sound_fields(record: bytes) -> "Fields | None":
     if not record.startswith(MARK) or zlib.crc32(packed) != checksum:
         return None
     try:
-        fields: Fields = msgpack_codec.unpack(packed.replace(ESCAPED, STEM))[0]
+        fields: Fields = unpack(packed.replace(ESCAPED, STEM))[0]
         return fields if are_fields(fields) else None
-    except (msgpack_codec.Damaged, KeyError, TypeError, ValueError):
+    except (Damaged, KeyError, TypeError, ValueError):
         return None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from spamnb.configuration.current import load
+from spamnb.configuration import load
 from spamnb.core.native import digest, read
 from spamnb.delivery.commands import open_history
 from spamnb.errors import SetAside, SpamnbError

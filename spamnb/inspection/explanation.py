@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spamnb.bayes.cutoffs import has_spam, not_spam
 from spamnb.bayes.verdict import Cutoffs, Evidence, Verdict
-from spamnb.configuration.current import Configuration
+from spamnb.configuration import Configuration
 from spamnb.core.native import FeatureSet, Message, Scorer, read
 from spamnb.files import printable
 from spamnb.inspection.comparison import compared_labels, difference, evidence_between

@@ -24,7 +24,7 @@ from spamnb.core.native import (
 )
 from spamnb.files import counted
 from spamnb.inspection.reason import Reason
-from spamnb.reading.words import Words
+from spamnb.reading.settings import Words
 
 SHOWN_HEADERS = ("from", "to", "cc", "reply-to", "subject", "date")  # as mail readers show them
 LONGEST_NAME = 40  # characters of a charset that a message declares

@@ -9,7 +9,7 @@ from time import monotonic, perf_counter
 from typing import NamedTuple
 
 from spamnb.bayes.verdict import Verdict
-from spamnb.configuration.current import Configuration, load
+from spamnb.configuration import Configuration, load
 from spamnb.core.native import FeatureSet, Message, read
 from spamnb.delivery.commands import open_history
 from spamnb.errors import ModelError, SpamnbError

@@ -9,7 +9,7 @@ from spamnb import __version__
 from spamnb.errors import SpamnbError
 from spamnb.labels import HAM, SPAM, UNSURE
 from spamnb.store.changes import FORGOTTEN, KNOWN, LEARNED, MOVED, UNKNOWN
-from spamnb.store.head import read_head
+from spamnb.store.model_file import read_head
 from spamnb.store.stored_model import open_file
 
 OTHER = "other"  # a label that is neither ham nor spam

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from struct import pack
+from zlib import crc32
 
 import numpy as np
 
 from spamnb.arrays import Array
 from spamnb.store.journal import JournalRecord
-from spamnb.store.stored_model import StoredModel
+from spamnb.store.stored_model import LEARNED_BLOCK, StoredModel
 
 NOT_LEARNED = -1  # in place of a label index
 RECORD = np.dtype([("digest", "<u8"), ("label", "u1"), ("score", "<f4"), ("lead", "<f4")])
@@ -43,6 +45,7 @@ class LearnedMessages:
     def load(cls, stored: StoredModel) -> LearnedMessages:
         """Load the messages of a model file and its journal."""
         column = stored.columns["learned"]
+        stored.columns["learned_index"].verify()
         records = np.frombuffer(column.read(), RECORD)
         digests, labels = records["digest"].copy(), records["label"].astype(np.int8)
         if not (digests[:-1] < digests[1:]).all() or records["label"].max(initial=0) >= len(stored.labels):
@@ -59,12 +62,14 @@ class LearnedMessages:
         scores, leads = [record.score for record in records], [record.lead for record in records]
         return cls.of([record.digest for record in records], indices, scores, leads)
 
-    def packed(self) -> bytes:
-        """Pack the messages as the column "learned" of a model file."""
+    def columns(self) -> dict[str, bytes]:
+        """Pack the messages as the columns "learned" and "learned_index" of a model file."""
         records = np.empty(len(self), RECORD)
         for name, column in zip(records.dtype.names or (), vars(self).values(), strict=True):
             records[name] = column
-        return records.tobytes()
+        blocks = [records[at : at + LEARNED_BLOCK] for at in range(0, len(self), LEARNED_BLOCK)]
+        index = [pack("<QI", block["digest"][0], crc32(block.tobytes())) for block in blocks]
+        return {"learned": records.tobytes(), "learned_index": b"".join(index)}
 
     def __len__(self) -> int:
         return len(self.digests)

@@ -18,7 +18,7 @@ from spamnb.arrays import Array
 from spamnb.core.native import COUNTERS, BlockWriter, CountTable, FileCounts, Merger
 from spamnb.errors import CannotCreate, DataError
 from spamnb.files import make_folder
-from spamnb.store.records import Column, File
+from spamnb.store.model_file import Column, File
 from spamnb.store.stored_model import StoredModel
 
 NumberSums = dict[str, list[list[int | float]]]  # of each numeric feature and label: n, Σx, Σx²

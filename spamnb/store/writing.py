@@ -16,9 +16,9 @@ from spamnb.arrays import Array
 from spamnb.core.native import COUNTERS
 from spamnb.errors import CannotCreate, DataError
 from spamnb.files import complain, keep_owner, make_folder
-from spamnb.store.head import COLUMNS, FORMAT, TOTALS, VERSION
 from spamnb.store.learned import LearnedMessages
 from spamnb.store.merging import LARGEST_COLUMN, TOO_LARGE, Merged
+from spamnb.store.model_file import COLUMNS, FORMAT, TOTALS, VERSION
 
 LETTERS = {1: "B", 2: "H", 4: "I", 8: "Q"}  # bytes of an unsigned number → letter of its type
 MAX_LISTED = COUNTERS // 8  # counters of grams: more take a delivery longer than all would
@@ -67,7 +67,7 @@ def write_model(path: str, merged: Merged, learned: LearnedMessages, about: dict
 
 def _columns(merged: Merged, learned: LearnedMessages) -> dict[str, NewColumn]:
     counters, grams = _listed(merged.grams)
-    small = {"index": merged.index, "learned": learned.packed(), "gram_counters": counters.tobytes()}
+    small = {"index": merged.index, **learned.columns(), "gram_counters": counters.tobytes()}
     entries = merged.entries
     columns = {"entries": NewColumn(COLUMNS["entries"], entries.size, entries.checksum, entries.pieces())}
     columns |= {

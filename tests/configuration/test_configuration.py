@@ -6,12 +6,12 @@ import time
 
 import pytest
 
+from spamnb import configuration
 from spamnb.bayes.verdict import Verdict
-from spamnb.configuration import current
-from spamnb.configuration.current import load
+from spamnb.configuration import load
 from spamnb.reading.envelope import read_envelope
 
-SYSTEM = "import sys, spamnb.configuration.current as c; c.SYSTEM_FOLDER = sys.argv.pop(1); "
+SYSTEM = "import sys, spamnb.configuration as c; c.SYSTEM_FOLDER = sys.argv.pop(1); "
 START = "from spamnb.__main__ import main; sys.exit(main())"
 
 
@@ -56,7 +56,7 @@ def home(spamnb, tmp_path):
 @pytest.fixture
 def here(home, monkeypatch):
     """The configuration of this very process is that home's."""
-    monkeypatch.setattr(current, "SYSTEM_FOLDER", str(home.system))
+    monkeypatch.setattr(configuration, "SYSTEM_FOLDER", str(home.system))
     monkeypatch.setenv("HOME", str(home.home))
     return home
 
@@ -141,7 +141,7 @@ def test_what_is_in_force_is_shown(home):
     lines = dict(line.split("\t", 1) for line in home("config").succeeds().lines)
     assert lines["header"] == f"X-Spam-Is\t{home.own}/spamnb.toml"
     assert lines["allow"] == f"{listed}\t{listed}"
-    assert list(lines) == list(current.DEFAULTS)
+    assert list(lines) == list(configuration.DEFAULTS)
     assert home("config", "--check").succeeds().out == b""
 
 

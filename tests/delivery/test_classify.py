@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from spamnb.model import Model
-from spamnb.store.head import VERSION
+from spamnb.store.model_file import VERSION
 from spamnb.store.stored_model import StoredModel
 
 KEYS = ["path", "index", "verdict", "is_spam", "score", "probability", "probabilities", "reason"]

@@ -6,8 +6,9 @@ from binascii import crc32
 
 import msgpack
 
-from spamnb.store import msgpack_codec
-from spamnb.store.records import WIDTHS
+from spamnb.core.native import Damaged, unpack
+from spamnb.store.model_file import WIDTHS
+from spamnb.store.stored_model import LEARNED_BLOCK
 
 
 def sealed_model(data: bytes, blocks: bool = False) -> bytes:
@@ -19,8 +20,8 @@ def sealed_model(data: bytes, blocks: bool = False) -> bytes:
     fields, at = {}, start
     try:
         for _ in range(4):
-            key, at = msgpack_codec.unpack(data, at)
-            fields[key], at = msgpack_codec.unpack(data, at)
+            key, at = unpack(data, at)
+            fields[key], at = unpack(data, at)
         head = fields["head"]
         end, places = at, {}
         for name, kind, size, _ in head["columns"]:
@@ -30,11 +31,12 @@ def sealed_model(data: bytes, blocks: bool = False) -> bytes:
         changed = bytearray(data)
         if blocks:
             seal_blocks(changed, places["index"], places["entries"])
+            seal_learned(changed, places["learned_index"], places["learned"])
         for column in head["columns"]:
             start_of, size, _ = places[column[0]]
             column[3] = crc32(changed[start_of : start_of + size])
         packed = msgpack.packb(head)
-    except (msgpack_codec.Damaged, LookupError, TypeError, ValueError, AttributeError, OverflowError):
+    except (Damaged, LookupError, TypeError, ValueError, AttributeError, OverflowError):
         return data
     front = [b"format", b"version", b"crc32", b"head"]
     values = [msgpack.packb(fields.get(key.decode())) for key in front]
@@ -53,12 +55,20 @@ def seal_blocks(data: bytearray, index: tuple[int, int, int], entries: tuple[int
         data[at + 12 : at + 16] = (crc32(block) ^ number + 1).to_bytes(4, "little")
 
 
+def seal_learned(data: bytearray, index: tuple[int, int, int], learned: tuple[int, int, int]) -> None:
+    """The checksum of each block of learned messages."""
+    (first, size, width), (start, whole, record) = index, learned
+    for number, at in enumerate(range(first, first + size, width)):
+        begin, end = (min(n * LEARNED_BLOCK * record, whole) for n in (number, number + 1))
+        data[at + 8 : at + 12] = crc32(data[start + begin : start + end]).to_bytes(4, "little")
+
+
 def sealed_journal(data: bytes) -> bytes:
     at, records = 0, []
     try:
         while at < len(data):
-            (_, payload), at = msgpack_codec.unpack(data, at)
+            (_, payload), at = unpack(data, at)
             records.append(msgpack.packb([crc32(payload), bytes(payload)]))
-    except (msgpack_codec.Damaged, TypeError, ValueError):
+    except (Damaged, TypeError, ValueError):
         return b"".join(records) + data[at:]
     return b"".join(records)

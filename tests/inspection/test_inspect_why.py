@@ -16,8 +16,7 @@ from spamnb.inspection.marked_text import cut_text, marked_sections
 from spamnb.inspection.reason import Reason, place_of
 from spamnb.model import Model
 from spamnb.pages.message_sections import message_page
-from spamnb.reading.settings import Settings
-from spamnb.reading.words import Words
+from spamnb.reading.settings import Settings, Words
 
 VIEWS = {
     "default": None,

@@ -11,7 +11,7 @@ def test_golden(path):
     expected = path.with_suffix(".tokens").read_bytes()
     assert described(path.read_bytes()).encode() == expected, (
         f"{path.stem}: other features than before. If that is meant, raise VERSION in "
-        "spamnb/store/head.py (models must be trained again), run `make golden` and review the diff."
+        "spamnb/store/model_file.py (models must be trained again), run `make golden` and review the diff."
     )
 
 

@@ -3,8 +3,7 @@
 import pytest
 
 from spamnb.core.native import MAX_HEADER_WORDS, header_tokens, is_ignored
-from spamnb.reading.settings import Settings
-from spamnb.reading.words import Words
+from spamnb.reading.settings import Settings, Words
 
 WORDS = Words()
 

@@ -3,7 +3,7 @@
 import pytest
 
 from spamnb.core.native import link_tokens, links_in_text, registrable_domain
-from spamnb.reading.words import Words
+from spamnb.reading.settings import Words
 
 WORDS = Words()
 

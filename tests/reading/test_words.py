@@ -9,8 +9,7 @@ from spamnb.core.native import MAX_WORDS, spaced_words
 from spamnb.errors import UsageError
 from spamnb.reading.folding import is_emoji, normalized
 from spamnb.reading.letters import TYPOGRAPHY
-from spamnb.reading.settings import Settings
-from spamnb.reading.words import Words
+from spamnb.reading.settings import Settings, Words
 
 WORDS = Words()
 

@@ -11,7 +11,7 @@ from helpers.tables import add_message, entries_of, saved, stored
 
 from spamnb.core.native import BLOCK_ENTRIES, CountTable, FileCounts, Merger
 from spamnb.errors import ModelError
-from spamnb.store.records import Column, File
+from spamnb.store.model_file import Column, File
 from spamnb.store.stored_model import StoredModel
 
 WORDS = 200

@@ -14,7 +14,7 @@ from helpers.paths import ROOT
 from helpers.textbook import rows_of
 
 from spamnb.errors import ModelError, SpamnbError
-from spamnb.store.head import VERSION
+from spamnb.store.model_file import VERSION
 from spamnb.store.stored_model import StoredModel
 from spamnb.training import train as training
 from spamnb.training.learn import learn

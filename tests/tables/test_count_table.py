@@ -200,7 +200,13 @@ def test_sums(rows):
     assert CountSum(one, other).lookup(keys) == expected.lookup(keys)
     grams = range(COUNTERS)
     assert CountSum(one, other).lookup_grams(grams) == expected.lookup_grams(grams)
-    lesson = np.array(keys, np.uint64).tobytes(), np.ones(len(keys), np.uint16).tobytes(), b"", b"", b""
+    lesson = (
+        np.array(keys, np.uint64).tobytes(),
+        np.ones(len(keys), np.uint16).tobytes(),
+        b"\n" * len(keys),
+        b"",
+        b"",
+    )
     other.add_lesson(*lesson, [(1, -1)] * 2, 1)
     found = CountSum(one, other).lookup(keys)
     assert min(map(min, found.values())) == 0
@@ -372,9 +378,9 @@ def test_a_full_table_says_so():
     """A word that occurs 65535 times in each message, 2^14 of them."""
     table, word, times = CountTable(["ham"]), b"\0" * 8, b"\xff\xff"
     for _ in range(1 << 14):
-        table.add_lesson(word, times, b"", b"", b"", [(0, 1)], 1)
+        table.add_lesson(word, times, b"\n", b"", b"", [(0, 1)], 1)
     assert not table.is_full
-    table.add_lesson(word, times, b"", b"", b"", [(0, 1)], 1)
+    table.add_lesson(word, times, b"\n", b"", b"", [(0, 1)], 1)
     assert table.is_full
     assert table.lookup([0]) == {0: ((1 << 14) + 1, ((1 << 14) + 1) * 0xFFFF)}
 
@@ -384,7 +390,7 @@ from spamnb.core.native import CountTable
 table = CountTable(["ham"])
 for n in range(1, 40):
     for word in range(n):
-        table.add_lesson(word.to_bytes(8, "little"), b"\\1\\0", b"", b"", b"", [(0, 1)], 1)
+        table.add_lesson(word.to_bytes(8, "little"), b"\\1\\0", b"\\n", b"", b"", [(0, 1)], 1)
 print(list(table.histogram()))
 """
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import closing, nullcontext
 from typing import TYPE_CHECKING
 
-from spamnb.configuration.current import model_path
+from spamnb.configuration import model_path
 from spamnb.errors import NoModel, SetAside, SpamnbError
 from spamnb.files import complain, model_file
 

@@ -15,7 +15,7 @@ from spamnb.bayes.verdict import Cutoffs
 from spamnb.bayes.view import View
 from spamnb.cli.shared.help import Command as Command
 from spamnb.cli.shared.help import Number, rare_option
-from spamnb.configuration.current import model_path
+from spamnb.configuration import model_path
 from spamnb.delivery.commands import HAM_HELP, MODEL_HELP, SPAM_HELP
 from spamnb.errors import UsageError
 from spamnb.files import model_file

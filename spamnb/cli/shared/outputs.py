@@ -9,7 +9,7 @@ from contextlib import suppress
 from spamnb.errors import CannotCreate, InputOutputError
 from spamnb.files import STDOUT, complain, write_all
 from spamnb.lock import check_place
-from spamnb.store.head import SIGNATURE
+from spamnb.store.model_file import SIGNATURE
 
 OUTPUT = "-"  # in place of a file: standard output, and then nothing else goes there
 
