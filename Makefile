@@ -8,7 +8,7 @@ SPAM = --spam $(CORPUS)/spam.mbox.xz
 # What the caller set for other programs: with some of these neither Python nor pip works as meant.
 unexport $(filter PYTHON% PIP_PREFIX PIP_TARGET PIP_USER,$(.VARIABLES))
 export LC_ALL = C.UTF-8
-.PHONY: help install env lock demo review screenshots test test-fast test-pythons checks lint golden man bench bench-serve bench-cluster bench-imap accuracy charsets lies sorting layers ablation attacks growth soak fuzz dist dist-test release docs deb deb-test image image-test audit verify figures clean
+.PHONY: help install env lock demo review screenshots test test-fast test-pythons checks lint golden man bench bench-serve bench-cluster bench-imap accuracy charsets lies sorting ablation attacks growth soak fuzz dist dist-test release docs deb deb-test image image-test audit verify figures clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 15
@@ -82,9 +82,6 @@ lies: env  ## accuracy on Chinese and Russian mail that is not as it says: ARGS=
 
 sorting: env  ## mailing lists as folders that mail is sorted into: ARGS="HAM SPAM" for other mail
 	$(BIN)/python bench/sorting.py $(or $(ARGS),$(CORPUS)/ham.mbox.xz $(CORPUS)/spam.mbox.xz)
-
-layers: env  ## what a base is worth to a model with little mail: ARGS="--corpus NAME=HAM,SPAM"
-	$(BIN)/python bench/layers.py $(ARGS)
 
 ablation: env  ## what each setting of the default is worth, and each rule of the tokenizer: ARGS="--corpus NAME=HAM,SPAM"
 	$(BIN)/python bench/ablation.py $(ARGS)

@@ -12,6 +12,7 @@ from statistics import mean, median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import verdicts
 from peers import EVERY_DAY, PEERS, Failed, Spamnb, chosen
 from tables import figure, save, table
 
@@ -26,11 +27,8 @@ if TYPE_CHECKING:
     from peers import Array, Judged, Peer
 
 SEEDS = 5
-LEARNED = (2, 5, 10, 30, 100, 300, 1000)  # messages of each label: the first days
-DRAWS, TESTED = 20, 2000  # of each; and messages of each label that a draw is tested with, at most
-MISFILED_DRAWS = 10
-MISFILED_LEARNED = (None, 50, 200, 1000)  # messages of each label; None is half of the corpus
-MISFILED = ((0, 0), (2.5, 2.5), (5, 5), (10, 10), (5, 0), (0, 5))  # % of the ham, and of the spam
+DRAWS = 20
+HALVES = "halves"
 BASE = "bogofilter"  # what the ratios are to
 # Column: figure, digits. Unsure spam counts against F1.
 COLUMNS = {
@@ -159,62 +157,10 @@ class Trial:
         return [*cells, figure(compared, 3)]
 
 
-def trials(corpora: Sequence[Corpus], seeds: int, crossed: bool) -> Iterator[Trial]:
+def trials(corpora: Sequence[Corpus], seeds: int) -> Iterator[Trial]:
     for corpus in corpora:
         for seed in range(1, seeds + 1):
             yield Trial(f"{corpus.name}, half", seed, *corpus.halves(seed))
-    if crossed:
-        for train, test in itertools.permutations(corpora, 2):
-            yield Trial(f"{train.name} → {test.name}", None, train, test)
-
-
-def first_days(corpus: Corpus, draws: int, kinds: Sequence[type[Peer]], workers: int) -> Iterator[str]:
-    """The learning curve: what is lost, caught and unsure after so few messages, draw by draw."""
-    yield f"## {corpus.name}, the first days: so many ham and spam learned, {draws} draws each\n"
-    columns = ["learned", "filter", "ham lost %", "most", "≤ 0.1 %", "spam caught %", "unsure %"]
-    rows = []
-    for count in LEARNED:
-        if 1.5 * count > min(len(corpus.ham), len(corpus.spam)):
-            break
-        done = []
-        for seed in range(draws):
-            done.append(Trial(f"{corpus.name}, {count}", seed, *corpus.draw(count, seed, TESTED)))
-            done[-1].run(kinds, workers)
-        rows += [[f"{count:,}", *cells] for cells in means_of_draws(done, kinds)]
-    yield table(columns, rows) + "\n"
-
-
-def means_of_draws(done: Sequence[Trial], kinds: Sequence[type[Peer]]) -> Iterator[list[str]]:
-    """Of each filter: what it lost, at most, in how many draws no more than asked for; caught; unsure."""
-    for kind in kinds:
-        own = [trial.rows[kind.name] for trial in done if kind.name in trial.rows]
-        if own:
-            lost = [row["ham_lost_percent"] for row in own]
-            kept = f"{sum(each <= 0.1 for each in lost)} of {len(own)}"
-            caught, unsure = (
-                mean(100 * row["recall"] for row in own),
-                mean(row["unsure_percent"] for row in own),
-            )
-            shown = (figure(mean(lost), 3), figure(max(lost), 2), kept, figure(caught, 1))
-            yield [kind.name, *shown, figure(unsure, 1)]
-
-
-def misfiled(corpus: Corpus, draws: int, kinds: Sequence[type[Peer]], workers: int) -> Iterator[str]:
-    """What is lost, caught and unsure when some of the mail learned is filed under the other label."""
-    columns = ["ham as spam %", "spam as ham %", "filter", "ham lost %", "most", "≤ 0.1 %", "spam caught %"]
-    for count in MISFILED_LEARNED:
-        learned = f"{count:,} of each" if count else "half"
-        yield f"## {corpus.name}, {learned} learned, some misfiled, {draws} draws each\n"
-        rows = []
-        for shares in MISFILED:
-            done = []
-            for seed in range(draws):
-                train, test = corpus.draw(count, seed, TESTED) if count else corpus.halves(seed)
-                train = train.misfiled(shares[0] / 100, shares[1] / 100, seed)
-                done.append(Trial(f"{corpus.name}, misfiled", seed, train, test))
-                done[-1].run(kinds, workers)
-            rows += [[*(f"{share:g}" for share in shares), *cells] for cells in means_of_draws(done, kinds)]
-        yield table([*columns, "unsure %"], rows) + "\n"
 
 
 def summary(name: str, done: Sequence[Trial], order: Sequence[str]) -> str:
@@ -258,22 +204,13 @@ def averages(rows: Sequence[Row]) -> dict[str, float | None]:
 
 def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
+    everything = [HALVES, *verdicts.SECTIONS]
+    parser.add_argument("--only", default=",".join(everything), help=f"of {','.join(everything)}")
     parser.add_argument("--seeds", type=int, default=SEEDS, help=f"half splits of each corpus ({SEEDS})")
-    parser.add_argument("--quick", action="store_true", help="one seed")
+    parser.add_argument("--draws", type=int, default=DRAWS, help=f"of little mail; fewer of more ({DRAWS})")
     parser.add_argument("--peers", help=f"of {','.join(PEERS)}, or all ({','.join(EVERY_DAY)})")
     parser.add_argument(
         "--corpus", action="append", default=[], metavar="NAME=HAM,SPAM", help="further mail, two folders"
-    )
-    parser.add_argument("--crossed", action="store_true", help="also train on one corpus, test on another")
-    parser.add_argument(
-        "--first-days", type=int, default=DRAWS, metavar="DRAWS", help=f"of the learning curve ({DRAWS})"
-    )
-    parser.add_argument(
-        "--misfiled",
-        type=int,
-        default=MISFILED_DRAWS,
-        metavar="DRAWS",
-        help=f"of mail filed under the wrong label ({MISFILED_DRAWS})",
     )
     parser.add_argument("--workers", type=int, default=os.cpu_count(), help="peers that run at once")
     parser.add_argument("--json", metavar="FILE", help="every figure of every split")
@@ -291,19 +228,18 @@ def further(text: str) -> Corpus:
 def main() -> None:
     chosen_options = options()
     kinds, gone = chosen(chosen_options.peers)
-    order = [kind.name for kind in kinds]
+    names = [kind.name for kind in kinds]
     corpora = [Corpus.spamassassin(), *map(further, chosen_options.corpus)]
-    seeds = 1 if chosen_options.quick else chosen_options.seeds
+    only, start = chosen_options.only.split(","), time.monotonic()
     done: list[Trial] = []
-    start = time.monotonic()
-    for trial in trials(corpora, seeds, chosen_options.crossed):
+    for trial in trials(corpora, chosen_options.seeds) if HALVES in only else ():
         trial.run(kinds, chosen_options.workers)
         done.append(trial)
         save(chosen_options.json, [each.as_map() for each in done])
         for name, why in trial.failures.items():
             gone.append(f"{name} on {trial.name}: {why}")
     for name, same in itertools.groupby(done, lambda trial: trial.name):
-        print(summary(name, list(same), order))
+        print(summary(name, list(same), names))
     both = [trial for trial in done if Spamnb.name in trial.rows and BASE in trial.rows]
     if both:
         columns = ["trial", "seed"]
@@ -311,12 +247,12 @@ def main() -> None:
             columns += [what, BASE, "ratio"]
         print(f"## spamnb beside {BASE}, split by split (p: of equal AUC)\n")
         print(table([*columns, "p"], [trial.versus_base() for trial in both]), end="\n\n")
-    learners = [kind for kind in kinds if kind.name in (Spamnb.name, BASE)]
-    for section, draws in ((first_days, chosen_options.first_days), (misfiled, chosen_options.misfiled)):
-        draws = min(3, draws) if chosen_options.quick else draws
-        for corpus in corpora if draws else ():
-            for line in section(corpus, draws, learners, chosen_options.workers):
-                print(line, flush=True)
+    if sections := [name for name in only if name != HALVES]:
+        with tempfile.TemporaryDirectory() as folder:
+            mail = verdicts.Mail(corpora, folder)
+            filters = [each(mail) for each in verdicts.FILTERS if each.name in names]
+            for text in verdicts.report(mail, sections, chosen_options.draws, filters):
+                print(text, flush=True)
     for line in gone:
         print(line)
     print(f"{time.monotonic() - start:.0f} s")

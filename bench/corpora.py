@@ -14,7 +14,8 @@ from spamnb.mailboxes.sources import messages
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-SPAMASSASSIN = os.path.join(os.path.dirname(__file__), "..", "corpora", "spamassassin")
+CORPORA = os.path.join(os.path.dirname(__file__), "..", "corpora")
+SPAMASSASSIN, SHORT = os.path.join(CORPORA, "spamassassin"), os.path.join(CORPORA, "short")
 LABELS = ("ham", "spam")
 ENVELOPE = b"From nobody@example.org Thu Jan  1 00:00:00 1970\n"
 MEGABYTE = 1 << 20
@@ -51,6 +52,11 @@ class Corpus:
         )
         return cls.read("spamassassin", [ham, hard], [spam])
 
+    @classmethod
+    def short(cls) -> Corpus:
+        """Short mail of strangers, to test with: nothing is to learn from it."""
+        return cls.read("short", *([os.path.join(SHORT, f"{label}.mbox.xz")] for label in LABELS))
+
     def with_more(self, other: Corpus) -> Corpus:
         return Corpus(f"{self.name} and {other.name}", [*self.ham, *other.ham], [*self.spam, *other.spam])
 
@@ -60,25 +66,6 @@ class Corpus:
         sizes = {"ham": ham, "spam": count - ham}
         made = {label: list(retold(self.of(label), sizes[label], seed)) for label in LABELS}
         return Corpus(f"{self.name}, grown", **made)
-
-    def draw(self, count: int, seed: int, most: int) -> tuple[Corpus, Corpus]:
-        """So many messages of each label to train, and of the others at most `most` to test."""
-        order = random.Random(seed)
-        first, second = {}, {}
-        for label in LABELS:
-            shuffled = order.sample(self.of(label), len(self.of(label)))
-            first[label], second[label] = shuffled[:count], shuffled[count : count + most]
-        return Corpus(self.name, **first), Corpus(self.name, **second)
-
-    def misfiled(self, ham_share: float, spam_share: float, seed: int) -> Corpus:
-        """The same mail, a share of each label's under the other."""
-        order = random.Random(seed)
-        kept, moved = {}, {}
-        for label, share in zip(LABELS, (ham_share, spam_share), strict=True):
-            shuffled = order.sample(self.of(label), len(self.of(label)))
-            count = round(share * len(shuffled))
-            moved[label], kept[label] = shuffled[:count], shuffled[count:]
-        return Corpus(self.name, [*kept["ham"], *moved["spam"]], [*kept["spam"], *moved["ham"]])
 
     def halves(self, seed: int) -> tuple[Corpus, Corpus]:
         """One half to train, one to test, of each label; the odd message is tested."""

@@ -97,18 +97,14 @@ PEERS, SERVERS = ("bogofilter", "ifile"), ("bogofilter", "spamc", "spamd")
 OTHER = " --corpus csdmc2010=$CSDMC2010" if "CSDMC2010" in os.environ else ""
 TODAY = " --today $TODAY" if "TODAY" in os.environ else ""
 OF_TODAY = " --corpus today=$TODAY" if "TODAY" in os.environ else ""
-LAYERS = "make layers ARGS='--draws 10'"
-if OTHER + OF_TODAY:
-    LAYERS += f' && make layers ARGS="--draws 10{OTHER}{OF_TODAY}"'
-    LAYERS += OTHER and f' && make layers ARGS="--draws 10 --reverse{OTHER}"'
 BESIDE = "--peers spamnb,bogofilter"
-ACCURACY = f"--seeds 10 {BESIDE} --first-days 0 --misfiled 0{OTHER and ' --crossed' + OTHER}"
+ACCURACY = f"--only halves --seeds 10 {BESIDE}{OTHER}"
+VERDICTS = f"--only short,stream,crossed,first-week,on-base,ham-losses {BESIDE}{OTHER}{OF_TODAY}"
 # Some seconds of each target, and minutes of those that read what anyone may send.
 LONG = "--seconds 600 mailbox message words markup"
 FUZZ = f"make fuzz ARGS='--seconds 30' && make fuzz ARGS='{LONG}'"
-DAYS = f"--seeds 0 --misfiled 0 {BESIDE}"
-MISFILED = f"--seeds 0 --first-days 0 {BESIDE}"
-QUICK = "--quick --peers all --first-days 0 --misfiled 0"
+MISFILED = f"--only misfiled {BESIDE}"
+QUICK = "--only halves --seeds 1 --peers all"
 STEPS = (
     Step("lint", "style, types, and which module may import which", decides=ALL),
     Step(
@@ -145,11 +141,10 @@ STEPS = (
     measured("charsets", "undeclared text is read rightly"),
     measured("lies", "accuracy on mail that is not as it says"),
     measured("sorting", "mailing lists are filed into their folders"),
-    measured("layers", "what a base is worth to a model with little mail", LAYERS, PEERS[:1]),
     measured("attacks", "what known attacks gain", "make attacks && make attacks ARGS=--ham-heads"),
     measured("ablation", "what each setting and rule is worth", f'make ablation ARGS="--seeds 5{OTHER}"'),
     measured("accuracy", "accuracy beside bogofilter", f'make accuracy ARGS="{ACCURACY}"', PEERS[:1]),
-    measured("first-days", "accuracy with little mail", f'make accuracy ARGS="{DAYS}"', PEERS[:1]),
+    measured("verdicts", "verdicts on mail not met yet", f'make accuracy ARGS="{VERDICTS}"', PEERS[:1]),
     measured("misfiled", "accuracy with mail misfiled", f'make accuracy ARGS="{MISFILED}"', PEERS[:1]),
     measured("accuracy-peers", "accuracy beside other filters", f'make accuracy ARGS="{QUICK}"', PEERS),
     measured("bench", "speed and memory beside other filters", f'make bench ARGS="--all{TODAY}"', PEERS),
