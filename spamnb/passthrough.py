@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from spamnb.bayes.verdict import Verdict
 
 HEADER = "X-Spamnb"
+REASON = "-Reason"  # behind the name of our header: of the one that says why
+IN_A_WORD = 45  # bytes: encoded, a word may have 75 letters
 MOST_STARS = 50  # as many as SpamAssassin writes at most
 
 
@@ -93,13 +95,31 @@ def check_style(style: str, name: str) -> None:
 
 def header_names(style: str, header: str = HEADER) -> "tuple[bytes, ...]":
     """Names of the headers that a style uses."""
-    return (header.encode(),) if style == "spamnb" else STYLES[style][0]
+    names = (header.encode(),) if style == "spamnb" else STYLES[style][0]
+    return *names, (header + REASON).encode()
 
 
 def header_fields(verdict: "Verdict", style: str, header: str = HEADER) -> list[str]:
     """Headers of a verdict in a style."""
     fields = STYLES[style][1](verdict)
-    return [header + field.removeprefix(HEADER) for field in fields] if style == "spamnb" else fields
+    if style == "spamnb":
+        fields = [header + field.removeprefix(HEADER) for field in fields]
+    return [*fields, f"{header}{REASON}: {in_ascii('; '.join(verdict.why))}"] if verdict.why else fields
+
+
+def in_ascii(text: str) -> str:
+    """Write a text in ASCII: with encoded words (RFC 2047), which mail programs show as they are meant."""
+    text = text.translate({ord(mark): '"' for mark in "“”"})
+    if text.isascii():
+        return text
+    from binascii import b2a_base64
+
+    pieces = [b""]
+    for char in text:
+        if len(pieces[-1]) + len(char.encode()) > IN_A_WORD:
+            pieces.append(b"")
+        pieces[-1] += char.encode()
+    return " ".join([f"=?utf-8?b?{b2a_base64(piece, newline=False).decode()}?=" for piece in pieces])
 
 
 def with_tag(block: bytes, tag: bytes, newline: bytes) -> bytes:

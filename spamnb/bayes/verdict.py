@@ -156,6 +156,7 @@ class Verdict:
         "probability",
         "reason",
         "score",
+        "why",
     )
 
     def __init__(
@@ -176,6 +177,7 @@ class Verdict:
         self.probabilities = probabilities
         self.evidence = evidence
         self.reason = ""  # why the score did not decide: "blocked=example.org", "allowed=ann@example.org"
+        self.why: list[str] = []  # reasons in plain words, if they were asked for
         self.cutoffs = cutoffs  # the cutoffs that decided; None where the likeliest label won
 
     def decide_nothing(self) -> None:

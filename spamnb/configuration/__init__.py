@@ -26,6 +26,7 @@ DEFAULTS: "dict[str, Any]" = {
     "header_style": "spamnb",
     "header": "X-Spamnb",
     "subject_tag": "",
+    "reasons": False,
     "allow": "",
     "block": "",
     "known": "",

@@ -51,6 +51,7 @@ CLASSIFY: "tuple[Option, ...]" = (
     ("-p --passthrough", "", "Print the message with an X-Spamnb header added."),
     ("-e --exit-code", "", "Exit with 0 for spam, 2 for unsure, else 1."),
     ("--header-style", "STYLE", "Header that -p adds: spamnb, bogofilter or spamassassin."),
+    ("--reasons", "", "With -p: say in X-Spamnb-Reason why, in plain words."),
     ("--history", "", "Keep each verdict, and the message for some days; see: spamnb history."),
     ("--json", "", "Print JSON."),
     ("--model", "PATH", MODEL_HELP),
@@ -62,6 +63,7 @@ TRAIN: "tuple[Option, ...]" = (
     ("--spam", "PATH", SPAM_HELP),
     ("--model", "PATH", MODEL_HELP),
 )
+MOST_REASONS = 3
 # Outcomes of learning, as the command line reports them.
 OUTCOME_TEXTS = {
     "learned": "learned",
@@ -84,6 +86,7 @@ class ClassifyCommand:
         exit_code: bool = False,
         json: bool = False,
         header_style: str | None = None,
+        reasons: bool = False,
         history: bool = False,
         fallback: str | None = None,
         no_base: bool = False,
@@ -92,6 +95,8 @@ class ClassifyCommand:
             raise UsageError("-p and --json cannot be combined")
         if header_style and not passthrough:
             raise UsageError("--header-style needs -p")
+        if reasons and not passthrough:
+            raise UsageError("--reasons needs -p")
         if header_style:
             from spamnb.passthrough import check_style
 
@@ -101,6 +106,7 @@ class ClassifyCommand:
         self.fallback = fallback and local_model(fallback)
         self.header_style = header_style or self.configuration["header_style"]
         self.passthrough = passthrough
+        self.says_why = passthrough and (reasons or self.configuration["reasons"])
         self.exit_code = exit_code
         self.json = json
         self.layered = not no_base
@@ -146,14 +152,22 @@ class ClassifyCommand:
         from spamnb.core.native import read
 
         message = read(raw)
-        verdict = model.classify_message(message)
+        features = model.features(message)
+        score = model.score(features)
+        verdict, envelope = model.decide(score), None
         configuration = self.configuration
-        if not (configuration["syslog"] or configuration.has_say(verdict, model.stored)):
-            return verdict, None
-        from spamnb.reading.envelope import envelope_of
+        if configuration["syslog"] or configuration.has_say(verdict, model.stored):
+            from spamnb.reading.envelope import envelope_of
 
-        envelope = envelope_of(message)
-        return configuration.decide(verdict, envelope, model.stored), envelope
+            envelope = envelope_of(message)
+            configuration.decide(verdict, envelope, model.stored)
+        if self.says_why:
+            from spamnb.inspection.in_words import because, reasons_in_words
+
+            found = reasons_in_words(model, message, features, score, verdict.label)
+            verdict.why = [because(model, score, verdict)] if verdict.reason else []
+            verdict.why += map(str, found[: MOST_REASONS - len(verdict.why)])
+        return verdict, envelope
 
     def answer(
         self,

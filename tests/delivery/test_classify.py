@@ -32,9 +32,7 @@ def test_a_score_without_an_end_is_written_as_inf(spamnb, mail):
         assert spamnb("classify", *view, stdin=raw).succeeds().lines == [f"{name}\t{score}\t-"]
         passed = spamnb("classify", "-p", *view, stdin=raw).succeeds().out
         assert passed.startswith(f"X-Spamnb: {name}; score={score}; probability=".encode())
-        assert (
-            spamnb("inspect", "-", *view, stdin=raw).succeeds().lines[0].startswith(f"{name}: score {score},")
-        )
+        assert f"score {score}," in spamnb("inspect", "-", *view, stdin=raw).succeeds().out.decode()
 
 
 def test_files_folders_and_mailboxes(spamnb, mail, tmp_path):

@@ -2,9 +2,12 @@
 
 import gzip
 import random
+import re
 from email import message_from_bytes
+from email.policy import default
 
 import pytest
+from helpers.mailboxes import put
 from helpers.passthrough import ENVELOPE, FORGED, ODD, check
 from hypothesis import given
 from hypothesis import strategies as st
@@ -68,6 +71,39 @@ def test_a_tag_before_the_subject(subject, tagged):
     assert out == b"%sTo: a\n\nSubject: b\n" % tagged
     assert digest(read(raw)) == digest(read(out))
     assert passed_through(out, VERDICT, subject_tag="[spam]").partition(b"\n")[2] == out
+
+
+@pytest.mark.parametrize(
+    "reasons", [["says “viagra”, in 30 spam", "links to x.example"], ["says “казино”" * 9]]
+)
+def test_reasons_are_readable_and_never_the_senders(reasons):
+    verdict = Verdict("spam", 1.0, 0.7, {"ham": 0.3, "spam": 0.7}, ())
+    verdict.why = reasons
+    raw = b"Subject: x\nX-Spamnb-Reason: forged\n more\n\nbody\n"
+    assert b"forged" not in passed_through(raw, VERDICT, "bogofilter")
+    once = passed_through(raw, verdict)
+    assert passed_through(once, verdict) == once
+    assert (once.isascii(), max(map(len, once.split(b"\n"))) < 998) == (True, True)
+    read = message_from_bytes(once, policy=default)
+    assert read.get_all("X-Spamnb-Reason") == ["; ".join(reasons).replace("“", '"').replace("”", '"')]
+    with_name = message_from_bytes(passed_through(raw, verdict, header="X-Spam-Is"))
+    assert len(with_name.get_all("X-Spam-Is-Reason")) == 1
+
+
+def test_three_reasons_are_given_if_asked_for(spamnb, mail, tmp_path):
+    raw = mail.messages["spam"]
+    asked = spamnb.afresh("classify", "-p", "--reasons", stdin=raw).succeeds().out
+    assert asked == spamnb("classify", "--reasons", "-p", "--header-style=spamnb", stdin=raw).succeeds().out
+    (reason,) = re.findall(rb"^X-Spamnb-Reason: (.+)$", asked, re.MULTILINE)
+    assert 1 <= reason.count(b"; ") <= 2
+    assert b"casino" in reason
+    put(tmp_path / "spamnb" / "spamnb.toml", b"reasons = true\n")
+    put(tmp_path / "spamnb" / "block.txt", b"casino.example\n")
+    env = spamnb.environment | {"XDG_CONFIG_HOME": str(tmp_path)}
+    configured = spamnb("classify", "-p", stdin=raw, env=env).succeeds().out
+    assert b"\nX-Spamnb-Reason: its sender is on your list of those blocked; " in configured
+    assert b"Reason" not in spamnb("classify", "-p", stdin=raw).succeeds().out
+    spamnb("classify", "--reasons", stdin=raw).fails(64, "--reasons", "-p")
 
 
 @pytest.mark.parametrize("message", ["ham", "spam", "unsure"])

@@ -20,6 +20,7 @@ HEAVY = (
 START = "import sys; from spamnb.__main__ import main; sys.exit(main())"  # what the start script does
 DELIVERIES = [
     ["classify", "-p", "-e"],
+    ["classify", "-p", "--reasons"],
 ]
 
 
