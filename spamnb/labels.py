@@ -7,6 +7,7 @@ if TYPE_CHECKING:
 HAM, SPAM = "ham", "spam"
 LABELS = HAM, SPAM
 UNSURE = "unsure"  # a verdict, never a label
+MAIL_KEPT = "mail you keep"  # what is not spam, for people
 NOT_SPAM = "not spam"  # what ham is called where people read it who train nothing by hand
 LONGEST_LABEL = 100  # characters
 MOST_LABELS = 100  # of a model: their indices are kept in a signed byte
@@ -25,6 +26,11 @@ def sorted_into(labels: "Collection[str]") -> list[str]:
 def plain_label(label: str) -> str:
     """Return a label or verdict as people call it: ham is a word for those who train filters."""
     return "not spam" if label == HAM else label
+
+
+def plain_mail(label: str) -> str:
+    """Return what people call messages of a label."""
+    return "messages you keep" if label == HAM else label if label == SPAM else f"in {label}"
 
 
 def is_label(name: object) -> bool:

@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
+from unicodedata import normalize
 
 from spamnb.databases import Database, transaction
 from spamnb.files import printable, state_folder
@@ -51,6 +52,7 @@ class History:
     def __init__(self, folder: str, database: Database) -> None:
         self.folder = folder
         self.database = database
+        database.create_function("folded", 1, folded, deterministic=True)
 
     @classmethod
     def open(cls, folder: str | None = None) -> History:
@@ -84,6 +86,12 @@ class History:
         for are the arguments of `conditions_of`.
         """
         return self._listed(order, ">", after, limit, asked)
+
+    def around(self, id: int, order: str, limit: int, **asked: Any) -> list[Entry]:  # noqa: A002
+        """List an entry where it was before it was corrected, with up to so many before it and after it."""
+        there = self.entry(id)
+        before, after = (self._listed(order, sign, str(id), limit, asked) for sign in "<>")
+        return [*reversed(before), *filter(None, [there]), *(one for one in after if one.id != id)]
 
     def neighbours(self, id: int, order: str, **asked: Any) -> list[Entry | None]:  # noqa: A002
         """Find what is before and after an entry in a list, where it was before it was corrected."""
@@ -237,10 +245,14 @@ def conditions_of(
     if asks_folder is not None:
         conditions.append("asks_folder = :asks_folder")
     for number, word in enumerate(printable(text).split()[:MAX_WORDS]):
-        conditions.append(f"sender || ' ' || subject || ' ' || user LIKE :word{number} ESCAPE '!'")
-        plain = word.replace("!", "!!").replace("%", "!%").replace("_", "!_")
-        values[f"word{number}"] = f"%{plain}%"
+        conditions.append(f"instr(folded(sender || ' ' || subject || ' ' || user), :word{number})")
+        values[f"word{number}"] = folded(word)
     return conditions, values
+
+
+def folded(text: str) -> str:
+    """Return a text by which it is found, in capitals or not, of whatever width."""
+    return normalize("NFKC", text).casefold()
 
 
 def joined(conditions: Sequence[str]) -> str:

@@ -16,7 +16,6 @@ from spamnb.errors import DataError, InputOutputError, NoInput
 from spamnb.labels import UNSURE
 
 NAME = "history.sqlite"
-REASONS_JOINED = " · "
 
 
 class Entry(NamedTuple):
@@ -41,7 +40,7 @@ class Entry(NamedTuple):
     source: str  # `classify`, `serve`, `imap ACCOUNT/FOLDER`
     model: str  # path
     user: str  # of a server
-    reasons: str  # one or two in words, joined by REASONS_JOINED
+    reasons: str  # one or two in words, joined by " · "
     correction: str | None = None  # the label that a person gave
     corrected: float | None = None  # when, or when that was taken back; None if `spamnb train` learned it
     ham_cutoff: float | None = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from spamnb.core.native import BODY, HEAD, fingerprints_of
 from spamnb.inspection.comparison import compared_labels, difference, evidence_between
-from spamnb.labels import HAM, SPAM, UNSURE, plain_label
+from spamnb.labels import HAM, MAIL_KEPT, SPAM, UNSURE, plain_label
 from spamnb.reading.envelope import envelope_of
 
 TYPE_CHECKING = False  # a delivery loads no typing
@@ -24,7 +24,6 @@ MAX_READ = 300  # pieces of evidence that are looked at, the strongest
 MAX_QUOTED = 2  # words or hosts of a phrase
 MAX_WORD, MIN_WORD = 24, 4  # characters of a word that is quoted; the fewest of one in ASCII
 MIN_MESSAGES = 3  # that have what is quoted: what fewer have may be a secret
-KEPT = "mail you keep"
 CLEAR = 0.5  # nats by which text or headers must be ahead to speak for a label
 
 # By the tag of a token: what it is about. Other headers are technical.
@@ -114,6 +113,9 @@ def short_reasons(
     found = reasons_in_words(model, message, features, score, verdict.label)
     if verdict.label != UNSURE and not verdict.reason:
         return [reason.text for reason in found[:2]]
+    if verdict.is_spam is False:  # of several labels
+        likes = [like(score.labels, k).removeprefix("mail in ") for k in compared_labels(score, UNSURE)]
+        return [f"{likes[1]} or {likes[0]}?"]
     return [because(model, score, verdict), *(reason.text for reason in found[:1])]
 
 
@@ -126,7 +128,7 @@ def because(model: Model, score: Score, verdict: Verdict) -> str:
     toward, against = compared_labels(score, verdict.label)
     likes = [like(score.labels, k, toward, against) for k in (against, toward)]
     if verdict.label == UNSURE and verdict.is_spam is False:
-        return f"it is not spam, but is as much like {likes[0]} as like {likes[1]}"
+        return f"not spam, but as much like {likes[0]} as like {likes[1]}"
     leads = [difference(part, toward, against) for part in score.parts] or [0.0, 0.0]
     text, head = ((abs(lead) >= CLEAR) * (1 if lead > 0 else -1) for lead in (leads[BODY], leads[HEAD]))
     somewhat = " somewhat" if verdict.label == UNSURE else ""
@@ -143,7 +145,7 @@ def because(model: Model, score: Score, verdict: Verdict) -> str:
         return f"the headers are{somewhat} like {likes[head > 0]}, the text says little"
     if verdict.label in (score.labels[toward if text > 0 else against], UNSURE):
         though = "" if verdict.label == UNSURE else "though "
-        return f"the text reads like {likes[text > 0]}, {though}the headers are like {likes[head > 0]}"
+        return f"the text reads like {likes[text > 0]}, {though}the headers like {likes[head > 0]}"
     return f"the headers are like {likes[head > 0]}, though the text reads like {likes[text > 0]}"
 
 
@@ -153,7 +155,7 @@ def like(labels: Sequence[str], label: int, *compared: int) -> str:
     if name == SPAM:
         return "spam"
     is_about_spam = SPAM in [labels[k] for k in compared]
-    return KEPT if is_about_spam or name == HAM else f"mail in {name}"
+    return MAIL_KEPT if is_about_spam or name == HAM else f"mail in {name}"
 
 
 def reasons_in_words(
@@ -282,7 +284,7 @@ def counts_text(item: Evidence, labels: Sequence[str], k: int, others: str) -> s
     own, rest = messages[k], sum(messages) - messages[k]
     if labels[k] == SPAM:
         return f"in {own:,} spam and {number(rest)} other mail"
-    if others == KEPT:
+    if others == MAIL_KEPT:
         rest = messages[labels.index(SPAM)] if SPAM in labels else rest
         return f"in {number(sum(messages) - rest)} messages you keep and {number(rest)} spam"
     return f"in {own:,} of {others} and {number(rest)} other"

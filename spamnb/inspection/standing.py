@@ -1,12 +1,12 @@
 """Where a model stands: how much spam it catches, and what mail it lacks."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from spamnb.arrays import Array
 from spamnb.bayes.cutoffs import FEWEST, ham_and_spam, has_spam, not_spam, score_scale, spam_caught
 from spamnb.errors import command_to_run
 from spamnb.inspection.suspects import count_suspects
-from spamnb.labels import HAM, LABELS, SPAM, UNSURE
+from spamnb.labels import HAM, LABELS, MAIL_KEPT, SPAM, UNSURE, plain_label, plain_mail
 from spamnb.model import view_of
 from spamnb.store.learned import LearnedMessages
 from spamnb.store.stored_model import StoredModel
@@ -58,13 +58,18 @@ def verdicts_left_out(stored: StoredModel) -> dict[str, dict[str, float]]:
     return found
 
 
-def standing(stored: StoredModel) -> list[str]:
-    """Say where a model stands, a sentence or more: by how its mail scores, each message without itself."""
+def standing(stored: StoredModel, plain: bool = False) -> list[str]:
+    """Say where a model stands, a sentence or more: by how its mail scores, each message without itself.
+
+    In words for people, if `plain`, who do not say ham.
+    """
+    named = plain_mail if plain else str
     scores = known_scores(stored)
     if scores is None:
-        return missing_mail(stored.path, stored.labels, stored.messages)
+        return missing_mail(stored.path, stored.labels, stored.messages, named)
     ham, spam = scores
-    *most, last = (f"{count:,} {label}" for label, count in zip(stored.labels, stored.messages, strict=True))
+    learned = zip(stored.labels, stored.messages, strict=True)
+    *most, last = (f"{count:,} {named(label)}" for label, count in learned)
     loss = stored.head["ham_loss"]
     scale = score_scale(view_of(stored))
     caught = spam_caught(ham, spam, loss, scale=scale)
@@ -73,7 +78,8 @@ def standing(stored: StoredModel) -> list[str]:
     result = share if caught > HARDLY_ANY else "nearly all is still unsure"
     if rest := verdicts_left_out(stored)[HAM][HAM]:
         name = not_spam(stored.labels)
-        result += f", and {rest:.0%} of the {name} is called {name}".replace("%", " %")
+        of, called = (MAIL_KEPT, plain_label(HAM)) if plain else (name, name)
+        result += f", and {rest:.0%} of the {of} is called {called}".replace("%", " %")
     said = [f"{alone}with {', '.join(most)} and {last}, {result}"]
     for growth in GROWTHS:
         then = spam_caught(ham, spam, loss, growth, scale)
@@ -83,15 +89,17 @@ def standing(stored: StoredModel) -> list[str]:
     return [*said, *(count_suspects(stored) if min(len(ham), len(spam)) >= ENOUGH_TO_SUSPECT else ())]
 
 
-def missing_mail(model: str, labels: Sequence[str], messages: Sequence[int]) -> list[str]:
+def missing_mail(
+    model: str, labels: Sequence[str], messages: Sequence[int], named: Callable[[str], str] = str
+) -> list[str]:
     """Mail that a model lacks to be well trained, a sentence for each label."""
     learned = [label for label, count in zip(labels, messages, strict=True) if count]
     if len(learned) == 1:
         other = next((label for label in labels if label not in learned), None)
         how = f"{command_to_run('train', '--model', model)} {mail_option(other or 'NAME')}"
-        return [f"only {learned[0]} so far; learn other mail, too: {how}"]
+        return [f"only {named(learned[0])} so far; learn other mail, too: {how}"]
     return [
-        f"{ENOUGH - count} more {label} would help"
+        f"{ENOUGH - count} more {named(label)} would help"
         for label, count in zip(labels, messages, strict=True)
         if count < ENOUGH
     ]

@@ -113,16 +113,17 @@ def evidence_section(why: Explanation, ids: Mapping[str, str]) -> Markup:
         "as a natural logarithm: its weight. What it adds is its part of the sum."
     )
     largest = max((abs(reason.adds) for reason in why.reasons), default=0.0)
-    places = [place_table(why, name, reasons, ids, largest) for name, reasons in why.by_place().items()]
+    left = dict(ids)  # an id stands once
+    places = [place_table(why, name, reasons, left, largest) for name, reasons in why.by_place().items()]
     intro = words if places else "Nothing in this message tells the labels apart."
     return section("Evidence by part", intro, element("div", places, class_="tables"))
 
 
 def place_table(
-    why: Explanation, name: str, reasons: Sequence[Reason], ids: Mapping[str, str], largest: float
+    why: Explanation, name: str, reasons: Sequence[Reason], ids: dict[str, str], largest: float
 ) -> Markup | None:
     columns = ("token", *(f"in {label}" for label in why.column_labels), "weight", "adds", "")
-    rows = [reason_row(why, reason, ids.get(reason.token), largest) for reason in reasons[:MOST]]
+    rows = [reason_row(why, reason, ids.pop(reason.token, None), largest) for reason in reasons[:MOST]]
     total = signed(sum(reason.adds for reason in reasons))
     title = f"{name.capitalize()}: {counted(len(reasons), 'token')}, {total}"
     shown = titled(title, table(columns, rows[:SHOWN]))

@@ -7,6 +7,7 @@ from spamnb.files import counted
 from spamnb.inspection.explanation import Explanation
 from spamnb.inspection.marked_text import SHOWN_HEADERS, MarkedPiece, Section, marked_sections
 from spamnb.inspection.reason import Reason
+from spamnb.labels import plain_label
 from spamnb.pages.colours import colour_of_weight
 from spamnb.pages.elements import Markup, element, joined, untrusted
 from spamnb.pages.formats import count, signed
@@ -61,7 +62,7 @@ class WordTinter:
 
     def counts(self, reason: Reason) -> str:
         labels = self.why.model.labels
-        held = [f"{count(n)} {label}" for n, label in zip(reason.row, labels, strict=False) if n]
+        held = [f"{count(n)} {plain_label(label)}" for n, label in zip(reason.row, labels, strict=False) if n]
         beneath = zip(reason.evidence.base_row, labels, strict=False)
         held = held[:NOTED] + [f"{count(n)} {label} in the base" for n, label in beneath if n]
         return ", ".join(held)
@@ -77,9 +78,9 @@ def message_section(why: Explanation, rows: Mapping[str, str]) -> Markup:
     words = (
         "Tinted words added to the verdict: ",
         element("mark", "underlined", class_=colour_of_weight(why, 1), style="--tint:.35"),
-        f" for {toward}, ",
+        f" for {plain_label(toward)}, ",
         element("mark", "dotted", class_=colour_of_weight(why, -1), style="--tint:.35"),
-        f" for {against}. Point at one, tap it or tab to it for its counts.",
+        f" for {plain_label(against)}. Point at one, tap it or tab to it for its counts.",
     )
     summary = element("summary", counted(len(others), "other header"))
     shown = (

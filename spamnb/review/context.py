@@ -16,7 +16,7 @@ from spamnb.pages.elements import Child, Markup, element
 from spamnb.pages.parts import SHEETS, intro_text, page, sheet
 from spamnb.review.guard import Secrets
 
-VIEWS = {"/": "To review", "/course": "How it goes", "/cutoff": "Cutoff"}
+VIEWS = {"/": "To review", "/course": "Results", "/cutoff": "How strict"}
 STYLE, SCRIPT = "review.css", "review.js"
 
 

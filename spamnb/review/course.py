@@ -1,15 +1,15 @@
-"""How it goes: shares week by week, mistakes put right, and the learning curve."""
+"""Results: shares week by week, mistakes put right, and the learning curve."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
 
-from spamnb.bayes.cutoffs import not_spam
 from spamnb.evaluation.intervals import Estimate, share
+from spamnb.files import counted
 from spamnb.history.queries import Week
 from spamnb.inspection.standing import learning_curve, standing
-from spamnb.labels import SPAM, UNSURE, sorted_into
+from spamnb.labels import SPAM, UNSURE, plain_label, sorted_into
 from spamnb.pages import svg
 from spamnb.pages.elements import Markup, element, joined
 from spamnb.pages.formats import UNKNOWN, count, interval_text
@@ -19,6 +19,7 @@ from spamnb.review.context import PageContext, heading, note, sentences
 
 WEEKS = 12  # shown
 FEWEST = 20  # messages of a week that is drawn; the table has all
+DRAWN = 3  # weeks from which on there is something to draw
 
 Series = tuple[str, str, Callable[[Week], Estimate | None]]  # name, classes of the style sheet, measure
 
@@ -26,8 +27,8 @@ Series = tuple[str, str, Callable[[Week], Estimate | None]]  # name, classes of 
 def course_page(context: PageContext) -> str:
     weeks = context.history.weeks(context.model_path)[-WEEKS:]
     return context.page(
-        "How it goes",
-        heading("How it goes", sentences(standing(context.model.stored))),
+        "Results",
+        heading("Results", sentences(standing(context.model.stored, plain=True))),
         weeks_section(weeks, context.model.labels) if weeks else note("No mail was judged yet."),
         labels_section(weeks, context.model.labels),
         curve_section(context),
@@ -35,19 +36,32 @@ def course_page(context: PageContext) -> str:
 
 
 def weeks_section(weeks: Sequence[Week], labels: Sequence[str]) -> Markup:
+    drawn = [week for week in weeks if week.messages >= FEWEST]
+    listed = scrolling("Week by week", week_table(weeks))
+    if len(drawn) < DRAWN:
+        return section("Week by week", f"{so_far(weeks)} After {DRAWN} weeks there are charts here.", listed)
     intro = "With 95 % intervals. Lost and missed is what you have put right: as much as you have looked."
-    ham_name = not_spam(labels)
-    drawn = [week for week in weeks if week.messages >= FEWEST] or weeks
     shares = ((SPAM, "curve spam", spam_share), (UNSURE, "curve quiet dashed", unsure_share))
     shown = [week_figure("shares", "Spam and unsure", "Of all mail that was judged.", drawn, shares)]
     if SPAM in labels:
-        title = f"{ham_name.capitalize()} lost and spam missed"
-        words = f"Of what is {ham_name}, and of the spam, by your corrections."
+        title = "Mail lost and spam missed"
+        words = "Lost is mail you keep that was taken for spam; of each kind, by your corrections."
         missed = ("spam missed", "curve spam dashed", spam_missed)
-        wrong = ((f"{ham_name} lost", "curve ham", ham_lost), missed)
+        wrong = (("mail lost", "curve ham", ham_lost), missed)
         shown.append(week_figure("mistakes", title, words, drawn, wrong))
-    figures = element("div", shown, class_="plots of2")
-    return section("Week by week", intro, figures, scrolling("Week by week", week_table(weeks, ham_name)))
+    return section("Week by week", intro, element("div", shown, class_="plots of2"), listed)
+
+
+def so_far(weeks: Sequence[Week]) -> str:
+    """Say in a sentence what so few weeks tell, in place of a chart of one or two points."""
+    messages = sum(week.messages for week in weeks)
+    spam, unsure = (sum(week.verdicts.get(verdict, 0) for week in weeks) for verdict in (SPAM, UNSURE))
+    put_right = sum(sum(week.corrections.values()) for week in weeks)
+    since, judged = day_of(weeks[0].start), counted(messages, "message")
+    return (
+        f"Since the week of {since}: {judged} judged, {count(spam)} of them spam, {count(unsure)} unsure; "
+        f"you have put {count(put_right)} right."
+    )
 
 
 def spam_share(week: Week) -> Estimate | None:
@@ -98,7 +112,8 @@ def week_figure(name: str, title: str, words: str, weeks: Sequence[Week], series
         drawn += [svg.line(at, y.at(found.low), at, y.at(found.high), "whisker") for at, _, found in spots]
         drawn.append(svg.path([(left, top) for left, top, _ in spots], class_))
         for left, top, found in spots:
-            drawn.append(svg.dot(left, top, 3, "point", f"{each}: {tenths(found.value)} %"))
+            colour = class_.split()[1]
+            drawn.append(svg.dot(left, top, 3, f"point {colour}", f"{each}: {tenths(found.value)} %"))
     shown = range(0, len(weeks), max(1, -(-len(weeks) // 5)))
     plot = svg.drawing(
         name,
@@ -115,8 +130,8 @@ def day_of(seconds: float) -> str:
     return time.strftime("%d %b", time.gmtime(seconds)).lstrip("0")
 
 
-def week_table(weeks: Sequence[Week], ham_name: str) -> Markup:
-    columns = ("week from", "messages", "spam", "unsure", "corrected", f"{ham_name} lost", "spam missed")
+def week_table(weeks: Sequence[Week]) -> Markup:
+    columns = ("week from", "messages", "spam", "unsure", "corrected", "mail lost", "spam missed")
     rows = [
         row(
             day_of(week.start),
@@ -139,7 +154,7 @@ def labels_section(weeks: Sequence[Week], labels: Sequence[str]) -> Markup | Non
         filed = sum(week.verdicts.get(label, 0) for week in weeks)
         pairs = [pair for week in weeks for pair in week.corrections.items()]
         wrong = sum(n for (verdict, correction), n in pairs if verdict == label != correction)
-        rows.append(row(label, count(filed), count(wrong), estimate_cell(share(wrong, filed))))
+        rows.append(row(plain_label(label), count(filed), count(wrong), estimate_cell(share(wrong, filed))))
     if not weeks or not rows:
         return None
     columns = ("label", "filed", "corrected", "share")

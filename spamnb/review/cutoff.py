@@ -1,4 +1,4 @@
-"""The cutoff: what each share of ham that may be lost would have done to last month's mail."""
+"""How strict: what each share of ham that may be lost would have done to last month's mail."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 from spamnb.arrays import Array
-from spamnb.bayes.cutoffs import cutoffs, has_spam, not_spam, score_scale
+from spamnb.bayes.cutoffs import cutoffs, has_spam, score_scale
 from spamnb.bayes.verdict import Cutoffs
 from spamnb.clock import DAY
 from spamnb.errors import DataError
 from spamnb.files import counted
 from spamnb.inspection.standing import left_out_scores
-from spamnb.labels import SPAM, UNSURE
+from spamnb.labels import HAM, SPAM, UNSURE, plain_label, plain_mail
 from spamnb.model import Model
 from spamnb.pages.colours import HAM_COLOUR, SPAM_COLOUR
 from spamnb.pages.elements import Markup, element
@@ -63,33 +63,46 @@ class Choice(NamedTuple):
 
 
 def cutoff_page(context: PageContext) -> str:
-    model, title, limits = context.model, "Cutoff", context.model.cutoffs
+    model, title, limits = context.model, "How strict", context.model.cutoffs
     if not has_spam(model.labels) or not limits:
-        why = "This model decides by the likeliest label. Cutoffs tell spam from other labels."
+        why = "There is nothing to choose: this model decides by the likeliest label."
         return context.page(title, heading(title), note(why))
     if not isfinite(limits.spam):
-        why = "Too little mail was learned to choose one: mark some spam and some other mail first."
+        why = "Too little mail was learned to choose: mark some spam and some other mail first."
         return context.page(title, heading(title), note(why))
     mail = JudgedMail.of(context.history.scores(context.model_path, MONTH))
     if not len(mail.scores):
-        return context.page(title, heading(title), note("No mail was judged yet to try a cutoff on."))
-    now, ham_name = float(model.stored.head["ham_loss"]), not_spam(model.labels)
+        return context.page(title, heading(title), note("No mail was judged yet to try it on."))
+    now = float(model.stored.head["ham_loss"])
     choices = all_choices(model, mail, limits, now)
     intro = (
-        "What share of the mail that is not spam may be taken for it? The less, the more spam stays unsure. "
+        "How much of the mail you keep may be taken for spam? The less, the more spam stays unsure. "
         f"What each choice would have done to {counted(len(mail.scores), 'message')} of the last 30 days:"
     )
-    groups = score_groups(mail, ham_name)
+    groups = score_groups(mail)
     bins = fitting_bins(mail.scores, [limits.ham, limits.spam])
-    listed = choice_table(choices, now, ham_name, Linear(bins.low, bins.high, *ACROSS))
+    listed = choice_table(choices, now, Linear(bins.low, bins.high, *ACROSS))
+    save = element("p", element("button", "use this", class_="main"), class_="save")
+    if len(choices) == 1:
+        save = element("p", only_choice(model), class_="note")
     form = context.form(
         "/cutoff",
         "/cutoff",
         element("div", picture(groups, limits), listed, class_="beside"),
-        element("p", element("button", "use this", class_="main"), class_="save"),
+        save,
         class_="cutoff",
     )
     return context.page(title, heading(title, intro), saved_note(context, now), form)
+
+
+def only_choice(model: Model) -> str:
+    """Say why nothing can be chosen."""
+    learned = zip(model.labels, model.stored.messages, strict=True)
+    few = " and ".join(f"{count(messages)} {plain_mail(label)}" for label, messages in learned)
+    return (
+        f"There is but one choice: with {few} learned, all others would judge the same. "
+        "They come apart as you mark more mail, of the kind of which there is less above all."
+    )
 
 
 def saved_note(context: PageContext, now: float) -> Markup | None:
@@ -132,25 +145,25 @@ def judged(loss: float, limits: Cutoffs, limits_now: Cutoffs, mail: JudgedMail) 
 def picture(groups: Sequence[ScoreGroup], limits: Cutoffs) -> Markup:
     plot, _ = histogram(groups[0], groups[1], (limits.ham, limits.spam))
     words = (
-        f"Bars up are {groups[0].name} and what was unsure, bars down are spam, as you or else the filter "
+        "Bars up are mail you keep and what was unsure, bars down are spam, as you or else the filter "
         "called it; the scale is logarithmic, so that a single message shows. "
-        "Between the cutoffs a message is unsure."
+        "Between the dashed lines a message is unsure."
     )
     return captioned(plot, words)
 
 
-def score_groups(mail: JudgedMail, ham_name: str) -> tuple[ScoreGroup, ScoreGroup]:
+def score_groups(mail: JudgedMail) -> tuple[ScoreGroup, ScoreGroup]:
     """Split messages by what a person says of them, or else the filter."""
     is_spam = (mail.labels == SPAM) | ((mail.verdicts == SPAM) & ~mail.said_ham)
-    ham_group = ScoreGroup(ham_name, mail.scores[~is_spam], HAM_COLOUR)
+    ham_group = ScoreGroup(plain_label(HAM), mail.scores[~is_spam], HAM_COLOUR)
     return ham_group, ScoreGroup(SPAM, mail.scores[is_spam], SPAM_COLOUR)
 
 
-def choice_table(choices: Sequence[Choice], now: float, ham_name: str, x: Linear) -> Markup:
-    columns = ("may be lost", "spam", "unsure", ham_name, "lost", "missed")
+def choice_table(choices: Sequence[Choice], now: float, x: Linear) -> Markup:
+    columns = ("may be lost", "spam", "unsure", plain_label(HAM), "lost", "missed")
     note = (
-        f"Messages. Lost is {ham_name} taken for spam, missed is spam taken for {ham_name}, "
-        "both of the mail that you have marked."
+        "Messages. Lost is mail you keep that would be taken for spam, missed is spam taken for "
+        "mail you keep, both of the mail that you have marked."
     )
     listed = table(columns, [choice_row(choice, choice.loss == now, x) for choice in choices])
     return element("div", scrolling("Choices", listed), element("p", note, class_="footnote"))
@@ -166,7 +179,7 @@ def choice_row(choice: Choice, is_now: bool, x: Linear) -> Markup:
         data_x=x.at(min(max(choice.cutoff, x.low), x.high)),
         data_cutoff=tick(round(choice.cutoff, 2)),
     )
-    as_now = element("span", " as now", class_="quiet") if is_now else None
+    as_now = element("span", " now", class_="quiet") if is_now else None
     name = element("th", element("label", button, f" {percent_text(choice.loss)}", as_now), scope="row")
     return element("tr", name, [element("td", count(messages)) for messages in choice[2:]])
 

@@ -8,28 +8,32 @@ from functools import cache
 from typing import Any
 
 from spamnb.errors import SpamnbError
-from spamnb.history.schema import REASONS_JOINED, Entry
-from spamnb.labels import HAM, SPAM, UNSURE
+from spamnb.history.queries import is_number
+from spamnb.history.schema import Entry
+from spamnb.labels import HAM, SPAM, UNSURE, plain_label, sorted_into
 from spamnb.pages.colours import colour_of_label
 from spamnb.pages.elements import Markup, element, untrusted
 from spamnb.pages.formats import count
 from spamnb.pages.parts import label_text, subject_text, verdict_text
-from spamnb.review.context import PageContext, choices, note, url
+from spamnb.review.context import PageContext, choices, hidden, note, url
 from spamnb.store.stored_model import labels_of
 
 SHOWN = 50  # messages of a page; the script loads the next as they are needed
-SENDER, WORDS = 60, 100  # characters shown of each
+BEFORE = 100  # shown before the one that somebody comes back to
+SENDER, REASON = 60, 150  # characters shown of each
 LONGEST_SEARCH = 200
-ORDERS = {"doubt": "most doubtful first", "time": "newest first"}
+ORDERS = {"doubt": "doubtful first", "date": "newest first"}
+FOLDER = "folder"  # asked for as a verdict: what is no spam, but unsure of its folder
 WAYS_IN = (
-    ("IMAP: in imap.toml", "history = true"),
+    ("IMAP: in imap.toml, then again", "history = true", "spamnb imap run"),
     ("procmail: in .procmailrc", "| spamnb classify -p --history"),
     ("A server", "spamnb serve --history"),
+    ("A mailbox that you have", "spamnb classify --history MAILBOX"),
 )
 KEYS = (
     ("j k", "next, previous"),
-    ("s h", "it is spam, ham"),
-    ("1 2 …", "it is of the first, second … label"),
+    ("s h", "it is spam, not spam"),
+    ("1 2 …", "file under the first, second … label"),
     ("u", "undo"),
     ("x", "select; s and h are then about all selected"),
     ("Enter", "why"),
@@ -41,8 +45,14 @@ KEYS = (
 
 def inbox_page(context: PageContext) -> str:
     order, asked = list_asked(context)
-    after = context.query.get("after")
-    entries = context.history.entries(order, **asked, limit=SHOWN, after=after)
+    after, at = context.query.get("after"), context.query.get("at", "")
+    earlier = None
+    if is_number(at):
+        entries = context.history.around(int(at), order, BEFORE, **asked)
+        if len(entries) > BEFORE and str(entries[BEFORE].id) == at:
+            earlier = element("p", element("a", "from the first", href=url("/", **context.filters)))
+    else:
+        entries = context.history.entries(order, **asked, limit=SHOWN, after=after)
     labels = known_labels(context.model_path)
     if entries:
         listed = listed_messages(context, entries, labels, order)
@@ -50,21 +60,39 @@ def inbox_page(context: PageContext) -> str:
         is_part = after or any(context.filters.values())
         listed = note("Nothing here is of that kind.") if is_part else ways_in()
     more = None
-    if len(entries) == SHOWN:
+    if len(entries) >= SHOWN:
         next_page = url("/", **context.filters, after=entries[-1].cursor)
         more = element("p", element("a", "more", href=next_page, id="more"))
     title = element("h1", "To review")
-    head = element("div", title, counts(context, asked), search_form(context, labels), class_="title list")
-    return context.page("To review", head, listed, more, keys())
+    form = search_form(context, labels)
+    head = element("div", title, lists(context, labels), counts(context, asked), form, class_="title list")
+    return context.page("To review", head, earlier, listed, more, keys())
+
+
+def lists(context: PageContext, labels: Sequence[str]) -> Markup | None:
+    """Lead to the two lists that there are where mail is sorted: is it spam, and if not, where does it go?"""
+    if not sorted_into(labels):
+        return None
+    is_folder = context.filters["verdict"] == FOLDER
+    links = [
+        element("a", name, href=url("/", verdict=verdict), aria_current="true" if here else None)
+        for name, verdict, here in (
+            ("Spam?", None, not is_folder),
+            ("Which folder?", FOLDER, is_folder),
+        )
+    ]
+    return element("nav", links, aria_label="Lists", class_="lists")
 
 
 def ways_in() -> Markup:
     """Tell the one line to write for each way that mail comes in."""
     lines = [
-        element("div", element("dt", where), element("dd", element("code", line))) for where, line in WAYS_IN
+        element("div", element("dt", where), element("dd", [(element("code", line), " ") for line in each]))
+        for where, *each in WAYS_IN
     ]
     words = (
-        "No mail yet: the filter has to remember what it judges. Copy one line to where your mail is judged:"
+        "No mail yet: the filter has to remember what it judges. Copy one line to where your mail is judged, "
+        "and load this page again once some came:"
     )
     return element("div", element("p", words), element("dl", lines, class_="headers"), class_="note ways-in")
 
@@ -72,8 +100,11 @@ def ways_in() -> Markup:
 def list_asked(context: PageContext) -> tuple[str, dict[str, Any]]:
     """Read the order of a list and which messages it has, for `History.entries`."""
     asked = context.filters
-    order = "time" if asked["order"] == "time" else "doubt"
-    return order, {"verdict": asked["verdict"] or None, "text": (asked["text"] or "")[:LONGEST_SEARCH]}
+    order = "date" if asked["order"] == "date" else "doubt"
+    text, verdict = (asked["text"] or "")[:LONGEST_SEARCH], asked["verdict"] or None
+    if verdict == FOLDER:
+        return order, {"text": text, "asks_folder": True}
+    return order, {"text": text, "verdict": verdict, "asks_folder": False}
 
 
 def counts(context: PageContext, asked: dict[str, Any]) -> Markup:
@@ -91,18 +122,16 @@ def known_labels(model: str) -> Sequence[str]:
 
 def search_form(context: PageContext, labels: Sequence[str]) -> Markup:
     now = {name: value or "" for name, value in context.filters.items()}
-    field = element(
-        "input", type="search", name="text", value=now["text"], id="search", placeholder="sender or subject"
-    )
-    verdicts = {"": "all verdicts"} | {verdict: verdict for verdict in (UNSURE, *labels)}
-    fields = {
-        "Search": field,
-        "Verdict": choices("verdict", verdicts, now["verdict"]),
-        "Order": choices("order", ORDERS, now["order"]),
-    }
+    field = element("input", type="search", name="text", value=now["text"], id="search", placeholder="search")
+    verdicts = {"": "all"} | {verdict: plain_label(verdict) for verdict in (UNSURE, *labels)}
+    is_folder = now["verdict"] == FOLDER
+    verdict = {} if is_folder else {"Verdict": choices("verdict", verdicts, now["verdict"])}
+    order = {"Order": choices("order", ORDERS, now["order"])}
+    fields = {"Search sender and subject": field} | verdict | order
     return element(
         "form",
         [element("label", element("span", name, class_="hidden"), field) for name, field in fields.items()],
+        hidden("verdict", FOLDER) if is_folder else None,
         element("button", "show", class_="show"),
         element("button", "?", type="button", popovertarget="keys", aria_label="Keys"),
         action="/",
@@ -115,12 +144,16 @@ def listed_messages(
     context: PageContext, entries: Sequence[Entry], labels: Sequence[str], order: str
 ) -> Markup:
     """List messages in a form that corrects them."""
-    selected = [label_button(name, "all", name) for name in labels]
+    for_all = [
+        element("button", name, type="button", data_select=name, aria_label=f"Select {name}")
+        for name in ("all", "none")
+    ]
+    bar = element("span", element("b", "0"), " selected", id="selected"), for_all
     return context.form(
         "/correct",
-        url("/", **context.filters, after=context.query.get("after")),
+        url("/", **context.filters, after=context.query.get("after"), at=context.query.get("at")),
         rows_of(context, entries),
-        element("div", element("span", "All selected are"), selected, class_="bar-below"),
+        element("div", bar, marks(labels, "all", "", None), class_="bar-below"),
         class_=f"messages by-{order}",
     )
 
@@ -136,20 +169,18 @@ def rows_anew(context: PageContext, ids: Iterable[int]) -> str:
 
 def message_row(context: PageContext, entry: Entry, labels: Sequence[str]) -> Markup:
     id_, subject = str(entry.id), subject_text(entry.subject)
-    words = [element("span", untrusted(word, WORDS)) for word in entry.reasons.split(REASONS_JOINED) if word]
-    about = (
-        element("span", untrusted(sender_name(entry.sender), SENDER), class_="sender", title=entry.sender),
-        element("span", words, class_="words"),
-    )
+    reason = untrusted(entry.reasons, REASON)
+    sender = untrusted(sender_name(entry.sender), SENDER)
     is_so = {"unsure": entry.verdict == UNSURE, "corrected": entry.correction}
     address = url(f"/message/{id_}", **context.filters)
     return element(
         "li",
         element("input", type="checkbox", name="id", value=id_, aria_labelledby=f"t{id_}"),
-        verdict_text(entry.verdict, "verdict"),
+        verdict_text(plain_label(entry.verdict), "verdict"),
         element("a", subject, href=address, class_="subject", id=f"t{id_}"),
-        element("span", about, class_="about"),
-        moment(entry.time),
+        element("span", sender, class_="sender", title=entry.sender),
+        element("span", reason, class_="reason"),
+        moment(entry.date),
         buttons(entry, labels),
         id=f"m{id_}",
         class_=" ".join(name for name, so in is_so.items() if so) or None,
@@ -166,16 +197,27 @@ def buttons(entry: Entry, labels: Sequence[str]) -> Markup:
     id_, about = str(entry.id), f"t{entry.id}"
     if entry.correction:
         undo = element("button", "undo", name="undo", value=id_, data_key="u", aria_describedby=about)
-        return element("span", "learned as ", verdict_text(entry.correction), " ", undo, class_="marks")
-    marks = [label_button(name, "one", f"{id_}:{name}", about) for name in labels]
-    return element("span", marks, class_="marks")
+        label = verdict_text(plain_label(entry.correction))
+        return element("span", "learned as ", label, " ", undo, class_="marks")
+    return marks(labels, "one", f"{id_}:", about)
+
+
+def marks(labels: Sequence[str], name: str, before: str, about: str | None) -> Markup:
+    """Offer the labels: spam and the other one, or spam and a menu of all others."""
+    made = {label: label_button(label, name, before + label, about) for label in labels}
+    if len(labels) <= 2:
+        return element("span", made.values(), class_="marks")
+    spam = made.pop(SPAM, None)
+    summary = element("summary", "File under …", aria_describedby=about)
+    menu = element("details", summary, element("div", made.values()), class_="menu")
+    return element("span", spam, menu, class_="marks")
 
 
 def label_button(label: str, name: str, value: str, about: str | None = None) -> Markup:
     """Make the button of a label; two labels have a key of their own, beside their number."""
     return element(
         "button",
-        label_text(label),
+        label_text(plain_label(label)),
         name=name,
         value=value,
         class_=colour_of_label(label),

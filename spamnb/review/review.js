@@ -140,7 +140,7 @@ function mark(label) {
   const ids = about.map(idOf);
   done.push([...ids]);
   about.forEach((each) => { each.querySelector("input").checked = false; });
-  send(ids, { all: label }, ids.length === 1 ? "learned as " + label : ids.length + " learned as " + label);
+  send(ids, { all: label }, ids.length === 1 ? "learned as " + named(label) : ids.length + " learned as " + named(label));
   if (!all.length) { current = row; step(1); }
 }
 
@@ -152,12 +152,35 @@ function undo() {
   ids.forEach((id) => send([id], { undo: id }, ids.length === 1 ? "undone" : ids.length + " undone"));
 }
 
-// Shows the buttons for what is selected only while something is.
+// Shows the buttons for what is selected only while something is, and how much it is.
 function selection() {
-  form.classList.toggle("none", !chosen().length);
+  const count = chosen().length;
+  form.classList.toggle("none", !count);
+  document.querySelector("#selected b").textContent = count;
 }
 
-const labels = () => [...document.querySelectorAll(".bar-below button")].map((button) => button.value);
+function select(is_on) {
+  for (const row of rows()) row.querySelector("input").checked = is_on;
+  selection();
+}
+
+// The address of the list becomes that of the row that is left: one comes back to it, and goes on from there.
+function leave(row) {
+  const there = new URL(location);
+  there.searchParams.delete("after");
+  there.searchParams.set("at", idOf(row));
+  history.replaceState(null, "", there.pathname + there.search);
+}
+
+const named = (label) => label === "ham" ? "not spam" : label;
+
+function closeMenus(but) {
+  const open = [...document.querySelectorAll(".menu[open]")].filter((menu) => menu !== but);
+  open.forEach((menu) => { menu.open = false; });
+  return open[0]?.querySelector("summary");
+}
+
+const labels = () => [...document.querySelectorAll(".bar-below button[name=all]")].map((button) => button.value);
 
 function inboxKey(key) {
   const all = labels();
@@ -183,7 +206,8 @@ document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
   const field = event.target.closest("input:not([type=checkbox]), select, textarea");
   if (event.key === "Escape") {
-    if (field) field.blur(); else if (!document.querySelector(":popover-open")) document.getElementById("back")?.click();
+    const menu = closeMenus();
+    if (menu) menu.focus(); else if (field) field.blur(); else if (!document.querySelector(":popover-open")) document.getElementById("back")?.click();
     return;
   }
   if (field) return;
@@ -205,24 +229,35 @@ if (form) {
     if (button.name === "undo") return send([button.value], { undo: button.value }, "undone");
     const id = button.value.slice(0, button.value.indexOf(":")), label = button.value.slice(id.length + 1);
     done.push([id]);
-    send([id], { all: label }, "learned as " + label);
+    send([id], { all: label }, "learned as " + named(label));
   });
   form.addEventListener("change", selection);
+  form.addEventListener("click", (event) => {
+    const which = event.target.dataset?.select, subject = event.target.closest(".subject");
+    if (which) select(which === "all");
+    if (subject) leave(subject.closest("li"));
+  });
   form.addEventListener("focusin", here);
   selection();
-  go(location.hash ? document.querySelector(".rows > li:target") : rows()[0]);
+  go(document.getElementById("m" + new URLSearchParams(location.search).get("at")) ?? rows()[0]);
 }
+
+// To a fragment a browser would scroll by itself, and take away the focus that the row has got.
+const back = document.getElementById("back");
+if (back) back.hash = "";
 
 document.querySelectorAll(".search select").forEach((choice) => {
   choice.addEventListener("change", () => choice.form.submit());
 });
+
+document.addEventListener("click", (event) => closeMenus(event.target.closest(".menu")));
 
 const more = document.getElementById("more");
 if (more) new IntersectionObserver((seen) => { if (seen.at(-1).isIntersecting) loadMore(); }, { rootMargin: "800px" }).observe(more);
 
 // The list is found again as it was left; on the list itself, its name shows all.
 const list = document.querySelector("nav a"), kept = "list " + list.getAttribute("href");
-if (location.pathname === "/") sessionStorage.setItem(kept, location.search);
+if (location.pathname === "/") sessionStorage.setItem(kept, location.search.replace(/([?&])(at|after)=\w+/g, "$1"));
 else if (sessionStorage.getItem(kept)) list.href = "/" + sessionStorage.getItem(kept);
 
 const markWide = () => {

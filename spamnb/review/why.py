@@ -31,15 +31,19 @@ def why_page(context: PageContext, id_: int) -> str:
         return context.page("Why", bar, masthead(entry), note(gone))
     model = Model.open(entry.model)
     why = explain(model, raw)
-    message, *reasons = message_sections(why, judged(entry, why.verdict.score))
+    message, reasons, details = message_sections(why, judged(entry, why.verdict.score))
     back = url(f"/message/{id_}", **context.filters)
     return context.page(
         f"{plain_label(entry.verdict)}: {entry.subject}"[:SUBJECT],
         context.form("/correct", back, buttons(entry, model.labels), ways(context, entry), class_="actions"),
         masthead(entry, sentence_text(why)),
-        message,
-        frame(entry, raw),
-        *reasons,
+        element(
+            "div",
+            element("div", message, frame(entry, raw)),
+            element("div", reasons),
+            class_="beside reading",
+        ),
+        details,
         keys(),
     )
 
@@ -54,12 +58,13 @@ def known_entry(context: PageContext, id_: int) -> Entry:
 def ways(context: PageContext, entry: Entry) -> Markup:
     """Lead back to the list, and to what is before and after in it."""
     order, asked = list_asked(context)
-    back = element("a", "← list", href=url("/", **context.filters) + f"#m{entry.id}", id="back")
+    there = url("/", **context.filters, at=str(entry.id)) + f"#m{entry.id}"
+    back = element("a", "← list", href=there, id="back")
     found = context.history.neighbours(entry.id, order, **asked)
     links = [
-        element("a", name, href=url(f"/message/{there.id}", **context.filters), data_key=key)
-        for there, name, key in zip(found, ("previous", "next"), "kj", strict=True)
-        if there
+        element("a", name, href=url(f"/message/{one.id}", **context.filters), data_key=key)
+        for one, name, key in zip(found, ("previous", "next"), "kj", strict=True)
+        if one
     ]
     return element("span", back, links, class_="ways")
 

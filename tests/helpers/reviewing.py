@@ -63,7 +63,7 @@ class Forms:
 
     def mark(self, subject: str, label: str | None) -> bool:
         """Say what a message is, or without a label undo that; False if it is not there."""
-        page = self.read(text=subject, order="time")
+        page = self.read(text=subject, order="date")
         rows = [row for row in page.css(".rows > li") if subject in row.text()]
         if not rows:
             return False

@@ -114,6 +114,34 @@ def test_search(history, text):
     assert len(history.entries(text=text)) == len(history.entries("time", text=text)) == FOUND[text]
 
 
+@pytest.mark.parametrize("text", ["信用卡", "ÄRGER", "gerlich", "20%的", "ｓｐａｍ", "СПАМ", "strasse"])
+def test_search_finds_parts_of_words_in_every_script(folder, text):
+    subject = "還在用20%的信用卡循環嗎 Ärgerlich Spam спам Straße".encode()
+    append(folder, ("spam", 1), raw=b"Subject: %s\n\n" % subject)
+    append(folder, ("spam", 1), raw=b"Subject: other\n\n")
+    with History.open(folder) as history:
+        history.gather()
+        assert [entry.subject for entry in history.entries(text=text)] == [subject.decode()]
+
+
+@pytest.mark.parametrize(
+    ("head", "date"),
+    [
+        (b"Date: Mon, 16 Nov 2026 01:02:03 +0100\n", 1_794_787_323),
+        (b"Date: Mon, 16 Nov 2099 01:02:03 +0100\n", NOW),  # it was not sent after it was judged
+        (b"Date: soon\nReceived: by mx; Sun, 15 Nov 2026 01:02:03 +0000\n", 1_794_704_523),
+        (b"Date: Thu, 01 Jan 1970 00:00:00 +0000\n", NOW),
+        (b"", NOW),
+    ],
+)
+def test_dates_are_those_of_the_mail(folder, head, date):
+    append(folder, ("ham", -9), raw=head + b"\n")
+    with History.open(folder) as history:
+        history.gather()
+        [entry] = history.entries("date")
+        assert (entry.date, entry.time) == (date, NOW)
+
+
 def test_weeks(folder, history):
     append(folder, ("ham", -3), start=NOW - DAY)  # Sunday
     history.gather()

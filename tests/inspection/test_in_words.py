@@ -61,10 +61,7 @@ def test_several_labels(three, mail):
     model = Model.open(three)
     assert texts(model, mail.messages["work"])[0] == "Work: text and headers are like mail you keep."
     both = mail.messages["work"].partition(b"\n\n")[0] + b"\n\n" + mail.messages["ham"].partition(b"\n\n")[2]
-    assert (
-        texts(model, both)[0]
-        == "Unsure: it is not spam, but is as much like mail in work as like mail you keep."
-    )
+    assert texts(model, both)[0] == "Unsure: not spam, but as much like mail in work as like mail you keep."
 
 
 def test_a_list_decided(judge, mail):
@@ -109,7 +106,7 @@ def test_text_and_headers_contradict_each_other(learned):
     model = learned([ham(n) for n in range(20)], [spam(n) for n in range(20)])
     spammy, good = (raw.partition(b"\n\n") for raw in (spam(99), ham(99)))
     found = texts(model, b"".join([*spammy[:2], good[2]]))
-    assert found[0] == "Unsure: the text reads like mail you keep, the headers are like spam."
+    assert found[0] == "Unsure: the text reads like mail you keep, the headers like spam."
     assert found[-2] == found[0].removeprefix("Unsure: ").rstrip(".")  # in a row, too
 
 

@@ -9,7 +9,7 @@ from spamnb.model import Model
 from spamnb.store.stored_model import StoredModel
 
 pytestmark = needs("chromedriver")
-PHONE = {"width": 390, "height": 780, "deviceScaleFactor": 1, "mobile": True}
+PHONE = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
 ENTER, ESCAPE = "\ue007", "\ue00c"
 
 
@@ -62,7 +62,7 @@ def page(open_page):
 @pytest.mark.usefixtures("page")
 def test_by_mouse(eyes, own, spamnb):
     assert "token" not in eyes.driver.current_url
-    assert eyes.each(".verdict") == ["unsure"] * 6 + ["spam"] * 3 + ["ham"] * 3
+    assert eyes.each(".verdict") == ["unsure"] * 6 + ["spam"] * 3 + ["not spam"] * 3
     before = counts(own)
     click_in_row(eyes, MAIL[0], "button.spam")
     eyes.wait(lambda: len(eyes.corrected()) == 1)
@@ -82,6 +82,13 @@ def test_by_mouse(eyes, own, spamnb):
     assert label_in(own, MAIL[0]) == "ham"
     assert counts(own) == before
     # Many at once: the buttons for them are there as soon as something is selected.
+    assert not eyes.find(".bar-below button").is_displayed()
+    for raw in MAIL[1:4]:
+        click_in_row(eyes, raw, "input")
+    assert eyes.text("#selected") == "3 selected"
+    eyes.click("[data-select=all]")
+    assert eyes.text("#selected") == "12 selected"
+    eyes.click("[data-select=none]")
     assert not eyes.find(".bar-below button").is_displayed()
     for raw in MAIL[1:4]:
         click_in_row(eyes, raw, "input")
@@ -123,7 +130,7 @@ def test_by_keys(eyes, own):
     eyes.press(ENTER)
     eyes.wait(lambda: "Strongest reasons" in eyes.text())
     eyes.press("h")
-    eyes.wait(lambda: "learned as ham" in eyes.text(".actions"))
+    eyes.wait(lambda: "learned as not spam" in eyes.text(".actions"))
     eyes.press("u")
     eyes.wait(lambda: eyes.text(".actions") and "learned as" not in eyes.text(".actions"))
     assert counts(own) == before
@@ -182,6 +189,65 @@ def test_more_comes_by_scrolling(open_page, eyes):
     eyes.wait(lambda: len(eyes.all(".rows > li")) == 60)
 
 
+def test_one_comes_back_to_the_row_that_one_left(open_page, eyes):
+    open_page(map(doubtful, range(300, 420)))
+    eyes.press(*"j" * 30)
+    eyes.wait(lambda: len(eyes.all(".rows > li")) > 60)
+    eyes.press(*"j" * 40)
+    left, following = eyes.each(".rows > li", "id")[70:72]
+    current = "return document.activeElement.closest('li')?.id"
+    for back in (lambda: eyes.press(ESCAPE), eyes.driver.back):
+        assert eyes.run(current) == left
+        eyes.press(ENTER)
+        eyes.wait(lambda: eyes.all(".sentence"))
+        if not eyes.all(".actions button[name=undo]"):  # learned there, it is at its place all the same
+            eyes.press("s")
+            eyes.wait(lambda: eyes.all(".actions button[name=undo]"))
+            eyes.press(ESCAPE)
+            eyes.wait(lambda: eyes.run(current) == left)
+            eyes.press(ENTER)
+            eyes.wait(lambda: eyes.all(".sentence"))
+        back()
+        eyes.wait(lambda: eyes.run(current) == left)
+    assert eyes.corrected() == [left[1:]]
+    eyes.press("j")
+    assert eyes.run(current) == following
+    eyes.open(eyes.driver.current_url.replace("at=", "at=99999"))
+    eyes.wait(lambda: eyes.text("main"))  # a row that is gone
+
+
+def test_a_phone_shows_eight_messages(shared, three, spamnb, eyes):
+    for model in (spamnb.model, three):
+        remembered(shared.history, shared.renew(model), MAIL)
+        eyes.command("Emulation.setDeviceMetricsOverride", **PHONE)
+        eyes.open(shared.page.address)
+        eyes.wait(lambda: eyes.all(".rows > li"))
+        bottoms = eyes.run(
+            "return [...document.querySelectorAll('.rows > li')].map(r => r.getBoundingClientRect().bottom)"
+        )
+        assert sum(bottom <= PHONE["height"] for bottom in bottoms) >= 8
+        assert eyes.run("return document.documentElement.scrollWidth") == PHONE["width"]
+    eyes.command("Emulation.clearDeviceMetricsOverride")
+
+
+def test_spam_and_which_folder_are_two_lists(shared, three, eyes):
+    model = shared.renew(three)
+    torn = work(200).partition(b"\n\n")[0] + b"\n\n" + ham(200).partition(b"\n\n")[2]
+    remembered(shared.history, model, [*MAIL, torn])
+    eyes.open(shared.page.address)
+    eyes.wait(lambda: len(eyes.all(".rows > li")) == len(MAIL))
+    assert eyes.text(".lists [aria-current]") == "Spam?"
+    eyes.click(".lists a:last-child")
+    eyes.wait(lambda: eyes.each(".rows .subject") == ["deadline 200"])
+    assert eyes.text(".reason") == "work or mail you keep?"
+    eyes.press("/")
+    eyes.press("dead", ENTER)
+    eyes.wait(lambda: "text=dead" in eyes.driver.current_url)
+    assert eyes.text(".lists [aria-current]") == "Which folder?"
+    eyes.press(str(1 + list(Model.open(model).labels).index("work")))
+    eyes.wait(lambda: label_in(model, torn) == "work")
+
+
 def test_without_script(page, eyes, own):
     eyes.command("Emulation.setScriptExecutionDisabled", value=True)
     eyes.open(page.base + "/?verdict=unsure")
@@ -234,13 +300,18 @@ def test_several_labels(shared, three, eyes):
     eyes.open(shared.page.address)
     eyes.wait(lambda: "deadline 200" in eyes.text())
     labels = list(Model.open(model).labels)
-    assert eyes.each(".rows > li:first-child button") == labels
+    assert eyes.each(".rows > li:first-child .marks > *") == ["spam", "File under …"]
+    eyes.click(".rows > li:first-child summary")
+    assert eyes.each(".rows > li:first-child .menu button") == ["not spam", "work"]
+    eyes.press(ESCAPE)
+    assert not eyes.all(".menu[open]")
     eyes.press(str(1 + labels.index("work")))
     eyes.wait(lambda: len(eyes.corrected()) == 1)
     assert "work" in (label_in(model, work(200)), label_in(model, work(201)))
     eyes.click("nav a[href='/cutoff']")
-    eyes.wait(lambda: "Lost is not spam taken for spam" in eyes.text())
+    eyes.wait(lambda: "Lost is mail you keep that would be taken for spam" in eyes.text())
     assert "2 messages of the last 30 days" in eyes.text()
     eyes.click("nav a[href='/course']")
-    eyes.wait(lambda: "Not spam lost" in eyes.text())
+    eyes.wait(lambda: "2 messages judged, 0 of them spam" in eyes.text())  # no chart of a single point
+    assert not eyes.all("#shares")
     assert "work 2 0 0.0 %" in " ".join(eyes.text().split())  # filed, and corrected
