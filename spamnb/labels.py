@@ -8,14 +8,8 @@ HAM, SPAM = "ham", "spam"
 LABELS = HAM, SPAM
 UNSURE = "unsure"  # a verdict, never a label
 MAIL_KEPT = "mail you keep"  # what is not spam, for people
-NOT_SPAM = "not spam"  # what ham is called where people read it who train nothing by hand
 LONGEST_LABEL = 100  # characters
 MOST_LABELS = 100  # of a model: their indices are kept in a signed byte
-
-
-def in_words(label: str) -> str:
-    """Return a label or verdict as people read it."""
-    return NOT_SPAM if label == HAM else label
 
 
 def sorted_into(labels: "Collection[str]") -> list[str]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from math import inf
 from sqlite3 import Connection
+from time import monotonic
 from typing import Any
 
 from spamnb.core.native import Message, digest, read
@@ -26,13 +28,29 @@ BYTES_OF_ENTRY = 2000  # more than it takes: of the size that the history may ha
 Models = dict[str, Model | None]
 
 
-def gather(database: Connection, folder: str) -> int:
-    """Take in what was appended since, and remove what is too old or too much; return how many came."""
+def gather(database: Connection, folder: str, seconds: float = inf) -> int:
+    """Take in what was appended since, and remove what is too old or too much; return how many came.
+
+    After some seconds, but for one piece at least, the rest is left for another time.
+    """
     models: Models = {}
-    return sum(gather_file(database, folder, name, models) for name in log.file_names(folder))
+    deadline = monotonic() + seconds
+    gathered = 0
+    for name in log.file_names(folder):
+        gathered += gather_file(database, folder, name, models, deadline)
+        if gathered and monotonic() > deadline:
+            break
+    return gathered
 
 
-def gather_file(database: Connection, folder: str, name: str, models: Models) -> int:
+def bytes_left(database: Connection, folder: str) -> int:
+    """Return how much is still to be taken in."""
+    return sum(
+        log.size_and_time(folder, name)[0] - done(database, folder, name) for name in log.file_names(folder)
+    )
+
+
+def gather_file(database: Connection, folder: str, name: str, models: Models, deadline: float) -> int:
     """Take in what is new in a file, piece by piece; with each, how far the file was read is stored."""
     gathered, end = 0, 1
     while end and log.size_and_time(folder, name)[0] != done(database, folder, name):
@@ -60,6 +78,8 @@ def gather_file(database: Connection, folder: str, name: str, models: Models) ->
             if limits:
                 prune(database, folder, *limits)
         gathered += verdicts
+        if monotonic() > deadline:
+            break
     return gathered
 
 

@@ -9,6 +9,7 @@ import sqlite3
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from math import inf
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -72,9 +73,13 @@ class History:
         finally:
             self.database.close()
 
-    def gather(self) -> int:
-        """Take in what was appended since, and remove what is too old or too much; return how many came."""
-        return gathering.gather(self.database, self.folder)
+    def gather(self, seconds: float = inf) -> int:
+        """Take in what was appended since, for some seconds at most; return how many came."""
+        return gathering.gather(self.database, self.folder, seconds)
+
+    def bytes_left(self) -> int:
+        """Return how much is still to be taken in."""
+        return gathering.bytes_left(self.database, self.folder)
 
     def entries(
         self, order: str = "doubt", *, limit: int = 50, after: str | None = None, **asked: Any

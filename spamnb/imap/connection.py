@@ -52,6 +52,8 @@ class ImapConnection:
         self.account = account
         self.looks_only = looks_only
         self.folder = ""  # that is open
+        self.doing = ""  # what was asked of the server last
+        self.fetched = 0  # messages, or parts of them
         self.client: Any = None
         self.secret = ""
         with self._explained("log in"):
@@ -180,6 +182,7 @@ class ImapConnection:
         """Fetch an item of messages; servers tell of other messages, too."""
         with self._explained(f"read the folder {self.folder}"):
             found: dict[int, dict[bytes, Any]] = self.client.fetch(uids, item)
+            self.fetched += len(uids)
             return {uid: found[uid] for uid in uids if uid in found}
 
     def move(self, uids: Sequence[int], folder: str) -> dict[int, int]:
@@ -229,6 +232,7 @@ class ImapConnection:
     @contextmanager
     def _explained(self, doing: str) -> Iterator[None]:
         """Turn whatever goes wrong into an ImapError. A server can make a client raise nearly anything."""
+        self.doing = doing
         try:
             yield
         except SpamnbError:

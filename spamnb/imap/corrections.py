@@ -164,7 +164,7 @@ def take_marks(mailbox: VisitedMailbox, moves_mail: bool) -> dict[Known, Entry]:
                 is_done = False
             elif known and known.label != (entry.correction or ""):
                 target = target_of(mailbox, known, entry) if moves_mail else ""
-                known = known._replace(label=entry.correction or "", target=target, target_uid=0)
+                known = known._replace(label=entry.correction or "", target=target, target_uid=0, since=0)
                 state.note(known)
                 marked[known] = entry
         if found and is_done:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 Found = TypeVar("Found")
 DELETED = "\\Deleted"
+MAX_GATHERING = 2.0  # seconds for the history at a time: what is left is taken in the next time
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ class Event:
     flag: str = ""  # that it was given
     planned: bool = False  # nothing was done: it would be, but for the action or a dry run
     failed: bool = False
+    since: float | None = None  # when it was judged, if it had to wait until now
     sender: str = ""
     subject: str = ""
 
@@ -138,7 +140,7 @@ class VisitedMailbox:
         why, found = "", None
         try:
             with History.open() as history:
-                history.gather()
+                history.gather(seconds=MAX_GATHERING)
                 found = do(history)
         except SetAside:
             pass  # that was said

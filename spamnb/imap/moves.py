@@ -62,7 +62,7 @@ class Moves:
             is_there = known.folder in self.mailbox.folders and not is_gone
             is_sure = self.mailbox.failed.isdisjoint((known.folder, known.target))
             if is_sure and not (is_there and known.validity == self.mailbox.reached(known.folder).validity):
-                self.state.note(known._replace(uid=0, target="", target_uid=0))
+                self.state.note(known._replace(uid=0, target="", target_uid=0, since=0))
 
     def _flag(self, begun: Sequence[Known], there: set[int]) -> None:
         to_flag = [known for known in begun if known.flag.startswith("+")]
@@ -127,7 +127,7 @@ class Moves:
                 validity = self.mailbox.reached(known.target).validity
                 there = known.arrived(known.target, validity, known.target_uid)
                 self.state.note(there._replace(ours=True, flag=""))
-            self.state.note(*(known._replace(target="", target_uid=0) for known in kept))
+            self.state.note(*(known._replace(target="", target_uid=0, since=0) for known in kept))
         for known in kept:
             why = f"its copy in {known.target} is gone or not the same; it stays here"
             self.mailbox.tell_failure(folder.name, why, known.uid)

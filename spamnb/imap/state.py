@@ -34,7 +34,7 @@ CREATE TABLE IF NOT EXISTS folder (  -- how far each was read, for each purpose
 CREATE TABLE IF NOT EXISTS message (
     key BLOB PRIMARY KEY, folder TEXT NOT NULL, validity INTEGER NOT NULL, uid INTEGER NOT NULL,
     verdict TEXT NOT NULL, ours INTEGER NOT NULL, target TEXT NOT NULL, target_uid INTEGER NOT NULL,
-    flag TEXT NOT NULL, label TEXT NOT NULL, time INTEGER NOT NULL
+    flag TEXT NOT NULL, label TEXT NOT NULL, time INTEGER NOT NULL, since INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS place ON message (folder, uid);
 CREATE INDEX IF NOT EXISTS waiting ON message (target) WHERE target != '';
@@ -55,10 +55,11 @@ class Known(NamedTuple):
     flag: str = ""  # keyword that we gave it; with a + before it, that we are about to give
     label: str = ""  # that it was learned under
     time: int = 0  # when it was last met, in days since 1970
+    since: int = 0  # when it was judged, in seconds since 1970, as long as it is on its way
 
     def arrived(self, folder: str, validity: int, uid: int) -> Known:
         """Return the note of the same message at another place, on its way nowhere."""
-        return self._replace(folder=folder, validity=validity, uid=uid, target="", target_uid=0)
+        return self._replace(folder=folder, validity=validity, uid=uid, target="", target_uid=0, since=0)
 
 
 COLUMNS = ", ".join(Known._fields)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,6 +15,7 @@ from spamnb.imap.accounts import FLAG, MOVE, NOTHING
 from spamnb.imap.corrections import Corrections, event_of, take_marks
 from spamnb.imap.fetch import FETCHED, cut, flags, messages
 from spamnb.imap.kept import is_learned_by_training, kept
+from spamnb.imap.mailbox import Event
 from spamnb.imap.moves import KEYWORD, Moves
 from spamnb.imap.state import Known
 from spamnb.labels import HAM, SPAM
@@ -24,8 +28,10 @@ if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
     from spamnb.imap.connection import Folder
     from spamnb.imap.fetch import Fetched
-    from spamnb.imap.mailbox import Event, VisitedMailbox
+    from spamnb.imap.mailbox import VisitedMailbox
     from spamnb.imap.state import State
+
+JUDGED = 50  # messages that are judged before it is told what became of them
 
 
 def check_trained(state: State, model: str) -> None:
@@ -77,13 +83,21 @@ class Visit:
             self.state.forget_old()
 
     def _finish(self, name: str) -> None:
-        """Finish what an earlier visit had begun."""
+        """Finish what an earlier visit had begun, and tell what had to wait until now."""
         before = self.mailbox.reached(name)
-        if self.state.begun(name, before.validity) and not self.mailbox.changes_nothing:
+        begun = self.state.begun(name, before.validity)
+        if begun and not self.mailbox.changes_nothing:
             folder = self.connection.open(name)
             if folder.validity != before.validity:
                 self._find_again(folder)
             self.moves.carry_out(folder)
+            for known in begun:
+                now = self.state.known(known.key)
+                if known.since and not known.target_uid and now and now.folder == known.target:
+                    when = datetime.fromtimestamp(known.since).strftime("%d %b %H:%M")
+                    what = f"moved to {known.target} now; it waited since {when}"
+                    event = Event(self.account.name, name, known.uid, known.verdict, what=what)
+                    self.mailbox.report(replace(event, target=known.target, since=known.since))
 
     def _carry_out_marks(self) -> None:
         """Move what was marked on the review page to where it belongs, if the server tells where it went."""
@@ -133,7 +147,7 @@ class Visit:
             learned = is_learned_by_training(roles, name)
             stays = set(kept(self.connection, roles, name)) if learned else ()
             uids = [uid for uid in uids if uid not in stays][-self.most :]
-        for some in cut(uids, FETCHED):
+        for some in cut(uids, JUDGED):
             self._judge_some(folder, some)
         self.mailbox.note([], "judged", folder, folder.next_uid)
 
@@ -163,6 +177,8 @@ class Visit:
             self.moves.carry_out(folder)
         finally:
             self._tell()
+        if self.mailbox.history:  # while there is little: else who asks for it next would wait long
+            self.mailbox.with_history(lambda _: None)
         if copies:
             self._judge_some(folder, copies)
 
@@ -199,7 +215,8 @@ class Visit:
         given = before.flag if before else ""
         place = folder.name, folder.validity, message.uid
         flag = given if flag in ("", given) else f"+{flag}"
-        return Known(key, *place, verdict.label, target=target, flag=flag)
+        since = ((before and before.since) or int(time.time())) if target else 0
+        return Known(key, *place, verdict.label, target=target, flag=flag, since=since)
 
     def _wanted(self, verdict: Verdict) -> tuple[str, str]:
         """Folder that a message ought to be in, or keyword that it ought to have."""

@@ -24,6 +24,7 @@ from spamnb.review.inbox import inbox_page, rows_anew
 from spamnb.review.why import framed_html, why_page
 
 Form = dict[str, list[str]]
+MAX_WAIT = 2.0  # seconds for which a page waits for what was judged since; more comes by itself
 
 
 class Pages:
@@ -60,7 +61,7 @@ class Pages:
 
         def endpoint(request: Request) -> Response:
             with History.open(self.folder) as history:
-                history.gather()
+                history.gather(seconds=MAX_WAIT)
                 made = page(
                     self.context(history, request, request.query_params), *request.path_params.values()
                 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 import webbrowser
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
@@ -16,11 +17,13 @@ from threading import Thread
 import uvicorn
 
 from spamnb.errors import SpamnbError, UsageError
+from spamnb.history.queries import History
 from spamnb.review.app import Pages
 from spamnb.review.guard import ENTRY, Secrets
 from spamnb.serve import sockets
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+BETWEEN = 0.2  # seconds between two pieces that are taken in: longer than SQLite waits before it tries again
 GRACE = 5  # seconds for requests under way, once the page is told to end
 POSTED = """<!doctype html><meta charset="utf-8"><title>spamnb review</title>
 <form method="post" action="{}"><input type="hidden" name="token" value="{}"><button>Open</button></form>
@@ -78,10 +81,18 @@ def run(
                 server.should_exit |= secrets.is_stolen
 
             secrets.when_used = used
+        Thread(target=gather_all, args=[folder], daemon=True).start()
         with suppress(KeyboardInterrupt):
             server.run(sockets=listeners)
     if secrets.is_stolen:
         raise SpamnbError(STOLEN)
+
+
+def gather_all(folder: str | None) -> None:
+    """Take in what was judged before, piece by piece: pages that change something have their turn between."""
+    with suppress(SpamnbError), History.open(folder) as history:
+        while history.gather(seconds=0):
+            time.sleep(BETWEEN)
 
 
 def start_browser(folder: str, address: str, token: str) -> Path:

@@ -35,7 +35,8 @@ import spamnb.cli.imap, spamnb.imap.connection, spamnb.imap.training, spamnb.ima
 from spamnb.__main__ import main
 
 spamnb.imap.training.FIRST_PAUSE = 0.001
-spamnb.imap.visit.FETCHED = spamnb.imap.training.FETCHED = 3  # messages at once: more steps to be killed at
+spamnb.imap.training.FETCHED = spamnb.imap.visit.FETCHED = 3  # messages at once: more steps to be killed at
+spamnb.imap.visit.JUDGED = 3
 while line := sys.stdin.buffer.readline():
     order = json.loads(line)
     child = os.fork()
@@ -212,7 +213,10 @@ class Sea:
                 key = KEYS.get(by_place.get((known.folder, known.uid), ""))
                 # Who moved it is not known for certain, once its owner said what it is.
                 ours = known.ours and not known.label
-                rows[known.key] = (key == known.key, known._replace(uid=0, validity=0, time=0, ours=ours))
+                rows[known.key] = (
+                    key == known.key,
+                    known._replace(uid=0, validity=0, time=0, since=0, ours=ours),
+                )
         with History.open(str(self.home.history_path)) as history:
             history.gather()
             corrections: dict = {}

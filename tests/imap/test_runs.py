@@ -10,6 +10,8 @@ from helpers.imap_mailbox import digest
 from helpers.letters import letters
 from helpers.samples import ENOUGH, ham, spam, work
 
+from spamnb.history.queries import History
+
 MOVED, FLAGGED = "moved to {}", "flagged $Junk"
 WHEN = 1_600_000_000
 
@@ -222,6 +224,15 @@ def test_a_damaged_database_stops_no_judging(dovecot, home, which, kept):
     assert home.label_of(spam(98)) is None
 
 
+def test_what_is_judged_is_in_the_history_at_once(dovecot, home):
+    """Who looks at it next need not wait: what 5,000 new messages leave behind takes half a minute."""
+    home.add(dovecot, history=True)
+    dovecot.fill("INBOX", [ham(n) for n in range(60)])
+    home.run("--again")
+    with History.open(str(home.history_path)) as history:
+        assert (history.bytes_left(), len(history.entries(limit=100))) == (0, 60)
+
+
 def test_one_account_is_broken(dovecot, home):
     home.add(dovecot, "first", port=1)
     home.add(dovecot, "second")
@@ -334,9 +345,15 @@ def test_read_only_folders(server, home):
     assert done.code == 75
     assert [line.split(": ")[0] for line in done.err.decode().splitlines()] == ["spamnb"]
     assert places(server)[digest(spam(99))] == "INBOX"
+    server.append("INBOX", spam(97))
+    assert home("run").code == 75
     server.writable(junk)
-    home.run()
-    assert places(server)[digest(spam(99))] == junk
+    said = home("run").succeeds().lines
+    assert [line.split("\t")[3].partition(" since ")[0] for line in said[:2]] == [
+        f"moved to {junk} now; it waited"
+    ] * 2
+    assert said[2].startswith("home: nothing new; 2 moved now that waited since ")
+    assert places(server)[digest(spam(99))] == places(server)[digest(spam(97))] == junk
 
 
 def test_copies_of_what_is_marked_move_with_it(dovecot, home):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from spamnb.bayes.verdict import score_text
 from spamnb.cli.render.terminal import print_json_lines
+from spamnb.cli.shared.progress import said
 from spamnb.files import complain, counted, printable
-from spamnb.labels import HAM, SPAM, UNSURE, in_words
+from spamnb.labels import HAM, SPAM, UNSURE, plain_label
 
 if TYPE_CHECKING:
     from spamnb.imap.mailbox import Event
@@ -34,8 +36,10 @@ class EventPrinter:
         self.met: set[str] = set()  # accounts that were visited before
         self.judged: dict[str, Counter[str]] = {}  # by account: what becomes of how many
         self.learned: Counter[str] = Counter()
+        self.late: dict[str, list[Event]] = {}  # by account: what had to wait
 
     def __call__(self, event: Event) -> None:
+        said()
         if self.as_json:
             facts = event.as_map()
             if self.private:
@@ -46,13 +50,15 @@ class EventPrinter:
         if event.failed:
             complain(f"{place}: {event.what}")
             return
-        if event.learned:
+        if event.since:
+            self.late.setdefault(event.account, []).append(event)
+        elif event.learned:
             self.learned[event.account] += 1
         else:
             self.judged.setdefault(event.account, Counter())[outcome_of(event)] += 1
         if self.is_brief:
             return
-        found = in_words(event.learned or event.verdict)
+        found = plain_label(event.learned or event.verdict)
         score = "" if event.score is None else score_text(event.score)
         texts = [] if self.private else [event.sender[:WIDEST], event.subject[:WIDEST]]
         print("\t".join(printable(text) for text in (found, score, place, event.what, *texts)), flush=True)
@@ -60,14 +66,18 @@ class EventPrinter:
     def end_visit(self, account: str, always: bool = True) -> None:
         """Say what became of all new mail of an account; if there was none, perhaps only the first time."""
         judged, learned = self.judged.pop(account, Counter()), self.learned.pop(account, 0)
+        late = self.late.pop(account, [])
         is_first = account not in self.met
         self.met.add(account)
-        if self.as_json or not (judged or learned or always or is_first):
+        if self.as_json or not (judged or learned or late or always or is_first):
             return
         outcomes = ", ".join(f"{n} {what}" for what, n in judged.most_common())
-        said = f"{judged.total()} judged: {outcomes}" if judged else "nothing new"
-        said += f"; {counted(learned, 'correction')} learned" if learned else ""
-        print(f"{account}: {printable(said)}", flush=True)
+        told = f"{judged.total()} judged: {outcomes}" if judged else "nothing new"
+        told += f"; {counted(learned, 'correction')} learned" if learned else ""
+        if late:
+            oldest = datetime.fromtimestamp(min(event.since or 0.0 for event in late))
+            told += f"; {len(late):,} moved now that waited since {oldest:%d %b %H:%M}"
+        print(f"{account}: {printable(told)}", flush=True)
 
 
 def outcome_of(event: Event) -> str:
@@ -89,7 +99,7 @@ def show_accounts(found: Iterable[dict[str, Any]]) -> None:
             print(f"  has {name}" if there else f"  lacks {name}: {USEFUL[name].partition('; ')[2]}")
         for folder in facts["folders"]:
             messages = counted(folder["messages"], "message") if "messages" in folder else folder["why"]
-            print(f"  {in_words(folder['is'])}: {printable(folder['folder'])}, {printable(messages)}")
+            print(f"  {plain_label(folder['is'])}: {printable(folder['folder'])}, {printable(messages)}")
         print(f"  action {facts['action']}: {printable(facts['would'])}")
         missing = "" if os.path.exists(facts["model"]) else " (not there yet)"
         print(f"  model: {printable(facts['model'])}{missing}")
@@ -102,7 +112,7 @@ def show_learned(found: Iterable[Learned], wrong: Iterable[str]) -> None:
         some = f"{one.messages:,} of " if one.messages != one.of else ""
         note = f" ({one.note})" if one.note else ""
         about = f"{some}{counted(one.of, 'message')}{note}"
-        print(f"  {in_words(one.label):<8}  {printable(one.folder)}: {about}")
+        print(f"  {plain_label(one.label):<8}  {printable(one.folder)}: {about}")
     for why in wrong:
         print(f"careful: {printable(why)}")
 
@@ -113,7 +123,7 @@ def show_training(summary: Summary, labels: Iterable[str], model: str) -> None:
     from spamnb.inspection.standing import verdicts_left_out
     from spamnb.store.stored_model import StoredModel
 
-    show_outcomes(summary, dict.fromkeys(labels, ()), in_words)
+    show_outcomes(summary, dict.fromkeys(labels, ()), plain_label)
     print(f"model: {printable(model)}")
     if not (shares := verdicts_left_out(StoredModel.open(model))):
         print("too little mail yet to tell spam from the rest")
@@ -121,7 +131,9 @@ def show_training(summary: Summary, labels: Iterable[str], model: str) -> None:
     print("each message judged by what the others say:")
     for label, other in ((SPAM, HAM), (HAM, SPAM)):
         right, unsure, wrong = (f"{100 * shares[label][name]:.1f} %" for name in (label, UNSURE, other))
-        print(f"  {in_words(label)}: {right} called so, {unsure} unsure, {wrong} called {in_words(other)}")
+        print(
+            f"  {plain_label(label)}: {right} called so, {unsure} unsure, {wrong} called {plain_label(other)}"
+        )
 
 
 def show_trial(found: Sequence[Event]) -> None:
@@ -131,8 +143,8 @@ def show_trial(found: Sequence[Event]) -> None:
         return
     verdicts = Counter(event.verdict for event in found)
     others = [label for label in verdicts if label not in (SPAM, HAM, UNSURE)]
-    said = ", ".join(f"{verdicts[label]:,} {in_words(label)}" for label in (SPAM, HAM, *others, UNSURE))
-    print(f"It judged {counted(len(found), 'message')} of your inbox so: {said}.")
+    told = ", ".join(f"{verdicts[label]:,} {plain_label(label)}" for label in (SPAM, HAM, *others, UNSURE))
+    print(f"It judged {counted(len(found), 'message')} of your inbox so: {told}.")
     spam = sorted(
         (event.score or 0.0, event.sender, event.subject) for event in found if event.verdict == SPAM
     )

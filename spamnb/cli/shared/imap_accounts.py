@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from contextlib import closing, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
+from spamnb.cli.shared.progress import never_silent
 from spamnb.configuration import model_path
 from spamnb.errors import NoModel, SetAside, SpamnbError
 from spamnb.files import complain, model_file
@@ -21,10 +22,23 @@ def model_of(account: Account) -> str:
     return model_file(os.path.expanduser(account.model) or model_path())
 
 
-def connected(account: Account, looks_only: bool = False) -> closing[ImapConnection]:
+@contextmanager
+def connected(account: Account, looks_only: bool = False) -> Iterator[ImapConnection]:
+    """Connect to the server of an account; on a terminal, what takes long is told meanwhile."""
     from spamnb.imap.connection import ImapConnection
 
-    return closing(ImapConnection(account, looks_only))
+    opened: list[ImapConnection] = []
+
+    def doing() -> str:
+        if not opened:
+            return f"{account.name}: connecting to {account.host}"
+        read = f", {opened[0].fetched:,} read so far" if opened[0].fetched else ""
+        return f"{account.name}: still busy: {opened[0].doing}{read}"
+
+    with never_silent(doing):
+        opened.append(ImapConnection(account, looks_only))
+        with closing(opened[0]):
+            yield opened[0]
 
 
 def visit(account: Account, report: Report, dry_run: bool, again: bool = False, most: int = 0) -> None:

@@ -5,17 +5,47 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from spamnb.files import write_stderr
+from spamnb.files import printable, write_stderr
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
     from spamnb.evaluation.compare import ComparedCandidate
 
+SILENCE = 3.0  # seconds without a word
 PATIENCE = 0.5  # seconds without a bar: it is drawn by rich, which takes 80 ms to load
+
+
+last_said = monotonic()  # when anything was written that shows a person that the program goes on
+
+
+def said() -> None:
+    """Note that something was written just now."""
+    global last_said
+    last_said = monotonic()
+
+
+@contextmanager
+def never_silent(doing: Callable[[], str]) -> Iterator[None]:
+    """Say on a terminal what is being done, every few seconds in which nothing else was said."""
+    over = Event()
+
+    def speak() -> None:
+        while not over.wait(0.5):
+            if monotonic() - last_said > SILENCE:
+                announce(f"{printable(doing())} …")
+
+    said()
+    if is_shown():
+        Thread(target=speak, daemon=True).start()
+    try:
+        yield
+    finally:
+        over.set()
 
 
 @contextmanager
@@ -38,6 +68,7 @@ def progress(
 
     def step(size: int, messages: int) -> None:
         nonlocal bar, size_done, messages_done
+        said()
         size_done += size
         messages_done += messages
         elapsed = monotonic() - started
@@ -55,6 +86,7 @@ def progress(
 
 def announce(what: str) -> None:
     """Say on a terminal what is done next."""
+    said()
     if is_shown():
         write_stderr(f"{what}\n")
 
