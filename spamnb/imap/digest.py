@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import time
+from datetime import datetime
 from email.message import EmailMessage
 from email.utils import formatdate
 from typing import TYPE_CHECKING, NamedTuple
 
-from spamnb.bayes.verdict import score_text
 from spamnb.core.native import read
 from spamnb.errors import DataError
 from spamnb.files import counted, printable
+from spamnb.history.gathering import date_of
 from spamnb.imap.fetch import heads, messages
 from spamnb.imap.folders import roles_in
 from spamnb.imap.mailbox import look_into
+from spamnb.imap.providers import link_to
 from spamnb.imap.state import Known, Progress, head_of, key_of
 from spamnb.inspection.in_words import short_reasons
 from spamnb.labels import HAM
 from spamnb.model import Model
+from spamnb.pages.elements import Markup, element
 from spamnb.reading.envelope import envelope_of
 
 if TYPE_CHECKING:
@@ -27,7 +30,9 @@ if TYPE_CHECKING:
 
 MOST_LISTED = 200  # messages, the least sure
 WIDEST = 80  # characters of a sender or a subject
-HOW = "Move what is no spam back to the inbox: it is learned from that."
+HOW = "Move what is not spam back to the inbox: it is learned from that. The least sure come first."
+PAGE = "font: 16px/1.45 sans-serif; max-width: 40em; margin: 0 auto; overflow-wrap: anywhere"
+ROW = "border-top: 1px solid #8888; padding: 10px 0"
 
 
 class Listed(NamedTuple):
@@ -36,7 +41,9 @@ class Listed(NamedTuple):
     score: float
     sender: str
     subject: str
-    words: str
+    date: str
+    reason: str
+    link: str
 
 
 def send_digest(account: Account, connection: ImapConnection, state: State, model: str) -> int:
@@ -47,7 +54,7 @@ def send_digest(account: Account, connection: ImapConnection, state: State, mode
     folder, _, uids = look_into(connection, state, roles.junk, "digest")
     put = state.put_by_us(folder.name)
     ours = [uid for uid, head in heads(connection, uids) if key_of(head) in put]
-    found = sorted(listed(connection, Model.open(model), ours))
+    found = sorted(listed(account, connection, Model.open(model), ours))
     if found:
         raw = digest_of(account, found)
         with state.change():  # noted before it is there: it is never judged
@@ -58,7 +65,7 @@ def send_digest(account: Account, connection: ImapConnection, state: State, mode
     return len(found)
 
 
-def listed(connection: ImapConnection, model: Model, uids: list[int]) -> list[Listed]:
+def listed(account: Account, connection: ImapConnection, model: Model, uids: list[int]) -> list[Listed]:
     """Read messages of the open folder, and why they are there."""
     found = []
     for message in messages(connection, uids):
@@ -66,9 +73,11 @@ def listed(connection: ImapConnection, model: Model, uids: list[int]) -> list[Li
         features = model.features(parsed)
         score = model.score(features)
         envelope, verdict = envelope_of(parsed), model.decide(score)
-        words = ", ".join(short_reasons(model, parsed, features, score, verdict))
-        texts = (printable(text)[:WIDEST] for text in (envelope.sender, envelope.subject, words))
-        found.append(Listed(verdict.score, *texts))
+        reasons = short_reasons(model, parsed, features, score, verdict)
+        date = datetime.fromtimestamp(date_of(parsed, time.time())).strftime("%d %b %Y, %H:%M")
+        texts = (envelope.sender, envelope.subject or "(no subject)", date, (*reasons, "")[0])
+        link = link_to(account.host, envelope.message_id) if envelope.message_id else ""
+        found.append(Listed._make((verdict.score, *[printable(text)[:WIDEST] for text in texts], link)))
     return found
 
 
@@ -82,10 +91,27 @@ def digest_of(account: Account, found: list[Listed]) -> bytes:
     message["Message-ID"] = f"<{time.time_ns()}@spamnb.invalid>"
     message["Auto-Submitted"] = "auto-generated"
     shown = found[:MOST_LISTED]
-    more = f"and {len(found) - len(shown)} more, of which it is surer\n" if len(found) > len(shown) else ""
-    lines = [
-        f"{score_text(one.score, 1):>6}  {one.sender}\n        {one.subject}\n        {one.words}\n"
-        for one in shown
-    ]
-    message.set_content(f"{HOW}\n\n" + "\n".join(lines) + more)
+    more = f"and {len(found) - len(shown):,} more, of which it is surer" if len(found) > len(shown) else ""
+    message.set_content(f"{HOW}\n\n" + "\n".join(map(as_text, shown)) + (more and f"\n{more}\n"))
+    page = element("body", element("p", HOW), map(as_html, shown), element("p", more), style=PAGE)
+    viewport = element("meta", name="viewport", content="width=device-width, initial-scale=1")
+    html = element("html", element("head", element("meta", charset="utf-8"), viewport), page)
+    message.add_alternative(f"<!doctype html>\n{html}\n", subtype="html")
     return message.as_bytes(policy=message.policy.clone(linesep="\r\n"))
+
+
+def as_text(one: Listed) -> str:
+    lines = one.sender, one.subject, one.date, one.reason, one.link
+    return "\n  ".join(filter(None, lines)) + "\n"
+
+
+def as_html(one: Listed) -> Markup:
+    """Write a message as a block: on a phone, what is beside each other is too small to read."""
+    subject = element("bdi", one.subject)
+    return element(
+        "div",
+        element("div", element("strong", element("bdi", one.sender))),
+        element("div", element("a", subject, href=one.link) if one.link else subject),
+        element("div", element("small", " · ".join(filter(None, (one.date, one.reason))))),
+        style=ROW,
+    )

@@ -69,4 +69,6 @@ def host_of(user: str) -> str:
 def link_to(host: str, message_id: str) -> str:
     """Return an address by which a mail program, or the pages of the provider, open a message."""
     found = provider_of(host)
-    return (found.opens if found else "mid:") + quote(message_id.strip().strip("<>"), safe="@")
+    return (found.opens if found else "mid:") + quote(
+        message_id.strip().strip("<>").encode("utf-8", "surrogateescape"), safe="@"
+    )

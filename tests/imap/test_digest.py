@@ -1,0 +1,60 @@
+"""The list of what went to Junk: read on a phone, harmless, and never judged itself."""
+
+import email
+from email.policy import default
+
+import pytest
+from helpers.imap_accounts import folders
+from helpers.samples import ham, spam
+
+from spamnb.imap.providers import host_of, link_to, provider_of
+
+HOSTILE = spam(98).replace(b"Subject: ", b'Message-ID: <a%b&"c@casino.example>\nSubject: <b onclick=x> ')
+
+
+def test_the_list(dovecot, home):
+    home.add(dovecot)
+    dovecot.fill("INBOX", [spam(99), HOSTILE, ham(99)])
+    home.run("--again")
+    assert home("digest").succeeds().lines == ["home: 2 messages listed"]
+    assert home("digest").succeeds().lines == ["home: nothing new in Junk"]
+    with dovecot.opened("INBOX") as client:
+        found = [one[b"BODY[]"] for one in client.fetch(client.search(), ["BODY.PEEK[]"]).values()]
+    (raw,) = [raw for raw in found if b"spamnb.invalid" in raw]
+    message = email.message_from_bytes(raw, policy=default)
+    assert message["Subject"] == "2 messages went to Junk"
+    plain, page = (part.get_content().replace("\r", "") for part in message.iter_parts())
+    link = "mid:a%25b%26%22c@casino.example"
+    for said in (
+        "Win <win@casino.example>\n",
+        "  cheap pills 99\n",
+        "  15 Nov 2026, ",
+        f"  {link}\n",
+        "casino.example",
+    ):
+        assert said in plain
+    assert "ham" not in plain
+    assert f'href="{link}"' in page
+    assert "&lt;b onclick=x&gt; cheap pills 98" in page
+    assert "width=device-width" in page
+    assert home.outcomes() == []
+    assert len(folders(dovecot)["INBOX"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("host", "link"),
+    [
+        ("imap.gmail.com", "https://mail.google.com/mail/#search/rfc822msgid%3Ax%2Fy@z"),
+        ("imap.mail.me.com", "message:x%2Fy@z"),
+        ("imap.example.org", "mid:x%2Fy@z"),
+    ],
+)
+def test_how_a_message_is_opened(host, link):
+    assert link_to(host, " <x/y@z> ") == link
+
+
+def test_providers():
+    assert host_of("me@googlemail.com") == "imap.gmail.com"
+    assert (host_of("me@notgmail.com"), host_of("me")) == ("imap.notgmail.com", "")
+    for host in ("imap.gmail.com", "imap.fastmail.com", "p01-imap.mail.me.com", "imap.mail.yahoo.com"):
+        assert "app password" in provider_of(host).hint
