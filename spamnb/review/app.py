@@ -24,7 +24,7 @@ from spamnb.review.inbox import inbox_page, rows_anew
 from spamnb.review.why import framed_html, why_page
 
 Form = dict[str, list[str]]
-MAX_WAIT = 2.0  # seconds for which a page waits for what was judged since; more comes by itself
+MAX_WAIT = 1.0  # seconds for which a page waits for what was judged since; more comes by itself
 
 
 class Pages:
