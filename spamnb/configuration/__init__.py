@@ -72,11 +72,11 @@ class Configuration:
             People(stored.path, self["known"]).spare(verdict, envelope, stored)
         return verdict
 
-    def has_people(self, stored: "StoredModel") -> bool:
+    def has_people(self, stored: "StoredModel | None") -> bool:
         """Whether the owner of a model has noted people, or named contacts."""
-        return self["known"] != "" or os.path.exists(known_file(stored.path))
+        return stored is not None and (self["known"] != "" or os.path.exists(known_file(stored.path)))
 
-    def has_say(self, verdict: "Verdict", stored: "StoredModel") -> bool:
+    def has_say(self, verdict: "Verdict", stored: "StoredModel | None") -> bool:
         """Whether `decide` may change a verdict."""
         return self.senders is not None or (verdict.label == SPAM and self.has_people(stored))
 

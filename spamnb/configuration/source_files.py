@@ -13,7 +13,7 @@ from spamnb.senders.lists import SenderLists
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
     from typing import Any
 
 PATHS = ("model", "allow", "block", "known")  # keys that name a file, from the folder of their own
@@ -58,21 +58,14 @@ def read_values(path: str, types: dict[str, str]) -> dict[str, Any]:
 
 def read_senders(values: dict[str, Any], origins: dict[str, str]) -> SenderLists:
     """Read both lists, where there are any; contacts must be there, and are read when they are asked for."""
-
-    def entries(key: str) -> Iterator[str]:
+    for key in ("allow", "block", "known"):
         path = values.get(key)
-        try:
-            if path and key == "known":
-                os.stat(path)
-            elif path:
-                yield from read_list(path)
-        except OSError as error:
+        if path and not os.path.exists(path):
             from spamnb.configuration.tables import place_of_key
 
             named = "" if origins[key] == path else f"{place_of_key(origins[key], key)}: {key}: "
-            raise NoInput(f"{named}{path}: {error.strerror}") from error
-
-    return SenderLists.of(entries("allow"), [*entries("block"), *entries("known")])
+            raise NoInput(f"{named}{path}: No such file or directory")
+    return SenderLists.of(read_list(values.get("allow")), read_list(values.get("block")))
 
 
 def check_model(path: str, _key: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spamnb.errors import DataError
+from spamnb.errors import DataError, NoInput
 from spamnb.reading.envelope import in_ascii
 from spamnb.senders.lists import MOST_PARTS
 
@@ -15,16 +15,22 @@ WILD = ("*@", "@", "*.")  # other ways to write "all of a domain"
 LONGEST_LINE = 1000  # characters shown of a wrong one
 
 
-def read_list(path: str) -> Iterator[str]:
-    """Yield the addresses and domains of a list."""
-    with open(path, encoding="utf-8", errors="replace") as file:
-        for number, line in enumerate(file, 1):
-            if text := line.partition("#")[0].strip():
-                entry = entry_of(text)
-                if entry is None:
-                    shown = repr(line.strip()[:LONGEST_LINE])
-                    raise DataError(f"{path}:{number}: not an address or domain: {shown}")
-                yield entry
+def read_list(path: str | None) -> Iterator[str]:
+    """Yield the addresses and domains of a list, none where there is no list."""
+    lines = []
+    try:
+        if path:
+            with open(path, encoding="utf-8", errors="replace") as file:
+                lines = file.readlines()
+    except OSError as error:
+        raise NoInput(f"{path}: {error.strerror}") from error
+    for number, line in enumerate(lines, 1):
+        if text := line.partition("#")[0].strip():
+            entry = entry_of(text)
+            if entry is None:
+                shown = repr(line.strip()[:LONGEST_LINE])
+                raise DataError(f"{path}:{number}: not an address or domain: {shown}")
+            yield entry
 
 
 def entry_of(text: str) -> str | None:

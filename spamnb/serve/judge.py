@@ -56,12 +56,15 @@ class Judge:
         self.last_error = ""
         self.told: dict[str, str] = {}  # by user: why the model there is not judged by
 
-    def classify(self, raw: bytes, user: str = "", with_evidence: bool = False) -> Judged:
+    def classify(
+        self, raw: bytes, user: str = "", with_evidence: bool = False, is_taken: bool = True
+    ) -> Judged:
+        """Judge a message. Nothing proves the sender of one that the mail server has not taken yet."""
         start = perf_counter()
         message = read(raw)
         own = self._by_own_model(message, user, with_evidence)
         judged = own or self._by(self.shared, message, with_evidence)
-        self._decide_by_sender(judged, user)
+        self._decide_by_sender(judged, user, judged.stored if is_taken else None)
         self.counters.judged(judged.verdict.label, perf_counter() - start)
         if self.history:
             self.history.append(raw, judged.verdict, judged.model, "serve", user)
@@ -85,8 +88,8 @@ class Judge:
             self.told[user] = why
             complain(f"user {user}: {why}")
 
-    def _decide_by_sender(self, judged: Judged, user: str) -> None:
-        """Let the sender decide: by the user's own lists, those of the configuration, and who is known."""
+    def _decide_by_sender(self, judged: Judged, user: str, stored: StoredModel | None) -> None:
+        """Let the sender decide: by the user's own lists, those configured, and whom they know."""
         try:
             own = self.user_lists.of(user) if self.user_lists else None
         except SpamnbError as error:
@@ -95,11 +98,11 @@ class Judge:
         configuration, verdict = self.current_configuration(), judged.verdict
         if own is not None:
             own.decide(verdict, envelope_of(judged.message))
-        if verdict.reason or not configuration.has_say(verdict, judged.stored):
+        if verdict.reason or not configuration.has_say(verdict, stored):
             return  # no envelope is needed: 0.04 ms
         try:
             with as_owner(self.owner(user) if judged.model != self.shared.path else ROOT):
-                configuration.decide(verdict, envelope_of(judged.message), judged.stored)
+                configuration.decide(verdict, envelope_of(judged.message), stored)
         except SpamnbError as error:
             self._tell(f"{user}, people", f"{error} (going on without)")
 

@@ -296,7 +296,7 @@ class Session:
         raw = self.message.raw(self.received)
         judge = self.milter.judge
         user = self._user()
-        judged = judge.classify(raw, user)
+        judged = judge.classify(raw, user, is_taken=False)
         verdict, seconds = judged.verdict, perf_counter() - start
         is_rejected = self.options.reject and verdict.label == SPAM
         done = "rejected" if is_rejected else "accepted"

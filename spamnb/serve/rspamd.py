@@ -109,7 +109,7 @@ class Rspamd(Service[HttpRequest]):
 
     def _judge(self, raw: bytes, user: str) -> bytes:
         start = perf_counter()
-        judged = self.judge.classify(raw, user, with_evidence=True)
+        judged = self.judge.classify(raw, user, with_evidence=True, is_taken=False)
         verdict, style_and_name = judged.verdict, self.judge.header()[:2]
         name, points = symbol(verdict.label), verdict.points
         evidence = strongest_evidence(verdict, judged.features)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 
 from spamnb.errors import DataError, NoInput
 from spamnb.rights import as_owner
@@ -34,7 +33,7 @@ class UserLists:
         kept = self.by_user.pop(user, None)
         if kept is None or kept[0] != stamps:
             with as_owner(self.models.owner(user)):
-                kept = stamps, SenderLists.of(*map(entries, paths))
+                kept = stamps, SenderLists.of(*map(read_list, paths))
         self.by_user[user] = kept
         if len(self.by_user) > MOST_USERS:
             del self.by_user[next(iter(self.by_user))]
@@ -50,10 +49,3 @@ def stamp_of(path: str) -> tuple[int, int, int]:
     if status.st_size > LARGEST_LIST:
         raise DataError(f"{path}: larger than the {LARGEST_LIST >> 20} MB that a server takes of a user")
     return status.st_ino, status.st_mtime_ns, status.st_size
-
-
-def entries(path: str | None) -> Iterator[str]:
-    try:
-        yield from read_list(path) if path else ()
-    except OSError as error:
-        raise NoInput(f"{path}: {error.strerror}") from error

@@ -7,6 +7,8 @@ import pytest
 from helpers.forged_senders import BOSS, FORGED_HEADS, FORGED_VALUES
 from helpers.mailboxes import ENVELOPE, put
 from helpers.samples import ham, spam
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spamnb.bayes.verdict import Verdict
 from spamnb.core.native import read
@@ -135,6 +137,38 @@ def test_forged_heads(known, tmp_path, raw):
 def test_forged_names(known, tmp_path, value):
     people = People(str(known.model), put(tmp_path / "c.vcf", f"EMAIL:{BOSS}".encode()))
     assert spared(people, b"From: " + value.encode() + b"\n\n.") == ""
+
+
+PIECES = [
+    USUAL,
+    VERIFIED,
+    ANSWER,
+    b"Received: ",
+    b"From: ",
+    b"from ",
+    b" by ",
+    b" with ",
+    b"<",
+    b"1.me@example.org",
+]
+PIECES += [
+    b"[192.0.2.7]",
+    b"[::%x]",
+    b"\xff",
+    b"\xc3\xa9",
+    b"\0",
+    b"\r",
+    b"\n",
+    b";",
+    b"(",
+    b'"',
+    b"win@casino.example",
+]
+
+
+@given(st.lists(st.sampled_from(PIECES)).map(b"".join))
+def test_no_bytes_break_it(known, head):
+    spared(People(str(known.model)), head + spam(99))
 
 
 CARDS = (

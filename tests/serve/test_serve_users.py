@@ -100,12 +100,15 @@ def test_people_are_those_of_the_user(serving, spamnb, homes):
     (homes / "ann" / "known.txt").write_text("win@casino.example\n")
     os.symlink(homes / "ann" / "known.txt", homes / "mallory" / "known.txt")
     os.mkfifo(homes / "trent" / "known.txt")
-    server = serving(user_models=str(homes))
+    server = serving(http=(LOOPBACK,), user_models=str(homes))
     from_win = request("CHECK", b"From: win@casino.example\n" + SPAM)
     assert b"Spam: True" in server.ask(from_win)
     for user in ("ann", "mallory", "trent", "bob"):
         said = server.ask(request("CHECK", b"From: win@casino.example\n" + SPAM, User=user))
         assert (b"Spam: False" in said) == (user == "ann"), user
+    raw = b"From: win@casino.example\n" + SPAM
+    asked = post("/checkv2", raw, User="ann")  # by a mail server that has not taken it yet
+    assert b"SPAMNB_SPAM" in server.ask(asked, address=server.http.partition(" and ")[0])
     for user in ("mallory", "trent"):
         server.wait_for(f"user {user}, people: {homes}/{user}/known.txt: ")
 
