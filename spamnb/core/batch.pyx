@@ -228,7 +228,7 @@ cdef class BatchReader:
         if with_digest:
             digest_of(&reader.mail, &digest)
         rows.digests[rows.messages] = digest
-        date = first_field(&reader.mail, b"date")
+        date = first_field(reader.mail.head.fields, reader.mail.head.count, b"date")
         add_date(rows, date.value if date is not NULL else nothing())
         if known_count and is_among(digest, known, known_count):
             return add_row(rows, NULL)

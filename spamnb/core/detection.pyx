@@ -225,7 +225,7 @@ cdef int cheapest(Context *context, Text sample, int declared, Text data, int *w
         if not discount:
             if candidate.is_if_named:
                 continue
-            if candidate.ideographs is not NULL and (least < as_letters or not may_be(sample, candidate.codec)):
+            if candidate.ideographs is not NULL and (least < as_letters or not may_be_double(sample)):
                 continue
         cost = cost_in(arena, sample, candidate, least + discount) - discount
         if cost < least:
@@ -245,9 +245,9 @@ cdef int cheapest(Context *context, Text sample, int declared, Text data, int *w
     return best
 
 
-cdef bint may_be(Text sample, int codec) noexcept nogil:
-    """Tell whether it is worth a millisecond to load a codec of double bytes."""
-    cdef Size pairs = 0, wrong = 0, low = 0, at  # if bytes were double: all, those that none can be, that end in ASCII
+cdef bint may_be_double(Text sample) noexcept nogil:
+    """Tell whether it is worth a millisecond to load codecs of double bytes."""
+    cdef Size pairs = 0, wrong = 0, at  # if bytes were double: all, and those that none can be
     cdef bint is_lead = False
     cdef int byte
     for at in range(sample.size):
@@ -256,15 +256,6 @@ cdef bint may_be(Text sample, int codec) noexcept nogil:
             is_lead = False
             pairs += 1
             wrong += byte < 64
-            low += 64 <= byte < 128
         else:
             is_lead = byte > 127
-    if wrong * FEW_WRONG > pairs:
-        return False
-    if pairs <= SHORT_SAMPLE // 2:
-        return True
-    if codec == BIG5HKSCS:
-        return low * FEW_WRONG > pairs
-    if codec == EUC_JP:
-        return has(sample, 0xA4)
-    return codec != CP932 or has(sample, 0x82)
+    return wrong * FEW_WRONG <= pairs

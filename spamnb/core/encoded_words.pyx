@@ -17,11 +17,10 @@ cdef void start_context(Context *context, Arena *arena, Text data) noexcept nogi
 
 cdef int read_text(Context *context, Text body, int encoding, Text charset, Decoding *result) except -1 nogil:
     """Read the body of a leaf, of an encoding and a charset as declared."""
-    cdef Undone undone
-    undo(context.arena, body, encoding, True, &undone)
-    result.encoding, result.other_encoding = undone.encoding, undone.other_encoding
-    result.why_encoding, result.high_bytes = undone.why, undone.high_bytes
-    return text_and_charset(context, undone.data, codec_of(charset), &result.text, &result.codec, &result.why_charset)
+    undo(context.arena, body, encoding, True, &result.how)
+    return text_and_charset(
+        context, result.how.data, codec_of(charset), &result.text, &result.codec, &result.why_charset
+    )
 
 
 cdef int decode(Context *context, Text data, int declared, Text *result) except -1 nogil:
@@ -168,18 +167,12 @@ cdef tuple WHY_CHARSET = (
 )
 
 
-cdef str encoding_names(int encoding, int other):
-    return ENCODINGS[encoding] if other < 0 else f"{ENCODINGS[encoding]} and {ENCODINGS[other]}"
-
-
-cdef tuple described(Decoding *decoding):
-    """Return the encoding and why it is not the declared one, Python's name of the charset and why it is not."""
-    return (
-        encoding_names(decoding.encoding, decoding.other_encoding),
-        WHY_ENCODING[decoding.why_encoding].format(decoding.high_bytes),
-        codec_name(decoding.codec),
-        WHY_CHARSET[decoding.why_charset],
-    )
+cdef tuple described(Undone *undone):
+    """Return the encoding that was undone, and why it is not the declared one."""
+    name = ENCODINGS[undone.encoding]
+    if undone.other_encoding >= 0:
+        name += f" and {ENCODINGS[undone.other_encoding]}"
+    return name, WHY_ENCODING[undone.why].format(undone.high_bytes)
 
 
 cdef class Surroundings(Memory):
@@ -214,8 +207,7 @@ def undo_transfer(bytes data not None, str declared="", bint is_text=True):
     cdef Undone undone
     with nogil:
         undo(&around.arena, body, encoding, is_text, &undone)
-    names = encoding_names(undone.encoding, undone.other_encoding)
-    return bytes_of(undone.data), names, WHY_ENCODING[undone.why].format(undone.high_bytes)
+    return bytes_of(undone.data), *described(&undone)
 
 
 def readable(str value not None, str charset="", Surroundings around=None):

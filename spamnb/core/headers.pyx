@@ -23,6 +23,19 @@ cpdef enum:
     MAX_HEADER_BYTES = 1 << 20  # what follows is read as one text
     MAX_FIELDS = 10000  # kept of one header block; of the rest, the first of each name that `needed` knows
 
+cdef enum:  # of which fields a block knows the first, in the order of NEEDED_NAMES
+    CONTENT_TYPE
+    TRANSFER_ENCODING
+    DISPOSITION
+    SENDER
+    SUBJECT
+
+cdef NameTable NEEDED_NAMES
+fill_names(
+    &NEEDED_NAMES, [b"content-type", b"content-transfer-encoding", b"content-disposition", b"from", b"subject"]
+)
+
+
 cdef int make_canonical(Arena *arena, Text raw, Text *result) except -1 nogil:
     """Find the form in which copies of a message are the same: line feeds, no empty lines at the end."""
     result[0] = raw
@@ -126,7 +139,7 @@ cdef int read_block(Mail *mail, HeaderBlock *block, Size start, Size limit) exce
 cdef void start_block(Mail *mail, HeaderBlock *block, Size body) noexcept nogil:
     """Begin a header block, which is empty."""
     block.fields, block.count, block.body = mail.free_fields, 0, body
-    block.content_type = block.transfer_encoding = block.disposition = block.sender = block.subject = NOWHERE
+    memset(block.first, NOWHERE, sizeof(block.first))
     block.is_raw = False
 
 
@@ -159,7 +172,8 @@ cdef int add_field(Mail *mail, HeaderBlock *block, Size start, Size colon, Size 
     if not is_name(name):
         if is_envelope_line(data, start):
             return 1
-        name = without_end(name)  # RFC 822 allowed a space before the colon
+        while is_one_of(byte_at(name, name.size - 1), b" \t\r\n"):  # RFC 822 allowed a space before the colon
+            name.size -= 1
         if not is_name(name):
             block.body = start
             return 0
@@ -188,20 +202,6 @@ cdef int add_field(Mail *mail, HeaderBlock *block, Size start, Size colon, Size 
     return 1
 
 
-cdef Text without_end(Text name) noexcept nogil:
-    """Return what is before a colon without the white space and line ends behind it."""
-    cdef int byte
-    while name.size:
-        byte = byte_at(name, name.size - 1)
-        if byte == LF and byte_at(name, name.size - 2) == CR:
-            name.size -= 2
-        elif byte == 32 or byte == 9 or byte == LF:
-            name.size -= 1
-        else:
-            break
-    return name
-
-
 cdef int unfolded(Arena *arena, Text lines, Text *result) except -1 nogil:
     """Find a value without its line ends: itself if it has none."""
     cdef Writer to
@@ -219,29 +219,21 @@ cdef int unfolded(Arena *arena, Text lines, Text *result) except -1 nogil:
     return 0
 
 
-cdef Size *needed(HeaderBlock *block, Text name) noexcept nogil:
+cdef inline Size *needed(HeaderBlock *block, Text name) noexcept nogil:
     """Return where a block has the first field of this name, NULL if nobody asks for that."""
-    if name.size == 4 and is_(name, b"from"):
-        return &block.sender
-    if name.size == 7 and is_(name, b"subject"):
-        return &block.subject
-    if name.size == 12 and is_(name, b"content-type"):
-        return &block.content_type
-    if name.size == 19 and is_(name, b"content-disposition"):
-        return &block.disposition
-    if name.size == 25 and is_(name, b"content-transfer-encoding"):
-        return &block.transfer_encoding
-    return NULL
+    cdef int number = number_of_name(&NEEDED_NAMES, name)
+    return &block.first[number] if number >= 0 else NULL
 
 
-cdef inline Text raw_value(HeaderBlock *block, Size field) noexcept nogil:
-    """Return the raw value of a field of a block; nothing for NOWHERE."""
-    return block.fields[field].raw if 0 <= field < block.count else nothing()
+cdef inline Text raw_value(HeaderBlock *block, int needed) noexcept nogil:
+    """Return the raw value of a field that is needed; nothing if a block has it not."""
+    cdef Size field = block.first[needed]
+    return block.fields[field].raw if field >= 0 else nothing()
 
 
 cdef int declared_encoding(HeaderBlock *block) noexcept nogil:
     """Return the transfer encoding that a block declares; AS_IT_IS if it is not known."""
-    cdef Text declared = piece(stripped(raw_value(block, block.transfer_encoding), b"\" "), 0, 6)
+    cdef Text declared = piece(stripped(raw_value(block, TRANSFER_ENCODING), b"\" "), 0, 6)
     if is_in_any_case(declared, literal(b"base64")):
         return BASE64
     return QUOTED if is_in_any_case(declared, literal(b"quoted")) else AS_IT_IS
@@ -258,13 +250,13 @@ cdef bint is_in_any_case(Text text, Text sought) noexcept nogil:
     return True
 
 
-cdef Field *first_field(Mail *mail, const char *name) noexcept nogil:
-    """Return the first field of a name in the head of a message, NULL if there is none."""
+cdef Field *first_field(Field *fields, Size count, const char *name) noexcept nogil:
+    """Return the first field of a name, NULL if there is none."""
     cdef Text sought = literal(name)
     cdef Size at
-    for at in range(mail.head.count):
-        if equal(mail.head.fields[at].name, sought):
-            return &mail.head.fields[at]
+    for at in range(count):
+        if equal(fields[at].name, sought):
+            return &fields[at]
     return NULL
 
 
@@ -282,30 +274,20 @@ cdef Size after_tags(Text subject) noexcept nogil:
     """
     cdef Size at = 0, word, close
     cdef int tags, opening
-    cdef Text start
+    cdef Text start, brackets = literal(b"[]{}()**")
     for tags in range(MAX_SUBJECT_TAGS):
         start = piece(subject, at, at + MAX_SUBJECT_TAG)
         opening = byte_at(start, 0)
         word = 1
         while opening == 42 and byte_at(start, word) == 42:
             word += 1
-        close = find_byte(start, closing_bracket(opening), word)
+        close = find_byte(start, byte_at(brackets, find_byte(brackets, opening, 0) + 1), word)
         if close < 0 or not is_tag(stripped(piece(start, word, close), b"*?!:-_ ")):
             break
         at += close + 1
         while is_one_of(byte_at(subject, at), b"* \t\r\n" if opening == 42 else b" \t\r\n"):
             at += 1
     return at
-
-
-cdef int closing_bracket(int opening) noexcept nogil:
-    if opening == 91:
-        return 93
-    if opening == 123:
-        return 125
-    if opening == 40:
-        return 41
-    return 42 if opening == 42 else 32
 
 
 cdef bint is_tag(Text word) noexcept nogil:

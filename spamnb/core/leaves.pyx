@@ -95,11 +95,11 @@ cdef int read_leaf(Mail *mail, Leaf *leaf, Text content_type, HeaderBlock *head,
     leaf.is_embedded = end < 0
     if leaf.is_embedded:
         return 0
-    read_parameters(mail.arena, raw_value(head, head.content_type), &declared)
+    read_parameters(mail.arena, raw_value(head, CONTENT_TYPE), &declared)
     parameter_text(&mail.context, &declared, CHARSET_PARAMETER, mail.codec, &leaf.charset)
     lower_text(mail.arena, stripped(leaf.charset, b"'\" "), &leaf.charset)
     parameter_text(&mail.context, &declared, NAME_PARAMETER, mail.codec, &name)
-    read_parameters(mail.arena, raw_value(head, head.disposition), &named)
+    read_parameters(mail.arena, raw_value(head, DISPOSITION), &named)
     parameter_text(&mail.context, &named, FILENAME_PARAMETER, mail.codec, &leaf.filename)
     if not leaf.filename.size:
         leaf.filename = name

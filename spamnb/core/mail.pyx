@@ -16,12 +16,7 @@ cdef struct HeaderBlock:
     Field *fields
     Size count
     Size body  # where what follows begins
-    # The first field of each of these names, NOWHERE if there is none.
-    Size content_type
-    Size transfer_encoding
-    Size disposition
-    Size sender
-    Size subject
+    Size[5] first  # fields of the names that are needed, NOWHERE if there is none
     bint is_raw  # has bytes above 0x7f, in whatever charset
 
 
@@ -33,14 +28,19 @@ cdef struct Context:  # the message around a text, which may name charsets; only
     int[64] names
 
 
+cdef struct Undone:  # a body as it was before it was encoded
+    Text data
+    int encoding  # found first: AS_IT_IS, BASE64, QUOTED
+    int other_encoding  # found besides; NOWHERE if none
+    int why  # it is not as declared
+    Size high_bytes  # above 0x7f, if that is why
+
+
 cdef struct Decoding:  # how the text of a leaf was read: if not as declared, why
     Text text  # in UTF-8
     int codec  # number of the charset's codec, as `charsets.pyx` has it
     int why_charset
-    int encoding  # found first: AS_IT_IS, BASE64, QUOTED
-    int other_encoding  # found besides; NOWHERE if none
-    int why_encoding
-    Size high_bytes
+    Undone how
 
 
 cdef struct Leaf:  # or the head of an embedded message, which has no text and size 0

@@ -102,7 +102,7 @@ cdef class Message:
     def get(self, str name) -> str | None:
         """Return the first header of a lower-case name."""
         cdef bytes sought = name.encode()
-        cdef Field *field = first_field(&self.mail, sought)
+        cdef Field *field = first_field(self.mail.head.fields, self.mail.head.count, sought)
         return str_of(field.value) if field is not NULL else None
 
 
@@ -137,7 +137,8 @@ cdef object content_of(Leaf *found):
 cdef object decoding_of(Decoding *found):
     cdef LeafDecoding decoding = LeafDecoding()
     decoding.text = str_of(found.text)
-    decoding.encoding, decoding.why_encoding, decoding.charset, decoding.why_charset = described(found)
+    decoding.encoding, decoding.why_encoding = described(&found.how)
+    decoding.charset, decoding.why_charset = codec_name(found.codec), WHY_CHARSET[found.why_charset]
     return decoding
 
 

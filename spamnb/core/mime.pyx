@@ -32,8 +32,6 @@ cdef struct Walk:
     Multipart[MAX_NESTING] open
     int depth  # multiparts that are open
     Byte[MAX_DELIMITER + 2] sizes  # whether a line of this size can be a delimiter
-    Size blank  # offset of the next blank line of LF alone
-    Size blank_crlf
     Size header_left
     Size dashed_left
 
@@ -54,7 +52,7 @@ cdef int find_leaves(Walk *walk, Mail *mail, Size at) except -1 nogil:
     cdef Size start, end
     memset(walk, 0, sizeof(Walk))
     start_block(mail, &mail.head, at)
-    walk.mail, walk.blank, walk.blank_crlf = mail, NOWHERE, NOWHERE
+    walk.mail = mail
     walk.header_left, walk.dashed_left = MAX_HEADER_BYTES, MAX_DASHED_LINES
     while left > 0 and walk.header_left > ENOUGH_HEADER and 0 <= at < mail.data.size:
         left -= 1
@@ -65,9 +63,9 @@ cdef int find_leaves(Walk *walk, Mail *mail, Size at) except -1 nogil:
             is_first = False
         if is_embedded:
             add_found(walk, literal(b"message/rfc822"), &block, NOWHERE)
-        declared = raw_value(&block, block.content_type)
+        declared = raw_value(&block, CONTENT_TYPE)
         content_type = default
-        if block.content_type >= 0:
+        if block.first[CONTENT_TYPE] >= 0:
             media_type(mail.arena, declared, &content_type)
         # The standard forbids to encode an embedded message; where it is encoded, it is read as a text.
         is_embedded = is_message(content_type) and declared_encoding(&block) == AS_IT_IS
@@ -151,32 +149,14 @@ cdef bint is_textual(Text content_type) noexcept nogil:
 # Header blocks
 
 cdef int next_block(Walk *walk, HeaderBlock *block, Size at) except -1 nogil:
-    """Read the header block at an offset. If it is too long, it ends at a blank line or before two dashes."""
-    cdef Size limit = min(walk.mail.data.size, at + walk.header_left), end, dashes
+    """Read the header block at an offset. If it is too long, it ends at a line end."""
+    cdef Size limit = min(walk.mail.data.size, at + walk.header_left)
     read_block(walk.mail, block, at, limit)
     if block.body < 0:
-        end = next_blank_line(walk, at, &block.body)
-        dashes = find(piece(walk.mail.data, 0, end), literal(b"\n--"), at)
-        if dashes >= 0:
-            block.body = dashes + 1
+        block.body = min(or_end(walk.mail.data, find_byte(walk.mail.data, LF, limit)) + 1, walk.mail.data.size)
+        block.body += byte_at(walk.mail.data, block.body) == LF
     walk.header_left -= min(block.body, limit) - at
     return 0
-
-
-cdef Size next_blank_line(Walk *walk, Size at, Size *after) noexcept nogil:
-    """Return the end of the line before the next blank line, and the start of the line after it."""
-    cdef Text data = walk.mail.data
-    if walk.blank < at:
-        walk.blank = find(data, literal(b"\n\n"), at)
-        walk.blank = walk.blank if walk.blank >= 0 else data.size  # as if found at the end, and not sought again
-    if walk.blank_crlf < at:
-        walk.blank_crlf = find(data, literal(b"\n\r\n"), at)
-        walk.blank_crlf = walk.blank_crlf if walk.blank_crlf >= 0 else data.size
-    if walk.blank <= walk.blank_crlf:
-        after[0] = min(walk.blank + 2, data.size)
-        return walk.blank
-    after[0] = walk.blank_crlf + 3
-    return walk.blank_crlf
 
 
 # Multiparts

@@ -53,7 +53,7 @@ cdef int numbers_of(Mail *mail, Page *pages, Size page_count, Texts *texts, int6
         numbers[HTML_NUMBER] = 1000 * html // chars.all
         numbers[LINKS_NUMBER] = min(links, <Size>MAX_COUNT)
     numbers[RECIPIENTS_NUMBER] = recipients_of(&mail.head)
-    date = first_field(mail, b"date")
+    date = first_field(mail.head.fields, mail.head.count, b"date")
     numbers[HOUR_NUMBER] = hour_of(date.value) if date is not NULL else MISSING
     return 0
 

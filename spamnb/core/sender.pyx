@@ -13,7 +13,7 @@ cdef enum:
     MAX_NAME_WORDS = 50  # of a display name
     MAX_DOMAIN = 80  # characters, of a server's name as well
     MAX_VERDICT = 20
-    MAX_SOUGHT = 320  # bytes of an address; a longer one is sought by Python, in linear time
+    MAX_SOUGHT = 320  # bytes of an address; a longer one is not sought
 
 cdef Tag FROM_TAG = tag_of(literal(b"from:"))
 cdef Tag AUTH_TAG = tag_of(literal(b"auth:"))
@@ -21,10 +21,10 @@ cdef Tag AUTH_TAG = tag_of(literal(b"auth:"))
 
 cdef int add_sender(Features *features, Arena *arena, Field *fields, Size count) except -1 nogil:
     """Count what From says beside Reply-To, and what the server found about it."""
-    cdef Field *sender = first_named(fields, count, b"from")
-    cdef Field *reply_to = first_named(fields, count, b"reply-to")
-    cdef Field *to = first_named(fields, count, b"to")
-    cdef Field *results = first_named(fields, count, b"authentication-results")
+    cdef Field *sender = first_field(fields, count, b"from")
+    cdef Field *reply_to = first_field(fields, count, b"reply-to")
+    cdef Field *to = first_field(fields, count, b"to")
+    cdef Field *results = first_field(fields, count, b"authentication-results")
     cdef Text address = nothing(), answered, domain = nothing(), other
     if sender is not NULL:
         address_in(arena, sender.value, &address)
@@ -42,16 +42,6 @@ cdef int add_sender(Features *features, Arena *arena, Field *fields, Size count)
     if results is not NULL:
         add_results(features, arena, results.value, domain)
     return 0
-
-
-cdef Field *first_named(Field *fields, Size count, const char *name) noexcept nogil:
-    """Return the first field of a name, NULL if there is none."""
-    cdef Text sought = literal(name)
-    cdef Size at
-    for at in range(count):
-        if equal(fields[at].name, sought):
-            return &fields[at]
-    return NULL
 
 
 cdef int address_in(Arena *arena, Text value, Text *result) except -1 nogil:
@@ -73,10 +63,7 @@ cdef bint names_address(Arena *arena, Text value, Text address) except -1 nogil:
     """Tell whether an address, in lower case, stands in a header."""
     cdef Text text
     lower_text(arena, value, &text)
-    if address.size > MAX_SOUGHT:
-        with gil:
-            return bytes_of(address) in bytes_of(text)
-    return find(text, address, 0) >= 0
+    return address.size <= MAX_SOUGHT and find(text, address, 0) >= 0
 
 
 cdef int domain_of(Arena *arena, Text address, Text *result) except -1 nogil:
@@ -112,7 +99,7 @@ cdef int domain_in_ascii(Arena *arena, Text domain, Text *result) except -1 nogi
 cdef int add_results(Features *features, Arena *arena, Text value, Text domain) except -1 nogil:
     """Count each method with its result, whether it looked at the sender's domain, and who says so."""
     cdef Text plain, by, result, sender
-    cdef Texts found  # sorted, each once
+    cdef Texts found  # each once
     cdef Size at, number
     cdef bint is_verified = False
     cdef Writer verified
@@ -131,7 +118,7 @@ cdef int add_results(Features *features, Arena *arena, Text value, Text domain) 
         put(&verified, domain)
         put_literal(&verified, b",by=")
         put(&verified, by)
-        add_sorted(arena, &found, written(&verified))
+        add_once(arena, &found, written(&verified))
     for number in range(found.count):
         add_token(features, &AUTH_TAG, found.items[number], HEAD, 1)
     return 0
@@ -184,7 +171,7 @@ cdef bint add_result(Arena *arena, Texts *found, Text result, Text sender, Text 
         put_literal(&token, b",aligned")
     put_literal(&token, b",by=")
     put(&token, by)
-    add_sorted(arena, found, written(&token))
+    add_once(arena, found, written(&token))
     return is_aligned and is_(verdict, b"pass")
 
 
@@ -206,24 +193,13 @@ cdef bint is_alphabetic(Text text) noexcept nogil:
     return text.size > 0
 
 
-cdef int add_sorted(Arena *arena, Texts *texts, Text text) except -1 nogil:
-    """Put a text where it belongs in a short sorted list, unless it is there."""
-    cdef Size at = texts.count, number
-    while at > 0 and is_before(text, texts.items[at - 1]):
-        at -= 1
-    if at > 0 and equal(text, texts.items[at - 1]):
-        return 0
-    add_text(arena, texts, text)
-    for number in range(texts.count - 1, at, -1):
-        texts.items[number] = texts.items[number - 1]
-    texts.items[at] = text
-    return 0
-
-
-cdef bint is_before(Text text, Text other) noexcept nogil:
-    """Tell whether a text comes before another by its characters; UTF-8 has their order."""
-    cdef int order = memcmp(text.at, other.at, min(text.size, other.size))
-    return order < 0 or (order == 0 and text.size < other.size)
+cdef int add_once(Arena *arena, Texts *texts, Text text) except -1 nogil:
+    """Put a text into a short list, unless it is there."""
+    cdef Size at
+    for at in range(texts.count):
+        if equal(text, texts.items[at]):
+            return 0
+    return add_text(arena, texts, text)
 
 
 cdef int spaced_out(Arena *arena, Text result, Text *to) except -1 nogil:

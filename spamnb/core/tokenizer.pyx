@@ -147,7 +147,7 @@ cdef int render_pages(Mail *mail, Page *pages, Size *page_count) except -1 nogil
 
 cdef int add_head(Features *features, WordRules *words, Mail *mail) except -1 nogil:
     """Count the tokens of the headers, and the subjects of embedded messages; the subject stays in any flood."""
-    cdef Field *field = first_field(mail, b"subject")
+    cdef Field *field = first_field(mail.head.fields, mail.head.count, b"subject")
     cdef Text subject = nothing()
     cdef Tag tag = tag_of(literal(b"subject:"))
     features.left = MAX_OF_A_KIND + 1

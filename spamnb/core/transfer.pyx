@@ -5,8 +5,6 @@
 # Every step is linear in the body. No result is larger than the body.
 
 cdef enum:
-    MAX_ENCODED_LINES = 200_000  # looked at one by one; what follows is one more line
-    MAX_BASE64_BLOCKS = 100_000  # each with an end of its own
     LONG_BASE64_LINE = 40  # one character in eight may be no letter of base64
     SHORT_BASE64 = 24  # letters where it is declared: so few must decode to UTF-8
     UNDECLARED_BASE64 = 60  # letters: less are base64 only where it is declared
@@ -20,14 +18,6 @@ cdef enum:  # why a body is not encoded as declared
     IS_NOT_BASE64 = 4
     IS_PARTLY_QUOTED = 5
     IS_NOT_QUOTED = 6
-
-
-cdef struct Undone:  # a body as it was before it was encoded
-    Text data
-    int encoding  # found first: AS_IT_IS, BASE64, QUOTED
-    int other_encoding  # found besides; NOWHERE if none
-    int why  # it is not as declared
-    Size high_bytes  # above 0x7f, if that is why
 
 
 cdef int undo(Arena *arena, Text body, int declared, bint is_text, Undone *result) except -1 nogil:
@@ -52,15 +42,13 @@ cdef int decode_base64(Arena *arena, Text text, Text *result) except -1 nogil:
 
 cdef int decode_blocks(Arena *arena, Text text, Text *result) except -1 nogil:
     """Decode base64, perhaps several pieces of it, one after the other."""
-    cdef Size at = 0, end, blocks = 0, size = 0
+    cdef Size at = 0, end, size = 0
     cdef Byte *to
-    text = stripped(text, b" \t\n\v\f\r")
     to = <Byte *>allot(arena, text.size)
     while at < text.size:
-        end = find(text, literal(b"=\n"), at) if blocks < MAX_BASE64_BLOCKS else NOWHERE
-        blocks += 1
-        size += base64_into(piece(text, at, or_end(text, end)), to + size)
-        at = or_end(text, end) + 2
+        end = or_end(text, find(text, literal(b"=\n"), at))
+        size += base64_into(piece(text, at, end), to + size)
+        at = end + 2
     result.at, result.size = to, size
     return 0
 
@@ -96,30 +84,26 @@ cdef int decode_quoted(Arena *arena, Text text, int sign, bint is_header, Text *
 
 
 cdef int undo_base64(Arena *arena, Text body, bint is_text, Undone *result) except -1 nogil:
-    cdef Size others = 0, breaks = 0, at
-    cdef bint is_break, is_whole, reads_as_prose
-    cdef int byte
-    cdef Text decoded
-    if not is_text and is_ascii(body):
+    body = stripped(body, b" \t\n\v\f\r")
+    if is_all_base64(body) if is_text else is_ascii(body):
         return decode_blocks(arena, body, &result.data)
-    for at in range(body.size):
-        byte = byte_at(body, at)
-        is_break = byte == 10 or byte == 13
-        breaks += is_break
-        others += BASE64_VALUE[<Byte>byte] == NOT_BASE64 and byte != 61 and not is_break
-    is_whole = (body.size - breaks) % 4 == 0 or body.size > CERTAIN_BASE64
-    reads_as_prose = is_text and is_prose(body)
-    if is_whole and not others and not reads_as_prose:
-        return decode_blocks(arena, body, &result.data)
-    if others * 4 <= body.size and not reads_as_prose and not contains(body, b"=\n"):
-        decode_base64(arena, body, &decoded)
-        if is_clean_utf8(decoded):
-            result.data = decoded
-            return 0
     if is_text:
         return undo_lines(arena, body, BASE64, result)
     result.encoding = AS_IT_IS
     return 0
+
+
+cdef bint is_all_base64(Text body) noexcept nogil:
+    """Tell whether a body has only letters of base64, in whole groups of four or very many, and is no prose."""
+    cdef Size at, letters = 0
+    cdef int byte
+    for at in range(body.size):
+        byte = byte_at(body, at)
+        if byte != 10 and byte != 13:
+            if BASE64_VALUE[<Byte>byte] == NOT_BASE64 and byte != c"=":
+                return False
+            letters += 1
+    return (letters % 4 == 0 or letters > CERTAIN_BASE64) and not is_prose(body)
 
 
 cdef int undo_quoted(Arena *arena, Text body, bint is_text, Undone *result) except -1 nogil:
@@ -132,14 +116,14 @@ cdef int undo_quoted(Arena *arena, Text body, bint is_text, Undone *result) exce
 cdef int undo_lines(Arena *arena, Text body, int declared, Undone *result) except -1 nogil:
     """Decode the blocks of lines that are encoded; others stay as they are."""
     cdef int encoding = declared if declared != AS_IT_IS else BASE64, used
-    cdef Size start = 0, end, copied = 0, lines = 0
+    cdef Size start = 0, end, copied = 0
     cdef bint may_be = False
     cdef Text decoded
     cdef Writer to
     start_writer(&to, arena, 0)
     result.encoding = result.other_encoding = NOWHERE
     while start <= body.size:
-        end = end_of_lines(body, start, encoding, &lines, &may_be)
+        end = end_of_lines(body, start, encoding, &may_be)
         used = AS_IT_IS
         if may_be and undo_block(arena, piece(body, start, end), declared, &decoded):
             used = encoding
@@ -169,23 +153,17 @@ cdef int undo_lines(Arena *arena, Text body, int declared, Undone *result) excep
     return 0
 
 
-cdef Size end_of_lines(Text body, Size at, int encoding, Size *lines, bint *may_be) noexcept nogil:
+cdef Size end_of_lines(Text body, Size at, int encoding, bint *may_be) noexcept nogil:
     """Return where lines end of which all may be encoded as the first, or none may be."""
-    cdef Size end = end_of_line(body, at, lines[0]), next
-    may_be[0] = may_be_encoded(piece(body, at, end), encoding)
-    lines[0] += 1
-    while end < body.size:
-        next = end_of_line(body, end + 1, lines[0])
-        if may_be_encoded(piece(body, end + 1, next), encoding) != may_be[0]:
+    cdef Text line = until(body, c"\n", at)
+    may_be[0] = may_be_encoded(line, encoding)
+    at += line.size
+    while at < body.size:
+        line = until(body, c"\n", at + 1)
+        if may_be_encoded(line, encoding) != may_be[0]:
             break
-        lines[0] += 1
-        end = next
-    return end
-
-
-cdef inline Size end_of_line(Text body, Size at, Size lines) noexcept nogil:
-    cdef Size end = find_byte(body, 10, at) if lines < MAX_ENCODED_LINES else NOWHERE
-    return end if end >= 0 else body.size
+        at += 1 + line.size
+    return at
 
 
 cdef inline bint may_be_encoded(Text line, int encoding) noexcept nogil:
@@ -264,7 +242,7 @@ cdef bint is_like_base64(Text block) noexcept nogil:
 
 cdef int undo_quoted_block(Arena *arena, Text block, Text *result) except -1 nogil:
     """Decode quoted-printable; return whether there is any. Other lines stay as they are."""
-    cdef Size at = 0, end
+    cdef Size at = 0
     cdef Text line, decoded
     cdef Writer to
     decode_quoted(arena, block, c"=", False, result)
@@ -274,13 +252,12 @@ cdef int undo_quoted_block(Arena *arena, Text block, Text *result) except -1 nog
     if not is_quoted(block, result[0]):
         start_writer(&to, arena, block.size)
         while at <= block.size:
-            end = end_of_line(block, at, 0)
-            line = piece(block, at, end)
+            line = until(block, c"\n", at)
             decode_quoted(arena, line, c"=", False, &decoded)
             put(&to, decoded if is_quoted(line, decoded) else line)
-            if end < block.size:
+            at += line.size + 1
+            if at <= block.size:
                 put_byte(&to, 10)
-            at = end + 1
         result[0] = written(&to)
     return not equal(result[0], block)
 

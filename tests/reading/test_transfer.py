@@ -10,7 +10,6 @@ from spamnb.core.native import undo_transfer
 
 PLAIN, BASE64, QUOTED = "8bit", "base64", "quoted-printable"
 BOTH, BOTH_REVERSED = f"{BASE64} and {PLAIN}", f"{PLAIN} and {BASE64}"
-MAX_BLOCKS = 100_000  # of base64, each with an end of its own
 UNDECLARED, CERTAIN = 60, 120  # letters of base64 that is not declared: at least; hardly ever by chance
 
 
@@ -46,15 +45,14 @@ def found(body: bytes, declared: str) -> tuple[bytes, str]:
         *((word, word, PLAIN) for word in (b"Hi", b"test", b"word", b"hello", b"Hello", b"Best\nregards")),
         (b"xOO6ww==", "你好".encode("gb18030"), BASE64),
         *((body, body, PLAIN) for body in NEITHER),
-        # cut off, or with other characters in it
+        # with other characters in it
         (encoded(ENGLISH)[:30] + b"!*" + encoded(ENGLISH)[30:], ENGLISH, BASE64),
-        (b"SGVsbG8s IGhvdyBh cmUgeW91", b"Hello, how are you", BASE64),
         # a footer
         (encoded(CHINESE) + b"\n" + FOOTER, CHINESE + b"\n" + FOOTER, BOTH),
         (FOOTER + b"\n\n" + encoded(CHINESE), FOOTER + b"\n\n" + CHINESE, BOTH_REVERSED),
         # several blocks
         (encoded(ENGLISH) + b"\n" + encoded(ENGLISH), ENGLISH * 2, BASE64),
-        (b"QUI=\n" * (MAX_BLOCKS + 5), b"AB" * (MAX_BLOCKS + 1), BASE64),
+        (b"QUI=\n" * 1000, b"AB" * 1000, BASE64),
     ],
 )
 def test_declared_base64(body: bytes, text: bytes, encoding: str) -> None:
