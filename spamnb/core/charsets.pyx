@@ -104,16 +104,22 @@ cdef (Forms *)[MAX_CODECS] SINGLE_BYTE_FORMS  # NULL until they are needed
 
 
 cdef int fill_codecs() except -1:
-    cdef dict known = {name: name for name in CODECS[1:]} | PYTHON_ALIASES | MORE_ALIASES
-    cdef dict number_of = {name: number for number, name in enumerate(CODECS)}, families = {}
+    cdef dict aliases, number_of = {name: number for number, name in enumerate(CODECS)}, families = {}
+    cdef list names = []
     cdef int number
+    cdef str alias, name
     for name, number in number_of.items():
         CODEC_KINDS[number] = kind_of(name)
         CODEC_FAMILIES[number] = families.setdefault(name[:6], number)
-    known = {alias.encode(): number_of[SUPERSETS.get(name, name)] for alias, name in known.items() if name in number_of}
-    for number, codec in enumerate(known.values()):
-        CHARSET_CODECS[number] = codec
-    return fill_names(&CHARSET_NAMES, list(known))
+    number_of |= {name: number_of[superset] for name, superset in SUPERSETS.items()}
+    # What is in two of them is found as the first says.
+    for aliases in (MORE_ALIASES, PYTHON_ALIASES, {name: name for name in CODECS[1:]}):
+        for alias, name in aliases.items():
+            number = number_of.get(name, NOWHERE)
+            if number != NOWHERE:
+                CHARSET_CODECS[len(names)] = number
+                names.append(alias.encode())
+    return fill_names(&CHARSET_NAMES, names)
 
 
 cdef int kind_of(str name) except -1:

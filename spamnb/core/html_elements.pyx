@@ -52,21 +52,21 @@ cdef struct ElementKind:
     bint gap_at_any_end  # even if none is open
 
 
-LINE_GAPS = (
+LINE_GAPS = frozenset((
     b"address article aside blockquote br button caption center dd details dialog dir div dl dt "
     b"fieldset figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 header hr legend "
     b"li listing main marquee menu nav ol optgroup option p plaintext pre section select summary table "
     b"tbody textarea tfoot thead title tr ul xmp"
-).split()
-VOID = (
+).split())
+VOID = frozenset((
     b"area base basefont bgsound br col embed frame hr img image input keygen link meta param source track wbr"
-).split()
-ENDED_BY_NEXT = b"p li dt dd option tr td th a".split()
+).split())
+ENDED_BY_NEXT = frozenset(b"p li dt dd option tr td th a".split())
 RAW = {b"script": RAW_DROPPED, b"style": RAW_DROPPED, b"title": RAW_HIDDEN, b"iframe": RAW_HIDDEN,
        b"noframes": RAW_HIDDEN, b"textarea": RAW_SHOWN, b"xmp": RAW_SHOWN}
-ROLES = b"html body a img input style".split()
-BEFORE_TEXT = b"html head meta title style link base script".split()
-ELEMENTS = [b"", *dict.fromkeys([*LINE_GAPS, *VOID, *ENDED_BY_NEXT, *RAW, *ROLES, *BEFORE_TEXT])]
+ROLES = {name: number + 1 for number, name in enumerate(b"html body a img input style".split())}
+BEFORE_TEXT = frozenset(b"html head meta title style link base script".split())
+ELEMENTS = [b"", *{*LINE_GAPS, *VOID, *ENDED_BY_NEXT, *RAW, *ROLES, *BEFORE_TEXT}]
 ATTRIBUTES = (
     b"href action formaction src background bgcolor color hidden style text alt type value media class id"
 ).split()
@@ -80,7 +80,7 @@ cdef ElementKind element_kind(bytes name):
     kind.gap = 9 if name in (b"td", b"th") else 10 if name in LINE_GAPS else 0
     kind.followed = NEVER_FOLLOWED if name in VOID else ALWAYS_FOLLOWED if kind.gap else FOLLOWED_IF_STYLED
     kind.raw = RAW.get(name, 0)
-    kind.role = ROLES.index(name) + 1 if name in ROLES else 0
+    kind.role = ROLES.get(name, 0)
     kind.before_text = name in BEFORE_TEXT
     kind.ended_by_next = name in ENDED_BY_NEXT
     kind.gap_at_any_end = name in (b"br", b"p")

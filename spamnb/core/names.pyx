@@ -25,15 +25,16 @@ cdef list known_names = []  # keeps the bytes that the tables are of
 
 cdef int fill_names(NameTable *table, list names) except -1:
     """Fill a table with names, numbered in their order."""
-    cdef Size slot
+    cdef Size slot, number
+    cdef Text name
     known_names.append(names)
     if len(names) > MAX_TABLE_NAMES:
         raise ValueError(names)
     memset(table, 0, sizeof(NameTable))
-    for number, name in enumerate(names):
-        table.names[<Size>number] = text_of(name)
-        table.sizes[(name[0] if name else 0) & 31] |= 1u << min(len(name), 31)
-        slot = hash_of(text_of(name), HASH_SEED) & (TABLE_SLOTS - 1)
+    for number in range(len(names)):
+        name = table.names[number] = text_of(names[number])
+        table.sizes[byte_at(name, 0) & 31] |= 1u << min(name.size, <Size>31)
+        slot = hash_of(name, HASH_SEED) & (TABLE_SLOTS - 1)
         while table.slots[slot]:
             slot = (slot + 1) & (TABLE_SLOTS - 1)
         table.slots[slot] = number + 1
