@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     Option = tuple[str, str, str]  # its names, what its value is called (a flag has none), its help
 
 # The options that recipes use, for deliveries and for click: a call with these alone, of one message on
-# standard input, is run at once; any other call is click's.
+# standard input or in a file, is run at once; any other call is click's.
 HAM_HELP = "Ham; may be repeated. - is standard input."
 SPAM_HELP = "Spam; may be repeated."
 MODEL_HELP = "Model file, if not $SPAMNB_MODEL or the configured one."
@@ -112,11 +112,13 @@ class ClassifyCommand:
         self.layered = not no_base
         self.history = open_history(history, self.configuration)
 
-    def run(self) -> int:
-        """Judge the message on standard input."""
+    def run(self, path: str = "-") -> int | None:
+        """Judge the message on standard input or in a file; None if it takes more to read it, or a table."""
+        raw = read_stdin() if path == "-" else self.read_file(path)
+        if raw is None:
+            return None
         from spamnb.model import Model
 
-        raw = read_stdin()
         try:
             try:
                 judged = self.judge(Model.open(self.model, layered=self.layered), raw)
@@ -131,7 +133,14 @@ class ClassifyCommand:
             if verdict is None:
                 raise
             judged = verdict, envelope
-        return self.answer(*judged, raw, "-")
+        return self.answer(*judged, raw, path)
+
+    def read_file(self, path: str) -> bytes | None:
+        """Read the only message of a file; None for a terminal, or if it is to be passed on as it is."""
+        from spamnb.delivery.only_message import read_only_message
+
+        is_for_others = self.passthrough or (os.isatty(STDOUT) and not self.json)
+        return None if is_for_others else read_only_message(path)
 
     def fall_back(self, error: SpamnbError) -> None:
         """Go on with the other model after an error of the first, and say so; raise it if there is none.
@@ -275,11 +284,11 @@ class LearnCommand:
         except SpamnbError:
             return True  # learning will report what is wrong
 
-    def run_on_stdin(self) -> int | None:
-        """Learn the message on standard input; None if there may be several, or the model has to change."""
+    def run_on(self, path: str) -> int | None:
+        """Learn the only message of a file; None if there may be several, or the model has to change."""
         from spamnb.delivery.only_message import read_only_message
 
-        raw = read_only_message("-") if self.fits_journal else None
+        raw = read_only_message(path) if self.fits_journal else None
         return None if raw is None else self.run(raw)
 
     def run(self, raw: bytes) -> int:
@@ -332,22 +341,31 @@ def parse(arguments: list[str]) -> "Callable[[], int | None] | None":
     if command == "classify":
         options = options_of(CLASSIFY, arguments[1:])
         if options is not None:
-            return ClassifyCommand(**options).run
+            path = options.pop("path", "-")
+            message = ClassifyCommand(**options)
+            return lambda: message.run(path)
     elif command == "train":
         options = options_of(TRAIN, arguments[1:]) or {}
-        for label in ("ham", "spam"):
-            if options.get(label) == "-" and options.keys() <= {label, "model"}:
-                return LearnCommand(label, options.get("model")).run_on_stdin
+        for label in LABELS:
+            if label in options and options.keys() <= {label, "model"}:
+                lesson, source = LearnCommand(label, options.get("model")), options[label]
+                return lambda: lesson.run_on(source)
     return None
 
 
 def options_of(table: "tuple[Option, ...]", arguments: list[str]) -> "dict[str, Any] | None":
-    """Read arguments, each an option of the table; None if one is not, or is there twice."""
+    """Read arguments, each an option of the table, and one `path`; None if one is not, or is there twice."""
     options: dict[str, Any] = {}
     known = {name: (names.rpartition("--")[2], value) for names, value, _ in table for name in names.split()}
     rest = arguments[::-1]
     while rest:
-        name, equals, given = rest.pop().partition("=")
+        word = rest.pop()
+        if word[:1] != "-":
+            if not word or "path" in options:
+                return None
+            options["path"] = word
+            continue
+        name, equals, given = word.partition("=")
         option, value = known.get(name, ("", ""))
         option = option.replace("-", "_")
         if not option or option in options or (equals and not (value and name.startswith("--"))):

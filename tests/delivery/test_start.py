@@ -19,8 +19,10 @@ HEAVY = (
 ).split()
 START = "import sys; from spamnb.__main__ import main; sys.exit(main())"  # what the start script does
 DELIVERIES = [
-    ["classify", "-p", "-e"],
-    ["classify", "-p", "--reasons"],
+    "classify -p -e",
+    "classify -p --reasons",
+    "classify -e FILE",
+    "train --spam FILE",
 ]
 
 
@@ -36,10 +38,11 @@ def already(spamnb):
     return imported(spamnb, "pass")
 
 
-@pytest.mark.parametrize("arguments", DELIVERIES, ids=" ".join)
-def test_a_delivery_loads_nothing_heavy(spamnb, own, mail, already, arguments):
+@pytest.mark.parametrize("line", DELIVERIES)
+def test_a_delivery_loads_nothing_heavy(spamnb, own, mail, already, line):
     """With a journal, too."""
     spamnb("train", "--spam", "-", "--model", own, stdin=b"Subject: one more\n\nviagra\n").succeeds()
+    arguments = line.replace("FILE", f"{mail.spam}/03").split()
     loaded = imported(spamnb, START, *arguments, "--model", own, stdin=mail.messages["spam"])
     assert "spamnb" in loaded
     assert loaded.isdisjoint(set(HEAVY) - already)
@@ -76,6 +79,19 @@ def test_both_ways_to_classify_are_one(spamnb, mail, flags, message):
     plain = spamnb.afresh("classify", *flags, stdin=mail.messages[message])
     assert spamnb("classify", *flags, "-", stdin=mail.messages[message]) == plain
     assert plain.code == (["spam", "ham", "unsure"].index(message) if {"-e", "--exit-code"} & {*flags} else 0)
+
+
+@pytest.mark.parametrize("flags", [[], ["-p"], ["-e"], ["--json"]], ids=" ".join)
+def test_both_ways_to_classify_a_file_are_one(spamnb, mail, tmp_path, flags):
+    """With --jobs it comes through the command line. A message, a mailbox of one, one of two, and no mail."""
+    message = mail.messages["spam"]
+    (tmp_path / "message").write_bytes(message)
+    (tmp_path / "one.mbox").write_bytes(ENVELOPE + message)
+    (tmp_path / "two.mbox").write_bytes(2 * (ENVELOPE + message + b"\n"))
+    (tmp_path / "empty").touch()
+    for name in ("message", "one.mbox", "two.mbox", "empty", ".", "missing"):
+        command = "classify", *flags, tmp_path / name
+        assert spamnb.afresh(*command) == spamnb(*command, "--jobs", "1"), name
 
 
 def test_both_ways_to_learn_are_one(spamnb, own, mail):
