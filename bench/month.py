@@ -5,6 +5,7 @@ python bench/month.py FOLDER    makes FOLDER/model.msgpack and FOLDER/history, a
 
 import os
 import random
+import re
 import shutil
 import sys
 import time
@@ -52,6 +53,7 @@ def make(folder: Path, now: float) -> None:
     arrived = mail[LEARNED[-1][2] :][:ARRIVED]
     for number, (_, data) in enumerate(arrived):
         arrival = now - 30 * DAY * (1 - number / len(arrived))
+        data = dated(data, arrival)
         log.append(data, judge.classify(data), model, SOURCES[number % 2], now=arrival)
     del os.environ["SOURCE_DATE_EPOCH"]
     with History.open(str(folder / "history")) as history:
@@ -60,6 +62,17 @@ def make(folder: Path, now: float) -> None:
             truth = arrived[entry.id - 1][0]  # as they arrived, so they were gathered
             if entry.time < now - LOOKED_UNTIL * DAY and entry.verdict != truth:
                 correct(history, [entry.id], truth)
+
+
+def dated(data: bytes, when: float) -> bytes:
+    """Give a message a date, in the time zone that it had, which is evidence."""
+    found = re.search(rb"(?m)^Date:.*?([+-]\d\d)?(\d\d)?[^\d\n]*$", data)
+    if not found:
+        return data
+    there = time.gmtime(when + 3600 * int(found[1] or 0))
+    zone = (found[1] or b"+00") + b"00"
+    header = time.strftime("Date: %a, %d %b %Y %H:%M:%S ", there).encode() + zone
+    return data[: found.start()] + header + data[found.end() :]
 
 
 if __name__ == "__main__":

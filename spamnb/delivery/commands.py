@@ -173,7 +173,7 @@ class ClassifyCommand:
         if self.says_why:
             from spamnb.inspection.in_words import because, reasons_in_words
 
-            found = reasons_in_words(model, message, features, score, verdict.label)
+            found = reasons_in_words(model, message, features, score, verdict)
             verdict.why = [because(model, score, verdict)] if verdict.reason else []
             verdict.why += map(str, found[: MOST_REASONS - len(verdict.why)])
         return verdict, envelope

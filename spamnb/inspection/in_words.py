@@ -103,14 +103,14 @@ def why_in_words(
     """Return the sentence, and the reasons for the verdict, the strongest first; if unsure, of both sides."""
     label = plain_label(verdict.label)
     sentence = f"{label[:1].upper()}{label[1:]}: {because(model, score, verdict)}."
-    return sentence, reasons_in_words(model, message, features, score, verdict.label)
+    return sentence, reasons_in_words(model, message, features, score, verdict)
 
 
 def short_reasons(
     model: Model, message: Message, features: FeatureSet, score: Score, verdict: Verdict
 ) -> list[str]:
     """Return at most two reasons for a line of a list."""
-    found = reasons_in_words(model, message, features, score, verdict.label)
+    found = reasons_in_words(model, message, features, score, verdict)
     if verdict.label != UNSURE and not verdict.reason:
         return [reason.text for reason in found[:2]]
     if verdict.is_spam is False:  # of several labels
@@ -125,7 +125,7 @@ def because(model: Model, score: Score, verdict: Verdict) -> str:
         return BY_SENDER.get(verdict.reason.partition("=")[0], "by its sender")
     if not model.can_judge or (model.cutoffs and model.cutoffs.spam == float("inf")):
         return "too little mail was learned to judge by"
-    toward, against = compared_labels(score, verdict.label)
+    toward, against = compared_in_words(score, verdict)
     likes = [like(score.labels, k, toward, against) for k in (against, toward)]
     if verdict.label == UNSURE and verdict.is_spam is False:
         return f"not spam, but as much like {likes[0]} as like {likes[1]}"
@@ -158,11 +158,18 @@ def like(labels: Sequence[str], label: int, *compared: int) -> str:
     return MAIL_KEPT if is_about_spam or name == HAM else f"mail in {name}"
 
 
+def compared_in_words(score: Score, verdict: Verdict) -> tuple[int, int]:
+    """Return the two labels that are compared: where the question is whether it is spam, that is one."""
+    is_about_spam = verdict.is_spam is None and SPAM in score.labels
+    return compared_labels(score, SPAM if is_about_spam else verdict.label)
+
+
 def reasons_in_words(
-    model: Model, message: Message, features: FeatureSet, score: Score, label: str
+    model: Model, message: Message, features: FeatureSet, score: Score, verdict: Verdict
 ) -> list[ReasonInWords]:
-    """Return the strongest reasons for a label; for another than the two compared, as unsure, of both."""
-    toward, against = compared_labels(score, label)
+    """Return the strongest reasons for the verdict; if unsure, for both labels compared."""
+    toward, against = compared_in_words(score, verdict)
+    label = verdict.label
     sign = {score.labels[against]: -1, score.labels[toward]: 1}.get(label, 0)
     topics: dict[tuple[str, bool], list[tuple[float, str, Evidence]]] = {}
     for adds, item in strongest(model, score, toward, against):

@@ -31,6 +31,7 @@ LONGEST_NAME = 40  # characters of a charset that a message declares
 LONGEST_HEADER = 2000  # characters; what is longer is cut
 INDENT = 8  # spaces in a row that are kept
 
+_GAPS = re.compile(r"\s+")  # of HTML, also lines of nothing but no-break spaces
 _SPACES = re.compile(r"(\s+)", re.ASCII)  # other spaces are left to the tokenizer
 _WORD = re.compile(r"([0-9A-Za-z'$!_\x80-\U0010ffff-]+)")
 
@@ -121,7 +122,7 @@ def marked_sections(
 
 def collapse_spaces(text: str) -> str:
     """Leave no more than one empty line at a time, none at the ends, and no wide gaps."""
-    return _SPACES.sub(lambda run: collapse_run(run[0]), text).strip("\n")
+    return _GAPS.sub(lambda run: collapse_run(run[0]), text).strip("\n")
 
 
 def collapse_run(spaces: str) -> str:

@@ -89,7 +89,10 @@ def reasons_section(why: Explanation) -> Markup | None:
 def headlines(why: Explanation) -> Markup:
     verdict = why.verdict
     likely = sorted(verdict.probabilities.items(), key=lambda item: -item[1])[:PROBABILITIES_SHOWN]
-    ranked = [(" · " if at else None, label_text(name), " ", share(p)) for at, (name, p) in enumerate(likely)]
+    ranked = [
+        (" · " if at else None, label_text(plain_label(name)), " ", share(p))
+        for at, (name, p) in enumerate(likely)
+    ]
     of_tokens = f"tokens, word pairs and byte runs; the message has {count(len(why.features.tokens))} tokens"
     cards = (
         card("Score", signed(verdict.score), why.rule),
@@ -122,7 +125,7 @@ def evidence_section(why: Explanation, ids: Mapping[str, str]) -> Markup:
 def place_table(
     why: Explanation, name: str, reasons: Sequence[Reason], ids: dict[str, str], largest: float
 ) -> Markup | None:
-    columns = ("token", *(f"in {label}" for label in why.column_labels), "weight", "adds", "")
+    columns = ("token", *map(plain_label, why.column_labels), "weight", "adds", "")
     rows = [reason_row(why, reason, ids.pop(reason.token, None), largest) for reason in reasons[:MOST]]
     total = signed(sum(reason.adds for reason in reasons))
     title = f"{name.capitalize()}: {counted(len(reasons), 'token')}, {total}"

@@ -101,7 +101,7 @@ def only_choice(model: Model) -> str:
     few = " and ".join(f"{count(messages)} {plain_mail(label)}" for label, messages in learned)
     return (
         f"There is but one choice: with {few} learned, all others would judge the same. "
-        "They come apart as you mark more mail, of the kind of which there is less above all."
+        "They come apart as more is learned: mark some mail of each kind."
     )
 
 

@@ -15,7 +15,7 @@ from spamnb.pages.colours import colour_of_label
 from spamnb.pages.elements import Markup, element, untrusted
 from spamnb.pages.formats import count
 from spamnb.pages.parts import label_text, subject_text, verdict_text
-from spamnb.review.context import PageContext, choices, hidden, note, url
+from spamnb.review.context import PageContext, choices, heading, hidden, note, url
 from spamnb.store.stored_model import labels_of
 
 SHOWN = 50  # messages of a page; the script loads the next as they are needed
@@ -25,10 +25,10 @@ LONGEST_SEARCH = 200
 ORDERS = {"doubt": "doubtful first", "date": "newest first"}
 FOLDER = "folder"  # asked for as a verdict: what is no spam, but unsure of its folder
 WAYS_IN = (
-    ("IMAP: in imap.toml, then again", "history = true", "spamnb imap run"),
+    ("IMAP: in imap.toml", "history = true"),
     ("procmail: in .procmailrc", "| spamnb classify -p --history"),
     ("A server", "spamnb serve --history"),
-    ("A mailbox that you have", "spamnb classify --history MAILBOX"),
+    ("Mail that you have, once", "spamnb classify --history MAILBOX"),
 )
 KEYS = (
     ("j k", "next, previous"),
@@ -44,6 +44,8 @@ KEYS = (
 
 
 def inbox_page(context: PageContext) -> str:
+    if not context.history.entries("time", limit=1):
+        return context.page("To review", heading("To review"), ways_in())
     order, asked = list_asked(context)
     after, at = context.query.get("after"), context.query.get("at", "")
     earlier = None
@@ -54,11 +56,8 @@ def inbox_page(context: PageContext) -> str:
     else:
         entries = context.history.entries(order, **asked, limit=SHOWN, after=after)
     labels = known_labels(context.model_path)
-    if entries:
-        listed = listed_messages(context, entries, labels, order)
-    else:
-        is_part = after or any(context.filters.values())
-        listed = note("Nothing here is of that kind.") if is_part else ways_in()
+    nothing = note("Nothing here is of that kind.")
+    listed = listed_messages(context, entries, labels, order) if entries else nothing
     more = None
     if len(entries) >= SHOWN:
         next_page = url("/", **context.filters, after=entries[-1].cursor)
@@ -87,8 +86,7 @@ def lists(context: PageContext, labels: Sequence[str]) -> Markup | None:
 def ways_in() -> Markup:
     """Tell the one line to write for each way that mail comes in."""
     lines = [
-        element("div", element("dt", where), element("dd", [(element("code", line), " ") for line in each]))
-        for where, *each in WAYS_IN
+        element("div", element("dt", where), element("dd", element("code", line))) for where, line in WAYS_IN
     ]
     words = (
         "No mail yet: the filter has to remember what it judges. Copy one line to where your mail is judged, "

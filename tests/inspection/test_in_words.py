@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from spamnb.core.native import read
 from spamnb.inspection.explanation import explain
-from spamnb.inspection.in_words import MAX_REASONS, is_plain_word, short_reasons
+from spamnb.inspection.in_words import MAX_REASONS, because, is_plain_word, short_reasons
 from spamnb.model import Model
 
 
@@ -62,6 +62,18 @@ def test_several_labels(three, mail):
     assert texts(model, mail.messages["work"])[0] == "Work: text and headers are like mail you keep."
     both = mail.messages["work"].partition(b"\n\n")[0] + b"\n\n" + mail.messages["ham"].partition(b"\n\n")[2]
     assert texts(model, both)[0] == "Unsure: not spam, but as much like mail in work as like mail you keep."
+
+
+def test_is_it_spam_of_several_labels(three, mail):
+    """Spam is one side, though two other labels are likelier."""
+    model = Model.open(three)
+    parts = [mail.messages[name].partition(b"\n\n")[2] for name in ("ham", "work", "spam")]
+    message = read(b"\n\n" + b"".join(parts))
+    features = model.features(message)
+    score = model.score(features)
+    verdict = model.decide(score)
+    verdict.label, verdict.is_spam = "unsure", None
+    assert "spam" in because(model, score, verdict)
 
 
 def test_a_list_decided(judge, mail):
