@@ -201,7 +201,7 @@ def ask_way(last: str | None, is_token_wanted: bool) -> str:
         write_stderr(f"  {number}  {said}\n")
     default = 1 + ways.index(last or ("oauth2" if is_token_wanted else TYPED))
     chosen = click.prompt(
-        "How is spamnb to get the password?", type=click.IntRange(1, len(ways)), default=default, err=True
+        "Where does the password come from?", type=click.IntRange(1, len(ways)), default=default, err=True
     )
     return ways[chosen - 1]
 
@@ -255,12 +255,15 @@ def go_live(account: Account) -> None:
     first = f", beginning with {'this one' if moved == 1 else f'these {moved:,}'}" if moved else ""
     if account.action == MOVE:
         click.echo(f"{name}: spam is moved already")
-    elif agrees(f"Move spam to Junk from now on{first}?", default=False):
+    elif agrees(f"Move spam to {printable(account.junk or 'Junk')} from now on{first}?", default=False):
         change_action(path, name, MOVE)
         (account,) = read_accounts(path, name)
         printer = EventPrinter(as_json=False, private=False, is_brief=True)
         visit(account, printer, dry_run=False, again=True, most=MOST_TRIED)
         printer.end_visit(name)
+        click.echo("A mistake? Move the message to where it belongs: that is learned.")
+        if len(found) == MOST_TRIED:
+            click.echo("Older mail stays where it is; `spamnb imap run --again` judges it, too.")
     else:
         click.echo("Nothing was moved. `spamnb imap setup --live` asks again.")
         return

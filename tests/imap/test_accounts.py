@@ -9,6 +9,7 @@ from keyring.backend import KeyringBackend
 
 from spamnb.errors import SpamnbError
 from spamnb.imap.accounts import Account, read_accounts
+from spamnb.imap.errors import exceptions, explained
 from spamnb.imap.secrets import secret_of, to_keyring
 from spamnb.imap.state import KEPT, Known, State
 
@@ -176,6 +177,15 @@ def test_keyring(config):
         assert "\n" not in str(caught.value)
     finally:
         keyring.set_keyring(before)
+
+
+def test_who_wants_an_app_password_is_told_so():
+    refusal = exceptions.LoginError("[AUTHENTICATIONFAILED] Invalid credentials")
+    for host, page in (("imap.gmail.com", "apppasswords"), ("imap.fastmail.com", "Privacy"), ("x.org", "")):
+        said = str(explained(refusal, Account("home", host, "me", keyring=True), "log in"))
+        assert "login refused" in said
+        assert said.count("takes only an app password") == bool(page)
+        assert page in said
 
 
 def test_a_damaged_state_is_set_aside_and_begun_again(tmp_path, capfd):

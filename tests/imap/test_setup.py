@@ -10,11 +10,11 @@ from helpers.samples import ENOUGH, ham, spam
 from helpers.screens import on_a_terminal
 
 LONG_AGO = 1_600_000_000
-ADDRESS, PLACE, WAY, PASSWORD = "mail address", "IMAP server", "get the password?", "password (it is not"
+ADDRESS, PLACE, WAY, PASSWORD = "mail address", "IMAP server", "password come from?", "password (it is not"
 HISTORY, LEARN, MOVE, GO_ON = (
     "Keep what is judged",
     "Learn this mail now?",
-    "Move spam to Junk",
+    "from now on",
     "Go on by itself",
 )
 
