@@ -20,21 +20,24 @@ WITH_PASSWORD = frozenset("asmtp esmtpa esmtpsa utf8smtpa utf8smtpsa lmtpa lmtps
 
 
 def route_of(received: list[str]) -> str:
-    """Return the network that handed a message over, as `192.0.2`, or SUBMITTED; "" if it is unclear."""
+    """Return the network that handed a message over, as `192.0.2.`, or SUBMITTED; "" if it is unclear."""
+    end = SUBMITTED if received else ""
     for value in received[:MAX_HOPS]:
         text = " ".join(value[:MAX_VALUE].lower().split())
-        if not text.startswith("from "):
-            continue  # from a queue of the same server to another
-        client, _, server = text.rpartition(" by ")
+        client, _, server = (" " + text).rpartition(" by ")
         words = [] if '"' in server else uncommented(server).split()
         protocol = words[words.index("with") + 1 :][:1] if "with" in words else []
+        is_within = not WITHIN.isdisjoint(protocol)
+        if not text.startswith("from "):  # from a queue of the same server to another, or by a client unnamed
+            end = end if is_within or not protocol else ""
+            continue
         if not WITH_PASSWORD.isdisjoint(protocol):
             return SUBMITTED
         networks = networks_in(client)
         others = networks - {""}
-        if others or (not networks and WITHIN.isdisjoint(protocol)):
+        if others or not (networks or is_within):
             return others.pop() if len(others) == 1 else ""
-    return SUBMITTED
+    return end
 
 
 def networks_in(text: str) -> set[str]:
@@ -45,6 +48,6 @@ def networks_in(text: str) -> set[str]:
             address = ip_address(word.removeprefix("ipv6:"))
         except ValueError:
             continue
-        network = address.exploded[:14] if address.version == 6 else address.exploded.rpartition(".")[0]
-        found.add("" if address.is_loopback else network)
+        sign = ":" if address.version == 6 else "."
+        found.add("" if address.is_loopback else sign.join([*address.compressed.split(sign)[:3], ""]))
     return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -11,14 +10,13 @@ from spamnb.labels import SPAM
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import chunks_by_label
 from spamnb.reading.envelope import addresses_in, read_envelope
-from spamnb.reading.route import route_of
+from spamnb.reading.route import SUBMITTED, route_of
 from spamnb.senders.people import OWN, People, address_of, ids_in
 
 if TYPE_CHECKING:
     from spamnb.mailboxes.sources import Sources
 
 MAX_VALUE = 64 << 10  # characters of a header that names whom a message goes to
-MOST = 0.5  # of the ham may come by one network, else it is a server of one's own, which tells nothing
 
 
 def lines_of_sent(head: Message) -> Iterator[str]:
@@ -35,18 +33,12 @@ def lines_of_sent(head: Message) -> Iterator[str]:
 def note_people(people: People, sent: Sequence[str], sources: Sources) -> int:
     """Note the people of mail that was sent, and by which networks their ham came; count what is new."""
     new = people.add(line for raw in ham_in({"sent": sent}) for line in lines_of_sent(read_head(raw)))
-    came: Counter[tuple[str, str]] = Counter()
-    for raw in ham_in(sources):
-        envelope = read_envelope(raw)
-        came[address_of(envelope), route_of(envelope.received)] += 1
-    routes: Counter[str] = Counter()
-    for (_, route), times in came.items():
-        routes[route] += times
-    is_known, most = people.lines, MOST * came.total()
+    routes = {(address_of(one), route_of(one.received)) for one in map(read_envelope, ham_in(sources))}
+    noted = people.lines
     return new + people.add(
         f"{address} {route}"
-        for address, route in came
-        if (address in is_known or OWN + address in is_known) and route and routes[route] <= most
+        for address, route in routes
+        if route not in ("", SUBMITTED) and not noted.isdisjoint((address, OWN + address))
     )
 
 

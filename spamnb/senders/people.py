@@ -74,13 +74,20 @@ class People:
     def is_genuine(self, envelope: Envelope, stored: StoredModel) -> bool:
         """Tell whether a message is from its sender: submitted, by their usual route, or authenticated."""
         address, route = address_of(envelope), route_of(envelope.received)
-        is_usual = route == SUBMITTED or (route and f"{address} {route}" in self.lines)
-        return bool(address and (is_usual or is_authenticated(envelope, stored)))
+        is_usual = f"{address} {route}" in self.lines and not brings_spam(route, stored)
+        return address != "" and (route == SUBMITTED or is_usual or is_authenticated(envelope, stored))
 
 
 def address_of(envelope: Envelope) -> str:
     """Address of a sender, as lines have it; "" if it is doubtful that they are the sender."""
     return "" if envelope.is_doubtful else next(iter(candidates(envelope.address)), "")
+
+
+def brings_spam(route: str, stored: StoredModel) -> bool:
+    """Tell whether spam came from a network: it may be an own relay, or one that many may send by."""
+    token = ":".join([*route.split(":")[:2], ""]) if ":" in route else route
+    rows = stored.counts.lookup([fingerprint_of(f"received:{token}".encode())]).values()
+    return SPAM in stored.labels and any(row[stored.labels.index(SPAM)] for row in rows)
 
 
 def is_authenticated(envelope: Envelope, stored: StoredModel) -> bool:

@@ -3,6 +3,8 @@
 from spamnb.core.native import MAX_FIELDS, MAX_HEADER_BYTES
 
 BOSS = "boss@allowed.example"
+# By a program on the machine: nobody forges that from elsewhere.
+SUBMITTED = b"Received: by mx.example.org (Postfix, from userid 1000)\n\tid 1; Mon, 16 Nov 2026 01:02:03\n"
 FORGED_VALUES = [  # of one From
     *(f"x@evil.example (<{BOSS}>)", "<x@evil.example> =?utf-8?q?=3Cboss=40allowed.example=3E?="),
     *("=?utf-8?q?=3Cboss=40allowed.example=3E?= <x@evil.example>", f'"<{BOSS}>"@evil.example'),

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from faults.worlds import state as model_state
 
 from helpers.bad_network import BadNetwork, Weather
+from helpers.forged_senders import SUBMITTED
 from helpers.homes import hand_over
 from helpers.imap_accounts import ImapHome
 from helpers.imap_mailbox import as_on_the_wire, digest
@@ -96,7 +97,7 @@ def offer(n, sender=b"rich@loan.example"):
     )
 
 
-FRIEND = offer(80, b"pal@loan.example")
+FRIEND = SUBMITTED + offer(80, b"pal@loan.example")
 
 
 FIRST = [ham(99), ham(98), *(spam(n) for n in range(90, 96))]

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
+from helpers.forged_senders import SUBMITTED
 from helpers.imap_accounts import folders, move, near, only, places, train
 from helpers.imap_mailbox import digest
 from helpers.letters import letters
@@ -123,7 +124,7 @@ def test_what_goes_to_trash_teaches_nothing(dovecot, home):
 def test_people_one_wrote_to_stay(dovecot, home):
     home.add(dovecot)
     dovecot.append(dovecot.name("Sent"), b"From: bob@example.org\nTo: Win <WIN@casino.example>\n\nhello\n")
-    dovecot.append("INBOX", spam(99))
+    dovecot.append("INBOX", SUBMITTED + spam(99))
     (event,) = home.run()
     assert event["what"] == "stays (known=win@casino.example)"
     assert only(dovecot.contents()["INBOX"]).flags == set()

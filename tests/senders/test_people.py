@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 from helpers.forged_senders import BOSS, FORGED_HEADS, FORGED_VALUES
+from helpers.forged_senders import SUBMITTED as LOCAL
 from helpers.mailboxes import ENVELOPE, put
 from helpers.samples import ham, spam
 from hypothesis import given
@@ -46,14 +47,14 @@ def known(spamnb, tmp_path_factory):
         ],
         "spam": [OTHER + spam(n) for n in range(20)],
     }
-    mail["ham"].append(USUAL + b"From: win@casino.example\nSubject: minutes\n\nthe agenda\n")
+    mail["ham"] += [hop + b"From: win@casino.example\nSubject: minutes\n\nagenda\n" for hop in (USUAL, OTHER)]
     boxes = [
         put(folder / name, b"".join(ENVELOPE + raw + b"\n" for raw in some)) for name, some in mail.items()
     ]
     train = ("train", "--jobs", "1", "--model", place.model, "--ham-loss", "5%", *boxes)
     done = spamnb(*train, "--sent", place.sent).succeeds()
-    assert done.lines[-1] == f"{place.people}: 6 new, 6 lines"
-    assert spamnb(*train, "--sent", place.sent).lines[-1] == f"{place.people}: 0 new, 6 lines"
+    assert done.lines[-1] == f"{place.people}: 7 new, 7 lines"
+    assert spamnb(*train, "--sent", place.sent).lines[-1] == f"{place.people}: 0 new, 7 lines"
     place.classify = lambda raw, **more: (
         spamnb("classify", "--json", "--cutoff", "0", "--model", place.model, stdin=raw, **more)
         .succeeds()
@@ -67,7 +68,8 @@ def test_what_is_noted(known):
         "ann@xn--bcher-kva.example",
         "you@example.org",
         "win@casino.example",
-        "win@casino.example 192.0.2",
+        "win@casino.example 192.0.2.",
+        "win@casino.example 198.51.100.",  # of no use: spam comes from there, too
         "own me@example.org",
         "<1.me@example.org>",
     }
@@ -90,7 +92,9 @@ CASES = {
     b"Received: from weird by mx.example.org with SMTP\n" + USUAL: False,
     b"Received: from mx.example.org by mx.example.org with LMTP\n" + USUAL: True,
     (HOP % (b"x", b"198.51.100.7")).replace(b"ESMTPS", b"ESMTPSA"): True,  # with a password of ours
-    b"": True,  # it never came by a network
+    LOCAL: True,
+    b"Received: by 10.1.2.3 with SMTP id 1\n" + LOCAL: False,  # by somebody it does not name
+    b"": False,
 }
 
 
@@ -122,7 +126,7 @@ def test_who_answers_is_known_if_it_is_they(known):
 
 
 def test_nobody_is_known_by_ones_own_address(known):
-    own = spam(99).replace(b"win@casino.example", b"me@example.org", 1)
+    own = LOCAL + spam(99).replace(b"win@casino.example", b"me@example.org", 1)
     assert known.classify(own)["verdict"] == "spam"
     assert known.classify(ANSWER + own)["verdict"] == "spam"
 
@@ -130,13 +134,15 @@ def test_nobody_is_known_by_ones_own_address(known):
 @pytest.mark.parametrize("raw", [b"From: %s\nX: y\n\n.", *FORGED_HEADS])
 def test_forged_heads(known, tmp_path, raw):
     people = People(str(known.model), put(tmp_path / "c.vcf", f"EMAIL:{BOSS}".encode()))
-    assert spared(people, raw.replace(b"%s", BOSS.encode())) == (f"known={BOSS}" if b"X: y" in raw else "")
+    assert spared(people, LOCAL + raw.replace(b"%s", BOSS.encode())) == (
+        f"known={BOSS}" if b"X: y" in raw else ""
+    )
 
 
 @pytest.mark.parametrize("value", FORGED_VALUES)
 def test_forged_names(known, tmp_path, value):
     people = People(str(known.model), put(tmp_path / "c.vcf", f"EMAIL:{BOSS}".encode()))
-    assert spared(people, b"From: " + value.encode() + b"\n\n.") == ""
+    assert spared(people, LOCAL + b"From: " + value.encode() + b"\n\n.") == ""
 
 
 PIECES = [
@@ -214,21 +220,25 @@ def test_contacts_are_known(known, spamnb, tmp_path):
     [
         (
             ["from h (IDENT:x@y [192.0.2.1] (may be forged)) by mx (8.14/8.14) with ESMTP id 1; Mon"],
-            "192.0.2",
+            "192.0.2.",
         ),
         (
             ["from [192.0.2.1] (port=1 helo=x) by mx with esmtps (Exim 4.96) (envelope-from <a@b>) id 1"],
-            "192.0.2",
+            "192.0.2.",
         ),
-        (["(qmail 1 invoked by uid 0); Mon", "from unknown (HELO x) (192.0.2.1) by mx with SMTP"], "192.0.2"),
+        (
+            ["(qmail 1 invoked by uid 0); Mon", "from unknown (HELO x) (192.0.2.1) by mx with SMTP"],
+            "192.0.2.",
+        ),
         (
             ["by 2002:a05:7300:1 with SMTP id 1", "from m ([2001:db8:1:2::3]) by mx with SMTPS"],
-            "2001:0db8:0001",
+            "2001:db8:1:",
         ),
-        (["from localhost (localhost [127.0.0.1]) by mx with ESMTP", "from h (192.0.2.1) by mx"], "192.0.2"),
-        (['from x (y [192.0.2.1]) by mx with SMTP for <"a by b with esmtpsa c"@example.org>'], "192.0.2"),
+        (["from localhost (localhost [127.0.0.1]) by mx with ESMTP", "from h (192.0.2.1) by mx"], "192.0.2."),
+        (['from x (y [192.0.2.1]) by mx with SMTP for <"a by b with esmtpsa c"@example.org>'], "192.0.2."),
         (["from x by mx (Postfix, from userid 1000) with local"], SUBMITTED),
         (["from x"], ""),
+        ([], ""),
         (["from a b by c with LMTP"] * 1000 + ["from h (192.0.2.1) by mx"], SUBMITTED),
     ],
 )

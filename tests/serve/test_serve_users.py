@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from helpers.forged_senders import SUBMITTED
 from helpers.homes import NOBODY, WITH_OPEN_PYTHON
 from helpers.programs import needs
 from helpers.serving import LOOPBACK, post, request
@@ -101,13 +102,12 @@ def test_people_are_those_of_the_user(serving, spamnb, homes):
     os.symlink(homes / "ann" / "known.txt", homes / "mallory" / "known.txt")
     os.mkfifo(homes / "trent" / "known.txt")
     server = serving(http=(LOOPBACK,), user_models=str(homes))
-    from_win = request("CHECK", b"From: win@casino.example\n" + SPAM)
-    assert b"Spam: True" in server.ask(from_win)
+    from_win = SUBMITTED + b"From: win@casino.example\n" + SPAM
+    assert b"Spam: True" in server.ask(request("CHECK", from_win))
     for user in ("ann", "mallory", "trent", "bob"):
-        said = server.ask(request("CHECK", b"From: win@casino.example\n" + SPAM, User=user))
+        said = server.ask(request("CHECK", from_win, User=user))
         assert (b"Spam: False" in said) == (user == "ann"), user
-    raw = b"From: win@casino.example\n" + SPAM
-    asked = post("/checkv2", raw, User="ann")  # by a mail server that has not taken it yet
+    asked = post("/checkv2", from_win, User="ann")  # by a mail server that has not taken it yet
     assert b"SPAMNB_SPAM" in server.ask(asked, address=server.http.partition(" and ")[0])
     for user in ("mallory", "trent"):
         server.wait_for(f"user {user}, people: {homes}/{user}/known.txt: ")
