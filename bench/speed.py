@@ -41,7 +41,8 @@ TODAY = 10_000  # messages of today, over 150 MB
 SERVED = 3_000  # messages
 WAITING = 21  # lessons in a journal
 LAYERED = 50  # messages of each label in a model on top of another
-GROWTH: dict[int, float | None] = {20_000: None, 200_000: 300}  # messages; the most megabytes
+FEW, MANY, MILLION = 20_000, 200_000, 1_000_000  # messages that memory is measured with
+GROWN_MEMORY = 400  # megabytes, at most
 JOURNAL_PATIENCE = 2_000  # messages to learn before giving up on a fold
 FOLD_PATIENCE = 120  # seconds
 BETWEEN_FOLDS = 25  # messages of middling size
@@ -131,7 +132,7 @@ def train(bench: Bench) -> Iterator[Row]:
         if isinstance(peer, ONCE):
             times[peer.name] = Times([bench.training_time(peer)])
     count = bench.mail.count
-    limits = {Bogofilter.name: {"all": 3.0, "one": 2.0}}
+    limits = {Bogofilter.name: {"all": 4.0, "one": 2.5}}
     for peer in bench.peers:
         for jobs, words in (("all", "all cores"), ("one", "--jobs 1")):
             yield Row(
@@ -314,29 +315,29 @@ def beside_bogofilter(
 
 
 def evaluate(bench: Bench) -> Iterator[Row]:
-    """Cross-validation beside training of the same mail; evaluation in the order of time, by one process."""
+    """Cross-validation beside training by bogofilter; evaluation in the order of time, on one core."""
     boxes = [bench.mail.mbox(label) for label in LABELS]
+    other = bench.peer(Bogofilter)
     runners: dict[str, Callable[[], float]] = {
-        "train": lambda: bench.training_time(bench.spamnb),
+        **({"train": lambda: bench.training_time(other)} if other else {}),
         "folds": partial(elapsed, Command([SPAMNB, "evaluate", "--folds", "10", *boxes])),
         "online": partial(elapsed, Command([SPAMNB, "evaluate", "--online", "--jobs", "1", *boxes])),
     }
     times = race(runners, min(bench.bulk_repeats, 3))
     count = bench.mail.count
-    ratio = times["folds"].median / times["train"].median
     yield Row(
-        "10-fold cross-validation, against training",
+        "10-fold cross-validation, all cores, against training of bogofilter",
         seconds(times["folds"]),
-        seconds(times["train"]),
-        ratio,
-        at_most=1.3,
+        seconds(times["train"]) if other else "",
+        times["train"].median / times["folds"].median if other else None,
+        at_least=2.5,
     )
     yield Row(
         "online evaluation, immediate, --jobs 1",
         rate(count, times["online"]),
         "",
         count / times["online"].median,
-        at_least=4000,
+        at_least=8000,
         unit="msg/s",
         digits=0,
     )
@@ -379,8 +380,17 @@ def reading(bench: Bench) -> Iterator[Row]:
 
 def growth(bench: Bench) -> Iterator[Row]:
     """Training time and memory as the mail grows: messages resampled, each with new words of its own."""
+    return grown_training(bench, FEW, MANY)
+
+
+def million(bench: Bench) -> Iterator[Row]:
+    """The same with a million messages, of which 6 GB are on disk meanwhile."""
+    return grown_training(bench, MANY, MILLION)
+
+
+def grown_training(bench: Bench, few: int, many: int) -> Iterator[Row]:
     spent = {}
-    for count, limit in GROWTH.items():
+    for count in (few, many):
         grown = Spamnb(bench.at(f"grown-{count}"))
         boxes = {}
         for label in LABELS:
@@ -394,14 +404,13 @@ def growth(bench: Bench) -> Iterator[Row]:
         spent[count] = used.seconds
         learned = f"{grown.size() / 1e6:.0f} MB learned"
         yield Row(f"train {count:,} messages of new words ({size:,.0f} MB)", f"{used.seconds:.1f} s", learned)
-        yield memory_row("… its memory", used, limit)
-    few, many = GROWTH
+        yield memory_row("… its memory", used, GROWN_MEMORY)
     yield Row(
         f"… time, from {few:,} to {many:,} messages",
         f"{spent[many]:.1f} s",
         f"{spent[few]:.1f} s",
         spent[many] / spent[few],
-        at_most=11,
+        at_most=1.1 * many / few,
     )
 
 
@@ -477,9 +486,10 @@ GROUPS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "large": large,
     "today": today,
     "growth": growth,
+    "million": million,
     "fold": fold,
 }
-LONG = ("large", "today", "growth", "fold")  # minutes each
+LONG = ("large", "today", "growth", "million", "fold")  # minutes each
 
 
 def options() -> argparse.Namespace:
