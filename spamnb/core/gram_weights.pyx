@@ -24,7 +24,7 @@ cdef class GramWeights:
     cdef int weigh(self, Scorer scorer, uint32_t counter, uint64_t count, uint64_t other) except -1 nogil:
         """Note the weights of a counter's grams, if they are strong. Each counter is weighed once."""
         cdef int64_t weight = 0, other_weight = 0
-        if not scorer.weigh(count, other, &weight, &other_weight):
+        if not count | other or not scorer.weigh(count, other, &weight, &other_weight):
             return 0
         if self.used == self.room:
             self.room *= 2

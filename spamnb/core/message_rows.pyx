@@ -149,40 +149,28 @@ cdef class MessageRows:
             add_row(&rows.it, &features.it)
         return rows
 
-    @staticmethod
-    def joined(list pieces not None):
-        """Return the messages of several rows, one behind the other, without texts."""
-        cdef MessageRows rows = MessageRows(), piece
-        cdef Size messages = 0, entries = 0, grams = 0, dates = 0
-        rows.notes_places = len(pieces) > 0
-        for piece in pieces:
-            if piece is None:
-                raise TypeError("not rows of messages")
-            messages += piece.it.messages
-            entries += piece.it.entries
-            grams += piece.it.gram_count
-            dates += piece.it.date_ends[piece.it.messages]
-            rows.notes_places &= piece.notes_places
-        reserve(&rows.it, messages, entries, 0, grams, dates, False)
-        for piece in pieces:
-            append(&rows.it, &piece.it, 0, piece.it.messages, True)
-        rows.join_places(pieces)
-        return rows
-
-    cdef int join_places(self, list pieces) except -1:
-        """Note the places of the pieces, if all are of one table."""
-        cdef MessageRows piece
-        cdef Size at = 0
-        for piece in pieces:
-            if not self.notes_places or piece.places is NULL or piece.owner is not (<MessageRows>pieces[0]).owner:
-                return 0
-        for piece in pieces:
-            if not at:
-                self.start_places(piece.owner)
-            memcpy(self.places + at, piece.places, piece.it.entries * sizeof(int32_t))
-            self.place_end = max(self.place_end, piece.place_end)
-            at += piece.it.entries
-        return 0
+    def extend(self, MessageRows more not None):
+        """Add the messages of other rows behind these, without texts; places are kept if all are of one table."""
+        cdef Rows *it = &self.it
+        cdef Size entries = it.entries + more.it.entries, dates = it.date_ends[it.messages]
+        cdef bint has_places = more.places is not NULL and (more.owner is self.owner or not it.entries)
+        if it.ends is not NULL:
+            raise ValueError("rows with texts are not extended")
+        if entries > MAX_INT32:
+            raise OverflowError("too many words for one batch")
+        reserve(it, more.it.messages, min(wider(it.entry_room, entries), <Size>MAX_INT32), 0,
+                wider(it.gram_room, it.gram_count + more.it.gram_count),
+                wider(it.date_room, dates + more.it.date_ends[more.it.messages]), False)
+        if not more.it.entries:
+            pass
+        elif has_places:
+            self.places = <int32_t *>memory_of(self.places, it.entry_room * sizeof(int32_t) + 1)
+            memcpy(self.places + it.entries, more.places, more.it.entries * sizeof(int32_t))
+            self.owner, self.place_end = more.owner, max(self.place_end, more.place_end)
+            self.notes_places = True
+        else:
+            self.keeps_places = False
+        append(it, &more.it, 0, more.it.messages, True)
 
     cdef int start_places(self, owner) except -1:
         """Begin to note places in a table that `owner` stands for."""
@@ -224,6 +212,11 @@ cdef int reserve(
         rows.letters = <Byte *>memory_of(rows.letters, letters + 1)
     rows.entry_room, rows.gram_room, rows.room, rows.date_room = entries, grams, letters, dates
     return 0
+
+
+cdef inline Size wider(Size room, Size needed) noexcept nogil:
+    """Return how much there is to be room for, so that it seldom has to grow."""
+    return room if needed <= room else max(needed, 2 * room)
 
 
 cdef void append(Rows *rows, const Rows *source, Size first, Size end, bint is_whole) noexcept nogil:

@@ -35,7 +35,7 @@ class Corpus:
         table = CountTable(labels)
         truth: list[Array] = []
         names: list[tuple[str, int | None]] = []
-        rows: list[MessageRows] = []
+        rows = MessageRows()
         unreadable: list[Unreadable] = []
         for batch in batches:
             truth.append(np.full(len(batch), labels.index(batch.label or ""), np.int64))
@@ -43,15 +43,15 @@ class Corpus:
             unreadable += batch.unreadable
             batch.rows.keeps_places = True
             table.add(batch.rows, np.arange(len(batch)), truth[-1], NO_DAY)
-            rows.append(batch.rows)
+            try:
+                rows.extend(batch.rows)
+            except OverflowError as error:
+                raise DataError(f"this mail has more than 2,147,483,647 words; {LESS}") from error
             if table.is_full:
                 raise DataError(f"a word is more than 1,073,741,824 times in this mail; {LESS}")
-        try:
-            joined = MessageRows.joined(rows)
-        except OverflowError as error:
-            raise DataError(f"this mail has more than 2,147,483,647 words; {LESS}") from error
-        digests = np.frombuffer(joined.digests, np.uint64)
-        return cls(tuple(labels), np.concatenate(truth), names, digests, joined, table, unreadable)
+            del batch  # or its memory could not be used for the next
+        digests = np.frombuffer(rows.digests, np.uint64)
+        return cls(tuple(labels), np.concatenate(truth), names, digests, rows, table, unreadable)
 
     def __len__(self) -> int:
         return len(self.names)
