@@ -78,6 +78,7 @@ class Used:
     output: bytes = b""
     proportional: float = 0.0  # megabytes, each shared page counted once
     largest: float = 0.0  # megabytes resident in one process
+    cpu: float = 0.0  # seconds, of all processes
 
 
 def alone(command: Command, patience: float = 60) -> Used:
@@ -96,7 +97,7 @@ def alone(command: Command, patience: float = 60) -> Used:
 
 def together(command: Command) -> Used:
     """A process and all it starts: the peak of their sum, by looking every few milliseconds."""
-    start = time.perf_counter()
+    start, busy = time.perf_counter(), cpu_of_children()
     process = command.start()
     peaks = [0.0, 0.0, 0.0]
     done = threading.Event()
@@ -119,7 +120,14 @@ def together(command: Command) -> Used:
         done.set()
         watcher.join()
     seconds = time.perf_counter() - start
-    return Used(seconds, peaks[0], process.returncode, proportional=peaks[1], largest=peaks[2])
+    cpu = cpu_of_children() - busy
+    return Used(seconds, peaks[0], process.returncode, proportional=peaks[1], largest=peaks[2], cpu=cpu)
+
+
+def cpu_of_children() -> float:
+    """What all processes that were started and have ended used."""
+    times = os.times()
+    return times.children_user + times.children_system
 
 
 def descendants(pid: int) -> Iterator[int]:

@@ -401,12 +401,12 @@ def grown_training(bench: Bench, few: int, many: int) -> Iterator[Row]:
         used = together(grown.training_of(boxes["ham"], boxes["spam"]))
         for path in boxes.values():
             os.unlink(path)
-        spent[count] = used.seconds
-        learned = f"{grown.size() / 1e6:.0f} MB learned"
+        spent[count] = used.cpu
+        learned = f"{used.cpu:.0f} s of CPU, {grown.size() / 1e6:.0f} MB learned"
         yield Row(f"train {count:,} messages of new words ({size:,.0f} MB)", f"{used.seconds:.1f} s", learned)
         yield memory_row("… its memory", used, GROWN_MEMORY)
     yield Row(
-        f"… time, from {few:,} to {many:,} messages",
+        f"… CPU time, from {few:,} to {many:,} messages",
         f"{spent[many]:.1f} s",
         f"{spent[few]:.1f} s",
         spent[many] / spent[few],

@@ -6,7 +6,7 @@ from cpython.buffer cimport PyBUF_ND, PyBUF_STRIDES, PyBUF_WRITABLE
 from cpython.buffer cimport PyBuffer_FillInfo, PyBuffer_Release, PyObject_GetBuffer
 
 cdef enum:
-    FIRST_ITEMS = 1 << 18  # of an array that grows; what is not used takes no memory
+    FIRST_ITEMS = 1 << 17  # of an array that grows: as many as a megabyte of mail has words and pairs
     DIGIT_BITS = 11  # of a number that are sorted by at once
     DIGITS = 1 << DIGIT_BITS
     MAX_INT32 = 0x7FFFFFFF
@@ -134,7 +134,7 @@ cdef uint64_t *order_of(const uint64_t *values, Size stride, Size count) except 
     sort_by_digit(keys, spare, count, 64 - 2 * DIGIT_BITS)
     sort_by_digit(spare, keys, count, 64 - DIGIT_BITS)
     if finish_sorting(keys, count) and make_places(values, stride, keys, places, count):
-        return keys
+        return <uint64_t *>memory_of(keys, count * sizeof(uint64_t) + 1)
     for n in range(count):  # somebody made fingerprints that begin alike
         keys[n] = n
     for digit in range(0, 6, 2):

@@ -106,11 +106,11 @@ cdef class MessageRows:
         return [self.it.grams[n] for n in range(self.it.gram_starts[message], self.it.gram_starts[message + 1])]
 
     def drop_texts(self):
-        """Give the memory of all texts back: to score messages, nobody needs them."""
+        """Give back the memory of all texts, which nobody needs to score messages, and what is not used of the rest."""
         free(self.it.ends)
         free(self.it.letters)
-        self.it.ends, self.it.letters = NULL, NULL
-        self.it.size = self.it.room = 0
+        self.it.ends, self.it.letters, self.it.size = NULL, NULL, 0
+        reserve(&self.it, 0, self.it.entries, 0, self.it.gram_count, self.it.date_ends[self.it.messages], False)
 
     def chosen(self, messages):
         """Return some messages, in the order given, without texts, numbers and dates."""
