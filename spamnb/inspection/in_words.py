@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from spamnb.model import Model
 
 MAX_REASONS = 4
-MAX_READ = 300  # pieces of evidence that are looked at, the strongest
+MAX_READ = 60  # pieces of evidence that are looked at, the strongest
 MAX_QUOTED = 2  # words or hosts of a phrase
 MAX_WORD, MIN_WORD = 24, 4  # characters of a word that is quoted; the fewest of one in ASCII
 MIN_MESSAGES = 3  # that have what is quoted: what fewer have may be a secret
