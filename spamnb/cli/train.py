@@ -189,6 +189,7 @@ def note_sent(model: str, sent: Sequence[str], sources: Sources) -> int:
     from spamnb.senders.people import People
 
     check(sent)
+    StoredModel.open(model)  # raises an error that says what to do
     people = People(model)
     new = note_people(people, sent, sources)
     click.echo(f"{printable(people.path)}: {new:,} new, {len(people.lines):,} lines")

@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 
 from spamnb.core.native import fingerprint_of, sender_tokens
-from spamnb.errors import NoInput
-from spamnb.files import known_file, open_beside, write_all
+from spamnb.errors import CannotCreate, NoInput
+from spamnb.files import known_file, open_beside
 from spamnb.labels import SPAM, UNSURE
 from spamnb.reading.route import SUBMITTED, route_of
 from spamnb.senders.lists import candidates
@@ -48,13 +48,12 @@ class People:
         """Note what is new of some lines; return how many that are."""
         new = sorted(set(lines) - self.lines)
         if new:
-            handle = open_beside(
-                self.model, self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, with_mode=True
-            )
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
             try:
-                write_all(handle, "".join(f"{line}\n" for line in new).encode())
-            finally:
-                os.close(handle)
+                with open(open_beside(self.model, self.path, flags, with_mode=True), "ab") as file:
+                    file.write("".join(f"{line}\n" for line in new).encode())
+            except OSError as error:
+                raise CannotCreate(f"{self.path}: {error.strerror}") from error
         return len(new)
 
     def knows(self, envelope: Envelope) -> bool:

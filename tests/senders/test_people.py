@@ -63,6 +63,14 @@ def known(spamnb, tmp_path_factory):
     return place
 
 
+def test_people_need_a_model(known, spamnb, tmp_path):
+    spamnb("train", "--sent", known.sent, "--model", tmp_path / "none").fails(75, "no model yet")
+    assert os.listdir(tmp_path) == []
+    (tmp_path / "model").write_bytes(known.model.read_bytes())
+    (tmp_path / "known.txt").mkdir()
+    spamnb("train", "--sent", known.sent, "--model", tmp_path / "model").fails(66, "known.txt: ")
+
+
 def test_what_is_noted(known):
     assert set(known.people.read_text().splitlines()) == {
         "ann@xn--bcher-kva.example",
