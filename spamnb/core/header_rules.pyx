@@ -7,11 +7,9 @@ cdef enum:
     MAX_HEADER_TOKEN = 80  # characters of a header's name; bytes of an address or a host
     MAX_RAW_ADDRESS = 320  # bytes of one that is not ASCII, before its letters are made plain
     MAX_ZONE = 5  # letters of the name of a time zone, which a date can have in place of +0100
-    RULE_SLOTS = 128  # a power of two, several times as many as there are names
 
 cdef enum:  # what a header's value is cut into
-    NO_RULE = 0  # of its own: AS_WORDS or NOT_READ, by what its name looks like
-    NOT_READ
+    NOT_READ = 1
     AS_WORDS
     AS_BODY_WORDS
     AS_SUBJECT
@@ -62,12 +60,8 @@ cdef enum:  # kinds of letters in a host or address; digits are of none
     A_SEPARATOR = 16
 
 
-cdef struct NamedRule:
-    Text name
-    int rule
-
-
-cdef NamedRule[RULE_SLOTS] NAMED_RULES  # found by hashing; NO_RULE where a slot is free
+cdef NameTable RULE_NAMES
+cdef int[MAX_TABLE_NAMES] RULES
 # By byte of a value: a space for separators and controls, ASCII letters in lower case. What is not ASCII becomes one
 # "?" per character (0: left out), but stays as it is in addresses.
 cdef Byte[256] IN_ADDRESSES
@@ -75,14 +69,6 @@ cdef Byte[256] IN_HOSTS
 cdef Byte[256] IN_IDENTIFIERS
 cdef Byte[256] HOST_KINDS
 cdef Tag HEADER_TAG
-
-
-cdef Size rule_slot(Text name) noexcept nogil:
-    """Return the slot of a name, a free one if it has no rule of its own."""
-    cdef Size slot = 31 * byte_at(name, 0) + 7 * byte_at(name, name.size - 1) + name.size & RULE_SLOTS - 1
-    while NAMED_RULES[slot].rule != NO_RULE and not equal(NAMED_RULES[slot].name, name):
-        slot = slot + 1 & RULE_SLOTS - 1
-    return slot
 
 
 cdef void fill_table(Byte *table, const char *separators, bint keeps_other) noexcept:
@@ -96,13 +82,11 @@ cdef void fill_table(Byte *table, const char *separators, bint keeps_other) noex
             table[byte] = 63 if byte >= 0xC0 else 0  # "?" for the first byte of a character
 
 
-cdef void fill_header_tables():
-    cdef bytes name
-    cdef Size slot
+cdef int fill_header_tables() except -1:
     cdef int byte
-    for name, rule in HEADER_RULES.items():
-        slot = rule_slot(text_of(name))
-        NAMED_RULES[slot].name, NAMED_RULES[slot].rule = text_of(name), rule
+    fill_names(&RULE_NAMES, list(HEADER_RULES))
+    for number, rule in enumerate(HEADER_RULES.values()):
+        RULES[<Size>number] = rule
     fill_table(IN_ADDRESSES, b"<>,;:\"'()[]", True)
     fill_table(IN_HOSTS, b"()[]<>,;=\"'@/", False)
     fill_table(IN_IDENTIFIERS, b"<>()\"", False)
@@ -112,6 +96,7 @@ cdef void fill_header_tables():
             HOST_KINDS[byte] = A_HEX_LETTER
     HOST_KINDS[46], HOST_KINDS[58] = A_DOT, A_COLON
     HOST_KINDS[255] = A_SEPARATOR  # so is END, as a byte; no UTF-8 has it
+    return 0
 
 
 fill_header_tables()
@@ -120,9 +105,9 @@ HEADER_TAG = tag_of(literal(b"header:"))
 
 cdef int rule_of(Text name) noexcept nogil:
     """Return how a header's value is read, by its name."""
-    cdef int rule = NAMED_RULES[rule_slot(name)].rule
-    if rule != NO_RULE:
-        return rule
+    cdef int number = number_of_name(&RULE_NAMES, name)
+    if number >= 0:
+        return RULES[number]
     # Resent-Date, X-Original-Date … : training mail is older than new mail, and that is all they would tell.
     return NOT_READ if ends_with(name, b"date") or is_volatile(name) else AS_WORDS
 
@@ -360,27 +345,19 @@ def is_ignored(name: str) -> bool:
 
 cdef list tokens_of_headers(list headers, words, bint of_sender):
     """Return the tokens of headers, or of the sender they name, in order."""
+    cdef Cutting cutting = Cutting(words)
     cdef FeatureSet found = FeatureSet()
-    cdef WordRules rules
-    cdef Arena arena
-    cdef Field *fields
     cdef Size count = len(headers), at = 0
-    start_arena(&arena)
-    start_rules(&rules, words)
-    try:
-        found.it.arena, found.it.keeps_order = &arena, True
-        fields = <Field *>allot(&arena, count * sizeof(Field))
-        for name, value in headers:
-            memset(&fields[at], 0, sizeof(Field))
-            text_of_str(&arena, name, &fields[at].name)
-            text_of_str(&arena, value, &fields[at].value)
-            at += 1
-        if of_sender:
-            add_sender(&found.it, &arena, fields, count)
-        else:
-            for at in range(count):
-                add_header(&found.it, &rules, &arena, &fields[at], False)
-        return found.in_order()
-    finally:
-        free_rules(&rules)
-        free_arena(&arena)
+    cdef Field *fields = <Field *>allot(&cutting.arena, count * sizeof(Field))
+    found.it.arena, found.it.keeps_order = &cutting.arena, True
+    for name, value in headers:
+        memset(&fields[at], 0, sizeof(Field))
+        text_of_str(&cutting.arena, name, &fields[at].name)
+        text_of_str(&cutting.arena, value, &fields[at].value)
+        at += 1
+    if of_sender:
+        add_sender(&found.it, &cutting.arena, fields, count)
+    else:
+        for at in range(count):
+            add_header(&found.it, &cutting.rules, &cutting.arena, &fields[at], False)
+    return found.in_order()

@@ -41,29 +41,11 @@ cdef int make_canonical(Arena *arena, Text raw, Text *result) except -1 nogil:
     result[0] = raw
     if has(raw, CR):
         if has(raw, LF):
-            with_line_feeds(arena, raw, result)
+            replaced(arena, raw, literal(b"\r\n"), literal(b"\n"), result)
         else:  # old Macs end lines with a carriage return alone
             replaced(arena, raw, literal(b"\r"), literal(b"\n"), result)
     while byte_at(result[0], result.size - 1) == LF:
         result.size -= 1
-    return 0
-
-
-cdef int with_line_feeds(Arena *arena, Text text, Text *result) except -1 nogil:
-    """Find a text with LF in place of CR LF: itself if it has no CR."""
-    cdef Writer to
-    cdef Size copied = 0, at = find_byte(text, CR, 0)
-    result[0] = text
-    if at < 0:
-        return 0
-    start_writer(&to, arena, text.size)
-    while at >= 0:
-        if byte_at(text, at + 1) == LF:
-            put(&to, piece(text, copied, at))
-            copied = at + 1
-        at = find_byte(text, CR, at + 1)
-    put(&to, rest(text, copied))
-    result[0] = written(&to)
     return 0
 
 
@@ -180,7 +162,8 @@ cdef int add_field(Mail *mail, HeaderBlock *block, Size start, Size colon, Size 
     lowered(mail.arena, name, &name)
     raw = stripped(piece(data, colon + 1, end), b" \t\r\n")
     if is_folded:
-        unfolded(mail.arena, raw, &raw)
+        replaced(mail.arena, raw, literal(b"\r\n"), nothing(), &raw)
+        without_byte(mail.arena, raw, LF, &raw)
     if is_(name, b"subject") and is_one_of(byte_at(raw, 0), b"[{(*"):
         raw = rest(raw, after_tags(raw))
         if not raw.size:
@@ -200,23 +183,6 @@ cdef int add_field(Mail *mail, HeaderBlock *block, Size start, Size colon, Size 
     field.name, field.raw, field.value = name, raw, raw
     block.count += 1
     return 1
-
-
-cdef int unfolded(Arena *arena, Text lines, Text *result) except -1 nogil:
-    """Find a value without its line ends: itself if it has none."""
-    cdef Writer to
-    cdef Size copied = 0, feed = find_byte(lines, LF, 0)
-    result[0] = lines
-    if feed < 0:
-        return 0
-    start_writer(&to, arena, lines.size)
-    while feed >= 0:
-        put(&to, piece(lines, copied, feed - 1 if byte_at(lines, feed - 1) == CR else feed))
-        copied = feed + 1
-        feed = find_byte(lines, LF, copied)
-    put(&to, rest(lines, copied))
-    result[0] = written(&to)
-    return 0
 
 
 cdef inline Size *needed(HeaderBlock *block, Text name) noexcept nogil:

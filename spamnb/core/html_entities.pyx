@@ -2,9 +2,6 @@
 #
 # The table holds the names that mail uses; any other stays as it is.
 
-cdef extern from "Python.h":
-    int Py_UNICODE_TODECIMAL(Char char) noexcept nogil
-
 cdef enum:
     MAX_REFERENCE = 31  # letters of a name
     BEYOND = 0x110000  # the number after the last character's

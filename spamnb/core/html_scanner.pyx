@@ -131,10 +131,10 @@ cdef Size scan_attributes(TagScanner *scanner, Size at, Size limit) except -2 no
         elif ENDINGS[byte]:
             at += 1
         else:
-            note_bare(scanner, piece(html, name, name_end))
+            note_attribute(scanner, piece(html, name, name_end), nothing())
             name = at
             at = name_end = skip_until(html, at + 1, ENDS_WORD)
-    note_bare(scanner, piece(html, name, name_end))
+    note_attribute(scanner, piece(html, name, name_end), nothing())
     return at if at < limit else NOWHERE
 
 
@@ -154,9 +154,3 @@ cdef int note_attribute(TagScanner *scanner, Text name, Text value) except -1 no
         scanner.seen |= 1 << number
         unescaped(scanner.arena, value, &scanner.values[number])
     return 0
-
-
-cdef inline void note_bare(TagScanner *scanner, Text name) noexcept nogil:
-    """Note an attribute without a value: of those that are read, only "hidden" needs none."""
-    if name.size == 6 and attribute_number(name) == ATTR_HIDDEN:
-        scanner.seen |= 1 << ATTR_HIDDEN

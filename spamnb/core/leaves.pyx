@@ -129,7 +129,7 @@ cdef int read_leaf_text(Mail *mail, Leaf *leaf, Size start, Size end, Size most)
         text = leaf.decoding.text
         if mail.codec < 0 and not is_ascii(text):
             mail.codec = leaf.decoding.codec
-    return with_line_feeds(mail.arena, text, &leaf.text)
+    return replaced(mail.arena, text, literal(b"\r\n"), literal(b"\n"), &leaf.text)
 
 
 cdef bint is_ascii_charset(Text charset) noexcept nogil:
@@ -197,7 +197,7 @@ cdef int read_attachment(Mail *mail, Leaf *leaf, Text body) except -1 nogil:
         return ask_attachments(mail, leaf, body, kind)
     leaf.has_content, leaf.has_text, leaf.is_page, leaf.is_decoded = True, True, kind == A_PAGE, False
     decode(&mail.context, body, codec_of(leaf.charset), &leaf.text)
-    return with_line_feeds(mail.arena, leaf.text, &leaf.text)
+    return replaced(mail.arena, leaf.text, literal(b"\r\n"), literal(b"\n"), &leaf.text)
 
 
 cdef int kind_of_file(Arena *arena, Text start, Text content_type) except -1 nogil:

@@ -374,51 +374,35 @@ cdef int unquoted(Arena *arena, Text text, Text *result) except -1 nogil:
 
 def links_in_text(str text) -> list:
     """Return the links that stand in a plain text."""
-    cdef Arena arena
+    cdef Memory memory = Memory()
     cdef Texts links
     cdef Text source
     cdef Size k
-    start_arena(&arena)
     memset(&links, 0, sizeof(Texts))
-    try:
-        text_of_str(&arena, text, &source)
-        links_in(&arena, source, &links)
-        return [str_of(links.items[k]) for k in range(links.count)]
-    finally:
-        free_arena(&arena)
+    text_of_str(&memory.arena, text, &source)
+    links_in(&memory.arena, source, &links)
+    return [str_of(links.items[k]) for k in range(links.count)]
 
 
 def link_tokens(list links, words=None) -> list:
     """Return the tokens of links, in order; by the rules of a Words, if given."""
-    cdef Arena arena
-    cdef WordRules rules
+    cdef Cutting cutting = Cutting(words)
     cdef FeatureSet found = FeatureSet()
     cdef Text source
-    start_arena(&arena)
-    start_rules(&rules, words)
-    found.it.arena, found.it.keeps_order = &arena, True
-    try:
-        for link in links[:MAX_LINKS]:
-            text_of_str(&arena, link, &source)
-            add_link(&found.it, &rules, &arena, source)
-        return found.in_order()
-    finally:
-        found.it.arena = NULL
-        free_rules(&rules)
-        free_arena(&arena)
+    found.it.arena, found.it.keeps_order = &cutting.arena, True
+    for link in links[:MAX_LINKS]:
+        text_of_str(&cutting.arena, link, &source)
+        add_link(&found.it, &cutting.rules, &cutting.arena, source)
+    return found.in_order()
 
 
 def plain_host_of(str host) -> str:
     """Return a host in its usual form."""
-    cdef Arena arena
+    cdef Memory memory = Memory()
     cdef Text text
-    start_arena(&arena)
-    try:
-        text_of_str(&arena, host, &text)
-        plain_host(&arena, text, &text)
-        return str_of(text)
-    finally:
-        free_arena(&arena)
+    text_of_str(&memory.arena, host, &text)
+    plain_host(&memory.arena, text, &text)
+    return str_of(text)
 
 
 def registrable_domain(str host) -> str:

@@ -404,7 +404,7 @@ cdef int replaced(Arena *arena, Text text, Text sought, Text by, Text *result) e
     result[0] = text
     if at < 0:
         return 0
-    start_writer(&to, arena, text.size + (text.size >> 3))
+    start_writer(&to, arena, text.size + (text.size >> 3 if by.size > sought.size else 0))
     while at >= 0:
         put(&to, piece(text, copied, at))
         put(&to, by)

@@ -88,7 +88,10 @@ cdef Text first_runs(Text text) noexcept nogil:
 
 
 cdef int plain_typography(Arena *arena, Text text, Text *result) except -1 nogil:
-    """Make a text with typographic marks replaced by their ASCII forms; the text itself if it has none."""
+    """Make a text with typographic marks replaced by their ASCII forms; the text itself if it has none.
+
+    They are often the only characters that are not ASCII: two texts in three of those are read four times as fast then.
+    """
     cdef Writer to
     cdef Size at, after = 0, copied = 0
     cdef Size latin = find_byte(text, 0xC2, 0), mark = find_byte(text, 0xE2, 0)  # the first bytes of all of them
@@ -148,17 +151,22 @@ cdef Size count_words(Text spaced) noexcept nogil:
 
 # For Python
 
+cdef class Cutting(Memory):
+    """The rules of a Words, which the caller keeps, and an arena for what is cut by them."""
+
+    cdef WordRules rules
+
+    def __cinit__(self, words=None):
+        start_rules(&self.rules, words)
+
+    def __dealloc__(self):
+        free_rules(&self.rules)
+
+
 def spaced_words(str text, words=None) -> bytes:
     """Return a text as words with spaces between them, by the rules of a Words."""
-    cdef Arena arena
-    cdef WordRules rules
+    cdef Cutting cutting = Cutting(words)
     cdef Text source, result
-    start_arena(&arena)
-    start_rules(&rules, words)
-    try:
-        text_of_str(&arena, text, &source)
-        spaced(&rules, &arena, source, &result)
-        return bytes_of(result)
-    finally:
-        free_rules(&rules)
-        free_arena(&arena)
+    text_of_str(&cutting.arena, text, &source)
+    spaced(&cutting.rules, &cutting.arena, source, &result)
+    return bytes_of(result)
