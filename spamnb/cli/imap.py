@@ -13,7 +13,7 @@ from spamnb.cli.render.terminal import print_json_lines
 from spamnb.cli.shared.help import Group, Number
 from spamnb.cli.shared.imap_accounts import connected, for_each, model_of, visit
 from spamnb.cli.shared.options import Decorated, json_option, with_options
-from spamnb.cli.shared.progress import progress
+from spamnb.cli.shared.progress import announce, progress
 from spamnb.errors import DataError, SpamnbError, UsageError
 from spamnb.files import complain, counted, printable, write_stderr
 
@@ -192,6 +192,7 @@ def watch(account: str | None, as_json: bool, poll: float) -> None:
         return [(one, model_of(one)) for one in read_accounts(default_config(), account)]
 
     printer = EventPrinter(as_json, private=True)
+    announce(f"watching {', '.join(one.name for one, _ in read())} …")
     watch_all(read, printer, lambda name: printer.end_visit(name, always=False), poll)
 
 

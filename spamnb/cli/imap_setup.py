@@ -60,6 +60,7 @@ KNOWN = {
         "oauth2.scope": "https://outlook.office.com/IMAP.AccessAsUser.All offline_access",
     }
 }
+SERVER = ("host", "tls", "port")
 MOST_TRIED = 500  # messages of the inbox, the latest, that are judged before anything is moved
 
 
@@ -125,7 +126,7 @@ def read_pair(text: str) -> tuple[str, Any]:
 def tried(name: str, answers: dict[str, Any]) -> dict[str, Any]:
     """Ask for what is missing, log in and look, until it works; return the values for the file."""
     from spamnb.imap.accounts import parse_account
-    from spamnb.imap.errors import NotLoggedIn
+    from spamnb.imap.errors import Broken, NotLoggedIn
     from spamnb.imap.setup import proposed_folders, what_is_learned
 
     again: tuple[str, ...] = ()
@@ -140,13 +141,15 @@ def tried(name: str, answers: dict[str, Any]) -> dict[str, Any]:
                 with connected(account, looks_only=True) as connection:
                     values = proposed_folders(account, connection) | nested(answers)
                     show_learned(*what_is_learned(parse_account(name, values), connection))
-                    written = ""
+                    written = "" if values.get(TYPED) == written else written
                     return values
             except SpamnbError as error:
                 if not can_ask():
                     raise
                 complain(str(error))
-                again = ("user", "password") if isinstance(error, NotLoggedIn) else ("host", "tls", "port")
+                is_far = isinstance(error, Broken) and not isinstance(error, NotLoggedIn)
+                is_far |= getattr(error, "key", "") in SERVER
+                again = SERVER if is_far else ("user", "password")
     finally:
         if written:  # a password that nobody needs any more
             with suppress(OSError):

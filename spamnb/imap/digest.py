@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 MOST_LISTED = 200  # messages, the least sure
 WIDEST = 80  # characters of a sender or a subject
 HOW = "Move what is not spam back to the inbox: it is learned from that. The least sure come first."
-PAGE = "font: 16px/1.45 sans-serif; max-width: 40em; margin: 0 auto; overflow-wrap: anywhere"
+PAGE = "font: 16px/1.45 sans-serif; max-width: 40em; margin: 0 auto; padding: 0 8px; overflow-wrap: anywhere"
 ROW = "border-top: 1px solid #8888; padding: 10px 0"
 
 

@@ -23,12 +23,22 @@ def days_ago(days: int) -> str:
 
 
 def kept(connection: ImapConnection, roles: Roles, name: str) -> list[int]:
-    """Find what is kept of the open folder: all, but of an inbox what was read and left there for days."""
-    if name not in roles.inbox:
-        return connection.from_uid(1, "UNDRAFT")
-    day = days_ago(DAYS)
-    not_junk = [word for keyword in JUNK_KEYWORDS for word in ("UNKEYWORD", keyword)]
-    return connection.from_uid(1, "OR", "SEEN", "ANSWERED", "OR", "BEFORE", day, "SENTBEFORE", day, *not_junk)
+    """Find what is kept of the open folder: all, but of an inbox what was read and left there for days.
+
+    A folder of all mail has that of the inbox, too, and shows not what was archived: it is read as late.
+    """
+    day, wanted = days_ago(DAYS), ["UNDRAFT"]
+    if is_settled_late(roles, name):
+        wanted = ["OR", "BEFORE", day, "SENTBEFORE", day]
+    if name in roles.inbox:
+        wanted += ["OR", "SEEN", "ANSWERED"]
+        wanted += [word for keyword in JUNK_KEYWORDS for word in ("UNKEYWORD", keyword)]
+    return connection.from_uid(1, *wanted)
+
+
+def is_settled_late(roles: Roles, name: str) -> bool:
+    """Whether mail is in a folder before it is known whether it stays."""
+    return name in roles.inbox or name == roles.all
 
 
 def recent(connection: ImapConnection) -> list[int]:

@@ -80,7 +80,7 @@ def learned_from(label: str, name: str, roles: Roles, connection: ImapConnection
     if name in roles.inbox:
         note = f"read or answered, and there for {DAYS} days"
     elif name == roles.all:
-        note = "without what is in Junk or Trash, or new in the inbox"
+        note = f"{DAYS} days old, without what is in Junk or Trash, or unread in the inbox"
     elif name == roles.sent:
         note = "written by yourself"
     if count > MOST_LEARNED:

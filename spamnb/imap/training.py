@@ -13,7 +13,7 @@ from spamnb.imap.connection import ImapConnection
 from spamnb.imap.errors import Broken, NotLoggedIn
 from spamnb.imap.fetch import FETCHED, cut, heads, messages
 from spamnb.imap.folders import roles_in
-from spamnb.imap.kept import MOST_LEARNED, days_ago, kept, not_kept, recent
+from spamnb.imap.kept import MOST_LEARNED, days_ago, is_settled_late, kept, not_kept, recent
 from spamnb.imap.mailbox import look_into
 from spamnb.imap.state import Progress, key_of
 from spamnb.labels import HAM, LABELS, SPAM
@@ -73,7 +73,7 @@ class MailboxTraining:
         folder, before, uids = look_into(self.connection, self.state, name, "trained")
         if name in self.roles.ham:
             stays = set(kept(self.connection, self.roles, name))
-            if name in self.roles.inbox:  # what is too new is looked at again
+            if is_settled_late(self.roles, name):  # what is too new is looked at again
                 first = min(recent(self.connection), default=folder.next_uid)
                 folder = replace(folder, next_uid=first)
             uids = [uid for uid in uids if uid in stays]

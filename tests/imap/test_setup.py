@@ -9,7 +9,7 @@ from helpers.programs import needs
 from helpers.samples import ENOUGH, ham, spam
 from helpers.screens import on_a_terminal
 
-LONG_AGO = 1_600_000_000
+LONG_AGO, NOW = 1_600_000_000, time.strftime("%a, %d %b %Y %T +0000", time.gmtime()).encode()
 ADDRESS, PLACE, WAY, PASSWORD = "mail address", "IMAP server", "password come from?", "password (it is not"
 HISTORY, LEARN, MOVE, GO_ON = (
     "Keep what is judged",
@@ -47,6 +47,7 @@ def fill(server, folder, messages, flags=""):
 def test_from_nothing_to_the_first_moved_spam(dovecot_with, home, ask):
     """On Gmail's folders: All Mail is learned, without what is in Spam, Trash, or new in the inbox."""
     server = dovecot_with(folders=GMAIL)
+    today = b"Subject: today\nDate: " + NOW + b"\n\nnobody knows yet\n"
     archived, new = [ham(n) for n in range(120)], [ham(200), spam(200), spam(201)]
     fill(server, "[Gmail]/All Mail", [*archived, *new, spam(0), spam(100)])
     fill(server, "[Gmail]/Spam", [spam(n) for n in range(ENOUGH)])
@@ -55,8 +56,9 @@ def test_from_nothing_to_the_first_moved_spam(dovecot_with, home, ask):
     fill(server, "INBOX", archived[:3], r"\Seen")
     for raw in new:
         server.append("INBOX", raw)
+    server.append("[Gmail]/All Mail", today, r"\Seen")
     seen = ask(server, *answers(server, (HISTORY, "y"), (LEARN, "y"), (MOVE, "y"), (GO_ON, "y")))
-    assert "not spam  [Gmail]/All Mail: 125 messages" in seen
+    assert "not spam  [Gmail]/All Mail: 125 of 126 messages" in seen
     assert "careful" not in seen
     assert f"spam: {ENOUGH} learned\nnot spam: 120 learned" in seen
     assert "not spam: 100.0 % called so, 0.0 % unsure, 0.0 % called spam" in seen
@@ -80,8 +82,7 @@ def test_the_inbox_of_who_archives_nothing(dovecot, home, ask):
     fill(dovecot, "INBOX", answered, r"\Answered")
     fill(dovecot, "INBOX", [spam(100)], r"\Seen $Junk")
     fill(dovecot, "INBOX", [spam(101)])
-    lately = b"Subject: lunch today\nDate: " + time.strftime("%a, %d %b %Y %T +0000", time.gmtime()).encode()
-    dovecot.append("INBOX", lately + b"\n\nand tomorrow\n", r"\Seen")
+    dovecot.append("INBOX", b"Subject: lunch today\nDate: " + NOW + b"\n\nand tomorrow\n", r"\Seen")
     fill(dovecot, "Sent", [b"Subject: re %d\n\nyes\n" % n for n in range(30)])
     fill(dovecot, "Junk", [spam(n) for n in range(ENOUGH)])
     seen = ask(dovecot, *answers(dovecot, (HISTORY, "n"), (LEARN, "y"), (MOVE, "n")))
@@ -112,10 +113,16 @@ def test_what_setup_warns_of(dovecot_with, ask):
 def test_setup_asks_again_for_what_does_not_work(dovecot, home, ask):
     fill(dovecot, "Archive", [ham(n) for n in range(ENOUGH)])
     again = [(ADDRESS, ""), (WAY, ""), (PASSWORD, dovecot.password), (HISTORY, "n"), (LEARN, "n")]
-    wrong = [(ADDRESS, dovecot.user), (PLACE, "localhost"), (WAY, "1"), (PASSWORD, "guess")]
+    first = [(ADDRESS, dovecot.user), (PLACE, "localhost"), (WAY, "3"), ("like `pass", "exit 3")]
+    wrong = [(ADDRESS, ""), (WAY, "1"), (PASSWORD, "guess")]
     right = [(PLACE, HOST), ("TLS", ""), ("port", str(dovecot.port))]
-    seen = ask(dovecot, *wrong, *right, *again, given=["port=1"])
-    for said in ("refuses connections", "login refused", "careful: Only 14 messages to keep"):
+    seen = ask(dovecot, *first, *wrong, *right, *again, given=["port=1"])
+    for said in (
+        "failed with exit code 3",
+        "refuses connections",
+        "login refused",
+        "careful: Only 14 messages to keep",
+    ):
         assert said in seen
     home("setup", "host=x").fails(64, "has an account home already", "--live")
 
