@@ -70,7 +70,7 @@ cdef int want_keys(WantedKeys *wanted, const uint64_t *keys, Size count) except 
     return 0
 
 
-cdef void change_wanted(
+cdef inline void change_wanted(
     const WantedKeys *wanted, const Lesson *lesson, uint64_t key, const Byte *times, int64_t *rows, Size width
 ) noexcept nogil:
     """Change the rows of a key, if it is wanted; `times` is how often it occurs, NULL if that is not counted."""
@@ -83,7 +83,7 @@ cdef void change_wanted(
             for step in range(lesson.steps):
                 row[lesson.labels[step]] += lesson.signs[step]
                 if times is not NULL:
-                    row[width // 2 + lesson.labels[step]] += lesson.signs[step] * <int64_t>number_at(times, 2)
+                    row[width // 2 + lesson.labels[step]] += lesson.signs[step] * <int64_t>(times[0] | times[1] << 8)
         at = (at + 1) & wanted.last_slot
 
 

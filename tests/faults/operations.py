@@ -69,6 +69,7 @@ class Operation:
 WRITING = {
     "train a first model": Operation("train --jobs 2 {mail}/first.ham {mail}/first.spam", NOTHING),
     "train more": Operation("train --jobs 2 {mail}/later.ham {mail}/later.spam"),
+    "train in runs": Operation("train --memory 1M --jobs 2 {mail}/later.ham {mail}/later.spam"),
     "train anew": Operation("train --fresh --jobs 2 {mail}/later.ham {mail}/later.spam"),
     "forget many": Operation("forget --jobs 2 {mail}/first.ham {mail}/first.spam"),
     "learn the first": Operation("train --spam -", NOTHING, ONE),
