@@ -85,11 +85,10 @@ def test_both_ways_to_classify_are_one(spamnb, mail, flags, message):
 def test_both_ways_to_classify_a_file_are_one(spamnb, mail, tmp_path, flags):
     """With --jobs it comes through the command line. A message, a mailbox of one, one of two, and no mail."""
     message = mail.messages["spam"]
-    (tmp_path / "message").write_bytes(message)
-    (tmp_path / "one.mbox").write_bytes(ENVELOPE + message)
-    (tmp_path / "two.mbox").write_bytes(2 * (ENVELOPE + message + b"\n"))
-    (tmp_path / "empty").touch()
-    for name in ("message", "one.mbox", "two.mbox", "empty", ".", "missing"):
+    files = {"one": message, "box": ENVELOPE + message, "two": 2 * (ENVELOPE + message + b"\n"), "none": b""}
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    for name in (*files, ".", "missing"):
         command = "classify", *flags, tmp_path / name
         assert spamnb.afresh(*command) == spamnb(*command, "--jobs", "1"), name
 
