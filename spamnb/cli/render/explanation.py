@@ -113,9 +113,7 @@ def show_explanation(why: Explanation, top: int, everything: bool) -> None:
     top = len(why.reasons) if everything else top
     most = len(why.features.tokens) if everything else LISTED
     show(
-        why.sentence,
-        *(f"  {reason}" for reason in why.in_words),
-        "",
+        *wrapped(why.sentence, *(f"  {reason}" for reason in why.in_words), ""),
         *wrapped(headline(why), why.rule),
         *message_text(why, everything),
         evidence_table(why, top, everything) if why.reasons else "evidence: none that counts\n",
