@@ -61,7 +61,7 @@ KNOWN = {
     }
 }
 SERVER = ("host", "tls", "port")
-MOST_TRIED = 500  # messages of the inbox, the latest, that are judged before anything is moved
+MAX_TRIED = 500  # messages of the inbox, the latest, that are judged before anything is moved
 
 
 @click.command(
@@ -248,7 +248,7 @@ def go_live(account: Account) -> None:
     path, name = default_config(), account.name
     events: list[Event] = []
     announce(f"judging the latest mail of {printable(', '.join(account.inbox))} …")
-    visit(account, events.append, dry_run=True, again=True, most=MOST_TRIED)
+    visit(account, events.append, dry_run=True, again=True, most=MAX_TRIED)
     found = [event for event in events if event.verdict]
     for event in events:
         if event.failed:
@@ -262,10 +262,10 @@ def go_live(account: Account) -> None:
         change_action(path, name, MOVE)
         (account,) = read_accounts(path, name)
         printer = EventPrinter(as_json=False, private=False, is_brief=True)
-        visit(account, printer, dry_run=False, again=True, most=MOST_TRIED)
+        visit(account, printer, dry_run=False, again=True, most=MAX_TRIED)
         printer.end_visit(name)
         click.echo("A mistake? Move the message to where it belongs: that is learned.")
-        if len(found) == MOST_TRIED:
+        if len(found) == MAX_TRIED:
             click.echo("Older mail stays where it is; `spamnb imap run --again` judges it, too.")
     else:
         click.echo("Nothing was moved. `spamnb imap setup --live` asks again.")

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from spamnb.imap.folders import Roles
 
 DAYS = 3  # after which mail that was read, and still is in the inbox, is there to stay
-MOST_LEARNED = 5000  # messages of a folder, the latest, when it is read for the first time
-FEW = 100  # messages; with less, little is known of what its owner keeps
+MAX_LEARNED = 5000  # messages of a folder, the latest, when it is read for the first time
+MIN_KEPT = 100  # messages; with less, little is known of what its owner keeps
 
 
 def days_ago(days: int) -> str:
@@ -56,7 +56,7 @@ def not_kept(connection: ImapConnection, roles: Roles, name: str) -> set[bytes]:
         connection.open(other, read_only=True)
         stays = set(kept(connection, roles, other)) if other in roles.inbox else set()
         uids = [uid for uid in connection.from_uid(1) if uid not in stays]
-        found.update(key_of(head) for _, head in heads(connection, uids[-MOST_LEARNED:]))
+        found.update(key_of(head) for _, head in heads(connection, uids[-MAX_LEARNED:]))
     connection.open(name, read_only=True)
     return found
 

@@ -12,7 +12,7 @@ from spamnb.files import counted, make_folder
 from spamnb.imap.accounts import FLAG, MOVE, check_name, read_accounts
 from spamnb.imap.errors import Broken, ImapError
 from spamnb.imap.folders import Roles, marked, roles_in
-from spamnb.imap.kept import DAYS, FEW, MOST_LEARNED, kept
+from spamnb.imap.kept import DAYS, MAX_LEARNED, MIN_KEPT, kept
 from spamnb.labels import HAM, LABELS
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def proposed_folders(account: Account, connection: ImapConnection) -> dict[str, 
     choices = [roles.all] if roles.all else [marked("archive", listed), *roles.inbox]
     counts = {name: learned_from(HAM, name, roles, connection).messages for name in filter(None, choices)}
     ham = [name for name, count in counts.items() if count]
-    if sum(counts.values()) < FEW and roles.sent:
+    if sum(counts.values()) < MIN_KEPT and roles.sent:
         ham.append(roles.sent)
     return {"ham": ham, "junk": roles.junk}
 
@@ -57,14 +57,16 @@ def what_is_learned(account: Account, connection: ImapConnection) -> tuple[list[
     found = [learned_from(HAM, name, roles, connection) for name in roles.ham]
     found += [learned_from(label, name, roles, connection) for name, label in roles.labels.items()]
     ham, spam = (sum(one.messages for one in found if one.label == label) for label in LABELS)
+    sent = sum(one.messages for one in found if one.folder == roles.sent)
     wrong = []
-    if ham and {one.folder for one in found if one.label == HAM and one.messages} == {roles.sent}:
+    if ham and ham == sent:
         wrong.append(
             "All mail to keep is what you wrote yourself, which is unlike what you get: much will stay "
             "unsure, and some be taken for spam. Read mail, leave it in the inbox or an Archive, come back."
         )
-    elif ham < FEW:
-        wrong.append(f"Only {counted(ham, 'message')} to keep: with less than {FEW}, much will stay unsure.")
+    elif ham - sent < MIN_KEPT:
+        few = counted(ham - sent, "message")
+        wrong.append(f"Only {few} to keep that you received: with less than {MIN_KEPT}, much stays unsure.")
     if not spam:
         wrong.append("No spam to learn from: put some into Junk; until then, nothing is taken for spam.")
     return found, wrong
@@ -80,11 +82,11 @@ def learned_from(label: str, name: str, roles: Roles, connection: ImapConnection
     if name in roles.inbox:
         note = f"read or answered, and there for {DAYS} days"
     elif name == roles.all:
-        note = f"{DAYS} days old, without what is in Junk or Trash, or unread in the inbox"
+        note = "without Junk, Trash and what is new"
     elif name == roles.sent:
         note = "written by yourself"
-    if count > MOST_LEARNED:
-        count, note = MOST_LEARNED, ", ".join(filter(None, ("the latest", note)))
+    if count > MAX_LEARNED:
+        count, note = MAX_LEARNED, ", ".join(filter(None, ("the latest", note)))
     return Learned(label, name, count, everything, note)
 
 

@@ -13,7 +13,7 @@ from spamnb.imap.connection import ImapConnection
 from spamnb.imap.errors import Broken, NotLoggedIn
 from spamnb.imap.fetch import FETCHED, cut, heads, messages
 from spamnb.imap.folders import roles_in
-from spamnb.imap.kept import MOST_LEARNED, days_ago, is_settled_late, kept, not_kept, recent
+from spamnb.imap.kept import MAX_LEARNED, days_ago, is_settled_late, kept, not_kept, recent
 from spamnb.imap.mailbox import look_into
 from spamnb.imap.state import Progress, key_of
 from spamnb.labels import HAM, LABELS, SPAM
@@ -77,7 +77,7 @@ class MailboxTraining:
                 first = min(recent(self.connection), default=folder.next_uid)
                 folder = replace(folder, next_uid=first)
             uids = [uid for uid in uids if uid in stays]
-            uids = uids if before.validity else uids[-MOST_LEARNED:]
+            uids = uids if before.validity else uids[-MAX_LEARNED:]
             others = self.state.known_as_spam() | not_kept(self.connection, self.roles, name)
             if others and uids:
                 uids = [uid for uid, head in heads(self.connection, uids) if key_of(head) not in others]

@@ -121,7 +121,7 @@ def test_setup_asks_again_for_what_does_not_work(dovecot, home, ask):
         "failed with exit code 3",
         "refuses connections",
         "login refused",
-        "careful: Only 14 messages to keep",
+        "careful: Only 14 messages to keep that you received",
     ):
         assert said in seen
     home("setup", "host=x").fails(64, "has an account home already", "--live")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from spamnb.training.known_messages import Summary
 
 WIDEST = 60  # characters of a subject
-MOST_SHOWN = 10  # messages, the least sure
+MAX_SHOWN = 10  # messages, the least sure
 
 
 class EventPrinter:
@@ -148,7 +148,7 @@ def show_trial(found: Sequence[Event]) -> None:
     spam = sorted(
         (event.score or 0.0, event.sender, event.subject) for event in found if event.verdict == SPAM
     )
-    for _, sender, subject in spam[:MOST_SHOWN]:
+    for _, sender, subject in spam[:MAX_SHOWN]:
         print(f"  {SPAM}  {printable(sender)[:30]:<30}  {printable(subject)[:WIDEST]}")
-    if len(spam) > MOST_SHOWN:
-        print(f"  and {len(spam) - MOST_SHOWN:,} more, of which it is surer")
+    if len(spam) > MAX_SHOWN:
+        print(f"  and {len(spam) - MAX_SHOWN:,} more, of which it is surer")
