@@ -53,7 +53,7 @@ class History:
     def __init__(self, folder: str, database: Database) -> None:
         self.folder = folder
         self.database = database
-        database.create_function("folded", 1, folded, deterministic=True)
+        database.create_function("has_words", 2, has_words, deterministic=True)
 
     @classmethod
     def open(cls, folder: str | None = None) -> History:
@@ -249,10 +249,16 @@ def conditions_of(
         conditions.append("verdict = :verdict")
     if asks_folder is not None:
         conditions.append("asks_folder = :asks_folder")
-    for number, word in enumerate(printable(text).split()[:MAX_WORDS]):
-        conditions.append(f"instr(folded(sender || ' ' || subject || ' ' || user), :word{number})")
-        values[f"word{number}"] = folded(word)
+    if words := printable(text).split()[:MAX_WORDS]:
+        conditions.append("has_words(sender || ' ' || subject || ' ' || user, :words)")
+        values["words"] = folded(" ".join(words))
     return conditions, values
+
+
+def has_words(text: str, words: str) -> bool:
+    """Tell whether a text has all of some words, which are folded, or parts of words."""
+    within = folded(text)
+    return all(word in within for word in words.split())
 
 
 def folded(text: str) -> str:
