@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 
 INTRODUCTION = """\
 You need your address, the name of your IMAP server, and a password.
-Gmail, Fastmail, iCloud and Yahoo take only an app password, which you make on their pages.
-Microsoft takes no password at all, but a login by a browser with a client ID, which somebody must register:
-at work or school its administrator; for Outlook.com and Hotmail you, once you have signed up for Azure, which
-is free but asks for a card. Without it, have that mail forwarded to a mailbox elsewhere, and filter it there.
+Gmail, Fastmail, iCloud and Yahoo take only an app password: you make one on
+their pages. Microsoft takes no password, but a login by a browser with a
+client ID, which somebody must register: at work or school its administrator;
+for Outlook.com and Hotmail yourself, after signing up for Azure, which is
+free but asks for a card. Without one, have that mail forwarded to a mailbox
+elsewhere, and filter it there.
 """
 # Where a password comes from: the key in the file, what is said of it, and what else must be known then.
 # A dot leads into a table.

@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 from spamnb.bayes.verdict import score_text
@@ -148,7 +149,8 @@ def show_trial(found: Sequence[Event]) -> None:
     spam = sorted(
         (event.score or 0.0, event.sender, event.subject) for event in found if event.verdict == SPAM
     )
+    left = max(get_terminal_size().columns - 40, 20)
     for _, sender, subject in spam[:MAX_SHOWN]:
-        print(f"  {SPAM}  {printable(sender)[:30]:<30}  {printable(subject)[:WIDEST]}")
+        print(f"  {SPAM}  {printable(sender)[:30]:<30}  {' '.join(printable(subject).split())[:left]}")
     if len(spam) > MAX_SHOWN:
         print(f"  and {len(spam) - MAX_SHOWN:,} more, of which it is surer")
