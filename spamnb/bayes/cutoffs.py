@@ -5,7 +5,8 @@ Both use the scores that training mail gets when each message is left out of the
 
 from __future__ import annotations
 
-from math import erfc, inf, log, sqrt
+from math import inf, log, sqrt
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,21 +28,21 @@ MISFILED = 0.01  # the share of mail but spam that may get a wrong label before 
 FEWEST = 2  # messages of each label that cutoffs need: one is left out, one is learned
 TAIL_SHARE = 0.05  # of the scores: the highest, which tell how high scores go
 FEWEST_IN_TAIL = 5
-UNMET = 3.0  # of n messages none was of some kind: up to 3/n of all may be, in 95 of 100 cases
+UNMET = 2.0  # of n messages none was of some kind: up to 2/n of all may be, in 86 of 100 cases
 # Ham of lists and senders that the first ten messages of each label lack: 17 % scores above 0, 9.5 % above 2,
 # 3.9 % above 4, 1.2 % above 6. That is a third of what a normal distribution around 0 has there, whose
-# deviation is 0.65 weights of a token that was met once, and on one side only. With more learned it is less.
+# deviation is 0.73 weights of a token that was met once, and on one side only. With more learned it is less.
 # But few messages differ much from other few: the less is learned, the more of it counts. By a third alone,
 # five of each label lose 0.12 % of the ham; so 0.01 %.
-UNMET_DEVIATION = 0.65
+UNMET_DEVIATION = 0.73
 LIKE_THE_OTHER = 1 / 3
 MUCH_LEARNED = 300  # messages of a label, with which the way from all to a third is half done
 MOST_MISFILED = 0.5  # of a label: with more, nothing tells which of the two is the wrong one
 MOST_TURNS = 5
 SCALE = log(1 + 1 / 0.01)  # of scores by the default smoothing
 UNLIKE_SPAM = 0.0075  # the share of spam that scores too low to be called so, even if no ham is near it
+MOST_UNLIKE = 6  # messages of these: the more spam is known, the more of the gap below it is
 SMALLEST_LOSS = 1e-6
-HIGHEST = 100.0  # no score is near it
 
 
 def has_spam(labels: Sequence[str]) -> bool:
@@ -87,7 +88,7 @@ def margin(leads: Array, count: int, scale: float = SCALE) -> float:
     if len(known) < FEWEST:
         return LEAST_SCORE
     behind, _ = rightly_filed(np.sort(-known), known)
-    return max(Tail(behind, known, scale).cutoff(MISFILED, count - len(behind)), LEAST_SCORE)
+    return max(highest_score(behind, known, MISFILED, scale, count - len(behind)), LEAST_SCORE)
 
 
 def ham_and_spam(labels: Sequence[str], label_indices: Array, scores: Array) -> tuple[Array, Array]:
@@ -118,7 +119,7 @@ def cutoffs(
     if min(len(ham), len(spam)) < FEWEST:
         return Cutoffs()
     ham, spam = rightly_filed(ham, spam)
-    lower = -Tail(-spam, -ham, scale).cutoff(spam_loss, unscored[1])
+    lower = -highest_score(-spam, -ham, spam_loss, scale, unscored[1])
     return Cutoffs(min(lower, -LEAST_SCORE), _spam_cutoff(ham, spam, ham_loss, unscored[0], scale))
 
 
@@ -136,7 +137,7 @@ def measured(
     if len(labels) > 2 and has_spam(labels):
         is_spam = label_indices == labels.index(SPAM)
         limits.margin = margin(leads, int((~is_spam).sum()), scale)
-    return limits, calibrated(ham, spam)
+    return limits, calibrated(ham, spam).between(limits)
 
 
 def score_scale(view: View) -> float:
@@ -149,8 +150,8 @@ def score_scale(view: View) -> float:
 
 
 def _spam_cutoff(ham: Array, spam: Array, ham_loss: float, more: int, scale: float) -> float:
-    unlike_spam = quantile(np.sort(spam), UNLIKE_SPAM)
-    return max(Tail(ham, spam, scale).cutoff(ham_loss, more), unlike_spam, LEAST_SCORE)
+    unlike_spam = quantile(np.sort(spam), min(UNLIKE_SPAM, MOST_UNLIKE / len(spam)))
+    return max(highest_score(ham, spam, ham_loss, scale, more), unlike_spam, LEAST_SCORE)
 
 
 def spam_caught(ham: Array, spam: Array, ham_loss: float, growth: float = 1, scale: float = SCALE) -> float:
@@ -228,49 +229,43 @@ def _highest_of_label(scores: Array, others: Array, deviations: float) -> float:
     return best if kept >= max(FEWEST, (1 - MOST_MISFILED) * len(scores)) else inf
 
 
-class Tail:
-    """How much of a label's mail scores above a cutoff, at most, by the scores of some of it.
+def highest_score(scores: Array, others: Array, loss: float, scale: float = SCALE, more: int = 0) -> float:
+    """Find the lowest score that no more than a share of a label's mail exceeds, neither of the mail like that met
+    before nor of all.
 
-    Of mail like that met before, the scores beyond the highest twentieth fall off to `end`, which none
-    exceeds, as (1 - x)^power does on [0, 1]; the power follows from the mean. Other mail may be of a kind not
-    met yet: since none of n messages is, up to 3/n of all may be, in 95 of 100 cases. How that scores is not
-    known, so all of it, or a third once much is learned, is taken to score around 0, as mail without evidence
-    does.
+    `others`: the scores of the other label, which show how high scores can be; `more`: how many more messages
+    were learned that score as these do.
     """
+    loss = max(loss, SMALLEST_LOSS)
+    return max(highest_of_met(np.sort(scores), float(others.max()), loss), _unmet(len(scores) + more, loss, scale))
 
-    def __init__(self, scores: Array, others: Array, scale: float = SCALE) -> None:
-        """Take the scores of a label, and those of the other one, which show how high scores can be."""
-        self.scores = np.sort(scores)
-        self.count = len(self.scores)
-        self.unmet_deviation = UNMET_DEVIATION * scale
-        self.size = min(max(FEWEST_IN_TAIL, int(TAIL_SHARE * self.count)), self.count - 1)
-        self.start = float(self.scores[-1 - self.size])
-        self.length = float(max(others.max(), self.scores[-1])) + 0.1 - self.start
-        excess = float(self.scores[self.count - self.size :].mean()) - self.start
-        self.power = max(self.length / max(excess, 1e-9) - 1, 0.5)
 
-    def cutoff(self, loss: float, more: int = 0) -> float:
-        """Find the lowest cutoff that loses no more; as if `more` messages were known that score as these."""
-        low, high = -HIGHEST, HIGHEST
-        while high - low > 1e-6:
-            middle = (low + high) / 2
-            if self.share_above(middle, more) > max(loss, SMALLEST_LOSS):
-                low = middle
-            else:
-                high = middle
-        return high
+def highest_of_met(scores: Array, end: float, loss: float) -> float:
+    """Find the score that a share of mail like that met before exceeds, by sorted scores of some of it.
 
-    def share_above(self, cutoff: float, more: int = 0) -> float:
-        """Return the share of the label's mail that scores above a cutoff, at most."""
-        if cutoff < self.start:
-            met = 1 - int(np.searchsorted(self.scores, cutoff, "right")) / self.count
-        else:
-            rest = max(0.0, 1 - (cutoff - self.start) / self.length)
-            met = self.size / self.count * rest**self.power
-        known = self.count + more
-        like_the_other = (LIKE_THE_OTHER * known + MUCH_LEARNED) / (known + MUCH_LEARNED)
-        unmet = like_the_other * erfc(cutoff / self.unmet_deviation / sqrt(2)) / 2
-        return met + UNMET / (known + UNMET) * unmet
+    The highest twentieth fall off to `end`, or the highest score, as (1 - x)^power does on [0, 1]; the power
+    follows from their mean.
+    """
+    count = len(scores)
+    size = min(max(FEWEST_IN_TAIL, int(TAIL_SHARE * count)), count - 1)
+    if loss >= size / count:
+        return float(scores[count - 1 - min(int(loss * count), count - 1)])
+    start = float(scores[-1 - size])
+    length = max(end, float(scores[-1])) + 0.1 - start
+    excess = float(scores[count - size :].mean()) - start
+    power = max(length / max(excess, 1e-9) - 1, 0.5)
+    return start + length * (1 - (loss * count / size) ** (1 / power))
+
+
+def _unmet(count: int, loss: float, scale: float) -> float:
+    """Find the score that a share of all mail exceeds and is of a kind that none of `count` messages was.
+
+    How such mail scores is not known: all of it, or a third once much is learned, is taken to score around 0,
+    as mail without evidence does.
+    """
+    like_the_other = (LIKE_THE_OTHER * count + MUCH_LEARNED) / (count + MUCH_LEARNED)
+    share = UNMET / (count + UNMET) * like_the_other
+    return UNMET_DEVIATION * scale * NormalDist().inv_cdf(1 - loss / share) if loss < share else -inf
 
 
 def calibrated(ham: Array, spam: Array) -> Calibration:

@@ -135,6 +135,11 @@ class Calibration:
         self.slope = float(slope)
         self.intercept = float(intercept)
 
+    def between(self, cutoffs: "Cutoffs") -> "Calibration":
+        """Return the calibration moved as far as puts a half between the cutoffs, as verdicts do."""
+        low, high = -self.slope * cutoffs.spam, -self.slope * cutoffs.ham
+        return Calibration(self.slope, min(max(self.intercept, low), high)) if low < high else self
+
     def probability(self, score: float) -> float:
         x = self.slope * score + self.intercept
         return 1 / (1 + exp(-x)) if x > -700 else 0.0  # exp(710) overflows
@@ -239,12 +244,6 @@ def _verdict_on_spam(score: Score, cutoffs: Cutoffs | None, calibration: Calibra
     best = others.index(max(others))
     label_if_ham = labels[best if best < spam_index else best + 1]
     value = within_limits(lead_of(joint, spam_index))
-    if calibration is not None:
-        spam = calibration.probability(value)
-        shares = [(1 - spam) * share for share in posterior_of(others)]
-        shares.insert(spam_index, spam)
-    else:
-        shares = posterior_of(joint)
     if cutoffs is not None and len(others) > 1 and lead_of(others, best) < cutoffs.margin:
         label_if_ham = UNSURE
     is_ham = False
@@ -256,6 +255,14 @@ def _verdict_on_spam(score: Score, cutoffs: Cutoffs | None, calibration: Calibra
         label = cutoffs.verdict(value)
         is_ham = label == HAM and score.most_of_a_part(SPAM) <= cutoffs.contradiction
         label = label_if_ham if is_ham else SPAM if label == SPAM else UNSURE
+    if calibration is not None:
+        spam = calibration.probability(value)
+        # Cutoffs may be given that the calibration knows nothing of; no verdict contradicts its probability.
+        spam = min(spam, 0.5) if is_ham else max(spam, 0.5) if label == SPAM else spam
+        shares = [(1 - spam) * share for share in posterior_of(others)]
+        shares.insert(spam_index, spam)
+    else:
+        shares = posterior_of(joint)
     probabilities = dict(zip(labels, shares, strict=True))
     verdict = Verdict(label, value, shares[spam_index], probabilities, score.evidence, cutoffs, label_if_ham)
     verdict.is_spam = False if is_ham else verdict.is_spam

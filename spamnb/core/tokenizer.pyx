@@ -19,6 +19,7 @@ cdef enum:
     # Characters of one header: long ones are random, and would leave no place for others. Learned from phishing and
     # mailing lists of today, tested on csdmc2010: 2.9 without the limit, 2.3 with it.
     GRAM_HEADER = 150
+    MIN_RANDOM = 6  # letters and digits of a random word
 
 
 cdef struct Cutter:  # how messages are cut, by the settings of a model; with caches, so each thread has its own
@@ -279,7 +280,7 @@ cdef int add_texts(
 # Grams
 
 cdef int add_grams_of_head(Features *features, Mail *mail) except -1 nogil:
-    """Note the grams of the headers that are evidence.
+    """Note the grams of the headers that are evidence, without dates and what is random.
 
     But for the first Received: the receiving server writes it, and a milter does not see it.
     """
@@ -297,10 +298,54 @@ cdef int add_grams_of_head(Features *features, Mail *mail) except -1 nogil:
         elif is_read(field.name):
             put(&head, piece(field.name, 0, GRAM_TEXT))
             put_literal(&head, b": ")
-            put(&head, first_chars(field.value, GRAM_HEADER))
+            put_known(&head, first_chars(value_of_grams(field), GRAM_HEADER))
             put_byte(&head, 10)
     add_grams(features, piece(written(&head), 0, GRAM_TEXT), HEAD)
     return 0
+
+
+cdef Text value_of_grams(Field *field) noexcept nogil:
+    """Return what grams are taken of: no date, of an identifier its host, of a route what stands before the date."""
+    cdef int rule = rule_of(field.name)
+    cdef Size at
+    if rule == AS_DATE:
+        return nothing()
+    if rule == AS_IDENTIFIER:
+        at = find_last(field.value, 64, field.value.size)
+        return rest(field.value, at) if at >= 0 else nothing()
+    at = find_last(field.value, 59, field.value.size) if rule == AS_HOSTS else 0
+    return piece(field.value, 0, at) if at > 0 else field.value
+
+
+cdef int put_known(Writer *to, Text text) except -1 nogil:
+    """Put a text without its random words."""
+    cdef Size at = 0, start
+    cdef int byte
+    while at < text.size:
+        start = at
+        byte = byte_at(text, at)
+        while is_letter(byte) or is_digit(byte) or byte >= 0x80:
+            at += 1
+            byte = byte_at(text, at)
+        if at > start and not is_random(piece(text, start, at)):
+            put(to, piece(text, start, at))
+        if at < text.size:
+            put_byte(to, byte)
+            at += 1
+    return 0
+
+
+cdef bint is_random(Text word) noexcept nogil:
+    """Tell whether letters and digits look drawn by chance: a long number, or digits among the letters of a word.
+
+    Their grams tell nothing, and crowd the counters: (1-AUC)%, learned from spamassassin, tested on phishing and mailing lists
+    of today: 1.21 with them, 0.90 without them and dates.
+    """
+    cdef Size at, digits = 0, changes = 0
+    for at in range(word.size):
+        digits += is_digit(byte_at(word, at))
+        changes += at > 0 and is_digit(byte_at(word, at)) != is_digit(byte_at(word, at - 1))
+    return word.size >= MIN_RANDOM and (digits == word.size or (digits >= 2 and changes >= 2))
 
 
 cdef int add_grams_of_texts(Features *features, Texts *texts) except -1 nogil:
@@ -332,7 +377,7 @@ cdef int put_joined(Writer *to, Texts *texts, bint words_only) except -1 nogil:
                 if to.size >= GRAM_TEXT:
                     break
         else:
-            put(to, piece(text, 0, GRAM_TEXT))
+            put_known(to, piece(text, 0, GRAM_TEXT))
         if to.size >= GRAM_TEXT:
             break
     return 0

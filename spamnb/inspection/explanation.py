@@ -5,6 +5,8 @@ is ahead of the runner-up; if one of them is spam, how far that is ahead. The le
 
     lead = prior + absent words + Σ adds,   adds = weight · times      (the textbooks' models)
                                             adds = weight / divisor    (where the mean is taken)
+
+Where few words and pairs are evidence, a lead of spam, and all that adds to it, is shrunk by `trust_in`.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from spamnb.inspection.sums import (
     present_and_absent,
     sum_evidence,
     sum_grams,
+    trust_in,
 )
 from spamnb.labels import SPAM, UNSURE
 from spamnb.model import Model
@@ -250,6 +253,11 @@ def explain(model: Model, raw: bytes, configuration: Configuration | None = None
         part_sums.append(PartSum("numbers", len(numbers), total, 1.0, total))
     stretches, gram_sums = sum_grams(model, features, toward, against)
     reasons, part_sums = reasons + stretches, part_sums + gram_sums
+    trust = trust_in(model, part_sums, len(words), toward, against)
+    if trust < 1:
+        reasons = [reason._replace(adds=trust * reason.adds) for reason in reasons]
+        loses = (trust - 1) * sum(part.adds for part in part_sums)
+        part_sums.append(PartSum("little evidence", len(words), loses, 1.0, loses))
     counted = {item.feature for item in words}
     others = [token[0] for token in features.tokens if token[0] not in counted]
     weak = model.counts.lookup(others)

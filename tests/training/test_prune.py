@@ -79,15 +79,16 @@ def test_a_pruned_message_can_be_forgotten(model, clock):
 def test_a_year_of_learning_stays_bounded(model, clock):
     """New words every three days; pruned every month, half a year back."""
     draw = random.Random(1)
+    offer = "buy cheap pills from our shop and pay less than anybody asks for them today"
     sizes = []
     for day in range(0, 365, 3):
         words = " ".join(f"w{draw.randrange(10**9)}" for _ in range(20))
         label = "spam" if day % 2 else "ham"
-        learn(model, message(f"{'buy cheap' if day % 2 else 'see you'} {words}", label), label)
+        learn(model, message(f"{offer if day % 2 else 'see you'} {words}", label), label)
         clock.sleep(3)
         if day % 30 == 27:
             pruning.prune(model)
             sizes.append(StoredModel.open(model).vocabulary)
     assert max(sizes[6:]) < 1.05 * sizes[6]
-    verdict = Model.open(model).classify(message("buy cheap", "spam"))
+    verdict = Model.open(model).classify(message(offer, "spam"))
     assert verdict.label == "spam"

@@ -158,9 +158,12 @@ def test_the_sample_has_the_lowest_digests_that_fit(mail, monkeypatch):
     assert np.isnan(LearnedMessages.load(stored(mail, "none fits")).scores).all()
 
 
+OFFER = "buy cheap pills from our shop now and pay less than anybody asks for them today"
+
+
 def test_the_model_has_the_cutoffs_of_its_scores(mail):
     write(mail / "ham", [f"Subject: lunch {n % 5}\n\nsee you at noon {n}".encode() for n in range(20)])
-    write(mail / "spam", [f"Subject: money {n % 5}\n\nbuy now {n}".encode() for n in range(20)])
+    write(mail / "spam", [f"Subject: money {n % 5}\n\n{OFFER} {n}".encode() for n in range(20)])
     train(mail, ham_loss=0.03)
     low, high = stored(mail).head["cutoffs"]
     assert -np.inf < low <= high < np.inf
@@ -169,4 +172,4 @@ def test_the_model_has_the_cutoffs_of_its_scores(mail):
     assert ham.max() < high <= spam.min()
     judge = Model.open(str(mail / "model"))
     assert judge.classify(b"Subject: lunch\n\nsee you at noon").label == "ham"
-    assert judge.classify(b"Subject: money 1\n\nbuy now 21").label == "spam"
+    assert judge.classify(f"Subject: money 1\n\n{OFFER} 21".encode()).label == "spam"
