@@ -17,7 +17,7 @@ demo: install  ## from nothing to a trained model, a verdict and the table
 	@echo '$$ spamnb train ham spam'
 	@$(BIN)/spamnb train --fresh --model $(DEMO) $(HAM) $(SPAM)
 	@echo; echo '$$ spamnb classify < message'
-	@printf 'Subject: make money fast\n\nClick here to order now, risk free!\n' | $(BIN)/spamnb classify --model $(DEMO)
+	@printf 'Subject: make money fast\n\nClick here to order now, risk free! Earn thousands of dollars a month from home,\nor your money back.\n' | $(BIN)/spamnb classify --model $(DEMO)
 	@printf 'Subject: Re: kernel patch\nIn-Reply-To: <1@example.org>\n\nI applied the patch and it compiles.\n' | $(BIN)/spamnb classify --model $(DEMO)
 	@echo; echo '$$ spamnb evaluate ham spam'
 	@$(BIN)/spamnb evaluate $(HAM) $(SPAM)

@@ -230,14 +230,15 @@ def _highest_of_label(scores: Array, others: Array, deviations: float) -> float:
 
 
 def highest_score(scores: Array, others: Array, loss: float, scale: float = SCALE, more: int = 0) -> float:
-    """Find the lowest score that no more than a share of a label's mail exceeds, neither of the mail like that met
-    before nor of all.
+    """Find the lowest score that no more than a share of a label's mail exceeds, by either of two estimates.
 
-    `others`: the scores of the other label, which show how high scores can be; `more`: how many more messages
-    were learned that score as these do.
+    One is of mail like that met before, one of mail of a kind not met yet. `others`: the scores of the other
+    label, which show how high scores can be; `more`: messages learned beside those that score as they do.
     """
     loss = max(loss, SMALLEST_LOSS)
-    return max(highest_of_met(np.sort(scores), float(others.max()), loss), _unmet(len(scores) + more, loss, scale))
+    return max(
+        highest_of_met(np.sort(scores), float(others.max()), loss), _unmet(len(scores) + more, loss, scale)
+    )
 
 
 def highest_of_met(scores: Array, end: float, loss: float) -> float:
@@ -254,7 +255,7 @@ def highest_of_met(scores: Array, end: float, loss: float) -> float:
     length = max(end, float(scores[-1])) + 0.1 - start
     excess = float(scores[count - size :].mean()) - start
     power = max(length / max(excess, 1e-9) - 1, 0.5)
-    return start + length * (1 - (loss * count / size) ** (1 / power))
+    return start + length * (1 - float((loss * count / size) ** (1 / power)))
 
 
 def _unmet(count: int, loss: float, scale: float) -> float:

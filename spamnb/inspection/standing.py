@@ -84,7 +84,9 @@ def standing(stored: StoredModel, plain: bool = False) -> list[str]:
     for growth in GROWTHS:
         then = spam_caught(ham, spam, loss, growth, scale)
         if then > caught + WORTH_IT:
-            said.append(f"with {growth} times as much mail about {100 * then:.0f} %")
+            each = zip(stored.labels, stored.messages, strict=True)
+            more = " and ".join(f"{(growth - 1) * count:,} more {label}" for label, count in each if count)
+            said.append(f"to catch about {100 * then:.0f} % of the spam, learn {more}")
             break
     return [*said, *(count_suspects(stored) if min(len(ham), len(spam)) >= ENOUGH_TO_SUSPECT else ())]
 

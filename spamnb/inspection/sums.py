@@ -55,10 +55,8 @@ def sum_evidence(
     return reasons, part_sums
 
 
-def trust_in(
-    model: Model, part_sums: Sequence[PartSum], words: int, toward: int, against: int
-) -> float:
-    """Return the share of a lead of spam that so few words and pairs of evidence leave; 1 for any other lead."""
+def trust_in(model: Model, part_sums: Sequence[PartSum], words: int, toward: int, against: int) -> float:
+    """Return what share so few words and pairs of evidence leave of a lead of spam; 1 for any other lead."""
     spam, total = model.classifier.spam, sum(part.adds for part in part_sums)
     if spam not in (toward, against) or not (total > 0 if spam == toward else total < 0):
         return 1.0

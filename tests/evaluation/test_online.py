@@ -98,7 +98,8 @@ class TestCutoffs:
 
     MAIL = {
         "ham": ["meeting agenda report lunch tuesday notes"] * 150,
-        "spam": ["money winner lottery cheap pills now order from our shop and pay less than anybody asks"] * 150,
+        "spam": ["money winner lottery cheap pills now order from our shop and pay less than anybody asks"]
+        * 150,
     }
     ORDER = [message for pair in zip(range(150), range(150, 300), strict=True) for message in pair]
 
