@@ -20,7 +20,10 @@ from spamnb.rights import Rights
 from spamnb.serve.open_models import SharedModel, UserModel
 from spamnb.store.stored_model import StoredModel
 
-SPAM = b"Subject: cheap pills\n\nbuy viagra now, casino bonus\n"
+SPAM = (
+    b"To: you@example.org\nDate: Mon, 15 Nov 2026 03:00:00 -0800\nSubject: cheap pills\n\n"
+    b"buy viagra now, casino bonus, CHEAP pills!!! http://casino.example/win1\n"
+)
 HAM = b"Subject: lunch\n\nsee you at noon\n"
 DAEMON = 1  # a user of every system
 
