@@ -57,4 +57,6 @@ def test_providers():
     assert host_of("me@googlemail.com") == "imap.gmail.com"
     assert (host_of("me@notgmail.com"), host_of("me")) == ("imap.notgmail.com", "")
     for host in ("imap.gmail.com", "imap.fastmail.com", "p01-imap.mail.me.com", "imap.mail.yahoo.com"):
-        assert "app password" in provider_of(host).hint
+        provider = provider_of(host)
+        assert provider
+        assert "app password" in provider.hint
