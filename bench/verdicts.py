@@ -60,9 +60,7 @@ class Case(NamedTuple):
     by_lessons: bool = False
 
 
-class Figures(NamedTuple):
-    """Percentages."""
-
+class Figures(NamedTuple):  # percentages
     lost: float
     caught: float
     called_ham: float
@@ -272,8 +270,6 @@ SECTIONS = {
     "ham-losses": ham_losses,
     "misfiled": misfiled,
 }
-
-
 OURS_ONLY = on_base, ham_losses
 
 
