@@ -60,8 +60,8 @@ class Likelihood:
         has_rest = is_mean and self.label_count > 2 and SPAM in totals.labels
         # The index of spam, where it is held against all others, taken together.
         self.spam_apart = totals.labels.index(SPAM) if has_rest else NO_LABEL
-        # The index of spam, where little evidence is not enough for it.
-        is_judged = is_mean and self.label_count > 1 and SPAM in totals.labels
+        # The index of spam, where little evidence is not enough for it: words and pairs are counted.
+        is_judged = is_mean and view.pairs and self.label_count > 1 and SPAM in totals.labels
         self.spam = totals.labels.index(SPAM) if is_judged else NO_LABEL
         self.epsilon = 0.0 if self.is_global else float(view.smoothing)
         log_zero = -inf if view.damping is None else LOG_TINY

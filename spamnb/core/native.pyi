@@ -12,7 +12,6 @@ BODY: int
 HEAD: int
 COUNTERS: int
 GRAM_BYTES: int
-HALF_TRUSTED: int
 BLOCK_ENTRIES: int
 MAX_BLOCK_TEXT: int
 MAX_FIELDS: int
@@ -339,6 +338,8 @@ class Weigher:
     def correct(self, is_corrected: bool, misfiled: list[float]) -> None: ...
     def keep_logarithms(self) -> None: ...
     def weights(self, row: Row) -> list[float]: ...
+
+def trust_in(strong: int, entries: int) -> float: ...
 
 class Scorer:
     grams: Scorer | None

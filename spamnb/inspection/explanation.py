@@ -6,7 +6,7 @@ is ahead of the runner-up; if one of them is spam, how far that is ahead. The le
     lead = prior + absent words + Σ adds,   adds = weight · times      (the textbooks' models)
                                             adds = weight / divisor    (where the mean is taken)
 
-Where few words and pairs are evidence, a lead of spam, and all that adds to it, is shrunk by `trust_in`.
+Where few words and pairs are evidence, a lead of spam, and all that adds to it, is shrunk by `trust_in_lead`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from spamnb.inspection.sums import (
     present_and_absent,
     sum_evidence,
     sum_grams,
-    trust_in,
+    trust_in_lead,
 )
 from spamnb.labels import SPAM, UNSURE
 from spamnb.model import Model
@@ -253,7 +253,7 @@ def explain(model: Model, raw: bytes, configuration: Configuration | None = None
         part_sums.append(PartSum("numbers", len(numbers), total, 1.0, total))
     stretches, gram_sums = sum_grams(model, features, toward, against)
     reasons, part_sums = reasons + stretches, part_sums + gram_sums
-    trust = trust_in(model, part_sums, len(words), toward, against)
+    trust = trust_in_lead(model, features, part_sums, len(words), toward, against)
     if trust < 1:
         reasons = [reason._replace(adds=trust * reason.adds) for reason in reasons]
         loses = (trust - 1) * sum(part.adds for part in part_sums)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from spamnb.bayes.classifier import Classifier
 from spamnb.bayes.verdict import Evidence
 from spamnb.bayes.view import SHARE_OF_GRAMS, View
-from spamnb.core.native import BODY, GRAM_BYTES, HALF_TRUSTED, HEAD, FeatureSet, Scorer, counter_of, part_of
+from spamnb.core.native import BODY, GRAM_BYTES, HEAD, FeatureSet, Scorer, counter_of, part_of, trust_in
 from spamnb.files import printable
 from spamnb.inspection.comparison import difference
 from spamnb.inspection.reason import Reason
@@ -55,13 +55,14 @@ def sum_evidence(
     return reasons, part_sums
 
 
-def trust_in(model: Model, part_sums: Sequence[PartSum], words: int, toward: int, against: int) -> float:
-    """Return what share so few words and pairs of evidence leave of a lead of spam; 1 for any other lead."""
+def trust_in_lead(
+    model: Model, features: FeatureSet, part_sums: Sequence[PartSum], words: int, toward: int, against: int
+) -> float:
+    """Return the share that so many words and pairs of evidence leave of a lead of spam; 1 for others."""
     spam, total = model.classifier.spam, sum(part.adds for part in part_sums)
     if spam not in (toward, against) or not (total > 0 if spam == toward else total < 0):
         return 1.0
-    share = (words / HALF_TRUSTED) ** 4
-    return share / (1 + share)
+    return trust_in(words, len(features.tokens) + (len(features.pairs) if model.view.pairs else 0))
 
 
 def present_and_absent(

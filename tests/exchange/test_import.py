@@ -74,7 +74,7 @@ def test_an_export_becomes_a_base_of_an_empty_model(spamnb, model):
         "agenda": (7, 0),
     }
     spam = b"Subject: money!\n\nfree $500 casino\n"
-    assert float(spamnb("classify", "--model", model, stdin=spam).out.split()[1]) > 0
+    assert spamnb("classify", "--model", model, stdin=spam).out.startswith(b"spam")
     assert spamnb("classify", "--model", model, stdin=b"\nagenda\n").out.startswith(b"ham")
     answer = spamnb("import", "-", "--fresh", "--json", "--model", model, stdin=EXPORT).succeeds().json
     assert (answer["base"], answer["messages"]) == (f"{model}.base", {"ham": 10, "spam": 20})
