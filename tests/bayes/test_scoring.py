@@ -77,11 +77,11 @@ class Corpus:
         scorer, (tokens, numbers, pairs, grams) = Scorer(likelihood), self.messages[message]
         length = sum(times for _, times, _ in tokens)
         for word, occurrences, part in tokens if view.event != "gaussian" else ():
-            row = tuple(counts.tokens.get(word, [0] * 2 * len(self.labels)))
+            known = tuple(counts.tokens.get(word, [0] * 2 * len(self.labels)))
             times = occurrences if view.event == "multinomial" else 1
             if view.tfidf:
-                times = occurrences / length * likelihood.idf(row)
-            scorer.add(row, times, part)
+                times = occurrences / length * likelihood.idf(known)
+            scorer.add(known, times, part)
         for pair, part in pairs if view.pairs else ():
             scorer.add(tuple(counts.pairs.get(pair, [0] * len(self.labels))), 1, part)
         if scorer.grams:
