@@ -8,7 +8,7 @@ SPAM = --spam $(CORPUS)/spam.mbox.xz
 # What the caller set for other programs: with some of these neither Python nor pip works as meant.
 unexport $(filter PYTHON% PIP_PREFIX PIP_TARGET PIP_USER,$(.VARIABLES))
 export LC_ALL = C.UTF-8
-.PHONY: help install env lock demo review screenshots test test-fast test-pythons checks lint golden man bench bench-serve bench-cluster bench-imap accuracy charsets lies sorting ablation attacks growth soak fuzz dist dist-test release docs deb deb-test image image-test audit verify figures clean
+.PHONY: help install env lock demo review screenshots pictures test test-fast test-pythons checks lint golden man bench bench-serve bench-cluster bench-imap accuracy charsets lies sorting ablation attacks growth soak fuzz dist dist-test release docs deb deb-test image image-test audit verify figures clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 15
@@ -30,6 +30,9 @@ review: env  ## the review page on the demo's corpus, as if it had arrived withi
 screenshots: env  ## the pictures of docs/review.md; needs Chromium
 	@$(BIN)/python bench/month.py $(REVIEW)
 	PYTHONPATH=tests $(BIN)/python tests/review/screenshots.py $(REVIEW)
+
+pictures: env  ## the pictures of README that are drawn, by the model of `make demo` and the figures on record
+	$(BIN)/python bench/pictures.py
 
 test: env  ## all tests
 	$(BIN)/python -m pytest -n $$(($$($(BIN)/python -c "import os; print(os.cpu_count())") + 2)) --dist worksteal  # many wait for other programs; each process collects for 5 s
@@ -56,7 +59,7 @@ lint: env  ## style, types, which module may import which, and the budget of lin
 golden: env  ## rewrite the expected tokens of tests/golden; review the difference
 	$(BIN)/python tests/golden/regenerate.py
 
-man: env  ## the manual pages below man/, from the commands' help and docs/; review the difference
+man: env  ## the manual pages below man/ and docs/commands.md, from the commands' help and docs/; review the difference
 	$(BIN)/python man/generate.py
 
 bench: env  ## speed and memory, beside the peers that are installed

@@ -6,6 +6,7 @@ record: bench/records/STEP.json, each with its run (command, commit, date, machi
     <!-- figures: STEP -->            all tables of a step
     <!-- figures: STEP: A; B -->      those of these titles (above a table, or first in it); * is any text
     <!-- figures: summary -->         the rows of SUMMARY
+    <!-- figures: lead -->            the sentences of LEAD
     <!-- end of figures -->
 """
 
@@ -54,6 +55,16 @@ SUMMARY = (
     ),
     ("training, all cores (bogofilter: one)", "bench", (TRAIN, OURS), (TRAIN, "beside")),
     ("classification in bulk, all cores", "bench", (CLASSIFY, OURS), (CLASSIFY, "beside")),
+)
+
+# A sentence, and which row of SUMMARY has its figures, ours and theirs.
+LEAD = (
+    (
+        "**Accurate**: {} % of all pairs of ham and spam are ranked the wrong way round, {} % by bogofilter.",
+        0,
+    ),
+    ("**Decided**: {} % of the mail is left unsure, {} % by bogofilter.", 4),
+    ("**Fast**: it learns {}, bogofilter {}.", 10),
 )
 
 
@@ -116,6 +127,9 @@ def cell(what: str, begins: str, column: str) -> tuple[str, Table]:
 
 def block(what: str) -> str:
     """Write what stands between two comments: tables, and the runs that they are of."""
+    if what == "lead":
+        rows = [(cell(place, *ours)[0], cell(place, *theirs)[0]) for _, place, ours, theirs in SUMMARY]
+        return "".join(f"- {sentence.format(*rows[row])}\n" for sentence, row in LEAD)
     if what == "summary":
         found = [(name, cell(place, *ours), cell(place, *theirs)) for name, place, ours, theirs in SUMMARY]
         texts = [table(["", OURS, THEIRS], [[name, ours[0], theirs[0]] for name, ours, theirs in found])]

@@ -1,5 +1,6 @@
 """Write the manual pages below man/: of each command from its own help, the others from docs/.
 
+docs/commands.md has the help of all commands as well.
 `make man` runs this; tests/test_man.py fails where a page is not what this would write.
 """
 
@@ -15,6 +16,7 @@ from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode as Node
 
 from spamnb.cli import NAME, main
+from spamnb.cli.shared.help import SHOW_ALL
 
 HERE = Path(__file__).parent
 DOCS = HERE.parent / "docs"
@@ -44,6 +46,7 @@ def pages() -> dict[str, str]:
         made[f"man{section}/{title}.{section}"] = (
             head(title, section, purpose) + from_markdown(markdown) + others
         )
+    made["../docs/commands.md"] = reference()
     return made
 
 
@@ -83,6 +86,25 @@ def command_pages() -> Iterator[tuple[str, str]]:
         seen = [f"{NAME}-{other.info_name}(1)" for other in commands] if ctx is top else [f"{NAME}(1)"]
         status = f".SH EXIT STATUS\n{plain((main.epilog or '').removeprefix('Exit codes: '))}\n"
         yield title, head(title, "1", purpose) + describe(ctx) + status + see_also(*seen, *FROM_DOCS)
+
+
+def reference() -> str:
+    """Write the help of every command, with all its options, as one page of the documentation."""
+    top = click.Context(main, info_name=NAME, **main.context_settings, terminal_width=80)
+    top.meta[SHOW_ALL] = True  # its contexts share it
+    texts = (
+        f"## {ctx.command_path}\n\n```text\n{ctx.get_help()}\n```\n" for ctx in (top, *contexts_below(top))
+    )
+    return "\n".join(["# Commands\n", "What `--help-all` prints, command by command.\n", *texts])
+
+
+def contexts_below(ctx: click.Context) -> Iterator[click.Context]:
+    """Yield the commands of a group, and theirs."""
+    if isinstance(ctx.command, click.Group):
+        for name in ctx.command.list_commands(ctx):
+            own = context_of(name, ctx.command, ctx)
+            yield own
+            yield from contexts_below(own)
 
 
 def context_of(name: str, group: click.Group, parent: click.Context) -> click.Context:

@@ -15,6 +15,7 @@ from spamnb.configuration import DEFAULTS
 from spamnb.imap.accounts import Account, Provider
 
 PAGES = {str(path.relative_to(ROOT / "man")): path for path in (ROOT / "man").glob("man?/*")}
+WRITTEN = PAGES | {"../docs/commands.md": ROOT / "docs" / "commands.md"}
 
 
 def test_pages_are_current():
@@ -22,7 +23,7 @@ def test_pages_are_current():
     make = "import json, runpy, sys; print(json.dumps(runpy.run_path(sys.argv[1])['pages']()))"
     command = [sys.executable, "-c", make, str(ROOT / "man" / "generate.py")]
     made = json.loads(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
-    assert {name: path.read_text() for name, path in PAGES.items()} == made, "run `make man`"
+    assert {name: path.read_text() for name, path in WRITTEN.items()} == made, "run `make man`"
 
 
 def first_cells(page):

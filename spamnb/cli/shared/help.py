@@ -11,6 +11,8 @@ import click
 from spamnb.cli.shared.settings import SETTINGS, with_settings_joined
 from spamnb.errors import UsageError
 
+SHOW_ALL = __name__  # in a context's `meta`: rare options are shown, too
+
 
 class RareOption(click.Option):
     """An option that few people need: only `--help-all` and the manual page show it."""
@@ -21,7 +23,7 @@ rare_option = partial(click.option, cls=RareOption)
 
 def _show_all(ctx: click.Context, _option: click.Parameter, asked: bool) -> None:
     if asked and not ctx.resilient_parsing:
-        ctx.meta[__name__] = True
+        ctx.meta[SHOW_ALL] = True
         click.echo(ctx.get_help())
         ctx.exit()
 
@@ -47,7 +49,7 @@ class _WithHelpAll(click.Command):
         options = [option for option in self.get_params(ctx) if isinstance(option, click.Option)]
         rare = [option for option in options if isinstance(option, RareOption)]
         common = [option for option in options if option not in rare and (rare or option is not HELP_ALL)]
-        for title, shown in (("Options", common), ("More options", rare if __name__ in ctx.meta else [])):
+        for title, shown in (("Options", common), ("More options", rare if SHOW_ALL in ctx.meta else [])):
             if records := [record for option in shown if (record := option.get_help_record(ctx))]:
                 with formatter.section(title):
                     formatter.write_dl(records)
