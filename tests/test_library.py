@@ -5,7 +5,6 @@ import subprocess
 import sys
 
 import pytest
-from helpers.paths import ROOT
 
 import spamnb as library
 from spamnb.errors import CannotCreate, DataError, Locked, ModelError, NoInput, NoModel, UsageError
@@ -40,11 +39,6 @@ def test_the_example_of_its_docstring(mail, tmp_path, monkeypatch, capsys):
     assert float(score) > 0
     assert 0.5 < float(probability) < 1
     assert library.learn("model.msgpack", mail.messages["spam"], "spam") == "known"
-
-
-def test_the_readme_shows_the_same_example():
-    shown = (ROOT / "README.md").read_text().partition("```python\n")[2].partition("```")[0]
-    assert shown.strip() == library.__doc__.partition("\n\n")[2].strip()
 
 
 def test_the_library_and_the_program_agree(spamnb, mail):
