@@ -106,6 +106,7 @@ STARTS: dict[str, str | Callable[[], None]] = {
     "procmail": "procmail -v",
     "promtool": "promtool --version",
     "rspamc": "rspamc --help",
+    "rspamd": "rspamd --version",
     "sa-learn": "sa-learn --version",
     "setpriv": become_others,
     "spamc": "spamc -V",
