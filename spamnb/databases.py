@@ -12,8 +12,9 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from zlib import crc32
 
-from spamnb.errors import InputOutputError, SetAside
+from spamnb.errors import DataError, InputOutputError, SetAside
 from spamnb.files import DATABASE_SUFFIXES, complain, make_folder, open_own, prepare_database
 
 PATIENCE = 30.0  # seconds to wait for another process that writes
@@ -86,6 +87,17 @@ def open_database(path: str, prepare: Callable[[Database], object], attempts: in
             raise
         closing.pop_all()
         return database
+
+
+def make_tables(database: Database, schema: str) -> None:
+    """Make the tables of a new database; refuse one with the tables of another version of spamnb."""
+    version = 1 + (crc32(schema.encode()) >> 2)  # of 31 bits, never 0
+    asked = "SELECT (SELECT count(*) FROM sqlite_master), user_version FROM pragma_user_version"
+    tables, found = database.execute(asked).fetchone()
+    if tables and found != version:
+        raise DataError(f"{database.path}: made by another version of spamnb; remove it")
+    if not tables:
+        database.executescript(f"BEGIN IMMEDIATE; {schema} PRAGMA user_version = {version}; COMMIT")
 
 
 def connect(path: str) -> Database:

@@ -22,7 +22,7 @@ from spamnb.cli.shared.options import (
 from spamnb.cli.shared.progress import progress
 from spamnb.errors import NoInput, UsageError
 from spamnb.history.log import DAY
-from spamnb.labels import SPAM, UNSURE
+from spamnb.labels import SPAM, UNSURE, plain_label
 
 if TYPE_CHECKING:
     from spamnb.history.queries import History
@@ -60,8 +60,8 @@ def history(
 ) -> None:
     """Show recent verdicts, latest first; with WORDs, only mail that has them all in sender, subject or user.
 
-    In a pipe, each line has time, verdict, score, sender and subject, separated by tabs. The history is kept
-    by `spamnb classify` and `spamnb serve` with --history.
+    In a pipe, each line has time, verdict (there "not spam" is "ham"), score, sender and subject, separated
+    by tabs. The history is kept by `spamnb classify` and `spamnb serve` with --history.
     """
     from spamnb.history.queries import History
 
@@ -91,7 +91,9 @@ def history(
         rows = []
         for entry in found:
             judged, label, score, *texts = cells(entry, "%Y-%m-%d %H:%M")
-            label += f", now {entry.correction}" if entry.correction else ""
+            label = plain_label(label) + (
+                f", now {plain_label(entry.correction)}" if entry.correction else ""
+            )
             rows.append((judged, label, score, *map(cut_text, texts)))
         show(table(None, columns, rows, ("verdict", "sender", "subject")))
     else:
@@ -109,11 +111,11 @@ def gather(history: History) -> None:
 
 SUMMARY = {  # what each figure is of
     "judged": "messages judged",
-    "spam_caught": "judged spam, and not put right",
+    "spam_caught": "judged spam, and not corrected",
     "unsure": "unsure",
-    "corrected": "put right by a person",
+    "corrected": "corrected by a person",
     "ham_lost": "judged spam, but is not",
-    "spam_missed": "judged ham, but is spam",
+    "spam_missed": "judged not spam, but is spam",
 }
 
 

@@ -40,16 +40,16 @@ def imap(ctx: click.Context) -> None:
     """Filter mail that lives on an IMAP server.
 
     \b
-    spamnb imap setup     asks for the server, learns, tries, goes live
-    spamnb imap login     logs in anew by a browser, if the provider asks
+    spamnb imap setup     asks for the server, learns, shows what it would do
+    spamnb imap login     logs in again with a browser, if the provider asks
     spamnb imap check     connects, says what the server can do; changes nothing
     spamnb imap train     learns what is new in mail you keep, and in Junk
     spamnb imap run       judges what is new and learns from what you moved
     spamnb imap watch     does so as mail arrives
-    spamnb imap service   has `watch` run by itself from now on
+    spamnb imap service   runs `watch` in the background from now on
     spamnb imap digest    puts a list of what went to Junk into the inbox
 
-    Accounts are in spamnb/imap.toml in the XDG configuration folder; docs/integrations/imap.md tells more.
+    Begin with `spamnb imap setup`. Accounts are in spamnb/imap.toml in the XDG configuration folder.
     """
     if ctx.invoked_subcommand is None:
         write_stderr(ctx.get_help() + "\n")
@@ -181,7 +181,7 @@ def run(account: str | None, as_json: bool, dry_run: bool, again: bool) -> int:
 )
 @account_options
 def watch(account: str | None, as_json: bool, poll: float) -> None:
-    """Do as `run` does whenever mail arrives, until SIGTERM. SIGHUP rereads the accounts file.
+    """Like `run`, continuously, as mail arrives, until SIGTERM. SIGHUP reads the accounts file again.
 
     Each account is watched separately. Senders and subjects are not printed.
     """

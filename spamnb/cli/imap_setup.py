@@ -22,26 +22,27 @@ if TYPE_CHECKING:
     from spamnb.imap.mailbox import Event
 
 INTRODUCTION = """\
-You need your address, the name of your IMAP server, and a password.
-Gmail, Fastmail, iCloud and Yahoo take only an app password: you make one on
-their pages. Microsoft takes no password, but a login by a browser with a
-client ID, which somebody must register: at work or school its administrator;
-for Outlook.com and Hotmail yourself, after signing up for Azure, which is
-free but asks for a card. Without one, have that mail forwarded to a mailbox
-elsewhere, and filter it there.
+You need your mail address, the name of your mail server (IMAP), and a password.
+Nothing is changed in your mailbox before you agree to it.
+
+Gmail, Fastmail, iCloud and Yahoo accept only an app password, which you create
+on their website. Microsoft accepts no password: you log in with a browser, and
+need a client ID. At work or school, ask the administrator for one. For
+Outlook.com and Hotmail, register one yourself with an Azure account, which is
+free but asks for a card; or forward that mail to a mailbox elsewhere.
 """
-# Where a password comes from: the key in the file, what is said of it, and what else must be known then.
+# Where a password comes from: the key in the file, its description, and what else must be asked for.
 # A dot leads into a table.
 TYPED = "password_file"
 WAYS: dict[str, tuple[str, dict[str, str]]] = {
     TYPED: ("type it now; it is kept in a file that only you can read", {}),
-    "keyring": ("type it now; the keyring of your desktop keeps it", {}),
+    "keyring": ("type it now; it is kept in the keyring of your desktop", {}),
     "password_command": (
         "a command prints it",
         {"password_command": "command that prints it, like `pass show mail/home`"},
     ),
     "oauth2": (
-        "no password: log in by a browser (OAuth2, with a client ID)",
+        "no password: log in with a browser (OAuth2, needs a client ID)",
         {
             "oauth2.device_url": "provider's address for the login of a device",
             "oauth2.token_url": "provider's address for tokens",
@@ -102,7 +103,7 @@ def setup(ctx: click.Context, given: tuple[str, ...], account: str, live: bool) 
     if can_ask() and "host" not in answers:
         write_stderr(f"{INTRODUCTION}\n")
     values = tried(account, answers)
-    if agrees("Keep what is judged for two weeks, to look through it by `spamnb review`?"):
+    if agrees("Keep what is judged for two weeks, so that `spamnb review` can show it?"):
         values["history"] = True
     add_account(path, account, {"action": "nothing"} | values)
     click.echo(f"written: {printable(path)}")
@@ -153,7 +154,7 @@ def tried(name: str, answers: dict[str, Any]) -> dict[str, Any]:
                 is_far |= getattr(error, "key", "") in SERVER
                 again = SERVER if is_far else ("user", "password")
     finally:
-        if written:  # a password that nobody needs any more
+        if written:  # a password that is no longer needed
             with suppress(OSError):
                 os.unlink(written)
 
@@ -163,7 +164,7 @@ def ask_all(name: str, answers: dict[str, Any], again: tuple[str, ...]) -> str:
 
     Returns the path of the file that a password was written to.
     """
-    from spamnb.imap.providers import host_of
+    from spamnb.imap.providers import host_of, provider_of
     from spamnb.imap.secrets import write_password
 
     def ask(key: str, what: str, default: Any = None) -> None:
@@ -172,7 +173,7 @@ def ask_all(name: str, answers: dict[str, Any], again: tuple[str, ...]) -> str:
                 raise UsageError(f"{key}=… is missing, and there is no terminal to ask on")
             answers[key] = click.prompt(what, default=answers.get(key, default), err=True)
 
-    ask("user", "your mail address, or what the server knows you by")
+    ask("user", "your mail address, or your user name at the server")
     ask("host", "IMAP server", host_of(answers["user"]) or None)
     if "port" in again:
         ask("tls", "TLS: implicit, starttls or none", "implicit")
@@ -183,6 +184,8 @@ def ask_all(name: str, answers: dict[str, Any], again: tuple[str, ...]) -> str:
             raise UsageError("there is no terminal to ask for a password on; say password_file=PATH")
         for key in [key for key in answers if key.partition(".")[0] == way]:
             del answers[key]
+        if found := provider_of(answers["host"]):
+            write_stderr(f"{found.hint}\n")
         way = ask_way(way, is_token_wanted=answers["host"] in KNOWN)
         if way == TYPED:
             answers[way] = write_password(
@@ -276,3 +279,5 @@ def go_live(account: Account) -> None:
         install_service()
     else:
         click.echo("next: spamnb imap watch, or: spamnb imap service install")
+    if account.history:
+        click.echo("To see what it did and why, and to correct it: spamnb review")

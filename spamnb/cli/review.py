@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
+from tempfile import TemporaryDirectory
 
 import click
 
 from spamnb.cli.shared.options import Command, history_folder_option, model_option
-from spamnb.errors import UsageError
+from spamnb.cli.shared.progress import progress
+from spamnb.errors import UsageError, needs_extra
 
 EXAMPLES = """
 spamnb review
+spamnb review old.mbox
 spamnb review --no-browser --listen 127.0.0.1:8025
 spamnb review --listen unix:/run/user/1000/review
 """
-MISSING = "the review page needs an extra: pip install 'spamnb[review]'"
+
+
+MAX_SHOWN = "100GB"  # of mail below paths; the history of what was judged has a limit of its own
 
 
 @click.command(cls=Command, examples=EXAMPLES)
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
 @click.option(
     "--listen",
@@ -27,15 +34,43 @@ MISSING = "the review page needs an extra: pip install 'spamnb[review]'"
 )
 @model_option
 @history_folder_option
-def review(no_browser: bool, listen: str, model: str, history_folder: str | None) -> None:
+def review(
+    paths: tuple[str, ...], no_browser: bool, listen: str, model: str, history_folder: str | None
+) -> None:
     """See in a browser what the filter did and why, and correct it.
 
     Shows the history that classify and serve keep with --history, and imap with `history = true` in
-    imap.toml. What you mark is learned at once. Ctrl-C ends it.
+    imap.toml; with PATHs, the mail there, of any age, as it is judged now. What you mark is learned at once.
+    Ctrl-C ends it.
     """
     try:
+        from spamnb.history.queries import History
         from spamnb.review.server import check_address, run
     except ImportError as error:
-        raise UsageError(MISSING) from error
+        raise needs_extra("the review page", "review") from error
     check_address(listen)
-    run(history_folder, os.path.abspath(model), listen, click.echo, not no_browser)
+    if paths and history_folder:
+        raise UsageError("--history-folder cannot be combined with paths")
+    with TemporaryDirectory(prefix="spamnb-review-") if paths else nullcontext(history_folder) as folder:
+        if paths:
+            judge_anew(paths, model, folder)
+        with History.open(folder):
+            pass  # what is wrong with it is said now
+        run(folder, os.path.abspath(model), listen, click.echo, not no_browser)
+
+
+def judge_anew(paths: tuple[str, ...], model: str, folder: str) -> None:
+    """Judge all mail below some paths, into a history in a folder."""
+    from spamnb.history.log import HistoryLog
+    from spamnb.in_memory import load_into_memory
+    from spamnb.mailboxes.skipped import Unreadable
+    from spamnb.mailboxes.sources import check, messages, total_size
+    from spamnb.model import Model
+
+    check(paths)
+    judge, log = load_into_memory(Model.open(model)), HistoryLog(size=MAX_SHOWN, folder=folder)
+    with progress("judging", lambda: total_size(paths)) as step:
+        for raw in messages(paths):
+            if not isinstance(raw, Unreadable):
+                log.append(raw.data, judge.classify(raw.data), os.path.abspath(model), raw.path)
+                step(len(raw.data), 1)

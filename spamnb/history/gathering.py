@@ -14,7 +14,7 @@ from spamnb.databases import transaction
 from spamnb.errors import SpamnbError
 from spamnb.files import printable
 from spamnb.history import log
-from spamnb.history.schema import Entry
+from spamnb.history.schema import SEPARATOR, Entry
 from spamnb.inspection.in_words import short_reasons
 from spamnb.model import Model
 from spamnb.reading.dates import timestamp
@@ -179,7 +179,7 @@ def reasons_of(message: Message, fields: dict[str, Any], path: str, models: Mode
             verdict.label, verdict.is_spam = fields["verdict"], fields["is_spam"]
             verdict.reason = fields["reason"] or ""
             found = short_reasons(model, message, features, score, verdict)
-            return " · ".join(map(shown, found))
+            return SEPARATOR.join(map(shown, found))
     return ""
 
 

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from functools import partial
 from typing import Any, NamedTuple, get_type_hints
 
 from spamnb import databases
-from spamnb.databases import Database
-from spamnb.errors import DataError, InputOutputError, NoInput
+from spamnb.databases import Database, make_tables
+from spamnb.errors import InputOutputError, NoInput
 from spamnb.labels import UNSURE
 
 NAME = "history.sqlite"
+SEPARATOR = " · "  # between the reasons of a verdict
 
 
 class Entry(NamedTuple):
@@ -40,7 +42,7 @@ class Entry(NamedTuple):
     source: str  # `classify`, `serve`, `imap ACCOUNT/FOLDER`
     model: str  # path
     user: str  # of a server
-    reasons: str  # one or two in words, joined by " · "
+    reasons: str  # one or two in words, joined by SEPARATOR
     correction: str | None = None  # the label that a person gave
     corrected: float | None = None  # when, or when that was taken back; None if `spamnb train` learned it
     ham_cutoff: float | None = None
@@ -90,16 +92,8 @@ def open_database(folder: str) -> Database:
     """Open the database of a folder; make it if there is none."""
     path = os.path.join(folder, NAME)
     try:
-        return databases.open_database(path, prepare)
+        return databases.open_database(path, partial(make_tables, schema=SCHEMA))
     except OSError as error:
         raise NoInput(f"{path}: {error.strerror}; name another folder with --history-folder") from error
     except sqlite3.Error as error:
         raise InputOutputError(f"{path}: {error}") from error
-
-
-def prepare(database: Database) -> None:
-    """Make what tables are missing."""
-    found = {row[1] for row in database.execute("PRAGMA table_xinfo(entries)")}
-    if found and found != set(COLUMNS):
-        raise DataError(f"{database.path}: made by an older spamnb; remove it")
-    database.executescript(SCHEMA)

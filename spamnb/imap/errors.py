@@ -16,14 +16,14 @@ import ssl
 from base64 import b64encode
 from typing import TYPE_CHECKING
 
-from spamnb.errors import SpamnbError, UsageError
+from spamnb.errors import SpamnbError, needs_extra
 from spamnb.files import printable
 from spamnb.imap.providers import provider_of
 
 try:
     from imapclient import IMAPClient, SocketTimeout, exceptions
 except ImportError:
-    raise UsageError("`spamnb imap` needs an extra: pip install 'spamnb[imap]'") from None
+    raise needs_extra("`spamnb imap`", "imap") from None
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account

@@ -7,7 +7,7 @@ import subprocess
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from spamnb.errors import CannotCreate, DataError, UsageError
+from spamnb.errors import CannotCreate, DataError, needs_extra
 from spamnb.files import make_folder, open_own, state_folder
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _keyring(verb: str, account: Account, *password: str) -> Any:
     try:
         import keyring
     except ImportError:
-        raise UsageError("the keyring needs an extra: pip install 'spamnb[keyring]'") from None
+        raise needs_extra("the keyring", "keyring") from None
     try:
         return getattr(keyring, verb)(keyring_service(account), account.user, *password)
     except Exception as error:

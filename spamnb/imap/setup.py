@@ -82,7 +82,7 @@ def learned_from(label: str, name: str, roles: Roles, connection: ImapConnection
     if name in roles.inbox:
         note = f"read or answered, and there for {DAYS} days"
     elif name == roles.all:
-        note = "without Junk, Trash and what is new"
+        note = "less what is in Junk, in Trash, or new in the inbox"
     elif name == roles.sent:
         note = "written by yourself"
     if count > MAX_LEARNED:

@@ -16,7 +16,7 @@ from functools import partial
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from spamnb.databases import DAMAGED, Database, open_database, transaction
+from spamnb.databases import DAMAGED, Database, make_tables, open_database, transaction
 from spamnb.errors import CannotCreate, Locked
 from spamnb.files import make_folder, open_own, state_folder
 from spamnb.imap.accounts import Account
@@ -101,8 +101,8 @@ def locked(path: str, busy: str = "") -> Iterator[None]:
 
 
 def prepare(database: Database, mailbox: tuple[str, str]) -> None:
-    """Make the tables that are missing; begin anew if the account of this name was another mailbox before."""
-    database.executescript(SCHEMA)
+    """Make the tables; empty them if the account of this name was another mailbox before."""
+    make_tables(database, SCHEMA)
     before = database.execute("SELECT host, user FROM mailbox").fetchone()
     if before != mailbox:
         with transaction(database):

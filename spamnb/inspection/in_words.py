@@ -116,7 +116,14 @@ def short_reasons(
     if verdict.is_spam is False:  # of several labels
         likes = [like(score.labels, k).removeprefix("mail in ") for k in compared_labels(score, UNSURE)]
         return [f"{likes[1]} or {likes[0]}?"]
-    return [because(model, score, verdict), *(reason.text for reason in found[:1])]
+    why = because(model, score, verdict)
+    for word in (
+        "the ",
+        "reads ",
+        "are ",
+    ):  # "text like mail you keep, headers like spam": two lines of a phone
+        why = why.replace(word, "")
+    return [why, *(reason.text for reason in found[:1])]
 
 
 def because(model: Model, score: Score, verdict: Verdict) -> str:

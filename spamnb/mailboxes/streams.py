@@ -109,7 +109,9 @@ def _zstd() -> Any:
         else:  # and does not look for the other each time, which takes 0.1 ms
             from backports import zstd
     except ImportError:
-        raise ImportError("zstd needs an extra: pip install 'spamnb[zstd]'") from None
+        from spamnb.errors import needs_extra
+
+        raise ImportError(str(needs_extra("zstd", "zstd"))) from None
     return zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: MAX_WINDOW})
 
 

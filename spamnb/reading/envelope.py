@@ -70,6 +70,11 @@ class Envelope:
         self.message_id = message_id.encode("latin-1").decode("utf-8", "surrogateescape")
 
 
+def sender_name(sender: str) -> str:
+    """Return the name of a sender; of one without a name, the address."""
+    return sender.partition("<")[0].strip(' "') or sender.strip('" <>')
+
+
 def envelope_of(message: Message) -> Envelope:
     """Make the envelope of a message that was read."""
     return _envelope(message, len(message.data))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spamnb.errors import UsageError
+from spamnb.errors import UsageError, needs_extra
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ def stemmer(language: str) -> Callable[[str], str]:
     try:
         import Stemmer
     except ImportError:
-        raise UsageError("stemming needs an extra: pip install 'spamnb[languages]'") from None
+        raise needs_extra("stemming", "languages") from None
     if language not in Stemmer.algorithms():
         raise UsageError(f"no stemmer for {language!r}; there are: {', '.join(Stemmer.algorithms())}")
     stem: Callable[[str], str] = Stemmer.Stemmer(language).stemWord
@@ -28,7 +28,7 @@ def stop_words_of(language: str) -> Sequence[str]:
     try:
         import stop_words
     except ImportError:
-        raise UsageError("stop words need an extra: pip install 'spamnb[languages]'") from None
+        raise needs_extra("a list of stop words", "languages") from None
     if language not in stop_words.AVAILABLE_LANGUAGES:
         known = ", ".join(sorted(stop_words.LANGUAGE_MAPPING.values()))
         raise UsageError(f"no stop words for {language!r}; there are: {known}")

@@ -9,12 +9,13 @@ from typing import Any
 
 from spamnb.errors import SpamnbError
 from spamnb.history.queries import is_number
-from spamnb.history.schema import Entry
+from spamnb.history.schema import SEPARATOR, Entry
 from spamnb.labels import HAM, SPAM, UNSURE, plain_label, sorted_into
 from spamnb.pages.colours import colour_of_label
 from spamnb.pages.elements import Markup, element, untrusted
 from spamnb.pages.formats import count
 from spamnb.pages.parts import label_text, subject_text, verdict_text
+from spamnb.reading.envelope import sender_name
 from spamnb.review.context import PageContext, choices, heading, hidden, note, url
 from spamnb.store.stored_model import labels_of
 
@@ -167,7 +168,8 @@ def rows_anew(context: PageContext, ids: Iterable[int]) -> str:
 
 def message_row(context: PageContext, entry: Entry, labels: Sequence[str]) -> Markup:
     id_, subject = str(entry.id), subject_text(entry.subject)
-    reason = untrusted(entry.reasons, REASON)
+    first, separator, second = entry.reasons.partition(SEPARATOR)
+    rest = element("span", separator, untrusted(second, REASON)) if second else None  # hidden on a phone
     sender = untrusted(sender_name(entry.sender), SENDER)
     is_so = {"unsure": entry.verdict == UNSURE, "corrected": entry.correction}
     address = url(f"/message/{id_}", **context.filters)
@@ -177,17 +179,12 @@ def message_row(context: PageContext, entry: Entry, labels: Sequence[str]) -> Ma
         verdict_text(plain_label(entry.verdict), "verdict"),
         element("a", subject, href=address, class_="subject", id=f"t{id_}"),
         element("span", sender, class_="sender", title=entry.sender),
-        element("span", reason, class_="reason"),
+        element("span", untrusted(first, REASON), rest, class_="reason"),
         moment(entry.date),
         buttons(entry, labels),
         id=f"m{id_}",
         class_=" ".join(name for name, so in is_so.items() if so) or None,
     )
-
-
-def sender_name(sender: str) -> str:
-    """Cut a sender to the name; one without a name is the address."""
-    return sender.partition("<")[0].strip(' "') or sender.strip('" <>')
 
 
 def buttons(entry: Entry, labels: Sequence[str]) -> Markup:

@@ -12,7 +12,7 @@ from time import perf_counter
 
 from spamnb.bayes.verdict import Verdict
 from spamnb.delivery.log_line import LONGEST_TEXT, escaped
-from spamnb.errors import SpamnbError, UsageError
+from spamnb.errors import SpamnbError, needs_extra
 from spamnb.labels import SPAM
 from spamnb.passthrough import header_fields, header_names, without_fields
 from spamnb.serve.clients import Connection, Gone, HeldBytes
@@ -35,7 +35,7 @@ try:
     )
     from kilter.protocol.messages import ProtocolFlags as Flags
 except ImportError:
-    raise UsageError("--milter needs an extra: pip install 'spamnb[milter]'") from None
+    raise needs_extra("--milter", "milter") from None
 
 VERSION = 6
 ACTIONS = ActionFlags.ADD_HEADERS | ActionFlags.CHANGE_HEADERS

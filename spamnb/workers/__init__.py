@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
-from spamnb.errors import UsageError
+from spamnb.errors import needs_extra
 
 if TYPE_CHECKING:
     from spamnb.training.batches import Pool
@@ -20,5 +20,5 @@ def open_pool(jobs: int | str | None) -> AbstractContextManager[Pool]:
     try:
         from spamnb.workers.cluster import connected
     except ModuleNotFoundError as error:
-        raise UsageError("a cluster needs an extra: pip install 'spamnb[cluster]'") from error
+        raise needs_extra("a cluster", "cluster") from error
     return connected(jobs)

@@ -45,7 +45,7 @@ def environment(tmp_path):
 def test_what_is_missing_is_named(spamnb, mail, tmp_path, environment, extra):
     line = COMMANDS[extra].format(mail=mail, folder=tmp_path)
     done = spamnb.afresh(*line.split(), env=spamnb.environment | environment)
-    done.fails(64, f"pip install 'spamnb[{extra}]'")
+    done.fails(64, "-m pip install -e ", f"[{extra}]'")
 
 
 def test_the_rest_works(spamnb, mail, tmp_path, environment):

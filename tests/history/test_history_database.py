@@ -276,7 +276,7 @@ def test_summary(spamnb, history, folder):
         "ham_lost": 1,
         "spam_missed": 1,
     }
-    assert "put right by a person: 3, 33.3 % of all mail" in spamnb(*asked).succeeds().lines
+    assert "corrected by a person: 3, 33.3 % of all mail" in spamnb(*asked).succeeds().lines
     assert "messages judged: 0" in spamnb(*asked, "jack").succeeds().lines
     spamnb(*asked, "--top", "3").fails(64, "--top has no effect")
 

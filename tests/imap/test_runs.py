@@ -2,6 +2,8 @@
 
 import base64
 import os
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,22 @@ from spamnb.history.queries import History
 
 MOVED, FLAGGED = "moved to {}", "flagged $Junk"
 WHEN = 1_600_000_000
+
+
+def test_files_of_another_version(dovecot, home):
+    """No tables of another shape are used, nor is anything of them lost."""
+    home.add(dovecot, history=True)
+    home.run()
+    with home.history(ham(0)):
+        pass
+    for path, command in ((home.state_path(), "imap run"), (home.history_path / "history.sqlite", "history")):
+        with closing(sqlite3.connect(path)) as database:
+            database.execute("PRAGMA user_version = 1")
+        done = home.spamnb(*command.split(), env=home.environment)
+        done.fails(65, f"{path}: made by another version of spamnb; remove it")
+        path.unlink()
+        home.spamnb(*command.split(), env=home.environment)
+        assert path.exists()
 
 
 def test_from_nothing_to_a_filtered_mailbox(server, home):

@@ -61,7 +61,7 @@ def test_from_nothing_to_the_first_moved_spam(dovecot_with, home, ask):
     assert "not spam  [Gmail]/All Mail: 125 of 126 messages" in seen
     assert "careful" not in seen
     assert f"spam: {ENOUGH} learned\nnot spam: 120 learned" in seen
-    assert "not spam: 100.0 % called so, 0.0 % unsure, 0.0 % called spam" in seen
+    assert "not spam: 100.0 % kept, 0.0 % unsure, 0.0 % taken for spam" in seen
     assert "judged 3 messages of your inbox so: 2 spam, 1 not spam, 0 unsure" in seen
     assert "home: 3 judged: 2 to [Gmail]/Spam, 1 stay" in seen
     assert "have your system start: " in seen

@@ -119,7 +119,7 @@ def test_text_and_headers_contradict_each_other(learned):
     spammy, good = (raw.partition(b"\n\n") for raw in (spam(99), ham(99)))
     found = texts(model, b"".join([*spammy[:2], good[2]]))
     assert found[0] == "Unsure: the text reads like mail you keep, the headers like spam."
-    assert found[-2] == found[0].removeprefix("Unsure: ").rstrip(".")  # in a row, too
+    assert found[-2] == "text like mail you keep, headers like spam"  # in a row, shorter
 
 
 SECRETS = ("geheimwort", "hunter2", "493021", "abcdefghij", "1234", "+4930", "unsichtbar")

@@ -3,7 +3,7 @@
 import pytest
 from helpers.learning import train_bulk
 from helpers.programs import needs
-from helpers.reviewing import label_in, remembered
+from helpers.reviewing import label_in, remembered, served
 from helpers.samples import ham, spam, work
 
 from spamnb.model import Model
@@ -229,6 +229,30 @@ def test_a_phone_shows_eight_messages(shared, three, spamnb, eyes):
         assert sum(bottom <= PHONE["height"] for bottom in bottoms) >= 8
         assert eyes.run("return document.documentElement.scrollWidth") == PHONE["width"]
     eyes.command("Emulation.clearDeviceMetricsOverride")
+
+
+def test_on_a_phone_a_reason_is_not_cut(open_page, eyes):
+    open_page(MAIL)
+    eyes.command("Emulation.setDeviceMetricsOverride", **PHONE)
+    cut = "each => each.scrollWidth > each.clientWidth || each.scrollHeight > each.clientHeight"
+    assert eyes.run(f"return [...document.querySelectorAll('.reason')].filter({cut}).length") == 0
+    assert all(len(reason) > 0 and "·" not in reason for reason in eyes.each(".reason"))
+    eyes.command("Emulation.clearDeviceMetricsOverride")
+    assert any("·" in reason for reason in eyes.each(".reason"))
+
+
+def test_old_mail_in_a_file(spamnb, own, eyes, tmp_path):
+    """What is named on the command line is judged now, and shown whatever its age."""
+    old = [raw.replace(b"2026", b"1999") for raw in MAIL]
+    (tmp_path / "old.mbox").write_bytes(
+        b"".join(b"From x Mon Jan  1 00:00:00 1999\n" + raw + b"\n" for raw in old)
+    )
+    with served(spamnb, "--model", own, tmp_path / "old.mbox") as page:
+        eyes.open(page.address)
+        eyes.wait(lambda: len(eyes.all(".rows > li")) == len(MAIL))
+        eyes.press("s")
+        eyes.wait(eyes.corrected)
+    assert sum(label_in(own, raw) == "spam" for raw in old) == 1
 
 
 def test_spam_and_which_folder_are_two_lists(shared, three, eyes):

@@ -6,14 +6,14 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 from spamnb.bayes.verdict import score_text
-from spamnb.cli.render.terminal import print_json_lines
+from spamnb.cli.render.terminal import cut_text, print_json_lines, show, table
 from spamnb.cli.shared.progress import said
 from spamnb.files import complain, counted, printable
 from spamnb.labels import HAM, SPAM, UNSURE, plain_label
+from spamnb.reading.envelope import sender_name
 
 if TYPE_CHECKING:
     from spamnb.imap.mailbox import Event
@@ -129,12 +129,10 @@ def show_training(summary: Summary, labels: Iterable[str], model: str) -> None:
     if not (shares := verdicts_left_out(StoredModel.open(model))):
         print("too little mail yet to tell spam from the rest")
         return
-    print("each message judged by what the others say:")
-    for label, other in ((SPAM, HAM), (HAM, SPAM)):
+    print("how good that is, each message judged by all the others:")
+    for label, other, words in ((SPAM, HAM, ("caught", "missed")), (HAM, SPAM, ("kept", "taken for spam"))):
         right, unsure, wrong = (f"{100 * shares[label][name]:.1f} %" for name in (label, UNSURE, other))
-        print(
-            f"  {plain_label(label)}: {right} called so, {unsure} unsure, {wrong} called {plain_label(other)}"
-        )
+        print(f"  {plain_label(label)}: {right} {words[0]}, {unsure} unsure, {wrong} {words[1]}")
 
 
 def show_trial(found: Sequence[Event]) -> None:
@@ -149,8 +147,9 @@ def show_trial(found: Sequence[Event]) -> None:
     spam = sorted(
         (event.score or 0.0, event.sender, event.subject) for event in found if event.verdict == SPAM
     )
-    left = max(get_terminal_size().columns - 40, 20)
-    for _, sender, subject in spam[:MAX_SHOWN]:
-        print(f"  {SPAM}  {printable(sender)[:30]:<30}  {' '.join(printable(subject).split())[:left]}")
+    rows = [(SPAM, sender_name(sender), subject) for _, sender, subject in spam[:MAX_SHOWN]]
+    if rows:
+        columns = ("", "sender", "subject")
+        show(table(None, columns, [(name, *map(cut_text, texts)) for name, *texts in rows], columns))
     if len(spam) > MAX_SHOWN:
         print(f"  and {len(spam) - MAX_SHOWN:,} more, of which it is surer")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from spamnb.cli.shared.progress import never_silent
 from spamnb.configuration import model_path
 from spamnb.errors import NoModel, SetAside, SpamnbError
-from spamnb.files import complain, model_file
+from spamnb.files import complain, counted, model_file
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
@@ -24,7 +24,7 @@ def model_of(account: Account) -> str:
 
 @contextmanager
 def connected(account: Account, looks_only: bool = False) -> Iterator[ImapConnection]:
-    """Connect to the server of an account; on a terminal, what takes long is told meanwhile."""
+    """Connect to the server of an account; on a terminal, say what is being done if it takes long."""
     from spamnb.imap.connection import ImapConnection
 
     opened: list[ImapConnection] = []
@@ -32,8 +32,8 @@ def connected(account: Account, looks_only: bool = False) -> Iterator[ImapConnec
     def doing() -> str:
         if not opened:
             return f"{account.name}: connecting to {account.host}"
-        read = f", {opened[0].fetched:,} read so far" if opened[0].fetched else ""
-        return f"{account.name}: still busy: {opened[0].doing}{read}"
+        read = f"; {counted(opened[0].fetched, 'message')} so far" if opened[0].fetched else ""
+        return f"{account.name}: still working: {opened[0].doing}{read}"
 
     with never_silent(doing):
         opened.append(ImapConnection(account, looks_only))
