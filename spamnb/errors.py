@@ -78,22 +78,20 @@ class Locked(SpamnbError):
 
 def needs_extra(what: str, extra: str) -> UsageError:
     """Say that something needs an extra, with the command that adds it to this very installation."""
-    import json
     import sys
     from importlib.metadata import PackageNotFoundError, distribution
     from importlib.util import find_spec
+    from urllib.parse import unquote
 
-    try:
-        origin = json.loads(distribution("spamnb").read_text("direct_url.json") or "{}")
+    try:  # what pip notes of where a package came from (PEP 610), in JSON
+        origin = (distribution("spamnb").read_text("direct_url.json") or "").replace(" ", "")
     except PackageNotFoundError:
-        origin = {}
-    url, is_folder = origin.get("url", ""), "dir_info" in origin
-    source = f"{url.removeprefix('file://')}[{extra}]" if is_folder else f"spamnb[{extra}]"
-    source = f"{source} @ {url}" if url and not is_folder else source
-    way = (
-        f"{quoted(sys.executable)} -m pip install"
-        if find_spec("pip")
-        else (f"uv pip install --python {quoted(sys.executable)}")
-    )
-    option = " -e" if origin.get("dir_info", {}).get("editable") else ""
-    return UsageError(f"{what} needs an extra: {way}{option} {quoted(source)}")
+        origin = ""
+    url = origin.partition('"url":"')[2].partition('"')[0]
+    source = f"spamnb[{extra}] @ {url}" if url else f"spamnb[{extra}]"
+    if "dir_info" in origin:
+        source = f"{unquote(url.removeprefix('file://'))}[{extra}]"
+    python = quoted(sys.executable)
+    way = f"{python} -m pip install" if find_spec("pip") else f"uv pip install --python {python}"
+    way += " -e" if '"editable":true' in origin else ""
+    return UsageError(f"{what} needs an extra: {way} {quoted(source)}")

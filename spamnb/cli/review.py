@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from contextlib import nullcontext
 from tempfile import TemporaryDirectory
 
 import click
@@ -51,9 +50,10 @@ def review(
     check_address(listen)
     if paths and history_folder:
         raise UsageError("--history-folder cannot be combined with paths")
-    with TemporaryDirectory(prefix="spamnb-review-") if paths else nullcontext(history_folder) as folder:
+    with TemporaryDirectory(prefix="spamnb-review-") as temporary:
         if paths:
-            judge_anew(paths, model, folder)
+            judge_anew(paths, model, temporary)
+        folder = temporary if paths else history_folder
         with History.open(folder):
             pass  # what is wrong with it is said now
         run(folder, os.path.abspath(model), listen, click.echo, not no_browser)

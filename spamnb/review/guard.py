@@ -1,15 +1,13 @@
 """Who may see the page, and what a browser may do with it.
 
-The address that is printed has a random token; who brings it gets a cookie, and the token leaves the address
-bar. A browser that is started posts another one, which works once: used twice, it was stolen, and the page
-ends. Forms carry a secret of their own, and what another site sends is refused by its origin. A page loads
-nothing but our own style sheets and script; what a message holds is escaped, or shown in a sandboxed frame
-that loads nothing.
+The address that is printed has a random token. A browser that brings it gets a cookie, and the token leaves
+the address bar; a browser that we start posts it, from a file that only its user can read. Forms carry a
+secret of their own, and what another site sends is refused by its origin. A page loads nothing but our own
+style sheets and script; what a message holds is escaped, or shown in a sandboxed frame that loads nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from secrets import compare_digest, token_urlsafe
 from urllib.parse import parse_qs
@@ -41,7 +39,7 @@ HEADERS = {
     "x-dns-prefetch-control": "off",
 }
 LARGEST_FORM = 1 << 20  # bytes
-ENTRY = "/enter"  # where a browser that was started posts its token
+ENTRY = "/enter"  # where a browser that was started posts the token
 # No redirect: browsers send a strict cookie only with what a page of our own has asked for.
 ENTERED = '<!doctype html><meta http-equiv="refresh" content="0;url=/"><a href="/">spamnb review</a>'
 STRANGER = "Not authorized. Open the address that `spamnb review` printed.\n"
@@ -58,13 +56,6 @@ class Secrets:
     token: str = field(default_factory=secret)  # of the address that is printed
     session: str = field(default_factory=secret)  # of the cookie
     form: str = field(default_factory=secret)
-    once: str = field(default_factory=secret)  # of the browser that is started
-    uses: int = 0  # of `once`
-    when_used: Callable[[], None] = lambda: None
-
-    @property
-    def is_stolen(self) -> bool:
-        return self.uses > 1
 
 
 def is_same(given: str, expected: str) -> bool:
@@ -109,7 +100,7 @@ class Guard:
             return self.let_in(request.url, token)
         if request.method == "POST" and request.url.path == ENTRY:
             return await self.let_browser_in(request)
-        if self.secrets.is_stolen or not is_same(request.cookies.get(self.cookie, ""), self.secrets.session):
+        if not is_same(request.cookies.get(self.cookie, ""), self.secrets.session):
             return PlainTextResponse(STRANGER, 403)
         origin = request.headers.get("origin", "").partition("://")[
             2
@@ -129,11 +120,7 @@ class Guard:
             token = (await read_fields(request)).get("token", [""])[0]
         except DataError:
             token = ""
-        if not is_same(token, self.secrets.once):
-            return PlainTextResponse(STRANGER, 403)
-        self.secrets.uses += 1
-        self.secrets.when_used()
-        if self.secrets.is_stolen:
+        if not is_same(token, self.secrets.token):
             return PlainTextResponse(STRANGER, 403)
         return self.with_cookie(HTMLResponse(ENTERED), request.url)
 

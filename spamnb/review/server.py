@@ -29,7 +29,6 @@ POSTED = """<!doctype html><meta charset="utf-8"><title>spamnb review</title>
 <form method="post" action="{}"><input type="hidden" name="token" value="{}"><button>Open</button></form>
 <script>document.forms[0].submit()</script>
 """
-STOLEN = "the token of the browser was used twice: somebody else may have read it; start the page again"
 
 
 def check_address(address: str) -> None:
@@ -74,18 +73,10 @@ def run(
         announce(f"{base}/?token={secrets.token}")
         if browser and not path and has_screen():
             temporary = stack.enter_context(TemporaryDirectory(prefix="spamnb-review-"))
-            page = start_browser(temporary, base + ENTRY, secrets.once)
-
-            def used() -> None:
-                page.unlink(missing_ok=True)  # to load it again would be to use it twice
-                server.should_exit |= secrets.is_stolen
-
-            secrets.when_used = used
+            start_browser(temporary, base + ENTRY, secrets.token)
         Thread(target=gather_all, args=[folder], daemon=True).start()
         with suppress(KeyboardInterrupt):
             server.run(sockets=listeners)
-    if secrets.is_stolen:
-        raise SpamnbError(STOLEN)
 
 
 def gather_all(folder: str | None) -> None:
@@ -95,14 +86,13 @@ def gather_all(folder: str | None) -> None:
             time.sleep(BETWEEN)
 
 
-def start_browser(folder: str, address: str, token: str) -> Path:
+def start_browser(folder: str, address: str, token: str) -> None:
     """Start a browser with a page that posts a token to an address: other users can see its command line."""
     page = Path(folder) / "open.html"
     page.touch(0o600)
     page.write_text(POSTED.format(escape(address), escape(token)))
     # In the background: some browsers run until they are closed.
     Thread(target=webbrowser.open, args=[page.as_uri()], daemon=True).start()
-    return page
 
 
 def has_screen() -> bool:
