@@ -8,7 +8,7 @@ import click
 
 from spamnb.cli.imap_service import service
 from spamnb.cli.imap_setup import fill_keyring, setup
-from spamnb.cli.render.imap import EventPrinter, show_accounts, show_training
+from spamnb.cli.render.imap import EventPrinter, show_accounts, show_doubted, show_training
 from spamnb.cli.render.terminal import print_json_lines
 from spamnb.cli.shared.help import Group, Number
 from spamnb.cli.shared.imap_accounts import connected, for_each, model_of, visit
@@ -132,6 +132,7 @@ def train(account: str | None, as_json: bool) -> int:
             names = ", ".join(printable(folder.name) for _, folder, _ in mail.wanted)
             print(f"{one.name}: {counted(len(mail), 'new message')} in {names}", flush=True)
             show_training(summary, sources, path)
+            show_doubted(mail.doubted)
         unreadable.extend(summary.unreadable)
 
     code = for_each(account, learn)

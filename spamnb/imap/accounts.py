@@ -16,6 +16,7 @@ from spamnb.files import xdg_folder
 from spamnb.labels import LABELS, is_label
 
 TLS_PORTS = {"implicit": 993, "starttls": 143, "none": 143}
+LIST = "list"
 NOTHING, FLAG, MOVE = ACTIONS = ("nothing", "flag", "move")
 NAME = re.compile(r"[\w@+-][\w@+.-]*")  # of an account, and of the file of its state
 SECRETS = ("password_command", "password_file", "keyring", "oauth2", "oauth2_token_command")
@@ -63,6 +64,7 @@ class Account:
     unsure: str = ""
     sent: str = ""
     action: str = NOTHING
+    rescue: str = LIST  # what becomes of mail that the provider put into Junk and that surely is no spam
     sort: dict[str, str] = field(default_factory=dict)  # label → folder
     model: str = ""
     history: bool | None = None  # whether `spamnb history` shows its mail; None: as configured
@@ -72,6 +74,8 @@ class Account:
             raise WrongValue("tls", f"tls must be {' or '.join(TLS_PORTS)}, not {self.tls!r}")
         if self.action not in ACTIONS:
             raise WrongValue("action", f"action must be one of {', '.join(ACTIONS)}, not {self.action!r}")
+        if self.rescue not in (LIST, MOVE):
+            raise WrongValue("rescue", f"rescue must be {LIST} or {MOVE}, not {self.rescue!r}")
         if self.tls == "none" and not is_this_machine(self.host):
             why = f"would send the password to {self.host} unencrypted"
             raise WrongValue("tls", f'tls = "none" {why}; leave it out, or use "starttls"')

@@ -28,6 +28,7 @@ MOST_COPIED = 1000  # UIDs of copies that a server may name in a range
 MAX_LINE = 16 << 20  # bytes of an answer to a search: a million numbers take 8 MB
 TIMEOUTS = SocketTimeout(connect=30, read=60)  # seconds without a byte
 JUNK_KEYWORDS = ("$Junk", "Junk")  # of Apple Mail, K-9 and others; of Thunderbird
+KEYWORD = JUNK_KEYWORDS[0]  # that we give
 HAM_KEYWORDS = ("$NotJunk", "NonJunk", "NotJunk")
 
 imaplib._MAXLINE = MAX_LINE  # type: ignore[attr-defined]
@@ -91,6 +92,7 @@ class ImapConnection:
             ssl_context=context if is_implicit else None,
             timeout=TIMEOUTS,
         )
+        self.client.normalise_times = False  # dates have their time zone, and can be compared
         self.client._imap.debug = 0  # or each line would be formatted for a log that nobody reads
         if account.tls == "starttls":
             self.client.starttls(context)

@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from spamnb.core.native import read_head
-from spamnb.imap.connection import HAM_KEYWORDS, JUNK_KEYWORDS
+from spamnb.imap.connection import HAM_KEYWORDS, JUNK_KEYWORDS, KEYWORD
 from spamnb.imap.fetch import FETCHED, cut, flags, heads
 from spamnb.imap.mailbox import DELETED, Event, look_into
+from spamnb.imap.rescue import Rescue, moved_there
 from spamnb.imap.state import Known, Progress, head_of, key_of
 from spamnb.labels import HAM, SPAM, UNSURE
 from spamnb.senders.correspondence import lines_of_sent
@@ -33,51 +34,68 @@ class Corrections:
         self.mailbox = mailbox
         self.connection = mailbox.connection
         self.state = mailbox.state
+        self.rescue = Rescue(mailbox)
 
     def look_for_moved(self, name: str) -> None:
-        """Look through what is new in a folder that we move to: what we did not put there is of its label."""
+        """Look through what is new in a folder that we move to: what its owner put there is of its label."""
         label = self.mailbox.roles.labels.get(name, "")
         folder, before, uids = look_into(self.connection, self.state, name, "moved")
         if not before.validity:
             uids = []  # `train` learns what was there before
         for some in cut(uids, FETCHED):
-            notes, unknown = [], []
+            notes: list[Known] = []
+            moved: set[int] = set()
+            unknown: dict[int, bytes] = {}  # that we never met elsewhere
             for uid, key in self.mailbox.keys(folder, some).items():
                 known = self.state.at(name, folder.validity, uid) or self.state.known(key)
                 if known and known.target == name:
                     notes.append(known._replace(target_uid=uid))
-                elif known and known.folder == name and (known.ours or known.label == label):
+                elif known and known.folder == name:
                     notes.append(known._replace(uid=uid, validity=folder.validity))
+                elif label and (known or name != self.mailbox.roles.junk):
+                    moved.add(uid)
                 elif label:
-                    unknown.append(uid)
-            notes += self.mailbox.learn(label, folder, unknown, "moved here")
+                    unknown[uid] = key
+            moved |= moved_there(self.connection, unknown)
+            notes += self.mailbox.learn(label, folder, moved, "moved here")
+            notes += self.rescue.judge(folder, {uid: unknown[uid] for uid in unknown.keys() - moved})
             self.mailbox.note(notes, "moved", folder, some[-1] + 1)
         self.mailbox.note([], "moved", folder, folder.next_uid)
 
-    def look_for_rescued(self, name: str) -> None:
+    def look_for_moved_back(self, name: str) -> None:
         """Look through what is new in a folder of ham: what was in Junk before is ham."""
         folder, before, uids = look_into(self.connection, self.state, name, "rescued")
         for some in cut(uids if before.validity else (), FETCHED):
             keys = self.mailbox.keys(folder, some)
             met = {uid: known for uid, key in keys.items() if (known := self.state.known(key))}
-            rescued = self.rescued(folder, met)
-            notes = [
+            moved, notes = self.learn_moved_back(folder, met)
+            notes += [
                 known.arrived(name, folder.validity, uid)._replace(ours=False)
                 for uid, known in met.items()
-                if known.target and uid not in rescued
+                if known.target and uid not in moved
             ]
-            notes += self.mailbox.learn(HAM, folder, rescued, "moved back here")
             self.mailbox.note(notes, "rescued", folder, some[-1] + 1)
         self.mailbox.note([], "rescued", folder, folder.next_uid)
 
-    def rescued(self, folder: Folder, met: dict[int, Known]) -> list[int]:
+    def learn_moved_back(self, folder: Folder, met: dict[int, Known]) -> tuple[list[int], list[Known]]:
+        """Learn which messages their owner has moved back to the open folder; return the notes to take, too.
+
+        They still have the keyword of junk that a filter gave them, which says nothing any more: it is noted.
+        """
+        moved = self._moved_back(folder, met)
+        notes = self.mailbox.learn(HAM, folder, moved, "moved back here")
+        given = flags(self.connection, moved)
+        return moved, [
+            note._replace(flag=KEYWORD) if label_by_keywords(given.get(note.uid, ()), None) == SPAM else note
+            for note in notes
+        ]
+
+    def _moved_back(self, folder: Folder, met: dict[int, Known]) -> list[int]:
         """Tell which messages were put away before, and are no more where they were: not mere copies."""
         candidates = {
             uid: known
             for uid, known in met.items()
-            if known.folder in self.mailbox.put_away
-            and (known.ours or known.label == SPAM)
-            and not known.target
+            if known.folder in self.mailbox.put_away and known.label != HAM and not known.target
         }
         for name in dict.fromkeys(known.folder for known in candidates.values()):
             away = self.connection.open(name, read_only=True)
@@ -105,7 +123,7 @@ class Corrections:
         for uid, keywords in flags(self.connection, flagged).items():
             known = self.state.at(name, folder.validity, uid)
             label = label_by_keywords(keywords, known)
-            if label == SPAM and (name == self.mailbox.roles.junk or (known and known.flag)):
+            if label == SPAM and (name == self.mailbox.roles.junk or self._is_old(folder, uid, known)):
                 continue
             if label == HAM and (not known or not (known.label or known.verdict in (SPAM, UNSURE, ""))):
                 continue  # there is nothing to correct
@@ -121,6 +139,13 @@ class Corrections:
         if not (is_learned and is_judged):
             folder = replace(folder, modseq=0)  # look again at the next visit, even if nothing changes
         self.mailbox.note(notes, "keywords", folder, 0)
+
+    def _is_old(self, folder: Folder, uid: int, known: Known | None) -> bool:
+        """Tell whether a keyword of junk is ours, or one that a message brought along from Junk."""
+        if known is None:
+            met = self.state.known(self.mailbox.keys(folder, [uid]).get(uid, b""))
+            return met is not None and met.folder in self.mailbox.put_away
+        return known.flag != "" or known.ours
 
     def look_for_correspondents(self, name: str) -> None:
         """Note to whom mail was sent."""

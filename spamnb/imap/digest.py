@@ -1,4 +1,4 @@
-"""A message in the inbox that lists what went to Junk: to put a mistake right, its owner moves it back."""
+"""A message in the inbox that lists what went to Junk, and what looks like ham there, to be moved back."""
 
 from __future__ import annotations
 
@@ -28,15 +28,17 @@ if TYPE_CHECKING:
     from spamnb.imap.connection import ImapConnection
     from spamnb.imap.state import State
 
-MOST_LISTED = 200  # messages, the least sure
+MAX_LISTED = 200  # messages of each part, the least sure
 WIDEST = 80  # characters of a sender or a subject
-HOW = "Move what is not spam back to the inbox: it is learned from that. The least sure come first."
+WHO_PROVIDER = "Your provider put them there; spamnb would not have."
+WHO_SPAMNB = "spamnb moved them there, the least sure first."
+HOW = "Move what is not spam back to the inbox: it is learned from that."
 PAGE = "font: 16px/1.45 sans-serif; max-width: 40em; margin: 0 auto; padding: 0 8px; overflow-wrap: anywhere"
 ROW = "border-top: 1px solid #8888; padding: 10px 0"
 
 
 class Listed(NamedTuple):
-    """A message that went to Junk."""
+    """A message in Junk."""
 
     score: float
     sender: str
@@ -47,22 +49,32 @@ class Listed(NamedTuple):
 
 
 def send_digest(account: Account, connection: ImapConnection, state: State, model: str) -> int:
-    """Put a list of what went to Junk since the last one into the inbox; return how many it has."""
+    """Put a list of what lies in Junk since the last one into the inbox; return how many messages it has."""
     roles = roles_in(account, connection.folders())
     if not roles.junk:
         raise DataError('no folder of junk; set junk = "…"')
     folder, _, uids = look_into(connection, state, roles.junk, "digest")
-    put = state.put_by_us(folder.name)
-    ours = [uid for uid, head in heads(connection, uids) if key_of(head) in put]
-    found = sorted(listed(account, connection, Model.open(model), ours))
-    if found:
-        raw = digest_of(account, found)
+    unsaid = {known.key: known for known in state.unsaid(folder.name)}
+    judged_until, next_uid = state.progress("moved", folder.name).next_uid, folder.next_uid
+    put_by_us, like_ham = [], []
+    for uid, head in heads(connection, uids):
+        known = unsaid.get(key := key_of(head))
+        if known and (known.ours or known.target):
+            put_by_us.append(uid)
+        elif known and known.verdict == HAM:
+            like_ham.append(uid)
+        elif uid >= judged_until > 0 and not state.known(key):  # it is listed once it was judged
+            next_uid = min(uid, next_uid)
+    judge = Model.open(model)
+    found = [sorted(listed(account, connection, judge, some)) for some in (like_ham, put_by_us)]
+    if any(found):
+        raw = digest_of(account, *found)
         with state.change():  # noted before it is there: it is never judged
             state.note(Known(key_of(head_of(raw)), roles.inbox[0], 0, 0, HAM, label=HAM))
         connection.append(roles.inbox[0], raw)
     with state.change():
-        state.advance("digest", folder.name, Progress(folder.validity, folder.next_uid))
-    return len(found)
+        state.advance("digest", folder.name, Progress(folder.validity, next_uid))
+    return sum(map(len, found))
 
 
 def listed(account: Account, connection: ImapConnection, model: Model, uids: list[int]) -> list[Listed]:
@@ -81,21 +93,33 @@ def listed(account: Account, connection: ImapConnection, model: Model, uids: lis
     return found
 
 
-def digest_of(account: Account, found: list[Listed]) -> bytes:
-    """Write the message, the least sure first."""
+def digest_of(account: Account, like_ham: list[Listed], put_by_us: list[Listed]) -> bytes:
+    """Write the message: what the provider put into Junk and looks like ham, then what spamnb moved there."""
     message = EmailMessage()
     message["From"] = f"spamnb <{account.user if '@' in account.user else 'spamnb@localhost'}>"
     message["To"] = message["From"]
-    message["Subject"] = f"{counted(len(found), 'message')} went to Junk"
+    titles = []
+    if like_ham:
+        verb = "looks" if len(like_ham) == 1 else "look"
+        titles.append(f"{counted(len(like_ham), 'message')} in Junk {verb} like mail you keep")
+    if put_by_us:
+        titles.append(f"{counted(len(put_by_us), 'message')} went to Junk")
+    message["Subject"] = "; ".join(titles)
     message["Date"] = formatdate(localtime=True)
     message["Message-ID"] = f"<{time.time_ns()}@spamnb.invalid>"
     message["Auto-Submitted"] = "auto-generated"
-    shown = found[:MOST_LISTED]
-    more = f"and {len(found) - len(shown):,} more, of which it is surer" if len(found) > len(shown) else ""
-    message.set_content(f"{HOW}\n\n" + "\n".join(map(as_text, shown)) + (more and f"\n{more}\n"))
-    page = element("body", element("p", HOW), map(as_html, shown), element("p", more), style=PAGE)
+    parts = [part for part in ((like_ham, WHO_PROVIDER), (put_by_us, WHO_SPAMNB)) if part[0]]
+    texts, pages = [], []
+    for title, (found, who) in zip(titles, parts, strict=True):
+        shown, left = found[:MAX_LISTED], len(found) - MAX_LISTED
+        more = f"and {left:,} more, of which it is surer" if left > 0 else ""
+        texts.append("\n".join([title, f"{who} {HOW}\n", *map(as_text, shown), more]))
+        introduction = element("h2", title), element("p", f"{who} {HOW}")
+        pages.append([*introduction, *map(as_html, shown), element("p", more)])
+    message.set_content("\n".join(texts))
     viewport = element("meta", name="viewport", content="width=device-width, initial-scale=1")
-    html = element("html", element("head", element("meta", charset="utf-8"), viewport), page)
+    head = element("head", element("meta", charset="utf-8"), viewport)
+    html = element("html", head, element("body", pages, style=PAGE))
     message.add_alternative(f"<!doctype html>\n{html}\n", subtype="html")
     return message.as_bytes(policy=message.policy.clone(linesep="\r\n"))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from spamnb.imap.errors import Broken, ImapError
@@ -38,6 +39,16 @@ def flags(connection: ImapConnection, uids: Sequence[int]) -> dict[int, frozense
         uid: frozenset(flag.decode("utf-8", "replace") for flag in answer.get(b"FLAGS", ()) if flag)
         for some in cut(uids, FETCHED)
         for uid, answer in connection.fetch(some, "FLAGS").items()
+    }
+
+
+def dates(connection: ImapConnection, uids: Sequence[int]) -> dict[int, datetime]:
+    """Fetch when messages came to the mailbox, of those that are there."""
+    return {
+        uid: answer[b"INTERNALDATE"]
+        for some in cut(uids, FETCHED)
+        for uid, answer in connection.fetch(some, "INTERNALDATE").items()
+        if answer.get(b"INTERNALDATE")
     }
 
 

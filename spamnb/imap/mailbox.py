@@ -7,26 +7,28 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from spamnb.configuration import load
+from spamnb.configuration import Configuration, load
 from spamnb.core.native import digest, read
 from spamnb.delivery.commands import open_history
 from spamnb.errors import SetAside, SpamnbError
-from spamnb.history.log import complain_once
+from spamnb.history.log import HistoryLog, complain_once
 from spamnb.history.queries import History
 from spamnb.imap.accounts import NOTHING
 from spamnb.imap.errors import Broken, ImapError
 from spamnb.imap.fetch import heads, messages
 from spamnb.imap.folders import roles_in
 from spamnb.imap.state import Known, Progress, key_of
-from spamnb.reading.envelope import read_envelope
+from spamnb.reading.envelope import envelope_of, read_envelope
 from spamnb.store.changes import KNOWN
 from spamnb.training.learn import learn, learned_label
 
 if TYPE_CHECKING:
+    from spamnb.bayes.verdict import Verdict
     from spamnb.imap.accounts import Account
     from spamnb.imap.connection import Folder, ImapConnection
     from spamnb.imap.fetch import Fetched
     from spamnb.imap.state import State
+    from spamnb.model import Model
     from spamnb.reading.envelope import Envelope
 
 Found = TypeVar("Found")
@@ -47,6 +49,7 @@ class Event:
     what: str = ""  # was done, would be done, or failed
     target: str = ""  # folder that it was moved to
     flag: str = ""  # that it was given
+    is_rescued: bool = False  # the provider had put it into Junk, and it surely is no spam
     planned: bool = False  # nothing was done: it would be, but for the action or a dry run
     failed: bool = False
     since: float | None = None  # when it was judged, if it had to wait until now
@@ -71,6 +74,12 @@ def look_into(
     return folder, before, connection.from_uid(first) if first < folder.next_uid else []
 
 
+def history_of(account: Account, configuration: Configuration) -> HistoryLog | None:
+    """Open the history that the mail of an account is kept in, if it is."""
+    keeps = configuration["history"] if account.history is None else account.history
+    return open_history(True, configuration) if keeps else None
+
+
 @dataclass
 class VisitedMailbox:
     """The mailbox of an account during a visit. With `dry_run` nothing is changed, anywhere."""
@@ -88,9 +97,7 @@ class VisitedMailbox:
         self.folders = tuple(dict.fromkeys((*self.roles.inbox, *self.put_away, *self.roles.ham)))
         self.failed: set[str] = set()  # folders in which a step of this visit failed
         self.configuration = load()
-        own = self.account.history
-        keeps = (self.configuration["history"] if own is None else own) and not self.dry_run
-        self.history = open_history(True, self.configuration) if keeps else None
+        self.history = None if self.dry_run else history_of(self.account, self.configuration)
         self.changes_nothing = self.dry_run or self.account.action == NOTHING
 
     def attempt(self, step: Callable[[str], None], folder: str) -> None:
@@ -134,6 +141,18 @@ class VisitedMailbox:
             verdict = known.verdict if known else ""
             notes.append(Known(key, folder.name, folder.validity, message.uid, verdict, label=label))
         return notes
+
+    def judge(self, model: Model, raw: bytes) -> tuple[Verdict, Envelope]:
+        """Judge a message, by its sender too."""
+        parsed = read(raw)
+        verdict, envelope = model.classify_message(parsed), envelope_of(parsed)
+        self.configuration.decide(verdict, envelope, model.stored)
+        return verdict, envelope
+
+    def remember(self, raw: bytes, verdict: Verdict, folder: str) -> None:
+        """Append a verdict to the history, if one is kept."""
+        if self.history:
+            self.history.append(raw, verdict, self.model, f"imap {self.account.name}/{folder}")
 
     def with_history(self, do: Callable[[History], Found]) -> Found | None:
         """Do something with the history; None if it cannot be used, which is no reason to end a visit."""

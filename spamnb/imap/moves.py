@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from spamnb.imap.connection import JUNK_KEYWORDS
 from spamnb.imap.errors import Broken, Full, ImapError
 from spamnb.imap.fetch import FETCHED, cut, flags, messages
 from spamnb.imap.mailbox import DELETED
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from spamnb.imap.mailbox import VisitedMailbox
     from spamnb.imap.state import Known
 
-KEYWORD = JUNK_KEYWORDS[0]  # that we give
 NOT_SEEN = -1  # in place of the UID of a message where it went: we do not know it again there
 
 

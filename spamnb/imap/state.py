@@ -199,10 +199,9 @@ class State:
         """List the messages of all folders that were to be moved, and are not known to have been."""
         return self._messages("target != '' AND target_uid <= 0")
 
-    def put_by_us(self, folder: str) -> set[bytes]:
-        """Return the keys of messages that we put or are putting there, and nobody said what they are."""
-        question = "SELECT key FROM message WHERE label = '' AND (ours AND folder = ? OR target = ?)"
-        return {key for (key,) in self._ask(question, folder, folder)}
+    def unsaid(self, folder: str) -> list[Known]:
+        """List what is in a folder, or on the way to it, and nobody said what it is."""
+        return self._messages("label = '' AND (folder = ? AND target = '' OR target = ?)", folder, folder)
 
     def known_as_spam(self) -> set[bytes]:
         """Return the keys of messages that were judged or learned as spam, and not put right."""

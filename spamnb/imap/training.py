@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from spamnb.configuration import load
+from spamnb.core.native import digest, read
 from spamnb.errors import DataError
 from spamnb.history.log import append_lessons
 from spamnb.imap.connection import ImapConnection
@@ -14,13 +16,19 @@ from spamnb.imap.errors import Broken, NotLoggedIn
 from spamnb.imap.fetch import FETCHED, cut, heads, messages
 from spamnb.imap.folders import roles_in
 from spamnb.imap.kept import MAX_LEARNED, days_ago, is_settled_late, kept, not_kept, recent
-from spamnb.imap.mailbox import look_into
-from spamnb.imap.state import Progress, key_of
+from spamnb.imap.mailbox import history_of, look_into
+from spamnb.imap.rescue import BY_PROVIDER, moved_there
+from spamnb.imap.state import Known, Progress, key_of
 from spamnb.labels import HAM, LABELS, SPAM
 from spamnb.mailboxes.chunks import RawMessage, ReadMessages
 from spamnb.mailboxes.skipped import Unreadable
+from spamnb.model import Model
+from spamnb.reading.envelope import envelope_of
+from spamnb.store.changes import FORGOTTEN, LEARNED
+from spamnb.store.stored_model import StoredModel
 from spamnb.threads import in_threads
 from spamnb.training.batches import ChunkReader
+from spamnb.training.learn import learn
 from spamnb.training.train import train
 from spamnb.workers.local import LocalPool
 
@@ -29,6 +37,7 @@ if TYPE_CHECKING:
     from spamnb.imap.connection import Folder
     from spamnb.imap.fetch import Fetched
     from spamnb.imap.state import State
+    from spamnb.reading.envelope import Envelope
     from spamnb.training.batches import Batch, MailToRead
     from spamnb.training.known_messages import Summary
 
@@ -57,6 +66,7 @@ class MailboxTraining:
         self.account = account
         self.connection = connection
         self.state = state
+        self.doubted: list[Envelope] = []  # of messages of Junk that look like ham, and were not learned
         self.roles = roles_in(account, connection.folders())
         if not self.roles.ham and not self.roles.junk:
             raise DataError('no folders of mail to keep or junk; set ham = ["…"]')
@@ -87,8 +97,10 @@ class MailboxTraining:
             uids = [uid for uid in uids if uid in of_late]
         if self.state.was_set_aside() and not before.validity:
             return folder, []  # what we put there is no longer known
-        if ours := self.state.put_by_us(name):
-            uids = [uid for uid, head in heads(self.connection, uids) if key_of(head) not in ours]
+        if unsaid := {known.key for known in self.state.unsaid(name)}:
+            uids = [uid for uid, head in heads(self.connection, uids) if key_of(head) not in unsaid]
+        if name == self.roles.junk and before.validity:  # the first time, there is no other spam to learn
+            uids = sorted(moved_there(self.connection, uids))
         return folder, uids
 
     def __len__(self) -> int:
@@ -101,10 +113,20 @@ class MailboxTraining:
             for label in (*LABELS, *self.roles.sort)
         }
         pool = FetchingPool(self._chunks())
-        progress = lambda batch: step(len(batch), len(batch))  # noqa: E731
+        of_junk: dict[int, int] = {}  # digests, and the UIDs of the messages
+
+        def progress(batch: Batch) -> None:
+            step(len(batch), len(batch))
+            if batch.label == SPAM:
+                uids = (int(name.rpartition("/")[2]) for name, _ in batch.names)
+                of_junk.update(zip(memoryview(batch.rows.digests).cast("Q"), uids, strict=True))
+
+        is_first = self.roles.junk != "" and not self.state.progress("trained", self.roles.junk).validity
         summary = train(model, labels, pool=pool, progress=progress)
         append_lessons(model, summary.lessons)
+        notes = self._doubted(model, of_junk, summary) if is_first else []
         with self.state.change():
+            self.state.note(*notes)
             for _, folder, _ in self.wanted:
                 reached = Progress(folder.validity, folder.next_uid)
                 self.state.advance("trained", folder.name, reached)
@@ -112,6 +134,37 @@ class MailboxTraining:
                 if is_junk and not self.state.progress("moved", folder.name).validity:
                     self.state.advance("moved", folder.name, reached)  # a visit need not learn it again
         return summary
+
+    def _doubted(self, model: str, of_junk: dict[int, int], summary: Summary) -> list[Known]:
+        """Forget again what was learned from Junk as spam, but by all other mail surely is ham.
+
+        At first there is no other spam to learn from. The digest and the review page ask the owner about it.
+        """
+        from spamnb.inspection.standing import score_of_sure_ham
+        from spamnb.store.learned import LearnedMessages
+
+        stored = StoredModel.open(model)
+        learned, limit = LearnedMessages.load(stored), score_of_sure_ham(stored)
+        found = learned.digests[learned.scores <= limit].tolist()
+        uids = sorted(of_junk[digest] for digest in found if digest in of_junk)
+        if not uids:
+            return []
+        folder = self.connection.open(self.roles.junk, read_only=True)
+        uids = sorted(set(uids) - moved_there(self.connection, uids))
+        keys = {uid: key_of(head) for uid, head in heads(self.connection, uids)}
+        notes, judge, history = [], Model.open(model), history_of(self.account, load())
+        for message in messages(self.connection, [*keys]):
+            if not message.why and learn(model, message.raw, None) == FORGOTTEN:
+                parsed = read(message.raw)
+                append_lessons(model, [(SPAM, None, digest(parsed).to_bytes(8, "little"))])
+                if history:
+                    source = f"imap {self.account.name}/{folder.name}{BY_PROVIDER}"
+                    history.append(message.raw, judge.classify_message(parsed), model, source)
+                self.doubted.append(envelope_of(parsed))
+                place = folder.name, folder.validity, message.uid
+                notes.append(Known(keys[message.uid], *place, HAM))
+        summary.count(SPAM, LEARNED, -len(notes))
+        return notes
 
     def _chunks(self) -> Iterator[tuple[ReadMessages, str]]:
         for label, folder, uids in self.wanted:

@@ -9,18 +9,17 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from spamnb.core.native import read
 from spamnb.errors import NoModel, command_to_run
 from spamnb.imap.accounts import FLAG, MOVE, NOTHING
+from spamnb.imap.connection import KEYWORD
 from spamnb.imap.corrections import Corrections, event_of, take_marks
 from spamnb.imap.fetch import FETCHED, cut, flags, messages
 from spamnb.imap.kept import is_learned_by_training, kept
 from spamnb.imap.mailbox import Event
-from spamnb.imap.moves import KEYWORD, Moves
+from spamnb.imap.moves import Moves
 from spamnb.imap.state import Known
 from spamnb.labels import HAM, SPAM
 from spamnb.model import Model
-from spamnb.reading.envelope import envelope_of
 
 if TYPE_CHECKING:
     from spamnb.bayes.verdict import Verdict
@@ -67,11 +66,12 @@ class Visit:
             attempt(self.corrections.look_for_moved, name)
         for name in self.mailbox.folders:
             attempt(self._finish, name)
+        self.corrections.rescue.tell()
         if self.mailbox.history:
             self._carry_out_marks()
         for name in roles.ham:
             if name not in roles.inbox:  # there it is found when that is judged
-                attempt(self.corrections.look_for_rescued, name)
+                attempt(self.corrections.look_for_moved_back, name)
         for name in filter(None, (*roles.inbox, roles.junk)):
             attempt(self.corrections.look_for_keywords, name)
         if roles.sent:
@@ -160,13 +160,14 @@ class Visit:
         copies = [uid for uid, key in keys.items() if first[key] != uid]  # of the same message: one at a time
         keys = {uid: key for key, uid in first.items()}
         met = {uid: known for uid, key in keys.items() if (known := self.state.known(key))}
-        rescued = self.corrections.rescued(folder, met)
-        notes = self.mailbox.learn(HAM, folder, rescued, "moved back here")
+        rescued, notes = self.corrections.learn_moved_back(folder, met)
         model = Model.open(self.mailbox.model)
         for message in messages(self.connection, sorted(set(keys).difference(rescued))):
             known = met.get(message.uid)
             if message.why:
                 self.mailbox.tell(folder, message, what=message.why, failed=True)
+            elif known and known.target == folder.name:  # moved by a visit that was cut short
+                notes.append(known.arrived(folder.name, folder.validity, message.uid)._replace(ours=True))
             elif known and (known.label or not self.again) and self._moved_by_user(known):
                 if (known.folder, known.uid) != (folder.name, message.uid):
                     notes.append(known.arrived(folder.name, folder.validity, message.uid))
@@ -192,13 +193,9 @@ class Visit:
     ) -> Known:
         """Judge a message; return the note that says what is to be done about it."""
         self.judged.add(key)
-        parsed = read(message.raw)
-        verdict, envelope = model.classify_message(parsed), envelope_of(parsed)
-        self.mailbox.configuration.decide(verdict, envelope, model.stored)
-        is_news = before is None or before.verdict != verdict.label
-        if self.mailbox.history and is_news:
-            source = f"imap {self.account.name}/{folder.name}"
-            self.mailbox.history.append(message.raw, verdict, self.mailbox.model, source)
+        verdict, envelope = self.mailbox.judge(model, message.raw)
+        if before is None or before.verdict != verdict.label:
+            self.mailbox.remember(message.raw, verdict, folder.name)
         target, flag = self._wanted(verdict)
         what = f"moved to {target}" if target else f"flagged {flag}" if flag else "stays"
         if flag and not folder.takes_keywords:
@@ -216,7 +213,8 @@ class Visit:
         place = folder.name, folder.validity, message.uid
         flag = given if flag in ("", given) else f"+{flag}"
         since = ((before and before.since) or int(time.time())) if target else 0
-        return Known(key, *place, verdict.label, target=target, flag=flag, since=since)
+        is_ours = before is not None and before.ours and before.folder == folder.name
+        return Known(key, *place, verdict.label, is_ours, target=target, flag=flag, since=since)
 
     def _wanted(self, verdict: Verdict) -> tuple[str, str]:
         """Folder that a message ought to be in, or keyword that it ought to have."""

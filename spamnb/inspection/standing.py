@@ -1,8 +1,9 @@
 """Where a model stands: how much spam it catches, and what mail it lacks."""
 
 from collections.abc import Callable, Sequence
+from math import inf
 
-from spamnb.arrays import Array
+from spamnb.arrays import Array, quantile
 from spamnb.bayes.cutoffs import FEWEST, ham_and_spam, has_spam, not_spam, score_scale, spam_caught
 from spamnb.errors import command_to_run
 from spamnb.inspection.suspects import count_suspects
@@ -16,6 +17,7 @@ ENOUGH = 200  # messages of each label; a model with fewer is told that more wou
 GROWTHS = (2, 3, 5, 10)  # so many times as much mail is thought of
 WORTH_IT = 0.1  # more mail is advised if it catches so much more of the spam
 HARDLY_ANY = 0.02
+SURE = 0.9  # of the ham: the share that is surely ham
 # Scored messages of ham and of spam from which on it is told how many look misfiled. Some did in one of five
 # models of 3 to 20 messages of each label of spamassassin, all filed right, and in one of 40 of 30 and more.
 ENOUGH_TO_SUSPECT = 30
@@ -34,6 +36,15 @@ def known_scores(stored: StoredModel) -> tuple[Array, Array] | None:
         return None
     ham, spam = left_out_scores(stored)
     return (ham, spam) if min(len(ham), len(spam)) >= FEWEST else None
+
+
+def score_of_sure_ham(stored: StoredModel) -> float:
+    """Return the score that nine of ten ham do not exceed, for ham that another filter has called spam.
+
+    With 200 of each label, up to 0.06 % of later spam on two corpora is below it; below the cutoff, 2.7 %.
+    """
+    scores = known_scores(stored)
+    return min(stored.head["cutoffs"][0], quantile(scores[0], SURE)) if scores else -inf
 
 
 def learning_curve(stored: StoredModel) -> list[tuple[int, float]]:

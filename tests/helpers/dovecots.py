@@ -153,22 +153,26 @@ class Dovecot(DovecotProcess):
         self.home.run("sh", "-ec", told + self.moved(lines))
 
     def deliver(self, raw, to="bob"):
-        """In lines that end with CRLF, as on the wire; False where the mail server is to try again later."""
-        with smtplib.LMTP(str(self.folder / "lmtp"), timeout=PATIENCE) as lmtp:
-            try:
-                lmtp.sendmail("ann@example.org", [to], re.sub(rb"\r?\n", b"\r\n", raw))
-            except smtplib.SMTPServerDisconnected:
-                return False
-            except smtplib.SMTPResponseException as answer:
-                if answer.smtp_code // 100 == 4:
-                    return False
-                raise
-        return True
+        return deliver(self.folder / "lmtp", raw, to)
 
     def imap(self, user="bob"):
         connection = UnixIMAP(str(self.folder / "imap"))
         connection.login(user, "any")
         return connection
+
+
+def deliver(path, raw, to):
+    """In lines that end with CRLF, as on the wire; False where the mail server is to try again later."""
+    with smtplib.LMTP(str(path), timeout=PATIENCE) as lmtp:
+        try:
+            lmtp.sendmail("ann@example.org", [to], re.sub(rb"\r?\n", b"\r\n", raw))
+        except smtplib.SMTPServerDisconnected:
+            return False
+        except smtplib.SMTPResponseException as answer:
+            if answer.smtp_code // 100 == 4:
+                return False
+            raise
+    return True
 
 
 def move_it(imap, source, target):

@@ -10,8 +10,8 @@ import shlex
 import subprocess
 import threading
 
-from helpers.dovecots import VERSION, DovecotProcess
-from helpers.imap_mailbox import FOLDERS, PASSWORD, ImapMailbox
+from helpers.dovecots import VERSION, DovecotProcess, deliver
+from helpers.imap_mailbox import FOLDERS, PASSWORD, USER, ImapMailbox
 from helpers.oauth2_provider import Provider
 from helpers.ports import answers, free_ports
 from helpers.waiting import until
@@ -134,6 +134,29 @@ mail_plugins {{
 }
 
 
+SIEVE = {
+    "2.3": """
+protocol lmtp {{
+  mail_plugins = $mail_plugins sieve
+}}
+plugin {{
+  sieve_before = {folder}/provider.sieve
+}}
+""",
+    "2.4": """
+protocol lmtp {{
+  mail_plugins {{
+    sieve = yes
+  }}
+}}
+sieve_script provider {{
+  type = before
+  path = {folder}/provider.sieve
+}}
+""",
+}
+
+
 class DovecotImap(ImapMailbox, DovecotProcess):
     """Dovecot, with a port for plain and STARTTLS, and `tls_port`.
 
@@ -142,13 +165,21 @@ class DovecotImap(ImapMailbox, DovecotProcess):
     settings     more lines for dovecot.conf
     introspection  address of a provider of OAuth 2 that knows which tokens are good
     folders      names, and the special use of each, "" for none
+    provider     a Sieve script that runs when mail is delivered: `server.deliver(raw)`
     below_inbox  all folders are below `INBOX.`, as Courier and Cyrus have them
 
     `ca` is the file of the authority, `provider.tokens` are let in by OAuth 2, unless another one is asked.
     """
 
     def __init__(
-        self, without=(), full=False, settings="", introspection="", below_inbox=False, folders=FOLDERS
+        self,
+        without=(),
+        full=False,
+        settings="",
+        introspection="",
+        below_inbox=False,
+        folders=FOLDERS,
+        provider="",
     ):
         ImapMailbox.__init__(self)
         if below_inbox:
@@ -163,7 +194,12 @@ class DovecotImap(ImapMailbox, DovecotProcess):
         for name, mark in folders:
             use = f"    auto = create\n    special_use = \\{mark}\n" if mark else "    auto = create\n"
             ours += f'namespace inbox {{\n  mailbox "{name}" {{\n{use}  }}\n}}\n'
-        DovecotProcess.__init__(self, self.home_path, ours + shown(without) + settings, PASSWORD)
+        protocols = ("imap", "lmtp") if provider else ("imap",)
+        if provider:
+            ours += SIEVE[VERSION].format(**names)
+        settings = ours + shown(without) + settings
+        DovecotProcess.__init__(self, self.home_path, settings, PASSWORD, protocols)
+        (self.folder / "provider.sieve").write_text(provider)
         self.ca = self.folder / "ca.pem"
         (self.folder / "oauth2.conf").write_text(oauth2)
         for what in CERTIFICATES:
@@ -183,6 +219,11 @@ class DovecotImap(ImapMailbox, DovecotProcess):
     @property
     def log(self):
         return (self.folder / "log").read_text(errors="replace")
+
+    def deliver(self, *messages):
+        """Bring mail as a provider does, whose script may file it."""
+        for raw in messages:
+            assert deliver(self.folder / "lmtp", raw, USER)
 
     def change_uidvalidity(self, folder):
         """Have the server forget which UIDs it gave; while no client is connected."""

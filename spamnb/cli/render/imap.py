@@ -18,6 +18,7 @@ from spamnb.reading.envelope import sender_name
 if TYPE_CHECKING:
     from spamnb.imap.mailbox import Event
     from spamnb.imap.setup import Learned
+    from spamnb.reading.envelope import Envelope
     from spamnb.training.known_messages import Summary
 
 WIDEST = 60  # characters of a subject
@@ -37,6 +38,7 @@ class EventPrinter:
         self.met: set[str] = set()  # accounts that were visited before
         self.judged: dict[str, Counter[str]] = {}  # by account: what becomes of how many
         self.learned: Counter[str] = Counter()
+        self.rescued: dict[str, Counter[str]] = {}  # by account: out of Junk, by where to; "" stays there
         self.late: dict[str, list[Event]] = {}  # by account: what had to wait
 
     def __call__(self, event: Event) -> None:
@@ -51,7 +53,10 @@ class EventPrinter:
         if event.failed:
             complain(f"{place}: {event.what}")
             return
-        if event.since:
+        if event.is_rescued:
+            target = "" if event.planned else event.target
+            self.rescued.setdefault(event.account, Counter())[target] += 1
+        elif event.since:
             self.late.setdefault(event.account, []).append(event)
         elif event.learned:
             self.learned[event.account] += 1
@@ -67,14 +72,18 @@ class EventPrinter:
     def end_visit(self, account: str, always: bool = True) -> None:
         """Say what became of all new mail of an account; if there was none, perhaps only the first time."""
         judged, learned = self.judged.pop(account, Counter()), self.learned.pop(account, 0)
-        late = self.late.pop(account, [])
+        late, rescued = self.late.pop(account, []), self.rescued.pop(account, Counter())
         is_first = account not in self.met
         self.met.add(account)
-        if self.as_json or not (judged or learned or late or always or is_first):
+        if self.as_json or not (judged or learned or late or rescued or always or is_first):
             return
         outcomes = ", ".join(f"{n} {what}" for what, n in judged.most_common())
         told = f"{judged.total()} judged: {outcomes}" if judged else "nothing new"
         told += f"; {counted(learned, 'correction')} learned" if learned else ""
+        for target, count in rescued.items():
+            verb = "looks" if count == 1 else "look"
+            back = f", moved back to {target}" if target else ""
+            told += f"; {counted(count, 'message')} in Junk {verb} like mail you keep{back}"
         if late:
             oldest = datetime.fromtimestamp(min(event.since or 0.0 for event in late))
             told += f"; {len(late):,} moved now that waited since {oldest:%d %b %H:%M}"
@@ -135,6 +144,24 @@ def show_training(summary: Summary, labels: Iterable[str], model: str) -> None:
         print(f"  {plain_label(label)}: {right} {words[0]}, {unsure} unsure, {wrong} {words[1]}")
 
 
+def show_doubted(found: Sequence[Envelope]) -> None:
+    """Name the messages of Junk that were not learned as spam."""
+    if found:
+        verb = "looks" if len(found) == 1 else "look"
+        print(f"{counted(len(found), 'message')} in Junk {verb} like mail you keep, not learned as spam:")
+        show_messages(None, [(one.sender, one.subject) for one in found])
+        print("Move to the inbox what is not spam; `spamnb imap digest` lists them, too.")
+
+
+def show_messages(title: str | None, found: Sequence[tuple[str, str]], of_the_rest: str = "") -> None:
+    """List some messages by sender and subject."""
+    if rows := [(sender_name(sender), subject) for sender, subject in found[:MAX_SHOWN]]:
+        columns = ("sender", "subject")
+        show(table(title, columns, [tuple(map(cut_text, row)) for row in rows], columns))
+    if len(found) > MAX_SHOWN:
+        print(f"  and {len(found) - MAX_SHOWN:,} more{of_the_rest}")
+
+
 def show_trial(found: Sequence[Event]) -> None:
     """Say how the inbox was judged, and name the spam, the least sure first."""
     if not found:
@@ -147,9 +174,4 @@ def show_trial(found: Sequence[Event]) -> None:
     spam = sorted(
         (event.score or 0.0, event.sender, event.subject) for event in found if event.verdict == SPAM
     )
-    rows = [(SPAM, sender_name(sender), subject) for _, sender, subject in spam[:MAX_SHOWN]]
-    if rows:
-        columns = ("", "sender", "subject")
-        show(table(None, columns, [(name, *map(cut_text, texts)) for name, *texts in rows], columns))
-    if len(spam) > MAX_SHOWN:
-        print(f"  and {len(spam) - MAX_SHOWN:,} more, of which it is surer")
+    show_messages("spam", [one[1:] for one in spam], ", of which it is surer")

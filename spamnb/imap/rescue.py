@@ -1,0 +1,101 @@
+"""Mail that somebody else put into Junk: the owner, which is a lesson, or the provider, which is not.
+
+What the provider's own filter puts into Junk is judged, not learned: what it gets wrong would be learned as
+spam by nobody's will. What surely is no spam is noted as ham, for the digest and the review page to list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import timedelta
+from math import inf
+from typing import TYPE_CHECKING
+
+from spamnb.imap.accounts import MOVE, NOTHING
+from spamnb.imap.fetch import dates, messages
+from spamnb.imap.state import Known
+from spamnb.labels import HAM, SPAM, UNSURE
+from spamnb.model import Model
+
+if TYPE_CHECKING:
+    from spamnb.bayes.verdict import Verdict
+    from spamnb.imap.connection import Folder, ImapConnection
+    from spamnb.imap.mailbox import Event, VisitedMailbox
+
+APART = timedelta(minutes=10)  # that a message came before another, for their order to say something
+NEIGHBOURS = 100  # messages of a folder, before a new one, whose dates are compared with its own
+LOOKS_LIKE_HAM = "looks like mail you keep; the provider put it here"
+BY_PROVIDER = " by the provider"  # ends the source of a message in the history
+OF_SOMEBODY = ("allowed=", "known=")  # reasons of a verdict that speak for the sender
+
+
+def moved_there(connection: ImapConnection, uids: Collection[int]) -> set[int]:
+    """Find which messages of the open folder were moved into it, not delivered.
+
+    A folder numbers messages in the order in which they get there; each keeps the date at which it came to
+    the mailbox. So what came well before one that has a lower number was somewhere else meanwhile.
+    """
+    if not uids:
+        return set()
+    before = [uid for uid in connection.search("UID", f"1:{min(uids)}") if uid < min(uids)]
+    came = dates(connection, sorted({*before[-NEIGHBOURS:], *uids}))
+    found, latest = set(), None
+    for uid, date in sorted(came.items()):
+        if latest and date < latest - APART and uid in uids:
+            found.add(uid)
+        latest = max(latest or date, date)
+    return found
+
+
+class Rescue:
+    """Judges what the provider put into Junk, and finds what surely is no spam."""
+
+    def __init__(self, mailbox: VisitedMailbox) -> None:
+        self.mailbox = mailbox
+        self.untold: dict[bytes, Event] = {}  # about messages that surely are no spam
+        self.limit = inf  # score up to which a message surely is no spam, once it is known
+
+    def judge(self, folder: Folder, keys: dict[int, bytes]) -> list[Known]:
+        """Judge messages of the open folder; return the notes to take."""
+        model, notes = Model.open(self.mailbox.model), []
+        if self.limit == inf and keys:
+            from spamnb.inspection.standing import score_of_sure_ham
+
+            self.limit = score_of_sure_ham(model.stored)
+        for message in messages(self.mailbox.connection, sorted(keys)):
+            if message.why:
+                self.mailbox.tell(folder, message, what=message.why, failed=True)
+                continue
+            key = keys[message.uid]
+            verdict, envelope = self.mailbox.judge(model, message.raw)
+            label, target = SPAM if verdict.label == SPAM else UNSURE, ""
+            if self.is_surely_ham(verdict):
+                label, target = HAM, self._target()
+                self.mailbox.remember(message.raw, verdict, folder.name + BY_PROVIDER)
+                what = f"moved back to {target}" if target else LOOKS_LIKE_HAM
+                planned = bool(target) and self.mailbox.changes_nothing
+                wish = {"target": target, "planned": planned, "is_rescued": True}
+                facts = {"what": f"would be {what}" if planned else what, "score": verdict.score, **wish}
+                self.untold[key] = self.mailbox.event(folder, message, envelope, verdict=HAM, **facts)
+                target = "" if self.mailbox.account.action == NOTHING else target
+            notes.append(Known(key, folder.name, folder.validity, message.uid, label, target=target))
+        return notes
+
+    def is_surely_ham(self, verdict: Verdict) -> bool:
+        """Tell whether a verdict is sure enough to set it against that of the provider."""
+        by_sender = verdict.reason.startswith(OF_SOMEBODY)
+        return by_sender or (not verdict.reason and verdict.is_spam is False and verdict.score <= self.limit)
+
+    def _target(self) -> str:
+        """Folder that a message is moved back to; "" where it is only listed.
+
+        So it is where the server does not say which number a moved message gets: it could be lost sight of.
+        """
+        moves = self.mailbox.account.rescue == MOVE and self.mailbox.connection.has("UIDPLUS")
+        return self.mailbox.roles.inbox[0] if moves else ""
+
+    def tell(self) -> None:
+        """Tell what became of the messages that surely are no spam."""
+        for key, event in self.untold.items():
+            self.mailbox.tell_outcome(key, event)
+        self.untold = {}
