@@ -74,7 +74,7 @@ def agent() -> bytes:
         {
             "Label": AGENT,
             "ProgramArguments": [program(), "imap", "watch"],
-            "EnvironmentVariables": variables(),
+            "EnvironmentVariables": {"PATH": os.environ.get("PATH", os.defpath)} | variables(),
             "RunAtLoad": True,
             "KeepAlive": {"SuccessfulExit": False},
             "ThrottleInterval": 60,

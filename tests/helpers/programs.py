@@ -78,6 +78,14 @@ def become_others() -> None:
         run(*rights, "true")
 
 
+def log_in() -> None:
+    from helpers.logged_in import AS_THE_USER, LOGGED_IN
+
+    with home() as there:
+        there.path.chmod(0o777)
+        run(*LOGGED_IN, *AS_THE_USER, "env", f"HOME={there.path}", "systemctl", "--user", "daemon-reload")
+
+
 def run(*command: str | Path) -> None:
     subprocess.run(
         command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE, check=True
@@ -111,12 +119,13 @@ STARTS: dict[str, str | Callable[[], None]] = {
     "setpriv": become_others,
     "spamc": "spamc -V",
     "strace": f"strace -o {os.devnull} true",
+    "systemd --user": log_in,
     "systemd-analyze": "systemd-analyze --version",
     "systemd-socket-activate": "systemd-socket-activate --version",
     "tmux": "tmux -V",
 }
 NOT_INSTALLED = "is not installed"
-FORBIDDEN = {"mounts", "setpriv", "strace"}  # in some containers, whatever is installed
+FORBIDDEN = {"mounts", "setpriv", "strace", "systemd --user"}  # in some containers, whatever is installed
 
 
 @cache

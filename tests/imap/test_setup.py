@@ -1,13 +1,21 @@
 """The first fifteen minutes: setup proposes folders that work, learns, and asks before it moves."""
 
+import os
+import subprocess
+import tempfile
 import time
+from pathlib import Path
 
 import pytest
-from helpers.imap_accounts import folders, places
+from helpers.homes import hand_over
+from helpers.imap_accounts import ImapHome, folders, places
 from helpers.imap_mailbox import GERMAN, GMAIL, HOST, digest
+from helpers.logged_in import AS_THE_USER, LOGGED_IN
+from helpers.paths import ROOT
 from helpers.programs import needs
 from helpers.samples import ENOUGH, ham, spam
 from helpers.screens import on_a_terminal
+from helpers.waiting import PATIENCE, until
 
 LONG_AGO, NOW = 1_600_000_000, time.strftime("%a, %d %b %Y %T +0000", time.gmtime()).encode()
 ADDRESS, PLACE, WAY, PASSWORD = "mail address", "IMAP server", "password come from?", "password (it is not"
@@ -130,8 +138,6 @@ def test_setup_asks_again_for_what_does_not_work(dovecot, home, ask):
 @needs("systemd-analyze")
 def test_the_service(dovecot, home):
     """A unit that systemd understands, with the program and the places of this user."""
-    import subprocess
-
     home.add(dovecot, model=str(home.path / "models %h" / "mine"))
     done = home("service", "install").succeeds()
     path = home.path / ".config" / "systemd" / "user" / "spamnb-imap.service"
@@ -149,6 +155,34 @@ def test_the_service(dovecot, home):
     assert (verified.returncode, verified.stdout, verified.stderr) == (0, b"", b"")
 
 
+@needs("dovecot", "systemd --user")
+def test_the_service_runs(dovecot, spamnb):
+    """Under all limits of its unit, by a real systemd of an ordinary user, from `install` to the end."""
+    with tempfile.TemporaryDirectory(prefix="spamnb-", dir="/srv") as folder:  # its /tmp is another one
+        Path(folder).chmod(0o755)
+        home = ImapHome(spamnb, Path(folder, "home"))
+        home.add(dovecot, history=True)
+        more = home.path / ".config" / "systemd" / "user" / "spamnb-imap.service.d"
+        more.mkdir(parents=True)  # the program may be below /tmp
+        (more / "tests.conf").write_text(f"[Service]\nBindReadOnlyPaths={ROOT}\n")
+        hand_over(home.path)
+        steps = f"{spamnb.program} imap service install; read go; systemctl --user reload spamnb-imap; "
+        steps += "read go; systemctl --user stop spamnb-imap; systemctl --user show spamnb-imap"
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "bufsize": 1}
+        command = [*LOGGED_IN, *AS_THE_USER, "sh", "-ec", steps]
+        with subprocess.Popen(command, env=home.environment, **pipes) as session:
+            said = session.stdout.readline()
+            assert said.startswith("written and started: "), said + session.stdout.readline()
+            for raw in (spam(98), spam(99)):
+                dovecot.append("INBOX", raw)
+                until(lambda raw=raw: places(dovecot).get(digest(raw)) == "Junk")
+                session.stdin.write("go\n")
+            shown = session.communicate(timeout=PATIENCE)[0].splitlines()
+        assert {"Result=success", "NRestarts=0", "UnitFileState=enabled", "ExecMainStatus=0"} <= set(shown)
+        with home.history(spam(98)) as (_, found):
+            assert len(found) == 1
+
+
 def test_the_agent_of_a_mac(monkeypatch, tmp_path):
     import plistlib
 
@@ -156,6 +190,12 @@ def test_the_agent_of_a_mac(monkeypatch, tmp_path):
 
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("SPAMNB_MODEL", "/mail/model")
-    found = plistlib.loads(agent())
-    assert found["ProgramArguments"][1:] == ["imap", "watch"]
-    assert found["EnvironmentVariables"]["SPAMNB_MODEL"] == "/mail/model"
+    found = plistlib.loads(agent(), fmt=plistlib.FMT_XML)
+    program, *arguments = found["ProgramArguments"]
+    assert (Path(program).is_absolute(), arguments) == (True, ["imap", "watch"])
+    variables = {"SPAMNB_MODEL": "/mail/model", "PATH": os.environ["PATH"]}
+    assert found["EnvironmentVariables"] == variables
+    kinds = {"Label": str, "RunAtLoad": bool, "KeepAlive": dict, "ThrottleInterval": int}  # launchd.plist(5)
+    kinds |= {"StandardOutPath": str, "StandardErrorPath": str}
+    kinds |= {"ProgramArguments": list, "EnvironmentVariables": dict}
+    assert {name: type(value) for name, value in found.items()} == kinds
