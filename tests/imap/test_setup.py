@@ -155,6 +155,12 @@ def test_the_service(dovecot, home):
     assert (verified.returncode, verified.stdout, verified.stderr) == (0, b"", b"")
 
 
+def put_and_wait(server, raw):
+    """Put spam into the inbox, and wait until it is moved."""
+    server.append("INBOX", raw)
+    until(lambda: places(server).get(digest(raw)) == "Junk")
+
+
 @needs("dovecot", "systemd --user")
 def test_the_service_runs(dovecot, spamnb):
     """Under all limits of its unit, by a real systemd of an ordinary user, from `install` to the end."""
@@ -168,14 +174,21 @@ def test_the_service_runs(dovecot, spamnb):
         hand_over(home.path)
         steps = f"{spamnb.program} imap service install; read go; systemctl --user reload spamnb-imap; "
         steps += "read go; systemctl --user stop spamnb-imap; systemctl --user show spamnb-imap"
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "bufsize": 1}
-        command = [*LOGGED_IN, *AS_THE_USER, "sh", "-ec", steps]
-        with subprocess.Popen(command, env=home.environment, **pipes) as session:
+        session = subprocess.Popen(
+            [*LOGGED_IN, *AS_THE_USER, "sh", "-ec", steps],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=home.environment,
+            text=True,
+            bufsize=1,
+        )
+        with session:
+            assert session.stdin
+            assert session.stdout
             said = session.stdout.readline()
             assert said.startswith("written and started: "), said + session.stdout.readline()
             for raw in (spam(98), spam(99)):
-                dovecot.append("INBOX", raw)
-                until(lambda raw=raw: places(dovecot).get(digest(raw)) == "Junk")
+                put_and_wait(dovecot, raw)
                 session.stdin.write("go\n")
             shown = session.communicate(timeout=PATIENCE)[0].splitlines()
         assert {"Result=success", "NRestarts=0", "UnitFileState=enabled", "ExecMainStatus=0"} <= set(shown)
