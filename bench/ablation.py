@@ -78,13 +78,12 @@ class Mail:
     def figures(self, one: Candidate, learned: Array, tested: Array, rare: int) -> list[float]:
         table = CountTable(LABELS)
         self.corpus.change(table, np.flatnonzero(learned), 1)
-        totals: Any = table
         if rare:
             table, whole = table.copy(), table
-            totals = merged(LABELS, [Source(whole)], fill=table, oldest_day=NO_DAY + 1, rare=rare)
+            merged(LABELS, [Source(whole)], fill=table, oldest_day=NO_DAY + 1, rare=rare)
         messages = np.flatnonzero(tested)
         joint = np.empty((len(messages), len(LABELS)))
-        FeatureScorer(Likelihood(totals, one.view), table).score_rows(self.corpus.rows, messages, joint)
+        FeatureScorer(Likelihood(table, one.view), table).score_rows(self.corpus.rows, messages, joint)
         score = np.clip(np.nan_to_num(joint[:, 1] - joint[:, 0]), -1e300, 1e300)
         truth = self.corpus.truth[tested]
         shares = np.full((len(truth), 2), 0.5)

@@ -6,9 +6,8 @@ import os
 
 import numpy as np
 
-from spamnb.core.native import CountTable
+from spamnb.core.native import CountTable, LearnedMessages
 from spamnb.inspection.words import words_of
-from spamnb.store.learned import LearnedMessages
 from spamnb.store.merging import Source, merged
 from spamnb.store.stored_model import StoredModel
 from spamnb.store.writing import write_model
@@ -59,4 +58,9 @@ def add_made_up(table: CountTable, tokens: int, seed: int = 1) -> LearnedMessage
     messages = tokens // TOKENS_A_MESSAGE
     of_label = draw.integers(0, labels, messages)
     table.add_messages(np.bincount(of_label, minlength=labels).tolist())
-    return LearnedMessages.of(draw.integers(0, 2**64, messages, np.uint64), of_label)
+    learned = LearnedMessages()
+    for digest, label in zip(
+        draw.integers(0, 2**64, messages, np.uint64).tolist(), of_label.tolist(), strict=True
+    ):
+        learned.set(digest, label)
+    return learned

@@ -8,14 +8,13 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
-from spamnb.core.native import BatchReader, FeatureSet, read, render_page
+from spamnb.core.native import BatchReader, FeatureSet, LearnedMessages, read, render_page
 from spamnb.in_memory import load_into_memory
 from spamnb.labels import LABELS
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import chunks
 from spamnb.model import Model
 from spamnb.reading.settings import Settings
-from spamnb.store.learned import NOTHING_LEARNED
 from spamnb.training.batches import Batch
 from spamnb.training.counting import Counting
 from spamnb.training.known_messages import KnownMessages, Summary
@@ -50,7 +49,7 @@ def training_stages(mail: dict[str, str]) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model")
         counting, sample, about = Counting(path, LABELS, MEMORY), Sample(), About(Settings())
-        known, reader = KnownMessages(NOTHING_LEARNED, LABELS), BatchReader(Settings())
+        known, reader = KnownMessages(LearnedMessages(), LABELS), BatchReader(Settings())
         for label, size, raws in messages_of(stages, mail):
             with stages.of("reading, features, digests, numbers"):
                 reader.add([raw.data for raw in raws])
@@ -64,8 +63,9 @@ def training_stages(mail: dict[str, str]) -> dict[str, float]:
         with stages.of("merging"):
             total = add_up(path, LABELS, LABELS, counting.sources())
         with stages.of("cutoffs, writing"):
-            scorer = SampleScorer(sample, about.view, total, counting.learned, 1)
-            put_in_place(path, total, find_limits(LABELS, known.learned(), about, scorer), about)
+            scorer = SampleScorer(sample, about.view, counting.learned, 1)
+            limits = find_limits(LABELS, known.learned, about, scorer)
+            put_in_place(path, total, known.learned, limits, about)
     return stages.spent
 
 

@@ -5,23 +5,26 @@ Both use the scores that training mail gets when each message is left out of the
 
 from __future__ import annotations
 
-from math import inf, log, sqrt
-from statistics import NormalDist
-from typing import TYPE_CHECKING
+# That of `statistics`, which itself takes 8 ms to load.
+from _statistics import _normal_dist_inv_cdf as inverse_normal  # type: ignore[import-not-found]
+from array import array
+from bisect import bisect_left, bisect_right
+from math import fsum, inf, log, nan, sqrt
 
-import numpy as np
-
-from spamnb.arrays import quantile
 from spamnb.bayes.likelihood import NONE_MISFILED
 from spamnb.bayes.verdict import HAM_LOSS, LEAST_SCORE, Calibration, Cutoffs
 from spamnb.bayes.view import SHARE_OF_GRAMS
+from spamnb.core.native import fewest_mistakes, fitted_logistic
 from spamnb.labels import SPAM
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from spamnb.arrays import Array
     from spamnb.bayes.view import View
+
+    Scores = array[float]  # sorted
+    Scored = tuple[int, float, float]  # of a message: index of its label, score, lead among labels but spam
 
 SPAM_LOSS = 0.01  # the share of spam that may be taken for ham before it is called unsure
 MISFILED = 0.01  # the share of mail but spam that may get a wrong label before it is called unsure
@@ -56,53 +59,66 @@ def not_spam(labels: Sequence[str]) -> str:
     return others[0] if len(others) == 1 else "not spam"
 
 
-def spam_scores(labels: Sequence[str], joints: Array) -> Array:
-    """Return how far spam is ahead of the best other label, by log-joints [message, label]."""
+def spam_scores(labels: Sequence[str], joints: Iterable[Sequence[float]]) -> list[float]:
+    """Return how far spam is ahead of the best other label, by each message's log-joints."""
     spam = labels.index(SPAM)
-    scores: Array = joints[:, spam] - np.delete(joints, spam, axis=1).max(axis=1)
-    return scores
+    if len(labels) == 2:
+        return [row[spam] - row[1 - spam] for row in joints]
+    return [row[spam] - max(*row[:spam], *row[spam + 1 :], -inf) for row in joints]
 
 
-def leads_among_others(labels: Sequence[str], label_indices: Array, joints: Array) -> Array:
+def leads_among_others(
+    labels: Sequence[str], label_indices: Iterable[int], joints: Iterable[Sequence[float]]
+) -> list[float]:
     """Return how far each message's label is ahead of the best other one, spam left out.
 
     NaN for spam, and where there is but one label beside it.
     """
-    others = joints.copy()
-    others[:, labels.index(SPAM)] = -np.inf
-    everyone = np.arange(len(joints))
-    own = others[everyone, label_indices]
-    others[everyone, label_indices] = -np.inf
-    leads = np.full(len(joints), np.nan)
-    known = (label_indices != labels.index(SPAM)) & (len(labels) > 2)
-    leads[known] = own[known] - others[known].max(axis=1)
-    return leads
+    others = [place for place, label in enumerate(labels) if label != SPAM]
+    if len(others) < 2:
+        return [nan for _ in joints]
+    return [
+        row[own] - max(row[place] for place in others if place != own) if own in others else nan
+        for own, row in zip(label_indices, joints, strict=True)
+    ]
 
 
-def margin(leads: Array, count: int, scale: float = SCALE) -> float:
+def margin(leads: Iterable[float], count: int, scale: float = SCALE) -> float:
     """Choose how far a label must be ahead of the others, spam left out: the least that misfiles few enough.
 
     `leads` are those of messages' own labels, some NaN; `count`: how many messages there are but spam.
     """
-    known = np.sort(leads[~np.isnan(leads)]).astype(float)
+    known = in_order(lead for lead in leads if lead == lead)
     if len(known) < FEWEST:
         return LEAST_SCORE
-    behind, _ = rightly_filed(np.sort(-known), known)
+    behind, _ = rightly_filed(negative(known), known)
     return max(highest_score(behind, known, MISFILED, scale, count - len(behind)), LEAST_SCORE)
 
 
-def ham_and_spam(labels: Sequence[str], label_indices: Array, scores: Array) -> tuple[Array, Array]:
-    """Return the known scores of ham and of spam, sorted: so sums do not depend on the order of messages."""
+def in_order(scores: Iterable[float]) -> Scores:
+    """Sort scores: so nothing depends on the order of messages."""
+    return array("d", sorted(scores))
+
+
+def negative(scores: Scores) -> Scores:
+    """Return sorted scores with another sign, sorted."""
+    return array("d", [-score for score in reversed(scores)])
+
+
+def ham_and_spam(labels: Sequence[str], scored: Iterable[Scored]) -> tuple[Scores, Scores]:
+    """Return the scores of ham and of spam, sorted."""
     if not has_spam(labels):
-        return scores[:0], scores[:0]
-    taken = ~np.isnan(scores)
-    spam = label_indices == labels.index(SPAM)
-    return np.sort(scores[taken & ~spam]).astype(float), np.sort(scores[taken & spam]).astype(float)
+        return array("d"), array("d")
+    spam, both = labels.index(SPAM), list(scored)
+    return (
+        in_order(score for label, score, _ in both if label != spam),
+        in_order(score for label, score, _ in both if label == spam),
+    )
 
 
 def cutoffs(
-    ham: Array,
-    spam: Array,
+    ham: Iterable[float],
+    spam: Iterable[float],
     ham_loss: float = HAM_LOSS,
     spam_loss: float = SPAM_LOSS,
     unscored: tuple[int, int] = (0, 0),
@@ -116,27 +132,27 @@ def cutoffs(
     A message without evidence scores 0 and is always unsure, as is one with little evidence. Nor is a message
     called spam that scores lower than nearly all spam does, however far ham is from both: it is like neither.
     """
+    ham, spam = in_order(ham), in_order(spam)
     if min(len(ham), len(spam)) < FEWEST:
         return Cutoffs()
     ham, spam = rightly_filed(ham, spam)
-    lower = -highest_score(-spam, -ham, spam_loss, scale, unscored[1])
+    lower = -highest_score(negative(spam), negative(ham), spam_loss, scale, unscored[1])
     return Cutoffs(min(lower, -LEAST_SCORE), _spam_cutoff(ham, spam, ham_loss, unscored[0], scale))
 
 
 def measured(
     labels: Sequence[str],
-    label_indices: Array,
-    scores: Array,
-    leads: Array,
+    messages: Sequence[int],
+    scored: Sequence[Scored],
     ham_loss: float = HAM_LOSS,
     scale: float = SCALE,
 ) -> tuple[Cutoffs, Calibration]:
-    """Choose cutoffs, margin and calibration by what messages of known labels scored; NaN: not taken."""
-    ham, spam = ham_and_spam(labels, label_indices, scores)
+    """Choose cutoffs, margin and calibration by what messages scored; `messages`: how many each label has."""
+    ham, spam = ham_and_spam(labels, scored)
     limits = cutoffs(ham, spam, ham_loss, scale=scale)
     if len(labels) > 2 and has_spam(labels):
-        is_spam = label_indices == labels.index(SPAM)
-        limits.margin = margin(leads, int((~is_spam).sum()), scale)
+        others = sum(messages) - messages[labels.index(SPAM)]
+        limits.margin = margin((lead for _, _, lead in scored), others, scale)
     return limits, calibrated(ham, spam).between(limits)
 
 
@@ -149,45 +165,48 @@ def score_scale(view: View) -> float:
     return sqrt(1 + SHARE_OF_GRAMS**2) * scale if view.grams else scale
 
 
-def _spam_cutoff(ham: Array, spam: Array, ham_loss: float, more: int, scale: float) -> float:
-    unlike_spam = quantile(np.sort(spam), min(UNLIKE_SPAM, MOST_UNLIKE / len(spam)))
+def _spam_cutoff(ham: Scores, spam: Scores, ham_loss: float, more: int, scale: float) -> float:
+    unlike_spam = quantile(spam, min(UNLIKE_SPAM, MOST_UNLIKE / len(spam)))
     return max(highest_score(ham, spam, ham_loss, scale, more), unlike_spam, LEAST_SCORE)
 
 
-def spam_caught(ham: Array, spam: Array, ham_loss: float, growth: float = 1, scale: float = SCALE) -> float:
-    """Estimate the share of spam that the cutoff for a ham loss catches.
+def spam_caught(ham: Scores, spam: Scores, ham_loss: float, growth: float = 1, scale: float = SCALE) -> float:
+    """Estimate the share of spam that the cutoff for a ham loss catches, by sorted scores.
 
     Or would, with `growth` times as much mail (or as little): a word that only spam has then weighs
     log(growth) more.
     """
     ham, spam = rightly_filed(ham, spam)
-    ham, spam = ham - log(growth), spam + log(growth)
+    more = log(growth)
+    ham, spam = array("d", [score - more for score in ham]), array("d", [score + more for score in spam])
     cutoff = _spam_cutoff(ham, spam, ham_loss, round((growth - 1) * len(ham)), scale)
-    return float(np.mean(spam >= cutoff))
+    return 1 - bisect_left(spam, cutoff) / len(spam)
 
 
-def misfiled_shares(labels: Sequence[str], label_indices: Array, scores: Array) -> tuple[float, float]:
+def misfiled_shares(
+    labels: Sequence[str], messages: Sequence[int], scored: Iterable[Scored]
+) -> tuple[float, float]:
     """Estimate how much mail but spam is filed as spam, and spam as other mail, as shares of what is not.
 
-    Known scores may be those of a sample of each label's messages.
+    The scores may be those of a sample of each label's `messages`.
     """
-    both = ham_and_spam(labels, label_indices, scores)
+    both = ham_and_spam(labels, scored)
     if not min(map(len, both)):
         return NONE_MISFILED
     kept = [len(left) / len(all_) for left, all_ in zip(rightly_filed(*both), both, strict=True)]
-    spam = np.count_nonzero(label_indices == labels.index(SPAM))
-    ham = len(label_indices) - spam
+    spam = messages[labels.index(SPAM)]
+    ham = sum(messages) - spam
     shares = (1 - kept[1]) * spam / (kept[0] * ham), (1 - kept[0]) * ham / (kept[1] * spam)
     return min(shares[0], MOST_MISFILED), min(shares[1], MOST_MISFILED)
 
 
-def rightly_filed(ham: Array, spam: Array) -> tuple[Array, Array]:
-    """Return the scores of ham and of spam without those of messages that look misfiled."""
+def rightly_filed(ham: Scores, spam: Scores) -> tuple[Scores, Scores]:
+    """Return the sorted scores of ham and of spam without those of messages that look misfiled."""
     highest_ham, lowest_spam = limits_of_rightly_filed(ham, spam)
-    return ham[ham <= highest_ham], spam[spam >= lowest_spam]
+    return ham[: bisect_right(ham, highest_ham)], spam[bisect_left(spam, lowest_spam) :]
 
 
-def limits_of_rightly_filed(ham: Array, spam: Array) -> tuple[float, float]:
+def limits_of_rightly_filed(ham: Scores, spam: Scores) -> tuple[float, float]:
     """Find the score above which ham, and the one below which spam, looks misfiled: rather the other label's.
 
     Each depends on how the other label's rightly filed mail scores, so they are found in turns.
@@ -195,17 +214,19 @@ def limits_of_rightly_filed(ham: Array, spam: Array) -> tuple[float, float]:
     limits = inf, -inf
     if not len(ham) or not len(spam):
         return limits
+    spam_down = negative(spam)
     for _ in range(MOST_TURNS):
         before = limits
-        ham_left, spam_left = ham[ham <= limits[0]], spam[spam >= limits[1]]
+        ham_left, spam_left = ham[: bisect_right(ham, limits[0])], spam[bisect_left(spam, limits[1]) :]
         # One misfiled ham overlooked makes much ham unsure; one hard ham too many left out, and ham is lost.
-        limits = _highest_of_label(ham, spam_left, 0.0), -_highest_of_label(-spam, -ham_left, 1.0)
+        highest_ham = _highest_of_label(ham, spam_left, 0.0)
+        limits = highest_ham, -_highest_of_label(spam_down, negative(ham_left), 1.0)
         if limits == before:
             break
     return limits
 
 
-def _highest_of_label(scores: Array, others: Array, deviations: float) -> float:
+def _highest_of_label(scores: Scores, others: Scores, deviations: float) -> float:
     """Find the score above which messages of a label rather are misfiled ones of the other; infinite if none.
 
     Misfiled messages score as the others do, so above any score lies the same share of both. A label's own
@@ -214,34 +235,26 @@ def _highest_of_label(scores: Array, others: Array, deviations: float) -> float:
     more by some standard `deviations`. The score is the one with the fewest mistakes: misfiled messages at
     or below it, and own ones above it.
     """
-    scores, others = np.sort(scores), np.sort(others)
     if not scores[-1] > quantile(others, 0.5):
         return inf
     quarter = quantile(others, 0.25)
-    found = np.count_nonzero(scores > quarter)
-    misfiled = (found + deviations * sqrt(found)) / 0.75
-    choices = np.append(scores[scores <= quarter], quarter)
-    above = len(scores) - np.searchsorted(scores, choices, "right")
-    misfiled_above = misfiled * (1 - np.searchsorted(others, choices, "right") / len(others))
-    mistakes = misfiled - misfiled_above + np.maximum(above - misfiled_above, 0)
-    best = float(choices[::-1][np.argmin(mistakes[::-1])])  # of equals the highest: the fewest are left out
-    kept = np.count_nonzero(scores <= best)
+    found = len(scores) - bisect_right(scores, quarter)
+    best = fewest_mistakes(scores, others, quarter, (found + deviations * sqrt(found)) / 0.75)
+    kept = bisect_right(scores, best)
     return best if kept >= max(FEWEST, (1 - MOST_MISFILED) * len(scores)) else inf
 
 
-def highest_score(scores: Array, others: Array, loss: float, scale: float = SCALE, more: int = 0) -> float:
+def highest_score(scores: Scores, others: Scores, loss: float, scale: float = SCALE, more: int = 0) -> float:
     """Find the lowest score that no more than a share of a label's mail exceeds, by either of two estimates.
 
     One is of mail like that met before, one of mail of a kind not met yet. `others`: the scores of the other
     label, which show how high scores can be; `more`: messages learned beside those that score as they do.
     """
     loss = max(loss, SMALLEST_LOSS)
-    return max(
-        highest_of_met(np.sort(scores), float(others.max()), loss), _unmet(len(scores) + more, loss, scale)
-    )
+    return max(highest_of_met(scores, others[-1], loss), _unmet(len(scores) + more, loss, scale))
 
 
-def highest_of_met(scores: Array, end: float, loss: float) -> float:
+def highest_of_met(scores: Scores, end: float, loss: float) -> float:
     """Find the score that a share of mail like that met before exceeds, by sorted scores of some of it.
 
     The highest twentieth fall off to `end`, or the highest score, as (1 - x)^power does on [0, 1]; the power
@@ -250,10 +263,10 @@ def highest_of_met(scores: Array, end: float, loss: float) -> float:
     count = len(scores)
     size = min(max(FEWEST_IN_TAIL, int(TAIL_SHARE * count)), count - 1)
     if loss >= size / count:
-        return float(scores[count - 1 - min(int(loss * count), count - 1)])
-    start = float(scores[-1 - size])
-    length = max(end, float(scores[-1])) + 0.1 - start
-    excess = float(scores[count - size :].mean()) - start
+        return scores[count - 1 - min(int(loss * count), count - 1)]
+    start = scores[-1 - size]
+    length = max(end, scores[-1]) + 0.1 - start
+    excess = fsum(scores[count - size :]) / size - start
     power = max(length / max(excess, 1e-9) - 1, 0.5)
     return start + length * (1 - float((loss * count / size) ** (1 / power)))
 
@@ -266,26 +279,21 @@ def _unmet(count: int, loss: float, scale: float) -> float:
     """
     like_the_other = (LIKE_THE_OTHER * count + MUCH_LEARNED) / (count + MUCH_LEARNED)
     share = UNMET / (count + UNMET) * like_the_other
-    return UNMET_DEVIATION * scale * NormalDist().inv_cdf(1 - loss / share) if loss < share else -inf
+    deviations = float(inverse_normal(1 - loss / share, 0.0, 1.0)) if loss < share else -inf
+    return UNMET_DEVIATION * scale * deviations
 
 
-def calibrated(ham: Array, spam: Array) -> Calibration:
-    """Fit a logistic regression of the label on the score (Platt's targets keep it from being too sure)."""
-    if not len(ham) or not len(spam):
+def calibrated(ham: Iterable[float], spam: Iterable[float]) -> Calibration:
+    """Fit a logistic regression of the label on the score, by sorted scores."""
+    ham, spam = array("d", ham), array("d", spam)
+    if not ham or not spam:
         return Calibration()
-    ham, spam = rightly_filed(ham, spam)
-    score = np.concatenate((ham, spam))
-    target = np.concatenate(
-        (np.full(len(ham), 1 / (len(ham) + 2)), np.full(len(spam), (len(spam) + 1) / (len(spam) + 2)))
-    )
-    design = np.stack((score, np.ones_like(score)))
-    beta = np.zeros(2)
-    for _ in range(100):  # Newton's steps; 1e-6 keeps the slope finite where no scores overlap
-        p = 1 / (1 + np.exp(-np.clip(beta @ design, -500, 500)))
-        gradient = design @ (target - p) - 1e-6 * beta
-        curvature = (design * (p * (1 - p))) @ design.T + 1e-6 * np.eye(2)
-        step = np.linalg.solve(curvature, gradient)
-        beta = beta + np.clip(step, -5, 5)
-        if np.abs(step).max() < 1e-9:
-            break
-    return Calibration(float(beta[0]), float(beta[1]))
+    return Calibration(*fitted_logistic(*rightly_filed(ham, spam)))
+
+
+def quantile(ordered: Scores, share: float) -> float:
+    """Find the value that a share of sorted values is below; between two of them in proportion."""
+    place = share * (len(ordered) - 1)
+    before = int(place)
+    low, high, way = ordered[before], ordered[min(before + 1, len(ordered) - 1)], place - before
+    return high - (high - low) * (1 - way) if way >= 0.5 else low + (high - low) * way

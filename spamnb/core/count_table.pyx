@@ -407,14 +407,19 @@ cdef class CountTable(Counts):
         for k in range(self.label_count):
             self.message_totals[k] += messages[k]
 
-    def set_grams(self, counts):
-        """Replace the counts of all grams (32 bits), by counter and label."""
-        cdef Numbers given = Numbers(counts, sizeof(int32_t))
-        if given.count != <Size>COUNTERS * self.label_count:
-            raise ValueError("not a count for each gram and label")
-        if self.grams is NULL:
-            make_grams(self)
-        memcpy(self.grams, given.at, given.count * sizeof(int32_t))
+    def set_totals(self, list messages not None, totals not None, GramSums grams not None):
+        """Take the totals of a `BlockWriter`, and the counts of grams: those of more than this table's entries."""
+        cdef Size n, k
+        for k in range(self.label_count):
+            self.message_totals[k] = messages[k]
+            self.presence_totals[k], self.occurrence_totals[k] = totals.presences[k], totals.occurrences[k]
+            self.pair_totals[k] = totals.pair_presences[k]
+        self.word_count, self.pair_count = totals.vocabulary, totals.pair_vocabulary
+        if grams.rows is not NULL:
+            if self.grams is NULL:
+                make_grams(self)
+            for n in range(<Size>COUNTERS * self.label_count):
+                self.grams[n] = <int32_t>min(max(grams.rows[n], <int64_t>0), <int64_t>MAX_INT32)
 
     cdef int begin(self) except -1:
         """Raise an error if another thread changes this table."""
@@ -492,11 +497,3 @@ cdef class CountTable(Counts):
                 raise IndexError("no such entry")
             found.append(str_of(self.text_of_entry(entry)))
         return found
-
-    def gram_array(self):
-        """Return in how many messages of each label each gram is (32 bits); nothing if no grams were counted."""
-        cdef Column counts = new_column(0)
-        if self.grams is not NULL:
-            counts = new_column(<Size>COUNTERS * self.label_count * sizeof(int32_t))
-            memcpy(counts.at, self.grams, counts.size)
-        return counts

@@ -311,18 +311,6 @@ cdef class FileCounts(Counts):
                 self.grams.read()  # raises the error
         return 0
 
-    def gram_array(self):
-        """Return the counts of all grams (64 bits), by counter and label; nothing if there are none."""
-        cdef Size count = COUNTERS if self.grams is not None and len(self.grams) else 0, n
-        cdef Column counters = new_column(count * sizeof(uint32_t))
-        cdef Column rows = new_column(count * self.label_count * sizeof(int64_t))
-        for n in range(count):
-            (<uint32_t *>counters.at)[n] = n
-        set_flag(&self.has_passed_grams)  # all are wanted: keep them
-        with nogil:
-            self.find_grams(<const uint32_t *>counters.at, count, <int64_t *>rows.at)
-        return rows
-
 
 cdef int find_in_blocks(
     const BlockFile *file, const Sought *sought, Size count, Byte *data, int64_t *rows

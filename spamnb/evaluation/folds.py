@@ -111,19 +111,19 @@ class CrossValidation:
         labels, truth, digests = self.corpus.labels, self.corpus.truth, self.corpus.digests
         if not self.view.has_cutoffs or not has_spam(labels):
             return None, None
-        messages = sampled(digests, truth, training)
-        joints = np.empty((len(messages), len(labels)))
-        scores = np.full(len(truth), np.nan, np.float32)  # NaN for those of no sample
+        messages = np.array(sampled(digests, truth, training.tolist()), np.int64)
+        joints, of_label = np.empty((len(messages), len(labels))), truth[messages].tolist()
+        counts = np.bincount(truth[training], minlength=len(labels)).tolist()
 
-        def score_by(misfiled: tuple[float, float]) -> None:
+        def scored_by(misfiled: tuple[float, float]) -> list[tuple[int, float, float]]:
             scorer.likelihood.correct(misfiled)
             scorer.score_left_out(self.corpus.rows, messages, truth[messages], joints)
-            scores[messages] = spam_scores(labels, joints)
+            rows = joints.tolist()
+            taken = spam_scores(labels, rows), leads_among_others(labels, of_label, rows)
+            return list(zip(of_label, *(np.array(each, np.float32).tolist() for each in taken), strict=True))
 
-        score_by(NONE_MISFILED)
-        misfiled = misfiled_shares(labels, truth[training], scores[training])
+        scored = scored_by(NONE_MISFILED)
+        misfiled = misfiled_shares(labels, counts, scored)
         if any(misfiled):
-            score_by(misfiled)
-        leads = leads_among_others(labels, truth[messages], joints).astype(np.float32)
-        scale = score_scale(self.view)
-        return measured(labels, truth[messages], scores[messages], leads, scale=scale)
+            scored = scored_by(misfiled)
+        return measured(labels, counts, scored, scale=score_scale(self.view))

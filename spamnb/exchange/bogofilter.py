@@ -14,14 +14,13 @@ from datetime import date
 
 from spamnb.bayes.view import View
 from spamnb.clock import today
-from spamnb.core.native import CountTable, fingerprints_of, header_tokens, link_tokens
+from spamnb.core.native import CountTable, LearnedMessages, fingerprints_of, header_tokens, link_tokens
 from spamnb.errors import CannotCreate, DataError
 from spamnb.labels import LABELS
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import DEFAULT_VIEW
 from spamnb.reading.settings import Settings, Words
 from spamnb.store.journal import LAST_DAY
-from spamnb.store.learned import NOTHING_LEARNED
 from spamnb.store.merging import Source, merged
 from spamnb.store.writing import write_model
 from spamnb.training.plan import About, replaceable
@@ -220,7 +219,7 @@ def make_base(model: str, words: WordList, fresh: bool = False) -> str:
                 raise CannotCreate(f"{path}: already exists; use --fresh to replace it, or another --model")
         total = merged(LABELS, [Source(words.table())], folder=os.path.dirname(base))
         about = About(Settings(), VIEW)
-        new = write_model(base, total, NOTHING_LEARNED, {**about.as_map(), **LIMITS})
+        new = write_model(base, total, LearnedMessages(), {**about.as_map(), **LIMITS})
         replace_model(base, new, replaceable(base))
         put_empty(model, LABELS, About(Settings(), base={"path": base}), replaceable(model))
     return base

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.store.learned import LearnedMessages
+from spamnb.store.learned import load_learned
 from spamnb.store.merging import sum_grams, sum_numbers
 from spamnb.store.stored_model import StoredModel
 
@@ -35,12 +35,9 @@ def exported(path: str) -> Iterator[str]:
         yield from token_lines(entries)
     for entries in stored.entries():
         yield from pair_lines(entries)
-    grams = sum_grams(stored)
-    for counter in np.flatnonzero(grams.any(axis=1)).tolist():
-        yield "\t".join(("g", str(counter), *map(str, grams[counter].tolist())))
-    learned = LearnedMessages.load(stored)
-    columns = learned.digests.tolist(), learned.labels.tolist(), learned.scores.tolist()
-    for digest, label, score in zip(*columns, strict=True):
+    for counter, counts in sum_grams(stored).known():
+        yield "\t".join(("g", str(counter), *map(str, counts)))
+    for digest, label, score, _ in load_learned(stored).known():
         yield f"m\t{digest:016x}\t{label}\t{score!r}"
 
 

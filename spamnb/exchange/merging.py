@@ -8,15 +8,13 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from spamnb.arrays import sorted_distinct
+from spamnb.core.native import NOT_LEARNED, LearnedMessages
 from spamnb.errors import CannotCreate, DataError, NoInput, NoModel, UsageError
 from spamnb.files import model_file
 from spamnb.labels import MOST_LABELS
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import settings_of, view_of
-from spamnb.store.learned import LearnedMessages, merge_learned
+from spamnb.store.learned import load_learned
 from spamnb.store.merging import Source
 from spamnb.store.stored_model import StoredModel
 from spamnb.training.plan import About, existing, replaceable
@@ -45,18 +43,22 @@ def merge(out: str, paths: Sequence[str], *, fresh: bool = False) -> MergedMessa
         labels = list(dict.fromkeys(label for model in models for label in model.labels))
         if len(labels) > MOST_LABELS:
             raise DataError(f"{len(labels)} labels in all; a model has at most {MOST_LABELS}")
-        learned = [
-            LearnedMessages.load(model).relabelled(indices_of(model.labels, labels)) for model in models
-        ]
-        united = merge_learned([*reversed(learned)])  # the first model comes last: its label holds
-        digests = np.sort(np.concatenate([each.digests for each in learned]))
-        shared = sorted_distinct(digests[1:][digests[1:] == digests[:-1]])
+        united, shared = LearnedMessages(), LearnedMessages()
+        for model in models:
+            indices = indices_of(model.labels, labels)
+            for digest, label, score, lead in load_learned(model).known():
+                if united.label_index(digest) == NOT_LEARNED:
+                    united.set(digest, indices[label], score, lead)
+                else:  # the label of the first model holds
+                    shared.set(digest, indices[label])
         sources = [Source(model) for model in models]
         kept = kept_labels(labels, sources)
         total = add_up(out, labels, kept, sources)
         about = replace(About.of(before if before and is_input else models[0]), base=None)
-        put_with_limits(out, total, united.relabelled(indices_of(labels, kept)).remaining(), about, before)
-    return MergedMessages(len(united), len(shared))
+        result = MergedMessages(len(united), len(shared))
+        united.relabel(indices_of(labels, kept))
+        put_with_limits(out, total, united, about, before)
+    return result
 
 
 def same_file(path: str, other: str) -> bool:

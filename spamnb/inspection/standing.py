@@ -1,17 +1,32 @@
 """Where a model stands: how much spam it catches, and what mail it lacks."""
 
-from collections.abc import Callable, Sequence
-from math import inf
+from __future__ import annotations
 
-from spamnb.arrays import Array, quantile
-from spamnb.bayes.cutoffs import FEWEST, ham_and_spam, has_spam, not_spam, score_scale, spam_caught
+from bisect import bisect_left, bisect_right
+from math import inf
+from typing import TYPE_CHECKING
+
+from spamnb.bayes.cutoffs import (
+    FEWEST,
+    ham_and_spam,
+    has_spam,
+    not_spam,
+    quantile,
+    score_scale,
+    spam_caught,
+)
 from spamnb.errors import command_to_run
 from spamnb.inspection.suspects import count_suspects
 from spamnb.labels import HAM, LABELS, MAIL_KEPT, SPAM, UNSURE, plain_label, plain_mail
 from spamnb.model import view_of
-from spamnb.store.learned import LearnedMessages
-from spamnb.store.stored_model import StoredModel
+from spamnb.store.learned import load_learned
 from spamnb.training.labels import mail_option
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from spamnb.bayes.cutoffs import Scores
+    from spamnb.store.stored_model import StoredModel
 
 ENOUGH = 200  # messages of each label; a model with fewer is told that more would help
 GROWTHS = (2, 3, 5, 10)  # so many times as much mail is thought of
@@ -24,13 +39,12 @@ ENOUGH_TO_SUSPECT = 30
 PARTS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1)  # of the mail there is, for the learning curve
 
 
-def left_out_scores(stored: StoredModel) -> tuple[Array, Array]:
+def left_out_scores(stored: StoredModel) -> tuple[Scores, Scores]:
     """Scores of the ham and the spam learned, each by the mail without itself, as far as they were taken."""
-    learned = LearnedMessages.load(stored)
-    return ham_and_spam(stored.labels, learned.labels, learned.scores)
+    return ham_and_spam(stored.labels, load_learned(stored).scored())
 
 
-def known_scores(stored: StoredModel) -> tuple[Array, Array] | None:
+def known_scores(stored: StoredModel) -> tuple[Scores, Scores] | None:
     """Return the scores of ham and spam, each message's without itself; None where they tell nothing."""
     if not has_spam(stored.labels):
         return None
@@ -64,8 +78,9 @@ def verdicts_left_out(stored: StoredModel) -> dict[str, dict[str, float]]:
     ham_cutoff, spam_cutoff = stored.head["cutoffs"]
     found = {}
     for label, of_label in zip(LABELS, scores, strict=True):
-        low, high = float((of_label <= ham_cutoff).mean()), float((of_label >= spam_cutoff).mean())
-        found[label] = {HAM: low, UNSURE: 1 - low - high, SPAM: high}
+        low, high = bisect_right(of_label, ham_cutoff), len(of_label) - bisect_left(of_label, spam_cutoff)
+        counts = {HAM: low, UNSURE: len(of_label) - low - high, SPAM: high}
+        found[label] = {verdict: number / len(of_label) for verdict, number in counts.items()}
     return found
 
 

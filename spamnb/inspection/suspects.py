@@ -6,16 +6,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
 from spamnb.bayes.cutoffs import ham_and_spam, has_spam, limits_of_rightly_filed, not_spam
-from spamnb.core.native import digest, read
+from spamnb.core.native import LearnedMessages, digest, read
 from spamnb.errors import command_to_run
 from spamnb.labels import SPAM
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import message_name, messages
 from spamnb.model import Model
-from spamnb.store.learned import NOTHING_LEARNED, LearnedMessages
+from spamnb.store.learned import load_learned
 from spamnb.store.stored_model import StoredModel
 
 
@@ -39,21 +37,21 @@ class Suspect:
         return asdict(self)
 
 
-def suspects_of(stored: StoredModel) -> LearnedMessages:
-    """List the messages of a model that look misfiled, as far as their scores were taken."""
+def misfiled_by(stored: StoredModel, learned: LearnedMessages) -> Callable[[int, float], bool]:
+    """Return what tells of a learned message, by label index and score, whether it looks misfiled."""
     if not has_spam(stored.labels):
-        return NOTHING_LEARNED
-    learned = LearnedMessages.load(stored)
-    highest_ham, lowest_spam = limits_of_rightly_filed(
-        *ham_and_spam(stored.labels, learned.labels, learned.scores)
-    )
-    scores, is_spam = learned.scores.astype(float), learned.labels == stored.labels.index(SPAM)
-    return learned.chosen(np.where(is_spam, scores < lowest_spam, scores > highest_ham))
+        return lambda _label, _score: False
+    both, spam = ham_and_spam(stored.labels, learned.scored()), stored.labels.index(SPAM)
+    highest_ham, lowest_spam = limits_of_rightly_filed(*both)
+    return lambda label, score: score < lowest_spam if label == spam else score > highest_ham
 
 
 def count_suspects(stored: StoredModel) -> list[str]:
     """Say how many messages of each label look misfiled, in a sentence; none if none does."""
-    counts = np.bincount(suspects_of(stored).labels, minlength=len(stored.labels)).tolist()
+    learned = load_learned(stored)
+    is_misfiled = misfiled_by(stored, learned)
+    labels = [label for label, score, _ in learned.scored() if is_misfiled(label, score)]
+    counts = [labels.count(place) for place in range(len(stored.labels))]
     found = [
         f"{count:,} of your {label} look{'s' if count == 1 else ''} like "
         f"{not_spam(stored.labels) if label == SPAM else SPAM}"
@@ -68,9 +66,11 @@ def find_suspects(
     model: Model, paths: Iterable[str], step: Callable[[int, int], object] = lambda *_: None
 ) -> tuple[list[Suspect], int, list[Unreadable]]:
     """Find the suspects among mail, the surest first; also how many are not there, and what is unreadable."""
-    known = suspects_of(model.stored)
-    labels_and_scores = zip(known.labels.tolist(), known.scores.tolist(), strict=True)
-    wanted = dict(zip(known.digests.tolist(), labels_and_scores, strict=True))
+    learned = load_learned(model.stored)
+    is_misfiled = misfiled_by(model.stored, learned)
+    wanted: dict[int, tuple[int | None, float]] = {
+        digest: (label, score) for digest, label, score, _ in learned.known() if is_misfiled(label, score)
+    }
     found, unreadable = [], []
     for raw in messages(paths):
         if isinstance(raw, Unreadable):

@@ -12,10 +12,7 @@ from functools import partial
 from typing import IO, NamedTuple
 from zlib import crc32
 
-import numpy as np
-
-from spamnb.arrays import Array
-from spamnb.core.native import COUNTERS, BlockWriter, CountTable, FileCounts, Merger
+from spamnb.core.native import BlockWriter, CountTable, FileCounts, GramSums, Merger
 from spamnb.errors import CannotCreate, DataError
 from spamnb.files import make_folder
 from spamnb.store.model_file import Column, File
@@ -25,7 +22,6 @@ NumberSums = dict[str, list[list[int | float]]]  # of each numeric feature and l
 
 IN_MEMORY = 1 << 24  # bytes of entries; more of them are kept in an unnamed file
 PIECE = 1 << 20  # bytes
-MAX_INT32 = (1 << 31) - 1
 MAX_INTEGER = 1 << 63  # that msgpack has, with a sign
 LARGEST_COLUMN = (1 << 32) - 1  # bytes
 TOO_LARGE = "more than 4 GiB, which is the most a column has; train in parts, and `spamnb prune` between them"
@@ -88,19 +84,11 @@ class Merged:
     """What a new model file says of its mail, the messages learned aside."""
 
     labels: tuple[str, ...]
-    messages: list[int]  # of each label, as the next three
-    presences: list[int]  # messages with a word, summed over all words
-    occurrences: list[int]
-    pair_presences: list[int]
-    vocabulary: int
-    pair_vocabulary: int
+    messages: list[int]  # of each label
+    totals: BlockWriter  # sums over all entries, and the index of their blocks
     numbers: NumberSums
     entries: Spool
-    index: bytes
-    grams: Array  # [counter, label]; empty if grams are not counted
-
-    def histogram(self) -> dict[tuple[int, ...], int]:
-        raise NotImplementedError("only Bernoulli's model needs it, which has no cutoffs to find in training")
+    grams: GramSums
 
 
 def merged(
@@ -116,7 +104,8 @@ def merged(
     """Merge counts for the labels of a new model. Large columns are kept in a folder: that of the model.
 
     `relabel` maps names of labels to new ones, None to leave a label out. The entries of `fill` get the
-    summed counts. Entries last seen before `oldest_day` that are in at most `rare` messages are left out.
+    summed counts, and it gets all totals. Entries last seen before `oldest_day` that are in at most `rare`
+    messages are left out.
     """
     places = {label: place for place, label in enumerate(labels)}
     for old, new in (relabel or {}).items():
@@ -135,22 +124,12 @@ def merged(
         spool.write(writer.finish())
     except OSError as error:
         raise CannotCreate(f"{folder}: cannot keep what is merged: {error.strerror}") from error
-    grams = _grams(parts, len(labels))
-    if fill is not None and len(grams):
-        fill.set_grams(np.minimum(grams, MAX_INT32).astype(np.int32))
-    return Merged(
-        tuple(labels),
-        _messages(sources, len(labels), places),
-        writer.presences,
-        writer.occurrences,
-        writer.pair_presences,
-        writer.vocabulary,
-        writer.pair_vocabulary,
-        _numbers(sources, len(labels), places),
-        spool,
-        writer.index(),
-        grams,
-    )
+    messages, grams = _messages(sources, len(labels), places), GramSums(len(labels))
+    for part in parts:
+        grams.add(*part)
+    if fill is not None:
+        fill.set_totals(messages, writer, grams)
+    return Merged(tuple(labels), messages, writer, _numbers(sources, len(labels), places), spool, grams)
 
 
 def write_run(sources: Sequence[CountTable | Run], folder: str | None = None) -> Run:
@@ -185,10 +164,12 @@ def sum_numbers(stored: StoredModel) -> NumberSums:
     return _numbers([Source(stored)], len(places), places)
 
 
-def sum_grams(stored: StoredModel) -> Array:
-    """Return the counts of grams [counter, label] of a model and its journal."""
-    label_count = len(stored.labels)
-    return _grams([(part, 1, range(label_count)) for part in _parts(Source(stored))], label_count)
+def sum_grams(stored: StoredModel) -> GramSums:
+    """Return the counts of grams of a model and its journal."""
+    grams = GramSums(len(stored.labels))
+    for part in _parts(Source(stored)):
+        grams.add(part, 1, range(len(stored.labels)))
+    return grams
 
 
 def _parts(source: Source) -> list[CountTable | FileCounts]:
@@ -228,18 +209,3 @@ def _numbers(sources: Sequence[Source], label_count: int, places: Mapping[str, i
             is_sound = row[0] > 0 and row[2] >= 0
             row[:] = [x if abs(x) < MAX_INTEGER else float(x) for x in row] if is_sound else [0, 0, 0]
     return {name: rows for name, rows in sorted(total.items()) if any(map(any, rows))}
-
-
-def _grams(parts: Sequence[tuple[CountTable | FileCounts, int, Sequence[int]]], label_count: int) -> Array:
-    """Add up the counts of grams."""
-    total: Array = np.zeros((0, label_count), np.int64)
-    for counts, sign, places in parts:
-        kind = np.int32 if isinstance(counts, CountTable) else np.int64
-        grams: Array = np.frombuffer(counts.gram_array(), kind).reshape(-1, counts.label_count)
-        if len(grams) and not len(total):
-            total = np.zeros((COUNTERS, label_count), np.int64)
-        for label, place in enumerate(places):
-            if len(grams) and place >= 0:
-                column = total[:, place]
-                (np.add if sign > 0 else np.subtract)(column, grams[:, label], out=column)
-    return np.maximum(total, 0, out=total)

@@ -10,13 +10,11 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 import msgpack
-import numpy as np
 
-from spamnb.arrays import Array
-from spamnb.core.native import COUNTERS
+from spamnb.core.native import COUNTERS, LearnedMessages
 from spamnb.errors import CannotCreate, DataError
 from spamnb.files import complain, keep_owner, make_folder
-from spamnb.store.learned import LearnedMessages
+from spamnb.store.learned import learned_columns
 from spamnb.store.merging import LARGEST_COLUMN, TOO_LARGE, Merged
 from spamnb.store.model_file import COLUMNS, FORMAT, TOTALS, VERSION
 
@@ -66,27 +64,18 @@ def write_model(path: str, merged: Merged, learned: LearnedMessages, about: dict
 
 
 def _columns(merged: Merged, learned: LearnedMessages) -> dict[str, NewColumn]:
-    counters, grams = _listed(merged.grams)
-    small = {"index": merged.index, **learned.columns(), "gram_counters": counters.tobytes()}
-    entries = merged.entries
-    columns = {"entries": NewColumn(COLUMNS["entries"], entries.size, entries.checksum, entries.pieces())}
-    columns |= {
-        name: NewColumn(COLUMNS[name], len(data), crc32(data), [data]) for name, data in small.items()
+    entries, (counters, grams, width) = merged.entries, merged.grams.columns(MAX_LISTED)
+    kinds = {**COLUMNS, "grams": LETTERS[width]}
+    data = {
+        "index": merged.totals.index(),
+        **learned_columns(learned),
+        "gram_counters": counters,
+        "grams": grams,
     }
-    data = grams.tobytes()
-    columns["grams"] = NewColumn(LETTERS[grams.itemsize], len(data), crc32(data), [data])
-    return columns
-
-
-def _listed(counts: Array) -> tuple[Array, Array]:
-    """Return the counts of all grams; while few are not 0, of those alone, and which these are."""
-    known = np.flatnonzero(counts.any(axis=1)).astype("<u4")
-    if len(known) > MAX_LISTED:
-        known = known[:0]
-    else:
-        counts = counts[known]
-    kind = np.min_scalar_type(int(counts.max(initial=0))).newbyteorder("<")
-    return known, counts.astype(kind)
+    columns = {"entries": NewColumn(kinds["entries"], entries.size, entries.checksum, entries.pieces())}
+    return columns | {
+        name: NewColumn(kinds[name], len(column), crc32(column), [column]) for name, column in data.items()
+    }
 
 
 def _head(merged: Merged, about: dict[str, Any], columns: dict[str, NewColumn]) -> dict[str, Any]:
@@ -97,9 +86,8 @@ def _head(merged: Merged, about: dict[str, Any], columns: dict[str, NewColumn]) 
     head: dict[str, Any] = {
         **dict(sorted(about.items())),
         "labels": list(merged.labels),
-        **{name: getattr(merged, name) for name in TOTALS},
-        "vocabulary": merged.vocabulary,
-        "pair_vocabulary": merged.pair_vocabulary,
+        "messages": merged.messages,
+        **{name: getattr(merged.totals, name) for name in (*TOTALS[1:], "vocabulary", "pair_vocabulary")},
         "numbers": merged.numbers,
         "columns": [[name, *column[:3]] for name, column in columns.items()],
     }

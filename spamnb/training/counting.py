@@ -7,9 +7,8 @@ count upwards. A run is a file without a name that has the entries of a model fi
 from __future__ import annotations
 
 import os
+from array import array
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from spamnb.core.native import CountTable
 from spamnb.store.merging import Source, write_run
@@ -35,9 +34,10 @@ class Counting:
 
     def add(self, rows: MessageRows, steps: Steps, day: int) -> None:
         """Count messages of a batch."""
-        if len(steps.learned):
-            self.learned.add(rows, steps.learned, np.full(len(steps.learned), steps.label_index), day)
-        if len(steps.taken):
+        if steps.learned:
+            label_indices = array("q", [steps.label_index]) * len(steps.learned)
+            self.learned.add(rows, steps.learned, label_indices, day)
+        if steps.taken:
             self.taken.add(rows, steps.taken, steps.taken_from, day)
         full = self.learned.is_full or self.taken.is_full
         if full or self.learned.size + self.taken.size > self.share:

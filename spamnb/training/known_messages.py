@@ -1,42 +1,45 @@
 """Deciding what training does with each message: learn, move to another label, forget, nothing or refuse."""
 
+from __future__ import annotations
+
+from array import array
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
-from spamnb.arrays import Array, run_starts, sorted_distinct
+from spamnb.core.native import CONFLICTING_MET, DUPLICATE_MET, NOT_LEARNED
 from spamnb.errors import UsageError
 from spamnb.mailboxes.skipped import PassedOver, Unreadable, failures, passed_over
 from spamnb.mailboxes.sources import message_name
 from spamnb.store.changes import CONFLICTING, DUPLICATE, outcome
-from spamnb.store.learned import NOT_LEARNED, NOTHING_LEARNED, LearnedMessages, merge_learned
-from spamnb.training.batches import Batch
+
+if TYPE_CHECKING:
+    from spamnb.core.native import LearnedMessages
+    from spamnb.training.batches import Batch
 
 FEWEST_MOVED = 10  # messages; a label with fewer gives no cutoffs, and everything is unsure anyway
 MAX_CONFLICTS = 10  # examples that are named
 NEARLY_ALL = 0.9  # the rest are mistakes that were corrected meanwhile, or copies in several folders
 
 
-def refuse_swapped_labels(labels: Sequence[str], moves: Array, learned: Array) -> None:
+def refuse_swapped_labels(
+    labels: Sequence[str], moves: Sequence[Sequence[int]], learned: Sequence[int]
+) -> None:
     """Refuse a run that takes away most of a label.
 
-    `moves[before, after]` counts known messages of this run by the label they were learned under and the one
+    `moves[before][after]` counts known messages of this run by the label they were learned under and the one
     they are given now; `learned` is how many messages the model knows of each label. Corrections move few,
     or come with others that stay: so a run is refused if it moves nearly all messages of a label that it
     brings, and over half of those that the model knows.
     """
     swaps = []
     for before, label in enumerate(labels):
-        others = moves[before].copy()
-        others[before] = 0
-        moved = int(others.sum())
-        if moved >= max(FEWEST_MOVED, NEARLY_ALL * moves[before].sum()) and moved > learned[before] / 2:
-            swaps.append(
-                f"{moved:,} of {learned[before]:,} messages learned as {label} to {labels[others.argmax()]}"
-            )
+        others = [count if after != before else 0 for after, count in enumerate(moves[before])]
+        moved = sum(others)
+        if moved >= max(FEWEST_MOVED, NEARLY_ALL * sum(moves[before])) and moved > learned[before] / 2:
+            to = labels[others.index(max(others))]
+            swaps.append(f"{moved:,} of {learned[before]:,} messages learned as {label} to {to}")
     if swaps:
         raise UsageError(
             f"this would move {' and '.join(swaps)}: swapped? Nothing was changed; if you mean it, forget "
@@ -44,16 +47,13 @@ def refuse_swapped_labels(labels: Sequence[str], moves: Array, learned: Array) -
         )
 
 
-NOT_MET = NOT_LEARNED - 1  # in place of a label index: the message was not met in this run
-
-
 class Steps(NamedTuple):
     """What to count of a batch: messages to learn under a label, and messages to take from other labels."""
 
     label_index: int  # NOT_LEARNED where nothing is learned
-    learned: Array  # numbers of messages in the batch
-    taken: Array
-    taken_from: Array  # label indices
+    learned: array[int]  # numbers of messages in the batch
+    taken: array[int]
+    taken_from: array[int]  # label indices
 
 
 @dataclass
@@ -73,16 +73,12 @@ class Summary:
             counts = self.outcomes.setdefault(label, {})
             counts[what] = counts.get(what, 0) + number
 
-    def note(self, batch: Batch, outcomes: Sequence[str]) -> None:
-        """Count what became of a batch; the first messages that are under another label, too, are named."""
-        for result, number in Counter(outcomes).items():
-            self.count(batch.label or "", result, number)
+    def note(self, batch: Batch, conflicting: Sequence[int]) -> None:
+        """Note what was not read of a batch, and the names of messages that are under another label, too."""
         self.unreadable += failures(batch.unreadable)
         self.passed_over += passed_over(batch.unreadable)
-        if CONFLICTING in outcomes and len(self.conflicts) < MAX_CONFLICTS:
-            names = zip(batch.names, outcomes, strict=True)
-            self.conflicts += [message_name(*name) for name, result in names if result == CONFLICTING]
-            del self.conflicts[MAX_CONFLICTS:]
+        left = MAX_CONFLICTS - len(self.conflicts)
+        self.conflicts += [message_name(*batch.names[n]) for n in conflicting[:left]]
 
     def total(self, *what: str) -> int:
         return sum(counts.get(name, 0) for counts in self.outcomes.values() for name in what)
@@ -91,62 +87,39 @@ class Summary:
 class KnownMessages:
     """Messages that the model knows, and their labels, before and during a run of training."""
 
-    def __init__(self, before: LearnedMessages, labels: Sequence[str]) -> None:
+    def __init__(self, learned: LearnedMessages, labels: Sequence[str]) -> None:
         self.labels = labels
-        self.before = before
-        self.met: list[LearnedMessages] = []  # in this run; each list is longer than the next
+        self.learned = learned
         self.changed = False
-        self.message_counts = np.bincount(before.labels, minlength=len(labels))
-        self.moves = np.zeros((len(labels), len(labels)), np.int64)  # [label before, label now]
+        self.message_counts = learned.message_counts(len(labels))
+        self.moves = [[0] * len(labels) for _ in labels]  # [label before][label now]
 
     def steps(self, batch: Batch, forget: bool, summary: Summary) -> Steps:
         """Decide what to count of a batch: of several copies the first that is met, unless it is known."""
         target = NOT_LEARNED if forget else self.labels.index(batch.label or "")
-        all_digests = np.frombuffer(batch.rows.digests, np.uint64)
-        order = np.argsort(all_digests, kind="stable")
-        distinct = np.flatnonzero(run_starts(all_digests[order]))
-        first = order[distinct]
-        digests = all_digests[first]
-        in_this_run = self._labels_in_run(digests)
-        new = in_this_run == NOT_MET
-        of_copies = np.where(new | (in_this_run == target), DUPLICATE, CONFLICTING).astype(object)
-        outcomes = np.empty(len(order), object)
-        outcomes[order] = np.repeat(of_copies, np.diff(distinct, append=len(order)))
-        digests, messages = digests[new], first[new]
-        before = self.before.label_indices(digests)
-        if target != NOT_LEARNED:
-            self.moves[:, target] += np.bincount(before[before != NOT_LEARNED], minlength=len(self.labels))
-        for label_index in sorted_distinct(before).tolist():
-            names = self._name(label_index), self._name(target)
-            chosen = before == label_index
-            outcomes[messages[chosen]] = outcome(*names)
-            if label_index != target:
-                summary.lessons.append((*names, digests[chosen].astype("<u8").tobytes()))
-        summary.note(batch, outcomes.tolist())
-        self._remember(LearnedMessages.of(digests, np.full(len(digests), target)))
-        changed = before != target
-        self.changed |= bool(changed.any())
-        taken = changed & (before != NOT_LEARNED)
-        learned = np.sort(messages[changed]) if target != NOT_LEARNED else messages[:0]
-        return Steps(target, learned, messages[taken], before[taken].astype(np.int64))
+        digests = memoryview(batch.rows.digests).cast("Q")
+        before = memoryview(self.learned.learn(digests, target)).cast("b").tolist()
+        learned, taken, taken_from = array("q"), array("q"), array("q")
+        for code, count in Counter(before).items():
+            summary.count(batch.label or "", self._outcome(code, target), count)
+            if code >= 0 and target != NOT_LEARNED:
+                self.moves[code][target] += count
+            if code < NOT_LEARNED or code == target:
+                continue
+            self.changed = True
+            messages = array("q", [n for n, found in enumerate(before) if found == code])
+            moved = b"".join([digests[n].to_bytes(8, "little") for n in messages])
+            summary.lessons.append((self._name(code), self._name(target), moved))
+            learned += messages if target != NOT_LEARNED else array("q")
+            if code != NOT_LEARNED:
+                taken += messages
+                taken_from += array("q", [code]) * count
+        summary.note(batch, [n for n, found in enumerate(before) if found == CONFLICTING_MET])
+        return Steps(target, array("q", sorted(learned)), taken, taken_from)
 
-    def _labels_in_run(self, digests: Array) -> Array:
-        """Look up the label indices that messages were given in this run."""
-        found = np.full(len(digests), NOT_MET, np.int8)
-        for messages in self.met:
-            found = np.maximum(found, messages.label_indices(digests, NOT_MET))
-        return found
-
-    def _remember(self, messages: LearnedMessages) -> None:
-        while self.met and len(self.met[-1]) <= len(messages):
-            messages = merge_learned([self.met.pop(), messages])
-        self.met.append(messages)
+    def _outcome(self, before: int, target: int) -> str:
+        copies = {DUPLICATE_MET: DUPLICATE, CONFLICTING_MET: CONFLICTING}
+        return copies.get(before) or outcome(self._name(before), self._name(target))
 
     def _name(self, label_index: int) -> str | None:
         return None if label_index == NOT_LEARNED else self.labels[label_index]
-
-    def learned(self) -> LearnedMessages:
-        """List all messages the model knows from now on; where the label did not change, the score stays."""
-        met = merge_learned([NOTHING_LEARNED, *self.met])
-        changed = met.chosen(met.labels != self.before.label_indices(met.digests))
-        return merge_learned([self.before, changed]).remaining()

@@ -9,11 +9,9 @@ from spamnb.bayes.cutoffs import has_spam, measured, misfiled_shares, score_scal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from spamnb.store.learned import LearnedMessages
+    from spamnb.core.native import LearnedMessages
     from spamnb.training.plan import About
     from spamnb.training.sample import SampleScorer
-
-    Scored = tuple[LearnedMessages, dict[str, Any]]  # messages with their scores, and the limits by these
 
 
 def find_limits(
@@ -21,20 +19,22 @@ def find_limits(
     learned: LearnedMessages,
     about: About,
     scorer: SampleScorer | None = None,
-) -> Scored:
-    """Find the limits by the scores that the model keeps, and by those of a sample, if there is one.
+) -> dict[str, Any]:
+    """Find the limits by the scores that are known of learned mail; those of a sample are taken first.
 
     Scores, and what they say of misfiled mail, are taken in turn: each depends on the other.
     """
-    shares = misfiled_shares(labels, learned.labels, learned.scores)
+    messages = learned.message_counts(len(labels))
+    shares = misfiled_shares(labels, messages, learned.scored())
     if scorer:
-        learned = scorer(learned, shares)
-        found = misfiled_shares(labels, learned.labels, learned.scores)
+        scorer(learned, shares)
+        found = misfiled_shares(labels, messages, learned.scored())
         if found != shares:
-            learned, shares = scorer(learned, found), found
-    columns = learned.labels, learned.scores, learned.leads
-    limits, calibration = measured(labels, *columns, about.ham_loss, score_scale(about.view))
-    return learned, {
+            scorer(learned, found)
+            shares = found
+    scale = score_scale(about.view)
+    limits, calibration = measured(labels, messages, learned.scored(), about.ham_loss, scale)
+    return {
         "cutoffs": [limits.ham, limits.spam],
         "calibration": [calibration.slope, calibration.intercept],
         "misfiled": list(shares),

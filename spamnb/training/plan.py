@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from spamnb.bayes.verdict import HAM_LOSS
 from spamnb.bayes.view import View
+from spamnb.core.native import LearnedMessages
 from spamnb.errors import DataError, NoModel, SpamnbError, UsageError
 from spamnb.labels import LABELS, MOST_LABELS
 from spamnb.model import DEFAULT_VIEW, check_base, settings_of, view_of
 from spamnb.reading.settings import Settings
+from spamnb.store.learned import load_learned
 from spamnb.store.stored_model import StoredModel
-
-if TYPE_CHECKING:
-    from spamnb.store.learned import LearnedMessages
 
 
 @dataclass(frozen=True)
@@ -50,15 +49,13 @@ class Plan:
     @cached_property
     def learned(self) -> LearnedMessages:
         """Messages that the model before knows."""
-        from spamnb.store.learned import NOTHING_LEARNED, LearnedMessages
-
-        return LearnedMessages.load(self.stored) if self.stored else NOTHING_LEARNED
+        return load_learned(self.stored) if self.stored else LearnedMessages()
 
     def known_digests(self, label: str) -> Any:
         """Return the digests, sorted, of messages that learning again under a label would not change."""
         if self.stored is None or label not in self.stored.labels:
             return None
-        return self.learned.digests[self.learned.labels == self.stored.labels.index(label)]
+        return memoryview(self.learned.digests_of(self.stored.labels.index(label))).cast("Q")
 
     @property
     def changes_model(self) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from spamnb.clock import today
 from spamnb.lock import TRAINING, Lock
 from spamnb.store.stored_model import StoredModel
+from spamnb.training.writing import rewrite, sum_of
 
 OLD_DAYS, RARE_MESSAGES = 180, 2  # a rare token is in at most so many messages
 
@@ -23,13 +24,11 @@ class Pruned:
 
 def prune(path: str, days: int = OLD_DAYS, rare: int = RARE_MESSAGES, *, try_only: bool = False) -> Pruned:
     """Drop tokens that were not seen for so many days, and are in no more messages than `rare`."""
-    from spamnb.training.writing import rewrite, sum_of
-
     with Lock(path, kind=TRAINING):
         stored, size = StoredModel.open(path), os.path.getsize(path)
         total = sum_of(stored, oldest_day=max(0, today() - days), rare=rare)
-        tokens = stored.vocabulary, total.vocabulary
-        pairs = stored.pair_vocabulary, total.pair_vocabulary
+        tokens = stored.vocabulary, total.totals.vocabulary
+        pairs = stored.pair_vocabulary, total.totals.pair_vocabulary
         if not try_only and (tokens[0] > tokens[1] or pairs[0] > pairs[1] or stored.journal.records):
             rewrite(stored, total)
         return Pruned(tokens, pairs, (size, os.path.getsize(path)))

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import numpy as np
-
 from spamnb.errors import UsageError
 from spamnb.labels import LABELS, SPAM
 from spamnb.lock import TRAINING, Lock
-from spamnb.store.learned import SCORES, LearnedMessages
+from spamnb.store.learned import load_learned
 from spamnb.store.merging import Source
 from spamnb.store.stored_model import StoredModel
 from spamnb.training.plan import About
@@ -29,12 +25,10 @@ def relabel(path: str, old: str, new: str | None = None) -> int:
         labels = list(LABELS) if set(labels) <= set(LABELS) else labels
         kept = kept_labels(labels, [Source(stored)], renamed)
         total = add_up(path, labels, kept, [Source(stored)], renamed)
-        learned = LearnedMessages.load(stored)
+        learned = load_learned(stored)
         if new in stored.labels:  # as mail of the old label it scored otherwise
-            moved = learned.labels == stored.labels.index(old)
-            unknown = {name: np.where(moved, np.nan, getattr(learned, name)) for name in SCORES}
-            learned = replace(learned, **unknown)
-        learned = learned.relabelled(indices_of(names, kept)).remaining()
+            learned.forget_scores(stored.labels.index(old))
+        learned.relabel(indices_of(names, kept))
         put_with_limits(path, total, learned, About.of(stored), stored)
     return stored.messages[stored.labels.index(old)]
 

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from array import array
+from itertools import accumulate, repeat
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
-from spamnb.arrays import sorted_distinct
 from spamnb.bayes.cutoffs import leads_among_others, spam_scores
 from spamnb.bayes.likelihood import Likelihood
 from spamnb.core.native import CountTable, FeatureScorer
 from spamnb.threads import in_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from spamnb.arrays import Array
     from spamnb.bayes.view import View
-    from spamnb.core.native import Counts, MessageRows
-    from spamnb.store.counts import TotalCounts
-    from spamnb.store.learned import LearnedMessages
+    from spamnb.core.native import LearnedMessages, MessageRows
     from spamnb.training.known_messages import Steps
 
 SAMPLE_SIZE = 5000  # messages of each label: 0.1 % of them, the ham that may be lost, are five
@@ -32,19 +28,17 @@ class Piece(NamedTuple):
     """Messages of one batch and one label."""
 
     rows: MessageRows
-    digests: Array
-    sizes: Array  # bytes of memory
+    digests: Sequence[int]
+    sizes: Sequence[int]  # bytes of memory
 
     @classmethod
-    def of(cls, rows: MessageRows, messages: Array, digests: Array, sizes: Array) -> Piece:
-        """Choose messages of a batch; it is kept as it is, if these are all of them in their order."""
-        if len(messages) == len(rows) and (messages == np.arange(len(rows))).all():
+    def of(cls, rows: MessageRows, messages: Iterable[int] | None = None) -> Piece:
+        """Choose messages of a batch; without a choice, all of them as they are."""
+        if messages is None:
             rows.drop_texts()
-            return cls(rows, digests, sizes)
-        return cls(rows.chosen(messages), digests[messages], sizes[messages])
-
-    def chosen(self, which: Array) -> Piece:
-        return Piece(self.rows.chosen(np.flatnonzero(which)), self.digests[which], self.sizes[which])
+        else:
+            rows = rows.chosen(array("q", messages))
+        return cls(rows, memoryview(rows.digests).cast("Q"), memoryview(rows.sizes).cast("q"))
 
 
 class LabelSample:
@@ -55,14 +49,15 @@ class LabelSample:
         self.count = self.size = 0  # messages, and bytes of memory
         self.limit = HIGHEST_DIGEST  # of the digests that may still be sampled
 
-    def add(self, rows: MessageRows, messages: Array) -> None:
+    def add(self, rows: MessageRows, messages: Sequence[int]) -> None:
         """Add messages of a batch, if they may be among the lowest."""
-        digests, sizes = np.frombuffer(rows.digests, np.uint64), np.frombuffer(rows.sizes, np.int64)
-        messages = messages[digests[messages] <= np.uint64(self.limit)]
-        if len(messages):
-            self.pieces.append(Piece.of(rows, messages, digests, sizes))
+        digests = memoryview(rows.digests).cast("Q")
+        messages = [message for message in messages if digests[message] <= self.limit]
+        if messages:
+            piece = Piece.of(rows, None if len(messages) == len(rows) else messages)
+            self.pieces.append(piece)
             self.count += len(messages)
-            self.size += int(sizes[messages].sum())
+            self.size += sum(piece.sizes)
             if self.count > SLACK * SAMPLE_SIZE or self.size > SLACK * SAMPLE_BYTES:
                 self.shrink()
 
@@ -70,17 +65,15 @@ class LabelSample:
         """Drop the messages that do not fit: all from the first on, by digest, with which it is too much."""
         if self.count <= SAMPLE_SIZE and self.size <= SAMPLE_BYTES:
             return
-        digests = np.concatenate([piece.digests for piece in self.pieces])
-        sizes = np.concatenate([piece.sizes for piece in self.pieces])
-        order = np.argsort(digests)[:SAMPLE_SIZE]
-        fitting = int(np.searchsorted(np.cumsum(sizes[order]), SAMPLE_BYTES, "right"))
-        self.limit = int(digests[order[fitting - 1]]) if fitting else 0
-        self.count, self.size = fitting, int(sizes[order[:fitting]].sum())
+        known = sorted(each for piece in self.pieces for each in zip(piece.digests, piece.sizes, strict=True))
+        sizes = [size for size in accumulate(size for _, size in known[:SAMPLE_SIZE]) if size <= SAMPLE_BYTES]
+        self.count, self.size = len(sizes), sizes[-1] if sizes else 0
+        self.limit = known[self.count - 1][0] if sizes else 0
         for number, piece in enumerate(self.pieces):  # one by one: all of them twice would be much memory
-            fits = piece.digests <= np.uint64(self.limit)
-            if not fits.all():
-                self.pieces[number] = piece.chosen(fits)
-        self.pieces = [piece for piece in self.pieces if len(piece.digests)]
+            fitting = [n for n, digest in enumerate(piece.digests) if digest <= self.limit]
+            if len(fitting) < len(piece.digests):
+                self.pieces[number] = Piece.of(piece.rows, fitting)
+        self.pieces = [piece for piece in self.pieces if piece.digests]
 
 
 class Sample:
@@ -91,7 +84,7 @@ class Sample:
 
     def add(self, rows: MessageRows, steps: Steps) -> None:
         """Add the messages of a batch that are learned."""
-        if len(steps.learned):
+        if steps.learned:
             self.by_label.setdefault(steps.label_index, LabelSample()).add(rows, steps.learned)
 
     def relabel(self, indices: Sequence[int]) -> None:
@@ -109,42 +102,47 @@ class Sample:
         table = CountTable(labels, has_texts=False)
         for label_index, piece in self.pieces():
             piece.rows.keeps_places = True
-            messages = np.arange(len(piece.digests))
-            table.add(piece.rows, messages, np.full(len(messages), label_index), 0, sign=0)
+            count = len(piece.digests)
+            table.add(piece.rows, array("q", range(count)), array("q", [label_index]) * count, 0, sign=0)
         return table
 
 
 class SampleScorer:
     """Scores the messages of a sample, each by the mail without itself, on some threads."""
 
-    def __init__(self, sample: Sample, view: View, totals: TotalCounts, counts: Counts, jobs: int) -> None:
-        self.pieces, self.labels, self.jobs = sample.pieces(), list(totals.labels), jobs
-        self.likelihood = Likelihood(totals, view)
+    def __init__(self, sample: Sample, view: View, table: CountTable, jobs: int) -> None:
+        self.pieces, self.labels, self.jobs = sample.pieces(), list(table.labels), jobs
+        self.likelihood = Likelihood(table, view)
         self.likelihood.keep_logarithms()
-        self.spare = [FeatureScorer(self.likelihood, counts)]  # that no thread uses
+        self.spare = [FeatureScorer(self.likelihood, table)]  # that no thread uses
 
-    def __call__(self, learned: LearnedMessages, misfiled: Sequence[float]) -> LearnedMessages:
+    def __call__(self, learned: LearnedMessages, misfiled: Sequence[float]) -> None:
         """Note the scores, by counts that are corrected by shares of misfiled mail."""
         self.likelihood.correct(misfiled)
-        joints = np.concatenate([*in_threads(self._joints, self.pieces, self.jobs)])
-        digests = np.concatenate([piece.digests for _, piece in self.pieces])
-        label_indices = np.repeat(
-            [label for label, _ in self.pieces], [len(piece.digests) for _, piece in self.pieces]
-        )
-        leads = leads_among_others(self.labels, label_indices, joints)
-        return learned.scored(digests, scores=spam_scores(self.labels, joints), leads=leads)
+        found = in_threads(self._joints, self.pieces, self.jobs)
+        for (label_index, piece), joints in zip(self.pieces, found, strict=True):
+            scores = spam_scores(self.labels, joints)
+            leads = leads_among_others(self.labels, repeat(label_index, len(joints)), joints)
+            for digest, score, lead in zip(piece.digests, scores, leads, strict=True):
+                learned.set(digest, label_index, score, lead)
 
-    def _joints(self, label_index: int, piece: Piece) -> Array:
-        """Score the messages of a piece: log-joints [message, label]."""
+    def _joints(self, label_index: int, piece: Piece) -> list[list[float]]:
+        """Score the messages of a piece: the log-joints of each, label by label."""
         scorer = self.spare.pop() if len(self.spare) > 1 else self.spare[0].another()
-        count = len(piece.digests)
-        joints = np.empty((count, len(self.labels)))
-        scorer.score_left_out(piece.rows, np.arange(count), np.full(count, label_index), joints)
+        count, labels = len(piece.digests), len(self.labels)
+        joints = array("d", bytes(8 * count * labels))
+        of_label = array("q", [label_index]) * count
+        scorer.score_left_out(piece.rows, array("q", range(count)), of_label, joints)
         self.spare.append(scorer)
-        return joints
+        found: Any = memoryview(joints).cast("B").cast("d", (count, labels)).tolist()
+        return list(found)
 
 
-def sampled(digests: Array, truth: Array, messages: Array, size: int = SAMPLE_SIZE) -> Array:
+def sampled(digests: Any, truth: Any, messages: Iterable[int]) -> list[int]:
     """Choose from `messages` (indices) those that a Sample would keep: of each label, the lowest digests."""
-    order = messages[np.argsort(digests[messages], kind="stable")]
-    return np.concatenate([order[truth[order] == label][:size] for label in sorted_distinct(truth[order])])
+    chosen: dict[int, list[int]] = {}
+    for message in sorted(messages, key=digests.__getitem__):
+        of_label = chosen.setdefault(truth[message], [])
+        if len(of_label) < SAMPLE_SIZE:
+            of_label.append(message)
+    return [message for label in sorted(chosen) for message in chosen[label]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from spamnb.bayes.cutoffs import has_spam
 from spamnb.bayes.verdict import HAM_LOSS
 from spamnb.clock import today
 from spamnb.errors import DataError
@@ -13,21 +14,30 @@ from spamnb.labels import LABELS
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import DEFAULT_VIEW, settings_of
 from spamnb.reading.settings import Settings
+from spamnb.store.merging import Source
 from spamnb.store.stored_model import StoredModel
 from spamnb.threads import in_threads
 from spamnb.training.batches import Batch, MailToRead, Pool
+from spamnb.training.counting import Counting
+from spamnb.training.known_messages import KnownMessages, Summary, refuse_swapped_labels
 from spamnb.training.labels import new_labels
+from spamnb.training.limits import find_limits
 from spamnb.training.plan import About, Plan, existing, new_base, plan
+from spamnb.training.sample import Sample, SampleScorer
+from spamnb.training.writing import (
+    add_up,
+    indices_of,
+    kept_labels,
+    put_empty,
+    put_in_place,
+    rewrite,
+    sum_of,
+)
 
 if TYPE_CHECKING:
     from spamnb.bayes.view import View
-    from spamnb.store.counts import TotalCounts
-    from spamnb.store.learned import LearnedMessages
+    from spamnb.core.native import LearnedMessages
     from spamnb.store.merging import Merged
-    from spamnb.training.counting import Counting
-    from spamnb.training.known_messages import Summary
-    from spamnb.training.limits import Scored
-    from spamnb.training.sample import Sample
 
 MEMORY = 300 * 10**6  # bytes that training takes, about; models of many labels and huge messages take more
 
@@ -55,16 +65,11 @@ def train(
     """
     with Lock(path, kind=TRAINING):
         aim = plan(path, list(sources), wanted or {}, view, ham_loss, base, fresh, forget)
-        mail = MailToRead(sources, aim.about.settings, None if forget else aim.known_digests)
-        batches = pool.batches(mail)  # threads begin to read, while this one loads numpy
-        from spamnb.training.counting import Counting
-        from spamnb.training.known_messages import KnownMessages, Summary, refuse_swapped_labels
-        from spamnb.training.sample import Sample
-
         known, sample, day = KnownMessages(aim.learned, aim.labels), Sample(), today()
         counting = Counting(path, aim.labels, memory)
         summary = Summary(new_labels=new_labels(aim.stored, aim.labels) if aim.stored else [])
-        for batch in batches:
+        mail = MailToRead(sources, aim.about.settings, None if forget else aim.known_digests)
+        for batch in pool.batches(mail):
             batch.rows.keeps_places = aim.stored is None
             steps = known.steps(batch, forget, summary)
             counting.add(batch.rows, steps, day)
@@ -73,7 +78,7 @@ def train(
             del batch  # or it would stay in memory until the next is there
         refuse_swapped_labels(aim.labels, known.moves, known.message_counts)
         if known.changed or aim.changes_model:
-            write(path, aim, counting, sample, known.learned(), pool.jobs)
+            write(path, aim, counting, sample, known.learned, pool.jobs)
     return summary
 
 
@@ -81,16 +86,10 @@ def write(
     path: str, aim: Plan, counting: Counting, sample: Sample, learned: LearnedMessages, jobs: int
 ) -> None:
     """Add up all counts, score the sample by them, and put the model in place."""
-    from spamnb.bayes.cutoffs import has_spam
-    from spamnb.store.merging import Source
-    from spamnb.training.limits import find_limits
-    from spamnb.training.sample import SampleScorer
-    from spamnb.training.writing import add_up, indices_of, kept_labels, put_in_place
-
     sources = [*([Source(aim.stored)] if aim.stored else ()), *counting.sources()]
     labels, about = kept_labels(aim.labels, sources), aim.about
     indices = indices_of(aim.labels, labels)
-    known = learned.relabelled(indices).remaining()
+    learned.relabel(indices)
     sample.relabel(indices)
     is_scored = has_spam(labels) and about.view.has_cutoffs and bool(sample.pieces())
     is_whole = aim.stored is None and counting.is_in_memory and labels == aim.labels
@@ -99,22 +98,19 @@ def write(
     def added() -> Merged:
         return add_up(path, aim.labels, labels, sources, fill=None if table is counting.learned else table)
 
-    def scored(totals: TotalCounts) -> Scored:
-        scorer = SampleScorer(sample, about.view, totals, table, jobs) if is_scored else None
-        return find_limits(labels, known, about, scorer)
+    def limits() -> dict[str, Any]:
+        scorer = SampleScorer(sample, about.view, table, jobs) if is_scored else None
+        return find_limits(labels, learned, about, scorer)
 
     if is_whole:  # the table has all counts: they are written down while the sample is scored by them
-        total, found = in_threads(lambda task, *given: task(*given), [(added,), (scored, table)], jobs)
+        total, found = in_threads(lambda task: task(), [(added,), (limits,)], jobs)
     else:
-        total = added()
-        found = scored(total)
-    put_in_place(path, total, found, about, aim.replaced)
+        total, found = added(), limits()
+    put_in_place(path, total, learned, found, about, aim.replaced)
 
 
 def fold(path: str, always: bool = False) -> None:
     """Fold the journal into the model, if there is one. The caller holds the lock on training."""
-    from spamnb.training.writing import rewrite, sum_of
-
     stored = StoredModel.open(path)
     if stored.journal.records or always:
         rewrite(stored, sum_of(stored))
@@ -122,8 +118,6 @@ def fold(path: str, always: bool = False) -> None:
 
 def create(path: str, *labels: str, ham_loss: float = HAM_LOSS, base: str | None = None) -> None:
     """Write an empty model, for a filter that learns from its first message on; on a base, if it fits one."""
-    from spamnb.training.writing import put_empty
-
     with Lock(path, kind=TRAINING):
         if existing(path) is None:
             names = LABELS if set(labels) <= set(LABELS) else labels

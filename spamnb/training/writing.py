@@ -6,7 +6,8 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from spamnb.store.learned import NOT_LEARNED, NOTHING_LEARNED, LearnedMessages
+from spamnb.core.native import NOT_LEARNED, LearnedMessages
+from spamnb.store.learned import load_learned
 from spamnb.store.merging import Merged, Run, Source, merged
 from spamnb.store.writing import write_model
 from spamnb.training.labels import with_mail
@@ -16,7 +17,6 @@ from spamnb.training.replacing import replace_model
 
 if TYPE_CHECKING:
     from spamnb.store.stored_model import StoredModel
-    from spamnb.training.limits import Scored
 
 Names = Mapping[str, str | None]  # the name of a label → the one that it gets, None if it goes
 
@@ -56,7 +56,8 @@ def indices_of(labels: Sequence[str | None], kept: Sequence[str]) -> list[int]:
 def put_in_place(
     path: str,
     total: Merged,
-    scored: Scored,
+    learned: LearnedMessages,
+    limits: Mapping[str, Any],
     about: About,
     before: StoredModel | None = None,
 ) -> None:
@@ -64,7 +65,6 @@ def put_in_place(
 
     The caller holds the lock on training.
     """
-    learned, limits = scored
     new = write_model(path, total, learned, {**about.as_map(), **limits})
     replace_model(path, new, before)
 
@@ -73,7 +73,7 @@ def put_with_limits(
     path: str, total: Merged, learned: LearnedMessages, about: About, before: StoredModel | None = None
 ) -> None:
     """Put a model in place whose limits follow from the scores that it keeps."""
-    put_in_place(path, total, find_limits(total.labels, learned, about), about, before)
+    put_in_place(path, total, learned, find_limits(total.labels, learned, about), about, before)
 
 
 def sum_of(stored: StoredModel, **options: Any) -> Merged:
@@ -85,10 +85,11 @@ def sum_of(stored: StoredModel, **options: Any) -> Merged:
 
 def rewrite(stored: StoredModel, total: Merged) -> None:
     """Write a model again, with other counts of its mail. The caller holds the lock on training."""
-    learned = LearnedMessages.load(stored).relabelled(indices_of(stored.labels, total.labels)).remaining()
+    learned = load_learned(stored)
+    learned.relabel(indices_of(stored.labels, total.labels))
     put_with_limits(stored.path, total, learned, About.of(stored), stored)
 
 
 def put_empty(path: str, labels: Sequence[str], about: About, before: StoredModel | None = None) -> None:
     """Write a model that knows no mail. The caller holds the lock on training."""
-    put_with_limits(path, merged(labels, []), NOTHING_LEARNED, about, before)
+    put_with_limits(path, merged(labels, []), LearnedMessages(), about, before)

@@ -27,7 +27,7 @@ from spamnb.serve.options import Options
 from spamnb.serve.rspamd import Rspamd
 from spamnb.serve.service import Service
 from spamnb.serve.spamd import Spamd
-from spamnb.store.learned import LearnedMessages
+from spamnb.store.learned import load_learned
 from spamnb.store.merging import Source, merged
 from spamnb.training.learn import learn
 
@@ -75,7 +75,7 @@ def model(data: bytes) -> None:
         judge.stored.histogram()
         ModelSummary.of(judge, 3)
         merged(judge.stored.labels, [Source(judge.stored)])
-        LearnedMessages.load(judge.stored)
+        load_learned(judge.stored)
     with suppress(SpamnbError), patch("spamnb.training.learn.fold_in_background"):  # begun after damage
         learn(str(path), HAM + b"more\n", "ham")
 

@@ -4,10 +4,9 @@ import os
 
 import numpy as np
 
-from spamnb.core.native import CountTable, fingerprints_of
+from spamnb.core.native import CountTable, LearnedMessages, fingerprints_of
 from spamnb.model import DEFAULT_VIEW
 from spamnb.reading.settings import Settings
-from spamnb.store.learned import NOTHING_LEARNED
 from spamnb.store.merging import Source, merged
 from spamnb.store.stored_model import StoredModel
 from spamnb.store.writing import write_model
@@ -39,10 +38,15 @@ def add_message(table, label, words, pairs=(), grams=(), sign=1, day=0):
     )
 
 
-def saved(path, table, learned=NOTHING_LEARNED, **about):
+def saved(path, table, learned=None, **about):
     """A table as a model file, in its place."""
     path = str(path)
-    os.replace(write_model(path, merged(table.labels, [Source(table)]), learned, {**ABOUT, **about}), path)
+    os.replace(
+        write_model(
+            path, merged(table.labels, [Source(table)]), learned or LearnedMessages(), {**ABOUT, **about}
+        ),
+        path,
+    )
     return path
 
 

@@ -4,7 +4,6 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from helpers.samples import ham, spam
 
@@ -80,8 +79,8 @@ def test_corrections_are_moved(spamnb, plain, own, tmp_path):
     ],
 )
 def test_the_rule(ham_to, learned, refused):
-    met = np.array([ham_to, (0, 77)])
-    known = np.array([learned, 77])
+    met = [ham_to, (0, 77)]
+    known = [learned, 77]
     if refused:
         with pytest.raises(UsageError):
             refuse_swapped_labels(("ham", "spam"), met, known)

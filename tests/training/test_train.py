@@ -8,7 +8,7 @@ import pytest
 
 from spamnb.exchange.export import exported
 from spamnb.model import Model
-from spamnb.store.learned import LearnedMessages
+from spamnb.store.learned import load_learned
 from spamnb.store.stored_model import StoredModel
 from spamnb.training import sample
 from spamnb.training import train as training
@@ -149,13 +149,13 @@ def test_the_sample_has_the_lowest_digests_that_fit(mail, monkeypatch):
     """Whatever order messages come in: of each label as many, and as much, as there may be."""
     monkeypatch.setattr(sample, "SAMPLE_SIZE", 3)
     train(mail)
-    learned = LearnedMessages.load(stored(mail))
+    learned = load_learned(stored(mail)).known()  # in order of digests
     for label_index in (0, 1):
-        scores = learned.scores[learned.labels == label_index]  # in order of digests
+        scores = [score for _, label, score, _ in learned if label == label_index]
         assert np.flatnonzero(~np.isnan(scores)).tolist() == [0, 1, 2]
     monkeypatch.setattr(sample, "SAMPLE_BYTES", 1)
     train(mail, "none fits")
-    assert np.isnan(LearnedMessages.load(stored(mail, "none fits")).scores).all()
+    assert not load_learned(stored(mail, "none fits")).scored()
 
 
 OFFER = "buy cheap pills from our shop now and pay less than anybody asks for them today"
@@ -167,9 +167,9 @@ def test_the_model_has_the_cutoffs_of_its_scores(mail):
     train(mail, ham_loss=0.03)
     low, high = stored(mail).head["cutoffs"]
     assert -np.inf < low <= high < np.inf
-    learned = LearnedMessages.load(stored(mail))
-    ham, spam = (learned.scores[learned.labels == place] for place in (0, 1))
-    assert ham.max() < high <= spam.min()
+    scored = load_learned(stored(mail)).scored()
+    ham, spam = ([score for label, score, _ in scored if label == place] for place in (0, 1))
+    assert max(ham) < high <= min(spam)
     judge = Model.open(str(mail / "model"))
     assert judge.classify(b"Subject: lunch\n\nsee you at noon").label == "ham"
     assert judge.classify(f"Subject: money 1\n\n{OFFER} 21".encode()).label == "spam"

@@ -1,0 +1,229 @@
+# The messages that a model learned: of each its digest, its label, and how it was judged by all other mail.
+#
+# Found by hashing, 24 bytes a message and 8 for its slots. While mail is learned, each message also has the label that it
+# had before, so that of several copies only the first counts.
+
+from libc.math cimport NAN
+from libc.stdint cimport int8_t
+
+cpdef enum:
+    NOT_LEARNED = -1  # in place of a label's index
+    DUPLICATE_MET = -2  # in place of the label before: a copy that was met earlier in this run, under the same label
+    CONFLICTING_MET = -3  # … under another label
+
+cdef enum:
+    FIRST_MESSAGES = 1 << 10
+    LEARNED_BYTES = 17  # of a record of the column "learned": digest, label, score, lead
+
+
+cdef struct LearnedMessage:  # a whole number of 64 bits, as sorting takes it
+    uint64_t digest
+    float score  # NaN if it was not taken
+    float lead  # how far its label was ahead of the others, spam left out
+    int8_t label
+    bint is_met  # in this run
+
+
+cdef class LearnedMessages:
+    """Messages by their digests, with label, score and lead; those that are not learned any more do not count."""
+
+    cdef LearnedMessage *items
+    cdef uint32_t *slots  # place of a message + 1, 0: free; twice as many as there is room
+    cdef Size used, room
+    cdef int shift
+
+    def __dealloc__(self):
+        free(self.items)
+        free(self.slots)
+
+    def __len__(self):
+        cdef Size n, count = 0
+        for n in range(self.used):
+            count += self.items[n].label != NOT_LEARNED
+        return count
+
+    cdef int make_room(self, Size more) except -1:
+        cdef Size room = max(self.room, <Size>FIRST_MESSAGES), n
+        if self.used + more <= self.room:
+            return 0
+        while room < self.used + more:
+            room *= 2
+        if room > MAX_ROOM:
+            raise OverflowError("too many messages for one model")
+        self.items = <LearnedMessage *>memory_of(self.items, room * sizeof(LearnedMessage))
+        free(self.slots)
+        self.slots = NULL
+        self.slots = <uint32_t *>memory_of(NULL, 2 * room * sizeof(uint32_t))
+        memset(self.slots, 0, 2 * room * sizeof(uint32_t))
+        self.room, self.shift = room, 63
+        while <Size>1 << (64 - self.shift) < 2 * room:
+            self.shift -= 1
+        for n in range(self.used):
+            self.slots[self.slot_of(self.items[n].digest)] = n + 1
+        return 0
+
+    cdef Size slot_of(self, uint64_t digest) noexcept nogil:
+        """Return the slot of a message, or the free one where it belongs."""
+        cdef Size at = digest * TABLE_FACTOR >> self.shift, last = 2 * self.room - 1
+        while self.slots[at] and self.items[self.slots[at] - 1].digest != digest:
+            at = (at + 1) & last
+        return at
+
+    cdef LearnedMessage *item_of(self, uint64_t digest) noexcept nogil:
+        """Return a message, NULL if it is not known."""
+        cdef Size place = self.slots[self.slot_of(digest)] if self.used else 0
+        return &self.items[place - 1] if place else NULL
+
+    cdef LearnedMessage *item_made(self, uint64_t digest) except NULL:
+        """Return a message, which is made if it is not known."""
+        cdef Size slot
+        self.make_room(1)
+        slot = self.slot_of(digest)
+        if not self.slots[slot]:
+            self.items[self.used] = LearnedMessage(digest, NAN, NAN, NOT_LEARNED, False)
+            self.used += 1
+            self.slots[slot] = self.used
+        return &self.items[self.slots[slot] - 1]
+
+    def set(self, uint64_t digest, int8_t label_index, double score=NAN, double lead=NAN):
+        """Put a message in, in place of what was known of it."""
+        cdef LearnedMessage *item = self.item_made(digest)
+        item.label, item.score, item.lead = label_index, <float>score, <float>lead
+
+    def label_index(self, uint64_t digest):
+        """Return the index of a message's label, or NOT_LEARNED."""
+        cdef LearnedMessage *item = self.item_of(digest)
+        return item.label if item is not NULL else NOT_LEARNED
+
+    def learn(self, digests, int8_t label_index):
+        """Put messages of a run under a label, or forget them (NOT_LEARNED), unless the run has met them before.
+
+        Return the index of each one's label before; of one that was met, DUPLICATE_MET or CONFLICTING_MET. The score of
+        one whose label changes is not known any more.
+        """
+        cdef Numbers given = Numbers(digests, sizeof(uint64_t))
+        cdef Column before = new_column(given.count)
+        cdef int8_t *found = <int8_t *>before.at
+        cdef LearnedMessage *item
+        cdef Size n, start = self.used
+        for n in range(given.count):
+            item = self.item_made((<uint64_t *>given.at)[n])
+            if item.is_met:  # a chunk has one label
+                found[n] = DUPLICATE_MET if item.label == label_index else CONFLICTING_MET
+                continue
+            found[n] = item.label
+            if item.label != label_index:
+                item.score = item.lead = NAN
+            item.label, item.is_met = label_index, True
+        return before
+
+    def relabel(self, list indices not None):
+        """Give each label, in order, another index."""
+        cdef Size n
+        cdef int8_t *label
+        for n in range(self.used):
+            label = &self.items[n].label
+            if label[0] != NOT_LEARNED:
+                label[0] = indices[label[0]]
+
+    def forget_scores(self, int8_t label_index):
+        """Forget what the messages of a label scored."""
+        cdef Size n
+        for n in range(self.used):
+            if self.items[n].label == label_index:
+                self.items[n].score = self.items[n].lead = NAN
+
+    def message_counts(self, int label_count):
+        """Return how many messages of each label there are."""
+        cdef list counts = [0] * label_count
+        cdef Size n
+        for n in range(self.used):
+            if self.items[n].label != NOT_LEARNED:
+                counts[self.items[n].label] += 1
+        return counts
+
+    # Records of a model file
+
+    def add_records(self, bytes records not None, int label_count):
+        """Add the records of a column to an empty list; return False if they are not in order, or have no such label."""
+        cdef Text data = text_of(records)
+        cdef Size n, count = data.size // LEARNED_BYTES
+        cdef const Byte *at = data.at
+        cdef uint64_t digest, last = 0
+        self.make_room(count)
+        for n in range(count):
+            digest = eight_at(at)
+            if (n and digest <= last) or at[8] >= label_count:
+                return False
+            self.items[n].digest = last = digest
+            self.items[n].label, self.items[n].is_met = at[8], False
+            self.items[n].score, self.items[n].lead = float_at(at + 9), float_at(at + 13)
+            self.slots[self.slot_of(digest)] = n + 1
+            self.used += 1
+            at += LEARNED_BYTES
+        return True
+
+    def records(self):
+        """Return the records of all messages, in order of their digests."""
+        cdef uint64_t *order = self.order()
+        cdef bytes records = PyBytes_FromStringAndSize(NULL, LEARNED_BYTES * len(self))
+        cdef Byte *to = <Byte *>PyBytes_AS_STRING(records)
+        cdef LearnedMessage *item
+        cdef Size n
+        for n in range(self.used):
+            item = &self.items[order[n]]
+            if item.label != NOT_LEARNED:
+                to = put_at(put_at(to, item.digest, 8), item.label, 1)
+                to = put_at(put_at(to, bits_of(item.score), 4), bits_of(item.lead), 4)
+        free(order)
+        return records
+
+    cdef uint64_t *order(self) except NULL:
+        return order_of(<const uint64_t *>self.items, sizeof(LearnedMessage) // sizeof(uint64_t), self.used)
+
+    def digests_of(self, int label_index):
+        """Return the digests, sorted, of the messages of a label (64 bits each)."""
+        cdef uint64_t *order = self.order()
+        cdef Column digests = new_column(self.used * sizeof(uint64_t))
+        cdef Size n, count = 0
+        for n in range(self.used):
+            if self.items[order[n]].label == label_index:
+                (<uint64_t *>digests.at)[count] = self.items[order[n]].digest
+                count += 1
+        free(order)
+        return cut_to(digests, count * sizeof(uint64_t))
+
+    def known(self):
+        """Return digest, label index, score and lead of each message, in order of digests."""
+        cdef uint64_t *order = self.order()
+        cdef LearnedMessage *item
+        cdef Size n
+        cdef list found = []
+        for n in range(self.used):
+            item = &self.items[order[n]]
+            if item.label != NOT_LEARNED:
+                found.append((item.digest, item.label, item.score, item.lead))
+        free(order)
+        return found
+
+    def scored(self):
+        """Return label index, score and lead of the messages that have a score."""
+        cdef Size n
+        return [
+            (self.items[n].label, self.items[n].score, self.items[n].lead)
+            for n in range(self.used)
+            if self.items[n].label != NOT_LEARNED and self.items[n].score == self.items[n].score
+        ]
+
+
+cdef inline uint32_t bits_of(float number) noexcept nogil:
+    cdef uint32_t bits
+    memcpy(&bits, &number, 4)
+    return bits
+
+
+cdef inline float float_at(const Byte *at) noexcept nogil:
+    cdef uint32_t bits = four_at(at)
+    cdef float number
+    memcpy(&number, &bits, 4)
+    return number
