@@ -141,11 +141,11 @@ class MailboxTraining:
         At first there is no other spam to learn from. The digest and the review page ask the owner about it.
         """
         from spamnb.inspection.standing import score_of_sure_ham
-        from spamnb.store.learned import LearnedMessages
+        from spamnb.store.learned import load_learned
 
         stored = StoredModel.open(model)
-        learned, limit = LearnedMessages.load(stored), score_of_sure_ham(stored)
-        found = learned.digests[learned.scores <= limit].tolist()
+        limit = score_of_sure_ham(stored)
+        found = [digest for digest, _, score, _ in load_learned(stored).known() if score <= limit]
         uids = sorted(of_junk[digest] for digest in found if digest in of_junk)
         if not uids:
             return []
