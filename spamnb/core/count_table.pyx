@@ -240,11 +240,12 @@ cdef class CountTable(Counts):
 
     cdef int find_grams(self, const uint32_t *counters, Size count, int64_t *rows) except -1 nogil:
         cdef Size n, k, width = self.label_count
+        if self.grams is NULL:
+            memset(rows, 0, count * width * sizeof(int64_t))
+            return 0
         for n in range(count):
             for k in range(width):
-                rows[k] = 0
-                if self.grams is not NULL and counters[n] < COUNTERS:
-                    rows[k] = self.grams[counters[n] * width + k]
+                rows[k] = self.grams[(counters[n] & (COUNTERS - 1)) * width + k]
             rows += width
         return 0
 

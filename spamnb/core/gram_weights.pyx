@@ -4,37 +4,32 @@ cdef class GramWeights:
     """The weights of all grams by which two labels are told apart: made once, then read by all threads."""
 
     cdef uint32_t *are_strong  # a bit per counter: all fit into the first cache
-    cdef uint32_t *places  # by counter, its place among the weights; 0 if it is weak
-    cdef int64_t *weights  # of both labels; zeros at place 0
-    cdef Size used, room
+    cdef uint32_t *places  # by counter, its place among the weights if it is strong
+    cdef int64_t *weights  # of both labels
+    cdef Size used
 
     def __cinit__(self):
-        self.are_strong = <uint32_t *>calloc(COUNTERS // 32, sizeof(uint32_t))
-        self.places = <uint32_t *>calloc(COUNTERS, sizeof(uint32_t))
-        self.room, self.used = COUNTERS // 32, 1
-        self.weights = <int64_t *>calloc(2 * self.room, sizeof(int64_t))
-        if self.are_strong is NULL or self.places is NULL or self.weights is NULL:
-            raise MemoryError
+        self.are_strong = <uint32_t *>memory_of(NULL, COUNTERS // 32 * sizeof(uint32_t))
+        self.places = <uint32_t *>memory_of(NULL, COUNTERS * sizeof(uint32_t))
+        self.weights = <int64_t *>memory_of(NULL, 2 * (COUNTERS + 1) * sizeof(int64_t))
 
     def __dealloc__(self):
         free(self.are_strong)
         free(self.places)
         free(self.weights)
 
-    cdef int weigh(self, Scorer scorer, uint32_t counter, uint64_t count, uint64_t other) except -1 nogil:
-        """Note the weights of a counter's grams, if they are strong. Each counter is weighed once."""
+    cdef void weigh(self, Scorer scorer, uint32_t counter, const uint64_t *counts, const uint64_t *others) noexcept nogil:
+        """Note the weights of 32 counters, from one on, by their counts. Branch-free, as `Scorer.compare_some` is."""
         cdef int64_t weight = 0, other_weight = 0
-        if not count | other or not scorer.weigh(count, other, &weight, &other_weight):
-            return 0
-        if self.used == self.room:
-            self.room *= 2
-            self.weights = <int64_t *>memory_of(self.weights, 2 * self.room * sizeof(int64_t))
-        self.weights[2 * self.used], self.weights[2 * self.used + 1] = weight, other_weight
-        counter &= COUNTERS - 1
-        self.places[counter] = self.used
-        self.are_strong[counter >> 5] |= <uint32_t>1 << (counter & 31)
-        self.used += 1
-        return 0
+        cdef uint32_t is_strong, bits = 0
+        cdef Size at
+        for at in range(32):
+            is_strong = <uint32_t>scorer.weigh(counts[at], others[at], &weight, &other_weight)
+            self.weights[2 * self.used], self.weights[2 * self.used + 1] = weight, other_weight
+            self.places[counter + at] = self.used
+            bits |= is_strong << at
+            self.used += is_strong
+        self.are_strong[counter >> 5] = bits
 
     cdef void add(self, Scorer scorer, const uint32_t *counters, Size size) noexcept nogil:
         """Add the grams of a message, at most MAX_TERMS, by their counters."""
@@ -68,9 +63,10 @@ def gram_weights(Scorer scorer not None, Counts counts not None):
 cdef GramWeights weighed(Scorer scorer, Counts counts, int left_out):
     """Weigh all grams of two labels, without a message that has them if its label is `left_out`."""
     cdef GramWeights found = GramWeights()
-    cdef uint32_t[AT_ONCE] counters
-    cdef int64_t[2 * AT_ONCE] rows
-    cdef Size start = 0, at
+    cdef uint32_t[32] counters
+    cdef int64_t[2 * 32] rows
+    cdef uint64_t[32] firsts, seconds
+    cdef uint32_t start = 0, at
     if not scorer.is_of_two or counts.label_count != 2:
         raise ValueError("not two labels")
     scorer.clear()
@@ -78,13 +74,14 @@ cdef GramWeights weighed(Scorer scorer, Counts counts, int left_out):
         if left_out != NO_LABEL:
             leave_out_of_grams(scorer, left_out)
         while start < COUNTERS:
-            for at in range(AT_ONCE):
+            for at in range(32):
                 counters[at] = start + at
-            counts.find_grams(counters, AT_ONCE, rows)
-            for at in range(AT_ONCE):
-                found.weigh(scorer, start + at, count_without(usual_count(rows[2 * at]), left_out == 0),
-                            count_without(usual_count(rows[2 * at + 1]), left_out == 1))
-            start += AT_ONCE
+            counts.find_grams(counters, 32, rows)
+            for at in range(32):
+                firsts[at] = count_without(usual_count(rows[2 * at]), left_out == 0)
+                seconds[at] = count_without(usual_count(rows[2 * at + 1]), left_out == 1)
+            found.weigh(scorer, start, firsts, seconds)
+            start += 32
     return found
 
 

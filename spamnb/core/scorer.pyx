@@ -64,11 +64,12 @@ cdef class Scorer:
 
     cdef void clear(self) noexcept nogil:
         """Begin a message."""
-        memcpy(self.log_denominators, self.weigher.log_denominators, sizeof(self.log_denominators))
-        memset(self.nats, 0, sizeof(self.nats))
-        memset(self.units, 0, sizeof(self.units))
-        memset(self.certain, 0, sizeof(self.certain))
-        memset(self.impossible, 0, sizeof(self.impossible))
+        cdef Size columns = self.label_count + 1
+        memcpy(self.log_denominators, self.weigher.log_denominators, columns * sizeof(double))
+        memset(self.nats, 0, 2 * columns * sizeof(int64_t))
+        memset(self.units, 0, 2 * columns * sizeof(int64_t))
+        memset(self.certain, 0, columns * sizeof(int64_t))
+        memset(self.impossible, 0, columns * sizeof(int64_t))
         self.strong[0] = self.strong[1] = self.strong_among_others[0] = self.strong_among_others[1] = 0
         self.entries, self.terms_left = 0, MAX_TERMS
         if self.grams is not None:
@@ -152,7 +153,8 @@ cdef class Scorer:
     ) noexcept nogil:
         """Add at most MAX_TERMS tokens. Branch-free because the branch is unpredictable; halves the run time."""
         cdef int64_t strong = 0, weight_sum = 0, other_sum = 0, in_head = 0, head_weights = 0, head_others = 0
-        cdef int64_t weight = 0, other_weight = 0, is_strong, head, least = self.least, splits = self.splits
+        cdef int64_t weight, other_weight, is_strong, head, least = self.least, splits = self.splits
+        cdef int64_t high_weight = 0, high_other_weight = 0  # apart, so that the others stay in registers
         cdef uint64_t count, other, kept = 0 if self.weigher.is_corrected else self.weigher.kept
         cdef double denominator = self.log_denominators[self.first]
         cdef double other_denominator = self.log_denominators[self.second]
@@ -166,7 +168,8 @@ cdef class Scorer:
                 other_weight = rounded(logarithms[other] - other_denominator)
                 is_strong = ((weight - other_weight >= least) | (other_weight - weight >= least)) & (count | other > 0)
             else:
-                is_strong = self.weigh(count, other, &weight, &other_weight)
+                is_strong = self.weigh(count, other, &high_weight, &high_other_weight)
+                weight, other_weight = high_weight, high_other_weight
             head = -(<int64_t>parts[at] & splits)
             weight &= -is_strong
             other_weight &= -is_strong

@@ -260,12 +260,14 @@ cdef class FeatureScorer:
     cdef void read_places_of_two(self, const int32_t *places) noexcept nogil:
         """Read what two labels have at places in the table. Prefetched, so that cache misses overlap."""
         cdef const int32_t *row
+        cdef const uint64_t *rows = self.table.records + 1
+        cdef uint64_t *columns = self.columns
         cdef uint64_t *others = self.columns + self.room
-        cdef Size at
+        cdef Size at, last = self.taken - 1, stride = self.table.stride
         for at in range(self.taken):
-            __builtin_prefetch(self.table.row_of(places[min(at + AHEAD, self.taken - 1)]))
-            row = self.table.row_of(places[at])
-            self.columns[at], others[at] = max(row[0], 0), max(row[1], 0)
+            __builtin_prefetch(rows + stride * places[min(at + AHEAD, last)])
+            row = <const int32_t *>(rows + stride * places[at])
+            columns[at], others[at] = max(row[0], 0), max(row[1], 0)
 
     cdef int read_places(self) noexcept nogil:
         """Read the counts of all labels at the places in the table that were taken for keys."""
