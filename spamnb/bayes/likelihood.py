@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from spamnb.bayes.view import View
     from spamnb.store.counts import Row, TotalCounts
 
-    # {(messages of this label, messages of all labels or, without global statistics, 0): number of words}
-    WordsByCount = dict[tuple[int, int], int]
-
 inf = float("inf")
 NO_LABEL = -1  # in place of a label's index
 NONE_MISFILED = (0.0, 0.0)
@@ -86,11 +83,8 @@ class Likelihood:
         if self.grams:
             self.grams.correct(misfiled)
 
-    def update(self, totals: "TotalCounts", words_by_count: "Sequence[WordsByCount] | None" = None) -> None:
-        """Derive all that depends on the totals, but on no message.
-
-        If `words_by_count`, per label, is given, the table's histogram is not computed (for Bernoulli).
-        """
+    def update(self, totals: "TotalCounts") -> None:
+        """Derive all that depends on the totals, but on no message."""
         view = self.view
         self.numbers = totals.numbers if self.view.numbers else {}
         self.log_prior = [_log(p) for p in prior(totals.labels, totals.messages, view.prior)]
@@ -108,7 +102,7 @@ class Likelihood:
         self.background = self.log_prior  # per label, the log-joint before any token is seen
         self.certain_words = [0] * self.label_count  # per label, words that all its messages have
         if self.is_bernoulli:
-            self._count_absent_words(words_by_count or self._words_by_count(totals.histogram()))
+            self._count_absent_words(totals.histogram())
         self.weigher.set_totals(
             self.label_totals, self.vocabulary, self._message_total, self.background, self.certain_words
         )
@@ -177,16 +171,7 @@ class Likelihood:
         with_token = sum(row[: self.label_count])
         return log(self._message_total / with_token) if with_token else 0.0
 
-    def _words_by_count(self, histogram: "Mapping[tuple[int, ...], int]") -> "list[WordsByCount]":
-        """Return per label how many words have each count: a tenth as many entries as the histogram has."""
-        by_label: list[WordsByCount] = [{} for _ in self.labels]
-        for k, words_by_count in enumerate(by_label):
-            for counts, words in histogram.items():
-                key = (counts[k], sum(counts) if self.is_global else 0)
-                words_by_count[key] = words_by_count.get(key, 0) + words
-        return by_label
-
-    def _count_absent_words(self, by_label: "Sequence[WordsByCount]") -> None:
+    def _count_absent_words(self, histogram: "Mapping[tuple[int, ...], int]") -> None:
         """Set the background to all words absent, Σ log(1 − P(token | label)); count the words with P = 1.
 
         The cost grows with the different counts, not with the different words. A factor of zero is counted
@@ -194,8 +179,12 @@ class Likelihood:
         """
         background = []
         for k, log_prior in enumerate(self.log_prior):
+            words_by_count: dict[tuple[int, int], int] = {}  # by the counts of this label and of all labels
+            for counts, words in histogram.items():
+                key = (counts[k], sum(counts) if self.is_global else 0)
+                words_by_count[key] = words_by_count.get(key, 0) + words
             terms = [log_prior]
-            for (count, total), words in by_label[k].items():
+            for (count, total), words in words_by_count.items():
                 epsilon = self.epsilon_for(total)
                 numerator, denominator = count + epsilon, self.label_totals[k] + 2 * epsilon
                 if numerator < denominator:

@@ -111,7 +111,7 @@ def evaluate(
             show_compared(found, folds, as_json)
         else:
             text = names[0] if names else None
-            judged = judge(mail, text, folds, model, is_online, top, cores)
+            judged = judge(mail, text, folds, model, is_online, top, cores, report is not None)
             code = show_and_write(judged, as_json, scores, report)
     finally:
         unreadable = print_unreadable(mail.unreadable)
@@ -143,6 +143,7 @@ def judge(
     is_online: bool,
     top: int,
     jobs: int,
+    has_report: bool,
 ) -> Evaluation:
     """Judge the mail in one of the three ways, by the settings of a text or the default."""
     allowed = {"allowed": VIEW_NAMES} if model is not None else {}
@@ -154,13 +155,17 @@ def judge(
         return evaluate_by_model(opened, mail.labels, mail.batches(opened.settings), top)
     check_prior(view, mail.labels)
     settings = Settings(**tokenizer)
-    corpus = mail.corpus(settings)
-    from spamnb.evaluation.evaluate import evaluate_by_folds, evaluate_online
-    from spamnb.evaluation.folds import Folds
-
     if is_online:
+        if view is not None and view.event == "bernoulli":
+            raise UsageError("event=bernoulli has no --online; leave that out, or use event=binary")
+        corpus = mail.corpus(settings, is_counted=False)
+        from spamnb.evaluation.evaluate import evaluate_online
+
         return evaluate_online(corpus, view)
-    return evaluate_by_folds(corpus, settings, view, Folds(folds), top, jobs)
+    corpus = mail.corpus(settings, has_texts=has_report)
+    from spamnb.evaluation.evaluate import evaluate_by_folds
+
+    return evaluate_by_folds(corpus, settings, view, folds, top, jobs)
 
 
 def show_and_write(evaluation: Evaluation, as_json: bool, scores: str | None, report: str | None) -> int:
@@ -206,9 +211,8 @@ def compare(
 ) -> list[ComparedCandidate]:
     """Compare settings on the same folds, naming each on a terminal as it is tried."""
     from spamnb.evaluation.compare import compare_candidates
-    from spamnb.evaluation.folds import Folds
 
-    return list(announce_tried(compare_candidates(candidates, mail.corpus, Folds(folds), jobs)))
+    return list(announce_tried(compare_candidates(candidates, mail.corpus, folds, jobs)))
 
 
 def show_compared(compared: Sequence[ComparedCandidate], folds: int, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""Judge labelled mail by a model that was trained on other mail."""
+"""Judge labelled mail by a model that has learned other mail."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def judge_by_model(
     model: Model, labels: Sequence[str], batches: Iterable[Batch]
 ) -> tuple[JudgedMessages, int]:
-    """Judge labelled mail by a model, and count what it has learned already, which is left out."""
+    """Judge labelled mail by a model; leave out and count the messages that it has learned."""
     model = load_into_memory(model)
     scorer = model.scorers.first
     known = tuple(dict.fromkeys([*model.labels, *labels]))

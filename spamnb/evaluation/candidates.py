@@ -1,4 +1,4 @@
-"""Settings as the command line names them: how mail is read (tokenizer), and how it is judged (view)."""
+"""Settings by their names on the command line: how mail is read (tokenizer), and how it is judged (view)."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -10,15 +10,15 @@ from spamnb.errors import UsageError
 from spamnb.model import DEFAULT_VIEW
 from spamnb.reading.settings import Settings
 
-ParsedSettings = tuple[dict[str, Any], View | None]  # those of the tokenizer; a view, if it is to be another
+ParsedSettings = tuple[dict[str, Any], View | None]  # of the tokenizer; a view, unless it is the default
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A way to read mail and to judge it, to be compared with others."""
+    """Settings that are compared with others."""
 
     name: str
-    settings: dict[str, Any]  # those of the tokenizer that differ from the defaults
+    settings: dict[str, Any]  # of the tokenizer, where they differ from the defaults
     view: View
 
 
@@ -38,7 +38,7 @@ def _smoothing(text: str) -> float | str:
 
 
 def _prior(text: str) -> str | dict[str, float]:
-    """Read `counts`, `uniform`, or the shares of labels; a label that is not named has what is left."""
+    """Read `counts`, `uniform`, or a share for each label; labels that are not named share the rest."""
     if text in ("counts", "uniform"):
         return text
     shares = {name: float(share) for name, _, share in (item.rpartition(":") for item in text.split("/"))}
@@ -72,9 +72,9 @@ VIEW_NAMES = SETTING_NAMES[SETTING_NAMES.index("event") :]  # those before are t
 
 
 def parse_settings(text: str, allowed: Collection[str] = SETTING_NAMES) -> ParsedSettings:
-    """Parse `default` or `NAME=VALUE,NAME=VALUE`, of the `allowed` names.
+    """Parse `default` or `NAME=VALUE,NAME=VALUE`, where only some names may be allowed.
 
-    What is not named is as in the default view; with an event or tf-idf, as in the textbooks' view.
+    Other settings are those of the default view or, with an event or tf-idf, of the textbooks' view.
 
     >>> parse_settings("ngrams=2,headers=no")
     ({'ngrams': 2, 'headers': False}, None)
@@ -115,7 +115,7 @@ STANDARD = (
 
 
 def with_change(candidate: Candidate, change: str) -> Candidate:
-    """Change a setting, as `NAME=VALUE`; the new candidate is named by all that differs from the default."""
+    """Change a setting, given as `NAME=VALUE`; name the new candidate by all that is not the default."""
     items = [*([] if candidate.name == "default" else candidate.name.split(",")), change]
     changed = dict(item.split("=") for item in items)
     named = [f"{name}={value}" for name, value in changed.items() if not _is_default(name, value)]

@@ -8,7 +8,7 @@ from typing import Any
 
 from spamnb.evaluation.candidates import Candidate, parse_candidate, with_change
 from spamnb.evaluation.corpus import Corpus
-from spamnb.evaluation.folds import CrossValidation, Folds, cross_validate
+from spamnb.evaluation.folds import CrossValidation, assign_folds
 from spamnb.evaluation.intervals import compare_auc, compare_verdicts, holm
 from spamnb.evaluation.metrics import measure
 from spamnb.evaluation.results import JudgedMessages
@@ -21,9 +21,9 @@ TEXTBOOKS = ("event=multinomial", "event=binary", "event=bernoulli")
 def search(
     judge: Callable[[list[Candidate]], list[ComparedCandidate]],
 ) -> tuple[list[ComparedCandidate], ComparedCandidate, str]:
-    """Try candidates; returns the results of all, the default's and the textbooks' first, winner and reason.
+    """Search for the best settings; return the results of all, the default's first, the winner, and why.
 
-    `judge` returns the result of the default first, then of the candidates.
+    `judge` judges the default and then the candidates, and returns their results in this order.
     """
     default, *textbooks = judge([parse_candidate(name) for name in TEXTBOOKS])
     tried: dict[str, ComparedCandidate] = {result.candidate.name: result for result in (default, *textbooks)}
@@ -48,7 +48,7 @@ def search(
 
 
 def reason(best: ComparedCandidate, others: int) -> str:
-    """Say why the best of the candidates is chosen, or the default in its place."""
+    """Say why the best of the candidates is chosen, or why the default is kept."""
     name = best.candidate.name
     if best.ranking_p is None:
         return f"none of {others} others ranks this mail better"
@@ -63,7 +63,7 @@ def reason(best: ComparedCandidate, others: int) -> str:
 
 
 def steps_from(best: Candidate) -> list[Candidate]:
-    """The candidates to try next: the best so far with one setting changed."""
+    """Return the candidates to try next: the best so far with one setting changed."""
     changes = [
         *(f"smoothing={value}" for value in (0.001, 0.003, 0.01, 0.03, 0.1)),
         *(f"least-evidence={value}" for value in (1.5, 2.0, 2.5, 3.0, 3.5)),
@@ -74,7 +74,7 @@ def steps_from(best: Candidate) -> list[Candidate]:
 
 
 def is_better(result: ComparedCandidate, best: ComparedCandidate) -> bool:
-    """Whether a result ranks mail better than the best; in a tie, whether it makes fewer mistakes."""
+    """Tell whether a result ranks mail better than the best one or, in a tie, makes fewer mistakes."""
     if None in (each.metrics["one_minus_auc_percent"] for each in (result, best)):
         return bool(result.metrics["accuracy"] > best.metrics["accuracy"])
     return _rank(result) < _rank(best)
@@ -85,15 +85,15 @@ def _rank(result: ComparedCandidate) -> tuple[float, float]:
 
 
 def beats_first(result: ComparedCandidate) -> bool:
-    """Whether a result that ranks better than the first does so beyond chance, with verdicts no worse.
+    """Tell whether a result ranks mail better than the first beyond chance, with verdicts no worse.
 
-    Better verdicts alone are no reason: with little mail, how much is unsure hangs on a message or two.
+    Better verdicts alone are no reason: with little mail, the unsure ones depend on a message or two.
     """
     ranking, verdicts = (p is not None and p <= CHANCE for p in (result.ranking_p, result.verdicts_p))
     return ranking and not (verdicts and result.lost > result.won)
 
 
-CHANCE = 0.05  # a difference more probable than this by chance alone counts as none
+CHANCE = 0.05  # a difference that is more probable than this by chance alone does not count
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class ComparedCandidate:
     won: int  # messages judged right by this candidate and not by the first
     tied: int
     lost: int
-    # How likely such a difference of the verdicts, and of (1-AUC), is by chance.
+    # How probable such a difference of the verdicts, and of 1 - AUC, is by chance.
     verdicts_p: float | None
     ranking_p: float | None
 
@@ -116,7 +116,7 @@ class ComparedCandidate:
 
 
 def corrected(results: Sequence[ComparedCandidate]) -> list[ComparedCandidate]:
-    """Correct the chances for the number of tests: of many tried, some differ by chance alone."""
+    """Correct the probabilities for the number of tests: some of many differ by chance alone."""
     found = [p for result in results for p in (result.verdicts_p, result.ranking_p) if p is not None]
     chances: dict[float | None, float | None] = {None: None, **dict(zip(found, holm(found), strict=True))}
     return [
@@ -128,12 +128,12 @@ def corrected(results: Sequence[ComparedCandidate]) -> list[ComparedCandidate]:
 def compare_candidates(
     candidates: Sequence[Candidate],
     read: Callable[[Settings], Corpus],
-    folds: Folds,
+    fold_count: int,
     jobs: int,
 ) -> Iterator[ComparedCandidate]:
-    """Cross-validate each candidate on the same folds, those with the tokenizer of the first one first.
+    """Cross-validate each candidate on the same folds, those with the first one's tokenizer first.
 
-    The mail is read again only for another tokenizer.
+    Mail is read once for each tokenizer.
     """
     first: JudgedMessages | None = None
     settings: Settings | None = None
@@ -142,8 +142,8 @@ def compare_candidates(
         if settings != Settings(**candidate.settings):
             settings = Settings(**candidate.settings)
             corpus = read(settings)
-            assigned = folds.assign(corpus)
-        judged = cross_validate(CrossValidation(corpus, assigned, candidate.view), jobs)
+            assigned = assign_folds(corpus, fold_count)
+        judged = CrossValidation(corpus, assigned, candidate.view, jobs).judge()
         first = first or judged
         yield compare_with_first(candidate, judged, first)
 

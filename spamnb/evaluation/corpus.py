@@ -13,13 +13,13 @@ from spamnb.errors import DataError
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.training.batches import Batch
 
-NO_DAY = 0  # nobody asks when a token was seen
+NO_DAY = 0  # an evaluation never asks when a token was seen
 LESS = "evaluate less of it"
 
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
-    """Labelled messages, what is known of each, and the counts of all of them."""
+    """Labelled messages, what is known of each, and a table with the counts of all."""
 
     labels: tuple[str, ...]
     truth: Array  # index of each message's label
@@ -30,9 +30,20 @@ class Corpus:
     unreadable: list[Unreadable]
 
     @classmethod
-    def of(cls, labels: Sequence[str], batches: Iterable[Batch]) -> Corpus:
-        """Count batches as they are read."""
-        table = CountTable(labels)
+    def of(
+        cls,
+        labels: Sequence[str],
+        batches: Iterable[Batch],
+        *,
+        is_counted: bool = True,
+        has_texts: bool = False,
+    ) -> Corpus:
+        """Count batches as they are read.
+
+        Without counts, the table only knows where each token lies, and can learn messages one by one. Only
+        the report asks for the texts of tokens.
+        """
+        table = CountTable(labels, has_texts)
         truth: list[Array] = []
         names: list[tuple[str, int | None]] = []
         rows = MessageRows()
@@ -42,14 +53,14 @@ class Corpus:
             names += batch.names
             unreadable += batch.unreadable
             batch.rows.keeps_places = True
-            table.add(batch.rows, np.arange(len(batch)), truth[-1], NO_DAY)
+            table.add(batch.rows, np.arange(len(batch)), truth[-1], NO_DAY, int(is_counted))
             try:
                 rows.extend(batch.rows)
             except OverflowError as error:
                 raise DataError(f"this mail has more than 2,147,483,647 words; {LESS}") from error
             if table.is_full:
                 raise DataError(f"a word is more than 1,073,741,824 times in this mail; {LESS}")
-            del batch  # or its memory could not be used for the next
+            del batch  # so that its memory can be used for the next one
         digests = np.frombuffer(rows.digests, np.uint64)
         return cls(tuple(labels), np.concatenate(truth), names, digests, rows, table, unreadable)
 
@@ -57,5 +68,5 @@ class Corpus:
         return len(self.names)
 
     def change(self, table: CountTable, messages: Array, sign: int) -> None:
-        """Add messages to a copy of the table (sign 1), or take them away (-1)."""
+        """Add messages to a copy of the table (sign 1), or subtract them (-1)."""
         table.add(self.rows, messages, self.truth[messages], NO_DAY, sign)

@@ -8,7 +8,7 @@ from spamnb.errors import DataError
 from spamnb.evaluation import mistakes
 from spamnb.evaluation.by_model import judge_by_model
 from spamnb.evaluation.corpus import Corpus
-from spamnb.evaluation.folds import CrossValidation, Folds, cross_validate
+from spamnb.evaluation.folds import CrossValidation, assign_folds
 from spamnb.evaluation.metrics import measure
 from spamnb.evaluation.online import in_time_order, judge_online
 from spamnb.evaluation.results import Evaluation, JudgedMessages
@@ -17,25 +17,25 @@ from spamnb.model import DEFAULT_VIEW, Model
 from spamnb.reading.settings import Settings
 from spamnb.training.batches import Batch
 
-TELLING_TOKENS = 20  # how many the report has of each label
+TELLING_TOKENS = 20  # of each label, in the report
 
 
 def evaluate_by_folds(
     corpus: Corpus,
     settings: Settings,
     view: View | None,
-    folds: Folds,
+    fold_count: int,
     most_mistakes: int,
     jobs: int,
 ) -> Evaluation:
     """Judge each fold by the counts of all the others."""
     view = view or DEFAULT_VIEW
-    work = CrossValidation(corpus, folds.assign(corpus), view)
-    judged = cross_validate(work, jobs)
+    work = CrossValidation(corpus, assign_folds(corpus, fold_count), view, jobs)
+    judged = work.judge()
     return Evaluation(
-        f"in {folds.count} folds",
+        f"in {fold_count} folds",
         judged,
-        {**figures_of(judged), "folds": folds.count},
+        {**figures_of(judged), "folds": fold_count},
         mistakes.by_folds(judged, work, settings, most_mistakes),
         duplicates_in(corpus),
         lambda: most_telling_tokens(corpus.table, view, TELLING_TOKENS),
@@ -44,7 +44,7 @@ def evaluate_by_folds(
 
 
 def evaluate_online(corpus: Corpus, view: View | None) -> Evaluation:
-    """Judge each message by what was learned before it, in the order of the dates."""
+    """Judge messages in the order of their dates, each by those before it; the corpus has no counts."""
     judged, curve = judge_online(corpus, in_time_order(corpus), view)
     return Evaluation("online", judged, figures_of(judged), [], duplicates_in(corpus), dict, curve)
 
@@ -52,7 +52,7 @@ def evaluate_online(corpus: Corpus, view: View | None) -> Evaluation:
 def evaluate_by_model(
     model: Model, labels: Sequence[str], batches: Iterable[Batch], most_mistakes: int
 ) -> Evaluation:
-    """Judge mail by a model; what it has learned already is left out, as it would flatter the model."""
+    """Judge mail by a model; mail that the model has learned is left out, as it would flatter the figures."""
     judged, learned = judge_by_model(model, labels, batches)
     if not judged.names and learned:
         raise DataError("the model has already learned all of this mail; use other mail")

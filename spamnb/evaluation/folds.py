@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -27,7 +26,7 @@ from spamnb.threads import in_threads
 from spamnb.training.sample import sampled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from spamnb.arrays import Array
     from spamnb.bayes.verdict import Calibration, Cutoffs, Verdict
@@ -35,79 +34,77 @@ if TYPE_CHECKING:
     from spamnb.core.native import CountTable
     from spamnb.evaluation.corpus import Corpus
 
-
-@dataclass(frozen=True)
-class Folds:
-    """How mail is split for cross-validation."""
-
-    count: int
-    seed: int = 1
-
-    def assign(self, corpus: Corpus) -> Array:
-        """Assign each message to a fold, by a seeded shuffle: as many of each label in every fold."""
-        generator = np.random.default_rng(self.seed)
-        assigned = np.empty(len(corpus), int)
-        for label_index, label in enumerate(corpus.labels):
-            messages = np.flatnonzero(corpus.truth == label_index)
-            if not len(messages):
-                raise DataError(f"no {label} to evaluate with")
-            if len(messages) < self.count:
-                needed = f"{self.count} folds need {self.count} messages of each label"
-                raise DataError(f"{needed}; {label} has {len(messages)}")
-            assigned[generator.permutation(messages)] = np.arange(len(messages)) % self.count
-        return assigned
+T = TypeVar("T")
 
 
-def cross_validate(folds: CrossValidation, jobs: int = 1) -> JudgedMessages:
-    """Judge each message by the counts of all folds but its own."""
-    corpus = folds.corpus
-    verdicts: list[Verdict | None] = [None] * len(corpus)
-    cutoff_pairs = []
-    for fold, (found, pair) in enumerate(in_threads(folds.judge, ((n,) for n in range(folds.count)), jobs)):
-        for message, verdict in zip(folds.messages_of(fold).tolist(), found, strict=True):
-            verdicts[message] = verdict
-        cutoff_pairs.append(pair)
-    given = [verdict for verdict in verdicts if verdict is not None]
-    mean_pair = None if None in cutoff_pairs else tuple(np.mean(cutoff_pairs, axis=0).tolist())
-    return JudgedMessages.of(corpus.labels, corpus.truth, given, corpus.names, corpus.unreadable, mean_pair)
+def assign_folds(corpus: Corpus, count: int, seed: int = 1) -> Array:
+    """Assign each message to a fold, by a seeded shuffle: as many of each label in every fold."""
+    generator = np.random.default_rng(seed)
+    assigned = np.empty(len(corpus), int)
+    for label_index, label in enumerate(corpus.labels):
+        messages = np.flatnonzero(corpus.truth == label_index)
+        if not len(messages):
+            raise DataError(f"no {label} to evaluate with")
+        if len(messages) < count:
+            needed = f"{count} folds need {count} messages of each label"
+            raise DataError(f"{needed}; {label} has {len(messages)}")
+        assigned[generator.permutation(messages)] = np.arange(len(messages)) % count
+    return assigned
 
 
 class CrossValidation:
-    """Judges one fold after the other: takes its messages out of the counts, judges them, puts them back."""
+    """Judges each message by the counts of all folds but its own."""
 
-    def __init__(self, corpus: Corpus, assigned: Array, view: View = DEFAULT_VIEW) -> None:
+    def __init__(self, corpus: Corpus, assigned: Array, view: View = DEFAULT_VIEW, jobs: int = 1) -> None:
         self.corpus = corpus
-        self.assigned = assigned
+        self.assigned = assigned  # the fold of each message
         self.view = view
-        self.count = int(assigned.max()) + 1
-        self.spare: list[CountTable] = []  # of all mail, that no thread uses
+        self.jobs = jobs  # threads
+        self.unused: list[CountTable] = []  # tables of all mail
 
-    def messages_of(self, fold: int) -> Array:
-        return np.flatnonzero(self.assigned == fold)
+    def judge(self) -> JudgedMessages:
+        """Judge all folds."""
+        verdicts: list[Any] = [None] * len(self.corpus)
+        cutoff_pairs: list[Any] = []
+        for messages, found, pair in self.for_each(self.judge_fold, range(int(self.assigned.max()) + 1)):
+            for message, verdict in zip(messages.tolist(), found, strict=True):
+                verdicts[message] = verdict
+            cutoff_pairs.append(pair)
+        mean_pair = None if None in cutoff_pairs else tuple(np.mean(cutoff_pairs, axis=0).tolist())
+        corpus = self.corpus
+        return JudgedMessages.of(
+            corpus.labels, corpus.truth, verdicts, corpus.names, corpus.unreadable, mean_pair
+        )
 
-    @contextmanager
-    def table_without(self, fold: int) -> Iterator[CountTable]:
-        """Take the messages of a fold out of a table of all mail for a while."""
-        try:
-            table = self.spare.pop()
-        except IndexError:
-            table = self.corpus.table.copy()
-        self.corpus.change(table, self.messages_of(fold), -1)
-        yield table
-        self.corpus.change(table, self.messages_of(fold), 1)
-        self.spare.append(table)
-
-    def judge(self, fold: int) -> tuple[list[Verdict], tuple[float, float] | None]:
-        """Judge the messages of a fold by all other mail, with the cutoffs that training would set by it."""
+    def judge_fold(self, fold: int) -> tuple[Array, list[Verdict], tuple[float, float] | None]:
+        """Subtract a fold from the counts, choose cutoffs as training does, and judge the fold."""
+        messages = np.flatnonzero(self.assigned == fold)
         with self.table_without(fold) as table:
             scorer = FeatureScorer(Likelihood(table, self.view), table)
             limits, calibration = self.limits(scorer, np.flatnonzero(self.assigned != fold))
-            scores = row_scores(scorer, self.corpus.rows, self.messages_of(fold))
+            scores = row_scores(scorer, self.corpus.rows, messages)
         verdicts = [verdict_of(score, limits, calibration) for score in scores]
-        return verdicts, (limits.ham, limits.spam) if limits else None
+        return messages, verdicts, (limits.ham, limits.spam) if limits else None
+
+    @contextmanager
+    def table_without(self, fold: int) -> Iterator[CountTable]:
+        """Subtract a fold from a table of all mail, and add it again afterwards."""
+        try:
+            table = self.unused.pop()
+        except IndexError:
+            table = self.corpus.table.copy()
+        messages = np.flatnonzero(self.assigned == fold)
+        self.corpus.change(table, messages, -1)
+        yield table
+        self.corpus.change(table, messages, 1)
+        self.unused.append(table)
+
+    def for_each(self, task: Callable[[int], T], folds: Iterable[int]) -> Iterator[T]:
+        """Run a task on each of some folds, on as many threads as there are jobs."""
+        return in_threads(task, ((fold,) for fold in folds), self.jobs)
 
     def limits(self, scorer: FeatureScorer, training: Array) -> tuple[Cutoffs | None, Calibration | None]:
-        """Set cutoffs and calibration as training does; a textbook's view has neither."""
+        """Choose cutoffs and calibration as training does; a textbook's view has neither."""
         labels, truth, digests = self.corpus.labels, self.corpus.truth, self.corpus.digests
         if not self.view.has_cutoffs or not has_spam(labels):
             return None, None

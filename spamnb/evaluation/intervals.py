@@ -1,6 +1,6 @@
-"""How far a figure can be trusted: 95 % intervals, and whether a difference could be chance.
+"""How far a figure can be trusted: 95 % intervals, and tests of whether a difference could be chance.
 
-Closed forms only: a bootstrap says [1, 1] of a filter that made no mistake on ten messages.
+All have closed forms: a bootstrap would say [1, 1] of a filter that made no mistake on ten messages.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Z = 1.959963984540054  # the normal distribution has 95 % within this many devia
 
 
 class Estimate(NamedTuple):
-    """A figure and its 95 % interval, whose ends are NaN where it is not known."""
+    """A figure and its 95 % interval, whose ends are NaN if it is unknown."""
 
     value: float
     low: float
@@ -31,21 +31,21 @@ class Estimate(NamedTuple):
         return Estimate(*(factor * number for number in self))
 
 
-ZERO_OF_ZERO = Estimate(0.0, 0.0, 1.0)  # 0 of 0, where convention asks for a figure
+ZERO_OF_ZERO = Estimate(0.0, 0.0, 1.0)  # the convention for 0 of 0 in a mean
 
 
 def without_interval(value: float) -> Estimate:
-    """A figure of which no interval is known."""
+    """Return an estimate whose interval is unknown."""
     return Estimate(value, nan, nan)
 
 
 def bounded(value: float, low: float, high: float) -> Estimate:
-    """An interval of a share that holds its estimate and stays within what is possible."""
+    """Return a share with an interval that contains it and lies between 0 and 1."""
     return Estimate(value, max(0.0, min(low, value)), min(1.0, max(high, value)))
 
 
 def share(count: float, total: int) -> Estimate | None:
-    """A proportion, with Wilson's interval."""
+    """Estimate a proportion, with Wilson's interval."""
     if not total:
         return None
     value = count / total
@@ -56,13 +56,13 @@ def share(count: float, total: int) -> Estimate | None:
 
 
 def f1(right: int, missed: int, wrong: int) -> Estimate | None:
-    """F1, by Wilson's interval of the share s = right / (right + missed + wrong): F1 = 2s / (1 + s)."""
+    """Estimate F1 = 2s / (1 + s), with Wilson's interval of s = right / (right + missed + wrong)."""
     found = share(right, right + missed + wrong)
     return Estimate(*(2 * s / (1 + s) for s in found)) if found else None
 
 
 def macro(estimates: Sequence[Estimate], touched: float = 1) -> Estimate | None:
-    """The mean over labels. Their errors add in squares; a wrong verdict changes `touched` of the figures."""
+    """Return the mean over labels. Squared errors add up; a wrong verdict changes `touched` figures."""
     if not estimates:
         return None
     count = len(estimates)
@@ -81,7 +81,10 @@ def logistic(x: float) -> float:
 
 
 def misplaced_shares(is_spam: Array, score: Array) -> tuple[Array, Array]:
-    """The share of ham that scores above each spam, and of spam that scores below each ham; ties are half."""
+    """Return, for each spam, the share of ham above it, and for each ham, the share of spam below it.
+
+    Equal scores count half.
+    """
     ham, spam = score[~is_spam], score[is_spam]
     below = ranks(np.sort(ham), spam)
     above = 2 * len(spam) - ranks(np.sort(spam), ham)
@@ -89,18 +92,18 @@ def misplaced_shares(is_spam: Array, score: Array) -> tuple[Array, Array]:
 
 
 def ranks(ordered: Array, values: Array) -> Array:
-    """Twice the number of `ordered` below each value: a tie counts half, so twice that is a whole number."""
+    """Return twice the number of `ordered` below each value, where equal ones count half: a whole number."""
     ranks: Array = np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")
     return ranks
 
 
 def variance_of_means(*columns: Array) -> float:
-    """The variance of the sum of independent means."""
+    """Return the variance of the sum of independent means."""
     return sum(float(np.var(column, ddof=1)) / len(column) for column in columns)
 
 
 def auc_loss(is_spam: Array, score: Array) -> Estimate | None:
-    """1 - AUC: how often a ham scores above a spam. DeLong's variance, on the logit scale."""
+    """Estimate 1 - AUC: how often a ham scores above a spam. DeLong's variance, on the logit scale."""
     spam, ham = (
         misplaced_shares(is_spam, score) if 0 < is_spam.sum() < len(is_spam) else (score[:0], score[:0])
     )
@@ -110,8 +113,8 @@ def auc_loss(is_spam: Array, score: Array) -> Estimate | None:
     value = float(spam.mean())
     variance = variance_of_means(spam, ham) if fewer > 1 else 0.0
     if not variance or not 0 < value < 1:
-        # No spread to go by, as when all are ranked right. But `fewer` pairs of one ham and one spam are
-        # independent trials, each pair misplaced with probability 1 - AUC.
+        # Without variance, as when all are ranked right: `fewer` pairs of a ham and a spam are independent
+        # trials, each in the wrong order with probability 1 - AUC.
         return share(value * fewer, fewer)
     reach = Z * sqrt(variance) / (value * (1 - value))
     return bounded(value, logistic(logit(value) - reach), logistic(logit(value) + reach))
@@ -120,8 +123,8 @@ def auc_loss(is_spam: Array, score: Array) -> Estimate | None:
 def compare_verdicts(truth: Array, verdict_a: Array, verdict_b: Array) -> tuple[int, int, int, float]:
     """Compare the verdicts of A and B on the same messages. Unsure is not right.
 
-    Returns on how many A is right and B wrong (won), both alike (tied), A wrong and B right (lost), and the
-    probability of a difference this large or larger, were both equally good.
+    Return how many messages A alone has right (won), both have alike (tied), B alone has right (lost), and
+    the probability of a difference at least as large if both are equally good.
     """
     right_a, right_b = verdict_a == truth, verdict_b == truth
     won, lost = int((right_a & ~right_b).sum()), int((right_b & ~right_a).sum())
@@ -129,7 +132,7 @@ def compare_verdicts(truth: Array, verdict_a: Array, verdict_b: Array) -> tuple[
 
 
 def mcnemar_exact_p(won: int, lost: int) -> float:
-    """McNemar's exact test: how often a fair coin thrown won + lost times falls at least as unevenly."""
+    """McNemar's exact test: how often a fair coin, thrown won + lost times, falls at least as unevenly."""
     throws, fewer = won + lost, min(won, lost)
     term = comb(throws, fewer) / (1 << throws)
     tail = 0.0
@@ -140,7 +143,7 @@ def mcnemar_exact_p(won: int, lost: int) -> float:
 
 
 def holm(chances: Sequence[float]) -> list[float]:
-    """Correct the chances of several tests by Holm's method, so that all together err as rarely as one."""
+    """Correct the probabilities of several tests by Holm's method: all together err as rarely as one."""
     corrected, highest = [0.0] * len(chances), 0.0
     for rank, at in enumerate(np.argsort(chances, kind="stable").tolist()):
         highest = max(highest, min(1.0, (len(chances) - rank) * chances[at]))
@@ -149,9 +152,9 @@ def holm(chances: Sequence[float]) -> list[float]:
 
 
 def compare_auc(is_spam: Array, score_a: Array, score_b: Array) -> float | None:
-    """Compare the ranking of A and B by DeLong's paired test: how likely such a difference is by chance.
+    """Compare rankings by DeLong's paired test; return how probable the difference is by chance.
 
-    None with fewer than two ham or two spam, or where a difference has nothing to be judged by.
+    None with fewer than two ham or two spam, or if the difference has no variance.
     """
     if not 2 <= is_spam.sum() <= len(is_spam) - 2:
         return None

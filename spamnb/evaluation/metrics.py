@@ -1,7 +1,7 @@
-"""How good a filter is: what its verdicts, scores and probabilities on labelled messages come to.
+"""Metrics: how good verdicts, scores and probabilities on labelled messages are.
 
-A metric is an entry of METRICS, or of LABEL_METRICS if each label has its own; JSON, terminal and page go by
-these. Definitions as in scikit-learn, and where that leaves a choice:
+A metric is an entry of METRICS, or of LABEL_METRICS if each label has its own; JSON, terminal and page use
+these lists. Definitions are those of scikit-learn, and where these leave a choice:
 
 - Unsure is not right: it counts against accuracy, and against recall and F1 of the true label.
 - 0 of 0 is None. F1 = 2 / (1/precision + 1/recall) is 0 where nothing was right, and None where the label was
@@ -9,10 +9,10 @@ these. Definitions as in scikit-learn, and where that leaves a choice:
 - Where there is a label "spam", every other message is ham. Ham lost was decided as spam; spam missed was
   decided as something else; unsure is neither.
 - Spam missed at a ham loss of 0.1 %: spam is what scores above a cutoff, the lowest with at most 0.1 % of the
-  ham above it. With fewer than 1,000 ham that is none of them.
+  ham above it. With fewer than 1,000 ham, no ham may be above it.
   It has no interval: the cutoff is itself an estimate.
-- The calibration error is that of the spam probability; without spam, of the largest one. It has no interval:
-  noise makes it larger, and of resampled ones only 3 of 10 held that of a perfect calibration.
+- The calibration error is that of the probability of spam; without spam, of the largest one. It has no
+  interval: noise makes it larger, and 3 of 10 resampled intervals contained that of a perfect calibration.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ from spamnb.evaluation.outcome import HAM_LOSSES, Outcome
 from spamnb.labels import SPAM, UNSURE
 
 UNKNOWN = "–"
-IMBALANCED = 0.75  # share of the largest label from which on a warning says what accuracy hides
+IMBALANCED = 0.75  # a warning says what accuracy hides if the largest label has such a share
 PERCENT = " %"
 
 
@@ -38,15 +38,15 @@ class Metric(NamedTuple):
     measure: Callable[[Outcome], Estimate | None]  # a share where the unit is percent
     digits: int
     unit: str = ""
-    meaning: str = ""  # what the page says below it, if it is one of its headlines
-    at: str = ""  # the key within the key, of a figure that is taken at several points
+    meaning: str = ""  # a few words below it on the page, if it is one of the headlines
+    at: str = ""  # a second key, if the figure is measured at several points
 
     def text(self, value: float | None) -> str:
         """Write a value with its digits and its unit."""
         return UNKNOWN if value is None else f"{value:.{self.digits}f}{self.unit}"
 
     def find_in(self, figures: Mapping[str, Any]) -> Any:
-        """Find this figure, or its interval, among those of an evaluation."""
+        """Return this figure, or its interval, from those of an evaluation."""
         return figures[self.key][self.at] if self.at else figures[self.key]
 
 
@@ -73,12 +73,15 @@ METRICS = (
 
 
 class LabelMetric(NamedTuple):
-    """A figure of each label and its macro average: by the messages right, of the label, and decided so."""
+    """A figure for each label, with a macro average.
+
+    It is measured by three counts of messages: right verdicts of the label, messages of it, verdicts of it.
+    """
 
     key: str
     name: str
     measure: Callable[[int, int, int], Estimate | None]
-    touched: int  # labels whose figure a wrong verdict takes from
+    touched: int  # how many labels' figures a wrong verdict lowers
 
 
 LABEL_METRICS = (
@@ -89,18 +92,18 @@ LABEL_METRICS = (
 
 
 class ShownMetric(NamedTuple):
-    """A metric that has a meaning for some mail, as it is written."""
+    """A metric as text."""
 
     name: str
     value: str
-    low: str  # and `high`: the ends of its interval
+    low: str  # start and end of its interval
     high: str
     meaning: str
 
 
-def shown_metrics(figures: Mapping[str, Any]) -> Iterator[ShownMetric]:
-    """Write the metrics that have a meaning for this mail, with their intervals."""
-    ham = not_spam(list(figures["labels"]))
+def shown_metrics(figures: Mapping[str, Any], named: Callable[[str], str] = str) -> Iterator[ShownMetric]:
+    """Write the metrics that can be measured on this mail, with their intervals; `named` names a label."""
+    ham = named(not_spam(list(figures["labels"])))
     for metric in METRICS:
         value = metric.find_in(figures)
         if value is not None:
@@ -140,7 +143,7 @@ def measure(
         "confusion": dict(zip(labels, rows, strict=True)),
         "unsure": {name: row[UNSURE] for name, row in zip(labels, rows, strict=True)},
         "intervals": map_estimates(estimates, lambda estimate: estimate.interval),
-        "imbalance": imbalance(labels, outcome.counts.sum(axis=1)),
+        "imbalance": imbalance(dict(zip(labels, outcome.counts.sum(axis=1).tolist(), strict=True))),
     }
 
 
@@ -163,23 +166,24 @@ def label_estimates(labels: Sequence[str], counts: Array) -> dict[str, Any]:
 
 
 def map_estimates(estimates: Mapping[str, Any], pick: Callable[[Estimate], Any]) -> dict[str, Any]:
-    """Copy a tree of estimates with a part of each: its value, or its interval."""
+    """Copy nested estimates, keeping one part of each: its value, or its interval."""
     return {
         name: map_estimates(each, pick) if isinstance(each, dict) else pick(each) if each else None
         for name, each in estimates.items()
     }
 
 
-def imbalance(labels: Sequence[str], support: Array) -> str | None:
-    """A warning where most messages are of one label; None where not."""
-    messages, most = int(support.sum()), int(support.max(initial=0))
-    if len(labels) < 2 or most < IMBALANCED * messages or not messages:
+def imbalance(supports: Mapping[str, int], named: Callable[[str], str] = str) -> str | None:
+    """Return a warning if most messages have one label, else None."""
+    messages, label = sum(supports.values()), max(supports, key=lambda name: supports[name])
+    most, name = supports[label], named(label)
+    if len(supports) < 2 or most < IMBALANCED * messages or not messages:
         return None
-    name = labels[int(support.argmax())]
     if most == messages:
         return f"All messages are {name}: the figures say nothing about other mail."
     percent = min(round(100 * most / messages), 99)
-    look = "ham lost and spam missed" if SPAM in labels else "the recall of each label"
+    ham = named(not_spam(list(supports)))
+    look = f"{ham} lost and spam missed" if SPAM in supports else "the recall of each label"
     return (
         f"{percent} % of the messages are {name}: always answering {name} would be right as often, "
         f"so accuracy says little. Look at {look}."

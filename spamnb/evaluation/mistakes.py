@@ -1,4 +1,4 @@
-"""Show the worst mistakes of an evaluation and their evidence: so mislabelled mail is found."""
+"""The worst mistakes of an evaluation and their evidence, which helps to find mislabelled mail."""
 
 from collections.abc import Sequence
 
@@ -21,32 +21,36 @@ EVIDENCE_SHOWN = 8  # tokens of a mistake
 
 
 def worst_mistakes(judged: JudgedMessages, most: int) -> list[int]:
-    """The indices of the messages judged wrong, not merely unsure, the surest verdicts first."""
+    """Return the indices of messages that got a wrong label, surest first; unsure is not wrong."""
     wrong = np.flatnonzero((judged.verdict != judged.truth) & (judged.verdict != UNDECIDED))
     sure = judged.probability[wrong, judged.verdict[wrong]]
     distance = np.abs(judged.score[wrong]) if SPAM in judged.labels else sure
     return wrong[np.lexsort((wrong, -distance, -sure.round(3)))][:most].tolist()
 
 
-def by_folds(judged: JudgedMessages, folds: CrossValidation, settings: Settings, most: int) -> list[Mistake]:
-    """Mistakes of a cross-validation, with the evidence of the folds that judged them."""
-    tokenizer = Tokenizer(settings)
+def by_folds(judged: JudgedMessages, work: CrossValidation, settings: Settings, most: int) -> list[Mistake]:
+    """Find the worst mistakes of a cross-validation, with the evidence of the folds that judged them."""
     chosen = worst_mistakes(judged, most)
     raw = dict(zip(chosen, raw_messages(judged, chosen), strict=True))
     found = {}
-    for fold in {int(folds.assigned[message]) for message in chosen}:
-        with folds.table_without(fold) as table:
-            classifier = Classifier(table, folds.view)
+
+    def explain(fold: int) -> None:
+        tokenizer = Tokenizer(settings)
+        with work.table_without(fold) as table:
+            classifier = Classifier(table, work.view)
             for message in chosen:
-                if folds.assigned[message] == fold:
+                if work.assigned[message] == fold:
                     parsed = read(raw[message])
                     features = tokenizer.features(parsed, numbers=False)
                     found[message] = _mistake(judged, message, parsed, features, classifier.score(features))
+
+    for _ in work.for_each(explain, dict.fromkeys(work.assigned[chosen].tolist())):
+        pass
     return [found[message] for message in chosen]
 
 
 def by_model(judged: JudgedMessages, model: Model, most: int) -> list[Mistake]:
-    """Mistakes of a model, with its evidence."""
+    """Find the worst mistakes of a model, with its evidence."""
     chosen = worst_mistakes(judged, most)
     found = []
     for message, raw in zip(chosen, raw_messages(judged, chosen), strict=True):
@@ -57,7 +61,7 @@ def by_model(judged: JudgedMessages, model: Model, most: int) -> list[Mistake]:
 
 
 def raw_messages(judged: JudgedMessages, chosen: Sequence[int]) -> list[bytes]:
-    """Read messages from their mailboxes, each mailbox once; a message that is gone is empty."""
+    """Read messages from their mailboxes, each mailbox once; a message that is no longer there is empty."""
     wanted = {judged.names[message]: message for message in chosen}
     raw: dict[int, bytes] = {}
     for path in dict.fromkeys(path for path, _ in wanted):

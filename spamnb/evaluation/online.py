@@ -1,4 +1,4 @@
-"""`spamnb evaluate --online`: judge each message by what was learned before it, as in the TREC spam track."""
+"""`spamnb evaluate --online`: judge each message by those before it, as in the TREC spam track."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from spamnb.bayes.verdict import Calibration, Cutoffs, verdict_of
 from spamnb.core.native import FeatureScorer
 from spamnb.evaluation.intervals import auc_loss
 from spamnb.evaluation.results import CurvePoint, JudgedMessages
-from spamnb.evaluation.scores import ScoreColumns
+from spamnb.evaluation.scores import row_scores
 from spamnb.labels import SPAM
 from spamnb.model import DEFAULT_VIEW
 from spamnb.reading.dates import timestamp
 
 if TYPE_CHECKING:
     from spamnb.arrays import Array
-    from spamnb.bayes.verdict import Score, Verdict
+    from spamnb.bayes.verdict import Verdict
     from spamnb.bayes.view import View
     from spamnb.evaluation.corpus import Corpus
 
-GROWTH = 1.1  # cutoffs are chosen anew when there are a tenth more scores
-# Cutoffs rest on this share of the scores, the last: a filter that had learned less gave other scores.
-LATEST, FEWEST_SCORES = 0.5, 50  # of each label
+GROWTH = 1.1  # cutoffs are chosen again when there are a tenth more scores
+# Cutoffs rest on the latest scores, this share of them: a filter that had learned less gave other scores.
+LATEST, MIN_SCORES = 0.5, 50  # of each label
 CURVE_POINTS = 100
 RECENT = 200  # messages that the recent error of a point is taken over
 
 
 def in_time_order(corpus: Corpus) -> Array:
-    """The indices of the messages by Date; messages of the same date are in the order of reading.
+    """Return the indices of the messages by date; messages of the same date stay in the order of reading.
 
-    A message without a date has that of the dated message of its label read before it, or else of the next.
-    Messages of a label without any date are spread evenly over the time of the others.
+    A message without a date gets the date of the message of its label read before it, or else of the next one
+    that has a date. If no message of a label has a date, they are spread evenly over the time of the others.
     """
     dates = np.array([np.nan if (when := timestamp(date)) is None else when for date in corpus.rows.dates])
     known = dates[~np.isnan(dates)]
@@ -54,11 +54,15 @@ def in_time_order(corpus: Corpus) -> Array:
 def judge_online(
     corpus: Corpus, order: Array, view: View | None = None
 ) -> tuple[JudgedMessages, list[CurvePoint]]:
-    """Judge messages in order, each learned after its verdict; returns the verdicts and a learning curve."""
+    """Judge messages in order, each by those before it; return the verdicts and a learning curve.
+
+    The corpus must have been read without counts: its table learns the messages.
+    """
     labels, view = corpus.labels, view or DEFAULT_VIEW
     truth, rule = corpus.truth[order], DecisionRule(labels, view)
+    scorer = FeatureScorer(Likelihood(corpus.table, view), corpus.table)
     verdicts: list[Verdict] = []
-    for score, label_index in zip(online_scores(corpus, order, view), truth.tolist(), strict=True):
+    for score, label_index in zip(row_scores(scorer, corpus.rows, order, truth), truth.tolist(), strict=True):
         verdict = verdict_of(score, rule.cutoffs, rule.calibration)
         rule.note(label_index, verdict.score, score.lead_among_others(labels[label_index]))
         verdicts.append(verdict)
@@ -67,20 +71,11 @@ def judge_online(
     return judged, learning_curve(judged)
 
 
-def online_scores(corpus: Corpus, order: Array, view: View) -> list[Score]:
-    """Score messages in order, each by those before it: what is learned does not depend on verdicts."""
-    table = corpus.table.copy(has_counts=False)
-    scorer = FeatureScorer(Likelihood(table, view), table)
-    found = ScoreColumns(len(order), len(corpus.labels))
-    scorer.score_online(corpus.rows, order, corpus.truth[order], found.joints, found.parts)
-    return found.scores(scorer)
-
-
 class DecisionRule:
-    """Decide on a score by cutoffs and calibration, which are set from the scores before it as training does.
+    """Cutoffs and calibration for the next score, chosen by the scores before it as training chooses them.
 
     Each score was taken before its message was learned, so no message needs to be left out of the counts.
-    A textbook's view has neither, nor have labels without spam: there the likeliest label wins.
+    Without cutoffs, as by a textbook's view or without a label "spam", the likeliest label wins.
     """
 
     def __init__(self, labels: tuple[str, ...], view: View) -> None:
@@ -91,11 +86,11 @@ class DecisionRule:
         self.calibration = Calibration() if by_score else None
         self.truth: list[int] = []
         self.scores: list[float] = []
-        self.leads: list[float] = []  # of labels but spam
-        self.due = 1.0  # the number of scores at which cutoffs are set next
+        self.leads: list[float] = []  # of mail other than spam: how far its label was ahead
+        self.due = 1.0  # the number of scores at which cutoffs are chosen next
 
     def note(self, truth: int, score: float, lead: float) -> None:
-        """Add a score, its true label and how far that was ahead; set cutoffs anew when enough are new."""
+        """Add a score, its true label and how far that was ahead; choose cutoffs again if many are new."""
         if self.cutoffs is None:
             return
         self.truth.append(truth)
@@ -119,13 +114,13 @@ class DecisionRule:
 
 
 def latest(scores: Array) -> tuple[Array, int]:
-    """Return the last scores, in order, and how many there were before."""
-    count = max(FEWEST_SCORES, round(LATEST * len(scores)))
+    """Return the latest scores, sorted, and how many there were before them."""
+    count = max(MIN_SCORES, round(LATEST * len(scores)))
     return np.sort(scores[-count:]), len(scores[:-count])
 
 
 def learning_curve(judged: JudgedMessages) -> list[CurvePoint]:
-    """Measure the figures at points evenly spread over the messages, None where nothing can be measured."""
+    """Measure the figures at evenly spread points; None where there is nothing to measure."""
     messages = len(judged.truth)
     spam = judged.labels.index(SPAM) if SPAM in judged.labels else None
     is_spam, called_spam = judged.truth == spam, judged.verdict == spam

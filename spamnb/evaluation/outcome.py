@@ -1,4 +1,4 @@
-"""What a filter made of labelled messages, and the figures and curves that come of it."""
+"""Figures and curves of verdicts on labelled messages."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from spamnb.bayes.cutoffs import has_spam
 from spamnb.evaluation.intervals import Estimate, auc_loss, share, without_interval
 from spamnb.labels import SPAM, sorted_into
 
-HAM_LOSSES = {"0.1": 1, "0.5": 5, "1.0": 10}  # percent: ham in a thousand, a whole number to divide exactly
-BIN_COUNT = 15  # ranges of probabilities that calibration is measured in
-ROC_POINTS = 2000  # more than a screen has dots
+HAM_LOSSES = {"0.1": 1, "0.5": 5, "1.0": 10}  # percent: ham per thousand, a whole number to divide exactly
+BIN_COUNT = 15  # ranges of probabilities in which calibration is measured
+ROC_POINTS = 2000  # more than the dots of a screen
 
 
 class Outcome:
@@ -46,7 +46,6 @@ class Outcome:
             others = np.delete(self.counts, spam, axis=0)
             self.sorts = bool(into)
             self.wrongly_sorted = int(others[:, into].sum() - self.counts[into, into].sum())
-        # How far probabilities are from what came true.
         self.off = calibration_error(labels, truth, probability) if self.messages else None
 
     def accuracy(self) -> Estimate | None:
@@ -59,14 +58,14 @@ class Outcome:
         return share(self.spam - self.caught - self.unsure_spam, self.spam)
 
     def misfiled(self) -> Estimate | None:
-        """Share of the mail but spam that was sorted under a wrong label; to be called ham is no such one."""
+        """Share of the mail other than spam that got a wrong label; "ham" is never a wrong one."""
         return share(self.wrongly_sorted, self.ham) if self.sorts else None
 
     def left_unsure(self) -> Estimate | None:
         return share(int(self.counts[:, -1].sum()), self.messages)
 
     def misranked(self) -> Estimate | None:
-        """1 - AUC: the share of pairs of a ham and a spam that are ranked the wrong way round."""
+        """1 - AUC: the share of pairs of a ham and a spam that are in the wrong order."""
         return None if self.score is None else auc_loss(self.is_spam, self.score)
 
     def spam_missed_at(self, loss: str) -> Estimate | None:
@@ -82,7 +81,7 @@ class Outcome:
 
 
 def calibration_error(labels: Sequence[str], truth: Array, probability: Array) -> float:
-    """The expected calibration error: how far off each bin is on average, by its share of the messages."""
+    """Return the expected calibration error: the mean error of the bins, weighted by their messages."""
     if has_spam(labels):
         spam = labels.index(SPAM)
         forecast, came_true = probability[:, spam], truth == spam
@@ -93,9 +92,10 @@ def calibration_error(labels: Sequence[str], truth: Array, probability: Array) -
 
 
 def roc(is_spam: Array, score: Array) -> tuple[Array, Array]:
-    """Ham lost and spam missed in percent as the cutoff falls from above all scores to below them.
+    """Return ham lost and spam missed, in percent, as the cutoff falls from above all scores to below them.
 
-    The corners of the curve, thinned to ROC_POINTS evenly on logarithmic axes; none without ham or spam.
+    These are the corners of the curve, at most ROC_POINTS, evenly spread on logarithmic axes; empty without
+    ham or spam.
     """
     levels, level = np.unique(score, return_inverse=True)
     lost = counts_above(level[~is_spam], len(levels))

@@ -30,7 +30,7 @@ class JudgedMessages:
     probability: Array  # [message, label]
     names: list[tuple[str, int | None]]  # path, and number in an mbox
     unreadable: list[Unreadable]
-    cutoffs: tuple[float, float] | None = None  # ham's and spam's, means over folds; None if there are none
+    cutoffs: tuple[float, float] | None = None  # of ham and spam, means over folds; None without cutoffs
 
     @classmethod
     def of(
@@ -72,7 +72,7 @@ class Mistake:
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """Figures of an online evaluation up to a message, and the errors among the last ones before it."""
+    """Figures of an online evaluation up to a message, and the errors among the latest messages."""
 
     messages: int
     one_minus_auc_percent: float | None
@@ -90,13 +90,13 @@ class Evaluation:
     metrics: dict[str, Any]  # Metrics.as_map() and more, JSON-ready
     mistakes: list[Mistake]
     duplicates: int
-    telling: Callable[[], dict[str, list[TellingToken]]]  # which only a page needs
+    telling: Callable[[], dict[str, list[TellingToken]]]  # only a page needs it
     curve: list[CurvePoint]
     learned: int | None = None  # messages left out because the model has learned them; None without a model
 
     @property
     def learned_note(self) -> str | None:
-        """Say what was left out to keep the figures honest."""
+        """Say how many messages were left out because the model has learned them."""
         if not self.learned:
             return None
         return f"left out, because the model has already learned them: {counted(self.learned, 'message')}"

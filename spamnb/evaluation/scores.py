@@ -13,22 +13,16 @@ if TYPE_CHECKING:
     from spamnb.core.native import FeatureScorer, MessageRows
 
 
-class ScoreColumns:
-    """Log-joints of messages [message, label], and what body and head add to them [message, part, label]."""
-
-    def __init__(self, messages: int, label_count: int) -> None:
-        self.joints = np.empty((messages, label_count))
-        self.parts = np.empty((messages, 2, label_count))
-
-    def scores(self, scorer: FeatureScorer) -> list[Score]:
-        """Return the scores of the messages; where weights are summed, no part has its own."""
-        labels, is_averaged = scorer.likelihood.labels, scorer.likelihood.view.damping is not None
-        columns = zip(self.joints.tolist(), self.parts.tolist(), strict=True)
-        return [Score(labels, joint, [], parts if is_averaged else ()) for joint, parts in columns]
-
-
-def row_scores(scorer: FeatureScorer, rows: MessageRows, messages: Array) -> list[Score]:
-    """Score some messages."""
-    found = ScoreColumns(len(messages), scorer.counts.label_count)
-    scorer.score_rows(rows, messages, found.joints, found.parts)
-    return found.scores(scorer)
+def row_scores(
+    scorer: FeatureScorer, rows: MessageRows, messages: Array, learned_as: Array | None = None
+) -> list[Score]:
+    """Score some messages; with the indices of their labels, learn each after it was scored."""
+    labels = scorer.likelihood.labels
+    joints, parts = np.empty((len(messages), len(labels))), np.empty((len(messages), 2, len(labels)))
+    if learned_as is None:
+        scorer.score_rows(rows, messages, joints, parts)
+    else:
+        scorer.score_online(rows, messages, learned_as, joints, parts)
+    is_averaged = scorer.likelihood.view.damping is not None  # else no part has a score of its own
+    columns = zip(joints.tolist(), parts.tolist(), strict=True)
+    return [Score(labels, joint, [], of_parts if is_averaged else ()) for joint, of_parts in columns]

@@ -10,7 +10,7 @@ from spamnb.bayes.view import View
 from spamnb.evaluation.candidates import parse_candidate
 from spamnb.evaluation.compare import ComparedCandidate, beats_first, corrected
 from spamnb.evaluation.corpus import Corpus
-from spamnb.evaluation.folds import CrossValidation, Folds, cross_validate
+from spamnb.evaluation.folds import CrossValidation, assign_folds
 from spamnb.model import DEFAULT_VIEW, Model
 from spamnb.reading.settings import Settings
 from spamnb.training.batches import MailToRead
@@ -48,8 +48,8 @@ def corpus_of(mail, settings=None):
 def test_folds_are_separate_trainings(mail, view):
     """Every score, probability and verdict is that of a model trained on the other folds alone."""
     corpus = corpus_of(mail)
-    assigned = Folds(3, seed=7).assign(corpus)
-    judged = cross_validate(CrossValidation(corpus, assigned, view))
+    assigned = assign_folds(corpus, 3, seed=7)
+    judged = CrossValidation(corpus, assigned, view).judge()
     for fold in range(3):
         others = [corpus.names[n][0] for n in np.flatnonzero(assigned != fold)]
         path = str(mail / f"model{fold}")
@@ -67,7 +67,7 @@ def test_folds_are_separate_trainings(mail, view):
 
 def test_folds_are_stratified_and_seeded(mail):
     corpus = corpus_of(mail)
-    first, again, other = (Folds(5, seed).assign(corpus) for seed in (1, 1, 2))
+    first, again, other = (assign_folds(corpus, 5, seed) for seed in (1, 1, 2))
     assert (first == again).all()
     assert (first != other).any()
     for label in (0, 1):

@@ -30,7 +30,7 @@ def corpus_of(tmp_path):
             for number, text in enumerate(messages):
                 (tmp_path / label / f"{number:04}").write_text(text)
         sources = {label: [str(tmp_path / label)] for label in mail}
-        return Corpus.of(list(mail), LocalPool(1).batches(MailToRead(sources, Settings())))
+        return Corpus.of(list(mail), LocalPool(1).batches(MailToRead(sources, Settings())), is_counted=False)
 
     return make
 
