@@ -1,6 +1,6 @@
-"""Check a model as a whole, with its journal: `spamnb check`.
+"""Check a whole model and its journal: `spamnb check`.
 
-Columns are read in blocks, as all that may be large. What is wrong is noted, and the others checked, too.
+Columns may be large and are read in blocks. After damage in one column, the others are still checked.
 """
 
 import os
@@ -23,7 +23,7 @@ SUMS = "presences", "occurrences", "pair_presences", "vocabulary", "pair_vocabul
 
 @dataclass
 class CheckReport:
-    """Facts on a model file and its journal, and what is damaged."""
+    """Facts about a model file and its journal, and their damage."""
 
     path: str
     size: int = 0
@@ -33,19 +33,19 @@ class CheckReport:
     messages: int = 0  # in the file
     journal: int = 0  # messages in the journal
     journal_size: int = 0
-    aside: str | None = None  # the path of a damaged journal that was put aside
+    aside: str | None = None  # path of an earlier, damaged journal
     damage: list[str] = field(default_factory=list)
 
 
 class UnrepairedModel(StoredModel):
-    """A model whose journal is not repaired: the report says what is damaged."""
+    """A model that is opened without repairing its journal, so that damage can be reported."""
 
     def _mend_journal(self, journal: Journal) -> None:
         pass
 
 
 def check(path: str, progress: Callable[[int, int], object] = lambda _size, _entries: None) -> CheckReport:
-    """Check a model; `progress` gets the bytes and the entries of each piece that was read."""
+    """Check a model; call `progress` with the bytes and entries of each piece that was read."""
     if os.path.isdir(path):
         raise NoInput(f"{path}: a folder; name the model file in it with --model")
     aside = f"{path}.journal{DAMAGED_SUFFIX}"
@@ -76,7 +76,7 @@ def check(path: str, progress: Callable[[int, int], object] = lambda _size, _ent
 
 
 def journal_damage(journal: Journal) -> Iterator[str]:
-    """Say where a journal is damaged, and between which days that part was written."""
+    """Report where a journal is damaged, and between which days that part was written."""
     for start, end in journal.damaged:
         before = [f" from {day_text(entry.day)}" for entry in journal.records if entry.end <= start][-1:]
         after = [f" to {day_text(entry.day)}" for entry in journal.records if entry.end > start][:1]
@@ -86,7 +86,7 @@ def journal_damage(journal: Journal) -> Iterator[str]:
 
 
 def column_damage(stored: StoredModel, progress: Callable[[int, int], object]) -> Iterator[str]:
-    """Read all columns, and say which of them are not as their checksums want them."""
+    """Read all columns and report those that do not match their checksums."""
     for name, column in stored.columns.items():
         try:
             prefix = pack(name) + BIN + column.size.to_bytes(4, "big")
@@ -101,7 +101,7 @@ def column_damage(stored: StoredModel, progress: Callable[[int, int], object]) -
 
 
 def check_sums(stored: StoredModel, progress: Callable[[int, int], object]) -> None:
-    """Read all entries, and raise an error if they are not in order, or the head has other sums of them."""
+    """Read all entries; raise an error if they are out of order, or if the head has other sums."""
     labels = list(range(len(stored.labels)))
     sums = BlockWriter(len(labels))
     for entries in Merger(len(labels), [(stored.file_counts, 1, labels)]):

@@ -1,4 +1,4 @@
-"""The two labels that a verdict lies between, and the evidence that tells them apart."""
+"""The two labels between which a verdict decides, and the evidence that separates them."""
 
 from spamnb.labels import SPAM
 
@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 
 
 def compared_labels(score: "Score", label: str, other: str | None = None) -> tuple[int, int]:
-    """The indices of the two labels whose evidence is compared: the one explained, and the one it leads.
+    """Return the indices of the two labels to compare: the one ahead, then the one behind.
 
-    These are a verdict and the best other label, unless `other` is known; spam comes first.
+    These are a verdict and the best other label, or `other`; if one of them is spam, it comes first.
     """
     labels, joint = score.labels, score.joint
     if len(labels) == 1:
@@ -24,11 +24,11 @@ def compared_labels(score: "Score", label: str, other: str | None = None) -> tup
 
 
 def evidence_between(score: "Score", toward: int, against: int) -> "Sequence[Evidence]":
-    """The evidence that tells two labels apart."""
+    """Return the evidence that separates two labels."""
     is_about_spam = SPAM in (score.labels[toward], score.labels[against])
     return score.evidence if is_about_spam or not score.other_evidence else score.other_evidence
 
 
 def difference(values: "Sequence[float]", toward: int, against: int) -> float:
-    """How much more of a value one label has than another; 0 where both are infinite."""
+    """Return the difference of two labels' values; 0 if both are the same infinity."""
     return 0.0 if values[toward] == values[against] else values[toward] - values[against]

@@ -1,17 +1,17 @@
 """Explain a verdict as a sum that can be checked by hand.
 
-Of two labels, one spam, the score is how far spam is ahead. Of more, what is explained is how far the verdict
-is ahead of the runner-up; if one of them is spam, how far that is ahead. The lead is a sum over the evidence:
+With two labels, one of them spam, the score is how far spam is ahead. With more, the lead of the verdict over
+the second label is explained or, if one of the two is spam, the lead of spam. This lead is a sum:
 
     lead = prior + absent words + Σ adds,   adds = weight · times      (the textbooks' models)
-                                            adds = weight / divisor    (where the mean is taken)
+                                            adds = weight / divisor    (where means are taken)
 
-Where few words and pairs are evidence, a lead of spam, and all that adds to it, is shrunk by `trust_in_lead`.
+If few words and pairs are evidence, `trust_in_lead` reduces a lead of spam and everything that adds to it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -38,12 +38,12 @@ from spamnb.reading.envelope import envelope_of
 if TYPE_CHECKING:
     from spamnb.store.counts import Row
 
-LABELS_LISTED = 12
-MOST_COLUMNS = 4  # labels up to which each has a column in a table
+MAX_LISTED = 12  # labels
+MAX_COLUMNS = 4  # with more labels, a table has columns only for the two compared
 
 
 class WeakToken(NamedTuple):
-    """A known token that tells the labels too little apart to count."""
+    """A known token that is too weak to count."""
 
     token: str
     row: Row
@@ -51,7 +51,7 @@ class WeakToken(NamedTuple):
 
 
 class IgnoredKind(NamedTuple):
-    """A kind of evidence that did not count: its name, why, how many there are, and examples."""
+    """A kind of evidence that did not count: its name, the reason, how many there are, and examples."""
 
     name: str
     why: str
@@ -60,21 +60,21 @@ class IgnoredKind(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """A verdict, the evidence that made it, and what was left out or would change it."""
+    """A verdict, the evidence for it, and what was ignored."""
 
     model: Model
     message: Message
     features: FeatureSet
     verdict: Verdict
-    toward: int  # index of the label whose lead is explained
-    against: int  # index of the label that it leads
+    toward: int  # index of the label that is ahead
+    against: int  # index of the label that is behind
     joint: Sequence[float]  # per label; the lead is the difference of two
     lead: float
     prior: float
-    absent: float  # added by Bernoulli's words that the message does not have
+    absent: float  # what absent words add, by Bernoulli's model
     part_sums: list[PartSum]
     reasons: list[Reason]  # strongest first
-    unknown: list[str]  # tokens that no learned message has
+    unknown: list[str]  # tokens in no learned message
     weak_rows: dict[str, Row]
     ignored_pairs: int  # pairs of neighbours that are unknown or weak
     sentence: str  # why, in plain words
@@ -82,39 +82,39 @@ class Explanation(NamedTuple):
 
     @property
     def sides(self) -> tuple[str, str]:
-        """What a negative sum speaks for, and what a positive one: two labels, or all others and spam."""
+        """Names for the meaning of a negative and of a positive sum: two labels, or "not spam" and spam."""
         against, toward = self.compared
-        is_spam_apart = self.model.classifier.spam_apart >= 0  # held against all other labels together
+        is_spam_apart = self.model.classifier.spam_apart >= 0  # compared with all other labels together
         return not_spam(self.model.labels) if self.is_about_spam and is_spam_apart else against, toward
 
     @property
     def compared(self) -> tuple[str, str]:
-        """The two labels compared, the second one ahead by `lead`."""
+        """The two labels compared; the second one is ahead by `lead`."""
         return self.model.labels[self.against], self.model.labels[self.toward]
 
     @property
     def column_labels(self) -> Sequence[str]:
-        """The labels whose counts a table shows: all, or the two compared where there are many."""
-        return self.model.labels if len(self.model.labels) <= MOST_COLUMNS else self.compared
+        """The labels whose counts a table shows: all or, if they are many, the two compared."""
+        return self.model.labels if len(self.model.labels) <= MAX_COLUMNS else self.compared
 
     @property
     def ranked_label(self) -> str:
-        """The label that score and probability are of."""
+        """The label to which score and probability belong."""
         return SPAM if SPAM in self.model.labels else self.verdict.label
 
     @property
     def cutoffs(self) -> Cutoffs | None:
-        """The cutoffs that decide; None where the likeliest label wins."""
+        """The cutoffs that decide; None if the likeliest label wins."""
         return self.model.cutoffs if has_spam(self.model.labels) else None
 
     @property
     def is_about_spam(self) -> bool:
-        """Whether the evidence is for or against spam, and not for one of several other labels."""
+        """Whether the evidence is for or against spam, rather than for one of several other labels."""
         return SPAM in self.compared
 
     @property
     def is_finite(self) -> bool:
-        """Whether the sum can be added up: counts of zero without smoothing make it infinite."""
+        """Whether the sum is finite; without smoothing, counts of zero make it infinite."""
         sums = (self.joint[self.toward], self.joint[self.against], self.prior, self.absent)
         return all(map(isfinite, sums)) and all(isfinite(part.adds) for part in self.part_sums)
 
@@ -130,7 +130,7 @@ class Explanation(NamedTuple):
         return sorted(weak, key=lambda token: -abs(token.weight))
 
     def ignored(self, most: int) -> list[IgnoredKind]:
-        """What did not count, by kind, as far as there is some; of each kind at most so many examples."""
+        """Return what did not count, by kind, each with at most so many examples."""
         weak = [f"{token.token} {token.weight:+.2f}" for token in self.weak[:most]]
         least = f"less than {self.model.view.least_evidence:g} nats"
         kinds = (
@@ -140,20 +140,18 @@ class Explanation(NamedTuple):
         )
         return [kind._replace(examples=kind.examples[:most]) for kind in kinds if kind.total]
 
-    @property
-    def rule(self) -> str:
-        """The rule by which the score became this verdict."""
+    def rule(self, named: Callable[[str], str] = str) -> str:
+        """Say by which rule the score became this verdict; `named` says what to call a label."""
         if self.verdict.reason:
             return f"decided by its sender, not by the score: {printable(self.verdict.reason)}"
         if self.cutoffs is None:
-            shares = sorted(self.verdict.probabilities.items(), key=lambda item: -item[1])[:LABELS_LISTED]
-            return "the likeliest label: " + ", ".join(f"{label} {share:.4f}" for label, share in shares)
+            shares = sorted(self.verdict.probabilities.items(), key=lambda item: -item[1])[:MAX_LISTED]
+            return "the likeliest label: " + ", ".join(f"{named(name)} {share:.4f}" for name, share in shares)
         limits, margin = self.cutoffs, self.cutoffs.margin
         if not isfinite(limits.spam):
             return "too little mail learned for cutoffs: everything is unsure"
-        rules = [
-            f"cutoffs: {not_spam(self.model.labels)} up to {limits.ham:.4f}, spam from {limits.spam:.4f} on"
-        ]
+        ham = named(not_spam(self.model.labels))
+        rules = [f"cutoffs: {ham} up to {limits.ham:.4f}, spam from {limits.spam:.4f} on"]
         if len(self.model.labels) > 2:
             rules.append(f"of other labels, one that is ahead by {margin:.4f}")
         if self.model.classifier.is_corrected:
@@ -165,7 +163,7 @@ class Explanation(NamedTuple):
         return "; ".join(rules)
 
     def as_map(self, path: str) -> dict[str, Any]:
-        """The explanation of the message at a path as plain values, for programs."""
+        """Return the explanation of the message at a path as plain values, for JSON."""
         return {
             "path": path,
             **self.verdict.as_map(),
@@ -204,7 +202,7 @@ class Explanation(NamedTuple):
         }
 
     def _base_map(self, row: Row) -> dict[str, Any]:
-        """In how many messages of a base a token is, if there is one."""
+        """Return how many messages of the base have a token, if the model has a base."""
         return {"base_messages": self._counts_map(row)["messages"]} if self.model.base else {}
 
     def _counts_map(self, row: Row) -> dict[str, Any]:
@@ -215,7 +213,7 @@ class Explanation(NamedTuple):
         }
 
     def by_place(self) -> dict[str, list[Reason]]:
-        """The reasons of each place, places in the order of a message."""
+        """Return the reasons by place, in the order of a message."""
         places: dict[str, list[Reason]] = {name: [] for name in PLACES}
         for reason in self.reasons:
             places[reason.where].append(reason)
@@ -223,7 +221,7 @@ class Explanation(NamedTuple):
 
 
 def explain(model: Model, raw: bytes, configuration: Configuration | None = None) -> Explanation:
-    """Explain the verdict of a model on a message, or of a list of senders, where there is one."""
+    """Explain the verdict of a model on a message; lists of senders in the configuration may override it."""
     message = read(raw)
     features = model.tokenizer.features(message)
     classifier, view = model.classifier, model.view
@@ -238,7 +236,7 @@ def explain(model: Model, raw: bytes, configuration: Configuration | None = None
         configuration.decide(verdict, envelope_of(message), model.stored)
     in_words = why_in_words(model, message, features, score, verdict)
     words = evidence_between(score, toward, against)
-    tell_layers_apart(model, words)
+    separate_layers(model, words)
     numbers = words[:0]
     if view.numbers:
         measured = len(classifier.numeric_evidence(features.numbers))
@@ -283,13 +281,13 @@ def explain(model: Model, raw: bytes, configuration: Configuration | None = None
     )
 
 
-def tell_layers_apart(model: Model, words: Sequence[Evidence]) -> None:
-    """Give each word the counts of the model's own mail, and those of its base, in place of their sum."""
+def separate_layers(model: Model, words: Sequence[Evidence]) -> None:
+    """Replace the counts of each word, sums of model and base, by separate ones."""
     if model.base is None:
         return
     features = [int(item.feature) for item in words]
     own, beneath = (layer.counts.lookup(features) for layer in (model.stored, model.base))
     for item in words:
-        size, nothing = len(item.row), (0,) * len(item.row)  # that of a pair has no occurrences
+        size, nothing = len(item.row), (0,) * len(item.row)  # the row of a pair has no occurrences
         item.row = own.get(int(item.feature), nothing)[:size]
         item.base_row = beneath.get(int(item.feature), nothing)[:size]

@@ -1,7 +1,7 @@
-"""Mark the text of a message, as a reader sees it, with the tokens that each piece became.
+"""Mark each piece of a message's visible text with the tokens that it became.
 
-The tokenizer keeps no positions, so the text is cut once more: at spaces, and between them at what separates
-words in ASCII. Each piece is then given to the tokenizer's own rules.
+The tokenizer keeps no positions, so the text is cut again: at spaces, and between them at ASCII characters
+that separate words. Then the tokenizer's own rules are applied to each piece.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from spamnb.inspection.reason import Reason
 from spamnb.reading.settings import Words
 
 SHOWN_HEADERS = ("from", "to", "cc", "reply-to", "subject", "date")  # as mail readers show them
-LONGEST_NAME = 40  # characters of a charset that a message declares
-LONGEST_HEADER = 2000  # characters; what is longer is cut
-INDENT = 8  # spaces in a row that are kept
+MAX_NAME = 40  # characters of a charset that a message declares
+MAX_HEADER = 2000  # characters; longer headers are cut
+MAX_INDENT = 8  # spaces in a row
 
-_GAPS = re.compile(r"\s+")  # of HTML, also lines of nothing but no-break spaces
+_GAPS = re.compile(r"\s+")  # also lines with only no-break spaces, as in HTML
 _SPACES = re.compile(r"(\s+)", re.ASCII)  # other spaces are left to the tokenizer
 _WORD = re.compile(r"([0-9A-Za-z'$!_\x80-\U0010ffff-]+)")
 
 
 class MarkedPiece(NamedTuple):
-    """A piece of text, and the tokens of interest that it became or is part of."""
+    """A piece of text, and the wanted tokens that it became or belongs to."""
 
     text: str
     tokens: tuple[str, ...]
@@ -49,11 +49,11 @@ class Section(NamedTuple):
     title: MarkedPiece
     is_header: bool
     pieces: list[MarkedPiece]
-    note: str = ""  # how a text was read, if not as declared
+    note: str = ""  # how a text was read, if not as the message declares
 
 
 class TextPiece(NamedTuple):
-    """A piece of text, its words, and other tokens made of it."""
+    """A piece of text, its words, and its other tokens."""
 
     text: str
     words: list[str]
@@ -61,7 +61,7 @@ class TextPiece(NamedTuple):
 
 
 class Wanted:
-    """Tokens of interest, and those stretches of grams that cover words of one part of a message."""
+    """Tokens to be marked in one part of a message, and stretches of grams by the words they cover."""
 
     def __init__(self, reasons: Mapping[str, Reason], part: int) -> None:
         self.tokens = reasons
@@ -72,7 +72,7 @@ class Wanted:
                     self.covering.setdefault(word, []).append(reason.token)
 
     def of(self, piece: TextPiece) -> Iterator[str]:
-        """Yield what is of interest in a piece of text."""
+        """Yield the wanted tokens and stretches of a piece of text."""
         yield from (token for token in (*piece.words, *piece.others) if token in self.tokens)
         for word in {piece.text, *piece.words}:
             yield from self.covering.get(word, ())
@@ -81,9 +81,9 @@ class Wanted:
 def marked_sections(
     message: Message, tokenizer: Tokenizer, reasons: Mapping[str, Reason], most: int
 ) -> Iterator[Section]:
-    """Mark the headers that mail readers show, the texts, then the other headers; `most` characters of text.
+    """Mark the headers that mail readers show, at most `most` characters of text, then the other headers.
 
-    `reasons` are the tokens of interest, and stretches of grams by the words they cover.
+    `reasons` are the tokens and stretches of grams to be marked.
     """
     wanted, in_head = Wanted(reasons, BODY), Wanted(reasons, HEAD)
     words = tokenizer.words
@@ -121,7 +121,7 @@ def marked_sections(
 
 
 def collapse_spaces(text: str) -> str:
-    """Leave no more than one empty line at a time, none at the ends, and no wide gaps."""
+    """Remove repeated empty lines, empty lines at the ends, and wide gaps."""
     return _GAPS.sub(lambda run: collapse_run(run[0]), text).strip("\n")
 
 
@@ -129,7 +129,7 @@ def collapse_run(spaces: str) -> str:
     lines = spaces.count("\n")
     if lines > 1:
         return "\n\n"
-    return "\n" + spaces.rpartition("\n")[2][:INDENT] if lines else spaces[:INDENT]
+    return "\n" + spaces.rpartition("\n")[2][:MAX_INDENT] if lines else spaces[:MAX_INDENT]
 
 
 def part_title(part: MessageLeaf) -> MarkedPiece:
@@ -137,22 +137,22 @@ def part_title(part: MessageLeaf) -> MarkedPiece:
 
 
 def how_read(part: MessageLeaf) -> str:
-    """Say what was read otherwise than the message declares it, and why; nothing if all is as declared."""
+    """Report what was read differently from what the message declares, and why; empty if nothing was."""
     how, notes = part.decoding, []
     if how and how.why_encoding:
         notes.append(f"read as {how.encoding}: {how.why_encoding}")
     if how and how.why_charset:
-        declared = f"not {part.charset[:LONGEST_NAME]}, " if part.charset else ""
+        declared = f"not {part.charset[:MAX_NAME]}, " if part.charset else ""
         notes.append(f"charset {how.charset}, {declared}{how.why_charset}")
     return "; ".join(notes)
 
 
 def marked_header(name: str, value: str, words: Words, wanted: Wanted) -> Section:
-    """Mark a header by the rules of its name, applied to each text between spaces."""
+    """Mark a header by the rules for its name, applied to each text between spaces."""
     found = []
-    for text in _SPACES.split(value[:LONGEST_HEADER]):
+    for text in _SPACES.split(value[:MAX_HEADER]):
         _presence, *tokens = header_tokens([(name, text)], words) or [""]
-        # One line, whatever is encoded in it: else a subject could make up headers.
+        # On one line, or an encoded line break in a subject could imitate headers.
         found.append(TextPiece(text, tokens, []) if text.strip() else TextPiece(text and " ", [], []))
     presence = f"header:{name}"
     capitals = "-".join(map(str.capitalize, name.split("-")))
@@ -161,7 +161,7 @@ def marked_header(name: str, value: str, words: Words, wanted: Wanted) -> Sectio
 
 
 def cut_text(text: str, words: Words) -> list[TextPiece]:
-    """Cut a text into pieces of one word each, where that is possible; a link is one piece."""
+    """Cut a text into pieces of one word each, if possible; a link is one piece."""
     known: dict[str, TextPiece] = {}
     found = []
     for run in _SPACES.split(text):
@@ -175,7 +175,7 @@ def cut_text(text: str, words: Words) -> list[TextPiece]:
 
 
 def mark_tokens(pieces: list[TextPiece], wanted: Wanted, longest: int = 2) -> list[MarkedPiece]:
-    """Mark pieces with their tokens of interest, also runs of neighbouring words; join pieces without any."""
+    """Mark pieces with wanted tokens, also of several neighbouring words; join pieces without any."""
     marks = [set(wanted.of(piece)) for piece in pieces]
     order = [(index, word) for index, piece in enumerate(pieces) for word in piece.words]
     for size in range(2, max(2, longest) + 1):

@@ -1,4 +1,4 @@
-"""What a model knows, read in blocks: five million tokens take the room of five."""
+"""What a model knows. It is read in blocks, so that memory does not grow with the number of tokens."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from spamnb.model import Model
 from spamnb.store.journal import FOLD_LIMIT
 from spamnb.store.stored_model import StoredModel
 
-LOPSIDED = 20  # a label has too much mail from so many times that of another on
-STALE = 180  # days without learning after which a model is said to be old
+LOPSIDED = 20  # labels are out of balance if one has so many times as much mail as another
+STALE = 180  # days without learning after which a model is reported as old
 DOUBTFUL = 0.05  # share of its own mail that a model may judge wrong or unsure, each message left out
-INFINITE = 99.0  # nats, in place of an infinite weight
+INFINITE = 99.0  # nats, instead of an infinite weight
 
 
 @dataclass(frozen=True)
 class TellingToken:
-    """A token that speaks for a label: the weight is by `label_leads`."""
+    """A token that is evidence for a label; `label_leads` computes the weight."""
 
     token: str
     messages: list[int]
@@ -40,29 +40,29 @@ class TellingToken:
 
 @dataclass(frozen=True)
 class ModelSummary:
-    """A model's labels, counts, settings, ages, most telling tokens, and what it lacks."""
+    """A model's labels, counts, settings and age, its strongest tokens, and advice."""
 
     path: str
     size: int
     labels: list[str]
     messages: list[int]
     priors: list[float]
-    tokens: list[int]  # different ones in each label
+    tokens: list[int]  # different tokens of each label
     occurrences: list[int]
     vocabulary: int
     pairs: int
-    journal: int  # messages in it
+    journal: int  # messages
     journal_size: int
     journal_limit: int  # bytes at which it is folded into the model
     settings: dict[str, Any]
     view: dict[str, Any]
     cutoffs: list[float] | None
-    margin: float | None  # how far one of several labels but spam must be ahead; None with fewer
+    margin: float | None  # how far one of several labels other than spam must be ahead; None without these
     ham_loss: float  # the share of ham that the cutoffs may lose
-    last_learned: str | None  # as 2026-11-15: the last of the days on which the tokens were last seen
+    last_learned: str | None  # such as 2026-11-15: the latest day on which a token was seen
     standing: list[str]  # how much spam is caught and what would help, a sentence each
     telling: dict[str, list[TellingToken]]
-    base: dict[str, Any] | None  # what it stands on; all else is of the model by itself
+    base: dict[str, Any] | None  # the model below, if there is one; all else is of this model alone
 
     @classmethod
     def of(cls, model: Model, top: int) -> ModelSummary:
@@ -104,7 +104,7 @@ class ModelSummary:
 
 
 def about_base(model: Model) -> dict[str, Any] | None:
-    """Tell what a model stands on, who of the two judges, and by which cutoffs if the base does."""
+    """Describe the base of a model, if it has one: its path, which of the two judges, and the cutoffs."""
     if not (about := model.stored.head.get("base")):
         return None
     judges = ["model" if layer is model.stored else "base" for layer in model.layers]
@@ -119,7 +119,7 @@ def day_text(day: int) -> str:
 
 
 def advice(stored: StoredModel, last: int) -> list[str]:
-    """Advice beside more mail of a label, a sentence each."""
+    """Return advice other than more mail of a label, in sentences."""
     sentences = []
     most, fewest = max(stored.messages), min(stored.messages)
     if fewest >= ENOUGH and most > LOPSIDED * fewest:
@@ -132,19 +132,16 @@ def advice(stored: StoredModel, last: int) -> list[str]:
 
 
 class TellingTokens:
-    """The most telling tokens of each label, of all counts added so far."""
+    """The strongest tokens of each label among the words added so far."""
 
     def __init__(self, likelihood: Likelihood, top: int) -> None:
         self.likelihood = likelihood
-        self.top = top if likelihood.view.event != "gaussian" else 0  # which knows numbers only
-        # Of each label (negative importance, fingerprint, token), the most important first.
+        self.top = top if likelihood.view.event != "gaussian" else 0  # Gaussians use numbers, not tokens
+        # For each label (negative importance, fingerprint, token), the most important first.
         self.found: list[list[tuple[float, int, TellingToken]]] = [[] for _ in likelihood.labels]
 
     def add(self, words: WordBlock) -> None:
-        """Rank some words.
-
-        A word seen twice is not important, so the weight is taken times the root of its messages.
-        """
+        """Rank some words by weight times the root of their messages: rare words are not important."""
         if not self.top:
             return
         all_leads = words.values(self.likelihood.view, lambda row: label_leads(self.likelihood, row))
@@ -158,7 +155,7 @@ class TellingTokens:
             del found[self.top :]
 
     def by_label(self) -> dict[str, list[TellingToken]]:
-        """Return the tokens of each label, the most telling first."""
+        """Return the tokens of each label, the strongest first."""
         return {
             label: [token for *_, token in found]
             for label, found in zip(self.likelihood.labels, self.found, strict=True)
@@ -166,7 +163,7 @@ class TellingTokens:
 
 
 def indices_of_highest(values: Array, top: int) -> Array:
-    """The indices of the highest values, highest first; of equal ones the first."""
+    """Return the indices of the highest values, highest first; of equal ones the first."""
     if top < len(values):
         least = np.partition(values, -top)[-top]
         candidates = np.flatnonzero(values >= least)
@@ -176,7 +173,7 @@ def indices_of_highest(values: Array, top: int) -> Array:
 
 
 def label_leads(likelihood: Likelihood, row: tuple[int, ...]) -> list[float]:
-    """How far each label is ahead of the best other one, spam of all others together; at most INFINITE."""
+    """Return how far each label is ahead of the best other one (spam: of all others), at most INFINITE."""
     counted, spam = Scorer(likelihood).weights_of(row), likelihood.spam_apart
     weights = likelihood.weights(row) if spam >= 0 else counted
     leads = [lead_of(counted if k == spam else weights, k) for k in range(len(weights))]
@@ -184,7 +181,7 @@ def label_leads(likelihood: Likelihood, row: tuple[int, ...]) -> list[float]:
 
 
 def most_telling_tokens(table: CountTable, view: View, top: int) -> dict[str, list[TellingToken]]:
-    """Find the tokens of a table that speak most for each label."""
+    """Find the tokens of a table that are the strongest evidence for each label."""
     telling = TellingTokens(Likelihood(table, view), top)
     for words in words_of(table):
         telling.add(words)

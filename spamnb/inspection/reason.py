@@ -1,4 +1,4 @@
-"""One piece of evidence: its place in the message, and what it adds to a verdict."""
+"""A piece of evidence: its place in the message, and what it adds to a verdict."""
 
 from __future__ import annotations
 
@@ -30,47 +30,47 @@ _PLACE_OF_TAG = {tag: place for place, tags in _TAGS.items() for tag in tags}
 
 
 def place_of(token: str) -> str:
-    """The place where a token stands, by its tag; of a pair of neighbours, that of the first word."""
+    """Return the place of a token by its tag; for a pair of neighbours, the place of the first word."""
     tag, colon, _ = token.partition(":")
     return _PLACE_OF_TAG.get(tag, HEADER) if colon else BODY
 
 
 class Reason(NamedTuple):
-    """A token, a pair of neighbours, a number or a stretch of grams that counted."""
+    """A piece of evidence: a token, a pair of neighbours, a number, or a stretch of text covered by grams."""
 
-    token: str  # as it is spelled; of a pair both words, of a number its name
+    token: str  # the token, both words of a pair, or the name of a number
     evidence: Evidence
-    weight: float  # nats for the label that is explained, against the other one
-    adds: float  # to the lead
+    weight: float  # in nats: positive for the label that is ahead
+    adds: float  # part of the lead
     is_number: bool = False
-    covers: tuple[str, ...] | None = None  # of a stretch of grams: the words that it covers, in whole or part
+    covers: tuple[str, ...] | None = None  # words that a stretch of grams covers, whole or in part
 
     def count_text(self, label_index: int) -> str:
-        """In how many messages of a label it is: those of the model, and those of its base, if it has one."""
+        """Write how many messages of a label have it: in the model and, if there is one, in its base."""
         base = f" + {self.evidence.base_row[label_index]:,}" if self.evidence.base_row else ""
         return f"{self.row[label_index]:,}{base}"
 
     @property
     def is_gram(self) -> bool:
-        """Whether it is a stretch of text, whose grams have this weight in the mean."""
+        """Whether it is a stretch of text; the weight is the mean of its grams."""
         return self.covers is not None
 
     @property
     def total_weight(self) -> float:
-        """Weight times how often it counts; where the mean is taken, a token adds only a part of that."""
+        """The weight, times how often it counts; where means are taken, it adds only a part of that."""
         return self.weight * self.evidence.times if self.evidence.times else 0.0
 
     @property
     def mark(self) -> float:
-        """How strongly it marks the words it stands in: its weight, as often as it counts; of grams once."""
+        """How strongly its words are tinted: the total weight; for a stretch of grams, the weight."""
         return self.weight if self.is_gram else self.total_weight
 
     @property
     def row(self) -> Row:
-        """Counts by label: messages, and of a token its occurrences after them."""
+        """Counts by label: messages; for a token, occurrences follow."""
         return self.evidence.row
 
     @property
     def where(self) -> str:
-        """The place in the message, as `subject` or `body`."""
+        """The place in the message, such as `subject` or `body`."""
         return NUMBER if self.is_number else GRAMS if self.is_gram else place_of(self.token)

@@ -1,7 +1,7 @@
-"""Draw synthetic messages: naive Bayes says how probable each message is, so it can also make them up.
+"""Synthetic messages: naive Bayes knows how probable each message is, so it can also make up messages.
 
-The tokens are drawn from P(token | label), as many as the label's messages have in the mean, give or take; by
-Bernoulli's model each token is drawn by itself.
+Tokens are drawn from P(token | label); their number varies around the mean of the label's messages. By
+Bernoulli's model each token of the vocabulary is drawn or not.
 """
 
 from collections.abc import Iterator
@@ -30,9 +30,9 @@ class SyntheticMessage:
 def draw_messages(
     model: Model, view: View | None, label: str, count: int, seed: int
 ) -> Iterator[SyntheticMessage]:
-    """Draw messages of a label, by the view asked for."""
+    """Draw messages of a label, by a view."""
     stored, label_index = model.stored, model.labels.index(label)
-    # What the default takes the mean of is no distribution; the textbooks' multinomial of the same counts is.
+    # The default view is no probability distribution; the textbooks' multinomial of the same counts is one.
     view = view or View("multinomial", model.view.smoothing)
     if view.event == "gaussian":
         raise UsageError("--sample draws words, and Gaussians know numbers only; choose another --event")
@@ -56,7 +56,7 @@ def draw_messages(
 
 
 def token_probabilities(stored: StoredModel, view: View, label_index: int) -> Array:
-    """P(token | label) of each word of a model."""
+    """Return P(token | label) of each word of a model."""
     likelihood = Likelihood(stored, view)
 
     def of_row(row: tuple[int, ...]) -> list[float]:
@@ -66,7 +66,7 @@ def token_probabilities(stored: StoredModel, view: View, label_index: int) -> Ar
 
 
 def texts_at(stored: StoredModel, places: Array) -> dict[int, str]:
-    """Return the texts of some words, by their places among all words of a model."""
+    """Return the texts of words, by their positions among all words of a model."""
     texts, start = {}, 0
     for words in words_of(stored):
         end = start + len(words.fingerprints)

@@ -1,4 +1,4 @@
-"""Where a model stands: how much spam it catches, and what mail it lacks."""
+"""How well a model is trained: how much spam it catches, and what mail it lacks."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ if TYPE_CHECKING:
     from spamnb.bayes.cutoffs import Scores
     from spamnb.store.stored_model import StoredModel
 
-ENOUGH = 200  # messages of each label; a model with fewer is told that more would help
-GROWTHS = (2, 3, 5, 10)  # so many times as much mail is thought of
+ENOUGH = 200  # messages of each label; with fewer, more mail is advised
+GROWTHS = (2, 3, 5, 10)  # the result is estimated for so many times as much mail
 WORTH_IT = 0.1  # more mail is advised if it catches so much more of the spam
 HARDLY_ANY = 0.02
 SURE = 0.9  # of the ham: the share that is surely ham
-# Scored messages of ham and of spam from which on it is told how many look misfiled. Some did in one of five
-# models of 3 to 20 messages of each label of spamassassin, all filed right, and in one of 40 of 30 and more.
+# Scored messages per label that are needed to report how many look misfiled: of models of spamassassin with 3
+# to 20 messages per label, all filed right, one in five had such messages; with 30 and more, one in 40.
 ENOUGH_TO_SUSPECT = 30
 PARTS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1)  # of the mail there is, for the learning curve
 
 
 def left_out_scores(stored: StoredModel) -> tuple[Scores, Scores]:
-    """Scores of the ham and the spam learned, each by the mail without itself, as far as they were taken."""
+    """Return the scores of learned ham and spam, each by the other mail; of much mail, those of a sample."""
     return ham_and_spam(stored.labels, load_learned(stored).scored())
 
 
 def known_scores(stored: StoredModel) -> tuple[Scores, Scores] | None:
-    """Return the scores of ham and spam, each message's without itself; None where they tell nothing."""
+    """Return the scores of ham and spam as `left_out_scores` does; None if they are too few."""
     if not has_spam(stored.labels):
         return None
     ham, spam = left_out_scores(stored)
@@ -62,7 +62,7 @@ def score_of_sure_ham(stored: StoredModel) -> float:
 
 
 def learning_curve(stored: StoredModel) -> list[tuple[int, float]]:
-    """Estimate the share of spam caught, by messages learned: with less mail, as it is, with more."""
+    """Estimate the share of spam caught with less mail, with all, and with more, by messages learned."""
     scores = known_scores(stored)
     if scores is None:
         return []
@@ -71,7 +71,7 @@ def learning_curve(stored: StoredModel) -> list[tuple[int, float]]:
 
 
 def verdicts_left_out(stored: StoredModel) -> dict[str, dict[str, float]]:
-    """Return what share of the ham and of the spam got which verdict, each message judged without itself."""
+    """Return the shares of verdicts on ham and on spam, each message judged by the other mail."""
     scores = known_scores(stored)
     if scores is None:
         return {}
@@ -85,9 +85,9 @@ def verdicts_left_out(stored: StoredModel) -> dict[str, dict[str, float]]:
 
 
 def standing(stored: StoredModel, plain: bool = False) -> list[str]:
-    """Say where a model stands, a sentence or more: by how its mail scores, each message without itself.
+    """Describe how well a model is trained, in sentences, by the scores that `left_out_scores` returns.
 
-    In words for people, if `plain`, who do not say ham.
+    `plain` avoids the word ham.
     """
     named = plain_mail if plain else str
     scores = known_scores(stored)
@@ -120,7 +120,7 @@ def standing(stored: StoredModel, plain: bool = False) -> list[str]:
 def missing_mail(
     model: str, labels: Sequence[str], messages: Sequence[int], named: Callable[[str], str] = str
 ) -> list[str]:
-    """Mail that a model lacks to be well trained, a sentence for each label."""
+    """Describe what mail a model lacks, a sentence for each label."""
     learned = [label for label, count in zip(labels, messages, strict=True) if count]
     if len(learned) == 1:
         other = next((label for label in labels if label not in learned), None)

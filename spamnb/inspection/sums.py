@@ -1,4 +1,4 @@
-"""What the evidence of a message adds up to, between two labels: token by token, and part by part."""
+"""Sums of a message's evidence between two labels: by token, and by part of the message."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 
 
 class PartSum(NamedTuple):
-    """What head, body, whole message or numbers add to the sum."""
+    """What a part adds to the sum: head, body, whole message, or numbers."""
 
     name: str
     tokens: int
     weight: float  # the sum over its tokens
     divisor: float
     adds: float
-    share: float = 1.0  # that the mean has in the sum; its divisor is as much larger
+    share: float = 1.0  # factor of this mean; the divisor contains it
 
 
 def sum_evidence(
     view: View, words: Sequence[Evidence], features: FeatureSet, toward: int, against: int
 ) -> tuple[list[Reason], list[PartSum]]:
-    """Sum the evidence: what each token adds to the lead, and what each part of the message does."""
+    """Return what each token, and what each part of the message, adds to the lead."""
     counts: dict[int, int] = {}
     for item in words:
         counts[item.part] = counts.get(item.part, 0) + 1
@@ -58,7 +58,7 @@ def sum_evidence(
 def trust_in_lead(
     model: Model, features: FeatureSet, part_sums: Sequence[PartSum], words: int, toward: int, against: int
 ) -> float:
-    """Return the share that so many words and pairs of evidence leave of a lead of spam; 1 for others."""
+    """Return the share of a lead of spam that counts, by its words and pairs of evidence, else 1."""
     spam, total = model.classifier.spam, sum(part.adds for part in part_sums)
     if spam not in (toward, against) or not (total > 0 if spam == toward else total < 0):
         return 1.0
@@ -88,7 +88,7 @@ def part_name(view: View, part: int) -> str:
 
 
 def numeric_reasons(numbers: Sequence[Evidence], toward: int, against: int) -> list[Reason]:
-    """What each number adds: the logarithm of how much likelier its value is under the one label."""
+    """Return what each number adds: the logarithm of how much likelier its value is under one label."""
     weights = [difference(item.weights, toward, against) for item in numbers]
     return [
         Reason(str(item.feature), item, weight, weight, True)
@@ -96,15 +96,15 @@ def numeric_reasons(numbers: Sequence[Evidence], toward: int, against: int) -> l
     ]
 
 
-# Grams as people can see them: those that tell, joined into the stretches of text that they cover. A gram
-# counts once, where it stands first. So what the stretches add is what the grams of the message add.
+# Grams are shown as the stretches of text that strong grams cover. A gram counts once, in the first stretch
+# that has it, so that the stretches add up to what the grams add.
 
 
 def sum_grams(
     model: Model, features: FeatureSet, toward: int, against: int
 ) -> tuple[list[Reason], list[PartSum]]:
-    """Sum the grams as `sum_evidence` does words: what each stretch adds, and what head and body do."""
-    weights = telling_weights(model, features, toward, against)
+    """Return what each stretch of grams, and what the grams of head and body, add to the lead."""
+    weights = strong_grams(model, features, toward, against)
     rows = model.stored.counts.lookup_grams(list(weights))
     rows_of_base = model.base.counts.lookup_grams(list(weights)) if model.base else None
     nothing = (0,) * len(model.labels)
@@ -134,8 +134,8 @@ def sum_grams(
     return reasons, part_sums
 
 
-def telling_weights(model: Model, features: FeatureSet, toward: int, against: int) -> dict[int, float]:
-    """Return by counter the weights of grams, for one label against the other, that are strong enough."""
+def strong_grams(model: Model, features: FeatureSet, toward: int, against: int) -> dict[int, float]:
+    """Return the weights of strong grams, by counter: positive for the label that is ahead."""
     likelihood = model.classifier.grams
     if likelihood is None:
         return {}
@@ -153,7 +153,7 @@ def telling_weights(model: Model, features: FeatureSet, toward: int, against: in
 def stretches(
     features: FeatureSet, part: int, weights: dict[int, float]
 ) -> Iterator[tuple[int, int, list[int]]]:
-    """Join telling grams that touch and speak for the same label: what they cover, and their counters."""
+    """Join neighbouring strong grams for the same label; yield start, end and counters of each stretch."""
     start = end = 0
     joined: list[int] = []
     for at, counter in enumerate(gram_counters(features, part)):
@@ -170,7 +170,7 @@ def stretches(
 
 
 def covered_words(text: bytes, start: int, end: int) -> tuple[str, ...]:
-    """Return the words between spaces of which a stretch has at least a letter."""
+    """Return the words of which a stretch contains at least one letter."""
     while start < end and text[start : start + 1].isspace():
         start += 1
     while start < end and text[end - 1 : end].isspace():
@@ -182,12 +182,12 @@ def covered_words(text: bytes, start: int, end: int) -> tuple[str, ...]:
 
 
 def shown_text(data: bytes) -> str:
-    """Return bytes as text on one line, spaces at its ends to be seen."""
+    """Return bytes as text on one line, in quotes so that spaces at the ends can be seen."""
     return '"' + printable(data.decode("utf-8", "replace").replace("\n", " ")) + '"'
 
 
 def gram_counters(features: FeatureSet, part: int) -> list[int]:
-    """Return the counter of each gram of a part, in the order of its text, as the model has them."""
+    """Return the counter of each gram of a part, in the order of the text."""
     text = features.gram_texts[part]
     runs = [text[at : at + GRAM_BYTES] for at in range(len(text) - GRAM_BYTES + 1)]
     return [counter_of(int.from_bytes(run, "little"), part) for run in runs]

@@ -1,4 +1,4 @@
-"""Suspects: learned mail that looks misfiled. By all other mail, it scores as the other label's does."""
+"""Suspects: learned mail that looks misfiled, as by all other mail it scores like mail of the other label."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from spamnb.store.stored_model import StoredModel
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A message that looks misfiled, found again among the mail."""
+    """A message that looks misfiled."""
 
     path: str
     index: int | None  # its number in an mbox
-    label: str  # as it was learned
+    label: str  # under which it was learned
     looks_like: str
     score: float
     sender: str
@@ -47,7 +47,7 @@ def misfiled_by(stored: StoredModel, learned: LearnedMessages) -> Callable[[int,
 
 
 def count_suspects(stored: StoredModel) -> list[str]:
-    """Say how many messages of each label look misfiled, in a sentence; none if none does."""
+    """Report how many messages of each label look misfiled, in a sentence; empty if there are none."""
     learned = load_learned(stored)
     is_misfiled = misfiled_by(stored, learned)
     labels = [label for label, score, _ in learned.scored() if is_misfiled(label, score)]
@@ -65,7 +65,7 @@ def count_suspects(stored: StoredModel) -> list[str]:
 def find_suspects(
     model: Model, paths: Iterable[str], step: Callable[[int, int], object] = lambda *_: None
 ) -> tuple[list[Suspect], int, list[Unreadable]]:
-    """Find the suspects among mail, the surest first; also how many are not there, and what is unreadable."""
+    """Find the suspects in mail, surest first; also return how many were not found, and unreadable mail."""
     learned = load_learned(model.stored)
     is_misfiled = misfiled_by(model.stored, learned)
     wanted: dict[int, tuple[int | None, float]] = {

@@ -1,4 +1,4 @@
-"""Look up all that a model knows of a token, or of a pair of neighbours."""
+"""What a model knows about a token or a pair of neighbours."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TAGS = ("", "subject:", "from:", "to:", "hidden:", "url:", "url:/", "file:", "he
 
 @dataclass(frozen=True)
 class OtherToken:
-    """Another token, and the messages that have it."""
+    """Another token, and in how many messages it is."""
 
     token: str
     messages: dict[str, int]
@@ -33,12 +33,12 @@ class OtherToken:
 
 @dataclass(frozen=True)
 class TokenFacts:
-    """All that a model knows of a token or of a pair of neighbours."""
+    """What a model knows about a token or a pair of neighbours."""
 
     token: str
     known: bool
     messages: dict[str, int]
-    occurrences: dict[str, int] | None  # of a pair only messages are counted
+    occurrences: dict[str, int] | None  # None for a pair, of which only messages are counted
     probabilities: dict[str, float] | None = None  # P(token | label), by the model's view
     weights: dict[str, float] | None = None  # by `label_leads`
     counts: bool = False  # whether the weights are far enough apart to be evidence
@@ -46,11 +46,11 @@ class TokenFacts:
     last_seen: str | None = None
     elsewhere: Sequence[OtherToken] = ()  # the same word in other places of a message
     is_pair: bool = False  # two words side by side
-    base_messages: dict[str, int] | None = None  # of the base, if the model has one; weights are by both
+    base_messages: dict[str, int] | None = None  # of the base, if there is one; the weights are by both
 
 
 def look_up(model: Model, asked: str) -> TokenFacts:
-    """Look up a token, or two neighbours with a space between, as a user or as the tokenizer writes them."""
+    """Look up a token, or two neighbours separated by a space, as a user or the tokenizer spells them."""
     spellings: list[Words] = [(asked,), (folded(model, asked),)]
     match asked.split():
         case [first, second]:
@@ -86,26 +86,26 @@ def look_up(model: Model, asked: str) -> TokenFacts:
 
 
 def folded(model: Model, token: str) -> str:
-    """A token with its tag and its word as the tokenizer writes them: people ask for `Subject:Free`, too."""
+    """Return a token as the tokenizer spells it, since people may ask for `Subject:Free`."""
     tag, colon, word = token.rpartition(":")
     return tag.lower() + colon + " ".join(model.tokenizer.words.of(word))
 
 
 def in_other_places(words: Words) -> list[Words]:
-    """A token or pair as it would be written in each place of a message."""
+    """Return the spellings of a token or pair in each place of a message."""
     untagged = [word.rpartition(":")[2].lstrip("/") for word in words]
     return [tuple(tag + word for word in untagged) for tag in TAGS]
 
 
 def rows_of(counts: Counts, spellings: Sequence[Words]) -> dict[Words, Row]:
-    """Look up the counts of those tokens and pairs that are known, in the order given."""
+    """Return the counts of the tokens and pairs that are known, in the order given."""
     fingerprints = {words: fingerprint_of(words) for words in spellings}
     rows = counts.lookup(list(fingerprints.values()))
     return {words: rows[number] for words, number in fingerprints.items() if number in rows}
 
 
 def fingerprint_of(words: Words) -> int:
-    """The fingerprint of a token or pair."""
+    """Return the fingerprint of a token or pair."""
     return pair_fingerprint(*words) if len(words) == 2 else fingerprints_of(words)[0]
 
 

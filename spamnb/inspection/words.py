@@ -1,4 +1,4 @@
-"""All words of a model or a table, in blocks: however many there are, a few are in memory at a time."""
+"""All words of a model or a table, in blocks, so that only some are in memory at a time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from spamnb.bayes.view import View
 from spamnb.core.native import CountTable, Entries, Merger
 from spamnb.store.stored_model import StoredModel
 
-PIECES = 32  # of some thousand entries each, that make a block
+PIECES = 32  # of some thousand entries each, in a block
 
 
 class WordBlock(NamedTuple):
@@ -39,9 +39,9 @@ class WordBlock(NamedTuple):
         return self.letters[self.starts[word] : self.ends[word]].decode("utf-8", "replace")
 
     def values(self, view: View, function: Callable[[tuple[int, ...]], Sequence[float]]) -> Array:
-        """Return the values [value, word] that a function makes of the counts that a view reads.
+        """Return the values [value, word] of a function of the counts that a view reads.
 
-        The function is called once for each different row: half a million words have some thousands of them.
+        The function is called once for each different row: half a million words have a few thousand.
         """
         counts = self.counts if view.event == "multinomial" else self.message_counts
         order = np.lexsort(counts)
@@ -67,7 +67,7 @@ def words_of(counted: StoredModel | CountTable) -> Iterator[WordBlock]:
 
 
 def block_of(pieces: Sequence[Entries], label_count: int) -> WordBlock:
-    """Put entries one behind the other, without pairs of neighbours."""
+    """Join entries to a block, leaving out pairs of neighbours."""
 
     def joined(name: str, kind: type) -> Array:
         return np.concatenate([np.frombuffer(getattr(piece, name), kind) for piece in pieces])

@@ -1,7 +1,7 @@
-"""HTML and SVG built element by element: what is not markup already is escaped.
+"""HTML and SVG built element by element, with everything escaped that is not markup.
 
-Text from mail cannot become markup by forgetting a call: a plain string given to `element` is text, and only
-what `element` itself returned goes through unchanged.
+A forgotten call cannot turn text from mail into markup: `element` escapes plain strings, and leaves only the
+results of `element` unchanged.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ VOID = frozenset(("meta", "br", "input", "link"))
 
 
 class Markup(str):
-    """HTML or SVG, escaped where it has to be."""
+    """HTML or SVG that is already escaped."""
 
     __slots__ = ()
 
 
 def element(name: str, /, *children: Child, **attributes: str | float | None) -> Markup:
-    """Make an element: `class_` is class, `text_anchor` is text-anchor; what is None is left out."""
+    """Make an element; `class_` is class, `text_anchor` is text-anchor, and None leaves something out."""
     written = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(visible(attribute_text(value)))}"'
         for key, value in attributes.items()
@@ -44,22 +44,22 @@ def markup(child: Child) -> str:
 
 
 def attribute_text(value: str | float) -> str:
-    """Write a coordinate to a tenth: finer than a dot on any screen, and a third of the page smaller."""
+    """Write a coordinate with one decimal: finer than a screen's dots, and the page is a third smaller."""
     return value if isinstance(value, str) else f"{value:.1f}".removesuffix(".0")
 
 
 def visible(text: str) -> str:
-    """Replace characters that act unseen: control, bidi, invisible and unassigned ones."""
+    """Replace characters that cannot be seen: control, bidi, invisible and unassigned ones."""
     return text if text.isprintable() else printable("".join(" " if c.isspace() else c for c in text))
 
 
 def untrusted(text: str, most: int, *, ending: bool = False) -> Markup:
-    """Show text from mail or a file name: its direction cannot leak out, and it is cut to a length."""
+    """Show text from mail or a file name, shortened; it cannot change the direction of other text."""
     return element("bdi", shortened(text, most, ending=ending))
 
 
 def shortened(text: str, most: int, *, ending: bool = False) -> str:
-    """Cut a text to a length: its end is left out, or its beginning."""
+    """Shorten a text at its end or, to keep its `ending`, at its beginning."""
     if len(text) <= most:
         return text
     return "…" + text[1 - most :] if ending else text[: most - 1] + "…"

@@ -1,11 +1,11 @@
-"""Numbers written as a person reads them."""
+"""Numbers as text for people."""
 
 from collections.abc import Callable, Sequence
 
 from spamnb.bayes.verdict import LARGEST
 
 UNKNOWN = "–"
-HUGE = 1e6  # from here on a score is written as a power of ten
+HUGE = 1e6  # scores of this size are written with an exponent
 
 
 def count(value: int) -> str:
@@ -13,12 +13,12 @@ def count(value: int) -> str:
 
 
 def share(value: float | None) -> str:
-    """Write a part of one: precision, recall, F1, accuracy."""
+    """Write a share between 0 and 1: precision, recall, F1, accuracy."""
     return UNKNOWN if value is None else f"{value:.4f}"
 
 
 def percent(value: float | None) -> str:
-    """Write two significant digits or more, but never more than four decimals."""
+    """Write at least two significant digits, but at most four decimals."""
     if value is None:
         return UNKNOWN
     if not value:
@@ -27,12 +27,12 @@ def percent(value: float | None) -> str:
 
 
 def interval_text(interval: Sequence[float] | None, form: Callable[[float | None], str]) -> str | None:
-    """Write a 95 % interval; None where it is not known."""
+    """Write a 95 % interval; None if it is unknown."""
     return f"{form(interval[0])} to {form(interval[1])}" if interval else None
 
 
 def signed(value: float, decimals: int = 2) -> str:
-    """Write a score or a weight, with a minus as wide as the plus."""
+    """Write a score or a weight, with a minus sign as wide as the plus sign."""
     if abs(value) >= LARGEST:
         return "+∞" if value > 0 else "−∞"
     text = f"{value:+.{decimals}f}" if abs(value) < HUGE else f"{value:+.1e}"
@@ -40,7 +40,7 @@ def signed(value: float, decimals: int = 2) -> str:
 
 
 def short(value: float) -> str:
-    """Write a count so that it fits under a bar or beside an axis."""
+    """Write a count shortly, to fit under a bar or beside an axis."""
     if value < 1000:
         return f"{value:g}"
     if value >= 1e6:

@@ -1,6 +1,6 @@
-"""A histogram of the scores of two groups of messages: one rises from the axis, the other hangs below.
+"""A histogram of the scores of two groups of messages: bars above the axis and bars below it.
 
-Messages are counted on a logarithmic scale, because the few on the wrong side are the ones to see.
+The scale of messages is logarithmic, so that the few on the wrong side can be seen.
 """
 
 from collections.abc import Sequence
@@ -14,21 +14,21 @@ from spamnb.pages.elements import Markup, joined
 from spamnb.pages.formats import count, short, tick
 from spamnb.pages.svg import BOTTOM, LEFT, RIGHT, TOP, Linear, box, drawing, line, round_step, text, x_axis
 
-MOST_BARS = 50
-FARTHEST_SCORE = 1e12  # farther ones are drawn at the edge: a score that no label explains is 1.8e308
-CHARACTER_WIDTH = 6.2  # in a drawing, about
+MAX_BARS = 50
+MAX_SCORE = 1e12  # higher scores are drawn at the edge: a message that no label explains has 1.8e308
+CHARACTER_WIDTH = 6.2  # of a drawing's text, about
 
 
 class ScoreGroup(NamedTuple):
-    """Messages to be drawn: their name, scores, and colour."""
+    """A group of messages: its name, scores and colour."""
 
     name: str
     scores: Array
-    colour: str  # a class of the style sheets
+    colour: str  # a class name of the style sheets
 
 
 class Bins(NamedTuple):
-    """The ranges of scores that are counted together: from `low` on, each `step` wide."""
+    """Ranges of scores, starting at `low`, each `step` wide."""
 
     low: float
     step: float
@@ -39,7 +39,7 @@ class Bins(NamedTuple):
         return self.low + self.step * self.bin_count
 
     def counts(self, scores: Array) -> list[int]:
-        """Count the messages in each bin; those beyond the axis are in the outermost."""
+        """Count the messages in each bin; the outermost bins include those beyond the axis."""
         indexes = np.clip((scores - self.low) / self.step, 0, self.bin_count - 1).astype(int)
         counts: list[int] = np.bincount(indexes, minlength=self.bin_count).tolist()
         return counts
@@ -49,7 +49,7 @@ class Bins(NamedTuple):
 
 
 class MirroredScale(NamedTuple):
-    """A logarithmic scale of counts upwards and, negative, downwards."""
+    """A logarithmic scale of counts, upwards and, for negative ones, downwards."""
 
     middle: float
     unit: float
@@ -61,9 +61,9 @@ class MirroredScale(NamedTuple):
 def histogram(
     upper: ScoreGroup, lower: ScoreGroup, cutoffs: tuple[float, float] | None
 ) -> tuple[Markup, bool]:
-    """Draw the histogram; returns also whether some scores lie beyond its axis."""
-    scores = [np.clip(group.scores, -FARTHEST_SCORE, FARTHEST_SCORE) for group in (upper, lower)]
-    marks = [min(max(at, -FARTHEST_SCORE), FARTHEST_SCORE) for at in cutoffs or ()]
+    """Draw the histogram; also return whether some scores are beyond its axis."""
+    scores = [np.clip(group.scores, -MAX_SCORE, MAX_SCORE) for group in (upper, lower)]
+    marks = [min(max(at, -MAX_SCORE), MAX_SCORE) for at in cutoffs or ()]
     bins = fitting_bins(np.concatenate(scores), marks)
     up, down = (bins.counts(group_scores) for group_scores in scores)
     most = max(10, *up, *down)
@@ -93,20 +93,20 @@ def histogram(
 
 
 def fitting_bins(scores: Array, marks: Sequence[float]) -> Bins:
-    """Choose bins for all scores, unless a few lie far out, and for the cutoffs near them."""
+    """Choose bins for all scores and nearby cutoffs, without a few scores that are far from the others."""
     tails = np.percentile(scores, (0, 0.5, 99.5, 100)).tolist() if len(scores) else [0.0] * 4
     low, high = (tails[0], tails[3]) if tails[3] - tails[0] <= 3 * (tails[2] - tails[1]) else tails[1:3]
     width = max(high - low, 0.5, abs(low) / 1000)
     near = [at for at in marks if low - width <= at <= high + width]
     low, high = min([low, *near]), max([low + width, *near])
-    step = round_step((high - low) / (MOST_BARS - 1))
+    step = round_step((high - low) / (MAX_BARS - 1))
     first, last = int(np.floor(low / step)), int(np.floor(high / step)) + 1
     return Bins(first * step, step, last - first)
 
 
 def count_axis(y: MirroredScale, most: int) -> Markup:
     powers = [10**power for power in range(1, len(str(most)))]
-    shown = powers if len(powers) < 4 else powers[-1::-2]  # there is room for three
+    shown = powers if len(powers) < 4 else powers[-1::-2]  # three fit
     marks = [
         (
             line(LEFT, y.at(messages), RIGHT, y.at(messages), "rule"),
@@ -132,7 +132,7 @@ def bars(x: Linear, y: MirroredScale, bins: Bins, counts: Sequence[int], group: 
 
 
 def unsure_band(x: Linear, marks: Sequence[float]) -> Markup:
-    """Shade where verdicts are unsure."""
+    """Shade the scores with unsure verdicts."""
     if not marks:
         return Markup()
     left, right = (x.at(min(max(at, x.low), x.high)) for at in marks)
@@ -140,13 +140,13 @@ def unsure_band(x: Linear, marks: Sequence[float]) -> Markup:
 
 
 def cutoff(x: Linear, at: float, name: str, *, lowest: bool) -> Markup:
-    """Draw a cutoff, with its name on the side that it decides; near the edge on the other, and lower."""
+    """Draw a cutoff, with its name on the side of its verdict or, near the edge, lower on the other side."""
     words = f"← {name} {tick(round(at, 2))}" if lowest else f"{tick(round(at, 2))} {name} →"
     line_x = x.at(at)
-    room = (line_x - LEFT if lowest else RIGHT - line_x) > CHARACTER_WIDTH * len(words)
-    left = lowest if room else not lowest
+    fits = (line_x - LEFT if lowest else RIGHT - line_x) > CHARACTER_WIDTH * len(words)
+    left = lowest if fits else not lowest
     beside = (line_x - 4, "end") if left else (line_x + 4, "start")
     return joined(
         line(line_x, TOP - 4, line_x, BOTTOM, "cutoff"),
-        text(beside[0], TOP + (4 if room else 16), words, beside[1], "small"),
+        text(beside[0], TOP + (4 if fits else 16), words, beside[1], "small"),
     )

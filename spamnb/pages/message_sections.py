@@ -1,4 +1,4 @@
-"""A page on why a message is judged as it is, and its sections; it needs no network, no font, no script."""
+"""The page that explains a verdict, and its sections; it has no network access, fonts or scripts."""
 
 from collections.abc import Mapping, Sequence
 
@@ -27,10 +27,10 @@ from spamnb.pages.parts import (
     token_text,
 )
 
-PROBABILITIES_SHOWN = 4  # those of the likeliest labels
-SHOWN, MOST = 12, 500  # tokens of a place: shown at once, and once unfolded
-REASON = 120  # characters
-LISTED = 200  # ignored tokens of a kind, at most
+MAX_PROBABILITIES = 4  # those of the likeliest labels
+SHOWN, MAX_TOKENS = 12, 500  # tokens of a place: shown at once, and when unfolded
+MAX_REASON = 120  # characters
+MAX_IGNORED = 200  # tokens of a kind
 
 
 def message_page(why: Explanation, path: str) -> str:
@@ -47,7 +47,7 @@ def message_page(why: Explanation, path: str) -> str:
 
 
 def message_sections(why: Explanation, *details: Markup) -> tuple[Markup | None, ...]:
-    """Make the sections of a page about a message; what is numbers alone is folded, with more details."""
+    """Make the sections of a page about a message; numbers and further details are folded."""
     ids = row_ids(why)
     return (
         message_section(why, ids),
@@ -66,18 +66,18 @@ def message_sections(why: Explanation, *details: Markup) -> tuple[Markup | None,
 
 
 def sentence_text(why: Explanation) -> Markup:
-    """Say first of all why, in a sentence that begins with the verdict."""
+    """Show the verdict and the reason for it, in a sentence."""
     verdict, colon, because = why.sentence.partition(":")
     colour = colour_of_label(why.verdict.label)
     return element("p", element("b", label_text(verdict), class_=colour), colon, because, class_="sentence")
 
 
 def reasons_section(why: Explanation) -> Markup | None:
-    """List the strongest reasons in words, each in the colour of what it speaks for."""
+    """List the strongest reasons in words, each in the colour of its label."""
     items = [
         element(
             "li",
-            element("span", untrusted(reason.text, REASON), class_=colour_of_label(reason.label)),
+            element("span", untrusted(reason.text, MAX_REASON), class_=colour_of_label(reason.label)),
             " ",
             element("span", reason.counts, class_="span"),
         )
@@ -88,14 +88,11 @@ def reasons_section(why: Explanation) -> Markup | None:
 
 def headlines(why: Explanation) -> Markup:
     verdict = why.verdict
-    likely = sorted(verdict.probabilities.items(), key=lambda item: -item[1])[:PROBABILITIES_SHOWN]
-    ranked = [
-        (" · " if at else None, label_text(plain_label(name)), " ", share(p))
-        for at, (name, p) in enumerate(likely)
-    ]
+    likely = sorted(verdict.probabilities.items(), key=lambda item: -item[1])[:MAX_PROBABILITIES]
+    ranked = [(" · " if at else None, label_text(name), " ", share(p)) for at, (name, p) in enumerate(likely)]
     of_tokens = f"tokens, word pairs and byte runs; the message has {count(len(why.features.tokens))} tokens"
     cards = (
-        card("Score", signed(verdict.score), why.rule),
+        card("Score", signed(verdict.score), why.rule(plain_label)),
         card(f"Probability of {why.ranked_label}", share(verdict.probability), ranked),
         card("Evidence", count(len(why.reasons)), of_tokens),
     )
@@ -103,20 +100,20 @@ def headlines(why: Explanation) -> Markup:
 
 
 def row_ids(why: Explanation) -> dict[str, str]:
-    """Number the rows of tokens: the id of each, by token."""
-    listed = [reason for reasons in why.by_place().values() for reason in reasons[:MOST]]
+    """Return the id of each token's row."""
+    listed = [reason for reasons in why.by_place().values() for reason in reasons[:MAX_TOKENS]]
     tokens = [reason.token for reason in listed if not reason.is_number]
     return {token: f"e{serial}" for serial, token in enumerate(tokens)}
 
 
 def evidence_section(why: Explanation, ids: Mapping[str, str]) -> Markup:
-    against, toward = why.sides
+    against, toward = map(plain_label, why.sides)
     words = (
         f"Messages that have each token, and how much likelier it is in {toward} than in {against}, "
         "as a natural logarithm: its weight. What it adds is its part of the sum."
     )
     largest = max((abs(reason.adds) for reason in why.reasons), default=0.0)
-    left = dict(ids)  # an id stands once
+    left = dict(ids)  # each id may be used once
     places = [place_table(why, name, reasons, left, largest) for name, reasons in why.by_place().items()]
     intro = words if places else "Nothing in this message tells the labels apart."
     return section("Evidence by part", intro, element("div", places, class_="tables"))
@@ -126,13 +123,15 @@ def place_table(
     why: Explanation, name: str, reasons: Sequence[Reason], ids: dict[str, str], largest: float
 ) -> Markup | None:
     columns = ("token", *map(plain_label, why.column_labels), "weight", "adds", "")
-    rows = [reason_row(why, reason, ids.pop(reason.token, None), largest) for reason in reasons[:MOST]]
+    rows = [reason_row(why, reason, ids.pop(reason.token, None), largest) for reason in reasons[:MAX_TOKENS]]
     total = signed(sum(reason.adds for reason in reasons))
     title = f"{name.capitalize()}: {counted(len(reasons), 'token')}, {total}"
     shown = titled(title, table(columns, rows[:SHOWN]))
     if len(rows) <= SHOWN:
         return shown
-    left_out = f", {count(len(reasons) - MOST)} more are not on this page" if len(reasons) > MOST else ""
+    left_out = (
+        f", {count(len(reasons) - MAX_TOKENS)} more are not on this page" if len(reasons) > MAX_TOKENS else ""
+    )
     summary = element("summary", f"{count(len(rows) - SHOWN)} more{left_out}")
     more = scrolling(f"{name}: more", table(columns, rows[SHOWN:]))
     return joined(shown, element("details", summary, more))
@@ -155,16 +154,16 @@ def reason_row(why: Explanation, reason: Reason, id_: str | None, largest: float
 
 
 def sum_section(why: Explanation) -> Markup:
-    """Show the lead as a sum that can be checked."""
+    """Show how the lead is added up."""
     if not why.is_finite:
-        return section("The sum", "There is none: without smoothing, a count of zero means never.")
+        return section("The sum", "The sum is infinite: without smoothing, a count of zero means never.")
     before = (("prior", why.prior), ("words that are absent", why.absent))
     rows = [row(name, None, None, signed(adds, 4)) for name, adds in before if adds]
     for part in why.part_sums:
         silent = f"{count(part.tokens)} + {part.divisor - part.tokens:g} silent"
         divided = None if part.divisor == 1 else silent
         rows.append(row(part.name, signed(part.weight, 3), divided, signed(part.adds, 4)))
-    against, toward = why.sides
+    against, toward = map(plain_label, why.sides)
     name = "score" if why.lead == why.verdict.score else f"{toward} ahead of {against} by"
     rows.append(row(name, None, None, signed(why.lead, 4)))
     summed = table(("part", "weights", "divided by", "adds"), rows, "sum")
@@ -172,7 +171,7 @@ def sum_section(why: Explanation) -> Markup:
 
 
 def ignored_section(why: Explanation) -> Markup:
-    listed = [ignored_tokens(kind) for kind in why.ignored(LISTED)]
+    listed = [ignored_tokens(kind) for kind in why.ignored(MAX_IGNORED)]
     return section("What was ignored", None, listed or intro_text("Nothing."))
 
 
@@ -181,5 +180,5 @@ def ignored_tokens(kind: IgnoredKind) -> Markup:
     if not kind.examples:
         return element("p", title)
     items = [element("li", token_text(token)) for token in kind.examples]
-    more = element("li", f"and {count(kind.total - LISTED)} more") if kind.total > LISTED else None
+    more = element("li", f"and {count(kind.total - MAX_IGNORED)} more") if kind.total > MAX_IGNORED else None
     return element("details", element("summary", title), element("ul", items, more, class_="evidence quiet"))

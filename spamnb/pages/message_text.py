@@ -13,14 +13,14 @@ from spamnb.pages.elements import Markup, element, joined, untrusted
 from spamnb.pages.formats import count, signed
 from spamnb.pages.parts import section
 
-MOST_TEXT = 60_000  # characters: some 30 pages
-NOTED = 4  # tokens that the note on a word names
-TITLE, NOTE = 120, 300  # characters of a part's type and name, and of how it was read
-FAINTEST, DEEPEST = 0.10, 0.60  # strength of the tint of the weakest and of the strongest word
+MAX_TEXT = 60_000  # characters: some 30 pages
+MAX_NOTED = 4  # tokens in the note on a word
+MAX_TITLE, MAX_NOTE = 120, 300  # characters of a part's type and name, and of how it was read
+MIN_TINT, MAX_TINT = 0.10, 0.60  # of the weakest and the strongest word
 
 
 class WordTinter:
-    """Tints words by what their tokens add, with a note on each; knows which words it has noted before."""
+    """Tints words by what their tokens add, with a note on each."""
 
     def __init__(self, why: Explanation, rows: Mapping[str, str]) -> None:
         self.why = why
@@ -31,7 +31,7 @@ class WordTinter:
         self.noted: set[tuple[str, ...]] = set()
 
     def tinted(self, piece: MarkedPiece) -> Markup:
-        """Tint a word that adds something, with a note; the tab key reaches only the first of its kind."""
+        """Tint a word that adds something, with a note; the tab key reaches only its first occurrence."""
         reasons = [self.reasons[token] for token in piece.tokens]
         weight = sum(reason.mark for reason in reasons)
         if not weight or isnan(weight):
@@ -39,23 +39,25 @@ class WordTinter:
         part = min(1.0, abs(weight) / self.largest) if self.largest else 1.0
         first = piece.tokens not in self.noted
         self.noted.add(piece.tokens)
-        rows = " ".join(self.rows[reason.token] for reason in reasons[:NOTED] if reason.token in self.rows)
+        rows = " ".join(
+            self.rows[reason.token] for reason in reasons[:MAX_NOTED] if reason.token in self.rows
+        )
         return element(
             "mark",
             piece.text,
             class_=colour_of_weight(self.why, weight),
-            style=f"--tint:{FAINTEST + (DEEPEST - FAINTEST) * part:.2f}",
+            style=f"--tint:{MIN_TINT + (MAX_TINT - MIN_TINT) * part:.2f}",
             data_note=self.note(reasons),
             tabindex="0" if first else None,
             aria_describedby=(rows or None) if first else None,
         )
 
     def note(self, reasons: list[Reason]) -> str:
-        """Name the counts and weight of each token, strongest first."""
+        """Describe the counts and weight of each token, strongest first."""
         strongest = sorted(reasons, key=lambda reason: -abs(reason.mark))
         notes = [
-            f"{reason.token[:TITLE]}: {self.counts(reason)}, {signed(reason.weight)}"
-            for reason in strongest[:NOTED]
+            f"{reason.token[:MAX_TITLE]}: {self.counts(reason)}, {signed(reason.weight)}"
+            for reason in strongest[:MAX_NOTED]
         ]
         more = len(reasons) - len(notes)
         return " · ".join(notes) + (f" · and {more} more" if more > 0 else "")
@@ -64,23 +66,25 @@ class WordTinter:
         labels = self.why.model.labels
         held = [f"{count(n)} {plain_label(label)}" for n, label in zip(reason.row, labels, strict=False) if n]
         beneath = zip(reason.evidence.base_row, labels, strict=False)
-        held = held[:NOTED] + [f"{count(n)} {label} in the base" for n, label in beneath if n]
+        held = held[:MAX_NOTED] + [
+            f"{count(n)} {plain_label(label)} in the base" for n, label in beneath if n
+        ]
         return ", ".join(held)
 
 
 def message_section(why: Explanation, rows: Mapping[str, str]) -> Markup:
     tinter = WordTinter(why, rows)
-    blocks = list(marked_sections(why.message, why.model.tokenizer, tinter.reasons, MOST_TEXT))
+    blocks = list(marked_sections(why.message, why.model.tokenizer, tinter.reasons, MAX_TEXT))
     headers = [block for block in blocks if block.is_header]
     first = [block for block in headers if block.title.text.lower() in SHOWN_HEADERS]
     others = [block for block in headers if block.title.text.lower() not in SHOWN_HEADERS]
-    against, toward = why.sides
+    against, toward = map(plain_label, why.sides)
     words = (
         "Tinted words added to the verdict: ",
         element("mark", "underlined", class_=colour_of_weight(why, 1), style="--tint:.35"),
-        f" for {plain_label(toward)}, ",
+        f" for {toward}, ",
         element("mark", "dotted", class_=colour_of_weight(why, -1), style="--tint:.35"),
-        f" for {plain_label(against)}. Point at one, tap it or tab to it for its counts.",
+        f" for {against}. Point at one, tap it or tab to it for its counts.",
     )
     summary = element("summary", counted(len(others), "other header"))
     shown = (
@@ -98,8 +102,8 @@ def header_list(blocks: list[Section], tinter: WordTinter) -> Markup:
 
 
 def text(block: Section, tinter: WordTinter) -> Markup:
-    note = (": ", untrusted(block.note, NOTE)) if block.note else None
-    title = element("p", untrusted(block.title.text, TITLE), note, class_="part")
+    note = (": ", untrusted(block.note, MAX_NOTE)) if block.note else None
+    title = element("p", untrusted(block.title.text, MAX_TITLE), note, class_="part")
     pieces = [*map(tinter.tinted, block.pieces)]
     return element("div", title, element("div", pieces, class_="text", dir="auto") if pieces else None)
 

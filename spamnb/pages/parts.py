@@ -1,10 +1,11 @@
-"""What pages are made of: sections, tables, cards, figures, and texts from mail."""
+"""Parts of all pages: sections, tables, cards, figures, and texts from mail."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
 
+from spamnb.labels import plain_label
 from spamnb.pages.colours import colour_of_label
 from spamnb.pages.elements import Child, Markup, element, untrusted
 
@@ -20,7 +21,7 @@ def sheet(name: str) -> str:
 
 
 def page(title: str, head: Child, *body: Child) -> str:
-    """Make a page, with more elements of its head."""
+    """Make a page; `head` has more elements of its head."""
     first = (
         element("meta", charset="utf-8"),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
@@ -32,7 +33,7 @@ def page(title: str, head: Child, *body: Child) -> str:
 
 
 def document(title: str, masthead: Markup, *sections: Child, sheets: Sequence[str] = SHEETS[:2]) -> str:
-    """Make a page with our style sheets that can be kept as one file, and needs no other."""
+    """Make a page with our style sheets, complete in one file."""
     head = (
         element("meta", http_equiv="Content-Security-Policy", content=POLICY),
         element("meta", name="referrer", content="no-referrer"),
@@ -42,7 +43,7 @@ def document(title: str, masthead: Markup, *sections: Child, sheets: Sequence[st
 
 
 def section(title: Child, intro: Child, *content: Child) -> Markup:
-    """Make a section: its title, some words on how to read it, and what is in it."""
+    """Make a section: its title, a few words on how to read it, and its content."""
     return element("section", element("h2", title), intro_text(intro), *content)
 
 
@@ -60,12 +61,12 @@ def row(name: str, *cells: str | None) -> Markup:
 
 
 def titled(name: str, content: Markup | None) -> Markup | None:
-    """Put a table below its title; nothing if there is no table."""
+    """Put a title above a table; None without a table."""
     return None if content is None else element("div", element("h3", name), scrolling(name, content))
 
 
 def scrolling(name: str, content: Markup) -> Markup:
-    """Let a table that is wider than a phone scroll, also by keyboard."""
+    """Let a wide table scroll on a phone, also by keyboard."""
     return element("div", content, class_="scroll", tabindex="0", role="region", aria_label=name)
 
 
@@ -92,7 +93,8 @@ def captioned(plot: Markup, *words: Child, title: str | None = None) -> Markup:
 
 
 def label_text(name: str) -> Markup:
-    return untrusted(name, LABEL)
+    """Write a label or verdict as people call it."""
+    return untrusted(plain_label(name), LABEL)
 
 
 def verdict_text(verdict: str, *classes: str) -> Markup:

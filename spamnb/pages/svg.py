@@ -1,6 +1,6 @@
-"""Scales, axes and shapes of plots, in a frame that any width can show.
+"""Scales, axes and shapes of plots that fit any width.
 
-Drawings are 360 units wide, a phone's width; the style sheet makes their text smaller where they are wider.
+Drawings are 360 units wide, like a phone; on wider screens the style sheet makes their text smaller.
 """
 
 from collections.abc import Callable, Iterable
@@ -11,9 +11,9 @@ from spamnb.pages.elements import Markup, attribute_text, element, joined
 from spamnb.pages.formats import tick
 
 WIDTH, HEIGHT = 360, 270
-LEFT, RIGHT, TOP, BOTTOM = 40, 344, 26, 228  # the frame, within which a plot is drawn
-ACROSS, UPWARD = (LEFT, RIGHT), (BOTTOM, TOP)  # where scales start and end
-ZERO_GAP = 0.4  # of a decade: how far below the lowest power of ten a logarithmic axis has its zero
+LEFT, RIGHT, TOP, BOTTOM = 40, 344, 26, 228  # the frame of a plot
+ACROSS, UPWARD = (LEFT, RIGHT), (BOTTOM, TOP)  # start and end of scales
+ZERO_GAP = 0.4  # distance, in decades, of zero from the lowest power of ten of a logarithmic axis
 
 
 class Linear(NamedTuple):
@@ -35,7 +35,7 @@ class Linear(NamedTuple):
 
 
 class Logarithmic(NamedTuple):
-    """A logarithmic scale from a power of ten to another, with room for zero below the first."""
+    """A logarithmic scale between powers of ten, with zero below the lowest."""
 
     low: float
     high: float
@@ -79,12 +79,12 @@ def drawing(name: str, title: str, description: str, *children: Markup, height: 
     )
 
 
-Ticks = Iterable[float] | None  # where an axis has marks; None for those of its scale
+Ticks = Iterable[float] | None  # marks of an axis; None for those of its scale
 Form = Callable[[float], str]
 
 
 def x_axis(scale: Scale, name: str, ticks: Ticks = None, form: Form = tick) -> Markup:
-    """Draw the axis below the plot, and what it measures."""
+    """Draw the axis below the plot, with its name."""
     marks = [
         (line(x, BOTTOM, x, BOTTOM + 4, "rule"), text(x, BOTTOM + 16, form(value)))
         for value in (scale.ticks if ticks is None else ticks)
@@ -95,7 +95,7 @@ def x_axis(scale: Scale, name: str, ticks: Ticks = None, form: Form = tick) -> M
 
 
 def y_axis(scale: Scale, name: str, ticks: Ticks = None) -> Markup:
-    """Draw rules across the plot with their values at the left, and what they measure above."""
+    """Draw lines across the plot, their values at the left, and a name above."""
     marks = [
         (line(LEFT, y, RIGHT, y, "rule"), text(LEFT - 6, y + 3.5, tick(abs(value)), "end"))
         for value in (scale.ticks if ticks is None else ticks)
@@ -105,7 +105,7 @@ def y_axis(scale: Scale, name: str, ticks: Ticks = None) -> Markup:
 
 
 def clipped(*children: Markup) -> Markup:
-    """Show only what lies in the frame: an inner drawing clips, and needs no id."""
+    """Hide everything outside the frame, by an inner drawing."""
     width, height = RIGHT - LEFT, BOTTOM - TOP
     return element(
         "svg",
@@ -142,7 +142,7 @@ def text(x: float, y: float, words: str, anchor: str = "middle", class_: str | N
 
 
 def legend(lines: Iterable[tuple[str, str]]) -> Markup:
-    """Name lines by how they are drawn: the name and the classes of each."""
+    """Show how each line is drawn beside its name."""
     drawn = [
         (element("svg", line(0, 5, 26, 5, class_), viewBox="0 0 26 10", aria_hidden="true"), name)
         for name, class_ in lines

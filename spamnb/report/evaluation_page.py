@@ -1,12 +1,12 @@
-"""An evaluation as one HTML page that needs no network, no font and no script."""
+"""The report on an evaluation: one HTML page without network, fonts or scripts."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from spamnb.evaluation.metrics import LABEL_METRICS, UNKNOWN, ShownMetric, shown_metrics
+from spamnb.evaluation.metrics import LABEL_METRICS, UNKNOWN, ShownMetric, imbalance, shown_metrics
 from spamnb.evaluation.results import Evaluation
 from spamnb.files import counted
-from spamnb.labels import SPAM, UNSURE
+from spamnb.labels import SPAM, UNSURE, plain_label
 from spamnb.mailboxes.skipped import failures
 from spamnb.pages.elements import Markup, element, joined, untrusted
 from spamnb.pages.formats import count, interval_text, percent, share
@@ -14,9 +14,9 @@ from spamnb.pages.parts import card, document, label_text, path_text, row, secti
 from spamnb.report.plots import plots_section
 from spamnb.report.tokens_and_mistakes import mistakes_section, telling_tokens_section
 
-TEXT_LENGTH = 160  # characters shown of a title or a reason
-FAILURES_LISTED = 20
-MOST_PAIRED = 3  # labels up to which two tables fit beside each other
+MAX_TEXT = 160  # characters shown of a title or a reason
+MAX_FAILURES = 20
+MAX_PAIRED = 3  # labels with which two tables fit side by side
 
 
 def evaluation_page(evaluation: Evaluation, title: str = "spamnb evaluation") -> str:
@@ -36,26 +36,27 @@ def evaluation_page(evaluation: Evaluation, title: str = "spamnb evaluation") ->
 def masthead(evaluation: Evaluation, title: str) -> Markup:
     labels = evaluation.metrics["labels"].items()
     supports = [(" · ", count(values["support"]), " ", label_text(name)) for name, values in labels]
-    how = (" · judged ", untrusted(evaluation.how, TEXT_LENGTH))
+    how = (" · judged ", untrusted(evaluation.how, MAX_TEXT))
     messages = counted(evaluation.metrics["messages"], "message")
     intro = element("p", messages, supports, how, class_="intro")
-    return element("header", element("h1", untrusted(title, TEXT_LENGTH)), intro)
+    return element("header", element("h1", untrusted(title, MAX_TEXT)), intro)
 
 
 def headlines(evaluation: Evaluation) -> Markup:
-    """Show the figures to look at first, and what to bear in mind with them."""
+    """Show the most important figures, and warnings about them."""
     metrics = evaluation.metrics
     cards = [
         card(each.name[0].upper() + each.name[1:], each.value, each.meaning, interval(each))
-        for each in shown_metrics(metrics)
+        for each in shown_metrics(metrics, plain_label)
         if each.meaning
     ]
     of_spam = metrics["labels"].get(SPAM)
     f1 = share((of_spam or metrics["macro"])["f1"])
     cards.append(card("F1 of spam" if of_spam else "Macro F1", f1, "precision and recall"))
+    supports = {name: values["support"] for name, values in metrics["labels"].items()}
     notes = [
         element("p", note[0].upper() + note[1:], class_="note")
-        for note in (metrics["imbalance"], evaluation.learned_note)
+        for note in (imbalance(supports, plain_label), evaluation.learned_note)
         if note
     ]
     footnote = element("p", "Below each figure, its 95 % interval.", class_="footnote")
@@ -69,11 +70,11 @@ def interval(shown: ShownMetric) -> str | None:
 
 
 def mail_section(evaluation: Evaluation) -> Markup:
-    """Say what to know of the mail: copies, what could not be read, and how the figures were taken."""
+    """Say how many messages are copies or could not be read, and how unsure ones are counted."""
     failed = failures(evaluation.judged.unreadable)
     listed = [
-        element("li", path_text(each.path), ": ", untrusted(each.why, TEXT_LENGTH))
-        for each in failed[:FAILURES_LISTED]
+        element("li", path_text(each.path), ": ", untrusted(each.why, MAX_TEXT))
+        for each in failed[:MAX_FAILURES]
     ]
     copies = f"Exact copies of other messages: {count(evaluation.duplicates)}."
     return section(
@@ -92,7 +93,7 @@ def tables_section(metrics: Mapping[str, Any]) -> Markup:
         titled("By label", by_label(metrics)),
         titled("All messages", all_messages(metrics)),
     )
-    side_by_side = "tables pair" if len(metrics["labels"]) <= MOST_PAIRED else "tables"
+    side_by_side = "tables pair" if len(metrics["labels"]) <= MAX_PAIRED else "tables"
     return section("In numbers", None, element("div", tables, class_=side_by_side))
 
 
@@ -132,5 +133,5 @@ def estimates(
 
 
 def all_messages(metrics: Mapping[str, Any]) -> Markup:
-    rows = (row(each.name, each.value, interval(each)) for each in shown_metrics(metrics))
+    rows = (row(each.name, each.value, interval(each)) for each in shown_metrics(metrics, plain_label))
     return table(("", "figure", "95 % interval"), rows)

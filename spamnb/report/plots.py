@@ -1,4 +1,4 @@
-"""Plots of an evaluation, each with a few words on how to read it."""
+"""Plots of an evaluation, each with a sentence on how to read it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from spamnb.bayes.cutoffs import not_spam
 from spamnb.evaluation.outcome import roc
 from spamnb.evaluation.results import CurvePoint, Evaluation, JudgedMessages
 from spamnb.files import counted
-from spamnb.labels import SPAM
+from spamnb.labels import SPAM, plain_label
 from spamnb.pages import svg
 from spamnb.pages.colours import HAM_COLOUR, SPAM_COLOUR
 from spamnb.pages.elements import Markup, element
@@ -16,8 +16,8 @@ from spamnb.pages.histogram import ScoreGroup, histogram
 from spamnb.pages.parts import captioned, section
 from spamnb.pages.svg import ACROSS, BOTTOM, TOP, UPWARD, Linear, Logarithmic
 
-CURVE_POINTS = 300  # drawn of a learning curve, about as many as a plot has dots across
-MOST_LOST = 10.0  # percent of the ham: who loses more has no use for a filter
+MAX_POINTS = 300  # of a learning curve, about as many as a plot has dots across
+MAX_LOST = 10.0  # percent of the ham; no filter that loses more is of any use
 TEXT_HEIGHT = 12  # units of a line of text
 LEARNING_SERIES = (  # field of CurvePoint, name, classes of the style sheet
     ("recent_error_percent", "wrong or unsure lately", "curve"),
@@ -27,13 +27,18 @@ LEARNING_SERIES = (  # field of CurvePoint, name, classes of the style sheet
 )
 
 
+def plain_ham(labels: Sequence[str]) -> str:
+    """Return what people call mail that is not spam."""
+    return plain_label(not_spam(labels))
+
+
 def plots_section(evaluation: Evaluation) -> Markup | None:
     judged, metrics = evaluation.judged, evaluation.metrics
     if not metrics["messages"]:
         return None
     drawn = [errors_figure(judged, metrics), scores_figure(judged)]
     if evaluation.curve:
-        drawn.append(learning_figure(evaluation.curve, not_spam(judged.labels)))
+        drawn.append(learning_figure(evaluation.curve, plain_ham(judged.labels)))
     figures = [plot for plot in drawn if plot]
     return section("In pictures", None, element("div", figures, class_=f"plots of{len(figures)}"))
 
@@ -46,7 +51,7 @@ def errors_figure(judged: JudgedMessages, metrics: Mapping[str, Any]) -> Markup 
         "Every cutoff is a point of the line; the nearer to the lower left, the better. "
         "The ring is where the verdicts are, with unsure mail delivered."
     )
-    return captioned(plot, words, title=f"{not_spam(judged.labels).capitalize()} lost against spam missed")
+    return captioned(plot, words, title=f"{plain_ham(judged.labels).capitalize()} lost against spam missed")
 
 
 def scores_figure(judged: JudgedMessages) -> Markup:
@@ -64,10 +69,10 @@ def scores_figure(judged: JudgedMessages) -> Markup:
 
 
 def score_groups(judged: JudgedMessages) -> tuple[ScoreGroup, ScoreGroup]:
-    """Split messages into ham and spam; without spam, a score is the verdict's: into right and wrong."""
+    """Split messages into ham and spam or, if no label is spam, into right and wrong ones."""
     if SPAM in judged.labels:
         is_upper = judged.truth != judged.labels.index(SPAM)
-        names = not_spam(judged.labels), SPAM
+        names = plain_ham(judged.labels), SPAM
     else:
         is_upper = judged.truth == judged.verdict
         names = "right", "wrong or unsure"
@@ -86,7 +91,7 @@ def learning_figure(curve: Sequence[CurvePoint], ham_name: str) -> Markup:
 
 
 def trade_off(judged: JudgedMessages, missed_at: Mapping[str, float | None]) -> Markup | None:
-    """Plot ham lost against spam missed for every cutoff, and where the verdicts themselves are."""
+    """Plot ham lost against spam missed for every cutoff, and for the verdicts themselves."""
     spam_index = judged.labels.index(SPAM)
     is_spam = judged.truth == spam_index
     lost, missed = roc(is_spam, judged.score)
@@ -95,11 +100,11 @@ def trade_off(judged: JudgedMessages, missed_at: Mapping[str, float | None]) -> 
     marks = [(float(at), value) for at, value in missed_at.items() if value is not None]
     ham, spam = int((~is_spam).sum()), int(is_spam.sum())
     highest = max((value for _, value in marks), default=100.0)
-    x = Logarithmic(min(svg.power_below(100 / ham), 0.1), MOST_LOST, *ACROSS)
+    x = Logarithmic(min(svg.power_below(100 / ham), 0.1), MAX_LOST, *ACROSS)
     y = Logarithmic(min(svg.power_below(100 / spam), 1.0), 10.0 if highest <= 10 else 100.0, *UPWARD)
     taken = judged.verdict == spam_index
     at_verdicts = 100 * float(taken[~is_spam].mean()), 100 * float(1 - taken[is_spam].mean())
-    ham_name = not_spam(judged.labels)
+    ham_name = plain_ham(judged.labels)
     descriptions = (f"at {tick(at)} % {ham_name} lost, {percent(value)} % of the spam" for at, value in marks)
     corners = zip(lost.tolist(), missed.tolist(), strict=True)
     return svg.drawing(
@@ -124,7 +129,7 @@ def trade_off(judged: JudgedMessages, missed_at: Mapping[str, float | None]) -> 
 
 
 def without_overlap(marks: Sequence[tuple[float, float]], y: Logarithmic) -> list[tuple[float, float]]:
-    """Choose marks whose names do not overlap: where two are level, the name of the second is enough."""
+    """Choose marks whose texts do not overlap: of two at the same height, the second."""
     return [
         (at, value)
         for index, (at, value) in enumerate(marks)
@@ -134,7 +139,7 @@ def without_overlap(marks: Sequence[tuple[float, float]], y: Logarithmic) -> lis
 
 def learning(curve: Sequence[CurvePoint]) -> Markup:
     """Plot errors in percent against messages seen."""
-    drawn = curve[:: max(1, -(-len(curve) // CURVE_POINTS))]
+    drawn = curve[:: max(1, -(-len(curve) // MAX_POINTS))]
     if drawn[-1] is not curve[-1]:
         drawn = [*drawn, curve[-1]]
     series = [

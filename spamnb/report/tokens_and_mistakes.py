@@ -11,15 +11,15 @@ from spamnb.pages.elements import Markup, element
 from spamnb.pages.formats import count, signed
 from spamnb.pages.parts import label_text, path_text, section, subject_text, token_text, verdict_text
 
-MISTAKES, EVIDENCE, TOKENS = 100, 12, 50  # shown of each, which keeps a page under 300 KB
-UNCOUNTED = 14  # nats: from a million times likelier on, nobody counts
+MAX_MISTAKES, MAX_EVIDENCE, MAX_TOKENS = 100, 12, 50  # these keep a page under 300 KB
+MAX_WEIGHT = 14  # nats: higher weights are shown as a million times
 
 
 def telling_tokens_section(tokens: Mapping[str, Sequence[TellingToken]]) -> Markup | None:
     largest = max((token.weight for of_label in tokens.values() for token in of_label), default=0.0)
     columns = []
     for name, of_label in tokens.items():
-        items = [token_item(token, name, list(tokens), largest) for token in of_label[:TOKENS]]
+        items = [token_item(token, name, list(tokens), largest) for token in of_label[:MAX_TOKENS]]
         listed = element("ol", items, class_=f"tokens {colour_of_label(name)}")
         if items:
             columns.append(element("div", element("h3", label_text(name)), listed))
@@ -44,7 +44,7 @@ def token_item(token: TellingToken, label: str, labels: Sequence[str], largest: 
 
 
 def likelier(weight: float) -> str:
-    if weight >= UNCOUNTED:
+    if weight >= MAX_WEIGHT:
         return "×1,000,000+"
     ratio = exp(weight)
     return f"×{ratio:,.0f}" if ratio >= 10 else f"×{ratio:.1f}"
@@ -52,16 +52,16 @@ def likelier(weight: float) -> str:
 
 def mistakes_section(found: Sequence[Mistake]) -> Markup:
     words = "Farthest on the wrong side first. Often it is the label that is wrong."
-    if len(found) > MISTAKES:
-        words += f" {count(len(found) - MISTAKES)} more are not shown."
-    listed = element("ol", map(mistake_item, found[:MISTAKES]), class_="mistakes") if found else None
+    if len(found) > MAX_MISTAKES:
+        words += f" {count(len(found) - MAX_MISTAKES)} more are not shown."
+    listed = element("ol", map(mistake_item, found[:MAX_MISTAKES]), class_="mistakes") if found else None
     return section("Worst mistakes", words if found else "There were none.", listed)
 
 
 def mistake_item(mistake: Mistake) -> Markup:
     number = None if mistake.index is None else f":{mistake.index}"
     is_about_spam = SPAM in (mistake.truth, mistake.verdict)
-    listed = [evidence_item(*evidence, is_about_spam) for evidence in mistake.evidence[:EVIDENCE]]
+    listed = [evidence_item(*evidence, is_about_spam) for evidence in mistake.evidence[:MAX_EVIDENCE]]
     verdict = (
         verdict_text(mistake.truth),
         " left " if mistake.verdict == UNSURE else " taken for ",

@@ -176,7 +176,7 @@ def message_row(context: PageContext, entry: Entry, labels: Sequence[str]) -> Ma
     return element(
         "li",
         element("input", type="checkbox", name="id", value=id_, aria_labelledby=f"t{id_}"),
-        verdict_text(plain_label(entry.verdict), "verdict"),
+        verdict_text(entry.verdict, "verdict"),
         element("a", subject, href=address, class_="subject", id=f"t{id_}"),
         element("span", sender, class_="sender", title=entry.sender),
         element("span", untrusted(first, REASON), rest, class_="reason"),
@@ -192,7 +192,7 @@ def buttons(entry: Entry, labels: Sequence[str]) -> Markup:
     id_, about = str(entry.id), f"t{entry.id}"
     if entry.correction:
         undo = element("button", "undo", name="undo", value=id_, data_key="u", aria_describedby=about)
-        label = verdict_text(plain_label(entry.correction))
+        label = verdict_text(entry.correction)
         return element("span", "learned as ", label, " ", undo, class_="marks")
     return marks(labels, "one", f"{id_}:", about)
 
@@ -212,7 +212,7 @@ def label_button(label: str, name: str, value: str, about: str | None = None) ->
     """Make the button of a label; two labels have a key of their own, beside their number."""
     return element(
         "button",
-        label_text(plain_label(label)),
+        label_text(label),
         name=name,
         value=value,
         class_=colour_of_label(label),

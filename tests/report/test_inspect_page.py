@@ -33,7 +33,7 @@ def test_verdict_score_and_cutoffs(tree, spamnb, mail):
     figures = [words(one) for one in tree.css(".cards .figure")]
     assert not tree.css_first("details.numbers").attributes.get("open")
     assert figures[:2] == [f"{verdict.score:+.2f}", f"{verdict.probability:.4f}"]
-    assert "ham up to" in words(tree.css_first(".cards"))
+    assert "not spam up to" in words(tree.css_first(".cards"))
 
 
 def test_words_are_tinted_and_tell_their_counts(tree):

@@ -25,9 +25,9 @@ def cards(tree):
 def test_headline_figures_have_intervals():
     whole = evaluation()
     tree = parsed(evaluation_page(whole))
-    first = ["Accuracy", "Ham lost", "Spam missed", "Unsure", "1 - AUC", "F1 of spam"]
+    first = ["Accuracy", "Not spam lost", "Spam missed", "Unsure", "1 - AUC", "F1 of spam"]
     assert list(cards(tree)) == first
-    assert cards(tree)["Ham lost"] == f"{whole.metrics['ham_lost_percent']:.2f} %"
+    assert cards(tree)["Not spam lost"] == f"{whole.metrics['ham_lost_percent']:.2f} %"
     assert cards(tree)["F1 of spam"] == f"{whole.metrics['labels']['spam']['f1']:.4f}"
     low, high = whole.metrics["intervals"]["accuracy"]
     assert words(tree.css_first(".cards .span")) == f"{low:.4f} to {high:.4f}"
@@ -49,8 +49,8 @@ def test_tables_hold_the_metrics():
 def test_mistakes_show_path_subject_score_and_evidence():
     found = [mistake(), mistake(path="box", index=12, subject=" ", verdict="unsure", score=-LARGEST)]
     first, second = page(mistakes=found).css(".mistakes > li")
-    assert words(first) == "ham taken for spamscore +3.25Lunch?ham/1.emllunch −2.50free +4.00"
-    assert words(second).startswith("ham left unsurescore −∞no subjectbox:12")
+    assert words(first) == "not spam taken for spamscore +3.25Lunch?ham/1.emllunch −2.50free +4.00"
+    assert words(second).startswith("not spam left unsurescore −∞no subjectbox:12")
 
 
 @pytest.mark.parametrize(

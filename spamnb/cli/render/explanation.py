@@ -114,7 +114,7 @@ def show_explanation(why: Explanation, top: int, everything: bool) -> None:
     most = len(why.features.tokens) if everything else LISTED
     show(
         *wrapped(why.sentence, *(f"  {reason}" for reason in why.in_words), ""),
-        *wrapped(headline(why), why.rule),
+        *wrapped(headline(why), why.rule()),
         *message_text(why, everything),
         evidence_table(why, top, everything) if why.reasons else "evidence: none that counts\n",
         sum_table(why),
