@@ -1,7 +1,7 @@
 """Why a message is judged as it is, in plain words: a sentence, and the strongest reasons, a phrase each.
 
-What is quoted is short and seen by the reader of the message: words of letters and names of hosts that
-several messages had before. So it is no address, number, code, password or path of a link, nor hidden.
+Quotations are short and can be seen in the message: words of letters and names of hosts that
+several learned messages had. So no address, number, code, password, link path or hidden text is quoted.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from spamnb.model import Model
 
 MAX_REASONS = 4
-MAX_READ = 60  # pieces of evidence that are looked at, the strongest
-MAX_QUOTED = 2  # words or hosts of a phrase
-MAX_WORD, MIN_WORD = 24, 4  # characters of a word that is quoted; the fewest of one in ASCII
-MIN_MESSAGES = 3  # that have what is quoted: what fewer have may be a secret
-CLEAR = 0.5  # nats by which text or headers must be ahead to speak for a label
+MAX_READ = 60  # pieces of evidence, the strongest ones
+MAX_QUOTED = 2  # words or hosts in a phrase
+MAX_WORD, MIN_WORD = 24, 4  # characters of a quoted word; the minimum is for ASCII
+MIN_MESSAGES = 3  # learned messages with a quoted word: a word in fewer of them may be a secret
+CLEAR = 0.5  # nats by which text or headers must lead to be named as like a label
 
-# By the tag of a token: what it is about. Other headers are technical.
+# The topic of a token, by its tag. Other headers are technical.
 SUBJECT, WORDS, LINKS, SENDER, REPLY, ROUTE = "subject", "words", "links", "sender", "reply", "route"
 TOPICS = {
     **dict.fromkeys(("from", "sender", "errors-to"), SENDER),
@@ -38,7 +38,7 @@ TOPICS = {
     **{"url": LINKS, "reply-to": REPLY},
 }
 TECHNICAL = "technical"
-# What is said of a topic where nothing can be quoted; behind it comes the mail that has the like.
+# Phrases for a topic of which nothing can be quoted; the counts of mail follow them.
 PHRASES = {
     SUBJECT: "subject",
     WORDS: "words",
@@ -65,7 +65,7 @@ QUOTING = {
     ROUTE: "sent through",
     SENDER: "sent from",
 }
-# Tokens that say something by themselves.
+# Phrases for single tokens.
 SAYING = {
     "from:reply-to=other": "replies go to another domain",
     "date:none": "date without a time zone",
@@ -74,7 +74,7 @@ SAYING = {
     "header:references": "part of a conversation",
     "header:list-id": "comes by a mailing list",
 }
-# By the word that a verdict's reason begins with.
+# Sentences by the first word of a verdict's reason.
 BY_SENDER = {
     "allowed": "its sender is on your list of those allowed",
     "blocked": "its sender is on your list of those blocked",
@@ -83,7 +83,7 @@ BY_SENDER = {
 
 
 class ReasonInWords:
-    """A reason as a phrase, the messages that had the like, and what it speaks for."""
+    """A reason as a phrase, the number of messages that had it, and the label it speaks for."""
 
     __slots__ = ("counts", "label", "strength", "text")
 
@@ -100,7 +100,7 @@ class ReasonInWords:
 def why_in_words(
     model: Model, message: Message, features: FeatureSet, score: Score, verdict: Verdict
 ) -> tuple[str, list[ReasonInWords]]:
-    """Return the sentence, and the reasons for the verdict, the strongest first; if unsure, of both sides."""
+    """Return the sentence and the reasons for the verdict, strongest first; if unsure, for both sides."""
     label = plain_label(verdict.label)
     sentence = f"{label[:1].upper()}{label[1:]}: {because(model, score, verdict)}."
     return sentence, reasons_in_words(model, message, features, score, verdict)
@@ -127,7 +127,7 @@ def short_reasons(
 
 
 def because(model: Model, score: Score, verdict: Verdict) -> str:
-    """Say in half a sentence why the verdict is what it is."""
+    """Return the second half of the sentence: why the verdict is what it is."""
     if verdict.reason:
         return BY_SENDER.get(verdict.reason.partition("=")[0], "by its sender")
     if not model.can_judge or (model.cutoffs and model.cutoffs.spam == float("inf")):
@@ -157,7 +157,7 @@ def because(model: Model, score: Score, verdict: Verdict) -> str:
 
 
 def like(labels: Sequence[str], label: int, *compared: int) -> str:
-    """Name the mail that something is like: that of a label, or of all but spam."""
+    """Name the mail of a label, or all mail other than spam."""
     name = labels[label]
     if name == SPAM:
         return "spam"
@@ -166,7 +166,7 @@ def like(labels: Sequence[str], label: int, *compared: int) -> str:
 
 
 def compared_in_words(score: Score, verdict: Verdict) -> tuple[int, int]:
-    """Return the two labels that are compared: where the question is whether it is spam, that is one."""
+    """Return the two labels to compare; one is spam if the question is whether it is spam."""
     is_about_spam = verdict.is_spam is None and SPAM in score.labels
     return compared_labels(score, SPAM if is_about_spam else verdict.label)
 
@@ -199,7 +199,7 @@ def reasons_in_words(
 
 
 def strongest(model: Model, score: Score, toward: int, against: int) -> Iterator[tuple[float, Evidence]]:
-    """Yield what the strongest pieces of evidence add to the lead, each with its piece."""
+    """Yield the strongest pieces of evidence, each with what it adds to the lead."""
     evidence, damping = evidence_between(score, toward, against), model.view.damping
     counts = [0, 0]
     for item in evidence:
@@ -218,7 +218,7 @@ def strongest(model: Model, score: Score, toward: int, against: int) -> Iterator
 
 
 def topic_of(token: str, item: Evidence) -> str:
-    """Return what a token, a pair of them or a number is about."""
+    """Return the topic of a token, a pair of tokens or a number."""
     tag, colon, rest = token.partition(":")
     if isinstance(item.feature, str):
         return "numbers"
@@ -235,7 +235,7 @@ def topic_of(token: str, item: Evidence) -> str:
 
 
 def phrase(topic: str, others: str, items: list[tuple[float, str, Evidence]]) -> tuple[str, Evidence | None]:
-    """Say what evidence of a topic has in common, and which piece is the strongest of what is named."""
+    """Return a phrase for evidence of one topic, and the strongest piece that it names."""
     for _, token, item in items:
         if token in SAYING:
             return SAYING[token], item
@@ -261,7 +261,7 @@ def messages_of(item: Evidence) -> int:
 
 
 def quotable(topic: str, token: str) -> str:
-    """Return what may be shown of a token: words of letters alone, or the name of a host; else nothing."""
+    """Return what may be quoted of a token: words of letters only, or the name of a host; else nothing."""
     if topic in (SUBJECT, WORDS):
         tag = "subject:" if topic == SUBJECT else ""
         words = token.split(" ")
@@ -277,7 +277,7 @@ def quotable(topic: str, token: str) -> str:
 
 
 def is_plain_word(word: str) -> bool:
-    """Tell whether a word is made of letters alone, of any script, and neither too short nor too long."""
+    """Tell whether a word has only letters, of any script, and is neither too short nor too long."""
     fewest = MIN_WORD if word.isascii() else 2
     letters = word.replace("'", "").replace("-", "")
     return (
@@ -288,12 +288,12 @@ def is_plain_word(word: str) -> bool:
 
 
 def is_no_letter(char: str) -> bool:
-    """Tell whether a character is no part of a word; vowel signs of Hindi or Thai are."""
+    """Tell whether a character is not part of a word; vowel signs of Hindi or Thai are part of one."""
     return char.isnumeric() or char.isspace() or (char.isascii() and not char.isalpha())
 
 
 def counts_text(item: Evidence, labels: Sequence[str], k: int, others: str) -> str:
-    """Say in how much mail a piece of evidence was: of what it speaks for, and of the rest."""
+    """Write how much mail of a label, and how much other mail, had a piece of evidence."""
     messages = item.row[: len(labels)]
     own, rest = messages[k], sum(messages) - messages[k]
     if labels[k] == SPAM:
@@ -309,7 +309,7 @@ def number(messages: int) -> str:
 
 
 def is_unknown_sender(model: Model, message: Message, features: FeatureSet) -> bool:
-    """Tell whether the model has learned no mail from the address of a message."""
+    """Tell whether the model has learned no mail from a message's address."""
     address = envelope_of(message).address
     (fingerprint,) = fingerprints_of([f"from:{address}"])
     has_token = bool(address) and any(token[0] == fingerprint for token in features.tokens)
