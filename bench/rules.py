@@ -120,7 +120,7 @@ CHANGES = {
     "subjects of embedded messages": Change(
         TOKENIZER, "range(leaf.field_count if leaf.is_embedded else 0)", "range(0)"
     ),
-    "pairs of the subject": Change(TOKENIZER, "paired and is_subject)", "False)"),
+    "pairs of the subject": Change(TOKENIZER, "subject, True)", "subject, False)"),
     "PDF": Change(LEAVES, "        return A_PDF", "        return NO_KIND"),
     "HTML as an attachment": Change(LEAVES, "        return A_PAGE", "        return NO_KIND"),
     "text as an attachment": Change(LEAVES, "    return A_TEXT", "    return NO_KIND"),

@@ -57,7 +57,7 @@ cdef int find_charset(Context *context, Text data, int declared, int *why) excep
             return declared
         why[0] = IS_ASCII_ONLY
         return ASCII
-    if declared in (GUESSED, CP1252) and count_of(data, PLAIN_MARKS) == count_high(data):
+    if declared in (GUESSED, CP1252) and has_only_marks(data):
         why[0] = AS_DECLARED if declared else FOUND_BY_BYTES
         return CP1252
     if has(data, 60):
@@ -106,12 +106,22 @@ cdef int marked_codec(Text data, int *why) noexcept nogil:
     return GUESSED
 
 
-cdef Size count_of(Text text, const char *letters) noexcept nogil:
-    """Count the bytes above 0x7f of a text that are a literal's."""
-    cdef Size at, found = 0
+cdef bint has_only_marks(Text text) noexcept nogil:
+    """Tell whether all bytes above 0x7f are marks that are the same in all of Windows' charsets."""
+    cdef Size at = first_high(text, 0)
+    while at < text.size:
+        if not is_one_of(byte_at(text, at), PLAIN_MARKS):
+            return False
+        at = first_high(text, at + 1)
+    return True
+
+
+cdef bint has_any_of(Text text, const char *letters) noexcept nogil:
+    cdef Size at
     for at in range(text.size):
-        found += byte_at(text, at) > 127 and is_one_of(byte_at(text, at), letters)
-    return found
+        if is_one_of(byte_at(text, at), letters):
+            return True
+    return False
 
 
 cdef int without_tags(Arena *arena, Text data, Text *result) except -1 nogil:
@@ -206,7 +216,7 @@ cdef int cheapest(Context *context, Text sample, int declared, Text data, int *w
     plainly = as_letters
     if candidate.is_western and not as_letters and sample.size > SHORT_SAMPLE:
         plainly = WESTERN_LETTER * sample.size // 10
-    if usual == declared or not count_of(sample, ONLY_IN_15):
+    if usual == declared or not has_any_of(sample, ONLY_IN_15):
         if cost_in(arena, sample, candidate, plainly) < plainly:  # no other need be looked at
             why[0] = AS_DECLARED if usual == declared else FOUND_BY_BYTES
             return usual

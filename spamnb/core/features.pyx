@@ -159,35 +159,33 @@ cdef void use_slots(EntryTable *table, Size room) noexcept nogil:
 
 cdef inline Size slot_of(EntryTable *table, uint64_t fingerprint) noexcept nogil:
     """Return the slot of a fingerprint, or the free one where it belongs."""
-    cdef Size at = fingerprint * SECRET_FACTOR >> table.shift, last = 2 * table.room - 1
-    while table.slots[at] >= table.before and table.entries[table.slots[at] - table.before].fingerprint != fingerprint:
-        at = (at + 1) & last
+    cdef Size at = fingerprint * SECRET_FACTOR >> table.shift
+    cdef uint32_t slot = table.slots[at]
+    while slot >= table.before and table.entries[slot - table.before].fingerprint != fingerprint:
+        at = (at + 1) & (2 * table.room - 1)
+        slot = table.slots[at]
     return at
 
 
-cdef inline Size entry_of(
-    EntryTable *table, uint64_t fingerprint, uint32_t start, uint32_t end, int part
-) except -1 nogil:
-    """Return the number of a fingerprint's entry, which is made if there is none."""
-    cdef Size at = slot_of(table, fingerprint)
-    if table.slots[at] >= table.before:
-        return table.slots[at] - table.before
-    return new_entry(table, at, fingerprint, start, end, part)
+cdef inline int make_table_room(EntryTable *table) except -1 nogil:
+    """Make room for one more entry."""
+    return set_room(table, 2 * table.room) if table.used == table.room else 0
 
 
-cdef Size new_entry(
-    EntryTable *table, Size at, uint64_t fingerprint, uint32_t start, uint32_t end, int part
-) except -1 nogil:
-    """Make an entry for a free slot, and return its number."""
-    cdef Entry *entry
-    if table.used == table.room:
-        set_room(table, 2 * table.room)
-        at = slot_of(table, fingerprint)
-    entry = &table.entries[table.used]
-    entry.fingerprint, entry.times, entry.start, entry.end, entry.part = fingerprint, 0, start, end, part
-    table.slots[at] = table.before + table.used
-    table.used += 1
-    return table.used - 1
+cdef inline Size entry_of(EntryTable *table, uint64_t fingerprint) noexcept nogil:
+    """Return the number of a fingerprint's entry. If it is new, the caller has made room, and says what it holds."""
+    cdef Size at = slot_of(table, fingerprint), number = table.slots[at]
+    if number >= table.before:
+        return number - table.before
+    number = table.used
+    table.slots[at] = table.before + number
+    table.used = number + 1
+    table.entries[number].fingerprint, table.entries[number].times = fingerprint, 0
+    return number
+
+
+cdef inline void set_entry(Entry *entry, uint32_t start, uint32_t end, int part) noexcept nogil:
+    entry.start, entry.end, entry.part = start, end, part
 
 
 cdef void clear_table(EntryTable *table) noexcept nogil:
@@ -263,9 +261,12 @@ cdef inline Size count(Features *features, uint64_t fingerprint, Tag *tag, Size 
     features.left -= times
     features.added += times
     features.fingerprint = fingerprint
-    number = entry_of(&features.tokens, fingerprint, features.size, end, part)
+    make_table_room(&features.tokens)
+    number = entry_of(&features.tokens, fingerprint)
     if number == used:  # a new one: its text stays
-        memcpy(features.letters + features.size, tag.text.at, tag.text.size)
+        if tag.text.size:
+            memcpy(features.letters + features.size, tag.text.at, tag.text.size)
+        set_entry(&features.tokens.entries[number], features.size, end, part)
         features.size = end
     features.tokens.entries[number].times += times
     if features.keeps_order:
@@ -308,7 +309,7 @@ cdef Size add_words(
 
     Neighbours are noted if they are to be paired.
     """
-    cdef Size at = 0, start, to, words = 0, number, before = -1
+    cdef Size at = 0, start, to, words = 0, number, before = -1, pair, pairs
     cdef uint64_t state, eight, letters, found, last = 0
     cdef int shift, bits
     cdef uint32_t *run = NULL
@@ -346,7 +347,11 @@ cdef Size add_words(
         if number < 0:
             break
         if paired and before >= 0:
-            entry_of(&features.pairs, last * PAIR_FACTOR + features.fingerprint, before, number, part)
+            make_table_room(&features.pairs)
+            pairs = features.pairs.used
+            pair = entry_of(&features.pairs, last * PAIR_FACTOR + features.fingerprint)
+            if pair == pairs:
+                set_entry(&features.pairs.entries[pair], before, number, part)
         if run is not NULL:
             run[words] = number
         before, last = number, features.fingerprint
@@ -416,6 +421,16 @@ cdef int add_grams(Features *features, Text text, int part) noexcept nogil:
 
 # For Python
 
+cdef Size given_entry(EntryTable *table, uint64_t fingerprint, int part) except -1:
+    """Return the number of an entry without a text."""
+    cdef Size used = table.used, number
+    make_table_room(table)
+    number = entry_of(table, fingerprint)
+    if number == used:
+        set_entry(&table.entries[number], 0, 0, part & 1)
+    return number
+
+
 NUMBERS = ("size", "capitals", "digits", "exclamations", "html", "links", "recipients", "hour")
 
 
@@ -440,9 +455,9 @@ cdef class FeatureSet:
         cdef Features *it = &features.it
         cdef uint64_t fingerprint
         for fingerprint, times, part in tokens:
-            it.tokens.entries[entry_of(&it.tokens, fingerprint, 0, 0, part & 1)].times += times
+            it.tokens.entries[given_entry(&it.tokens, fingerprint, part)].times += times
         for fingerprint, part in pairs:
-            entry_of(&it.pairs, fingerprint, 0, 0, part & 1)
+            given_entry(&it.pairs, fingerprint, part)
         for counter in list(grams)[:MAX_GRAMS]:
             it.grams[it.gram_count] = <uint32_t>counter & (COUNTERS - 1)
             it.gram_count += 1

@@ -6,12 +6,13 @@
 cdef enum:
     MAX_HEADER_TOKEN = 80  # characters of a header's name; bytes of an address or a host
     MAX_RAW_ADDRESS = 320  # bytes of one that is not ASCII, before its letters are made plain
+    MAX_VOLATILE = 32  # bytes of a name
     MAX_ZONE = 5  # letters of the name of a time zone, which a date can have in place of +0100
 
 cdef enum:  # what a header's value is cut into
-    NOT_READ = 1
+    IS_VOLATILE = 1  # not at all: it comes and goes with delivery, filters and mail readers
+    NOT_READ
     AS_WORDS
-    AS_BODY_WORDS
     AS_SUBJECT
     AS_ADDRESSES
     AS_HOSTS
@@ -33,7 +34,7 @@ HEADER_RULES = {
     b"references": AS_IDENTIFIER,
     b"resent-message-id": AS_IDENTIFIER,
     b"date": AS_DATE,
-    # No evidence. VOLATILE of identity.pyx has more.
+    # No evidence, but part of a message's identity.
     b"content-type": NOT_READ,  # read with the parts
     b"content-disposition": NOT_READ,
     b"dkim-signature": NOT_READ,  # random by design
@@ -43,13 +44,7 @@ HEADER_RULES = {
     b"arc-message-signature": NOT_READ,
     b"authentication-results": NOT_READ,  # read with the sender
     b"arc-authentication-results": NOT_READ,  # repeats authentication-results
-    # Their tokens look as those of links and leaves do, so they count as body.
-    b"url": AS_BODY_WORDS,
-    b"html": AS_BODY_WORDS,
-    b"type": AS_BODY_WORDS,
-    b"charset": AS_BODY_WORDS,
-    b"file": AS_BODY_WORDS,
-    b"hidden": AS_BODY_WORDS,
+    **dict.fromkeys(VOLATILE, IS_VOLATILE),
 }
 
 cdef enum:  # kinds of letters in a host or address; digits are of none
@@ -104,17 +99,27 @@ HEADER_TAG = tag_of(literal(b"header:"))
 
 
 cdef int rule_of(Text name) noexcept nogil:
-    """Return how a header's value is read, by its name."""
+    """Return how a header's value is read, by its name in lower case."""
     cdef int number = number_of_name(&RULE_NAMES, name)
+    cdef Size dash
     if number >= 0:
         return RULES[number]
+    if starts_with(name, b"x-"):
+        dash = find_byte(name, DASH, 2)
+        while 0 <= dash <= MAX_VOLATILE:
+            number = number_of_name(&RULE_NAMES, piece(name, 0, dash))
+            if number >= 0 and RULES[number] == IS_VOLATILE:
+                return IS_VOLATILE
+            dash = find_byte(name, DASH, dash + 1)
+        if contains(name, b"spam"):
+            return IS_VOLATILE
     # Resent-Date, X-Original-Date … : training mail is older than new mail, and that is all they would tell.
-    return NOT_READ if ends_with(name, b"date") or is_volatile(name) else AS_WORDS
+    return NOT_READ if ends_with(name, b"date") else AS_WORDS
 
 
-cdef bint is_read(Text name) noexcept nogil:
+cdef inline bint is_read(int rule) noexcept nogil:
     """Tell whether a header is cut into tokens."""
-    return rule_of(name) != NOT_READ
+    return rule > NOT_READ
 
 
 cdef int add_header(Features *features, WordRules *rules, Arena *arena, Field *field, bint paired) except -1 nogil:
@@ -122,10 +127,10 @@ cdef int add_header(Features *features, WordRules *rules, Arena *arena, Field *f
 
     Neighbours in its value are noted if they are to be `paired`.
     """
-    cdef int rule = rule_of(field.name), ngrams
+    cdef int rule = field.rule, ngrams
     cdef Text name = first_chars(field.name, MAX_HEADER_TOKEN), prefix, words
     cdef Tag tag
-    if rule == NOT_READ:
+    if not is_read(rule):
         return 0
     # (1-AUC)%, learned from spamassassin, tested on csdmc2010: 0.070, without it 0.100.
     add_token(features, &HEADER_TAG, name, HEAD, 1)
@@ -139,7 +144,7 @@ cdef int add_header(Features *features, WordRules *rules, Arena *arena, Field *f
         return add_zone(features, &tag, field.value)
     ngrams = rules.ngrams if rule == AS_SUBJECT else 1
     spaced(rules, arena, field.value, &words)
-    add_words(features, &tag, words, MAX_HEADER_WORDS, BODY if rule == AS_BODY_WORDS else HEAD, ngrams, paired)
+    add_words(features, &tag, words, MAX_HEADER_WORDS, HEAD, ngrams, paired)
     return add_addresses(features, arena, &tag, field.value) if rule == AS_ADDRESSES else 0
 
 
@@ -337,12 +342,6 @@ def header_tokens(headers: list, words=None) -> list:
     return tokens_of_headers(headers, words, False)
 
 
-def is_ignored(name: str) -> bool:
-    """Tell whether a header, its name in lower case, is no evidence."""
-    cdef bytes data = name.encode()
-    return not is_read(text_of(data))
-
-
 cdef list tokens_of_headers(list headers, words, bint of_sender):
     """Return the tokens of headers, or of the sender they name, in order."""
     cdef Cutting cutting = Cutting(words)
@@ -354,6 +353,7 @@ cdef list tokens_of_headers(list headers, words, bint of_sender):
         memset(&fields[at], 0, sizeof(Field))
         text_of_str(&cutting.arena, name, &fields[at].name)
         text_of_str(&cutting.arena, value, &fields[at].value)
+        fields[at].rule = rule_of(fields[at].name)
         at += 1
     if of_sender:
         add_sender(&found.it, &cutting.arena, fields, count)

@@ -180,7 +180,7 @@ cdef int add_field(Mail *mail, HeaderBlock *block, Size start, Size colon, Size 
             memcpy(mail.free_fields, block.fields, block.count * sizeof(Field))
         block.fields = mail.free_fields
     field = &block.fields[block.count]
-    field.name, field.raw, field.value = name, raw, raw
+    field.name, field.raw, field.value, field.rule = name, raw, raw, rule_of(name)
     block.count += 1
     return 1
 

@@ -55,28 +55,6 @@ VOLATILE = {
     b"forwarded": "a mail reader's note",
 }
 
-cdef enum:
-    MAX_VOLATILE = 32  # bytes of a name
-
-cdef NameTable VOLATILE_NAMES
-fill_names(&VOLATILE_NAMES, list(VOLATILE))
-
-
-cdef bint is_volatile(Text name) noexcept nogil:
-    """Tell whether a header, in lower case, comes and goes with delivery, filters and mail readers."""
-    cdef Size dash
-    if number_of_name(&VOLATILE_NAMES, name) >= 0:
-        return True
-    if not starts_with(name, b"x-"):
-        return False
-    dash = find_byte(name, DASH, 2)
-    while 0 <= dash <= MAX_VOLATILE:
-        if number_of_name(&VOLATILE_NAMES, piece(name, 0, dash)) >= 0:
-            return True
-        dash = find_byte(name, DASH, dash + 1)
-    return contains(name, b"spam")
-
-
 cdef int digest_of(Mail *mail, uint64_t *result) except -1 nogil:
     """Find the digest of a message, 64 bits."""
     cdef Blake blake
@@ -87,7 +65,7 @@ cdef int digest_of(Mail *mail, uint64_t *result) except -1 nogil:
     if mail.has_headers:
         for n in range(mail.head.count):
             field = &mail.head.fields[n]
-            if not is_volatile(field.name):
+            if field.rule != IS_VOLATILE:
                 if has_fields:
                     add_to_blake(&blake, literal(b"\n"))
                 has_fields = True
@@ -126,10 +104,13 @@ cdef extern from *:
         BLAKE_MIX(v2, v6, v10, v14, p4, p5) BLAKE_MIX(v3, v7, v11, v15, p6, p7) \\
         BLAKE_MIX(v0, v5, v10, v15, p8, p9) BLAKE_MIX(v1, v6, v11, v12, p10, p11) \\
         BLAKE_MIX(v2, v7, v8, v13, p12, p13) BLAKE_MIX(v3, v4, v9, v14, p14, p15)
-    static void blake_rounds(uint64_t *h, const uint64_t *start, const uint64_t *w, uint64_t size, uint64_t last) {
+    static void blake_rounds(uint64_t *h, const uint64_t *start, const uint8_t *block, uint64_t size, uint64_t last) {
+        uint64_t w[16];
         uint64_t v0 = h[0], v1 = h[1], v2 = h[2], v3 = h[3], v4 = h[4], v5 = h[5], v6 = h[6], v7 = h[7];
         uint64_t v8 = start[0], v9 = start[1], v10 = start[2], v11 = start[3];
         uint64_t v12 = start[4] ^ size, v13 = start[5], v14 = start[6] ^ last, v15 = start[7];
+        memcpy(w, block, 128);
+        for (int n = 0; n < 16; n++) w[n] = SPAMNB_FIRST_LOWEST(w[n]);
         BLAKE_ROUND(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
         BLAKE_ROUND(14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3)
         BLAKE_ROUND(11, 8, 12, 0, 5, 2, 15, 13, 10, 14, 3, 6, 7, 1, 9, 4)
@@ -147,7 +128,7 @@ cdef extern from *:
     }
     """
     void blake_rounds(
-        uint64_t *state, const uint64_t *start, const uint64_t *words, uint64_t size, uint64_t last
+        uint64_t *state, const uint64_t *start, const Byte *block, uint64_t size, uint64_t last
     ) noexcept nogil
 
 
@@ -185,9 +166,5 @@ cdef uint64_t end_blake(Blake *blake) noexcept nogil:
 
 cdef void mix_block(Blake *blake, Text block, Size size, uint64_t last) noexcept nogil:
     """Mix in the first 128 bytes of a text, of which `size` count; `last` has all bits set in the last block."""
-    cdef uint64_t[16] words
-    cdef int n
     blake.size += size
-    for n in range(16):
-        words[n] = load_eight(block, 8 * n)
-    blake_rounds(blake.state, BLAKE_START, words, blake.size, last)
+    blake_rounds(blake.state, BLAKE_START, block.at, blake.size, last)

@@ -15,7 +15,6 @@ cdef const char *LINK_ENDS = b"\t\n\v\f\r\x1c\x1d\x1e\x1f <>\"'`{}|^,"
 # What stands before the country in domains that anybody can register below, such as co.uk.
 cdef const char *SECOND_LEVELS = b" ac co com edu go gob gov gv ltd ne net nom or org "
 cdef Byte[128] ENDS_LINK
-cdef int64_t MAX_NUMBER = <int64_t>1 << 40  # of a part of an address; larger ones count as this
 cdef Tag URL_TAG = tag_of(literal(b"url:"))
 cdef Tag PATH_TAG = tag_of(literal(b"url:/"))
 
@@ -70,28 +69,17 @@ cdef Size scheme_start(Text text, Size colon) noexcept nogil:
 
 
 cdef int add_www_links(Arena *arena, Text text, Texts *links, Size most) except -1 nogil:
-    """Add the links without a scheme: those in lower case, in upper case, with a capital."""
-    cdef Texts[3] found
-    cdef Size at = find_byte(text, 46, 3), k
-    cdef int form, byte
+    """Add the links without a scheme."""
+    cdef Size at = find_byte(text, 46, 3)
+    cdef int byte
     cdef Text link
-    memset(found, 0, sizeof(found))
-    while at >= 0:
-        byte = byte_at(text, at - 1)
-        if byte == 119 or byte == 87:
-            link = piece(text, at - 3, at)
-            form = 0 if is_(link, b"www") else 1 if is_(link, b"WWW") else 2 if is_(link, b"Www") else 3
+    while at >= 0 and links.count < most:
+        if is_in_any_case(piece(text, at - 3, at), literal(b"www")):
             byte = byte_at(text, at - 4)
-            if form < 3 and not (is_letter(byte) or is_digit(byte) or is_one_of(byte, b"/.@-_%&")):
-                if found[form].count < MAX_LINKS:
-                    add_text(arena, &found[form], rest(text, at - 3))
-        at = find_byte(text, 46, at + 1)
-    for form in range(3):
-        for k in range(found[form].count):
-            if links.count < most:
-                link = found[form].items[k]
-                joined(arena, literal(b"http://"), piece(link, 0, link_end(link, 0)), &link)
+            if not (is_letter(byte) or is_digit(byte) or is_one_of(byte, b"/.@-_%&")):
+                joined(arena, literal(b"http://"), piece(text, at - 3, link_end(text, at)), &link)
                 add_text(arena, links, link)
+        at = find_byte(text, 46, at + 1)
     return 0
 
 
@@ -174,15 +162,10 @@ cdef int add_absolute_link(Features *features, WordRules *rules, Arena *arena, T
 cdef int add_host(Features *features, Arena *arena, Text host) except -1 nogil:
     """Count a host with the domains it lies in, an address with its network."""
     # (1-AUC)% on bodies of phishing: 0.0344, without hosts 0.0366; without words of paths 0.0371.
-    cdef Text number = nothing()
     cdef Size start = host.size, at
     cdef int dots = 0
-    if has(host, 58):
-        number = host
-    elif is_digit(byte_at(host, 0)):
-        ipv4(arena, host, &number)
-    if number.size:
-        return add_address(features, arena, number)
+    if has(host, 58) or ends_in_number(host):
+        return add_address(features, arena, host)
     while start > 0 and dots < MAX_DOMAINS:
         start -= 1
         dots += byte_at(host, start) == 46
@@ -208,81 +191,15 @@ cdef int add_address(Features *features, Arena *arena, Text number) except -1 no
 
 # Hosts
 
-cdef int ipv4(Arena *arena, Text host, Text *result) except -1 nogil:
-    """Make an address of four numbers: browsers also read one to three, octal and hexadecimal ones.
-
-    Numbers too large for that are left as they are; the result is empty if the host is none.
-    """
-    cdef Size start = 0, end, parts = 0
-    cdef int64_t number, value = 0, last = 0, most = 0
-    cdef Text part
-    cdef Writer to
-    result[0] = nothing()
-    while start <= host.size:
-        end = find_byte(host, 46, start)
-        part = piece(host, start, end if end >= 0 else host.size)
-        if not is_ascii_alnum(part):
-            return 0
-        number = host_number(part)
-        if number < 0:
-            if has_only_digits(host):
-                result[0] = host
-            return 0
-        most, last = max(most, last), number
-        value = (value << 8 | (last & 255)) if parts < 4 else 0
-        parts += 1
-        start = start + part.size + 1
-    value >>= 8  # those before the last
-    if parts > 4 or most > 255 or last >= <int64_t>1 << 8 * (5 - parts):
-        result[0] = host
-        return 0
-    value = (value << 8 * (5 - parts)) + last
-    start_writer(&to, arena, 16)
-    for parts in range(4):
-        if parts:
-            put_byte(&to, 46)
-        put_number(&to, value >> 8 * (3 - parts) & 255)
-    result[0] = written(&to)
-    return 0
-
-
-cdef bint is_ascii_alnum(Text text) noexcept nogil:
+cdef bint ends_in_number(Text host) noexcept nogil:
+    """Tell whether browsers read a host as an IPv4 address: its last part is a number, decimal or as 0x7f."""
+    cdef Text last = rest(host, find_last(host, 46, host.size) + 1)
+    cdef bint is_hexadecimal = starts_with(last, b"0x")
     cdef Size at
-    for at in range(text.size):
-        if not (is_letter(byte_at(text, at)) or is_digit(byte_at(text, at))):
+    for at in range(2 if is_hexadecimal else 0, last.size):
+        if not (is_digit(byte_at(last, at)) or (is_hexadecimal and hex_digit(byte_at(last, at)) >= 0)):
             return False
-    return text.size > 0
-
-
-cdef bint has_only_digits(Text host) noexcept nogil:
-    """Tell whether a host has nothing but digits and dots."""
-    cdef Size at = 0
-    cdef Char char
-    while at < host.size:
-        char = char_at(host, at, &at)
-        if char != 46 and not Py_UNICODE_ISDIGIT(char):
-            return False
-    return True
-
-
-cdef int64_t host_number(Text part) noexcept nogil:
-    """Return the number that letters and digits stand for, as int() reads it: 0x16, 010 or 8; -1 if there is none."""
-    cdef int base = 10, digit
-    cdef int64_t number = 0
-    cdef Size at = 0
-    if byte_at(part, 0) == 48:
-        base = 16 if byte_at(part, 1) == 120 else 8
-        if base == 16 or lower(byte_at(part, 1)) == 111:  # 0x, 0o
-            at = 2
-    if at >= part.size:
-        return -1
-    while at < part.size:
-        digit = hex_digit(byte_at(part, at))
-        if not 0 <= digit < base:
-            return -1
-        number = min(number * base + digit, MAX_NUMBER)
-        at += 1
-    return number
+    return last.size > 0
 
 
 cdef Text registrable(Text host) noexcept nogil:
@@ -349,25 +266,11 @@ cdef bint is_usual(Text host) noexcept nogil:
 
 cdef int unquoted(Arena *arena, Text text, Text *result) except -1 nogil:
     """Make a text with %41 as A: a path can be written in many ways."""
-    cdef Writer to
-    cdef Size at = 0
-    cdef int byte, high = 0
-    if has(text, 37):
-        start_writer(&to, arena, text.size)
-        while at < text.size:
-            byte = byte_at(text, at)
-            if byte == 37 and hex_digit(byte_at(text, at + 1)) >= 0 and hex_digit(byte_at(text, at + 2)) >= 0:
-                byte = hex_digit(byte_at(text, at + 1)) << 4 | hex_digit(byte_at(text, at + 2))
-                high |= byte
-                at += 2
-            put_byte(&to, byte)
-            at += 1
-        text = written(&to)
-        if high & 0x80 and not is_utf8(text):
-            with gil:
-                text_of_str(arena, str_of(text), &text)
     result[0] = text
-    return 0
+    if not has(text, c"%"):
+        return 0
+    decode_quoted(arena, text, c"%", False, &text)
+    return mended_utf8(arena, text, result)
 
 
 # For Python
@@ -394,18 +297,3 @@ def link_tokens(list links, words=None) -> list:
         text_of_str(&cutting.arena, link, &source)
         add_link(&found.it, &cutting.rules, &cutting.arena, source)
     return found.in_order()
-
-
-def plain_host_of(str host) -> str:
-    """Return a host in its usual form."""
-    cdef Memory memory = Memory()
-    cdef Text text
-    text_of_str(&memory.arena, host, &text)
-    plain_host(&memory.arena, text, &text)
-    return str_of(text)
-
-
-def registrable_domain(str host) -> str:
-    """Return the domain under which a host is registered."""
-    cdef bytes data = host.encode("utf-8", "replace")
-    return str_of(registrable(text_of(data)))

@@ -10,6 +10,7 @@ cdef struct Field:
     Text name  # in lower case
     Text raw  # its value: unfolded, bytes as they came
     Text value  # as a person would see it, in UTF-8
+    int rule  # for what is evidence in it: one of header_rules.pyx
 
 
 cdef struct HeaderBlock:

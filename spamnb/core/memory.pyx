@@ -57,6 +57,35 @@ cdef struct Texts:
 
 # Texts
 
+cdef extern from *:
+    """
+    /* Count the bytes from `first` on, `range` values of them: in C, as compilers do 16 at a time where sums fit a byte. */
+    static Py_ssize_t spamnb_count_range(const uint8_t *at, Py_ssize_t size, uint8_t first, uint8_t range) {
+        Py_ssize_t found = 0;
+        while (size > 0) {
+            Py_ssize_t n, some = size < 255 ? size : 255;
+            uint8_t sum = 0;
+            for (n = 0; n < some; n++) sum += (uint8_t)(at[n] - first) < range;
+            found += sum, at += some, size -= some;
+        }
+        return found;
+    }
+
+    static int spamnb_is_all_ascii(const uint8_t *at, Py_ssize_t size) {
+        uint64_t words[4];
+        uint8_t rest = 0;
+        for (; size >= 32; at += 32, size -= 32) {
+            memcpy(words, at, 32);
+            if ((words[0] | words[1] | words[2] | words[3]) & 0x8080808080808080u) return 0;
+        }
+        while (size > 0) rest |= at[--size];
+        return rest < 0x80;
+    }
+    """
+    Size count_range "spamnb_count_range"(const Byte *at, Size size, Byte first, Byte range) noexcept nogil
+    bint is_all_ascii "spamnb_is_all_ascii"(const Byte *at, Size size) noexcept nogil
+
+
 cdef inline int byte_at(Text text, Size at) noexcept nogil:
     """Return a byte of a text, END outside of it."""
     return <int>text.at[at] if <size_t>at < <size_t>text.size else END
@@ -152,26 +181,17 @@ cdef inline bint contains(Text text, const char *letters) noexcept nogil:
     return find(text, literal(letters), 0) >= 0
 
 
-cdef Size count_byte(Text text, int byte) noexcept nogil:
-    cdef Size at, found = 0
-    for at in range(text.size):
-        found += text.at[at] == byte
-    return found
+cdef inline Size count_byte(Text text, int byte) noexcept nogil:
+    return count_range(text.at, text.size, byte, 1)
 
 
-cdef bint is_ascii(Text text) noexcept nogil:
-    cdef Size at = 0
-    cdef uint64_t eight = 0, high = 0x8080808080808080u
-    while at + 8 <= text.size:
-        memcpy(&eight, text.at + at, 8)
-        if eight & high:
-            return False
-        at += 8
-    while at < text.size:
-        if text.at[at] & 0x80:
-            return False
-        at += 1
-    return True
+cdef inline Size count_high(Text text) noexcept nogil:
+    """Return how many bytes are above 0x7f."""
+    return count_range(text.at, text.size, 0x80, 0x80)
+
+
+cdef inline bint is_ascii(Text text) noexcept nogil:
+    return is_all_ascii(text.at, text.size)
 
 
 cdef inline int lower(int byte) noexcept nogil:
@@ -207,23 +227,25 @@ cdef inline bint is_one_of(int byte, const char *letters) noexcept nogil:
 
 cdef Text stripped(Text text, const char *letters) noexcept nogil:
     """Return a text without some bytes at its start and end."""
-    while text.size and is_one_of(text.at[0], letters):
+    cdef Text some = literal(letters)
+    while text.size and has(some, text.at[0]):
         text.at += 1
         text.size -= 1
-    while text.size and is_one_of(text.at[text.size - 1], letters):
+    while text.size and has(some, text.at[text.size - 1]):
         text.size -= 1
     return text
 
 
 cdef bint next_of(Text text, const char *separators, Size *at, Text *found) noexcept nogil:
     """Find the next piece between some bytes from an offset on, which is moved behind it."""
-    cdef Size start = at[0]
-    while is_one_of(byte_at(text, start), separators):
+    cdef Size start = at[0], end
+    cdef Text some = literal(separators)
+    while start < text.size and has(some, text.at[start]):
         start += 1
-    at[0] = start
-    while at[0] < text.size and not is_one_of(byte_at(text, at[0]), separators):
-        at[0] += 1
-    found[0] = piece(text, start, at[0])
+    end = start
+    while end < text.size and not has(some, text.at[end]):
+        end += 1
+    at[0], found[0] = end, piece(text, start, end)
     return found.size > 0
 
 

@@ -60,18 +60,12 @@ cdef int numbers_of(Mail *mail, Page *pages, Size page_count, Texts *texts, int6
 
 cdef void add_chars(CharCounts *counts, Text text) noexcept nogil:
     """Count the characters of a text, and some kinds of them."""
-    cdef Byte[5] kinds
-    cdef Text some
-    cdef Size at = 0
-    while at < text.size:
-        some = piece(text, at, at + 255)
-        count_kinds_of_chars(kinds, some.at, some.size)
-        counts.capitals += kinds[0]
-        counts.letters += kinds[1]
-        counts.digits += kinds[2]
-        counts.exclamations += kinds[3]
-        counts.all += some.size - kinds[4]
-        at += 255
+    cdef Size capitals = count_range(text.at, text.size, 65, 26)
+    counts.all += count_chars(text)
+    counts.capitals += capitals
+    counts.letters += capitals + count_range(text.at, text.size, 97, 26)
+    counts.digits += count_range(text.at, text.size, 48, 10)
+    counts.exclamations += count_byte(text, 33)
     if not is_ascii(text):
         add_other_chars(counts, text)
 

@@ -147,40 +147,25 @@ cdef int render_pages(Mail *mail, Page *pages, Size *page_count) except -1 nogil
 # The head
 
 cdef int add_head(Features *features, WordRules *words, Mail *mail) except -1 nogil:
-    """Count the tokens of the headers, and the subjects of embedded messages; the subject stays in any flood."""
-    cdef Field *field = first_field(mail.head.fields, mail.head.count, b"subject")
-    cdef Text subject = nothing()
-    cdef Tag tag = tag_of(literal(b"subject:"))
-    features.left = MAX_OF_A_KIND + 1
-    add_headers(features, words, mail, True)
-    if not features.left:
-        clear_features(features)
-        features.left = MAX_OF_A_KIND
-        if field is not NULL:
-            spaced(words, mail.arena, field.value, &subject)
-        add_words(features, &tag, subject, MAX_HEADER_WORDS, HEAD, 1, True)
-        add_headers(features, words, mail, False)
-    return 0
-
-
-cdef int add_headers(Features *features, WordRules *words, Mail *mail, bint paired) except -1 nogil:
-    """Count the tokens of the headers; neighbours in the first subject are to be paired, or none."""
+    """Count the tokens of the headers, and the subjects of embedded messages; the subject first, to stay in any flood."""
     cdef Size n, k
+    cdef Field *subject = first_field(mail.head.fields, mail.head.count, b"subject")
     cdef Leaf *leaf
-    cdef bint is_subject
-    cdef Text subject
+    cdef Text text
     cdef Tag tag = tag_of(literal(b"subject:"))
+    features.left = MAX_OF_A_KIND
+    if subject is not NULL:
+        add_header(features, words, mail.arena, subject, True)
     add_sender(features, mail.arena, mail.head.fields, mail.head.count)
     for n in range(mail.head.count):
-        is_subject = is_(mail.head.fields[n].name, b"subject")
-        add_header(features, words, mail.arena, &mail.head.fields[n], paired and is_subject)
-        paired = paired and not is_subject
+        if &mail.head.fields[n] != subject:
+            add_header(features, words, mail.arena, &mail.head.fields[n], False)
     for n in range(mail.leaf_count):
         leaf = &mail.leaves[n]
         for k in range(leaf.field_count if leaf.is_embedded else 0):
             if is_(leaf.fields[k].name, b"subject"):
-                spaced(words, mail.arena, leaf.fields[k].value, &subject)
-                add_words(features, &tag, subject, MAX_HEADER_WORDS, HEAD, words.ngrams, False)
+                spaced(words, mail.arena, leaf.fields[k].value, &text)
+                add_words(features, &tag, text, MAX_HEADER_WORDS, HEAD, words.ngrams, False)
     return 0
 
 
@@ -295,7 +280,7 @@ cdef int add_grams_of_head(Features *features, Mail *mail) except -1 nogil:
             break
         if not was_received and is_(field.name, b"received"):
             was_received = True
-        elif is_read(field.name):
+        elif is_read(field.rule):
             put(&head, piece(field.name, 0, GRAM_TEXT))
             put_literal(&head, b": ")
             put_known(&head, first_chars(value_of_grams(field), GRAM_HEADER))
@@ -306,7 +291,7 @@ cdef int add_grams_of_head(Features *features, Mail *mail) except -1 nogil:
 
 cdef Text value_of_grams(Field *field) noexcept nogil:
     """Return what grams are taken of: no date, of an identifier its host, of a route what stands before the date."""
-    cdef int rule = rule_of(field.name)
+    cdef int rule = field.rule
     cdef Size at
     if rule == AS_DATE:
         return nothing()
@@ -319,20 +304,37 @@ cdef Text value_of_grams(Field *field) noexcept nogil:
 
 cdef int put_known(Writer *to, Text text) except -1 nogil:
     """Put a text without its random words."""
-    cdef Size at = 0, start
-    cdef int byte
-    while at < text.size:
+    cdef Size copied = 0, at = next_digit(text, 0), start
+    while at < text.size:  # a random word has digits
         start = at
-        byte = byte_at(text, at)
-        while is_letter(byte) or is_digit(byte) or byte >= 0x80:
+        while start > copied and is_in_word(byte_at(text, start - 1)):
+            start -= 1
+        while is_in_word(byte_at(text, at)):
             at += 1
-            byte = byte_at(text, at)
-        if at > start and not is_random(piece(text, start, at)):
-            put(to, piece(text, start, at))
-        if at < text.size:
-            put_byte(to, byte)
-            at += 1
-    return 0
+        if is_random(piece(text, start, at)):
+            put(to, piece(text, copied, start))
+            copied = at
+        at = next_digit(text, at)
+    return put(to, rest(text, copied))
+
+
+cdef inline bint is_in_word(int byte) noexcept nogil:
+    return is_letter(byte) or is_digit(byte) or byte >= 0x80
+
+
+cdef Size next_digit(Text text, Size at) noexcept nogil:
+    """Return where the next digit is, or the end."""
+    cdef uint64_t eight, digits
+    while at < text.size:
+        eight = load_eight(text, at)
+        digits = (eight & 0x7F7F7F7F7F7F7F7Fu) + 0x46 * ONES  # above 0x7f from "9" + 1 on
+        digits = ((eight & 0x7F7F7F7F7F7F7F7Fu) + 0x50 * ONES) & ~digits & ~eight & 0x8080808080808080u
+        if digits:
+            while not is_digit(byte_at(text, at)):
+                at += 1
+            return at
+        at += 8
+    return text.size
 
 
 cdef bint is_random(Text word) noexcept nogil:

@@ -247,7 +247,7 @@ cdef int undo_quoted_block(Arena *arena, Text block, Text *result) except -1 nog
     cdef Writer to
     decode_quoted(arena, block, c"=", False, result)
     # Raw text has width=20 and id=80: only a soft break, a sign or a letter beyond ASCII is sure.
-    if not (contains(block, b"=\n") or contains(block, b"=3D") or contains(block, b"=20\n") or has_letters(result[0])):
+    if not (contains(block, b"=\n") or contains(block, b"=3D") or contains(block, b"=20\n") or count_range(result[0].at, result[0].size, 0xC0, 0x40)):
         return False
     if not is_quoted(block, result[0]):
         start_writer(&to, arena, block.size)
@@ -284,23 +284,6 @@ cdef bint is_quoted(Text text, Text decoded) noexcept nogil:
         return False
     controls = count_controls(decoded)
     return controls == 0 or (controls - count_controls(text)) * 8 <= escapes
-
-
-cdef Size count_high(Text text) noexcept nogil:
-    """Return how many bytes are above 0x7f."""
-    cdef Size at, found = 0
-    for at in range(text.size):
-        found += byte_at(text, at) > 127
-    return found
-
-
-cdef bint has_letters(Text text) noexcept nogil:
-    """Tell whether a text has bytes that are letters beyond ASCII in most charsets."""
-    cdef Size at
-    for at in range(text.size):
-        if byte_at(text, at) >= 0xC0:
-            return True
-    return False
 
 
 cdef inline bint begins_as_utf16(Text text) noexcept nogil:

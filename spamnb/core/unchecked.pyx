@@ -27,6 +27,15 @@ cdef inline uint64_t load_eight(Text text, Size at) noexcept nogil:
     return SPAMNB_FIRST_LOWEST(eight)
 
 
+cdef inline Size first_high(Text text, Size at) noexcept nogil:
+    """Return where the next byte is that is not ASCII, or the end."""
+    while at + 8 <= text.size and not load_eight(text, at) & 0x8080808080808080u:
+        at += 8
+    while 0 <= byte_at(text, at) < 0x80:
+        at += 1
+    return min(at, text.size)
+
+
 cdef inline uint32_t load_four(const Byte *at) noexcept nogil:
     """Return four bytes as one number, the first lowest. Only `add_grams` calls it, up to four bytes before the end."""
     cdef uint32_t four

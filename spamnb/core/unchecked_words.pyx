@@ -15,22 +15,8 @@ cdef extern from *:
             to[at] = (uint8_t)((small & is_letter) | (byte & is_kept) | (32 & ~(is_letter | is_kept)));
         }
     }
-
-    /* Count capitals, letters, digits, "!" and what is not a character's first byte, among at most 255 bytes. Only `add_chars` calls it. */
-    static void spamnb_count_kinds(uint8_t *__restrict kinds, const uint8_t *__restrict source, Py_ssize_t size) {
-        uint8_t capitals = 0, letters = 0, digits = 0, exclamations = 0, others = 0;
-        for (Py_ssize_t at = 0; at < size; at++) {
-            capitals -= IS_AMONG(source[at], 'A', 26);
-            letters -= IS_AMONG(source[at] | 32, 'a', 26);
-            digits -= IS_AMONG(source[at], '0', 10);
-            exclamations -= IS_AMONG(source[at], '!', 1);
-            others -= IS_AMONG(source[at], 128, 64);
-        }
-        kinds[0] = capitals, kinds[1] = letters, kinds[2] = digits, kinds[3] = exclamations, kinds[4] = others;
-    }
     """
     void put_spaced "spamnb_put_spaced"(Byte *to, const Byte *source, Size size) noexcept nogil
-    void count_kinds_of_chars "spamnb_count_kinds"(Byte *kinds, const Byte *source, Size size) noexcept nogil
 
 
 cdef Size write_chars(Byte *to, Size at, const Char *word, Size size) noexcept nogil:

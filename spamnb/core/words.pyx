@@ -129,15 +129,6 @@ cdef inline int typographic_form(Char char) noexcept nogil:
     return 0
 
 
-cdef inline Size first_high(Text text, Size at) noexcept nogil:
-    """Return where the next byte is that is not ASCII, or the end."""
-    while at + 8 <= text.size and not load_eight(text, at) & 0x8080808080808080u:
-        at += 8
-    while 0 <= byte_at(text, at) < 0x80:
-        at += 1
-    return min(at, text.size)
-
-
 cdef Size count_words(Text spaced) noexcept nogil:
     """Count the words between the spaces of a text."""
     cdef Size at, words = 0

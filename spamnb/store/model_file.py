@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 FORMAT = "spamnb"
-VERSION = 8  # rises when the file changes, or the tokens that are made of the same mail
+VERSION = 9  # rises when the file changes, or the tokens that are made of the same mail
 SIGNATURE = b"\xa6format\xa6spamnb"  # what a model file begins with, behind the first bytes of a map
 USUAL_HEAD = 1 << 14  # bytes read first; a head with many stop words is longer
 LONGEST_HEAD = 1 << 20  # bytes

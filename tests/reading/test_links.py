@@ -2,7 +2,7 @@
 
 import pytest
 
-from spamnb.core.native import link_tokens, links_in_text, registrable_domain
+from spamnb.core.native import link_tokens, links_in_text
 from spamnb.reading.settings import Words
 
 WORDS = Words()
@@ -54,9 +54,6 @@ EXAMPLES = [
 ]
 
 
-IPV4_FORMS = ("192.0.2.7", "3221225991", "0xC0000207", "0300.0.02.07", "0xc0.519", "192.0.519")
-
-
 @pytest.mark.parametrize(
     ("link", "expected"),
     [
@@ -67,7 +64,10 @@ IPV4_FORMS = ("192.0.2.7", "3221225991", "0xC0000207", "0300.0.02.07", "0xc0.519
         ("http://bücher.example/straße", "bücher.example example /strasse"),
         *((link, "") for link in ("mailto:ann@a.example", "cid:logo", "data:image/png;base64,AAAA")),
         *((link, "") for link in ("b.html", "/b/c", "#top", "?b=c", "/at/10:30", "page?time=10:30")),
-        *((f"http://{form}/", "number 192.0. 192.0.2.7") for form in IPV4_FORMS),
+        ("http://192.0.2.7/", "number 192.0. 192.0.2.7"),
+        ("http://3221225991/", "number 3221225991"),
+        ("http://0xC0.519/", "number 0xc0.519. 0xc0.519"),
+        ("http://192.0.0x207/", "number 192.0. 192.0.0x207"),
         ("http://999.08.0.1/", "number 999.08. 999.08.0.1"),
         *((f"http://{host}/b", "例子.中国 中国 /b") for host in ("例子.中国", "例子。中国")),
         ("//cdn.example/b", "cdn.example example /b"),
@@ -108,11 +108,3 @@ def test_a_very_long_link():
     assert all(
         len(token) < 100 for token in tokens("http://" + "a." * 1000, "b" * 1000 + "://c", "d" * 99 + ":")
     )
-
-
-@pytest.mark.parametrize(
-    ("host", "domain"),
-    [("a.b.example.org", "example.org"), ("a.example.co.uk", "example.co.uk"), ("192.0.2.1", "192.0.2.1")],
-)
-def test_registrable(host, domain):
-    assert registrable_domain(host) == domain
