@@ -100,9 +100,9 @@ class Model:
         stored = StoredModel.open(model_file(os.fspath(path)))
         return cls(stored, view, cutoffs, base=base_of(stored) if layered and view is None else None)
 
-    def features(self, message: "Message", spare: "FeatureSet | None" = None) -> "FeatureSet":
-        """Return the features of a message that the view has a use for; put into `spare`, if there is one."""
-        return self.tokenizer.features(message, self.view.numbers, spare)
+    def features(self, message: "Message", reuse: "FeatureSet | None" = None) -> "FeatureSet":
+        """Return the features of a message that the view has a use for; put into `reuse`, if there is one."""
+        return self.tokenizer.features(message, self.view.numbers, reuse)
 
     def classify(self, raw: bytes) -> "Verdict":
         return self.classify_message(read(raw))

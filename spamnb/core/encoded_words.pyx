@@ -17,7 +17,7 @@ cdef void start_context(Context *context, Arena *arena, Text data) noexcept nogi
 
 cdef int read_text(Context *context, Text body, int encoding, Text charset, Decoding *result) except -1 nogil:
     """Read the body of a leaf, of an encoding and a charset as declared."""
-    undo(context.arena, body, encoding, True, &result.how)
+    decode_transfer(context.arena, body, encoding, True, &result.how)
     return text_and_charset(
         context, result.how.data, codec_of(charset), &result.text, &result.codec, &result.why_charset
     )
@@ -167,16 +167,16 @@ cdef tuple WHY_CHARSET = (
 )
 
 
-cdef tuple described(Undone *undone):
-    """Return the encoding that was undone, and why it is not the declared one."""
-    name = ENCODINGS[undone.encoding]
-    if undone.other_encoding >= 0:
-        name += f" and {ENCODINGS[undone.other_encoding]}"
-    return name, WHY_ENCODING[undone.why].format(undone.high_bytes)
+cdef tuple described(DecodedBody *body):
+    """Return the encoding of a body, and why it is not the declared one."""
+    name = ENCODINGS[body.encoding]
+    if body.other_encoding >= 0:
+        name += f" and {ENCODINGS[body.other_encoding]}"
+    return name, WHY_ENCODING[body.why].format(body.high_bytes)
 
 
-cdef class Surroundings(Memory):
-    """The message around texts: it may name charsets, and only so many are found in it."""
+cdef class MessageContext(Memory):
+    """What a message says about the charsets of its texts, and how many may still be found by their bytes."""
 
     cdef Context context
     cdef bytes data
@@ -188,35 +188,34 @@ cdef class Surroundings(Memory):
             self.context.finds_left, self.context.name_count = UNLIMITED, 0
 
 
-def found_text(bytes data not None, str declared="", Surroundings around=None):
+def found_text(bytes data not None, str declared="", MessageContext message=None):
     """Return the text of bytes, Python's name of their charset, and why it is not the declared one."""
     cdef int codec = declared_codec(declared), why = 0
     cdef Text text = text_of(data), result
-    around = around or Surroundings()
-    clear_arena(&around.arena)
+    message = message or MessageContext()
+    clear_arena(&message.arena)
     with nogil:
-        text_and_charset(&around.context, text, codec, &result, &codec, &why)
+        text_and_charset(&message.context, text, codec, &result, &codec, &why)
     return str_of(result), codec_name(codec), WHY_CHARSET[why]
 
 
-def undo_transfer(bytes data not None, str declared="", bint is_text=True):
+def decode_transfer_encoding(bytes data not None, str declared="", bint is_text=True):
     """Return a body as it was before it was encoded, how it was encoded, and why not as declared."""
-    cdef Surroundings around = Surroundings()
+    cdef Memory memory = Memory()
     cdef int encoding = BASE64 if declared == "base64" else QUOTED if declared == "quoted" else AS_IT_IS
     cdef Text body = text_of(data)
-    cdef Undone undone
+    cdef DecodedBody decoded
     with nogil:
-        undo(&around.arena, body, encoding, is_text, &undone)
-    return bytes_of(undone.data), *described(&undone)
+        decode_transfer(&memory.arena, body, encoding, is_text, &decoded)
+    return bytes_of(decoded.data), *described(&decoded)
 
 
-def readable(str value not None, str charset="", Surroundings around=None):
+def readable(str value not None, str charset=""):
     """Return a raw value of a header, a character for each byte, as a person would see it."""
     cdef bytes raw = value.encode("latin-1")
     cdef Text text = text_of(raw), result
     cdef int codec = declared_codec(charset)
-    around = around or Surroundings()
-    clear_arena(&around.arena)
+    cdef MessageContext message = MessageContext()
     with nogil:
-        readable_value(&around.context, text, codec, &result)
+        readable_value(&message.context, text, codec, &result)
     return str_of(result)

@@ -160,7 +160,7 @@ cdef int add_field(Mail *mail, HeaderBlock *block, Size start, Size colon, Size 
             block.body = start
             return 0
     lowered(mail.arena, name, &name)
-    raw = stripped(piece(data, colon + 1, end), b" \t\r\n")
+    raw = without_space(piece(data, colon + 1, end))
     if is_folded:
         replaced(mail.arena, raw, literal(b"\r\n"), nothing(), &raw)
         without_byte(mail.arena, raw, LF, &raw)

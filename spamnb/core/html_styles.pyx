@@ -130,10 +130,6 @@ cdef void override(Declared *declared, const Declared *other, int order) noexcep
             declared.orders[property], declared.values[property] = its, other.values[property]
 
 
-cdef inline Text without_space(Text text) noexcept nogil:
-    return stripped(text, b" \t\n\v\f\r")
-
-
 cdef int plain_css(Arena *arena, Text css, Text *result) except -1 nogil:
     """Make CSS in lower case, without comments and escapes."""
     lowered(arena, css, result)

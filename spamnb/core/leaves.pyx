@@ -184,14 +184,14 @@ fill_names(&PAGE_STARTS, b"<!doctype <html <head <script <iframe <h1 <div <font 
 
 cdef int read_attachment(Mail *mail, Leaf *leaf, Text body) except -1 nogil:
     """Read an attachment by what it is, whatever it is declared as."""
-    cdef Undone undone
+    cdef DecodedBody decoded
     cdef int kind
-    undo(mail.arena, piece(body, 0, 2 * SNIFFED), leaf.encoding, False, &undone)
-    kind = kind_of_file(mail.arena, piece(undone.data, 0, SNIFFED), leaf.content_type)
+    decode_transfer(mail.arena, piece(body, 0, 2 * SNIFFED), leaf.encoding, False, &decoded)
+    kind = kind_of_file(mail.arena, piece(decoded.data, 0, SNIFFED), leaf.content_type)
     if kind == NO_KIND:
         return 0
-    undo(mail.arena, piece(body, 0, 2 * mail.attached_left), leaf.encoding, False, &undone)
-    body = piece(undone.data, 0, mail.attached_left)
+    decode_transfer(mail.arena, piece(body, 0, 2 * mail.attached_left), leaf.encoding, False, &decoded)
+    body = piece(decoded.data, 0, mail.attached_left)
     mail.attached_left -= body.size
     if kind != A_PAGE and kind != A_TEXT:
         return ask_attachments(mail, leaf, body, kind)

@@ -29,7 +29,7 @@ cdef struct Context:  # the message around a text, which may name charsets; only
     int[64] names
 
 
-cdef struct Undone:  # a body as it was before it was encoded
+cdef struct DecodedBody:  # a body as it was before it was encoded
     Text data
     int encoding  # found first: AS_IT_IS, BASE64, QUOTED
     int other_encoding  # found besides; NOWHERE if none
@@ -41,7 +41,7 @@ cdef struct Decoding:  # how the text of a leaf was read: if not as declared, wh
     Text text  # in UTF-8
     int codec  # number of the charset's codec, as `charsets.pyx` has it
     int why_charset
-    Undone how
+    DecodedBody how
 
 
 cdef struct Leaf:  # or the head of an embedded message, which has no text and size 0

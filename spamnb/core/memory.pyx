@@ -225,6 +225,16 @@ cdef inline bint is_one_of(int byte, const char *letters) noexcept nogil:
     return byte > 0 and memchr(letters, byte, strlen(letters)) is not NULL
 
 
+cdef Text without_space(Text text) noexcept nogil:
+    """Return a text without white space at its start and end."""
+    while text.size and is_space(text.at[0]):
+        text.at += 1
+        text.size -= 1
+    while text.size and is_space(text.at[text.size - 1]):
+        text.size -= 1
+    return text
+
+
 cdef Text stripped(Text text, const char *letters) noexcept nogil:
     """Return a text without some bytes at its start and end."""
     cdef Text some = literal(letters)

@@ -142,12 +142,12 @@ cdef object decoding_of(Decoding *found):
     return decoding
 
 
-def read(bytes raw not None, Message spare=None) -> Message:
+def read(bytes raw not None, Message reuse=None) -> Message:
     """Read a message. Any bytes are one: without a header block, all of them are body.
 
-    A spare message, which nobody else uses, is read into and becomes the new one: its memory is used again.
+    A message to `reuse`, which nobody else may use, is read into and returned: its memory is used again.
     """
-    cdef Message message = spare if spare is not None else Message()
+    cdef Message message = reuse if reuse is not None else Message()
     message.take(raw, True)
     return message
 

@@ -105,10 +105,10 @@ cdef int keep_parameter(Arena *arena, Parameters *found, Text name, Text text) e
     return 0
 
 
-cdef int parameter_text(Context *around, Parameters *found, int which, int codec, Text *result) except -1 nogil:
+cdef int parameter_text(Context *context, Parameters *found, int which, int codec, Text *result) except -1 nogil:
     """Find the readable text of a parameter, nothing if it is missing; what is beyond ASCII is perhaps of this codec."""
     cdef Parameter *parameter = &found.named[which]
     result[0] = nothing()
     if parameter.is_encoded:
-        return decode(around, parameter.text, codec_of(parameter.charset), result)
-    return readable_value(around, parameter.text, codec, result) if parameter.is_found else 0
+        return decode(context, parameter.text, codec_of(parameter.charset), result)
+    return readable_value(context, parameter.text, codec, result) if parameter.is_found else 0

@@ -404,12 +404,12 @@ cdef class Tokenizer:
     def __dealloc__(self):
         free_rules(&self.cutter.words)
 
-    def features(self, Message message, bint numbers=True, FeatureSet spare=None):
+    def features(self, Message message, bint numbers=True, FeatureSet reuse=None):
         """Return all features of a message; its numbers if they are wanted.
 
-        They are put into `spare`, if there is one that nobody uses any more.
+        They are put into `reuse`, if there is one that nobody uses any more.
         """
-        cdef FeatureSet found = spare if spare is not None else FeatureSet()
+        cdef FeatureSet found = reuse if reuse is not None else FeatureSet()
         found.message, found.known_texts, found.pair_numbers = message, None, None
         with nogil:
             make_features(&found.it, &self.cutter, &message.mail, numbers)

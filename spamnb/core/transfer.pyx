@@ -1,4 +1,4 @@
-# Transfer encodings, undone by what is there: what a message says about itself may be false.
+# Transfer encodings, decoded by what is there: what a message says about itself may be false.
 #
 # A program never encoded a body that it declares as base64, a gateway decoded it and kept the header, a list added a
 # footer below. Text has no control characters; what is decoded by the wrong rule soon has some.
@@ -20,16 +20,16 @@ cdef enum:  # why a body is not encoded as declared
     IS_NOT_QUOTED = 6
 
 
-cdef int undo(Arena *arena, Text body, int declared, bint is_text, Undone *result) except -1 nogil:
+cdef int decode_transfer(Arena *arena, Text body, int declared, bint is_text, DecodedBody *result) except -1 nogil:
     """Undo base64 and quoted-printable where they are, declared or not."""
     result.data, result.encoding, result.other_encoding = body, declared, NOWHERE
     result.why, result.high_bytes = AS_DECLARED, 0
     if declared == BASE64:
-        return undo_base64(arena, body, is_text, result)
+        return decode_base64_body(arena, body, is_text, result)
     if declared == QUOTED:
-        return undo_quoted(arena, body, is_text, result)
+        return decode_quoted_body(arena, body, is_text, result)
     if is_text and body.size >= UNDECLARED_BASE64 and is_ascii(body):
-        return undo_lines(arena, body, AS_IT_IS, result)
+        return decode_lines(arena, body, AS_IT_IS, result)
     return 0
 
 
@@ -83,12 +83,12 @@ cdef int decode_quoted(Arena *arena, Text text, int sign, bint is_header, Text *
     return 0
 
 
-cdef int undo_base64(Arena *arena, Text body, bint is_text, Undone *result) except -1 nogil:
-    body = stripped(body, b" \t\n\v\f\r")
+cdef int decode_base64_body(Arena *arena, Text body, bint is_text, DecodedBody *result) except -1 nogil:
+    body = without_space(body)
     if is_all_base64(body) if is_text else is_ascii(body):
         return decode_blocks(arena, body, &result.data)
     if is_text:
-        return undo_lines(arena, body, BASE64, result)
+        return decode_lines(arena, body, BASE64, result)
     result.encoding = AS_IT_IS
     return 0
 
@@ -106,14 +106,14 @@ cdef bint is_all_base64(Text body) noexcept nogil:
     return (letters % 4 == 0 or letters > CERTAIN_BASE64) and not is_prose(body)
 
 
-cdef int undo_quoted(Arena *arena, Text body, bint is_text, Undone *result) except -1 nogil:
+cdef int decode_quoted_body(Arena *arena, Text body, bint is_text, DecodedBody *result) except -1 nogil:
     decode_quoted(arena, body, c"=", False, &result.data)
     if not is_text or (is_ascii(body) and is_quoted(body, result.data)):
         return 0
-    return undo_lines(arena, body, QUOTED, result)
+    return decode_lines(arena, body, QUOTED, result)
 
 
-cdef int undo_lines(Arena *arena, Text body, int declared, Undone *result) except -1 nogil:
+cdef int decode_lines(Arena *arena, Text body, int declared, DecodedBody *result) except -1 nogil:
     """Decode the blocks of lines that are encoded; others stay as they are."""
     cdef int encoding = declared if declared != AS_IT_IS else BASE64, used
     cdef Size start = 0, end, copied = 0
@@ -125,7 +125,7 @@ cdef int undo_lines(Arena *arena, Text body, int declared, Undone *result) excep
     while start <= body.size:
         end = end_of_lines(body, start, encoding, &may_be)
         used = AS_IT_IS
-        if may_be and undo_block(arena, piece(body, start, end), declared, &decoded):
+        if may_be and decode_if_encoded(arena, piece(body, start, end), declared, &decoded):
             used = encoding
             put(&to, piece(body, copied, start))
             put(&to, decoded)
@@ -206,10 +206,10 @@ cdef bint is_prose(Text text) noexcept nogil:
     return words > 0
 
 
-cdef int undo_block(Arena *arena, Text block, int declared, Text *result) except -1 nogil:
+cdef int decode_if_encoded(Arena *arena, Text block, int declared, Text *result) except -1 nogil:
     """Decode lines that may be encoded; return whether they are."""
     if declared == QUOTED:
-        return undo_quoted_block(arena, block, result)
+        return decode_quoted_block(arena, block, result)
     if is_prose(block) if declared == BASE64 else not is_like_base64(block):
         return False
     decode_blocks(arena, block, result)
@@ -240,7 +240,7 @@ cdef bint is_like_base64(Text block) noexcept nogil:
     return max(last, <Size>LONG_BASE64_LINE) <= (first if first >= 0 else last)
 
 
-cdef int undo_quoted_block(Arena *arena, Text block, Text *result) except -1 nogil:
+cdef int decode_quoted_block(Arena *arena, Text block, Text *result) except -1 nogil:
     """Decode quoted-printable; return whether there is any. Other lines stay as they are."""
     cdef Size at = 0
     cdef Text line, decoded

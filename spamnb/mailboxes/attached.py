@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from spamnb.core.native import canonical, read_head, undo_transfer
+from spamnb.core.native import canonical, decode_transfer_encoding, read_head
 
 MAX_DEPTH = 5  # of multiparts in each other
 MAX_ATTACHED = 1000
@@ -28,7 +28,7 @@ def _attached(part: bytes, depth: int) -> Iterator[bytes]:
         for inner in re.split(delimiter, b"\n" + body)[1:]:
             yield from _attached(inner[1:], depth - 1)
     elif kind in KINDS or ".eml" in (declared + (fields.get("content-disposition") or "")).lower():
-        yield undo_transfer(body, fields.get("content-transfer-encoding") or "", False)[0]
+        yield decode_transfer_encoding(body, fields.get("content-transfer-encoding") or "", False)[0]
 
 
 def _boundary(declared: str) -> bytes:

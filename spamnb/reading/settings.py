@@ -98,7 +98,7 @@ class Words:
 
     def of(self, text: str) -> list[str]:
         """Return the words of a text, in order, without n-grams."""
-        return [at_most_long(word) for word in split(self.spaced(text))][:MAX_WORDS]
+        return [shorten_if_long(word) for word in split(self.spaced(text))][:MAX_WORDS]
 
     def spaced(self, text: str) -> bytes:
         """Return a text as words with spaces between them, quotes around and over-long ones as they are."""
@@ -106,7 +106,7 @@ class Words:
 
     def filtered(self, spaced: bytes) -> bytes:
         """Leave out stop words, and stem the others."""
-        words = [at_most_long(word) for word in split(spaced)[:MAX_WORDS]]
+        words = [shorten_if_long(word) for word in split(spaced)[:MAX_WORDS]]
         if self.stop_words:
             words = [word for word in words if word.casefold().replace("ı", "i") not in self.stop_words]
         if self.stem:
@@ -127,6 +127,6 @@ def split(spaced: bytes) -> list[str]:
     return [word for word in [chunk.strip("'") for chunk in spaced.decode().split()] if word]
 
 
-def at_most_long(word: str) -> str:
+def shorten_if_long(word: str) -> str:
     """Return a word; of an over-long one, how it starts and roughly how long it is."""
     return word if len(word) <= MAX_WORD else f"{word[:6]}~{len(word).bit_length()}"

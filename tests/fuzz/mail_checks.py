@@ -23,8 +23,9 @@ from spamnb.core.native import (
     BatchReader,
     FeatureSet,
     Message,
-    Surroundings,
+    MessageContext,
     Tokenizer,
+    decode_transfer_encoding,
     digest,
     found_text,
     known_codecs,
@@ -32,7 +33,6 @@ from spamnb.core.native import (
     read,
     read_head,
     render_page,
-    undo_transfer,
 )
 from spamnb.mailboxes import mbox
 from spamnb.mailboxes.skipped import Unreadable
@@ -106,21 +106,21 @@ def check_work(raw: bytes) -> None:
 
 
 def charset(data: bytes) -> None:
-    """No body grows by being undone; a known charset is found for any bytes under any declaration."""
+    """No body grows by being decoded; a known charset is found for any bytes under any declaration."""
     for encoding in ("", "base64", "quoted"):
-        assert len(undo_transfer(data, encoding)[0]) <= len(data)
+        assert len(decode_transfer_encoding(data, encoding)[0]) <= len(data)
     declared = NAMES[data[0] % len(NAMES)] if data else ""
-    for around in (None, Surroundings(data)):
-        text, name, _ = found_text(data, declared, around)
+    for context in (None, MessageContext(data)):
+        text, name, _ = found_text(data, declared, context)
         assert name in NAMES[1:]
         text.encode()
-        assert found_text(data, declared, around)[1] == name
+        assert found_text(data, declared, context)[1] == name
 
 
 def words(data: bytes) -> None:
     """Tokens are bounded, fit to be shown, and the same whatever was read before, one by one or in bulk."""
     chosen = len(data) % len(SETTINGS)
-    features = TOKENIZERS[chosen].features(read(data, SPARE[0]), spare=SPARE[1])
+    features = TOKENIZERS[chosen].features(read(data, SPARE[0]), reuse=SPARE[1])
     assert sum([times for _, times, _ in features.tokens]) <= MAX_TOKENS
     assert len(features.pairs) <= MAX_TOKENS
     tokens = [features.texts[number] for number, _, _ in features.tokens]

@@ -1,4 +1,4 @@
-"""Transfer encodings, undone by what is there: each threshold on both sides."""
+"""Transfer encodings, decoded by what is there: each threshold on both sides."""
 
 import hashlib
 import random
@@ -6,7 +6,7 @@ from base64 import b64encode, encodebytes
 
 import pytest
 
-from spamnb.core.native import undo_transfer
+from spamnb.core.native import decode_transfer_encoding
 
 PLAIN, BASE64, QUOTED = "8bit", "base64", "quoted-printable"
 BOTH, BOTH_REVERSED = f"{BASE64} and {PLAIN}", f"{PLAIN} and {BASE64}"
@@ -33,7 +33,7 @@ NEITHER = [PEM, PGP, PHOTO, UUENCODED, LINK, b"Dear all,\nthe minutes are below.
 
 
 def found(body: bytes, declared: str) -> tuple[bytes, str]:
-    data, encoding, _ = undo_transfer(body, declared)
+    data, encoding, _ = decode_transfer_encoding(body, declared)
     return data, encoding
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spamnb.core.native import Surroundings, found_text
+from spamnb.core.native import MessageContext, found_text
 
 # Limits of a message, all its attachments together, and all copies and layers in them.
 MAX_UNPACKED_BYTES = 4 * 1024 * 1024  # of streams and members, deflated or stored; the rest is left
@@ -43,11 +43,11 @@ class Allowance:
         self.pictures = MAX_PICTURES
         self.pixels = MAX_PIXELS
         self.searched = MAX_SEARCHED
-        self.around = Surroundings(b"")  # so many charsets are found
+        self.context = MessageContext(b"")  # so many charsets are found
 
     def decode(self, data: bytes, declared: str = "") -> str:
         """Decode bytes by their charset, declared or found."""
-        return found_text(data, declared, self.around)[0]
+        return found_text(data, declared, self.context)[0]
 
     def cut(self, content: Content) -> Content:
         """Leave of a content what is still allowed."""
