@@ -252,23 +252,29 @@ cdef inline Text text_of_entry(Features *features, Size number) noexcept nogil:
 
 # Tokens
 
-cdef inline Size count(Features *features, uint64_t fingerprint, Tag *tag, Size end, int part, Size times) except -2 nogil:
+cdef Size count(Features *features, uint64_t fingerprint, Tag *tag, Size end, int part, Size times) except -2 nogil:
     """Count a token whose text lies behind the others and ends there; return its number, -1 if no more are allowed."""
-    cdef Size number, used = features.tokens.used
     times = min(times, min(features.left, NO_LIMIT - features.added))
-    if times <= 0:
-        return -1
-    features.left -= times
-    features.added += times
-    features.fingerprint = fingerprint
+    return count_allowed(features, fingerprint, tag, end, part, times) if times > 0 else -1
+
+
+cdef inline Size count_allowed(
+    Features *features, uint64_t fingerprint, Tag *tag, Size end, int part, Size times
+) except -2 nogil:
+    cdef Size number, used = features.tokens.used
+    cdef Entry *entry
     make_table_room(&features.tokens)
     number = entry_of(&features.tokens, fingerprint)
+    entry = &features.tokens.entries[number]
     if number == used:  # a new one: its text stays
         if tag.text.size:
             memcpy(features.letters + features.size, tag.text.at, tag.text.size)
-        set_entry(&features.tokens.entries[number], features.size, end, part)
+        set_entry(entry, features.size, end, part)
         features.size = end
-    features.tokens.entries[number].times += times
+    entry.times += times
+    features.left -= times
+    features.added += times
+    features.fingerprint = fingerprint
     if features.keeps_order:
         add_to_order(features, number)
     return number
@@ -315,6 +321,7 @@ cdef Size add_words(
     cdef uint32_t *run = NULL
     if ngrams > 1:
         run = <uint32_t *>allot(features.arena, min(most, spaced.size) * sizeof(uint32_t) + 1)
+    most = min(most, min(features.left, NO_LIMIT - features.added))
     while words < most:
         while byte_at(spaced, at) == 32 or byte_at(spaced, at) == 39:  # a space, a quote
             at += 1
@@ -343,9 +350,8 @@ cdef Size add_words(
         if at - start > MAX_WORD or byte_at(spaced, at - 1) == 39:
             number = add_long_or_quoted_word(features, tag, piece(spaced, start, at), part)
         else:
-            number = count(features, mixed(state, eight) if shift else state, tag, to + at - start, part, 1)
-        if number < 0:
-            break
+            state = mixed(state, eight) if shift else state
+            number = count_allowed(features, state, tag, to + at - start, part, 1)
         if paired and before >= 0:
             make_table_room(&features.pairs)
             pairs = features.pairs.used
