@@ -8,7 +8,7 @@ SPAM = --spam $(CORPUS)/spam.mbox.xz
 # What the caller set for other programs: with some of these neither Python nor pip works as meant.
 unexport $(filter PYTHON% PIP_PREFIX PIP_TARGET PIP_USER,$(.VARIABLES))
 export LC_ALL = C.UTF-8
-.PHONY: help install env lock demo review screenshots pictures test test-fast test-pythons checks lint golden man bench bench-serve bench-cluster bench-imap accuracy charsets lies sorting ablation attacks growth soak fuzz dist dist-test release docs deb deb-test image image-test audit verify figures clean
+.PHONY: help install env lock demo review screenshots film pictures test test-fast test-pythons checks lint golden man bench bench-serve bench-cluster bench-imap accuracy charsets lies sorting ablation attacks growth soak fuzz dist dist-test release docs deb deb-test image image-test audit verify figures clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 15
@@ -33,6 +33,9 @@ screenshots: env  ## the pictures of docs/review.md; needs Chromium
 
 pictures: env  ## the pictures of README that are drawn, by the model of `make demo` and the figures on record
 	$(BIN)/python bench/pictures.py
+
+film: env  ## docs/first-fifteen-minutes.md, from a new installation; needs root, pipx, Dovecot and Chromium
+	PYTHONPATH=tests $(BIN)/python tests/imap/film.py
 
 test: env  ## all tests
 	$(BIN)/python -m pytest -n $$(($$($(BIN)/python -c "import os; print(os.cpu_count())") + 2)) --dist worksteal  # many wait for other programs; each process collects for 5 s

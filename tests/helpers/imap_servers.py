@@ -34,7 +34,8 @@ CERTIFICATES = (
     "-keyout ca.key -out ca.pem -subj /CN=tests -addext subjectKeyIdentifier=hash "
     "-addext basicConstraints=critical,CA:TRUE -addext keyUsage=critical,keyCertSign",
     "-CA ca.pem -CAkey ca.key -keyout server.key -out server.pem -subj /CN=localhost "
-    "-addext subjectAltName=DNS:localhost,IP:127.0.0.1 -addext authorityKeyIdentifier=keyid",
+    "-addext subjectAltName=DNS:localhost,DNS:imap.gmail.com,DNS:imap.example.org,IP:127.0.0.1 "
+    "-addext authorityKeyIdentifier=keyid",
 )
 # All that Dovecot offers after a login, so that some of it can be taken away.
 CAPABILITIES = """
