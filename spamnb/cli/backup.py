@@ -23,8 +23,9 @@ spamnb check /backup/model.msgpack
 def backup(file: str, model: str, as_json: bool) -> None:
     """Copy the model to FILE and its journal to FILE.journal, while others go on learning.
 
-    All that was learned before is in the copy. A damaged model does not replace an older copy. To restore,
-    copy both files back, to the model's path and to the same with .journal.
+    All that was learned before is in the copy. A damaged model does not replace an older copy. The people you
+    know, if any were noted, are copied to FILE.known.txt. To restore, copy all back: to the model's path, to
+    the same with .journal, and to known.txt beside it.
     """
     from spamnb.inspection.check import check
     from spamnb.store.copying import copy_model

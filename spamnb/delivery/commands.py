@@ -63,7 +63,6 @@ TRAIN: "tuple[Option, ...]" = (
     ("--spam", "PATH", SPAM_HELP),
     ("--model", "PATH", MODEL_HELP),
 )
-MOST_REASONS = 3
 # Outcomes of learning, as the command line reports them.
 OUTCOME_TEXTS = {
     "learned": "learned",
@@ -171,11 +170,9 @@ class ClassifyCommand:
             envelope = envelope_of(message)
             configuration.decide(verdict, envelope, model.stored)
         if self.says_why:
-            from spamnb.inspection.in_words import because, reasons_in_words
+            from spamnb.inspection.in_words import header_reasons
 
-            found = reasons_in_words(model, message, features, score, verdict)
-            verdict.why = [because(model, score, verdict)] if verdict.reason else []
-            verdict.why += map(str, found[: MOST_REASONS - len(verdict.why)])
+            verdict.why = header_reasons(model, message, features, score, verdict)
         return verdict, envelope
 
     def answer(

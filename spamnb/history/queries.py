@@ -20,6 +20,7 @@ from spamnb.files import printable, state_folder
 from spamnb.history import gathering, log
 from spamnb.history.schema import Entry, open_database
 
+BY_PROVIDER = " by the provider"  # ends the source of mail that looks like ham, but was put into Junk
 CORRECTED = "corrected"  # an empty file, as old as the last correction
 MAX_WORDS = 20  # that are searched for at once
 WEEK, MONDAY = 7 * log.DAY, 4 * log.DAY  # seconds; 1970 began on a Thursday
@@ -240,6 +241,7 @@ def conditions_of(
     since: float | None = None,
     verdict: str | None = None,
     asks_folder: bool | None = None,
+    is_by_provider: bool = False,
 ) -> tuple[list[str], dict[str, Any]]:
     """Make the conditions of a query, and their values: words in sender, subject or user, and columns."""
     conditions, values = [], {"since": since, "verdict": verdict, "asks_folder": asks_folder}
@@ -249,6 +251,9 @@ def conditions_of(
         conditions.append("verdict = :verdict")
     if asks_folder is not None:
         conditions.append("asks_folder = :asks_folder")
+    if is_by_provider:
+        conditions.append("substr(source, -:size) = :by_provider")
+        values |= {"size": len(BY_PROVIDER), "by_provider": BY_PROVIDER}
     if words := printable(text).split()[:MAX_WORDS]:
         conditions.append("has_words(sender || ' ' || subject || ' ' || user, :words)")
         values["words"] = folded(" ".join(words))

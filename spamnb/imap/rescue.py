@@ -11,6 +11,7 @@ from datetime import timedelta
 from math import inf
 from typing import TYPE_CHECKING
 
+from spamnb.history.queries import BY_PROVIDER
 from spamnb.imap.accounts import MOVE, NOTHING
 from spamnb.imap.fetch import dates, messages
 from spamnb.imap.state import Known
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 APART = timedelta(minutes=10)  # that a message came before another, for their order to say something
 NEIGHBOURS = 100  # messages of a folder, before a new one, whose dates are compared with its own
 LOOKS_LIKE_HAM = "looks like mail you keep; the provider put it here"
-BY_PROVIDER = " by the provider"  # ends the source of a message in the history
 OF_SOMEBODY = ("allowed=", "known=")  # reasons of a verdict that speak for the sender
 
 

@@ -11,13 +11,14 @@ from spamnb.configuration import load
 from spamnb.core.native import digest, read
 from spamnb.errors import DataError
 from spamnb.history.log import append_lessons
+from spamnb.history.queries import BY_PROVIDER
 from spamnb.imap.connection import ImapConnection
 from spamnb.imap.errors import Broken, NotLoggedIn
 from spamnb.imap.fetch import FETCHED, cut, heads, messages
 from spamnb.imap.folders import roles_in
 from spamnb.imap.kept import MAX_LEARNED, days_ago, is_settled_late, kept, not_kept, recent
 from spamnb.imap.mailbox import history_of, look_into
-from spamnb.imap.rescue import BY_PROVIDER, moved_there
+from spamnb.imap.rescue import moved_there
 from spamnb.imap.state import Known, Progress, key_of
 from spamnb.labels import HAM, LABELS, SPAM
 from spamnb.mailboxes.chunks import RawMessage, ReadMessages

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from spamnb.model import Model
 
 MAX_REASONS = 4
+MAX_IN_HEADER = 3  # reasons in X-Spamnb-Reason
 MAX_READ = 60  # pieces of evidence, the strongest ones
 MAX_QUOTED = 2  # words or hosts in a phrase
 MAX_WORD, MIN_WORD = 24, 4  # characters of a quoted word; the minimum is for ASCII
@@ -124,6 +125,15 @@ def short_reasons(
     ):  # "text like mail you keep, headers like spam": two lines of a phone
         why = why.replace(word, "")
     return [why, *(reason.text for reason in found[:1])]
+
+
+def header_reasons(
+    model: Model, message: Message, features: FeatureSet, score: Score, verdict: Verdict
+) -> list[str]:
+    """Return the strongest reasons, for the header that says why."""
+    found = [because(model, score, verdict)] if verdict.reason else []
+    reasons = reasons_in_words(model, message, features, score, verdict)
+    return [*found, *map(str, reasons)][:MAX_IN_HEADER]
 
 
 def because(model: Model, score: Score, verdict: Verdict) -> str:

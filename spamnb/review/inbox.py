@@ -24,7 +24,8 @@ BEFORE = 100  # shown before the one that somebody comes back to
 SENDER, REASON = 60, 150  # characters shown of each
 LONGEST_SEARCH = 200
 ORDERS = {"doubt": "doubtful first", "date": "newest first"}
-FOLDER = "folder"  # asked for as a verdict: what is no spam, but unsure of its folder
+# Asked for as verdicts: what is no spam, but unsure of its folder; what a provider put into Junk by mistake.
+FOLDER, JUNK = "folder", "junk"
 WAYS_IN = (
     ("IMAP: in imap.toml", "history = true"),
     ("procmail: in .procmailrc", "| spamnb classify -p --history"),
@@ -70,18 +71,19 @@ def inbox_page(context: PageContext) -> str:
 
 
 def lists(context: PageContext, labels: Sequence[str]) -> Markup | None:
-    """Lead to the two lists that there are where mail is sorted: is it spam, and if not, where does it go?"""
-    if not sorted_into(labels):
-        return None
-    is_folder = context.filters["verdict"] == FOLDER
+    """Lead to the lists there are: is it spam, if not, which folder is it for, is it in Junk by mistake?"""
+    found: list[tuple[str, str | None]] = [("Spam?", None)]
+    if sorted_into(labels):
+        found.append(("Which folder?", FOLDER))
+    if any(context.history.count_doubts(is_by_provider=True)):
+        found.append(("In Junk by mistake?", JUNK))
+    asked = context.filters["verdict"]
+    here = asked if asked in (FOLDER, JUNK) else None
     links = [
-        element("a", name, href=url("/", verdict=verdict), aria_current="true" if here else None)
-        for name, verdict, here in (
-            ("Spam?", None, not is_folder),
-            ("Which folder?", FOLDER, is_folder),
-        )
+        element("a", name, href=url("/", verdict=verdict), aria_current="true" if verdict == here else None)
+        for name, verdict in found
     ]
-    return element("nav", links, aria_label="Lists", class_="lists")
+    return element("nav", links, aria_label="Lists", class_="lists") if len(links) > 1 else None
 
 
 def ways_in() -> Markup:
@@ -103,6 +105,8 @@ def list_asked(context: PageContext) -> tuple[str, dict[str, Any]]:
     text, verdict = (asked["text"] or "")[:LONGEST_SEARCH], asked["verdict"] or None
     if verdict == FOLDER:
         return order, {"text": text, "asks_folder": True}
+    if verdict == JUNK:
+        return order, {"text": text, "is_by_provider": True}
     return order, {"text": text, "verdict": verdict, "asks_folder": False}
 
 
@@ -123,14 +127,14 @@ def search_form(context: PageContext, labels: Sequence[str]) -> Markup:
     now = {name: value or "" for name, value in context.filters.items()}
     field = element("input", type="search", name="text", value=now["text"], id="search", placeholder="search")
     verdicts = {"": "all"} | {verdict: plain_label(verdict) for verdict in (UNSURE, *labels)}
-    is_folder = now["verdict"] == FOLDER
-    verdict = {} if is_folder else {"Verdict": choices("verdict", verdicts, now["verdict"])}
+    is_list = now["verdict"] in (FOLDER, JUNK)
+    verdict = {} if is_list else {"Verdict": choices("verdict", verdicts, now["verdict"])}
     order = {"Order": choices("order", ORDERS, now["order"])}
     fields = {"Search sender and subject": field} | verdict | order
     return element(
         "form",
         [element("label", element("span", name, class_="hidden"), field) for name, field in fields.items()],
-        hidden("verdict", FOLDER) if is_folder else None,
+        hidden("verdict", now["verdict"]) if is_list else None,
         element("button", "show", class_="show"),
         element("button", "?", type="button", popovertarget="keys", aria_label="Keys"),
         action="/",

@@ -8,11 +8,13 @@ from math import inf
 from time import monotonic, perf_counter
 from typing import NamedTuple
 
-from spamnb.bayes.verdict import Verdict
+from spamnb.bayes.verdict import Score, Verdict
 from spamnb.configuration import Configuration, load
 from spamnb.core.native import FeatureSet, Message, read
 from spamnb.delivery.commands import open_history
 from spamnb.errors import ModelError, SpamnbError
+from spamnb.inspection.in_words import header_reasons
+from spamnb.model import Model
 from spamnb.reading.envelope import envelope_of
 from spamnb.rights import ROOT, Rights, as_owner
 from spamnb.serve.log import complain
@@ -33,11 +35,22 @@ class Judged(NamedTuple):
     verdict: Verdict
     features: FeatureSet
     message: Message
-    stored: StoredModel
+    by: Model
+    score: Score | None = None  # if evidence was asked for
+
+    @property
+    def stored(self) -> StoredModel:
+        return self.by.stored
 
     @property
     def model(self) -> str:
         return self.stored.path
+
+    def say_why(self) -> None:
+        """Note reasons in words, which need the evidence."""
+        if self.score:
+            about = self.message, self.features, self.score, self.verdict
+            self.verdict.why = header_reasons(self.by, *about)
 
 
 class Judge:
@@ -62,9 +75,13 @@ class Judge:
         """Judge a message. Nothing proves the sender of one that the mail server has not taken yet."""
         start = perf_counter()
         message = read(raw)
+        says_why = self.current_configuration()["reasons"]
+        with_evidence = with_evidence or says_why
         own = self._by_own_model(message, user, with_evidence)
         judged = own or self._by(self.shared, message, with_evidence)
         self._decide_by_sender(judged, user, judged.stored if is_taken else None)
+        if says_why:
+            judged.say_why()
         self.counters.judged(judged.verdict.label, perf_counter() - start)
         if self.history:
             self.history.append(raw, judged.verdict, judged.model, "serve", user)
@@ -131,11 +148,12 @@ class Judge:
         model = kept.current()
         features = model.features(message, self.spare)
         try:
-            verdict = model.classify_features(features) if with_evidence else model.verdict(features)
+            score = model.score(features) if with_evidence else None
+            verdict = model.decide(score) if score else model.verdict(features)
         except ModelError as error:
             kept.remember_failure(error)
             raise
-        return Judged(verdict, features, message, model.stored)
+        return Judged(verdict, features, message, model, score)
 
     def header(self) -> tuple[str, str, str]:
         """Style and name of the header that a message gets, and the tag before the subject of spam."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from spamnb.errors import CannotCreate
-from spamnb.files import sync_folder
+from spamnb.files import known_file, sync_folder
 from spamnb.store.journal import read_bytes
 from spamnb.store.stored_model import open_file
 
@@ -15,7 +15,9 @@ BLOCK = 1 << 20  # bytes
 
 
 def copy_model(path: str, copy: str, check: Callable[[str], None]) -> None:
-    """Copy a model to another file, and its journal beside that, once `check` has accepted the copies.
+    """Copy a model to another file, and what belongs to it beside that, once `check` has accepted the copies.
+
+    That is its journal, and the people who are known, if any.
 
     Nobody waits for it: a model file is never changed but replaced, and only then its journal is shortened.
     So the two agree if the file is still in place after the journal was read. A crash leaves what was there
@@ -26,18 +28,22 @@ def copy_model(path: str, copy: str, check: Callable[[str], None]) -> None:
         with suppress(FileNotFoundError):
             if os.stat(path).st_ino == model.inode:
                 break
+    beside = {".journal": journal}
+    with suppress(FileNotFoundError), open(known_file(path), "rb") as file:
+        beside[f".{os.path.basename(file.name)}"] = file.read()
     new = f"{copy}.new"
     try:
         write(new, (model.read(at, min(BLOCK, model.size - at)) for at in range(0, model.size, BLOCK)))
-        write(f"{new}.journal", [journal])
+        for suffix, data in beside.items():
+            write(new + suffix, [data])
         check(new)
-        for suffix in ("", ".journal"):
+        for suffix in ("", *beside):
             os.replace(new + suffix, copy + suffix)
             sync_folder(copy)
     except OSError as error:
         raise CannotCreate(f"{copy}: cannot write the copy: {error.strerror}") from error
     finally:
-        for suffix in ("", ".journal"):
+        for suffix in ("", *beside):
             with suppress(OSError):
                 os.unlink(new + suffix)
 

@@ -6,6 +6,7 @@ import shutil
 import signal
 import smtplib
 import subprocess
+from collections.abc import Sequence
 
 import pytest
 
@@ -76,6 +77,7 @@ class Postfix:
     """Set up as a page says, but at ports that are free; one of them leads past the filter."""
 
     process = None
+    on: Sequence[str] = ()  # what it is started by
     in_place = False  # what is sent from within must find it in /etc/postfix
 
     def __init__(self, home, main="", master=SMTP):
@@ -108,6 +110,7 @@ class Postfix:
     def __enter__(self):
         etc, run = self.folder / "etc", [f"{PROGRAMS}/master", "-d"]
         command = [*IN_PLACE, etc, *run] if self.in_place else [*run, "-c", etc]
+        command = [*self.on, *command]
         self.process = subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL)
         self.wait_until(
             lambda: self.process.poll() is not None or (answers(self.port) and answers(self.unfiltered))
@@ -164,9 +167,9 @@ class Postfix:
     def deliver_unfiltered(self, *messages):
         return self.deliver_all(messages, self.unfiltered)
 
-    def run(self, *command):
+    def run(self, program, *arguments):
         """One of Postfix's own programs, told which Postfix is meant."""
-        subprocess.run([*command, "-c", self.folder / "etc"], check=True, timeout=PATIENCE)
+        subprocess.run([program, "-c", self.folder / "etc", *arguments], check=True, timeout=PATIENCE)
 
     def waiting(self):
         """How many messages could not be delivered so far."""

@@ -112,6 +112,17 @@ def test_spam_is_refused_if_wanted(idle, mail):
         assert verdict_in(idle.deliver(mail.messages[message])).startswith(f"X-Spamnb: {message}; ")
 
 
+def test_it_says_why_if_wanted(idle, mail, tmp_path, monkeypatch):
+    (tmp_path / "spamnb").mkdir()
+    (tmp_path / "spamnb" / "spamnb.toml").write_text("reasons = true\n")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    idle.start()
+    forged = b"X-Spamnb-Reason: known to you\n"
+    delivered = message_from_bytes(idle.deliver(forged + mail.messages["spam"]))
+    (reason,) = delivered.get_all("X-Spamnb-Reason", [""])
+    assert "casino.example" in reason
+
+
 def test_without_a_server(idle, mail):
     messages = [mail.messages["spam"], PLAIN, BIG]
     for without, what in zip(idle.deliver_unfiltered(*messages), idle.deliver_all(messages), strict=True):

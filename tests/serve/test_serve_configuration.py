@@ -4,6 +4,7 @@ import os
 import signal
 
 import pytest
+from helpers.programs import needs
 from helpers.serving import configured, request
 from helpers.waiting import until
 
@@ -36,6 +37,16 @@ def test_a_list_that_changes_is_noticed(serving, mail, tmp_path):
     assert b"blocked=example.org" in server.ask(asked)  # as it was
     write("\n")
     until(lambda: b"X-Spam-Told: ham; " in server.ask(asked))
+
+
+@needs("spamc")
+def test_reasons_are_given_if_configured(serving, spamnb, mail, tmp_path):
+    """The same as by `classify -p`, to every client that takes a header."""
+    env = configured(tmp_path, f'model = "{spamnb.model}"\nreasons = true\n')
+    server, raw = serving(env=env), mail.messages["spam"]
+    passed_on = spamnb("classify", "-p", stdin=raw, env=env).out
+    assert b"\nX-Spamnb-Reason: says" in passed_on
+    assert server.spamc(stdin=raw) == (0, passed_on)
 
 
 def test_a_changed_configuration_is_applied(serving, spamnb, mail, tmp_path):

@@ -47,6 +47,15 @@ def test_what_is_no_copy(spamnb, own, tmp_path):
     assert spamnb("backup", "--model", own, copy).succeeds().lines == [
         f"{copy}: 28 messages, and 0 in its journal"
     ]
+    assert not os.path.exists(f"{copy}.known.txt")
+    known = os.path.join(os.path.dirname(own), "known.txt")
+    with open(known, "w") as file:
+        file.write("ann@example.org\n")
+    spamnb("backup", "--model", own, copy).succeeds()
+    with open(f"{copy}.known.txt") as file:
+        assert file.read() == "ann@example.org\n"
+    os.unlink(f"{copy}.known.txt")
+    os.unlink(known)
     whole = copy.read_bytes()
     os.truncate(own, len(whole) - 1)
     spamnb("backup", "--model", own, copy).fails(65, "no copy was made")
