@@ -86,6 +86,8 @@ def forget(
         labels = ", ".join(f"{times:,} {printable(label)}" for label, times in sorted(found.items()))
         what = f"{counted(found.total(), 'message')} to forget{f' ({labels})' if labels else ''}"
         what += f"; the history has no longer the text of {gone:,} more that are learned" if gone else ""
+        if not found and not gone:
+            what += ": the history has no such mail that is learned"
         if not found or yes:
             click.echo(what)
         return forget_mail((folder,), model, jobs) if found and is_meant(what, yes) else 0

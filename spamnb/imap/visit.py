@@ -6,7 +6,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from typing import TYPE_CHECKING
 
 from spamnb.errors import NoModel, command_to_run
@@ -23,7 +22,6 @@ from spamnb.model import Model
 
 if TYPE_CHECKING:
     from spamnb.bayes.verdict import Verdict
-    from spamnb.history.schema import Entry
     from spamnb.imap.accounts import Account
     from spamnb.imap.connection import Folder
     from spamnb.imap.fetch import Fetched
@@ -106,22 +104,7 @@ class Visit:
         for name in dict.fromkeys(known.folder for known in marked if known.target):
             self.mailbox.attempt(self._finish, name)
         for known, entry in marked.items():
-            if known.target:
-                self.mailbox.attempt(partial(self._move_copies, known, entry), known.folder)
             self.mailbox.tell_outcome(known.key, event_of(self.mailbox, known, entry))
-
-    def _move_copies(self, known: Known, entry: Entry, name: str) -> None:
-        """Move copies of a message that was marked after it, one by one: the state knows one of them."""
-        field, text = ("Message-ID", entry.message_id) if entry.message_id else ("Subject", entry.subject)
-        if not text.isascii():
-            return  # not all servers find it
-        folder = self.connection.open(name)
-        found = self.connection.search("UNDELETED", "HEADER", field, text)
-        for uid, key in self.mailbox.keys(folder, found).items():
-            if key == known.key:
-                with self.state.change():
-                    self.state.note(known._replace(validity=folder.validity, uid=uid))
-                self.moves.carry_out(folder)
 
     def _find_again(self, folder: Folder) -> None:
         """Find the messages we know in a folder whose UIDs the server has changed."""

@@ -30,7 +30,7 @@ WAYS_IN = (
     ("IMAP: in imap.toml", "history = true"),
     ("procmail: in .procmailrc", "| spamnb classify -p --history"),
     ("A server", "spamnb serve --history"),
-    ("Mail that you have, once", "spamnb classify --history MAILBOX"),
+    ("Mail that you have, once", "spamnb review MAILBOX"),
 )
 KEYS = (
     ("j k", "next, previous"),

@@ -7,15 +7,13 @@ what asks for another host: the name of a page may have been made to lead here o
 from __future__ import annotations
 
 import hmac
-import time
 from ipaddress import ip_address
 from time import perf_counter
 from typing import Any
 
-from spamnb import __version__
 from spamnb.bayes.verdict import REQUIRED, Verdict, score_text
 from spamnb.delivery.log_line import escaped
-from spamnb.errors import NoInput, SpamnbError, UsageError
+from spamnb.errors import NoInput, UsageError
 from spamnb.files import printable
 from spamnb.labels import HAM, SPAM
 from spamnb.mailboxes.streams import decompressor_for
@@ -30,16 +28,15 @@ from spamnb.serve.http_requests import (
     response,
     too_large,
 )
-from spamnb.serve.metrics import FAILED, PROTOCOL, REFUSED, TIMEOUT, VERDICTS
+from spamnb.serve.metrics import FAILED, PROTOCOL, REFUSED, TIMEOUT
 from spamnb.serve.service import Asked, Refusal, Service, strongest_evidence, symbol
 from spamnb.serve.sockets import LOCALHOST
-from spamnb.store.changes import LEARNED, MOVED
 
 STATUSES = {PROTOCOL: 400, REFUSED: 403, TIMEOUT: 408, FAILED: 500}
 METRICS = "/metrics"
 LESSONS = {"/learnspam": SPAM, "/learnham": HAM}
 WITH_MESSAGE = ("/checkv2", *LESSONS)
-PATHS = ("/ping", "/stat", "/auth", METRICS, *WITH_MESSAGE)
+PATHS = ("/ping", METRICS, *WITH_MESSAGE)
 PLAIN, PROMETHEUS = "text/plain", "text/plain; version=0.0.4; charset=utf-8"
 REJECT, ADD_HEADER, NO_ACTION = "reject", "add header", "no action"
 
@@ -105,7 +102,7 @@ class Rspamd(Service[HttpRequest]):
     def _tell_state(self, path: str) -> bytes:
         if path == METRICS:
             return response(self.judge.counters.text(self.judge.shared.path), PROMETHEUS)
-        return response("pong\r\n", PLAIN) if path == "/ping" else json_response(self._statistics())
+        return response("pong\r\n", PLAIN)
 
     def _judge(self, raw: bytes, user: str) -> bytes:
         start = perf_counter()
@@ -135,37 +132,6 @@ class Rspamd(Service[HttpRequest]):
         who = {"user": user, "model": judged.model}
         self.log.judged(verdict, len(raw), judged.message, seconds, "checkv2", **who)
         return json_response(answer | {"time_real": round(seconds, 6)})
-
-    def _statistics(self) -> dict[str, Any]:
-        counters = self.judge.counters
-        count = counters.by_name
-        scanned = sum(count[name] for name in VERDICTS)
-        spam_action = REJECT if self.options.reject else ADD_HEADER
-        files = self._model_files()
-        return {
-            "auth": "ok",
-            "version": __version__,
-            "uptime": int(time.monotonic() - counters.since),
-            "read_only": not self.options.allow_tell,
-            "scanned": scanned,
-            "learned": count[LEARNED] + count[MOVED],
-            "actions": {spam_action: count[SPAM], NO_ACTION: scanned - count[SPAM]},
-            "spam_count": count[SPAM],
-            "ham_count": scanned - count[SPAM],
-            "total_learns": sum(file["revision"] for file in files),
-            "statfiles": files,
-        }
-
-    def _model_files(self) -> list[dict[str, Any]]:
-        """Labels of the shared model, as rspamd tells of its files; none if it cannot be opened."""
-        try:
-            stored = self.judge.shared.current().stored
-        except SpamnbError:
-            return []
-        return [
-            {"symbol": symbol(label), "type": "spamnb", "revision": messages, "users": 1, "languages": 1}
-            for label, messages in zip(stored.labels, stored.messages, strict=True)
-        ]
 
 
 def is_here(host: str) -> bool:

@@ -35,7 +35,7 @@ HOST = b" HTTP/1.1\r\nHost: localhost\r\n"
 POST = b"POST /checkv2" + HOST
 HTTP_REQUESTS = [
     b"GET /ping HTTP/1.0\r\n\r\n",
-    b"GET /stat?x=y" + HOST + b"Password: x\r\n\r\n",
+    b"GET /metrics?x=y" + HOST + b"Password: x\r\n\r\n",
     POST + b"User: ann\r\nRcpt: <bob@b.example>\r\nContent-Length: %d\r\n\r\n" % len(SPAM) + SPAM,
     POST + b"Expect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n%x;a=b\r\n" % len(SPAM)
     + SPAM + b"\r\n0\r\nA: b\r\n\r\n",

@@ -212,7 +212,7 @@ class Load:
             return post(chance.choice(("/learnspam", "/learnham")), raw)
         chunks = b"%x\r\n%s\r\n0\r\n\r\n" % (len(raw), raw)
         in_chunks = post("/checkv2", chunks, Content_Length=None, Transfer_Encoding="chunked")
-        return chance.choice((post("/checkv2", raw), in_chunks, b"GET /stat HTTP/1.0\r\n\r\n"))
+        return chance.choice((post("/checkv2", raw), in_chunks, b"GET /metrics HTTP/1.0\r\n\r\n"))
 
     def _session(self, chance: random.Random) -> bytes:
         shown = (message(chance.choice(self.messages)) for _ in range(chance.randrange(1, 3)))

@@ -6,6 +6,7 @@ from email.policy import default
 import pytest
 from helpers.imap_accounts import near, only, train
 from helpers.programs import needs
+from helpers.reviewing import Forms, served
 from helpers.samples import ENOUGH, ham, spam
 
 pytestmark = needs("dovecot with lmtp and sieve")
@@ -42,6 +43,10 @@ def test_what_the_provider_put_into_junk(dovecot_with, home, flags):
         assert (entry.verdict, entry.source) == ("ham", "imap home/Junk by the provider")
     with home.history(spam(99)) as (_, found):
         assert found == []
+    with served(home.spamnb, "--model", home.model, **home.environment) as page:
+        listed = Forms(page).read(verdict="junk")
+    assert ["meeting notes 99" in row.text() for row in listed.css(".rows > li")] == [True]
+    assert [link.text() for link in listed.css(".lists [aria-current]")] == ["In Junk by mistake?"]
     assert home("digest").succeeds().lines == ["home: 1 message listed"]
     subject, text = digest_message(server)
     assert subject == "1 message in Junk looks like mail you keep"

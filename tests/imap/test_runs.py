@@ -379,15 +379,3 @@ def test_read_only_folders(server, home):
     ] * 2
     assert said[2].startswith("home: nothing new; 2 moved now that waited since ")
     assert places(server)[digest(spam(99))] == places(server)[digest(spam(97))] == junk
-
-
-def test_copies_of_what_is_marked_move_with_it(dovecot, home):
-    home.add(dovecot, history=True)
-    for _ in range(3):
-        dovecot.append("INBOX", near(1))
-    home.run()
-    for label, folder in (("spam", dovecot.name("Junk")), (None, "INBOX")):
-        home.mark(near(1), label)
-        home.run()
-        assert {name: len(found) for name, found in folders(dovecot).items()} == {folder: 3}
-        assert home.outcomes() == []

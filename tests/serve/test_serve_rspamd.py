@@ -92,7 +92,7 @@ def test_teaching(teachable, spamnb, tmp_path):
 
 def test_the_password_is_asked_for_all_but_ping(teachable, mail):
     assert ask(teachable, b"GET /ping HTTP/1.0\r\n\r\n")[0] == 200
-    for path in ("/stat", "/auth", "/metrics", "/checkv2", "/learnham"):
+    for path in ("/metrics", "/checkv2", "/learnham"):
         for given in ({}, {"Password": "Secret"}, {"Password": "secre\u0301t"}):
             assert ask(teachable, post(path, mail.messages["ham"], **given))[0] == 401
     assert ask(teachable, post("/checkv2", mail.messages["ham"], Password="secret"))[0] == 200
@@ -169,7 +169,6 @@ def test_reject(serving, mail):
 def test_a_failure_says_no_more_than_that(serving, tmp_path):
     server = serving(http=(LOOPBACK,), model=str(tmp_path / "none"), user_models=str(tmp_path))
     assert ask(server, post("/checkv2", NEW)) == (500, {"error": "see the log of the server"})
-    assert ask(server, b"GET /stat HTTP/1.0\r\n\r\n")[1]["statfiles"] == []
     raw = b"Message-ID: <1 2@a.example>\n\nx\n"
     ask(server, post("/checkv2", raw, User="ann"))
     assert server.wait_for("user=ann").endswith(r" user=ann id=<1\x202@a.example>")
