@@ -62,6 +62,15 @@ class Corrections:
             self.mailbox.note(notes, "moved", folder, some[-1] + 1)
         self.mailbox.note([], "moved", folder, folder.next_uid)
 
+    def look_for_arrived(self, name: str) -> None:
+        """Note what is new in an inbox because a visit that was cut short has moved or copied it there."""
+        folder, _, uids = look_into(self.connection, self.state, name, "judged")
+        keys = self.mailbox.keys(folder, uids)
+        met = {uid: known for uid, key in keys.items() if (known := self.state.known(key))}
+        with self.state.change():
+            found = (known._replace(target_uid=uid) for uid, known in met.items() if known.target == name)
+            self.state.note(*found)
+
     def look_for_moved_back(self, name: str) -> None:
         """Look through what is new in a folder of ham: what was in Junk before is ham."""
         folder, before, uids = look_into(self.connection, self.state, name, "rescued")

@@ -85,6 +85,9 @@ class Visit:
         before = self.mailbox.reached(name)
         begun = self.state.begun(name, before.validity)
         if begun and not self.mailbox.changes_nothing:
+            not_seen = {known.target for known in begun if not known.target_uid}
+            for target in not_seen.intersection(self.mailbox.roles.inbox):
+                self.corrections.look_for_arrived(target)
             folder = self.connection.open(name)
             if folder.validity != before.validity:
                 self._find_again(folder)
@@ -150,7 +153,7 @@ class Visit:
             if message.why:
                 self.mailbox.tell(folder, message, what=message.why, failed=True)
             elif known and known.target == folder.name:  # moved by a visit that was cut short
-                notes.append(known.arrived(folder.name, folder.validity, message.uid)._replace(ours=True))
+                notes.append(known._replace(target_uid=message.uid))
             elif known and (known.label or not self.again) and self._moved_by_user(known):
                 if (known.folder, known.uid) != (folder.name, message.uid):
                     notes.append(known.arrived(folder.name, folder.validity, message.uid))

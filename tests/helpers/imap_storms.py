@@ -102,7 +102,8 @@ FRIEND = SUBMITTED + offer(80, b"pal@loan.example")
 
 FIRST = [ham(99), ham(98), *(spam(n) for n in range(90, 96))]
 THEN = [ham(97), *(offer(n) for n in range(1, 5)), unknown(b"uvw"), FRIEND, work(96)]
-RAW = [*FIRST, unknown(b"xyz"), *THEN]
+BY_PROVIDER = work(94)  # put into Junk, to be moved back
+RAW = [*FIRST, unknown(b"xyz"), BY_PROVIDER, *THEN]
 BY_DIGEST = {digest(raw): raw for raw in RAW}
 KEYS = {digest(raw): key_of(head_of(as_on_the_wire(raw))) for raw in RAW}
 
@@ -136,6 +137,7 @@ class Sea:
         server.create(unsure)
         server.create(jobs)
         self.options = {"unsure": unsure, "ham": [server.name("Archive")], "history": True}
+        self.options["rescue"] = "move"
         self.options["sort"] = {"work": jobs}
         server.append(server.name("Sent"), b"To: pal@loan.example\n\nhello\n")
         for raw in FIRST:
@@ -150,6 +152,7 @@ class Sea:
         self._move(spam(91), junk, server.name("Archive"))
         self._move(ham(98), "INBOX", junk)
         server.append(junk, unknown(b"xyz"), r"\Answered", WHEN)
+        server.append(junk, BY_PROVIDER, r"\Answered", time.time())
         self.server.flag("INBOX", self._uid("INBOX", ham(99)), "$Junk")
         for raw in THEN:
             server.append("INBOX", raw, r"\Answered", WHEN + 1)
@@ -164,7 +167,9 @@ class Sea:
         expected = {offer(1): junk, unknown(b"uvw"): unsure, FRIEND: "INBOX", ham(98): junk, work(96): jobs}
         with server.connect() as client:
             if client.has_capability("UIDPLUS"):
-                expected |= {spam(94): junk, spam(95): "INBOX"}
+                expected |= {spam(94): junk, spam(95): "INBOX", BY_PROVIDER: "INBOX"}
+            else:
+                expected[BY_PROVIDER] = junk
         for raw, place in expected.items():
             assert found[digest(raw)][0][0] == place, raw
 
