@@ -109,7 +109,8 @@ def check(account: str | None, as_json: bool) -> int:
 def train(account: str | None, as_json: bool) -> int:
     """Learn mail that is new since last time, from the folders of mail you keep and from Junk.
 
-    What spamnb itself put into Junk is left out until you say what it is.
+    Of Junk it learns all the first time, but for what surely is no spam, which it names. Later it learns what
+    you put there: not what spamnb or your provider did, until you say what it is.
     """
     from spamnb.cli.render.notices import print_unreadable
     from spamnb.cli.render.training import as_map
@@ -200,9 +201,10 @@ def watch(account: str | None, as_json: bool, poll: float) -> None:
 @imap.command(examples="spamnb imap digest\nspamnb imap digest --account home")
 @account_options
 def digest(account: str | None, as_json: bool) -> int:
-    """Put a message into the inbox that lists what went to Junk since the last one.
+    """Put a message into the inbox that lists what is new in Junk since the last one.
 
-    The least sure come first, each with one or two reasons. Moving a message back puts it right.
+    First what your provider put there, but looks like mail you keep; then what spamnb moved there, the least
+    sure first. Each has a reason. Moving a message back puts it right.
     """
     from spamnb.imap.digest import send_digest
     from spamnb.imap.state import State
