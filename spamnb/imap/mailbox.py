@@ -95,6 +95,7 @@ class VisitedMailbox:
         self.roles = roles_in(self.account, self.connection.folders(), self.tell_failure)
         self.put_away = self.roles.put_away
         self.folders = tuple(dict.fromkeys((*self.roles.inbox, *self.put_away, *self.roles.ham)))
+        self.untold: dict[bytes, Event] = {}  # about messages that are to be moved or flagged
         self.failed: set[str] = set()  # folders in which a step of this visit failed
         self.configuration = load()
         self.history = None if self.dry_run else history_of(self.account, self.configuration)
@@ -198,6 +199,12 @@ class VisitedMailbox:
             what = f"stays for now: it could not be {event.what}"
             event = replace(event, what=what, target="", flag="")
         self.report(event)
+
+    def tell_outcomes(self) -> None:
+        """Tell what became of the messages just judged, now that it was done."""
+        for key, event in self.untold.items():
+            self.tell_outcome(key, event)
+        self.untold = {}
 
     def event(
         self, folder: Folder, message: Fetched, envelope: Envelope | None = None, **facts: Any

@@ -21,7 +21,7 @@ from spamnb.model import Model
 if TYPE_CHECKING:
     from spamnb.bayes.verdict import Verdict
     from spamnb.imap.connection import Folder, ImapConnection
-    from spamnb.imap.mailbox import Event, VisitedMailbox
+    from spamnb.imap.mailbox import VisitedMailbox
 
 APART = timedelta(minutes=10)  # that a message came before another, for their order to say something
 NEIGHBOURS = 100  # messages of a folder, before a new one, whose dates are compared with its own
@@ -52,7 +52,6 @@ class Rescue:
 
     def __init__(self, mailbox: VisitedMailbox) -> None:
         self.mailbox = mailbox
-        self.untold: dict[bytes, Event] = {}  # about messages that surely are no spam
         self.limit = inf  # score up to which a message surely is no spam, once it is known
 
     def judge(self, folder: Folder, keys: dict[int, bytes]) -> list[Known]:
@@ -76,7 +75,7 @@ class Rescue:
                 planned = bool(target) and self.mailbox.changes_nothing
                 wish = {"target": target, "planned": planned, "is_rescued": True}
                 facts = {"what": f"would be {what}" if planned else what, "score": verdict.score, **wish}
-                self.untold[key] = self.mailbox.event(folder, message, envelope, verdict=HAM, **facts)
+                self.mailbox.untold[key] = self.mailbox.event(folder, message, envelope, verdict=HAM, **facts)
                 target = "" if self.mailbox.account.action == NOTHING else target
             notes.append(Known(key, folder.name, folder.validity, message.uid, label, target=target))
         return notes
@@ -93,9 +92,3 @@ class Rescue:
         """
         moves = self.mailbox.account.rescue == MOVE and self.mailbox.connection.has("UIDPLUS")
         return self.mailbox.roles.inbox[0] if moves else ""
-
-    def tell(self) -> None:
-        """Tell what became of the messages that surely are no spam."""
-        for key, event in self.untold.items():
-            self.mailbox.tell_outcome(key, event)
-        self.untold = {}

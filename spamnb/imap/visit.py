@@ -55,7 +55,6 @@ class Visit:
         self.again = again  # judge all mail of the inboxes, also what is read or was judged before
         self.most = most  # judge only so many of an inbox, the latest that training leaves out; 0: all
         self.judged: set[bytes] = set()  # in this visit
-        self.untold: dict[bytes, Event] = {}  # about messages that are to be moved or flagged
 
     def run(self) -> None:
         check_trained(self.state, self.mailbox.model)
@@ -64,7 +63,7 @@ class Visit:
             attempt(self.corrections.look_for_moved, name)
         for name in self.mailbox.folders:
             attempt(self._finish, name)
-        self.corrections.rescue.tell()
+        self.mailbox.tell_outcomes()
         if self.mailbox.history:
             self._carry_out_marks()
         for name in roles.ham:
@@ -163,7 +162,7 @@ class Visit:
         try:
             self.moves.carry_out(folder)
         finally:
-            self._tell()
+            self.mailbox.tell_outcomes()
         if self.mailbox.history:  # while there is little: else who asks for it next would wait long
             self.mailbox.with_history(lambda _: None)
         if copies:
@@ -190,7 +189,7 @@ class Visit:
         what = f"would be {what}" if planned else what
         what += f" ({verdict.reason})" if verdict.reason else ""
         wish = {"what": what, "target": target, "flag": flag, "planned": planned}
-        self.untold[key] = self.mailbox.event(
+        self.mailbox.untold[key] = self.mailbox.event(
             folder, message, envelope, verdict=verdict.label, score=verdict.score, **wish
         )
         if self.account.action == NOTHING:
@@ -212,9 +211,3 @@ class Visit:
             return ("", label) if self.account.action == FLAG else (roles.sort[label], "")
         is_for_unsure = verdict.is_spam is None and not verdict.reason and self.account.action != FLAG
         return (roles.unsure if is_for_unsure else ""), ""
-
-    def _tell(self) -> None:
-        """Tell what became of the messages just judged, now that it was done."""
-        for key, event in self.untold.items():
-            self.mailbox.tell_outcome(key, event)
-        self.untold = {}
