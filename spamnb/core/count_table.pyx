@@ -187,15 +187,6 @@ cdef class CountTable(Counts):
         self.first_days[entry] = min(self.first_days[entry], <uint16_t>day)
         self.last_days[entry] = max(self.last_days[entry], <uint16_t>day)
 
-    cdef inline Text text_of_entry(self, Size entry) noexcept nogil:
-        """Return the text of a word; that of a pair is empty."""
-        cdef Text text = nothing()
-        cdef uint64_t start
-        if self.text_ends is not NULL:
-            start = self.text_ends[entry - 1] if entry else 0
-            text.at, text.size = self.letters + start, self.text_ends[entry] - start
-        return text
-
     # Answers
 
     cdef int find(self, const uint64_t *keys, Size count, int64_t *rows) except -1 nogil:
@@ -410,17 +401,23 @@ cdef class CountTable(Counts):
 
     def set_totals(self, list messages not None, totals not None, GramSums grams not None):
         """Take the totals of a `BlockWriter`, and the counts of grams: those of more than this table's entries."""
-        cdef Size n, k
+        cdef Size k
         for k in range(self.label_count):
             self.message_totals[k] = messages[k]
             self.presence_totals[k], self.occurrence_totals[k] = totals.presences[k], totals.occurrences[k]
             self.pair_totals[k] = totals.pair_presences[k]
         self.word_count, self.pair_count = totals.vocabulary, totals.pair_vocabulary
+        self.take_grams(grams)
+
+    cdef int take_grams(self, GramSums grams) except -1:
+        """Take the counts of all grams, if there are any."""
+        cdef Size n
         if grams.rows is not NULL:
             if self.grams is NULL:
                 make_grams(self)
             for n in range(<Size>COUNTERS * self.label_count):
                 self.grams[n] = <int32_t>min(max(grams.rows[n], <int64_t>0), <int64_t>MAX_INT32)
+        return 0
 
     cdef int begin(self) except -1:
         """Raise an error if another thread changes this table."""
@@ -488,13 +485,3 @@ cdef class CountTable(Counts):
     def histogram(self):
         """Return how many words are in each combination of messages by label."""
         return histogram_of(self)
-
-    def texts(self, entries):
-        """Return the texts of entries; that of a pair is empty."""
-        cdef Size entry
-        cdef list found = []
-        for entry in entries:
-            if not 0 <= entry < self.used:
-                raise IndexError("no such entry")
-            found.append(str_of(self.text_of_entry(entry)))
-        return found

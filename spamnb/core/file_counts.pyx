@@ -341,6 +341,7 @@ cdef int find_in_blocks(
 cdef int load_file(CountTable table, FileCounts counts) except -1:
     """Add all entries and grams of a model file to an empty table; counts too high for it are taken for the highest."""
     cdef BlockCursor cursor
+    cdef GramSums grams = GramSums(table.label_count)
     cdef int error = 0
     if counts.label_count != table.label_count or table.used:
         raise ValueError("not the same labels")
@@ -353,10 +354,12 @@ cdef int load_file(CountTable table, FileCounts counts) except -1:
                 load_block(table, &cursor.block)
             if table.used:
                 table.set_slots(table.room, table.slot_bits)
-            load_grams(table, counts)
     finally:
         close_cursor(&cursor)
-    return counts.fail(error) if error else 0
+    if error:
+        counts.fail(error)
+    grams.add(counts, 1, range(table.label_count))
+    return table.take_grams(grams)
 
 
 cdef void load_block(CountTable table, const EntryBlock *block) noexcept nogil:
@@ -371,22 +374,3 @@ cdef void load_block(CountTable table, const EntryBlock *block) noexcept nogil:
         table.records[table.used * table.stride] = block_key(block, n)
         table.first_days[table.used] = table.last_days[table.used] = 0
         table.used += 1
-
-
-cdef int load_grams(CountTable table, FileCounts counts) except -1 nogil:
-    """Add the counts of all grams to a table, if there are any."""
-    cdef int64_t[BLOCK_ENTRIES * MAX_LABELS] rows
-    cdef uint32_t[BLOCK_ENTRIES] counters
-    cdef Size start = 0, n, labels = table.label_count
-    counts.load_grams()
-    if not counts.gram_rows.count:
-        return 0
-    make_grams(table)
-    while start < COUNTERS:
-        for n in range(BLOCK_ENTRIES):
-            counters[n] = start + n
-        counts.find_grams(counters, BLOCK_ENTRIES, rows)
-        for n in range(BLOCK_ENTRIES * labels):
-            table.grams[start * labels + n] = <int32_t>min(max(rows[n], 0), MAX_INT32)
-        start += BLOCK_ENTRIES
-    return 0

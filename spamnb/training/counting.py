@@ -28,7 +28,7 @@ class Counting:
 
     def __init__(self, path: str, labels: Sequence[str], memory: int) -> None:
         self.folder = os.path.dirname(path) or "."
-        self.share = 3 * memory // 10  # the rest is for the sample, for batches under way, and for the merge
+        self.share = memory // 4  # the rest is for the sample, for batches under way, and for the merge
         self.learned, self.taken = CountTable(labels), CountTable(labels)
         self.runs: dict[int, list[Run]] = {1: [], -1: []}  # by the sign of what is in them
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spamnb.bayes.cutoffs import leads_among_others, spam_scores
 from spamnb.bayes.likelihood import Likelihood
-from spamnb.core.native import CountTable, FeatureScorer
+from spamnb.core.native import CountTable, FeatureScorer, trim_memory
 from spamnb.threads import in_threads
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ class LabelSample:
             if len(fitting) < len(piece.digests):
                 self.pieces[number] = Piece.of(piece.rows, fitting)
         self.pieces = [piece for piece in self.pieces if piece.digests]
+        trim_memory()
 
 
 class Sample:
