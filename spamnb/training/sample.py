@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 SAMPLE_SIZE = 5000  # messages of each label: 0.1 % of them, the ham that may be lost, are five
 SAMPLE_BYTES = 64 << 20  # of memory that those of a label may take
+COPIED_AT_ONCE = 8 << 20  # bytes, before the system has back what they were copied from
 SLACK = 1.05  # more than it may have is sampled before some is dropped
 HIGHEST_DIGEST = (1 << 64) - 1
 
@@ -69,12 +70,17 @@ class LabelSample:
         sizes = [size for size in accumulate(size for _, size in known[:SAMPLE_SIZE]) if size <= SAMPLE_BYTES]
         self.count, self.size = len(sizes), sizes[-1] if sizes else 0
         self.limit = known[self.count - 1][0] if sizes else 0
+        copied = 0
         for number, piece in enumerate(self.pieces):  # one by one: all of them twice would be much memory
             fitting = [n for n, digest in enumerate(piece.digests) if digest <= self.limit]
             if len(fitting) < len(piece.digests):
                 self.pieces[number] = Piece.of(piece.rows, fitting)
+                copied += sum(piece.sizes)
+            if copied > COPIED_AT_ONCE or number + 1 == len(self.pieces):
+                del piece
+                trim_memory()
+                copied = 0
         self.pieces = [piece for piece in self.pieces if piece.digests]
-        trim_memory()
 
 
 class Sample:

@@ -176,7 +176,8 @@ def test_places_are_not_taken_for_those_of_other_entries(rows):
 
 def test_an_entry_that_is_both_word_and_pair(rows):
     """Somebody made a pair collide with a word: totals stay those of the entries."""
-    made = edited(rows.chosen(numbers(0, 1)), lambda arrays: arrays["times"].__setitem__(slice(None), 0))
+    pairs = [(fingerprint, part) for fingerprint, _, part in rows.entries(0)]
+    made = MessageRows.of([FeatureSet.of([], pairs=pairs)])
     table = CountTable(LABELS)
     table.add(made, numbers(0), numbers(0), 1)
     assert (table.vocabulary, table.presences) == (0, [0, 0, 0])
