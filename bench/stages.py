@@ -65,7 +65,7 @@ def training_stages(mail: dict[str, str]) -> dict[str, float]:
         with stages.of("cutoffs, writing"):
             scorer = SampleScorer(sample, about.view, counting.learned, 1)
             limits = find_limits(LABELS, known.learned, about, scorer)
-            put_in_place(path, total, known.learned, limits, about)
+            put_in_place(path, total, known.learned, about, limits=limits)
     return stages.spent
 
 

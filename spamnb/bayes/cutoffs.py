@@ -10,6 +10,7 @@ from _statistics import _normal_dist_inv_cdf as inverse_normal  # type: ignore[i
 from array import array
 from bisect import bisect_left, bisect_right
 from math import fsum, inf, log, nan, sqrt
+from operator import neg
 
 from spamnb.bayes.likelihood import NONE_MISFILED
 from spamnb.bayes.verdict import HAM_LOSS, LEAST_SCORE, Calibration, Cutoffs
@@ -102,18 +103,18 @@ def in_order(scores: Iterable[float]) -> Scores:
 
 def negative(scores: Scores) -> Scores:
     """Return sorted scores with another sign, sorted."""
-    return array("d", [-score for score in reversed(scores)])
+    return array("d", map(neg, reversed(scores)))
 
 
 def ham_and_spam(labels: Sequence[str], scored: Iterable[Scored]) -> tuple[Scores, Scores]:
     """Return the scores of ham and of spam, sorted."""
     if not has_spam(labels):
         return array("d"), array("d")
-    spam, both = labels.index(SPAM), list(scored)
-    return (
-        in_order(score for label, score, _ in both if label != spam),
-        in_order(score for label, score, _ in both if label == spam),
-    )
+    both: tuple[list[float], list[float]] = [], []
+    spam = labels.index(SPAM)
+    for label, score, _ in scored:
+        both[label == spam].append(score)
+    return in_order(both[0]), in_order(both[1])
 
 
 def cutoffs(
@@ -279,8 +280,7 @@ def _unmet(count: int, loss: float, scale: float) -> float:
     """
     like_the_other = (LIKE_THE_OTHER * count + MUCH_LEARNED) / (count + MUCH_LEARNED)
     share = UNMET / (count + UNMET) * like_the_other
-    deviations = float(inverse_normal(1 - loss / share, 0.0, 1.0)) if loss < share else -inf
-    return UNMET_DEVIATION * scale * deviations
+    return UNMET_DEVIATION * scale * float(inverse_normal(1 - loss / share, 0, 1)) if loss < share else -inf
 
 
 def calibrated(ham: Iterable[float], spam: Iterable[float]) -> Calibration:

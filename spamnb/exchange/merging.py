@@ -18,7 +18,7 @@ from spamnb.store.learned import load_learned
 from spamnb.store.merging import Source
 from spamnb.store.stored_model import StoredModel
 from spamnb.training.plan import About, existing, replaceable
-from spamnb.training.writing import add_up, indices_of, kept_labels, put_with_limits
+from spamnb.training.writing import add_up, indices_of, kept_labels, put_in_place
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def merge(out: str, paths: Sequence[str], *, fresh: bool = False) -> MergedMessa
         about = replace(About.of(before if before and is_input else models[0]), base=None)
         result = MergedMessages(len(united), len(shared))
         united.relabel(indices_of(labels, kept))
-        put_with_limits(out, total, united, about, before)
+        put_in_place(out, total, united, about, before)
     return result
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from spamnb.bayes.cutoffs import ham_and_spam, has_spam, limits_of_rightly_filed, not_spam
-from spamnb.core.native import LearnedMessages, digest, read
+from spamnb.core.native import digest, read
 from spamnb.errors import command_to_run
 from spamnb.labels import SPAM
 from spamnb.mailboxes.skipped import Unreadable
@@ -37,20 +37,20 @@ class Suspect:
         return asdict(self)
 
 
-def misfiled_by(stored: StoredModel, learned: LearnedMessages) -> Callable[[int, float], bool]:
+def misfiled_by(stored: StoredModel, scored: Sequence[Any]) -> Callable[[int, float], bool]:
     """Return what tells of a learned message, by label index and score, whether it looks misfiled."""
     if not has_spam(stored.labels):
         return lambda _label, _score: False
-    both, spam = ham_and_spam(stored.labels, learned.scored()), stored.labels.index(SPAM)
+    both, spam = ham_and_spam(stored.labels, scored), stored.labels.index(SPAM)
     highest_ham, lowest_spam = limits_of_rightly_filed(*both)
     return lambda label, score: score < lowest_spam if label == spam else score > highest_ham
 
 
 def count_suspects(stored: StoredModel) -> list[str]:
     """Report how many messages of each label look misfiled, in a sentence; empty if there are none."""
-    learned = load_learned(stored)
-    is_misfiled = misfiled_by(stored, learned)
-    labels = [label for label, score, _ in learned.scored() if is_misfiled(label, score)]
+    scored = load_learned(stored).scored()
+    is_misfiled = misfiled_by(stored, scored)
+    labels = [label for label, score, _ in scored if is_misfiled(label, score)]
     counts = [labels.count(place) for place in range(len(stored.labels))]
     found = [
         f"{count:,} of your {label} look{'s' if count == 1 else ''} like "
@@ -67,7 +67,7 @@ def find_suspects(
 ) -> tuple[list[Suspect], int, list[Unreadable]]:
     """Find the suspects in mail, surest first; also return how many were not found, and unreadable mail."""
     learned = load_learned(model.stored)
-    is_misfiled = misfiled_by(model.stored, learned)
+    is_misfiled = misfiled_by(model.stored, learned.scored())
     wanted: dict[int, tuple[int | None, float]] = {
         digest: (label, score) for digest, label, score, _ in learned.known() if is_misfiled(label, score)
     }

@@ -9,7 +9,7 @@ from spamnb.store.learned import load_learned
 from spamnb.store.merging import Source
 from spamnb.store.stored_model import StoredModel
 from spamnb.training.plan import About
-from spamnb.training.writing import add_up, indices_of, kept_labels, put_with_limits
+from spamnb.training.writing import add_up, indices_of, kept_labels, put_in_place
 
 
 def relabel(path: str, old: str, new: str | None = None) -> int:
@@ -29,7 +29,7 @@ def relabel(path: str, old: str, new: str | None = None) -> int:
         if new in stored.labels:  # as mail of the old label it scored otherwise
             learned.forget_scores(stored.labels.index(old))
         learned.relabel(indices_of(names, kept))
-        put_with_limits(path, total, learned, About.of(stored), stored)
+        put_in_place(path, total, learned, About.of(stored), stored)
     return stored.messages[stored.labels.index(old)]
 
 

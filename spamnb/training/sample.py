@@ -77,7 +77,6 @@ class LabelSample:
                 self.pieces[number] = Piece.of(piece.rows, fitting)
                 copied += sum(piece.sizes)
             if copied > COPIED_AT_ONCE or number + 1 == len(self.pieces):
-                del piece
                 trim_memory()
                 copied = 0
         self.pieces = [piece for piece in self.pieces if piece.digests]

@@ -106,7 +106,7 @@ def write(
         total, found = in_threads(lambda task: task(), [(added,), (limits,)], jobs)
     else:
         total, found = added(), limits()
-    put_in_place(path, total, learned, found, about, aim.replaced)
+    put_in_place(path, total, learned, about, aim.replaced, found)
 
 
 def fold(path: str, always: bool = False) -> None:

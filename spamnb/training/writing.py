@@ -57,23 +57,17 @@ def put_in_place(
     path: str,
     total: Merged,
     learned: LearnedMessages,
-    limits: Mapping[str, Any],
     about: About,
     before: StoredModel | None = None,
+    limits: Mapping[str, Any] | None = None,
 ) -> None:
     """Write a model in place of the one before; what that one learned meanwhile is carried over.
 
-    The caller holds the lock on training.
+    Without `limits`, these follow from the scores that it keeps. The caller holds the lock on training.
     """
+    limits = limits or find_limits(total.labels, learned, about)
     new = write_model(path, total, learned, {**about.as_map(), **limits})
     replace_model(path, new, before)
-
-
-def put_with_limits(
-    path: str, total: Merged, learned: LearnedMessages, about: About, before: StoredModel | None = None
-) -> None:
-    """Put a model in place whose limits follow from the scores that it keeps."""
-    put_in_place(path, total, learned, find_limits(total.labels, learned, about), about, before)
 
 
 def sum_of(stored: StoredModel, **options: Any) -> Merged:
@@ -87,9 +81,9 @@ def rewrite(stored: StoredModel, total: Merged) -> None:
     """Write a model again, with other counts of its mail. The caller holds the lock on training."""
     learned = load_learned(stored)
     learned.relabel(indices_of(stored.labels, total.labels))
-    put_with_limits(stored.path, total, learned, About.of(stored), stored)
+    put_in_place(stored.path, total, learned, About.of(stored), stored)
 
 
 def put_empty(path: str, labels: Sequence[str], about: About, before: StoredModel | None = None) -> None:
     """Write a model that knows no mail. The caller holds the lock on training."""
-    put_with_limits(path, merged(labels, []), LearnedMessages(), about, before)
+    put_in_place(path, merged(labels, []), LearnedMessages(), about, before)
