@@ -5,13 +5,13 @@ cdef class GramWeights:
 
     cdef uint32_t *are_strong  # a bit per counter: all fit into the first cache
     cdef uint32_t *places  # by counter, its place among the weights if it is strong
-    cdef int64_t *weights  # of both labels
+    cdef int64_t *weights  # of both labels, and how much of a gram counts
     cdef Size used
 
     def __cinit__(self):
         self.are_strong = <uint32_t *>memory_of(NULL, COUNTERS // 32 * sizeof(uint32_t))
         self.places = <uint32_t *>memory_of(NULL, COUNTERS * sizeof(uint32_t))
-        self.weights = <int64_t *>memory_of(NULL, 2 * (COUNTERS + 1) * sizeof(int64_t))
+        self.weights = <int64_t *>memory_of(NULL, 3 * (COUNTERS + 1) * sizeof(int64_t))
 
     def __dealloc__(self):
         free(self.are_strong)
@@ -20,12 +20,14 @@ cdef class GramWeights:
 
     cdef void weigh(self, Scorer scorer, uint32_t counter, const uint64_t *counts, const uint64_t *others) noexcept nogil:
         """Note the weights of 32 counters, from one on, by their counts. Branch-free, as `Scorer.compare_some` is."""
-        cdef int64_t weight = 0, other_weight = 0
+        cdef int64_t weight = 0, other_weight = 0, share
         cdef uint32_t is_strong, bits = 0
         cdef Size at
         for at in range(32):
-            is_strong = <uint32_t>scorer.weigh(counts[at], others[at], &weight, &other_weight)
-            self.weights[2 * self.used], self.weights[2 * self.used + 1] = weight, other_weight
+            share = scorer.weigh(counts[at], others[at], &weight, &other_weight)
+            is_strong = share > 0
+            self.weights[3 * self.used], self.weights[3 * self.used + 1] = weight, other_weight
+            self.weights[3 * self.used + 2] = share
             self.places[counter + at] = self.used
             bits |= is_strong << at
             self.used += is_strong
@@ -34,24 +36,25 @@ cdef class GramWeights:
     cdef void add(self, Scorer scorer, const uint32_t *counters, Size size) noexcept nogil:
         """Add the grams of a message, at most MAX_TERMS, by their counters."""
         cdef int64_t weight_sum = 0, other_sum = 0, in_head = 0, head_weights = 0, head_others = 0
-        cdef int64_t weight, other_weight, head
+        cdef int64_t weight, other_weight, share, head, strong = 0
         cdef uint32_t[MAX_TERMS] found
         cdef uint32_t counter, place
-        cdef Size at, strong = 0
+        cdef Size at, count = 0
         for at in range(min(size, <Size>MAX_TERMS)):  # branch-free, as the branch would be unpredictable
-            counter = found[strong] = counters[at] & (COUNTERS - 1)
-            strong += self.are_strong[counter >> 5] >> (counter & 31) & 1
-        for at in range(strong):
+            counter = found[count] = counters[at] & (COUNTERS - 1)
+            count += self.are_strong[counter >> 5] >> (counter & 31) & 1
+        for at in range(count):
             counter, place = found[at], self.places[found[at]]
-            weight, other_weight = self.weights[2 * place], self.weights[2 * place + 1]
+            weight, other_weight, share = self.weights[3 * place], self.weights[3 * place + 1], self.weights[3 * place + 2]
             head = -<int64_t>(counter >> PART_BIT)
+            strong += share
             weight_sum += weight
             other_sum += other_weight
-            in_head -= head
+            in_head += head & share
             head_weights += head & weight
             head_others += head & other_weight
-        scorer.add_sums(1, in_head, head_weights, head_others)
-        scorer.add_sums(0, strong - in_head, weight_sum - head_weights, other_sum - head_others)
+        scorer.add_sums(1, count, in_head, head_weights, head_others)
+        scorer.add_sums(0, 0, strong - in_head, weight_sum - head_weights, other_sum - head_others)
 
 
 def gram_weights(Scorer scorer not None, Counts counts not None):

@@ -5,14 +5,12 @@
 # A sum has two numbers: whole nats, and units. After MAX_TERMS weights its units are carried over to its nats, so that
 # 63 bits hold them.
 
-cpdef enum:
-    HALF_TRUSTED = 20  # words and pairs of evidence with which a lead of spam counts half
-
 cdef enum:
     MAX_SUMS = 2 * MAX_COLUMNS  # of each column, in the body and in the head
     MAX_TERMS = 1 << 12
     AT_ONCE = 256  # tokens that are weighed together
     UNIT_BITS = 40
+    SHARE_BITS = 40
     STRONG = 1  # what a row is evidence for: spam, or any label
     STRONG_AMONG_OTHERS = 2  # one of the labels but spam
 
@@ -20,9 +18,13 @@ cdef extern from *:
     """
     #define LAST_UNIT (((int64_t)1 << 40) - 1)
     #define MAX_NATS 4503599627370496.0  /* 2^52, of one term */
+    #define ONE_TOKEN 1099511627776.0  /* 2^SHARE_BITS */
+    #define DOUBT 2.0  /* nats by which mail that says nothing is ham */
+    #define ENOUGH 10.0  /* tokens of evidence with which half of a lead of spam counts */
+    #define KNOWN_SHARE 0.25  /* or so much of a message, of which each token counts half if it was met once */
     """
     const int64_t LAST_UNIT
-    const double MAX_NATS
+    const double MAX_NATS, ONE_TOKEN, DOUBT, ENOUGH, KNOWN_SHARE
 
 
 cdef class Scorer:
@@ -42,8 +44,9 @@ cdef class Scorer:
     cdef int64_t[MAX_COLUMNS] weights  # of the row added last
     cdef int64_t[MAX_SUMS] nats, units
     cdef int64_t terms_left
-    cdef int64_t[2] strong, strong_among_others  # how many were added: body, head
+    cdef int64_t[2] strong, strong_among_others  # tokens that were added, in body and head, in 2^-SHARE_BITS
     cdef int64_t entries  # words and pairs of the message, strong or not
+    cdef int64_t[2] known  # those of the body that are in messages of the columns compared
     cdef int64_t[MAX_COLUMNS] certain, impossible  # by label, how many weights were infinite
 
     def __init__(self, likelihood):
@@ -71,6 +74,7 @@ cdef class Scorer:
         memset(self.certain, 0, columns * sizeof(int64_t))
         memset(self.impossible, 0, columns * sizeof(int64_t))
         self.strong[0] = self.strong[1] = self.strong_among_others[0] = self.strong_among_others[1] = 0
+        self.known[0] = self.known[1] = 0
         self.entries, self.terms_left = 0, MAX_TERMS
         if self.grams is not None:
             self.grams.clear()
@@ -115,29 +119,40 @@ cdef class Scorer:
     cdef inline int64_t weigh(
         self, uint64_t count, uint64_t other, int64_t *weight, int64_t *other_weight
     ) noexcept nogil:
-        """Weigh a token by its counts in the two columns compared; return 1 if it is strong, else 0."""
+        """Weigh a token by its counts in the two columns compared; return how much of it counts, 0 if it is weak."""
+        cdef uint64_t first = count, second = other
         cdef double logarithm, other_logarithm
-        cdef uint64_t before = count
-        cdef int64_t gap
         if self.weigher.is_corrected and count and other:
-            count = self.weigher.rightly_filed(self.first, count, other)
-            other = self.weigher.rightly_filed(self.second, other, before)
-        if count | other < self.weigher.kept:
-            logarithm, other_logarithm = self.weigher.logarithms[count], self.weigher.logarithms[other]
+            first = self.weigher.rightly_filed(self.first, count, other)
+            second = self.weigher.rightly_filed(self.second, other, count)
+        if first | second < self.weigher.kept:
+            logarithm, other_logarithm = self.weigher.logarithms[first], self.weigher.logarithms[second]
         else:
-            logarithm = self.weigher.log_count(count, self.weigher.epsilon)
-            other_logarithm = self.weigher.log_count(other, self.weigher.epsilon)
+            logarithm = self.weigher.log_count(first, self.weigher.epsilon)
+            other_logarithm = self.weigher.log_count(second, self.weigher.epsilon)
         weight[0] = rounded(logarithm - self.log_denominators[self.first])
         other_weight[0] = rounded(other_logarithm - self.log_denominators[self.second])
-        gap = weight[0] - other_weight[0]
-        return ((gap >= self.least) | (gap <= -self.least)) & (count | other > 0)
+        return self.counted(count, other, weight, other_weight)
+
+    cdef inline int64_t counted(
+        self, uint64_t count, uint64_t other, int64_t *weight, int64_t *other_weight
+    ) noexcept nogil:
+        """Reduce two weights to the share of the token that counts; return it, 0 if the token is weak."""
+        cdef int64_t gap = weight[0] - other_weight[0], is_strong
+        cdef double share = share_of_token(count + other)
+        is_strong = ((gap >= self.least) | (gap <= -self.least)) & (count | other > 0)
+        weight[0], other_weight[0] = rounded(share * <double>weight[0]), rounded(share * <double>other_weight[0])
+        return rounded(share * ONE_TOKEN) & -is_strong
 
     cdef int compare(self, uint64_t count, uint64_t other, int part) noexcept nogil:
         """Add one token by its counts in the columns compared; tell whether it is strong."""
         cdef int64_t strong = self.weigh(count, other, &self.weights[self.first], &self.weights[self.second])
+        if not part & self.splits:
+            self.known[0] += count > 0
+            self.known[1] += other > 0
         if strong:
-            self.add_sums(part, 1, self.weights[self.first], self.weights[self.second])
-        return <int>strong
+            self.add_sums(part, 1, strong, self.weights[self.first], self.weights[self.second])
+        return strong > 0
 
     cdef void compare_all(
         self, const uint64_t *counts, const uint64_t *others, const Byte *parts, Size size
@@ -153,7 +168,7 @@ cdef class Scorer:
     ) noexcept nogil:
         """Add at most MAX_TERMS tokens. Branch-free because the branch is unpredictable; halves the run time."""
         cdef int64_t strong = 0, weight_sum = 0, other_sum = 0, in_head = 0, head_weights = 0, head_others = 0
-        cdef int64_t weight, other_weight, is_strong, head, least = self.least, splits = self.splits
+        cdef int64_t weight = 0, other_weight = 0, share, head, mask, known = 0, other_known = 0, splits = self.splits
         cdef int64_t high_weight = 0, high_other_weight = 0  # apart, so that the others stay in registers
         cdef uint64_t count, other, kept = 0 if self.weigher.is_corrected else self.weigher.kept
         cdef double denominator = self.log_denominators[self.first]
@@ -166,37 +181,42 @@ cdef class Scorer:
             if count | other < kept:  # as `weigh` does
                 weight = rounded(logarithms[count] - denominator)
                 other_weight = rounded(logarithms[other] - other_denominator)
-                is_strong = ((weight - other_weight >= least) | (other_weight - weight >= least)) & (count | other > 0)
+                share = self.counted(count, other, &weight, &other_weight)
             else:
-                is_strong = self.weigh(count, other, &high_weight, &high_other_weight)
+                share = self.weigh(count, other, &high_weight, &high_other_weight)
                 weight, other_weight = high_weight, high_other_weight
             head = -(<int64_t>parts[at] & splits)
-            weight &= -is_strong
-            other_weight &= -is_strong
-            strong += is_strong
+            known += ~head & (count > 0)
+            other_known += ~head & (other > 0)
+            mask = -<int64_t>(share > 0)
+            weight &= mask
+            other_weight &= mask
+            strong += share
             weight_sum += weight
             other_sum += other_weight
-            in_head += head & is_strong
+            in_head += head & share
             head_weights += head & weight
             head_others += head & other_weight
-        self.add_sums(1, in_head, head_weights, head_others)
-        self.add_sums(0, strong - in_head, weight_sum - head_weights, other_sum - head_others)
+        self.known[0] += known
+        self.known[1] += other_known
+        self.add_sums(1, size, in_head, head_weights, head_others)
+        self.add_sums(0, 0, strong - in_head, weight_sum - head_weights, other_sum - head_others)
 
-    cdef void add_sums(self, int part, int64_t strong, int64_t weight_sum, int64_t other_sum) noexcept nogil:
-        """Add the weights of so many strong tokens or grams, at most MAX_TERMS."""
-        if strong >= self.terms_left:
+    cdef void add_sums(self, int part, int64_t terms, int64_t strong, int64_t weight_sum, int64_t other_sum) noexcept nogil:
+        """Add the weights of so many tokens or grams, at most MAX_TERMS, and how much of them counts."""
+        if terms >= self.terms_left:
             self.carry()
         part &= self.splits
         self.strong[part] += strong
         self.units[2 * self.first + part] += weight_sum
         self.units[2 * self.second + part] += other_sum
-        self.terms_left -= strong
+        self.terms_left -= terms
 
     cdef bint add_all(self, double times, int part) noexcept nogil:
         """Add the row taken for each label; where spam is apart, for each other one."""
         cdef uint64_t total = 0
-        cdef int64_t low = CERTAIN, high = IMPOSSIBLE, weight
-        cdef double epsilon
+        cdef int64_t low = CERTAIN, high = IMPOSSIBLE, weight, strong
+        cdef double epsilon, share
         cdef int k
         for k in range(self.label_count):
             if k != self.spam_apart:
@@ -209,12 +229,16 @@ cdef class Scorer:
         if not total or high - low < self.least:
             return False
         part &= self.splits
+        share = share_of_token(total + (self.row[self.spam_apart] if self.spam_apart != NO_LABEL else 0))
+        strong = rounded(share * ONE_TOKEN)
         if self.spam_apart == NO_LABEL:
-            self.strong[part] += 1
+            self.strong[part] += strong
         else:
-            self.strong_among_others[part] += 1
+            self.strong_among_others[part] += strong
         for k in range(self.label_count):
             if k != self.spam_apart and (times or self.is_averaged):
+                if self.is_averaged:
+                    self.weights[k] = rounded(share * <double>self.weights[k])
                 self.add_term(k, part, 1.0 if self.is_averaged else times)
         self.terms_left -= 1
         if self.terms_left <= 0:
@@ -256,6 +280,8 @@ cdef class Scorer:
         for part in range(2):
             for k in range(self.label_count):
                 found[part * self.label_count + k] = self.mean(part, self.column_of(k))
+            if self.spam != NO_LABEL:
+                self.limit_spam(found + part * self.label_count, 0.0)
 
     cdef void put_joint(self, double *found) noexcept nogil:
         """Find the log-joint of each label, without numeric features."""
@@ -265,7 +291,7 @@ cdef class Scorer:
         if self.spam_apart != NO_LABEL and self.is_averaged:
             self.put_others_behind_rest(found)
         if self.spam != NO_LABEL:
-            self.limit_spam(found)
+            self.limit_spam(found, DOUBT)
 
     cdef void put_others_behind_rest(self, double *found) noexcept nogil:
         """Put each label but spam as far below the rest as it is behind the best of them."""
@@ -279,15 +305,37 @@ cdef class Scorer:
             if k != self.spam_apart:
                 found[k] = rest_sum + (found[k] - best)
 
-    cdef void limit_spam(self, double *found) noexcept nogil:
-        """Shrink a lead of spam by little evidence: a rare word or two must not convict."""
-        cdef double best = -INFINITY
+    cdef void limit_spam(self, double *found, double doubt) noexcept nogil:
+        """Shrink a lead of spam by little evidence, and take away the doubt that is left: so little must not convict."""
+        cdef double best = -INFINITY, trust = self.trust()
         cdef int k
         for k in range(self.label_count):
             if k != self.spam and found[k] > best:
                 best = found[k]
         if found[self.spam] > best:
-            found[self.spam] = best + (found[self.spam] - best) * trust_in(self.strong[0] + self.strong[1], self.entries)
+            found[self.spam] = best + (found[self.spam] - best) * trust
+        if self.has_evidence():
+            found[self.spam] -= doubt * (1 - trust)
+
+    cdef bint has_evidence(self) noexcept nogil:
+        return self.strong[0] + self.strong[1] > 0 or (self.grams is not None and self.grams.has_evidence())
+
+    cdef double trust(self) noexcept nogil:
+        """Return the share of a lead of spam that counts, by how many words and pairs are evidence.
+
+        Those of the body count as far as other mail knows the body's words, beside spam: of a language that only spam is
+        known in, all words speak for spam. Or by their share of the message, which is high in spam that comes again.
+        """
+        cdef double body = <double>self.strong[0] / ONE_TOKEN, head = <double>self.strong[1] / ONE_TOKEN, share
+        cdef bint is_second = self.spam == self.second and self.spam_apart == NO_LABEL
+        cdef int64_t of_spam = self.known[1 if is_second else 0], of_others = self.known[0 if is_second else 1]
+        share = (body + head) / (KNOWN_SHARE * max(<double>self.entries, 1.0))
+        if of_others < of_spam:
+            body *= <double>of_others / <double>of_spam
+        share = max((body + head) / ENOUGH, share)
+        share *= share
+        share *= share
+        return share / (1 + share)
 
     cdef double summed(self, int label_index) noexcept nogil:
         """Return a label's background plus the weights; -inf without a word that all its messages have."""
@@ -308,7 +356,7 @@ cdef class Scorer:
         cdef int64_t strong = self.strong[part]
         if self.spam_apart != NO_LABEL and column != self.first and column != self.second:
             strong = self.strong_among_others[part]
-        return self.sum_at(2 * column + part) / (<double>strong + self.damping) if strong else 0.0
+        return self.sum_at(2 * column + part) / (<double>strong / ONE_TOKEN + self.damping) if strong else 0.0
 
     cdef double sum_at(self, int place) noexcept nogil:
         """Return one of the sums, in nats, rounded once."""
@@ -316,15 +364,6 @@ cdef class Scorer:
         return <double>whole + <double>(self.units[place] & LAST_UNIT) / UNITS_PER_NAT
 
 
-cpdef double trust_in(int64_t strong, int64_t entries) noexcept nogil:
-    """Return the share of a lead of spam that counts, by how many of a message's words and pairs are evidence.
-
-    Half of it counts with 20 of them, or with three tenths of a shorter message. Short ham of strangers (corpora/short), by a
-    model of spamassassin: 19 of 20 messages have at most 14, and at most 16 % of their own. 99 % of spamassassin's spam has 23
-    or more; short spam that was learned once has half of its own when it comes again by another route.
-    """
-    cdef double share = strong / max(min(<double>HALF_TRUSTED, 0.3 * entries), 1.0)
-    share *= share
-    share *= share
-    share *= share  # the eighth power: with the fourth, three times as many of these were called spam
-    return share / (1 + share)
+cdef inline double share_of_token(uint64_t count) noexcept nogil:
+    """Return how much of a token counts in a mean, by how many messages have it: of one that one message has, half."""
+    return <double>count / <double>(count + 1)

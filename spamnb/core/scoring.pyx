@@ -316,7 +316,9 @@ cdef class FeatureScorer:
         if strong & STRONG:
             self.strong.append((self.keys[at], row, often, self.scorer.evidence_weights(), part))
         if strong & STRONG_AMONG_OTHERS:
-            self.strong_among_others.append((self.keys[at], row, often, self.scorer.weigher.weights(row), part))
+            share = share_of_token(sum(row[: self.label_count]))
+            weights = [share * weight for weight in self.scorer.weigher.weights(row)]
+            self.strong_among_others.append((self.keys[at], row, often, weights, part))
         return 0
 
     cdef int add_grams(self, const uint32_t *counters, Size count, int left_out) except -1 nogil:

@@ -6,7 +6,7 @@ the second label is explained or, if one of the two is spam, the lead of spam. T
     lead = prior + absent words + Σ adds,   adds = weight · times      (the textbooks' models)
                                             adds = weight / divisor    (where means are taken)
 
-If few words and pairs are evidence, `trust_in_lead` reduces a lead of spam and everything that adds to it.
+Where few words and pairs are evidence, a lead of spam is shrunk: that is the part "little evidence".
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from spamnb.inspection.sums import (
     present_and_absent,
     sum_evidence,
     sum_grams,
-    trust_in_lead,
 )
 from spamnb.labels import SPAM, UNSURE
 from spamnb.model import Model
@@ -251,10 +250,8 @@ def explain(model: Model, raw: bytes, configuration: Configuration | None = None
         part_sums.append(PartSum("numbers", len(numbers), total, 1.0, total))
     stretches, gram_sums = sum_grams(model, features, toward, against)
     reasons, part_sums = reasons + stretches, part_sums + gram_sums
-    trust = trust_in_lead(model, features, part_sums, len(words), toward, against)
-    if trust < 1:
-        reasons = [reason._replace(adds=trust * reason.adds) for reason in reasons]
-        loses = (trust - 1) * sum(part.adds for part in part_sums)
+    loses = lead - sum(part.adds for part in part_sums)
+    if classifier.spam in (toward, against) and abs(loses) > 1e-9:
         part_sums.append(PartSum("little evidence", len(words), loses, 1.0, loses))
     counted = {item.feature for item in words}
     others = [token[0] for token in features.tokens if token[0] not in counted]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from spamnb.core.native import BODY, HEAD, fingerprints_of
 from spamnb.inspection.comparison import compared_labels, difference, evidence_between
+from spamnb.inspection.sums import divisors_of
 from spamnb.labels import HAM, MAIL_KEPT, SPAM, UNSURE, plain_label
 from spamnb.reading.envelope import envelope_of
 
@@ -210,15 +211,11 @@ def reasons_in_words(
 
 def strongest(model: Model, score: Score, toward: int, against: int) -> Iterator[tuple[float, Evidence]]:
     """Yield the strongest pieces of evidence, each with what it adds to the lead."""
-    evidence, damping = evidence_between(score, toward, against), model.view.damping
-    counts = [0, 0]
-    for item in evidence:
-        counts[item.part] += 1
+    evidence = evidence_between(score, toward, against)
+    divisors = divisors_of(model.view, [item for item in evidence if item.row])
     added = [
         (
-            difference(item.weights, toward, against)
-            * (item.times or 1.0)
-            / (1.0 if damping is None else counts[item.part] + damping),
+            difference(item.weights, toward, against) * (item.times or 1.0) / divisors.get(item.part, 1.0),
             item,
         )
         for item in evidence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from spamnb.bayes.classifier import Classifier
 from spamnb.bayes.verdict import Evidence
 from spamnb.bayes.view import SHARE_OF_GRAMS, View
-from spamnb.core.native import BODY, GRAM_BYTES, HEAD, FeatureSet, Scorer, counter_of, part_of, trust_in
+from spamnb.core.native import BODY, GRAM_BYTES, HEAD, FeatureSet, Scorer, counter_of, part_of
 from spamnb.files import printable
 from spamnb.inspection.comparison import difference
 from spamnb.inspection.reason import Reason
@@ -34,16 +34,14 @@ def sum_evidence(
     view: View, words: Sequence[Evidence], features: FeatureSet, toward: int, against: int
 ) -> tuple[list[Reason], list[PartSum]]:
     """Return what each token, and what each part of the message, adds to the lead."""
-    counts: dict[int, int] = {}
-    for item in words:
-        counts[item.part] = counts.get(item.part, 0) + 1
-    parts = sorted(counts, reverse=True)  # as a message is read
-    divisors = {part: 1.0 if view.damping is None else counts[part] + view.damping for part in parts}
-    totals = dict.fromkeys(parts, 0.0)
+    divisors = divisors_of(view, words)
+    parts = sorted(divisors, reverse=True)  # as a message is read
+    counts, totals = dict.fromkeys(parts, 0), dict.fromkeys(parts, 0.0)
     reasons = []
     for item in words:
         part, weight = item.part, difference(item.weights, toward, against)
         scaled = weight * item.times if item.times else 0.0
+        counts[part] += 1
         totals[part] += scaled
         reasons.append(Reason(features.text_of(item.feature), item, weight, scaled / divisors[part]))
     part_sums = [
@@ -55,14 +53,18 @@ def sum_evidence(
     return reasons, part_sums
 
 
-def trust_in_lead(
-    model: Model, features: FeatureSet, part_sums: Sequence[PartSum], words: int, toward: int, against: int
-) -> float:
-    """Return the share of a lead of spam that counts, by its words and pairs of evidence, else 1."""
-    spam, total = model.classifier.spam, sum(part.adds for part in part_sums)
-    if spam not in (toward, against) or not (total > 0 if spam == toward else total < 0):
-        return 1.0
-    return trust_in(words, len(features.tokens) + (len(features.pairs) if model.view.pairs else 0))
+def divisors_of(view: View, words: Sequence[Evidence]) -> dict[int, float]:
+    """Return by part what its sum of weights is divided by."""
+    divisors: dict[int, float] = {}
+    for item in words:
+        divisors[item.part] = divisors.get(item.part, view.damping or 0.0) + share_that_counts(item)
+    return dict.fromkeys(divisors, 1.0) if view.damping is None else divisors
+
+
+def share_that_counts(item: Evidence) -> float:
+    """Return how much of a token counts in a mean: of one that a single message has, half."""
+    count = sum(item.row[: len(item.weights)]) + sum(item.base_row[: len(item.weights)])
+    return count / (count + 1)
 
 
 def present_and_absent(
@@ -104,7 +106,7 @@ def sum_grams(
     model: Model, features: FeatureSet, toward: int, against: int
 ) -> tuple[list[Reason], list[PartSum]]:
     """Return what each stretch of grams, and what the grams of head and body, add to the lead."""
-    weights = strong_grams(model, features, toward, against)
+    weights, shares = strong_grams(model, features, toward, against)
     rows = model.stored.counts.lookup_grams(list(weights))
     rows_of_base = model.base.counts.lookup_grams(list(weights)) if model.base else None
     nothing = (0,) * len(model.labels)
@@ -113,7 +115,8 @@ def sum_grams(
     for part in (HEAD, BODY):
         own = [counter for counter in weights if part_of(counter) == part]
         in_mean = own if model.view.split_head_body else weights
-        divisor = (len(in_mean) + (model.view.damping or 0.0)) / SHARE_OF_GRAMS
+        damping = model.view.damping or 0.0
+        divisor = (sum(shares[counter] for counter in in_mean) + damping) / SHARE_OF_GRAMS
         text, left = features.gram_texts[part], dict(weights)
         for start, end, counters in stretches(features, part, weights):
             first_met = [counter for counter in counters if left.pop(counter, None) is not None]
@@ -134,20 +137,25 @@ def sum_grams(
     return reasons, part_sums
 
 
-def strong_grams(model: Model, features: FeatureSet, toward: int, against: int) -> dict[int, float]:
-    """Return the weights of strong grams, by counter: positive for the label that is ahead."""
+def strong_grams(
+    model: Model, features: FeatureSet, toward: int, against: int
+) -> tuple[dict[int, float], dict[int, float]]:
+    """Return by counter what grams weigh, for one label against the other, and how much of each counts."""
     likelihood = model.classifier.grams
+    found: dict[int, float] = {}
+    shares: dict[int, float] = {}
     if likelihood is None:
-        return {}
-    labels, found = model.labels, {}
+        return found, shares
+    labels, scorer = model.labels, Scorer(likelihood)
     is_about_spam = likelihood.spam_apart < 0 or SPAM in (labels[toward], labels[against])
-    of_row = Scorer(likelihood).weights_of if is_about_spam else likelihood.weights
     for counter, row in model.counts.lookup_grams(features.grams).items():
-        weights = of_row(row)
-        shown = weights if is_about_spam else likelihood.without_spam(weights)
-        if max(shown) - min(shown) >= likelihood.view.least_evidence:
-            found[counter] = weights[toward] - weights[against]
-    return found
+        if scorer.add(row, 1, BODY) & (1 if is_about_spam else 2):
+            share = sum(row) / (sum(row) + 1)
+            weights = scorer.weights_of(row)
+            if not is_about_spam:
+                weights = [share * weight for weight in likelihood.weights(row)]
+            found[counter], shares[counter] = weights[toward] - weights[against], share
+    return found, shares
 
 
 def stretches(

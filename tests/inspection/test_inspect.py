@@ -88,7 +88,8 @@ class TestMessage:
         assert (why["verdict"], why["score"]) == (said["verdict"], said["score"])
         adds = [abs(one["adds"]) for one in why["evidence"]]
         assert adds == sorted(adds, reverse=True)
-        assert sum(one["adds"] for one in why["evidence"]) == pytest.approx(why["score"])
+        little = sum(part["adds"] for part in why["sum"]["parts"] if part["name"] == "little evidence")
+        assert sum(one["adds"] for one in why["evidence"]) + little == pytest.approx(why["score"])
         assert {one["where"] for one in why["evidence"]} >= {"body", "link"}
         from_stdin = spamnb("inspect", "-", "--json", stdin=mail.messages["spam"]).succeeds().json
         assert from_stdin | {"path": str(path)} == why
@@ -98,17 +99,16 @@ class TestMessage:
         text = spamnb("inspect", "--all", "-", stdin=mail.messages["spam"]).succeeds().out.decode()
         told = re.findall(r"^   \S.*?(?: ×(\d+))? +\d+ +\d+ +([+-]\d+\.\d{3}) +[+-]\d", text, re.M)
         weights = [float(one) * int(times or 1) for times, one in told]
-        line = r"^ (?:head|body|byte runs of the \S+) +(\S+) +(2 × )?\(?(\d+) \+ 4 silent\)? +(\S+) *$"
+        line = r"^ (?:head|body|byte runs of the \S+) +(\S+) +(2 × )?\(?(\S+) \+ 4 silent\)? +(\S+) *$"
         parts = [
             (whole, tokens, 2 if twice else 1, adds)
             for whole, twice, tokens, adds in re.findall(line, text, re.M)
         ]
         score = float(re.findall(r"^ score +(\S+) *$", text, re.M)[0])
         count = sum(int(times or 1) for times, _ in told)
-        assert count == sum(int(tokens) for _, tokens, *_ in parts)
         assert sum(weights) == pytest.approx(sum(float(whole) for whole, *_ in parts), abs=0.0005 * count)
         for whole, tokens, share, adds in parts:
-            assert float(whole) / share / (int(tokens) + 4) == pytest.approx(float(adds), abs=0.0002)
+            assert float(whole) / share / (float(tokens) + 4) == pytest.approx(float(adds), abs=0.005)
         little = float(re.findall(r"^ little evidence +\S+ +(\S+) *$", text, re.M)[0])
         assert sum(float(adds) for *_, adds in parts) + little == pytest.approx(score, abs=0.0003)
         assert little < 0
@@ -145,7 +145,7 @@ class TestMessage:
         why = spamnb(*run, "--json", stdin=mail.messages["work"]).succeeds().json
         assert (why["verdict"], why["toward"], why["against"]) == ("work", "spam", "work")
         assert set(why["evidence"][0]["messages"]) == {"ham", "spam", "work"}
-        assert sum(one["adds"] for one in why["evidence"]) == pytest.approx(why["lead"])
+        assert sum(part["adds"] for part in why["sum"]["parts"]) == pytest.approx(why["lead"])
         text = spamnb(*run, stdin=mail.messages["work"]).succeeds().out.decode()
         assert text.startswith("Work: text and headers are like mail you keep.\n")
         assert "in work" in text

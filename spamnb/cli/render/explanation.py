@@ -191,8 +191,9 @@ def sum_table(why: Explanation) -> RenderableType:
     if why.absent:
         rows.append(("all other words, which are absent", "", "", signed(why.absent, 4)))
     for part in why.part_sums:
-        damping = part.divisor * part.share - part.tokens
-        divided = f"{part.tokens:,} + {damping:g} silent" if part.divisor != 1 else ""
+        damping = why.model.view.damping or 0.0
+        counted = part.divisor * part.share - damping
+        divided = f"{counted:.2f} + {damping:g} silent" if part.divisor != 1 else ""
         if part.share != 1:
             divided = f"{1 / part.share:g} × ({divided})"
         rows.append((part.name, signed(part.weight, 3), divided, signed(part.adds, 4)))
