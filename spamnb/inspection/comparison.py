@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from spamnb.bayes.verdict import Evidence, Score
+    from spamnb.bayes.view import View
 
 
 def compared_labels(score: "Score", label: str, other: str | None = None) -> tuple[int, int]:
@@ -32,3 +33,17 @@ def evidence_between(score: "Score", toward: int, against: int) -> "Sequence[Evi
 def difference(values: "Sequence[float]", toward: int, against: int) -> float:
     """Return the difference of two labels' values; 0 if both are the same infinity."""
     return 0.0 if values[toward] == values[against] else values[toward] - values[against]
+
+
+def divisors_of(view: "View", words: "Sequence[Evidence]") -> dict[int, float]:
+    """Return by part what its sum of weights is divided by."""
+    divisors: dict[int, float] = {}
+    for item in words:
+        divisors[item.part] = divisors.get(item.part, view.damping or 0.0) + share_that_counts(item)
+    return dict.fromkeys(divisors, 1.0) if view.damping is None else divisors
+
+
+def share_that_counts(item: "Evidence") -> float:
+    """Return how much of a token counts in a mean: of one that a single message has, half."""
+    count = sum(item.row[: len(item.weights)]) + sum(item.base_row[: len(item.weights)])
+    return count / (count + 1)

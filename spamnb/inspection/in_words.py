@@ -7,8 +7,7 @@ several learned messages had. So no address, number, code, password, link path o
 from __future__ import annotations
 
 from spamnb.core.native import BODY, HEAD, fingerprints_of
-from spamnb.inspection.comparison import compared_labels, difference, evidence_between
-from spamnb.inspection.sums import divisors_of
+from spamnb.inspection.comparison import compared_labels, difference, divisors_of, evidence_between
 from spamnb.labels import HAM, MAIL_KEPT, SPAM, UNSURE, plain_label
 from spamnb.reading.envelope import envelope_of
 

@@ -11,7 +11,7 @@ from spamnb.bayes.verdict import Evidence
 from spamnb.bayes.view import SHARE_OF_GRAMS, View
 from spamnb.core.native import BODY, GRAM_BYTES, HEAD, FeatureSet, Scorer, counter_of, part_of
 from spamnb.files import printable
-from spamnb.inspection.comparison import difference
+from spamnb.inspection.comparison import difference, divisors_of
 from spamnb.inspection.reason import Reason
 from spamnb.labels import SPAM
 
@@ -51,20 +51,6 @@ def sum_evidence(
         for part in parts
     ]
     return reasons, part_sums
-
-
-def divisors_of(view: View, words: Sequence[Evidence]) -> dict[int, float]:
-    """Return by part what its sum of weights is divided by."""
-    divisors: dict[int, float] = {}
-    for item in words:
-        divisors[item.part] = divisors.get(item.part, view.damping or 0.0) + share_that_counts(item)
-    return dict.fromkeys(divisors, 1.0) if view.damping is None else divisors
-
-
-def share_that_counts(item: Evidence) -> float:
-    """Return how much of a token counts in a mean: of one that a single message has, half."""
-    count = sum(item.row[: len(item.weights)]) + sum(item.base_row[: len(item.weights)])
-    return count / (count + 1)
 
 
 def present_and_absent(
