@@ -4,7 +4,7 @@ import os
 import stat
 from _thread import allocate_lock
 
-from spamnb.errors import NoInput, NoModel, UsageError
+from spamnb.errors import NoInput, NoModel
 
 STDIN, STDOUT, STDERR = 0, 1, 2
 DATABASE_SUFFIXES = ("-journal", "-wal", "-shm", "")  # of all files of an SQLite database
@@ -37,31 +37,6 @@ def printable(text: str) -> str:
     )
 
 
-def refuse_password(path: str) -> None:
-    """Raise UsageError for an address with a password in it, like sftp://user:password@host/file.
-
-    It would be in the list of processes, and in all that names the path.
-    """
-    for piece in path.split("://")[1:]:
-        host = piece.partition("/")[0].partition("::")[0]
-        user, at, _ = host.rpartition("@")
-        port = host.partition(":")[2]
-        # Behind a colon is a port, or a secret with a slash in it; Amazon's own names have colons, too.
-        if ":" in user or (not at and port and not port.isdigit() and host[:4] != "arn:" and host[0] != "["):
-            raise UsageError(
-                "an address has a password in it, for all to see; docs/reading-mail.md has better ways"
-            )
-
-
-def without_queries(text: str) -> str:
-    """Leave out what follows the ? of web addresses: with a signed one, all that it needs to be read."""
-    if "?" not in text or "://" not in text:
-        return text
-    import re
-
-    return re.sub(r"(https?://[^\s?]*)\?\S*?(?=(?::\d+)?[:;,'\")]*(?:\s|$))", r"\1", text)
-
-
 def counted(number: int, thing: str) -> str:
     """Write how many there are of a thing, as `1 message` or `2 messages`."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
@@ -69,7 +44,7 @@ def counted(number: int, thing: str) -> str:
 
 def complain(why: str) -> None:
     """Write an error or a warning as one line to standard error."""
-    write_stderr(f"spamnb: {printable(without_queries(why))}\n")
+    write_stderr(f"spamnb: {printable(why)}\n")
 
 
 def write_stderr(text: str) -> None:

@@ -6,7 +6,7 @@ import os
 
 import click
 
-from spamnb.cli.shared.options import Command, check_model_is_local, json_option, path_type
+from spamnb.cli.shared.options import Command, json_option, path_type
 from spamnb.cli.shared.progress import progress
 from spamnb.cli.shared.user_models import for_every_model
 from spamnb.configuration import model_path
@@ -20,7 +20,7 @@ spamnb check --user-models /var/lib/spamnb/users
 
 @click.command(cls=Command, examples=EXAMPLES)
 @for_every_model
-@click.argument("model", metavar="[MODEL]", type=path_type, default=model_path, callback=check_model_is_local)
+@click.argument("model", metavar="[MODEL]", type=path_type, default=model_path)
 @json_option
 def check(model: str, as_json: bool) -> int:
     """Check every byte of a model and of the journal beside it. Each damage is a line; exit code 65."""

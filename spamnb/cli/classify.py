@@ -25,10 +25,9 @@ from spamnb.core.native import read as read_message
 from spamnb.delivery.commands import CLASSIFY, ClassifyCommand, read_stdin, write_stdout
 from spamnb.errors import DataError, NoInput, SpamnbError, UsageError
 from spamnb.mailboxes.chunks import RawMessage, has_several
-from spamnb.mailboxes.locating import store_for
 from spamnb.mailboxes.skipped import Missing, PassedOver, Unreadable
 from spamnb.mailboxes.sources import check, is_little, messages, split_number, total_size
-from spamnb.mailboxes.streams import decompressed, decompressor_for, reason_of
+from spamnb.mailboxes.streams import decompressed, decompressor_for, file_blocks, reason_of
 from spamnb.reading.envelope import envelope_of
 from spamnb.workers.judging import judge_mail
 
@@ -45,7 +44,6 @@ spamnb classify ~/Maildir/new archive.mbox.xz
 spamnb classify --json inbox.mbox
 spamnb classify inbox.mbox:3
 find ~/Maildir -type f -print0 | spamnb classify -0
-spamnb classify 'sftp://host/archive/**/*.mbox'
 printf 'review us now' | spamnb classify --event bernoulli --json
 """
 # Bytes up to which messages are judged one by one: to read the whole model, and numpy first, takes 0.3 s.
@@ -171,12 +169,12 @@ def only_message(paths: tuple[str, ...]) -> RawMessage:
 def whole_file(paths: tuple[str, ...]) -> bytes:
     """Read a file as it is, envelope line and all: what is passed on must not lack a byte."""
     path = paths[0]
-    if len(paths) > 1 or store_for(path).is_folder(path):
+    if len(paths) > 1 or os.path.isdir(path):
         raise UsageError(ONE_AT_A_TIME)
     if split_number(path)[0]:
         return only_message(paths).data
     try:
-        data = b"".join(store_for(path).read(path))
+        data = b"".join(file_blocks(path))
     except OSError as error:
         raise NoInput(f"{path}: {reason_of(error)}") from error
     if decompressor_for(data[:10]):

@@ -14,8 +14,7 @@ from spamnb.cli.shared.options import Command, json_option, model_option, path_t
 from spamnb.cli.shared.outputs import check_replaceable
 from spamnb.errors import DataError, NoInput
 from spamnb.files import STDIN, announce_stdin, printable
-from spamnb.mailboxes.locating import store_for
-from spamnb.mailboxes.streams import blocks_of, decompressed, reason_of
+from spamnb.mailboxes.streams import blocks_of, decompressed, file_blocks, reason_of
 
 EXAMPLES = """
 bogoutil -d ~/.bogofilter/wordlist.db | spamnb import -
@@ -57,7 +56,7 @@ def blocks(path: str) -> Iterator[bytes]:
     if path == "-":
         announce_stdin("an export")
     try:
-        found = blocks_of(partial(os.read, STDIN)) if path == "-" else store_for(path).read(path)
+        found = blocks_of(partial(os.read, STDIN)) if path == "-" else file_blocks(path)
         yield from decompressed(found)
     except OSError as error:
         raise (NoInput if error.errno else DataError)(f"{path}: {reason_of(error)}") from error

@@ -51,7 +51,6 @@ spamnb train --label work=work.mbox --label family=family.mbox.gz
 spamnb train --ham-loss 0.05% ham/ spam/
 spamnb train --ham-loss 0.5%
 spamnb train ~/Maildir ~/Maildir/.Junk --sent ~/Maildir/.Sent
-spamnb train s3://bucket/ham/ 's3://bucket/spam*.mbox.gz'
 spamnb train --base /var/lib/spamnb/model.msgpack ham/ spam/
 spamnb train --ngrams 2 --stem english ham/ spam/
 """
@@ -112,7 +111,7 @@ def train(
     moves. If nearly all mail of a label would move, as when folders are swapped, nothing is changed.
 
     One message of a mailbox is named as classify names it: inbox.mbox:3. Any file may be compressed (gzip,
-    xz, bzip2, zstd), and may be on any store that fsspec reaches.
+    xz, bzip2, zstd).
 
     Subfolders whose names contradict the label (Trash, Drafts, Junk, Unsure …) are left out and listed. A
     folder that you name yourself is always read.

@@ -68,11 +68,6 @@ def read_senders(values: dict[str, Any], origins: dict[str, str]) -> SenderLists
     return SenderLists.of(read_list(values.get("allow")), read_list(values.get("block")))
 
 
-def check_model(path: str, _key: str) -> None:
-    if "://" in path:
-        raise UsageError(f"model must be a local file, not {path!r}")
-
-
 def check_header(header: str, _key: str) -> None:
     name = header.lower()  # see reading.identity.is_volatile
     if not (name.startswith("x-") and "spam" in name and name.isascii() and name.replace("-", "").isalnum()):
@@ -89,7 +84,6 @@ def check_subject_tag(tag: str, _key: str) -> None:
 
 # What a value must be besides its type; called with the value and the key.
 CHECKS: dict[str, Callable[[str, str], object]] = {
-    "model": check_model,
     "ham_loss": parse_percentage,
     "header_style": check_style,
     "header": check_header,

@@ -24,7 +24,6 @@ from spamnb.files import (
     model_file,
     printable,
     read_all,
-    refuse_password,
     state_folder,
     write_all,
 )
@@ -101,8 +100,8 @@ class ClassifyCommand:
 
             check_style(header_style, "--header-style")
         self.configuration = load()
-        self.model = local_model(model or model_path(self.configuration))
-        self.fallback = fallback and local_model(fallback)
+        self.model = model_file(model or model_path(self.configuration))
+        self.fallback = fallback and model_file(fallback)
         self.header_style = header_style or self.configuration["header_style"]
         self.passthrough = passthrough
         self.says_why = passthrough and (reasons or self.configuration["reasons"])
@@ -211,14 +210,6 @@ class ClassifyCommand:
         return f"{verdict.label}\t{score_text(verdict.score)}\t{name}\n".encode()
 
 
-def local_model(path: str) -> str:
-    """Find the file of a model; mail may lie on a remote store, but a model is locked and appended to."""
-    if "://" in path:
-        refuse_password(path)
-        raise UsageError(f"{path}: a model must be a local file; copy it here")
-    return model_file(path)
-
-
 def open_history(wanted: bool, configuration: Configuration) -> "HistoryLog | None":
     """Open the history that verdicts are appended to, if it is wanted here or by the configuration."""
     if not (wanted or configuration["history"]):
@@ -266,7 +257,7 @@ class LearnCommand:
         self.label = label
         self.base = base
         self.configuration = load()
-        self.model = local_model(model or model_path(self.configuration))
+        self.model = model_file(model or model_path(self.configuration))
         self.forget = forget
 
     @property

@@ -28,7 +28,7 @@ def read_only_message(path: str) -> bytes | None:
         except OSError as error:
             raise InputOutputError(f"cannot read standard input: {error.strerror}") from error
     try:
-        if "://" in path or not os.path.isfile(path) or os.path.getsize(path) > MAX_FILE:
+        if not os.path.isfile(path) or os.path.getsize(path) > MAX_FILE:
             return None
         handle = os.open(path, os.O_RDONLY)
         try:

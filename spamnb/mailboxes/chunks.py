@@ -1,15 +1,13 @@
-"""Chunks of mail that a process turns into messages: files, messages of a mailbox, messages read already."""
+"""Chunks of mail that a worker turns into messages: files, messages of a mailbox, messages read already."""
 
 from __future__ import annotations
 
 import os
-from itertools import groupby, islice
+from itertools import islice
 from stat import S_ISREG
 
 from spamnb.errors import NoInput
-from spamnb.files import without_queries
 from spamnb.mailboxes import maildir, mbox
-from spamnb.mailboxes.locating import LOCAL, store_for
 from spamnb.mailboxes.not_mail import no_message, not_mail
 from spamnb.mailboxes.skipped import Deleted, PassedOver, Unreadable
 from spamnb.mailboxes.streams import (
@@ -17,6 +15,7 @@ from spamnb.mailboxes.streams import (
     chain,
     decompressed,
     decompressor_for,
+    file_blocks,
     gather,
 )
 
@@ -33,13 +32,13 @@ class RawMessage:
     __slots__ = ("data", "index", "path")
 
     def __init__(self, path: str, index: int | None, data: bytes) -> None:
-        self.path = without_queries(path)
+        self.path = path
         self.index = index
         self.data = data
 
 
 class MessageFiles:
-    """Files, all `named` by the user or all met in folders, opened when messages are asked for."""
+    """Files, all `named` by the user or all found in folders, opened when their messages are read."""
 
     __slots__ = ("named", "paths", "size")
 
@@ -49,24 +48,19 @@ class MessageFiles:
         self.named = named
 
     def messages(self) -> Iterator[RawMessage | Unreadable]:
-        for store, paths in groupby(maildir.current_paths(self.paths), store_for):
-            if store is LOCAL:
-                for path in paths:
-                    item = plain_message(path, self.named)
-                    if item is not None:
-                        yield item
-                    else:
-                        yield from file_messages(path, store.read(path), self.named)
-                continue
-            for path, blocks in store.read_each(paths):
-                yield from file_messages(path, blocks, self.named)
+        for path in maildir.current_paths(self.paths):
+            item = plain_message(path, self.named)
+            if item is not None:
+                yield item
+            else:
+                yield from file_messages(path, file_blocks(path), self.named)
 
 
 class NumberedMessages:
-    """Messages of a mailbox chosen by their numbers. The mailbox is read up to the last of them."""
+    """Messages of a mailbox, chosen by their numbers. The mailbox is read up to the last of them."""
 
     __slots__ = ("numbers", "path")
-    size = 0  # which is not known before
+    size = 0  # unknown before reading
 
     def __init__(self, path: str, numbers: set[int]) -> None:
         self.path = path
@@ -75,13 +69,12 @@ class NumberedMessages:
     def messages(self) -> Iterator[RawMessage | Unreadable]:
         missing = set(self.numbers)
         count = 0
-        blocks = store_for(self.path).read(self.path)
-        for item in file_messages(self.path, blocks, named=True, deleted=True):
+        for item in file_messages(self.path, file_blocks(self.path), named=True, deleted=True):
             if isinstance(item, Unreadable):
                 yield item
                 return
             if item.index is None:
-                raise NoInput(f"{self._first(missing)}: {self.path} is one message; name it without a number")
+                raise NoInput(f"{self._first(missing)}: {self.path} is a single message; omit the number")
             count = item.index + 1
             if item.index in missing:
                 yield item
@@ -89,7 +82,7 @@ class NumberedMessages:
                 if not missing:
                     return
         last = f"the last one is {self.path}:{count - 1}" if count else "it is empty"
-        raise NoInput(f"{self._first(missing)}: there is no such message in it; {last}")
+        raise NoInput(f"{self._first(missing)}: no such message; {last}")
 
     def _first(self, missing: set[int]) -> str:
         return f"{self.path}:{min(missing)}"
@@ -109,9 +102,9 @@ class ReadMessages:
 
 
 def plain_message(path: str, named: bool) -> RawMessage | Unreadable | None:
-    """Read a file of one message at once, which takes a fraction of the time that a stream does.
+    """Read a file of one message in a single call, much faster than as a stream.
 
-    None for a mailbox, and for what is compressed, large, or cannot be read.
+    Returns None for a mailbox, and for a file that is compressed, large, or unreadable.
     """
     try:
         data = read_whole(path)
@@ -126,28 +119,28 @@ def plain_message(path: str, named: bool) -> RawMessage | Unreadable | None:
 
 
 def read_whole(path: str) -> bytes | None:
-    """Read an ordinary file at once; None for a pipe or the like, and for what is larger than a message."""
+    """Read a regular file in a single call; None for a pipe or device, and for one larger than a message."""
     file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
         status = os.fstat(file)
         size = status.st_size if S_ISREG(status.st_mode) else 0
         data = os.read(file, size) if size <= mbox.MAX_MESSAGE else b""
-        return data if len(data) == size else None  # it is read in pieces, as a stream
+        return data if len(data) == size else None  # else it is read in blocks, as a stream
     finally:
         os.close(file)
 
 
 def why_no_message(path: str, start: bytes, named: bool) -> str:
-    """Tell why a file that begins with `start` is no message; "" if it may be one."""
+    """Say why a file that begins with `start` is not a message; "" if it may be one."""
     return (not_mail(path, start) or ("" if named else no_message(start))) if path != "-" else ""
 
 
 def file_messages(
     path: str, blocks: Iterator[bytes], named: bool, deleted: bool = False
 ) -> Iterator[RawMessage | Unreadable]:
-    """Yield the messages of one file. One that was `named` is read whatever is in it, but for archives.
+    """Yield the messages of a file. If the user `named` it, it is read whatever it holds, except archives.
 
-    Messages of a mailbox that are marked as deleted are counted, unless they are wanted, too (`deleted`).
+    Messages of a mailbox that are marked as deleted are yielded if `deleted` is true, else only counted.
     """
     stream = ByteStream(decompressed(blocks))
     start = gather(stream, FIRST_BYTES)
@@ -156,7 +149,7 @@ def file_messages(
     elif not named and maildir.is_deleted(path):
         yield Deleted(path)
     else:
-        if mbox.is_envelope(start):  # which some programs leave before the messages of a Maildir
+        if mbox.is_envelope(start):  # some programs leave it before the messages of a Maildir
             start = start[start.find(b"\n") + 1 or len(start) :]
         if reason := why_no_message(path, start, named):
             yield PassedOver(path, reason)
@@ -169,16 +162,16 @@ def file_messages(
 
 
 def is_mailbox(path: str, start: bytes) -> bool:
-    """Whether a file that begins with `start` is an mbox; if not, it is one message."""
-    return mbox.is_envelope(start) and not maildir.is_in_maildir(path, store_for(path).is_folder)
+    """Check whether a file that begins with `start` is an mbox; if not, it is a single message."""
+    return mbox.is_envelope(start) and not maildir.is_in_maildir(path)
 
 
 def mailbox_messages(
     path: str, messages: Iterator[bytes], stream: ByteStream, deleted: bool
 ) -> Iterator[RawMessage | Unreadable]:
-    """Yield the messages of an mbox, numbered from 0 on; a file with a single message needs no number.
+    """Yield the messages of an mbox, numbered from 0; the number is None if there is only one.
 
-    If an error ended the stream, the last of them is not whole, and is dropped.
+    If an error ended the stream, the last message is incomplete, and is dropped.
     """
     count = skipped = 0
     data = next(messages, None)
@@ -197,5 +190,5 @@ def mailbox_messages(
 
 
 def has_several(path: str, data: bytes) -> bool:
-    """Whether a file with these bytes is a mailbox of several messages."""
+    """Check whether a file with these bytes is a mailbox of several messages."""
     return is_mailbox(path, data[:FIRST_BYTES]) and len(list(islice(mbox.messages([data]), 2))) > 1

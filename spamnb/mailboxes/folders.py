@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import os
 
-from spamnb.errors import UsageError
 from spamnb.mailboxes import maildir
 from spamnb.mailboxes.chunks import FIRST_BYTES, is_mailbox
-from spamnb.mailboxes.locating import store_for
 from spamnb.mailboxes.roles import role_of
 from spamnb.mailboxes.skipped import LeftOutFolder, Unreadable
-from spamnb.mailboxes.streams import ByteStream, decompressed, gather, reason_of
+from spamnb.mailboxes.streams import ByteStream, decompressed, file_blocks, gather, reason_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from spamnb.mailboxes.stores import FolderEntry
+    Entry = os.DirEntry[str]
 
-# Starts of names of files that mail programs keep beside the mail. Not all of `dovecot*` and `courier*`: a
-# folder of list archives may well hold `dovecot.mbox`.
+STREAM = -1  # in place of a size: the file can be read only once, or only by this process
+_OF_THIS_PROCESS = ("/dev/stdin", "/dev/fd/", "/proc/self/")  # name something else in another process
+# Prefixes of files that mail programs keep beside the mail. Not all of `dovecot*` and `courier*`: a folder of
+# list archives may well hold `dovecot.mbox`.
 _NO_MAIL = ("dovecot.index", "dovecot.list", "dovecot.mailbox", "dovecot-", "courierimap", "courierpop3")
 _NO_MAIL_NAMES = frozenset(("maildirfolder", "subscriptions", "dovecot.sieve", "dovecot.svbin"))
 
@@ -27,29 +27,31 @@ _NO_MAIL_NAMES = frozenset(("maildirfolder", "subscriptions", "dovecot.sieve", "
 class FolderWalk:
     """A search for every file below some paths, sorted; no folder is entered twice, so loops end.
 
-    `without` are paths that are skipped without a word, with all below them. Folders and mailboxes with a
+    `without` are paths that are skipped silently, with everything below them. Folders and mailboxes with a
     role to `leave_out` are reported instead of read, unless they are among the user's `named_paths`.
     """
 
     def __init__(self, named_paths: Sequence[str], without: Iterable[str], leave_out: frozenset[str]) -> None:
-        self.named_paths = named_paths
-        self.named_canonicals: set[str] | None = None  # of `named_paths`, once they are needed
-        self.without = _canonicals(without)
+        self.named_paths = frozenset(map(os.path.realpath, named_paths)) if leave_out else frozenset[str]()
+        self.without = frozenset(map(os.path.realpath, without))
         self.leave_out = leave_out
         self.seen: set[str] = set()
 
     def files(self, path: str) -> Iterator[tuple[str, int] | Unreadable]:
         """Yield path and size of each file at or below a path that the user named."""
         try:
-            for entry in store_for(path).matching(path):
-                if entry.path != path and store_for(path).canonical(entry.path) in self.without:
-                    raise UsageError(f"{entry.path}: given under two labels: choose one")
-                yield from self.files_below(entry)
+            if os.path.isdir(path):
+                yield from self.files_below(path)
+            elif is_stream(path):
+                yield path, STREAM
+            elif size := os.stat(path).st_size:
+                yield path, size
         except OSError as error:
             yield Unreadable(path, reason_of(error))
 
-    def files_below(self, entry: FolderEntry) -> Iterator[tuple[str, int] | Unreadable]:
-        waiting: list[FolderEntry | Unreadable] = [entry]  # no recursion: folders may nest deeply
+    def files_below(self, folder: str) -> Iterator[tuple[str, int] | Unreadable]:
+        """Yield path and size of each file below a folder, without recursion: folders may nest deeply."""
+        waiting = self.entries(folder)[::-1]
         while waiting:
             item = waiting.pop()
             if isinstance(item, Unreadable):
@@ -57,102 +59,92 @@ class FolderWalk:
                 continue
             try:
                 if item.is_dir():
-                    waiting += reversed(self.replace_left_out(self.entries(item.path)))
+                    waiting += reversed(self.entries(item.path))
                 elif item.is_file() and (size := item.stat().st_size):
                     yield item.path, size
-            except FileNotFoundError:  # gone or renamed: looked for when it is opened
+            except FileNotFoundError:  # deleted or renamed: searched for when it is opened
                 yield item.path, 0
             except OSError as error:
                 yield Unreadable(item.path, reason_of(error))
 
-    def replace_left_out(self, found: list[FolderEntry | Unreadable]) -> list[FolderEntry | Unreadable]:
-        """Put a report in place of each folder or mailbox that is left out for its role."""
+    def entries(self, folder: str) -> list[Entry | Unreadable]:
+        """List what to read of a folder, with a report in place of what is left out for its role."""
+        found = self.mail_entries(folder)
         if not self.leave_out:
             return found
         return [item if isinstance(item, Unreadable) else self.left_out(item) or item for item in found]
 
-    def left_out(self, entry: FolderEntry) -> LeftOutFolder | None:
+    def left_out(self, entry: Entry) -> LeftOutFolder | None:
+        """Return a report if an entry is a folder or mailbox that is left out for its role."""
         role = role_of(entry.name)
-        if (
-            role not in self.leave_out
-            or self.is_named(entry)
-            or not (_is_folder(entry) or _is_mailbox(entry))
-        ):
+        if role not in self.leave_out or os.path.realpath(entry.path) in self.named_paths:
             return None
-        return LeftOutFolder(entry.path, f"{role}, by its name")
+        is_read = _is_folder(entry) or _is_mailbox(entry)
+        return LeftOutFolder(entry.path, f"{role}, by its name") if is_read else None
 
-    def is_named(self, entry: FolderEntry) -> bool:
-        if self.named_canonicals is None:
-            self.named_canonicals = _canonicals(self.named_paths)
-        return store_for(entry.path).canonical(entry.path) in self.named_canonicals
-
-    def entries(self, folder: str) -> list[FolderEntry | Unreadable]:
+    def mail_entries(self, folder: str) -> list[Entry | Unreadable]:
+        """List the entries of a folder that may hold mail; of a Maildir its messages and its subfolders."""
         found = self.unseen_entries(folder)
         folders = {entry.name: entry.path for entry in found if _is_folder(entry)}
         if not maildir.is_maildir(folders):
-            return [entry for entry in found if self.may_be_mail(entry)]
-        listed: list[FolderEntry] = []
-        problems: list[FolderEntry | Unreadable] = []
+            return [entry for entry in found if may_be_mail(entry)]
+        listed: list[Entry] = []
+        problems: list[Entry | Unreadable] = []
         for path in [folders[name] for name in maildir.WITH_MAIL if name in folders]:
             try:
-                listed += [entry for entry in self.unseen_entries(path) if self.may_be_mail(entry)]
+                listed += [entry for entry in self.unseen_entries(path) if may_be_mail(entry)]
             except OSError as error:
                 problems.append(Unreadable(path, reason_of(error)))
         messages = [entry for entry in maildir.messages(listed) if not _is_folder(entry)]
         others = folders.keys() - maildir.FOLDERS
-        below = [entry for entry in found if entry.name in others and self.may_be_mail(entry)]
+        below = [entry for entry in found if entry.name in others and may_be_mail(entry)]
         return problems + messages + below
 
-    def may_be_mail(self, entry: FolderEntry) -> bool:
-        if entry.name[0] == ".":  # as Maildir++ names its folders
-            folders = (os.path.join(entry.path, name) for name in maildir.WITH_MAIL)
-            return _is_folder(entry) and any(map(store_for(entry.path).is_folder, folders))
-        return not entry.name.startswith(_NO_MAIL) and entry.name not in _NO_MAIL_NAMES
-
-    def unseen_entries(self, folder: str) -> list[FolderEntry]:
-        store = store_for(folder)
-        canonical = store.canonical(folder)
-        if canonical in self.seen:
+    def unseen_entries(self, folder: str) -> list[Entry]:
+        """List a folder, sorted by name, without what is to be skipped; nothing the second time."""
+        real = os.path.realpath(folder)
+        if real in self.seen:
             return []
-        self.seen.add(canonical)
-        return [entry for entry in store.entries(folder) if not self.is_without(entry, canonical)]
+        self.seen.add(real)
+        with os.scandir(folder) as entries:
+            found = sorted(entries, key=lambda entry: entry.name)
+        return [entry for entry in found if not self.is_skipped(entry, real)]
 
-    def is_without(self, entry: FolderEntry, folder: str) -> bool:
-        """Whether an entry of a folder is to be skipped, or is a link to below what is to be skipped."""
+    def is_skipped(self, entry: Entry, folder: str) -> bool:
+        """Check whether an entry of a folder is in `without`, or a link to something in or below it."""
         if not entry.is_symlink():
             return os.path.join(folder, entry.name) in self.without
         target = os.path.realpath(entry.path)
         return any(target == path or target.startswith(path + os.sep) for path in self.without)
 
 
-def _canonicals(paths: Iterable[str]) -> set[str]:
-    found: set[str] = set()
-    for path in paths:
-        store = store_for(path)
-        matching = [path]
-        if store.is_pattern(path):
-            try:
-                matching = [entry.path for entry in store.matching(path)]
-            except OSError:  # whoever reads it reports that
-                continue
-        found.update(map(store.canonical, matching))
-    return found
+def is_stream(path: str) -> bool:
+    """Check whether a file can be read only once, or only in this process: a pipe, an open file."""
+    return path.startswith(_OF_THIS_PROCESS) or (not os.path.isfile(path) and os.path.exists(path))
 
 
-def _is_folder(entry: FolderEntry) -> bool:
+def start_of(path: str) -> bytes:
+    """Return the first bytes of a file; nothing if it cannot be read: the next reader reports why."""
+    return gather(ByteStream(decompressed(file_blocks(path))), FIRST_BYTES)
+
+
+def may_be_mail(entry: Entry) -> bool:
+    """Check by the name of an entry whether it may hold mail; hidden folders may, as Maildir++ has them."""
+    if entry.name[0] == ".":
+        folders = (os.path.join(entry.path, name) for name in maildir.WITH_MAIL)
+        return _is_folder(entry) and any(map(os.path.isdir, folders))
+    return not entry.name.startswith(_NO_MAIL) and entry.name not in _NO_MAIL_NAMES
+
+
+def _is_folder(entry: Entry) -> bool:
     try:
         return entry.is_dir()
     except OSError:  # a link to itself
         return False
 
 
-def _is_mailbox(entry: FolderEntry) -> bool:
+def _is_mailbox(entry: Entry) -> bool:
     try:
         return entry.is_file() and is_mailbox(entry.path, start_of(entry.path))
     except OSError:  # a link to itself
         return False
-
-
-def start_of(path: str) -> bytes:
-    """First bytes of a file; none if it cannot be read: whoever reads it later reports why."""
-    return gather(ByteStream(decompressed(store_for(path).read(path))), FIRST_BYTES)

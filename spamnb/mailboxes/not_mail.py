@@ -1,7 +1,7 @@
-"""Files that lie among mail and hold none: archives, what Thunderbird keeps beside it, pictures.
+"""Recognise files among mail that hold no mail: archives, Thunderbird's own files, pictures.
 
-Their first bytes tell. Bytes that could also begin a message count only with the ending of the name. What
-begins with a header field is mail, whatever comes then; so is a text without one, as it is all body.
+The first bytes decide. Bytes that could also begin a message count only together with the file's extension.
+A file that begins with a header field is mail, whatever follows; so is plain text: it is all body.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ ARCHIVES = (
 ARCHIVE = "archive; unpack it first, and name what was in it"
 MORK = b"// <!-- <mdb:mork:z v="
 INDEX = "Thunderbird's index of a mailbox; name the mailbox beside it"
-SETTINGS = "Thunderbird's own, and no mail; name the mailboxes beside it"
+SETTINGS = "Thunderbird's settings, not mail; name the mailboxes beside it"
 SETTINGS_STARTS = (
     MORK,  # panacea.dat, abook.mab
     b'version="',  # msgFilterRules.dat
@@ -23,21 +23,24 @@ SETTINGS_STARTS = (
     b"# POP3 State File",  # popstate.dat
     b"\xfe\xed\xfa\xce",  # training.dat
 )
-# Texts of a profile, some beside its mailboxes; of no other program's mail, so their names tell.
+# Text files of a profile, recognised by their names: no other program's mail is called so.
 PROFILE = frozenset("filterlog.html junklog.html feeds.rdf feeditems.rdf prefs.js user.js".split())
 BINARY = "a binary file"
-PDF = b"%PDF-"  # which may begin with text; programs, pictures, sound have a NUL near their start
-# Control characters that are in no text: not those of tabs, lines and pages, nor ESC, SO and SI, which change
-# character sets (ISO-2022-JP, -KR), nor BEL, BS and the DOS end of file.
-NO_TEXT = bytes({*range(32), 127} - {*b"\a\b\t\n\v\f\r\x0e\x0f\x1a\x1b"})
-FEW_NO_TEXT, MOST_NO_TEXT = 2, 0.02  # how many, and what share, a text may have; random bytes have 0.086
+PDF = b"%PDF-"  # it may begin with text; programs, pictures and sound have a NUL near their start
+# Control characters that no text has: all but those of tabs, lines and pages; ESC, SO and SI, which change
+# character sets (ISO-2022-JP, -KR); BEL, BS and the DOS end of file.
+CONTROLS = bytes({*range(32), 127} - {*b"\a\b\t\n\v\f\r\x0e\x0f\x1a\x1b"})
+MAX_CONTROLS, MAX_CONTROL_SHARE = (
+    2,
+    0.02,
+)  # how many, and what share, a text may have; random bytes have 0.086
 MAX_FIELD_NAME = 100  # bytes searched for the colon behind the name of the first header field
 LOOK = 1000  # bytes
 TAR, TAR_AT = b"ustar", 257
 
 
 def not_mail(path: str, head: bytes) -> str:
-    """Say what a file that begins with `head` is, and what to do about it; "" if it may be mail.
+    """Say what kind of file begins with `head`, and what to do about it; "" if it may be mail.
 
     >>> not_mail("mail.bak", b"7z\\xbc\\xaf\\x27\\x1c\\0\\4")
     'a 7z archive; unpack it first, and name what was in it'
@@ -58,7 +61,7 @@ def not_mail(path: str, head: bytes) -> str:
 
 
 def no_message(head: bytes) -> str:
-    """Say what a file that begins with `head` is, if it is met among mail and plainly is no message; else "".
+    """Say what a file among mail is if it begins with `head` and clearly is no message; else "".
 
     >>> no_message(b"\\0"), no_message(b"[Subject] hello"), no_message(b"a: \\0")
     ('a binary file', '', '')
@@ -66,13 +69,12 @@ def no_message(head: bytes) -> str:
     head = head[:LOOK]
     if _begins_with_field(head):
         return ""
-    no_text = len(head) - len(head.translate(None, NO_TEXT))
-    if head.startswith(PDF) or b"\0" in head or no_text > max(FEW_NO_TEXT, MOST_NO_TEXT * len(head)):
+    controls = len(head) - len(head.translate(None, CONTROLS))
+    if head.startswith(PDF) or b"\0" in head or controls > max(MAX_CONTROLS, MAX_CONTROL_SHARE * len(head)):
         return BINARY
     return ""
 
 
 def _begins_with_field(head: bytes) -> bool:
-    """Whether it begins with a header field."""
     name, colon, _ = head[:MAX_FIELD_NAME].partition(b":")
     return bool(colon) and name.isascii() and name.decode().isprintable() and b" " not in name

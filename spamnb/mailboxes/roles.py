@@ -1,7 +1,7 @@
 """Roles of mail folders by their names: trash, unsent, junk, unsure, sent or archive, in many languages.
 
-IMAP has SPECIAL-USE for this (RFC 6154), but servers keep that in their settings or databases, not beside the
-mail of a Maildir or an mbox. The folders' names are all there is to go by.
+IMAP has SPECIAL-USE for this (RFC 6154), but servers keep it in their settings or databases, not beside the
+mail of a Maildir or an mbox, where only the folders' names are known.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from spamnb.mailboxes.maildir import WITH_MAIL
 
 TRASH, UNSENT, JUNK, UNSURE, SENT, ARCHIVE = "trash", "unsent", "junk", "unsure", "sent", "archive"
 
-# Names that mail programs give folders, without regard to case, spaces, hyphens and the like.
+# Names that mail programs give folders; case, spaces, hyphens and the like are ignored.
 _NAMES = {
     TRASH: """
         trash bin deleted deleteditems deletedmessages deletedmail recyclebin wastebasket rubbish
@@ -70,11 +70,11 @@ _ENDINGS = (".gz", ".xz", ".bz2", ".zst", ".mbox", ".mbx", ".sbd")  # the last o
 
 
 def roles_to_leave_out(label: str) -> frozenset[str]:
-    """Roles of the folders below a path that are not learned as a label.
+    """Return the roles of folders whose mail is not learned as a label.
 
-    Unsent mail never came, and unsure mail is not yet sorted: neither belongs to a label. Trash and junk are
-    not ham, nor of any label but spam; below a folder that is given as spam, both are spam that was sorted
-    out. A label that has the name of a role is learned from the folders of that role, too.
+    Unsent mail was never received, and unsure mail is not yet sorted: neither belongs to a label. Trash and
+    junk belong to no label but spam; below a folder that is named as spam, both hold spam that was sorted
+    out. A label that has the name of a role is also learned from the folders of that role.
     """
     named_for = _role(label)
     others = frozenset((UNSENT, UNSURE) if named_for == JUNK else (UNSENT, UNSURE, TRASH, JUNK))
@@ -82,7 +82,7 @@ def roles_to_leave_out(label: str) -> frozenset[str]:
 
 
 def speaks_against(label: str, path: str) -> bool:
-    """Whether a folder or mailbox that is given as ham has the name of one for spam, or the other way round.
+    """Check whether a folder or mailbox given as ham is named like one for spam, or the other way round.
 
     >>> speaks_against("ham", "mail/spam.mbox"), speaks_against("spam", "Trash")
     (True, False)
@@ -93,7 +93,7 @@ def speaks_against(label: str, path: str) -> bool:
 
 
 def role_of(name: str) -> str:
-    """Role that a folder or a mailbox of this name has, "" if none is known.
+    """Return the role of a folder or a mailbox of this name, "" if it is unknown.
 
     >>> role_of(".INBOX.Entw&APw-rfe"), role_of("Deleted Items.sbd"), role_of("Lists")
     ('unsent', 'trash', '')
@@ -105,7 +105,7 @@ def role_of(name: str) -> str:
 
 
 def _bare(name: str) -> str:
-    """Name of a mailbox without the endings of formats and compression."""
+    """Return the name of a mailbox without the endings of formats and compression."""
     for ending in _ENDINGS:
         name = name.removesuffix(ending)
     return name
@@ -117,12 +117,12 @@ def _role(name: str) -> str:
     if not name.isascii():
         from unicodedata import normalize
 
-        name = normalize("NFKC", name)  # macOS takes letters and their accents apart
+        name = normalize("NFKC", name)  # macOS separates letters from their accents
     return _ROLES.get(name.translate(_IGNORED).casefold(), "")
 
 
 def _decoded(name: str) -> str:
-    """Undo IMAP's modified UTF-7 (RFC 3501): `&`, base64 of UTF-16, `-`. Anything else stays as it is."""
+    """Decode IMAP's modified UTF-7 (RFC 3501): `&`, base64 of UTF-16, `-`. Anything else is unchanged."""
     first, *rest = name.split("&")
     parts = [first]
     for part in rest:
@@ -130,7 +130,7 @@ def _decoded(name: str) -> str:
         padded = code.replace(",", "/") + "=" * (-len(code) % 4)
         try:
             text = binascii.a2b_base64(padded).decode("utf-16-be") if code else "&"
-        except ValueError:  # UnicodeError and binascii.Error, too
+        except ValueError:  # includes UnicodeError and binascii.Error
             text = ""
         parts.append(text + plain if dash and text else "&" + part)
     return "".join(parts)

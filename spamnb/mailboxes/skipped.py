@@ -1,9 +1,9 @@
-"""Mail that was not read: by a failure, or on purpose."""
+"""Reports of mail that was not read: because of a failure, or on purpose."""
 
 from __future__ import annotations
 
 from spamnb.errors import DataError, NoInput
-from spamnb.files import counted, without_queries
+from spamnb.files import counted
 from spamnb.mailboxes.streams import DENIED
 
 TYPE_CHECKING = False
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
 
 
 class Unreadable:
-    """A file or folder that could not be read, or not to its end."""
+    """A file or folder that could not be read, or only in part."""
 
     __slots__ = ("path", "why")
 
     def __init__(self, path: str, why: str) -> None:
-        self.path = without_queries(path)
-        self.why = without_queries(why)
+        self.path = path
+        self.why = why
 
     @property
     def error(self) -> type[SpamnbError]:
-        """Error to raise: NoInput, as for a missing path, if it may not be read; DataError if damaged."""
+        """The error to raise: NoInput if permission is denied, as for a missing path, else DataError."""
         return NoInput if self.why == DENIED else DataError
 
 
 class Missing(Unreadable):
-    """A path that was named among others, and leads to no mail."""
+    """A path that was named among others and does not exist."""
 
     __slots__ = ()
 
@@ -39,19 +39,19 @@ class Missing(Unreadable):
 
 
 class PassedOver(Unreadable):
-    """A file that was met in a folder and holds no mail: it is reported, but is no error."""
+    """A file that was found in a folder and holds no mail: it is reported, but not as an error."""
 
     __slots__ = ()
 
 
 class LeftOutFolder(PassedOver):
-    """A folder or mailbox that was met in a folder, and whose name tells that its mail has another label."""
+    """A folder or mailbox that was found in a folder, and whose name says that its mail has another label."""
 
     __slots__ = ()
 
 
 class Deleted(PassedOver):
-    """Messages that are marked as deleted, and still in their mailbox."""
+    """Messages that are marked as deleted but still in their mailbox."""
 
     __slots__ = ("count",)
 
@@ -61,7 +61,7 @@ class Deleted(PassedOver):
 
 
 def failures(found: Iterable[Unreadable]) -> list[Unreadable]:
-    """Select the files and folders that ought to have been read and could not be."""
+    """Select the files and folders that should have been read and could not be."""
     return [item for item in found if not isinstance(item, PassedOver)]
 
 

@@ -1,9 +1,9 @@
-"""Find mail: paths become raw messages, or chunks that other processes turn into messages.
+"""Find mail: paths become raw messages, or chunks that workers turn into messages.
 
-A path is a Maildir, a folder of message files, an mbox, a message, a named pipe, the address of any of them
-elsewhere (s3://bucket/folder/), one message of an mbox by its number (box.mbox:3), or `-` for a message or an
-mbox on standard input; any may be compressed. What a file is, its first bytes tell, never its name. Nothing
-holds a mailbox in memory: large ones, and what is piped, are split here and go out a megabyte at a time.
+A path is a Maildir, a folder of message files, an mbox, a message, a named pipe, a message of an mbox by its
+number (box.mbox:3), or `-` for a message or an mbox on standard input; any file may be compressed. Its first
+bytes decide what a file is, never its name. No mailbox is held in memory: large ones, and pipes, are split
+here into chunks of a megabyte.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sys
 from itertools import accumulate, groupby
+from stat import S_ISDIR
 
 from spamnb.errors import EMPTY_INPUT, DataError, NoInput
 from spamnb.files import announce_stdin
@@ -23,13 +24,18 @@ from spamnb.mailboxes.chunks import (
     file_messages,
     is_mailbox,
 )
-from spamnb.mailboxes.folders import FolderWalk, start_of
-from spamnb.mailboxes.locating import is_remote, store_for
+from spamnb.mailboxes.folders import STREAM, FolderWalk, is_stream, start_of
 from spamnb.mailboxes.not_mail import not_mail
 from spamnb.mailboxes.roles import roles_to_leave_out
 from spamnb.mailboxes.skipped import Unreadable
-from spamnb.mailboxes.stores import FILE, STREAM, is_stream
-from spamnb.mailboxes.streams import ByteStream, blocks_of, decompressor_for, gather, reason_of
+from spamnb.mailboxes.streams import (
+    ByteStream,
+    blocks_of,
+    decompressor_for,
+    file_blocks,
+    gather,
+    reason_of,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +45,7 @@ if TYPE_CHECKING:
     Sources = Mapping[str, Sequence[str]]  # the paths of each label
 
 FoundFile = tuple[str, int, bool]  # path, bytes or STREAM, and whether the user named it
-# A piece of work, cheap to send; `size` is its bytes on disk.
+# Work for a thread, cheap to send; `size` is its bytes on disk.
 Chunk = MessageFiles | NumberedMessages | ReadMessages
 
 CHUNK = 1 << 20  # bytes of mail in a chunk: a fraction of a second of tokenizing
@@ -49,22 +55,20 @@ MAX_NUMBER_DIGITS = 9
 
 
 def message_name(path: str, index: int | None) -> str:
-    """Name a message as `split_number` takes it: a file of its own by its path alone."""
+    """Name a message as `split_number` reads it: by its path, and by its number in a mailbox."""
     return path if index is None else f"{path}:{index}"
 
 
 def split_number(path: str) -> tuple[str, int]:
     """Split a path like `box.mbox:3` into mailbox and number; "" and 0 for any other path.
 
-    A file of this very name takes precedence. Messages are numbered from 0, as `classify` prints them.
+    A file of exactly this name takes precedence. Messages are numbered from 0, as `classify` prints them.
     """
     box, _, digits = path.rpartition(":")
     if not digits.isdecimal() or not digits.isascii() or len(digits) > MAX_NUMBER_DIGITS or not box:
         return "", 0
-    if is_remote(path) and "/" not in box.partition("://")[2]:  # the number is a host's port
-        return "", 0
-    store = store_for(path)
-    return (box, int(digits)) if not store.kind(path) and store.kind(box) == FILE else ("", 0)
+    is_numbered = not os.path.exists(path) and os.path.exists(box) and not os.path.isdir(box)
+    return (box, int(digits)) if is_numbered else ("", 0)
 
 
 def check(paths: Iterable[str]) -> None:
@@ -76,30 +80,26 @@ def check(paths: Iterable[str]) -> None:
                 raise NoInput("-: no standard input")
             continue
         try:
-            found = store_for(path).matching(path)[0]
+            is_folder = S_ISDIR(os.stat(path).st_mode)
         except (FileNotFoundError, NotADirectoryError):
             raise NoInput(f"{path}: no such file or folder") from None
         except OSError as error:
             raise NoInput(f"{path}: {reason_of(error)}") from error
-        if is_remote(path):
-            continue
-        if not os.access(path, os.R_OK | os.X_OK if found.is_dir() else os.R_OK):
+        if not os.access(path, os.R_OK | os.X_OK if is_folder else os.R_OK):
             raise NoInput(f"{path}: permission denied")
-        if found.is_file() and not is_stream(path) and (reason := not_mail(path, start_of(path))):
+        if not is_folder and not is_stream(path) and (reason := not_mail(path, start_of(path))):
             raise DataError(f"{path}: {reason}")
 
 
 def total_size(
     paths: Iterable[str], *, without: Iterable[str] = (), leave_out: frozenset[str] = frozenset()
 ) -> int:
-    """Bytes on disk of the mail below `paths`, none of it read; pipes and standard input count nothing."""
+    """Add up the sizes of the files below `paths`, without reading them; pipes and standard input count 0."""
     return sum(size for size in _sizes(paths, without, leave_out) if size != STREAM)
 
 
 def is_little(paths: Sequence[str], most: int, least_file: int) -> bool:
-    """Whether mail is local, and no more than `most` bytes; a file counts as at least `least_file`."""
-    if any(map(is_remote, paths)):
-        return False
+    """Check whether mail has no more than `most` bytes; a file counts as at least `least_file`."""
     sizes = (most + 1 if size == STREAM else max(size, least_file) for size in _sizes(paths, (), frozenset()))
     return all(total <= most for total in accumulate(sizes))
 
@@ -120,8 +120,7 @@ def messages(paths: Iterable[str], *, without: Iterable[str] = ()) -> Iterator[R
 def chunks_by_label(sources: Sources, size: int = CHUNK) -> Iterator[tuple[Chunk, str]]:
     """Yield the mail of each label in chunks of about `size` bytes, and the label.
 
-    Mail named under one label is not met under another. Folders whose names speak against a label are left
-    out.
+    Mail named under one label is not read under another. Folders whose names contradict a label are left out.
     """
     for label, paths, limits in _with_limits(sources):
         for chunk in chunks(paths, size=size, **limits):
@@ -129,12 +128,12 @@ def chunks_by_label(sources: Sources, size: int = CHUNK) -> Iterator[tuple[Chunk
 
 
 def size_of(sources: Sources) -> int:
-    """Bytes on disk of all mail that `chunks_by_label` finds."""
+    """Add up the sizes of all files that `chunks_by_label` finds."""
     return sum(total_size(paths, **limits) for _, paths, limits in _with_limits(sources))
 
 
 def _with_limits(sources: Sources) -> Iterator[tuple[str, Sequence[str], dict[str, Any]]]:
-    """Yield each label, its paths, and the options of `chunks` for what is not to be read below them."""
+    """Yield each label, its paths, and the options of `chunks` for what to skip below them."""
     all_paths = {path for paths in sources.values() for path in paths}
     for label, paths in sources.items():
         without = all_paths.difference(paths)
@@ -150,8 +149,8 @@ def chunks(
 ) -> Iterator[Chunk]:
     """Yield the mail below `paths` in chunks of about `size` bytes, always in the same order.
 
-    A large mailbox, or file that is compressed, is read by this process. `without` names files and folders
-    to skip below `paths`, with all below them; `leave_out` the roles of folders not to be read there.
+    A large mailbox, or a large compressed file, is read by this process. `without` names files and folders to
+    skip below `paths`, with everything below them; `leave_out` the roles of folders to leave out there.
     """
     files = MessageFiles([], 0)
     for item in _files(paths, without, leave_out):
@@ -176,7 +175,7 @@ def chunks(
 def _files(
     paths: Iterable[str], without: Iterable[str], leave_out: frozenset[str]
 ) -> Iterator[FoundFile | NumberedMessages | Unreadable]:
-    """Yield each file below some paths; or numbered messages of a mailbox, or a failure."""
+    """Yield each file below some paths, the numbered messages of a mailbox, or a failure."""
     paths = list(paths)
     walk = FolderWalk([path for path in paths if path != "-"], without, leave_out)
     for box, named in groupby(((*split_number(path), path) for path in paths), lambda item: item[0]):
@@ -192,14 +191,14 @@ def _files(
 
 
 def _chunks_of(item: FoundFile | NumberedMessages | Unreadable, size: int) -> Iterable[Chunk]:
-    """Chunks of a file that is not put together with others."""
+    """Make chunks of a file that is not combined with others."""
     if isinstance(item, Unreadable):
         return (ReadMessages([item], 0),)
     if isinstance(item, NumberedMessages):
         return (item,)
     path, length, named = item
     if length != STREAM:
-        start = gather(ByteStream(store_for(path).read(path)), FIRST_BYTES)
+        start = gather(ByteStream(file_blocks(path)), FIRST_BYTES)
         if decompressor_for(start) is None and not is_mailbox(path, start):
             return (MessageFiles([path], length, named),)
     return _read_in_order(path, size, named)
@@ -211,7 +210,7 @@ def _read_in_order(path: str, size: int, named: bool) -> Iterator[ReadMessages]:
 
     def counted() -> Iterator[bytes]:
         nonlocal bytes_on_disk
-        for block in _standard_input() if path == "-" else store_for(path).read(path):
+        for block in _standard_input() if path == "-" else file_blocks(path):
             bytes_on_disk += len(block)
             yield block
 

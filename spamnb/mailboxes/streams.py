@@ -1,4 +1,4 @@
-"""Bytes of a file in blocks, decompressed where they are compressed."""
+"""Read a file in blocks, and decompress them if they are compressed."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ if TYPE_CHECKING:
 
 BLOCK = 256 << 10  # bytes read at once: an mbox is split at 306 MB/s, at 272 with 1 MiB
 FIRST_BLOCK = 64 << 10  # bytes of a file's first read: most messages whole, without asking for a large buffer
-COMPRESSED_BLOCK = 16 << 10  # bytes unpacked at once: at the end of each member, those left are copied
-MAX_MEMBERS, MIN_MEMBER = 10_000, 1000  # members of a file; more if there are so many bytes for each
+COMPRESSED_BLOCK = 16 << 10  # bytes unpacked at once: at the end of each member, the rest is copied
+MAX_MEMBERS, MIN_MEMBER = 10_000, 1000  # members of a file; more if each has so many bytes on average
 MAX_DICTIONARY = 256 << 20  # memory that an xz file may ask for; `xz -9` asks for 65 MB
 MAX_WINDOW = 27  # power of two: memory that a zstd file may ask for, 128 MB as `zstd -d` allows by default
 DENIED = "permission denied"  # as `reason_of` words it
 
 
 class ByteStream:
-    """Blocks of bytes; an error ends them and leaves its reason in `why`, so what came before is kept.
+    """Blocks of bytes; an error ends them and leaves its reason in `why`, so that earlier blocks are kept.
 
-    A file that has gone since it was found has no blocks, and leaves no reason.
+    A file that was deleted since it was found has no blocks, and leaves no reason.
     """
 
     __slots__ = ("blocks", "why")
@@ -42,8 +42,14 @@ class ByteStream:
 
 
 def reason_of(error: OSError) -> str:
-    """Reason of an error in words, without a path."""
+    """Return the reason of an error in words, without a path."""
     return error.strerror.lower() if error.strerror else str(error)
+
+
+def file_blocks(path: str) -> Iterator[bytes]:
+    """Yield the blocks of a file, as long as the caller wants more."""
+    with open(path, "rb", buffering=0) as file:
+        yield from blocks_of(file.read)
 
 
 def blocks_of(read: Callable[[int], bytes | None]) -> Iterator[bytes]:
@@ -68,20 +74,20 @@ def gather(blocks: Iterator[bytes], size: int) -> bytes:
 
 
 def decompressor_for(head: bytes) -> Callable[[], Any] | None:
-    """Function that makes decompressors for a file that begins with `head`; None if it is not compressed."""
+    """Return a function that makes decompressors for a file that begins with `head`; None if it is plain."""
     if head.startswith(b"\x1f\x8b\x08"):
         return _gzip
     if head.startswith(b"\xfd7zXZ\0"):
         return _xz
     if head.startswith(b"BZh") and head[4:10] in (b"1AY&SY", b"\x17rE8P\x90"):
         return _bzip2
-    # pzstd begins with a frame that is to be skipped; its magic number has sixteen values.
+    # pzstd begins with a frame to be skipped, whose magic number has sixteen values.
     if head.startswith(b"\x28\xb5\x2f\xfd") or (head[1:4] == b"\x2a\x4d\x18" and head[0] >> 4 == 5):
         return _zstd
     return None
 
 
-# Libraries are imported where they are needed: mail that is delivered is not compressed.
+# Each library is imported where it is needed: delivered mail is not compressed.
 
 
 def _gzip() -> Any:
@@ -106,7 +112,7 @@ def _zstd() -> Any:
     try:
         if sys.version_info >= (3, 14):
             from compression import zstd
-        else:  # and does not look for the other each time, which takes 0.1 ms
+        else:
             from backports import zstd
     except ImportError:
         from spamnb.errors import needs_extra
@@ -116,7 +122,7 @@ def _zstd() -> Any:
 
 
 def decompressed(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the blocks as they are, or decompressed if they are compressed, in however many members."""
+    """Yield the blocks unchanged, or decompressed if they are compressed, in any number of members."""
     head = gather(blocks, 10)  # bytes that `decompressor_for` looks at
     blocks = chain(head, blocks)
     new_decompressor = decompressor_for(head)
@@ -130,14 +136,14 @@ def decompressed(blocks: Iterator[bytes]) -> Iterator[bytes]:
     while rest:
         members += 1
         if members > MAX_MEMBERS + unpacked // MIN_MEMBER:
-            raise OSError("damaged compression: too many members with next to nothing in them")
+            raise OSError("damaged compression: too many members that are nearly empty")
         try:
             decompressor = new_decompressor()
         except ImportError as error:  # a Python built without that library
             raise OSError(f"cannot be decompressed here: {error}") from error
         while not decompressor.eof:
             block = _decompress(decompressor, rest)
-            rest = getattr(decompressor, "unconsumed_tail", b"")  # zlib hands back what the others keep
+            rest = getattr(decompressor, "unconsumed_tail", b"")  # zlib returns what the others keep
             if block:
                 unpacked += len(block)
                 yield block

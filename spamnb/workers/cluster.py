@@ -19,7 +19,6 @@ from distributed import Client, Future, KilledWorker
 
 from spamnb.errors import DataError, NoInput, SpamnbError, UsageError
 from spamnb.mailboxes.chunks import MessageFiles, ReadMessages
-from spamnb.mailboxes.locating import is_remote
 from spamnb.mailboxes.sources import Chunk, chunks_by_label
 from spamnb.threads import all_cores
 from spamnb.training.batches import Batch, ChunkReader, MailToRead
@@ -88,7 +87,7 @@ class CheckedTask:
             raise UsageError(f"{name}: has spamnb {here}, but who asks {self.version}; install the same")
         if not isinstance(chunk, ReadMessages):
             paths = chunk.paths if isinstance(chunk, MessageFiles) else [chunk.path]
-            for folder in {os.path.dirname(path) or "." for path in paths if not is_remote(path)}:
+            for folder in {os.path.dirname(path) or "." for path in paths}:
                 if not os.path.isdir(folder):  # a message may be gone by now, but not all of them
                     raise DataError(f"{folder}: not there on {name}, where workers are to read it")
         return self.read(chunk, label)

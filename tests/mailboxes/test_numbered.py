@@ -58,7 +58,7 @@ def test_train_and_forget(spamnb, own, box):
 def test_a_number_beyond_the_end(spamnb, own, box, command):
     before = os.stat(own)
     done = spamnb(*command, f"{box}:6", "--model", own)
-    done.fails(66, f"{box}:6: there is no such message in it", f"{box}:5")
+    done.fails(66, f"{box}:6: no such message", f"{box}:5")
     assert os.stat(own).st_mtime_ns == before.st_mtime_ns
 
 
@@ -75,7 +75,7 @@ def test_the_only_message_of_a_file_has_no_number(spamnb, tmp_path, size):
 def test_what_is_no_mailbox_has_no_numbers(spamnb, tmp_path):
     one = tmp_path / "message"
     one.write_bytes(ham(1))
-    spamnb("classify", f"{one}:0").fails(66, f"{one}:0", "is one message; name it without a number")
+    spamnb("classify", f"{one}:0").fails(66, f"{one}:0", "is a single message; omit the number")
     (tmp_path / "empty").write_bytes(b"")
     spamnb("classify", f"{tmp_path}/empty:0").fails(66, "no such message", "it is empty")
     for name in (f"{tmp_path}:0", f"{tmp_path}/nothing:0", f"{one}:", f"{one}:-1", f"{one}:x", ":3"):

@@ -86,19 +86,6 @@ def is_meant(what: str, yes: bool) -> bool:
 Decorated = Callable[..., Any]
 
 
-def check_model_is_local(_ctx: click.Context, _option: click.Parameter, path: str) -> str:
-    """Refuse a model on a remote store: mail may lie there, but a model is locked and appended to."""
-    from spamnb.mailboxes.locating import is_remote
-
-    if is_remote(path):
-        raise UsageError(f"{path}: a model must be a local file; copy it here")
-    return path
-
-
-def _resolved(ctx: click.Context, option: click.Parameter, path: str) -> str:
-    return model_file(check_model_is_local(ctx, option, path))
-
-
 def read_by(parse: Callable[..., int], least: int) -> Callable[..., int]:
     """Make the callback of an option whose value is a text, to be read by a function of quantities."""
     return lambda _ctx, option, text: parse(text, option.opts[-1], least)
@@ -113,9 +100,8 @@ _model_option = partial(
     default=model_path,
     help=MODEL_HELP,
 )
-model_option = _model_option(callback=_resolved)
-# A link may lead elsewhere while a server runs.
-served_model_option = _model_option(callback=check_model_is_local)
+model_option = _model_option(callback=lambda _ctx, _option, path: model_file(path))
+served_model_option = _model_option()  # a link, which may lead to another file while the server runs
 
 
 class Jobs(click.ParamType):  # type: ignore[type-arg]  # Debian 12 has click 8.1, not generic
