@@ -8,8 +8,8 @@ HAM, SPAM = "ham", "spam"
 LABELS = HAM, SPAM
 UNSURE = "unsure"  # a verdict, never a label
 MAIL_KEPT = "mail you keep"  # what is not spam, for people
-LONGEST_LABEL = 100  # characters
-MOST_LABELS = 100  # of a model: their indices are kept in a signed byte
+MAX_LABEL_LENGTH = 100  # characters
+MAX_LABELS = 100  # of a model: their indices are kept in a signed byte
 
 
 def sorted_into(labels: "Collection[str]") -> list[str]:
@@ -29,5 +29,5 @@ def plain_mail(label: str) -> str:
 
 def is_label(name: object) -> bool:
     """Tell whether a name, of the command line or in a file, can be that of a label."""
-    is_shown = isinstance(name, str) and 0 < len(name) <= LONGEST_LABEL and name.isprintable()
+    is_shown = isinstance(name, str) and 0 < len(name) <= MAX_LABEL_LENGTH and name.isprintable()
     return is_shown and str(name).lower() != UNSURE

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 HEADER = "X-Spamnb"
 REASON = "-Reason"  # behind the name of our header: of the one that says why
 IN_A_WORD = 45  # bytes: encoded, a word may have 75 letters
-MOST_STARS = 50  # as many as SpamAssassin writes at most
+MAX_STARS = 50  # as many as SpamAssassin writes at most
 
 
 def passed_through(
@@ -74,7 +74,7 @@ def spamassassin_fields(verdict: "Verdict") -> list[str]:
     status = f"{'Yes' if spam else 'No'}, score={points:.1f} required={REQUIRED:.1f} tests=SPAMNB"
     return [
         *(["X-Spam-Flag: YES"] if spam else []),
-        f"X-Spam-Level: {'*' * min(MOST_STARS, int(points))}",
+        f"X-Spam-Level: {'*' * min(MAX_STARS, int(points))}",
         f"X-Spam-Status: {status} autolearn=no autolearn_force=no version=spamnb",
     ]
 

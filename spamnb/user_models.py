@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 import string
-from glob import escape, glob
 
 from spamnb.errors import ModelError, NoInput
 from spamnb.rights import Rights, owner_of
@@ -13,7 +12,7 @@ from spamnb.rights import Rights, owner_of
 MODEL_NAME = "model.msgpack"
 USER = "%u"
 USER_CHARACTERS = frozenset(string.ascii_letters + string.digits + "._@+-=")
-LONGEST_USER = 128  # characters
+MAX_USER_LENGTH = 128  # characters
 
 
 class UserModels:
@@ -59,12 +58,6 @@ class UserModels:
             own = folder = os.path.dirname(own) or "."
         return owner_of(own, folder)
 
-    def users(self) -> list[str]:
-        """List the users who have a model, or something in its place."""
-        paths = sorted(glob(f"{escape(self.before)}*{escape(self.behind)}"))
-        names = (path[len(self.before) : len(path) - len(self.behind)] for path in paths)
-        return [name for name in names if is_user(name)]
-
     def _is_own(self, user: str, found: str) -> bool:
         """Whether a path is within what the pattern has for this user alone."""
         folder, name = os.path.split(own_part(self.before + USER + self.behind, user)[0])
@@ -95,4 +88,4 @@ def users_of(name: str) -> list[str]:
 
 def is_user(name: str) -> bool:
     """Whether a name can be a part of a path: it leads nowhere else, and is no hidden file."""
-    return 0 < len(name) <= LONGEST_USER and name[0] not in ".-" and USER_CHARACTERS.issuperset(name)
+    return 0 < len(name) <= MAX_USER_LENGTH and name[0] not in ".-" and USER_CHARACTERS.issuperset(name)

@@ -18,7 +18,7 @@ from math import fsum, log
 from spamnb.bayes.verdict import lead_of
 from spamnb.bayes.view import GLOBAL, SHARE_OF_GRAMS, prior
 from spamnb.core.native import Scorer, Weigher
-from spamnb.labels import MOST_LABELS, SPAM
+from spamnb.labels import MAX_LABELS, SPAM
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ class Likelihood:
     def __init__(
         self, totals: "TotalCounts", view: "View", misfiled: "Sequence[float]" = NONE_MISFILED
     ) -> None:
-        if len(totals.labels) > MOST_LABELS:
-            raise ValueError(f"more than {MOST_LABELS} labels")
+        if len(totals.labels) > MAX_LABELS:
+            raise ValueError(f"more than {MAX_LABELS} labels")
         self.view = view
         self.labels = totals.labels
         self.label_count = len(totals.labels)

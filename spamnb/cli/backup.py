@@ -4,8 +4,7 @@ import os
 
 import click
 
-from spamnb.cli.render.terminal import print_json
-from spamnb.cli.shared.options import Command, json_option, model_option, path_type
+from spamnb.cli.shared.options import Command, model_option, path_type
 from spamnb.cli.shared.outputs import check_replaceable
 from spamnb.errors import DataError, UsageError
 from spamnb.files import counted, printable
@@ -19,8 +18,7 @@ spamnb check /backup/model.msgpack
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("file", type=path_type)
 @model_option
-@json_option
-def backup(file: str, model: str, as_json: bool) -> None:
+def backup(file: str, model: str) -> None:
     """Copy the model to FILE and its journal to FILE.journal, while others go on learning.
 
     All that was learned before is in the copy. A damaged model does not replace an older copy. The people you
@@ -43,7 +41,4 @@ def backup(file: str, model: str, as_json: bool) -> None:
         messages, lessons = report.messages, report.journal
 
     copy_model(model, file, accept)
-    if as_json:
-        print_json({"model": model, "backup": file, "messages": messages, "journal": lessons})
-    else:
-        click.echo(f"{printable(file)}: {counted(messages, 'message')}, and {lessons:,} in its journal")
+    click.echo(f"{printable(file)}: {counted(messages, 'message')}, and {lessons:,} in its journal")

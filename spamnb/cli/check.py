@@ -8,18 +8,15 @@ import click
 
 from spamnb.cli.shared.options import Command, json_option, path_type
 from spamnb.cli.shared.progress import progress
-from spamnb.cli.shared.user_models import for_every_model
 from spamnb.configuration import model_path
 
 EXAMPLES = """
 spamnb check
 spamnb check /backup/model.msgpack
-spamnb check --user-models /var/lib/spamnb/users
 """
 
 
 @click.command(cls=Command, examples=EXAMPLES)
-@for_every_model
 @click.argument("model", metavar="[MODEL]", type=path_type, default=model_path)
 @json_option
 def check(model: str, as_json: bool) -> int:

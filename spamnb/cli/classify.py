@@ -89,10 +89,10 @@ def classify(
             raise UsageError("-0 cannot be combined with paths, -p, -e or --history")
         paths = names_on_stdin(unreadable)
     try:
-        opened = open_model(command.model, view, cutoff, command.layered)
+        opened = open_model(command.model, view, cutoff)
     except SpamnbError as error:
         command.fall_back(error)
-        opened = open_model(command.model, view, cutoff, command.layered)
+        opened = open_model(command.model, view, cutoff)
     if not null and (not paths or paths == ("-",)):
         return command.classify(opened, read_stdin())
     check(paths)

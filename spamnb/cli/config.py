@@ -14,24 +14,20 @@ from spamnb.files import printable
 
 EXAMPLES = """
 spamnb config
-spamnb config --check
 spamnb config --json
 """
 BY_DEFAULT = "default"
 
 
 @click.command(cls=Command, examples=EXAMPLES)
-@click.option("--check", is_flag=True, help="Check the files; exit code 65 if one is wrong.")
 @json_option
-def config(check: bool, as_json: bool) -> None:
+def config(as_json: bool) -> None:
     """Show what is configured: each key, its value, and where it comes from.
 
     spamnb.toml is read from /etc/spamnb and from spamnb/ in the XDG configuration folder (~/.config). If both
     have a key, the user's counts; the environment goes before that, and the command line before all.
     """
     found = read_configuration()
-    if check:
-        return
     values, origins = values_of(found), origins_of(found)
     if as_json:
         files = [path for path, stamp in found.sources.items() if stamp]  # those that there are

@@ -10,7 +10,7 @@ import click
 
 from spamnb.cli.render.notices import print_unreadable
 from spamnb.cli.render.terminal import paths_and_reasons, print_json, print_json_lines, show
-from spamnb.cli.shared.help import Number, rare_option
+from spamnb.cli.shared.help import Number
 from spamnb.cli.shared.labelled_mail import LabelledMail
 from spamnb.cli.shared.options import (
     Command,
@@ -24,7 +24,7 @@ from spamnb.cli.shared.options import (
     refuse_without_effect,
     settings_option,
 )
-from spamnb.cli.shared.outputs import OUTPUT, check_writable, write_files
+from spamnb.cli.shared.outputs import OUTPUT, check_writable, write_reported
 from spamnb.cli.shared.progress import announce_tried
 from spamnb.errors import UsageError, command_to_run
 from spamnb.evaluation.candidates import STANDARD, VIEW_NAMES, Candidate, parse_candidate, parse_settings
@@ -68,12 +68,6 @@ SEVERAL = "several --settings"
     multiple=True,
     help="Judge by other settings: event=bernoulli …; repeated, compare them; `standard` compares many.",
 )
-@rare_option(
-    "--scores",
-    type=path_type,
-    metavar="FILE",
-    help="Write path, label, score and verdict of each message, as TSV.",
-)
 @local_jobs_option
 @json_option
 def evaluate(
@@ -85,7 +79,6 @@ def evaluate(
     top: int,
     report: str | None,
     chosen: tuple[str, ...],
-    scores: str | None,
     as_json: bool,
 ) -> int:
     """How good is the filter on this mail? Shows precision, recall, F1, and what was mistaken for what.
@@ -99,7 +92,7 @@ def evaluate(
     )
     check_options(len(names) > 1)
     mail.check("mail of at least two labels is")
-    check_writable(scores, report)
+    check_writable(report)
     from spamnb.threads import all_cores
 
     cores, code = int(mail.jobs or all_cores()), 0
@@ -112,7 +105,7 @@ def evaluate(
         else:
             text = names[0] if names else None
             judged = judge(mail, text, folds, model, is_online, top, cores, report is not None)
-            code = show_and_write(judged, as_json, scores, report)
+            code = show_and_write(judged, as_json, report)
     finally:
         unreadable = print_unreadable(mail.unreadable)
     return code or unreadable
@@ -128,8 +121,8 @@ def check_options(compares: bool) -> None:
     without_effect = {
         "--model": ["folds"],
         "--online": ["folds", "top"],
-        "--tune": ["top", "scores", "report", "chosen"],
-        SEVERAL: ["top", "scores", "report"],
+        "--tune": ["top", "report", "chosen"],
+        SEVERAL: ["top", "report"],
     }
     for mode in asked:
         refuse_without_effect(f"with {mode}", *without_effect[mode])
@@ -168,26 +161,21 @@ def judge(
     return evaluate_by_folds(corpus, settings, view, folds, top, jobs)
 
 
-def show_and_write(evaluation: Evaluation, as_json: bool, scores: str | None, report: str | None) -> int:
-    """Show an evaluation and write its files, each whatever becomes of the others."""
-    from spamnb.cli.render.evaluation import as_tsv, show_evaluation
+def show_and_write(evaluation: Evaluation, as_json: bool, report: str | None) -> int:
+    """Show an evaluation, and write its page even if that fails."""
+    from spamnb.cli.render.evaluation import show_evaluation
 
     try:
-        if OUTPUT in (scores, report):
-            pass
-        elif as_json:
+        if as_json and report != OUTPUT:
             print_json(as_map(evaluation))
-        else:
+        elif report != OUTPUT:
             show_evaluation(evaluation)
     finally:
-        files = {}
-        if scores:
-            files[scores] = as_tsv(evaluation.judged)
+        code = 0
         if report:
             from spamnb.report.evaluation_page import evaluation_page
 
-            files[report] = evaluation_page(evaluation)
-        code = write_files(files)
+            code = write_reported(report, evaluation_page(evaluation))
     return code
 
 

@@ -22,7 +22,7 @@ from spamnb.cli.shared.options import (
     refuse_without_effect,
     view_option,
 )
-from spamnb.cli.shared.outputs import OUTPUT, check_writable, write_files
+from spamnb.cli.shared.outputs import OUTPUT, check_writable, write_reported
 from spamnb.cli.shared.progress import progress
 from spamnb.configuration import load
 from spamnb.core.native import canonical, header_start
@@ -66,7 +66,6 @@ TOKENS_OF_LABEL, TOKENS_OF_MESSAGE, SAMPLES = 10, 20, 3  # shown by default
 )
 @click.option("--suspects", is_flag=True, help="List mail learned that looks misfiled, of the mail given.")
 @click.option("--sample", metavar="LABEL", help="Print messages made up by the model.")
-@click.option("--seed", type=Number(0), help="With --sample: the same seed gives the same messages.")
 @view_option
 @model_option
 @json_option
@@ -78,7 +77,6 @@ def inspect(
     tokens: tuple[str, ...],
     suspects: bool,
     sample: str | None,
-    seed: int | None,
     view: View | None,
     model: str,
     as_json: bool,
@@ -97,7 +95,7 @@ def inspect(
 
         return show_tokens(opened, [look_up(opened, token) for token in (*tokens, *names)], as_json)
     if sample is not None:
-        return draw_samples(opened, view, sample, SAMPLES if top is None else top, seed, everything, as_json)
+        return draw_samples(opened, view, sample, SAMPLES if top is None else top, everything, as_json)
     if suspects:
         return list_suspects(opened, names, top, as_json)
     if names:
@@ -138,10 +136,8 @@ def check_options(
             raise UsageError("one message at a time")
     if tokens:
         refuse_without_effect("with --token", "top")
-    if sample is None:
-        refuse_without_effect("without --sample", "seed")
-        if not names:
-            refuse_without_effect("without a message or --sample", "everything")
+    if sample is None and not names:
+        refuse_without_effect("without a message or --sample", "everything")
     if as_json and html == OUTPUT:
         raise UsageError("--html - and --json both write to standard output; name a file")
 
@@ -159,12 +155,11 @@ def explain_message(
         elif html != OUTPUT:
             show_explanation(why, top, everything)
     finally:
-        pages = {}
+        code = 0
         if html:
             from spamnb.pages.message_sections import message_page
 
-            pages[html] = message_page(why, path)
-        code = write_files(pages)
+            code = write_reported(html, message_page(why, path))
     return code
 
 
@@ -185,7 +180,6 @@ def draw_samples(
     view: View | None,
     label: str,
     count: int,
-    seed: int | None,
     everything: bool,
     as_json: bool,
 ) -> int:
@@ -194,9 +188,8 @@ def draw_samples(
 
     if label not in model.labels:
         raise UsageError(f"--sample: unknown label {label!r}; the labels are: {', '.join(model.labels)}")
-    seed = int.from_bytes(os.urandom(4), "little") if seed is None else seed
-    samples = draw_messages(model, view, label, count, seed)
-    show_samples(samples, count, seed, everything, as_json)
+    seed = int.from_bytes(os.urandom(4), "little")
+    show_samples(draw_messages(model, view, label, count, seed), count, everything, as_json)
     return 0
 
 

@@ -1,17 +1,14 @@
 """`spamnb merge`."""
 
-from dataclasses import asdict
-
 import click
 
 from spamnb.cli.render.notices import model_location
-from spamnb.cli.render.terminal import print_json
-from spamnb.cli.shared.options import Command, json_option, path_type
+from spamnb.cli.shared.options import Command, path_type
 from spamnb.cli.shared.outputs import check_replaceable
 
 EXAMPLES = """
 spamnb merge all.msgpack host1.msgpack host2.msgpack
-spamnb merge --fresh --json all.msgpack host*.msgpack
+spamnb merge --fresh all.msgpack host*.msgpack
 """
 
 
@@ -19,8 +16,7 @@ spamnb merge --fresh --json all.msgpack host*.msgpack
 @click.argument("out", type=path_type)
 @click.argument("models", nargs=-1, required=True, metavar="IN...", type=path_type)
 @click.option("--fresh", is_flag=True, help="Replace OUT if it exists and is not one of them.")
-@json_option
-def merge(out: str, models: tuple[str, ...], fresh: bool, as_json: bool) -> None:
+def merge(out: str, models: tuple[str, ...], fresh: bool) -> None:
     """Add up models that were trained apart, with their journals: OUT knows what all of them know.
 
     A message learned by several models counts once for each of them, and the number of such messages is
@@ -30,9 +26,6 @@ def merge(out: str, models: tuple[str, ...], fresh: bool, as_json: bool) -> None
 
     check_replaceable(out)
     merged = merge_models(out, models, fresh=fresh)
-    if as_json:
-        print_json({"model": out, **asdict(merged)})
-        return
     click.echo(f"messages: {merged.messages:,}")
     if merged.shared:
         click.echo(f"in several models: {merged.shared:,}, counted for each")

@@ -7,7 +7,6 @@ import click
 from spamnb.cli.render.terminal import print_json
 from spamnb.cli.shared.help import Number
 from spamnb.cli.shared.options import Command, json_option, model_option, read_by
-from spamnb.cli.shared.user_models import for_every_model
 from spamnb.configuration.quantities import parse_days
 from spamnb.training.pruning import OLD_DAYS, RARE_MESSAGES
 from spamnb.training.pruning import prune as pruned
@@ -16,12 +15,10 @@ EXAMPLES = """
 spamnb prune
 spamnb prune --older-than 90d --rarer-than 3
 spamnb prune --dry-run
-spamnb prune --user-models /var/lib/spamnb/users
 """
 
 
 @click.command(cls=Command, examples=EXAMPLES)
-@for_every_model
 @model_option
 @click.option(
     "--older-than",
@@ -41,7 +38,7 @@ spamnb prune --user-models /var/lib/spamnb/users
 )
 @click.option("--dry-run", is_flag=True, help="Only show what would be dropped.")
 @json_option
-def prune(model: str, older_than: int, rarer_than: int, dry_run: bool, as_json: bool) -> int:
+def prune(model: str, older_than: int, rarer_than: int, dry_run: bool, as_json: bool) -> None:
     """Drop words that are old and rare, so that the model does not grow forever.
 
     Messages learned before can still be forgotten, and dropped words can be learned again.
@@ -49,9 +46,8 @@ def prune(model: str, older_than: int, rarer_than: int, dry_run: bool, as_json: 
     result = pruned(model, older_than, rarer_than - 1, try_only=dry_run)
     if as_json:
         print_json({"model": model, "dry_run": dry_run, **asdict(result)})
-        return 0
+        return
     for name, (before, after) in (("tokens", result.tokens), ("pairs", result.pairs)):
         click.echo(f"{name}: {before - after:,} of {before:,} {'would be dropped' if dry_run else 'dropped'}")
     before, after = result.size
     click.echo(f"size: {before:,} bytes" if dry_run else f"size: {before:,} bytes before, {after:,} now")
-    return 0

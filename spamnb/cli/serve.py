@@ -10,11 +10,9 @@ from spamnb.cli.shared.options import (
     Command,
     history_option,
     path_type,
-    read_by,
     refuse_without_effect,
     served_model_option,
 )
-from spamnb.configuration.quantities import parse_size
 from spamnb.errors import UsageError
 from spamnb.serve.options import DEFAULT_ADDRESS, DEFAULT_MILTER_ADDRESS, Options
 
@@ -70,14 +68,6 @@ spamnb serve --milter --listen unix:/var/spool/postfix/spamnb/milter
 )
 @click.option("--milter", is_flag=True, help="Be a milter for Postfix instead.")
 @click.option("--reject", is_flag=True, help="With --milter: refuse spam; with --http: say so.")
-@rare_option(
-    "--max-size",
-    callback=read_by(parse_size, 1),
-    metavar="SIZE",
-    default=f"{Options.max_size // 10**6}MB",
-    show_default=True,
-    help="Refuse larger messages.",
-)
 @click.option("--user", metavar="NAME", help="As root: become this user once the sockets are open.")
 @history_option
 def serve(**options: Any) -> None:

@@ -3,7 +3,7 @@
 from spamnb.errors import UsageError
 
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}  # bytes
-MOST_DAYS, MOST_BYTES = 36500, 10**15
+MAX_DAYS, MAX_BYTES = 36500, 10**15
 NO_NUMBER = -1
 
 
@@ -21,7 +21,7 @@ def parse_percentage(text: str, name: str = "--ham-loss") -> float:
 def parse_days(text: str, name: str = "--history-days", least: int = 1) -> int:
     """Read a number of days, as `90` or `90d`."""
     days = plain_number(text.removesuffix("d"))
-    if not least <= days <= MOST_DAYS:
+    if not least <= days <= MAX_DAYS:
         raise UsageError(f"{name} takes a number of days, {least} or more, e.g. 90 or 90d, not {text!r}")
     return days
 
@@ -31,7 +31,7 @@ def parse_size(text: str, name: str = "--history-size", least: int = 10**6) -> i
     number = text.upper().removesuffix("B")
     unit = number[-1:] if number[-1:] in UNITS else ""
     size = plain_number(number.removesuffix(unit)) * UNITS[unit]
-    if not least <= size <= MOST_BYTES:
+    if not least <= size <= MAX_BYTES:
         from_on = "1MB" if least == UNITS["M"] else least
         raise UsageError(f"{name} takes a size of {from_on} or more, e.g. 200MB or 2GB, not {text!r}")
     return size

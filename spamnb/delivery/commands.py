@@ -55,7 +55,6 @@ CLASSIFY: "tuple[Option, ...]" = (
     ("--json", "", "Print JSON."),
     ("--model", "PATH", MODEL_HELP),
     ("--fallback", "PATH", "Model to judge by if the other is missing or broken."),
-    ("--no-base", "", "Judge without the model's base, if it has one."),
 )
 TRAIN: "tuple[Option, ...]" = (
     ("--ham", "PATH", HAM_HELP),
@@ -87,7 +86,6 @@ class ClassifyCommand:
         reasons: bool = False,
         history: bool = False,
         fallback: str | None = None,
-        no_base: bool = False,
     ) -> None:
         if passthrough and json:
             raise UsageError("-p and --json cannot be combined")
@@ -107,7 +105,6 @@ class ClassifyCommand:
         self.says_why = passthrough and (reasons or self.configuration["reasons"])
         self.exit_code = exit_code
         self.json = json
-        self.layered = not no_base
         self.history = open_history(history, self.configuration)
 
     def run(self, path: str = "-") -> int | None:
@@ -119,10 +116,10 @@ class ClassifyCommand:
 
         try:
             try:
-                judged = self.judge(Model.open(self.model, layered=self.layered), raw)
+                judged = self.judge(Model.open(self.model), raw)
             except SpamnbError as error:
                 self.fall_back(error)
-                judged = self.judge(Model.open(self.model, layered=self.layered), raw)
+                judged = self.judge(Model.open(self.model), raw)
         except NoModel:
             from spamnb.reading.envelope import read_envelope
 

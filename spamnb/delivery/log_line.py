@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from spamnb.bayes.verdict import Verdict
     from spamnb.reading.envelope import Envelope
 
-LONGEST_TEXT = 200  # characters that are logged of a text from a client or a message
+MAX_TEXT_LENGTH = 200  # characters that are logged of a text from a client or a message
 
 
 def write_syslog(verdict: "Verdict", size: int, envelope: "Envelope") -> None:
@@ -23,8 +23,8 @@ def write_syslog(verdict: "Verdict", size: int, envelope: "Envelope") -> None:
 
 def escaped(text: str, keep: str = "") -> str:
     """Shorten a text, and write spaces and all but printable ASCII as \\x.., except characters to `keep`."""
-    if len(text) > LONGEST_TEXT:
-        text = text[:LONGEST_TEXT] + "..."
+    if len(text) > MAX_TEXT_LENGTH:
+        text = text[:MAX_TEXT_LENGTH] + "..."
     if text.isascii() and text.isprintable() and " " not in text and "\\" not in text:
         return text or "-"
     plain = (

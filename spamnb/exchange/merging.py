@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from spamnb.core.native import NOT_LEARNED, LearnedMessages
 from spamnb.errors import CannotCreate, DataError, NoInput, NoModel, UsageError
 from spamnb.files import model_file
-from spamnb.labels import MOST_LABELS
+from spamnb.labels import MAX_LABELS
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import settings_of, view_of
 from spamnb.store.learned import load_learned
@@ -41,8 +41,8 @@ def merge(out: str, paths: Sequence[str], *, fresh: bool = False) -> MergedMessa
             raise CannotCreate(f"{out}: already exists; use --fresh to replace it, or merge it, too")
         check_alike(models)
         labels = list(dict.fromkeys(label for model in models for label in model.labels))
-        if len(labels) > MOST_LABELS:
-            raise DataError(f"{len(labels)} labels in all; a model has at most {MOST_LABELS}")
+        if len(labels) > MAX_LABELS:
+            raise DataError(f"{len(labels)} labels in all; a model has at most {MAX_LABELS}")
         united, shared = LearnedMessages(), LearnedMessages()
         for model in models:
             indices = indices_of(model.labels, labels)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from spamnb.errors import DataError, NoInput
 from spamnb.reading.envelope import in_ascii
-from spamnb.senders.lists import MOST_PARTS
+from spamnb.senders.lists import MAX_PARTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 NEVER = frozenset(" *,;<>\N{REPLACEMENT CHARACTER}")  # in an entry of a list
 WILD = ("*@", "@", "*.")  # other ways to write "all of a domain"
-LONGEST_LINE = 1000  # characters shown of a wrong one
+MAX_LINE_LENGTH = 1000  # characters shown of a wrong one
 
 
 def read_list(path: str | None) -> Iterator[str]:
@@ -28,7 +28,7 @@ def read_list(path: str | None) -> Iterator[str]:
         if text := line.partition("#")[0].strip():
             entry = entry_of(text)
             if entry is None:
-                shown = repr(line.strip()[:LONGEST_LINE])
+                shown = repr(line.strip()[:MAX_LINE_LENGTH])
                 raise DataError(f"{path}:{number}: not an address or domain: {shown}")
             yield entry
 
@@ -44,7 +44,7 @@ def entry_of(text: str) -> str | None:
         or not entry.isprintable()
         or not NEVER.isdisjoint(entry)
         or "" in domain.rstrip(".").split(".")
-        or domain.count(".") >= MOST_PARTS
+        or domain.count(".") >= MAX_PARTS
     ):
         return None
     return local + at + in_ascii(domain.rstrip("."))

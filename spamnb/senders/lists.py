@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 ENTRY = 8  # bytes
 ALLOWED = 1  # the lowest bit
-MOST_PARTS = 16  # of a domain, from its end
+MAX_PARTS = 16  # of a domain, from its end
 
 
 class SenderLists:
@@ -67,5 +67,5 @@ def candidates(address: str) -> list[str]:
     if not (local and at and domain and address.isprintable()) or " " in address:
         return []
     domain = in_ascii(domain.rstrip("."))
-    parts = domain.split(".")[-MOST_PARTS:]
+    parts = domain.split(".")[-MAX_PARTS:]
     return [f"{local}@{domain}", *[".".join(parts[n:]) for n in range(len(parts))]]

@@ -27,7 +27,7 @@ OWN = "own "
 MAX_BYTES = 64 << 20  # read of a file
 MAX_ANSWERED = 20  # Message-IDs that a message says it answers
 MAX_KEPT = 64  # files that a server keeps
-LEAST_SHARE = 0.1  # of the ham that a server has verified, to be one's own
+MIN_SHARE = 0.1  # of the ham that a server has verified, to be one's own
 VERIFIED, BY = "auth:from=@", "=pass,aligned,by="
 KEPT: dict[str, tuple[tuple[int, int, int], frozenset[str]]] = {}  # by path: its stamp, and what it has
 
@@ -101,7 +101,7 @@ def is_authenticated(envelope: Envelope, stored: StoredModel) -> bool:
         return False
     others = [k for k, label in enumerate(stored.labels) if label != SPAM]
     rows = stored.counts.lookup(map(fingerprint_of, map(str.encode, passed))).values()
-    least = max(1, LEAST_SHARE * sum(stored.messages[k] for k in others))
+    least = max(1, MIN_SHARE * sum(stored.messages[k] for k in others))
     return any(sum(row[k] for k in others) >= least for row in rows)
 
 

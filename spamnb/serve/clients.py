@@ -16,7 +16,7 @@ from spamnb.serve.options import Options
 
 READ_SIZE = 1 << 16  # bytes
 LARGE = 1 << 16  # bytes: who holds more may be dropped to free memory
-MOST_HELD = 4  # all clients together may hold this many times the bytes that one message may have
+MAX_HELD = 4  # all clients together may hold this many times the bytes that one message may have
 # Seconds that a stopping server leaves to a request that has begun, and to a client that has sent nothing.
 GRACE, IDLE_GRACE = 5.0, 0.5
 STOP_TIMEOUT = 45.0  # seconds for all clients to end; learning may wait 30 of them for a lock
@@ -34,7 +34,7 @@ class HeldBytes:
     """How many bytes of mail are held: requests, answers that wait to be read, lessons that wait."""
 
     def __init__(self, largest: int) -> None:
-        self.most = MOST_HELD * largest
+        self.most = MAX_HELD * largest
         self.now = 0
 
     @property

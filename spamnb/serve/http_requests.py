@@ -12,8 +12,8 @@ from spamnb.serve.clients import Connection
 from spamnb.serve.metrics import PROTOCOL, REFUSED
 from spamnb.serve.service import Refusal
 
-LONGEST_HEAD = 1 << 16  # bytes
-MOST_PIECES = 1 << 16  # of a body: each takes some microseconds; clients send 4 KB or more in one
+MAX_HEAD_LENGTH = 1 << 16  # bytes
+MAX_PIECES = 1 << 16  # of a body: each takes some microseconds; clients send 4 KB or more in one
 
 
 class HttpRefusal(Refusal):
@@ -46,7 +46,7 @@ class RequestReader:
     def __init__(self, connection: Connection, most: int) -> None:
         self.connection = connection
         self.most = most
-        self.parser = h11.Connection(h11.SERVER, max_incomplete_event_size=LONGEST_HEAD)
+        self.parser = h11.Connection(h11.SERVER, max_incomplete_event_size=MAX_HEAD_LENGTH)
 
     async def _next_event(self) -> h11.Event | None:
         """Return the next event; None when there are no more."""
@@ -73,7 +73,7 @@ class RequestReader:
 
     async def read_body(self) -> bytes:
         body = bytearray()
-        for _ in range(MOST_PIECES):
+        for _ in range(MAX_PIECES):
             event = await self._next_event()
             if not isinstance(event, h11.Data):
                 self.connection.complete = not self.parser.trailing_data[0]

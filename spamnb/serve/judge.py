@@ -25,7 +25,7 @@ from spamnb.serve.user_lists import UserLists
 from spamnb.store.stored_model import StoredModel
 from spamnb.user_models import UserModels, users_of
 
-MOST_OPEN_USER_MODELS = 64
+MAX_OPEN_USER_MODELS = 64
 LOOK_AGAIN = 1.0  # seconds until files of the configuration are looked at again
 
 
@@ -217,7 +217,7 @@ class Judge:
             return None
         model = self.by_path.pop(path, None) or UserModel(path, self.shared, self.owner(user))
         self.by_path[path] = model
-        if len(self.by_path) > MOST_OPEN_USER_MODELS:
+        if len(self.by_path) > MAX_OPEN_USER_MODELS:
             del self.by_path[next(iter(self.by_path))]
         return model
 

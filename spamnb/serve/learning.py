@@ -17,10 +17,10 @@ from spamnb.serve.log import Log
 from spamnb.systemd import name_process
 from spamnb.training.learn import learn
 
-MOST_PROCESSES = 8
-MOST_WAITING, MOST_WAITING_FOR_A_MODEL = 192, 128  # so that others can still connect
+MAX_PROCESSES = 8
+MAX_WAITING, MAX_WAITING_FOR_A_MODEL = 192, 128  # so that others can still connect
 FAILED_PREFIX, LOCKED_PREFIX = b"failed: ", b"failed: locked: "
-STDERR, MOST_FILES = 2, 1 << 20
+STDERR, MAX_FILES = 2, 1 << 20
 
 
 class Lesson(NamedTuple):
@@ -50,12 +50,12 @@ class Lesson(NamedTuple):
 
 
 class Lessons:
-    """Lessons under way: MOST_PROCESSES at a time, and one for each model; the others wait their turn."""
+    """Lessons under way: MAX_PROCESSES at a time, and one for each model; the others wait their turn."""
 
     def __init__(self, log: Log, held: HeldBytes) -> None:
         self.log = log
         self.held = held
-        self.processes = asyncio.Semaphore(MOST_PROCESSES)
+        self.processes = asyncio.Semaphore(MAX_PROCESSES)
         self.count: Counter[str] = Counter()  # by model
         self.turns: dict[str, asyncio.Lock] = {}
         self.found_locked: dict[str, float] = {}  # when a lesson last waited in vain for the lock of a model
@@ -63,7 +63,7 @@ class Lessons:
     async def learn(self, lesson: Lesson) -> str:
         """Learn, and return the outcome."""
         model, asked = lesson.model, monotonic()
-        is_full = self.count.total() >= MOST_WAITING or self.count[model] >= MOST_WAITING_FOR_A_MODEL
+        is_full = self.count.total() >= MAX_WAITING or self.count[model] >= MAX_WAITING_FOR_A_MODEL
         if is_full or not self.held.take(len(lesson.raw)):
             raise Locked("too many messages are being learned; try again later")
         self.count[model] += 1
@@ -109,7 +109,7 @@ class Lessons:
                 signal.signal(number, signal.SIG_IGN)  # learning that has begun is finished
             gc.freeze()  # so that nothing closes a file again, of which another may have the number by then
             os.closerange(STDERR + 1, writer)
-            os.closerange(writer + 1, MOST_FILES)
+            os.closerange(writer + 1, MAX_FILES)
             name_process("spamnb-learning")
             os.write(writer, lesson.run(self.log))
         finally:

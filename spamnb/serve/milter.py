@@ -11,7 +11,7 @@ from collections.abc import Callable
 from time import perf_counter
 
 from spamnb.bayes.verdict import Verdict
-from spamnb.delivery.log_line import LONGEST_TEXT, escaped
+from spamnb.delivery.log_line import MAX_TEXT_LENGTH, escaped
 from spamnb.errors import SpamnbError, needs_extra
 from spamnb.labels import SPAM
 from spamnb.passthrough import header_fields, header_names, without_fields
@@ -47,9 +47,9 @@ NOT_ANSWERED = (
 WANTED_FLAGS = NOT_SHOWN | NOT_ANSWERED | Flags.HEADER_LEADING_SPACE
 
 LENGTH_SIZE = 4  # bytes of the number in front of a packet that says how long it is
-LARGEST_PACKET = 1 << 20  # bytes, the most that a server may ask for; Postfix sends 64 KB at a time
-LARGEST_ANSWER = 1 << 16  # bytes: room to remove MOST_FORGED headers
-MOST_FORGED = 1000  # headers of our names in a message: to remove one, Postfix reads it from its start
+MAX_PACKET = 1 << 20  # bytes, the most that a server may ask for; Postfix sends 64 KB at a time
+MAX_ANSWER = 1 << 16  # bytes: room to remove MAX_FORGED headers
+MAX_FORGED = 1000  # headers of our names in a message: to remove one, Postfix reads it from its start
 LOOKS_LIKE_SPAM = ReplyCode(b"550 5.7.1 This message looks like spam\0")
 TOO_MANY_FORGED = ReplyCode(b"550 5.7.1 Too many headers that only a spam filter writes\0")
 HIDDEN_HEADER = ReplyCode(b"550 5.7.1 A header within a header, behind a bare carriage return\0")
@@ -148,7 +148,7 @@ async def read_packet(connection: Connection) -> bytes:
     """Read the next packet, its length in front; empty when there are no more."""
     length = await connection.read_up_to(LENGTH_SIZE)
     size = int.from_bytes(length, "big")
-    if size > LARGEST_PACKET:
+    if size > MAX_PACKET:
         raise ValueError(f"a packet of {size} bytes")
     packet = await connection.read_up_to(size)
     return length + packet if packet and len(packet) == size else b""
@@ -184,7 +184,7 @@ class MilterMessage:
         if self.subject is None and name == b"subject":
             self.subject = value
         elif name == b"message-id":
-            self.message_id = value[:LONGEST_TEXT].strip()
+            self.message_id = value[:MAX_TEXT_LENGTH].strip()
         self._keep(self.head, b"%s:%s\n" % (written, value))
 
     def add_body(self, body: bytes) -> None:
@@ -262,7 +262,7 @@ class Session:
         self.received.forget_message()
 
     def _decision(self) -> list[FilterMessage]:
-        if sum(self.message.forged.values()) > MOST_FORGED:
+        if sum(self.message.forged.values()) > MAX_FORGED:
             return self._unjudged(REFUSED, "too many forged headers: rejected", TOO_MANY_FORGED)
         if self.message.hides_header:
             return self._unjudged(REFUSED, "a forged header hides in another: rejected", HIDDEN_HEADER)
@@ -323,7 +323,7 @@ class Session:
         return [*added, ChangeHeader(1, "Subject", b" " + tag + b" " + subject.lstrip(b" \t"))]
 
     def _encoded(self, answers: list[FilterMessage]) -> bytes:
-        buffer = SimpleBuffer(LARGEST_ANSWER)
+        buffer = SimpleBuffer(MAX_ANSWER)
         for answer in answers:
             self.protocol.write_to(buffer, answer)
         return bytes(buffer[:])

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 Stamp = tuple[tuple[int, int, int] | None, ...]  # inode, time and size of model file and journal
 
-MOST_ENTRY_BYTES = 128 << 20  # the counts of a larger model stay on disk
-MOST_USER_MODEL = 1 << 29  # bytes
-MOST_USER_JOURNAL = 1 << 23  # bytes; from 2 MB on, who learns folds it at once
-MOST_USER_ENTRIES = 1 << 24  # bytes, where the view reads all of them
+MAX_ENTRY_BYTES = 128 << 20  # the counts of a larger model stay on disk
+MAX_USER_MODEL = 1 << 29  # bytes
+MAX_USER_JOURNAL = 1 << 23  # bytes; from 2 MB on, who learns folds it at once
+MAX_USER_ENTRIES = 1 << 24  # bytes, where the view reads all of them
 
 
 class ReloadingModel(ABC):
@@ -120,7 +120,7 @@ class SharedModel(ReloadingModel):
 
     def _read_table(self, stored: StoredModel) -> CountTable | None:
         """Return counts that are in memory, or read them; they stay when only the journal changes."""
-        if stored.generation not in self.tables and stored.columns["entries"].size <= MOST_ENTRY_BYTES:
+        if stored.generation not in self.tables and stored.columns["entries"].size <= MAX_ENTRY_BYTES:
             self.tables[stored.generation] = file_table(stored)
         return self.table_of(stored)
 
@@ -147,7 +147,7 @@ class UserModel(ReloadingModel):
         if stamp[0] is None or stamp[0][0] != stored.file.inode:
             raise InputOutputError(f"{self.path}: changed while it was opened")  # it may be a link by now
         reads_all = view_of(stored).event == "bernoulli"
-        if reads_all and stored.columns["entries"].size > MOST_USER_ENTRIES:
+        if reads_all and stored.columns["entries"].size > MAX_USER_ENTRIES:
             raise ModelError(self.path, "too large for a server by the view that it has")
         beneath = self.opened_on = self._base_for(stored)
         model = Model(stored, base=base_of(stored, beneath.stored) if beneath else None)
@@ -156,9 +156,7 @@ class UserModel(ReloadingModel):
     def check_sizes(self) -> Stamp:
         """Refuse a model that would take others' time and memory, before it is read; return its stamp."""
         stamp = self._stamp()
-        for file, most, name in zip(
-            stamp, (MOST_USER_MODEL, MOST_USER_JOURNAL), ("", ".journal"), strict=True
-        ):
+        for file, most, name in zip(stamp, (MAX_USER_MODEL, MAX_USER_JOURNAL), ("", ".journal"), strict=True):
             if file is not None and file[2] > most:
                 why = f"larger than the {most >> 20} MB that a server takes of a user"
                 raise ModelError(self.path + name, why)

@@ -21,7 +21,7 @@ from spamnb.serve.options import Options
 from spamnb.store.changes import FORGOTTEN, LEARNED, MOVED
 
 SHOWN_TOKENS = 15
-LONGEST_TOKEN = 60  # characters shown
+MAX_TOKEN_LENGTH = 60  # characters shown
 
 Request = TypeVar("Request")
 
@@ -125,4 +125,4 @@ def strongest_evidence(verdict: Verdict, features: FeatureSet) -> list[tuple[flo
     """Strength and text of the tokens that decided most, for people to read."""
     named = [(item.strength, features.text_of(item.feature)) for item in verdict.evidence]
     strongest = sorted(named, key=lambda item: (-item[0], item[1]))[:SHOWN_TOKENS]
-    return [(strength, printable(token[:LONGEST_TOKEN])) for strength, token in strongest]
+    return [(strength, printable(token[:MAX_TOKEN_LENGTH])) for strength, token in strongest]

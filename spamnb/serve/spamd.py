@@ -17,8 +17,8 @@ from spamnb.serve.metrics import FAILED, PROTOCOL, REFUSED, TIMEOUT
 from spamnb.serve.service import Asked, Refusal, Service, strongest_evidence, symbol
 from spamnb.store.changes import FORGOTTEN, LEARNED, MOVED
 
-MOST_HEADERS = 255
-LONGEST_LINE = 8192  # bytes
+MAX_HEADERS = 255
+MAX_LINE_LENGTH = 8192  # bytes
 OK = b"SPAMD/1.1 0 EX_OK\r\n"
 REFUSALS = {
     PROTOCOL: "76 Bad header line: {}",
@@ -180,7 +180,7 @@ class Spamd(Service[Request]):
         return f"SPAMD/1.0 {REFUSALS[refusal.kind].format(refusal)}\r\n".encode("ascii")
 
     async def read(self, connection: Connection, asked: Asked) -> Request:
-        line = await connection.read_line(LONGEST_LINE)
+        line = await connection.read_line(MAX_LINE_LENGTH)
         if line is None:
             raise bad_header("(line too long)" if connection.data else "(closed before headers)")
         request = Request(line)
@@ -196,8 +196,8 @@ class Spamd(Service[Request]):
         return request
 
     async def _read_headers(self, request: Request, connection: Connection) -> None:
-        for _ in range(MOST_HEADERS + 1):
-            line = await connection.read_line(LONGEST_LINE)
+        for _ in range(MAX_HEADERS + 1):
+            line = await connection.read_line(MAX_LINE_LENGTH)
             if line is None:
                 raise bad_header("(EOF during headers)" if connection.ended else "(line too long)")
             if not line:

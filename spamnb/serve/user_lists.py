@@ -11,8 +11,8 @@ from spamnb.senders.lists import SenderLists
 from spamnb.user_models import UserModels
 
 NAMES = ("allow.txt", "block.txt")
-MOST_USERS = 1024  # whose lists are kept
-LARGEST_LIST = 1 << 20  # bytes
+MAX_USERS = 1024  # whose lists are kept
+MAX_LIST = 1 << 20  # bytes
 
 Stamps = list[tuple[int, int, int] | None]
 
@@ -35,7 +35,7 @@ class UserLists:
             with as_owner(self.models.owner(user)):
                 kept = stamps, SenderLists.of(*map(read_list, paths))
         self.by_user[user] = kept
-        if len(self.by_user) > MOST_USERS:
+        if len(self.by_user) > MAX_USERS:
             del self.by_user[next(iter(self.by_user))]
         return kept[1]
 
@@ -46,6 +46,6 @@ def stamp_of(path: str) -> tuple[int, int, int]:
         status = os.lstat(path)
     except OSError as error:
         raise NoInput(f"{path}: {error.strerror}") from error
-    if status.st_size > LARGEST_LIST:
-        raise DataError(f"{path}: larger than the {LARGEST_LIST >> 20} MB that a server takes of a user")
+    if status.st_size > MAX_LIST:
+        raise DataError(f"{path}: larger than the {MAX_LIST >> 20} MB that a server takes of a user")
     return status.st_ino, status.st_mtime_ns, status.st_size

@@ -8,7 +8,7 @@ from stat import S_ISREG
 
 from spamnb.core.native import Damaged, crc32, is_integer, is_number, unpack
 from spamnb.errors import WHAT_TO_DO, InputOutputError, ModelError
-from spamnb.labels import MOST_LABELS, is_label
+from spamnb.labels import MAX_LABELS, is_label
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def _check_head(head: "dict[str, Any]") -> None:
     """
     labels, numbers = head["labels"], head["numbers"]
     fits = (
-        0 < len(labels) <= MOST_LABELS
+        0 < len(labels) <= MAX_LABELS
         and len(set(labels)) == len(labels)
         and all(is_label(label) for label in labels)
     )

@@ -11,7 +11,7 @@ from spamnb.bayes.verdict import HAM_LOSS
 from spamnb.bayes.view import View
 from spamnb.core.native import LearnedMessages
 from spamnb.errors import DataError, NoModel, SpamnbError, UsageError
-from spamnb.labels import LABELS, MOST_LABELS
+from spamnb.labels import LABELS, MAX_LABELS
 from spamnb.model import DEFAULT_VIEW, check_base, settings_of, view_of
 from spamnb.reading.settings import Settings
 from spamnb.store.learned import load_learned
@@ -89,8 +89,8 @@ def plan(
     about_base = None if base == "" else before.base
     if beneath:
         about_base = new_base(path, beneath, labels, before.settings, before.view)
-    if len(labels) > MOST_LABELS:
-        raise UsageError(f"{len(labels)} labels; a model has at most {MOST_LABELS}")
+    if len(labels) > MAX_LABELS:
+        raise UsageError(f"{len(labels)} labels; a model has at most {MAX_LABELS}")
     loss = before.ham_loss if ham_loss is None else ham_loss
     return Plan(replaced, stored, labels, About(before.settings, before.view, loss, about_base))
 

@@ -75,7 +75,6 @@ WITHOUT_EFFECT = {
     "evaluate ham spam --online --top 3": "--top has no effect with --online",
     "evaluate ham spam --tune --report page": "--report has no effect with --tune",
     "inspect --all": "--all has no effect without a message or --sample",
-    "inspect --seed 3": "--seed has no effect without --sample",
     "serve --allow-network": "--allow-network has no effect without --listen or --http",
     "serve --milter --allow-tell": "--allow-tell has no effect with --milter",
 }

@@ -85,24 +85,6 @@ def test_too_little_mail(spamnb, mail, tmp_path):
     spamnb("evaluate", "--label", f"a={mail.ham}", "--label", f"b={mail.ham}").fails(64, mail.ham)
 
 
-def scores(path):
-    head, *lines = path.read_text().splitlines()
-    assert head == "path\tlabel\tscore\tverdict"
-    return [line.split("\t") for line in lines]
-
-
-def test_scores_of_each_message(spamnb, mail, tmp_path):
-    file = tmp_path / "scores.tsv"
-    options = ("--json", "--folds", "2", "--scores")
-    metrics = spamnb("evaluate", *options, file, mail.ham, mail.spam).succeeds().json
-    found = scores(file)
-    assert len(found) == 28
-    assert all(path.startswith(mail.ham if label == "ham" else mail.spam) for path, label, _, _ in found)
-    assert [float(score) for _, _, score, _ in found]
-    right = sum(label == verdict for _, label, _, verdict in found)
-    assert right / 28 == metrics["accuracy"]
-
-
 def test_mistakes_are_shown_with_their_reasons(spamnb, mail, tmp_path):
     """A spam among the ham: the filter is right, and tells."""
     ham = tmp_path / "ham"
@@ -164,38 +146,29 @@ def test_what_cannot_be_read_is_told(spamnb, mail, damaged, way):
     assert b"F1" in done.out
 
 
-OUTPUTS = ("--scores", "--report")
-
-
-@pytest.mark.parametrize("output", OUTPUTS)
-def test_a_file_that_cannot_be_written_is_told_first(spamnb, mail, damaged, tmp_path, output):
+def test_a_file_that_cannot_be_written_is_told_first(spamnb, mail, damaged, tmp_path):
     """Before any mail is read: else what cannot be read of it would be told as well."""
-    words = ("evaluate", "--folds", "2", output, tmp_path / "no/file", damaged, mail.spam)
+    words = ("evaluate", "--folds", "2", "--report", tmp_path / "no/file", damaged, mail.spam)
     spamnb(*words).fails(73, "no/file", "No such file", "another file")
 
 
-@pytest.mark.parametrize("output", OUTPUTS)
-def test_a_file_that_is_there_stays_if_the_work_fails(spamnb, mail, tmp_path, output):
+def test_a_file_that_is_there_stays_if_the_work_fails(spamnb, mail, tmp_path):
     file, new, led = tmp_path / "file", tmp_path / "new", tmp_path / "link"
     file.write_text("before")
     led.symlink_to(tmp_path / "target")
     for path in (file, new, led):
-        spamnb("evaluate", "--folds", "15", output, path, mail.ham, mail.spam).fails(65, "15 folds")
+        spamnb("evaluate", "--folds", "15", "--report", path, mail.ham, mail.spam).fails(65, "15 folds")
     assert file.read_text() == "before"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "link"]
-    spamnb("evaluate", "--folds", "2", output, led, mail.ham, mail.spam).succeeds()
+    spamnb("evaluate", "--folds", "2", "--report", led, mail.ham, mail.spam).succeeds()
     assert "spam" in (tmp_path / "target").read_text()
 
 
-def test_what_fails_to_be_written_in_the_end_costs_nothing_else(spamnb, mail, tmp_path, judged):
-    """The figures come out, and so does the other file."""
-    words = ("evaluate", "--json", "--folds", "2", mail.ham, mail.spam)
-    for output, other in (OUTPUTS, OUTPUTS[::-1]):
-        file = tmp_path / other
-        done = spamnb(*words, output, "/dev/full", other, file)
-        assert (done.code, done.out) == (74, judged.out)
-        assert done.err == b"spamnb: /dev/full: No space left on device\n"
-        assert "spam" in file.read_text()
+def test_what_fails_to_be_written_in_the_end_costs_nothing_else(spamnb, mail, judged):
+    """The figures come out."""
+    done = spamnb("evaluate", "--json", "--folds", "2", mail.ham, mail.spam, "--report", "/dev/full")
+    assert (done.code, done.out) == (74, judged.out)
+    assert done.err == b"spamnb: /dev/full: No space left on device\n"
 
 
 @pytest.mark.parametrize("journal", [False, True])

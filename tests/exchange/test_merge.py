@@ -121,9 +121,8 @@ def test_what_several_learned_counts_for_each_and_is_told(spamnb, tmp_path):
     ]
     assert StoredModel.open(str(out)).messages == [4, 6]
     assert sorted(content(str(out))[-1].values()) == ["ham"] * 3 + ["spam"] * 3
-    answer = spamnb("merge", "--json", tmp_path / "reversed", two, one).succeeds().json
-    assert answer == {"model": str(tmp_path / "reversed"), "messages": 6, "shared": 4}
-    assert sorted(content(answer["model"])[-1].values()) == ["ham"] * 2 + ["spam"] * 4
+    spamnb("merge", tmp_path / "reversed", two, one).succeeds()
+    assert sorted(content(str(tmp_path / "reversed"))[-1].values()) == ["ham"] * 2 + ["spam"] * 4
 
 
 def test_what_is_learned_while_models_are_merged_is_carried_over(tmp_path, monkeypatch):

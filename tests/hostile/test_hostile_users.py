@@ -130,12 +130,12 @@ def test_exports_and_reports_are_private(spamnb, mail, tmp_path):
     lines = [
         '"$0" export > backup',
         '"$0" export > chosen',
-        f'"$0" evaluate --jobs 1 --report report --scores scores {mail.ham} {mail.spam}',
+        f'"$0" evaluate --jobs 1 --report report {mail.ham} {mail.spam}',
         '"$0" inspect --html page mail',
         '"$0" inspect --html - mail > output',
     ]
     begin = f"umask 022; cd {tmp_path}; printf 'Subject: x\\n\\ny\\n' > mail; "
     spamnb.shell(begin + " && ".join(lines)).succeeds()
     modes = {path.name: mode_of(path) for path in tmp_path.iterdir() if path.name != "mail"}
-    private = dict.fromkeys(("backup", "report", "scores", "page", "output"), 0o600)
+    private = dict.fromkeys(("backup", "report", "page", "output"), 0o600)
     assert modes == private | {"chosen": 0o640}

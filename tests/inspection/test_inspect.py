@@ -219,16 +219,14 @@ class TestTokens:
 
 class TestSamples:
     def test_as_json_and_as_text(self, spamnb):
-        """The same seed draws the same; where none is given, it is told."""
         run = ("inspect", "--sample", "ham", "--top", "2", "--json")
         drawn = spamnb(*run).succeeds().json
-        assert drawn == spamnb(*run, "--seed", str(drawn["seed"])).succeeds().json
-        assert drawn != spamnb(*run, "--seed", str(drawn["seed"] + 1)).succeeds().json
+        assert drawn != spamnb(*run).succeeds().json
         assert [one["label"] for one in drawn["messages"]] == ["ham", "ham"]
         for one in drawn["messages"]:
             assert sum(one["tokens"].values()) == one["length"]
-        drawn = spamnb("inspect", "--sample", "spam", "--top", "4", "--seed", "7").succeeds()
-        assert drawn.out.count(b"(--seed 7)") == 4
+        drawn = spamnb("inspect", "--sample", "spam", "--top", "4").succeeds()
+        assert drawn.out.count(b" of 4: ") == 4
 
 
 USAGE = {

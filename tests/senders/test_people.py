@@ -218,7 +218,7 @@ def test_contacts_are_known(known, spamnb, tmp_path):
         os.unlink(one)
         assert verdict(VERIFIED + spam(99)) == "spam"
         put(config, b'known = "nothing"\n')
-        spamnb("config", "--check", env=env).fails(66, "spamnb.toml:1: known: ", "No such file")
+        spamnb("config", env=env).fails(66, "spamnb.toml:1: known: ", "No such file")
     finally:
         os.rename(tmp_path / "away", known.people)
 

@@ -44,7 +44,7 @@ def test_the_same_as_from_disk(spamnb, three, said, monkeypatch):
     assert isinstance(kept.counts, CountTable)
     assert said(kept) == said(kept) == said(Model.open(spamnb.model))
     assert said(SharedModel(three).current()) == said(Model.open(three))
-    monkeypatch.setattr(open_models, "MOST_ENTRY_BYTES", 1000)
+    monkeypatch.setattr(open_models, "MAX_ENTRY_BYTES", 1000)
     large = SharedModel(spamnb.model).current()
     assert isinstance(large.counts, FileCounts)
     assert said(large) == said(kept)

@@ -1,4 +1,4 @@
-"""Print evaluations and comparisons as tables, and write scores as tab-separated lines."""
+"""Print evaluations and comparisons as tables."""
 
 from collections.abc import Sequence
 
@@ -7,12 +7,10 @@ from spamnb.bayes.verdict import score_text
 from spamnb.cli.render.terminal import number, percent, show, table
 from spamnb.evaluation.compare import CHANCE, ComparedCandidate
 from spamnb.evaluation.metrics import LABEL_METRICS, shown_metrics
-from spamnb.evaluation.results import Evaluation, JudgedMessages, Mistake
+from spamnb.evaluation.results import Evaluation, Mistake
 from spamnb.files import counted
 from spamnb.labels import UNSURE
 from spamnb.mailboxes.sources import message_name
-
-ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 
 
 def show_evaluation(evaluation: Evaluation) -> None:
@@ -108,7 +106,7 @@ def show_comparison(compared: Sequence[ComparedCandidate], how: str) -> None:
                 "spam\nmissed %",
                 "unsure\n%",
                 "1 - AUC\n%",
-                "won:tied:lost",
+                "won:tied\n:lost",
                 "verdicts\np",
                 "ranking\np",
             ),
@@ -130,15 +128,3 @@ def comparison_row(result: ComparedCandidate) -> Sequence[str]:
         f"{result.won}:{result.tied}:{result.lost}",
         *("" if p is None else f"{p:.2g}" for p in (result.verdicts_p, result.ranking_p)),
     )
-
-
-def as_tsv(judged: JudgedMessages) -> str:
-    """Write path, label, score and verdict of each message on a line; what would break a line is escaped."""
-    lines = ["path\tlabel\tscore\tverdict"]
-    for (path, index), truth, score, verdict in zip(
-        judged.names, judged.truth.tolist(), judged.score.tolist(), judged.verdict.tolist(), strict=True
-    ):
-        escaped = message_name(path, index).translate(ESCAPES)
-        label = "unsure" if verdict < 0 else judged.labels[verdict]
-        lines.append(f"{escaped}\t{judged.labels[truth]}\t{score!r}\t{label}")
-    return "\n".join(lines) + "\n"

@@ -29,10 +29,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.text import Text
 
-    from spamnb.cli.render.grid import Grid
-
-MOST_TEXT = 3000  # characters of a message that are shown
-MOST_LINES = 24
+MAX_TEXT = 3000  # characters of a message that are shown
+MAX_LINES = 24
 FAINTEST = 0.15  # share of the strongest weight: weaker words are not marked
 STRENGTHS = ((0.75, "bold reverse "), (0.4, "bold "), (0.0, ""))  # share of the strongest weight, style
 SPAM_COLOUR, OTHER_COLOUR, AGAINST_COLOUR = "red", "magenta", "cyan"
@@ -50,7 +48,7 @@ def message_text(why: Explanation, everything: bool) -> Iterator[Text]:
 
     screen = console()
     marker = WordMarker(why, screen.color_system is not None and not screen.no_color)
-    most = len(why.message.data) if everything else MOST_TEXT
+    most = len(why.message.data) if everything else MAX_TEXT
     blocks = [
         block
         for block in marked_sections(why.message, why.model.tokenizer, marker.reasons, most)
@@ -60,8 +58,8 @@ def message_text(why: Explanation, everything: bool) -> Iterator[Text]:
     lines = [line for block in blocks for line in marker.lines(block, several or not block.pieces)]
     size = sum(len(piece.text) for block in blocks if not block.is_header for piece in block.pieces)
     yield Text()
-    yield from lines if everything else lines[:MOST_LINES]
-    if not everything and (size >= MOST_TEXT or len(lines) > MOST_LINES):
+    yield from lines if everything else lines[:MAX_LINES]
+    if not everything and (size >= MAX_TEXT or len(lines) > MAX_LINES):
         yield Text("… and more: --all", "dim")
     yield Text()
 
@@ -128,7 +126,7 @@ def headline(why: Explanation) -> str:
     return f"{verdict.label}: score {score}, probability of {why.ranked_label} {probability}"
 
 
-def evidence_table(why: Explanation, top: int, everything: bool) -> Grid:
+def evidence_table(why: Explanation, top: int, everything: bool) -> RenderableType:
     """Make the table of the strongest evidence, by where it stands, and how much more there is."""
     places = why.by_place()
     shown_anyway = [reason for reasons in places.values() for reason in reasons[: min(AT_LEAST, top)]]
@@ -153,7 +151,7 @@ def evidence_table(why: Explanation, top: int, everything: bool) -> Grid:
     base = " + base" if why.model.base else ""
     counts = [f"in {label}{base}" for label in why.column_labels]
     columns: list[str | Text] = ["token", *counts, "weight", "adds", bar_heading(*why.sides, width)]
-    return table(f"evidence ({len(strongest):,} of {len(why.reasons):,})", columns, rows, picture=True)
+    return table(f"evidence ({len(strongest):,} of {len(why.reasons):,})", columns, rows, has_picture=True)
 
 
 def total_row(why: Explanation, name: str, reasons: Sequence[Reason], style: str) -> list[Any]:

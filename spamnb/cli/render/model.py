@@ -19,7 +19,7 @@ from spamnb.inspection.samples import SyntheticMessage
 from spamnb.labels import SPAM
 
 if TYPE_CHECKING:
-    from spamnb.cli.render.grid import Grid
+    from rich.console import RenderableType
 
 WIDEST = 4  # labels up to which each has a column
 BAR_WIDTH = 10  # characters
@@ -34,7 +34,7 @@ def show_model(known: ModelSummary) -> None:
     )
 
 
-def labels_table(known: ModelSummary) -> Grid:
+def labels_table(known: ModelSummary) -> RenderableType:
     columns = ("label", "messages", "prior", "tokens", "occurrences", "a message")
     rows = zip(known.labels, known.messages, known.priors, known.tokens, known.occurrences, strict=True)
     return table(
@@ -138,7 +138,7 @@ def journal(known: ModelSummary) -> str:
     return f"{messages} since the model file was written; {share:.0f} % full, then folded in"
 
 
-def telling_table(known: ModelSummary, label: str, tokens: list[TellingToken]) -> Grid:
+def telling_table(known: ModelSummary, label: str, tokens: list[TellingToken]) -> RenderableType:
     """Show a label's most telling tokens, counted in each label, or of many labels in this one."""
     has_room = len(known.labels) <= WIDEST
     label_indexes = range(len(known.labels)) if has_room else [known.labels.index(label)]
@@ -155,7 +155,7 @@ def telling_table(known: ModelSummary, label: str, tokens: list[TellingToken]) -
             )
             for token in tokens
         ],
-        picture=True,
+        has_picture=True,
     )
 
 
@@ -187,20 +187,18 @@ def check_facts(found: CheckReport) -> Iterator[tuple[str, str]]:
 LISTED = 25  # tokens of each place
 
 
-def show_samples(
-    samples: Iterable[SyntheticMessage], count: int, seed: int, everything: bool, as_json: bool
-) -> None:
+def show_samples(samples: Iterable[SyntheticMessage], count: int, everything: bool, as_json: bool) -> None:
     if as_json:
-        print_json({"seed": seed, "messages": [*map(asdict, samples)]})
+        print_json({"messages": [*map(asdict, samples)]})
         return
     for serial, sample in enumerate(samples, 1):
-        show(*lines(sample, serial, count, seed, everything))
+        show(*lines(sample, serial, count, everything))
 
 
-def lines(sample: SyntheticMessage, serial: int, count: int, seed: int, everything: bool) -> Iterator[str]:
+def lines(sample: SyntheticMessage, serial: int, count: int, everything: bool) -> Iterator[str]:
     """Describe a drawn message: its tokens by where they would stand, the most frequent first."""
     size = f"{sample.length:,} tokens, {len(sample.tokens):,} different"
-    yield f"{sample.label} {serial} of {count}: {size} (--seed {seed})"
+    yield f"{sample.label} {serial} of {count}: {size}"
     by_place: dict[str, list[str]] = {name: [] for name in PLACES}
     for token, times in sorted(sample.tokens.items(), key=lambda item: -item[1]):
         by_place[place_of(token)].append(token if times == 1 else f"{token} ×{times}")

@@ -7,7 +7,7 @@ from spamnb.files import complain, counted, printable
 from spamnb.mailboxes.not_mail import ARCHIVE
 from spamnb.mailboxes.skipped import Deleted, LeftOutFolder, Unreadable, failures, passed_over
 
-MOST_NAMED = 10  # paths named in a line
+MAX_NAMED = 10  # paths named in a line
 
 
 def print_unreadable(found: Iterable[Unreadable], say: Callable[[str], object] = complain) -> int:
@@ -26,12 +26,12 @@ def print_unreadable(found: Iterable[Unreadable], say: Callable[[str], object] =
     files = [item for item in skipped if not isinstance(item, LeftOutFolder | Deleted)]
     if files:
         advice = "; to read archives, unpack them" if any(ARCHIVE in file.why for file in files) else ""
-        names = listed([file.path for file in files], MOST_NAMED)
+        names = listed([file.path for file in files], MAX_NAMED)
         say(f"passed over {counted(len(files), 'file')} without mail: {names}{advice}")
     if deleted:
         say(f"{counted(deleted, 'deleted message')} skipped (deleted or moved, but still in the mailbox)")
     if folders:
-        names = listed(folders, MOST_NAMED)
+        names = listed(folders, MAX_NAMED)
         say(f"left out because of their names: {names}; to read one of them, name it")
     return min((failure.error.exit_code for failure in failed), default=0)
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.text import Text
 
-    from spamnb.cli.render.grid import Grid
-
 
 def fact_lines(facts: Iterable[tuple[str, str]]) -> Iterator[RenderableType]:
     """Lay facts out in two columns."""
@@ -91,22 +89,27 @@ def table(
     columns: Sequence[str | Text],
     rows: Iterable[Sequence[Any]],
     texts: Sequence[str] = (),
-    picture: bool = False,
-) -> Grid:
+    has_picture: bool = False,
+) -> RenderableType:
     """Make a table of a name, figures, columns of text named in `texts`, and perhaps a picture in the last.
 
-    A Text is shown as it is.
+    Where a row is too long, names and texts are folded; figures are not. A Text is shown as it is.
     """
-    from spamnb.cli.render.grid import Grid
+    from rich import box
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
 
-    text_columns = [index for index, name in enumerate(columns) if not index or str(name) in texts]
-    return Grid(
-        title,
-        [as_cell(name) for name in columns],
-        [[as_cell(cell) for cell in row] for row in rows],
-        frozenset(text_columns),
-        picture,
-    )
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for index, name in enumerate(columns):
+        if not index or str(name) in texts:
+            made.add_column(as_cell(name), overflow="fold", min_width=8)
+        else:
+            is_picture = has_picture and index == len(columns) - 1
+            made.add_column(as_cell(name), justify="left" if is_picture else "right", no_wrap=True)
+    for row in rows:
+        made.add_row(*map(as_cell, row))
+    return Group(Text(title, "bold"), made) if title else made
 
 
 def as_cell(content: Any) -> Text:

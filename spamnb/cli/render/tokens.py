@@ -13,7 +13,7 @@ from spamnb.inspection.token_lookup import OtherToken, TokenFacts
 from spamnb.model import Model
 
 if TYPE_CHECKING:
-    from spamnb.cli.render.grid import Grid
+    from rich.console import RenderableType
 
 
 def show_tokens(model: Model, found: Sequence[TokenFacts], as_json: bool) -> int:
@@ -29,7 +29,7 @@ def show_tokens(model: Model, found: Sequence[TokenFacts], as_json: bool) -> int
     return DataError.exit_code if unknown else 0
 
 
-def counts_table(model: Model, token: TokenFacts) -> Grid:
+def counts_table(model: Model, token: TokenFacts) -> RenderableType:
     return table(
         None,
         ("label", "messages", "of", "share", "occurrences", "P(token | label)", "weight"),

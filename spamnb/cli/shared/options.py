@@ -33,11 +33,11 @@ def check_prior(view: View | None, labels: Iterable[str]) -> None:
             raise UsageError(f"prior: unknown label {name!r}; the labels are: {', '.join(labels)}")
 
 
-def open_model(path: str, view: View | None, cutoff: str | None = None, layered: bool = True) -> Model:
-    """Open a model, to be read through a view; with its base, if it has one and is to be `layered`."""
+def open_model(path: str, view: View | None, cutoff: str | None = None) -> Model:
+    """Open a model, to be read through a view."""
     from spamnb.model import Model
 
-    model = Model.open(path, view, parse_cutoffs(cutoff), layered)
+    model = Model.open(path, view, parse_cutoffs(cutoff))
     check_prior(view, model.labels)
     return model
 

@@ -3,7 +3,6 @@
 import os
 import stat
 import sys
-from collections.abc import Mapping
 from contextlib import suppress
 
 from spamnb.errors import CannotCreate, InputOutputError
@@ -50,20 +49,18 @@ def check_replaceable(path: str) -> None:
         raise CannotCreate(f"{path}: is not a model; remove it first, or name another file with --model")
 
 
-def write_files(contents: Mapping[str, str | bytes]) -> int:
-    """Write each file, whatever becomes of the others; returns the exit code, and says why one failed."""
-    code = 0
-    for path, content in contents.items():
-        try:
-            write_file(path, content)
-        except (CannotCreate, InputOutputError) as error:
-            complain(str(error))
-            code = error.exit_code
-    return code
+def write_reported(path: str, content: str) -> int:
+    """Write a file; if that fails, say why. Returns the exit code."""
+    try:
+        write_file(path, content)
+    except (CannotCreate, InputOutputError) as error:
+        complain(str(error))
+        return error.exit_code
+    return 0
 
 
-def write_file(path: str, content: str | bytes) -> None:
-    data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
+def write_file(path: str, content: str) -> None:
+    data = content.encode("utf-8", "surrogateescape")
     if path == OUTPUT:
         keep_output_private()
         sys.stdout.buffer.write(data)
