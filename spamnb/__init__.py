@@ -10,25 +10,25 @@ spamnb.learn("model.msgpack", raw_message, "spam")
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from spamnb.bayes.classifier import Classifier as Classifier
     from spamnb.bayes.verdict import Verdict as Verdict
     from spamnb.bayes.view import View as View
-    from spamnb.core.native import CountTable as CountTable
     from spamnb.errors import SpamnbError as SpamnbError
+    from spamnb.library import Model as Model
+    from spamnb.library import evaluate as evaluate
+    from spamnb.library import forget as forget
     from spamnb.library import learn as learn
     from spamnb.library import train as train
-    from spamnb.model import Model as Model
     from spamnb.reading.settings import Settings as Settings
 
 __version__ = "0.1.0"
 _HOMES = {
-    "Classifier": "spamnb.bayes.classifier",
-    "CountTable": "spamnb.core.native",
-    "Model": "spamnb.model",
+    "Model": "spamnb.library",
     "Settings": "spamnb.reading.settings",
     "SpamnbError": "spamnb.errors",
     "Verdict": "spamnb.bayes.verdict",
     "View": "spamnb.bayes.view",
+    "evaluate": "spamnb.library",
+    "forget": "spamnb.library",
     "learn": "spamnb.library",
     "train": "spamnb.library",
 }
@@ -36,12 +36,12 @@ __all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> object:
-    """Each name is loaded when first used: a delivery pays for none it does not need."""
+    """Load a name when it is first used, so that a delivery loads only what it needs."""
     if name not in _HOMES:
         raise AttributeError(f"module 'spamnb' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(_HOMES[name]), name)  # by its name: `_HOMES` is the list
+    return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:

@@ -1,71 +1,142 @@
-"""Training and learning for `import spamnb`; all else that it offers has its home elsewhere."""
+"""The Python API: what `import spamnb` offers for training, judging and evaluating (docs/python.md)."""
 
 from __future__ import annotations
 
 import os
 
+from spamnb.model import Model as BaseModel
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
+    from spamnb.bayes.verdict import Verdict
     from spamnb.bayes.view import View
+    from spamnb.evaluation.results import Evaluation
+    from spamnb.inspection.explanation import Explanation
     from spamnb.training.known_messages import Summary
 
     Path = str | os.PathLike[str]
+    Sources = Mapping[str, Path | Iterable[Path]]
+
+MAX_HAM_LOSS = 0.5
+
+
+class Model(BaseModel):
+    """A trained model, opened by `Model.open(path)`: it classifies messages and explains its verdicts."""
+
+    def classify(self, raw: bytes) -> Verdict:
+        """Judge a message, given as the bytes of the mail, and return a verdict."""
+        return super().classify(checked_message(raw))
+
+    def explain(self, raw: bytes) -> Explanation:
+        """Judge a message, and return the verdict with the evidence for it and the reasons in plain words."""
+        from spamnb.inspection.explanation import explain
+
+        return explain(self, checked_message(raw))
+
+    def __repr__(self) -> str:
+        counts = zip(self.labels, self.stored.messages, strict=True)
+        return f"<Model {self.stored.path!r}: {', '.join(f'{count:,} {label}' for label, count in counts)}>"
 
 
 def train(
     path: Path,
-    sources: Mapping[str, Path | Sequence[Path]],
+    sources: Sources,
     settings: Mapping[str, Any] | None = None,
     *,
     view: View | None = None,
     ham_loss: float | None = None,
     fresh: bool = False,
-    forget: bool = False,
     jobs: int | None = None,
-    memory: int | None = None,
 ) -> Summary:
-    """Learn (or forget) the mail below the path, or paths, of each label, wholly or not at all.
+    """Learn the mail below the paths of each label, completely or not at all. Adds to an existing model.
 
-    Settings (the tokenizer's) and view are for a new model. ham_loss is the share of ham that may be lost,
-    from 0 to 0.5; memory about how many bytes training may take. Folders below a path whose names speak
-    against its label (Trash, Drafts …) are left out. A run is refused that would move nearly all of a label
-    to another one: folders may have been swapped.
+    `sources` maps each label to one or several paths: mailboxes, Maildirs, folders of messages. `settings`
+    (of the tokenizer) and `view` are for a new model, or a `fresh` one in place of the old. `ham_loss` is the
+    share of ham that may be lost, from 0 to 0.5. `jobs` is the number of threads, by default one per core.
+
+    Folders below a path whose names contradict its label (Trash, Drafts …) are left out. Raises UsageError if
+    nearly all mail of a label would move to another label: folders may have been swapped.
     """
     from spamnb.files import model_file
-    from spamnb.labels import is_label
-    from spamnb.mailboxes.sources import check
-    from spamnb.training import train as training
+    from spamnb.training.train import train as run
     from spamnb.workers.local import LocalPool
 
-    if ham_loss is not None and not 0 <= ham_loss <= 0.5:
-        raise ValueError(f"ham_loss is a share from 0 to 0.5, as 0.001 for 0.1 %, not {ham_loss!r}")
+    if ham_loss is not None and not 0 <= ham_loss <= MAX_HAM_LOSS:
+        raise ValueError(f"ham_loss is a share from 0 to 0.5, such as 0.001 for 0.1 %, not {ham_loss!r}")
+    file, mail = model_file(os.fspath(path)), checked_sources(sources)
+    return run(file, mail, settings, view=view, ham_loss=ham_loss, fresh=fresh, pool=LocalPool(jobs))
+
+
+def learn(path: Path, raw: bytes, label: str) -> str:
+    """Learn a message under a label. When this returns, the change is on disk.
+
+    Returns "learned", "moved" (it was under another label) or "known" (nothing changed).
+    """
+    from spamnb.files import model_file
+    from spamnb.training.learn import learn as run
+
+    return run(model_file(os.fspath(path)), checked_message(raw), label)
+
+
+def forget(path: Path, raw: bytes) -> str:
+    """Take a message out of the model again, whatever its label. When this returns, the change is on disk.
+
+    Returns "forgotten", or "unknown" (it was never learned, and nothing changed).
+    """
+    from spamnb.files import model_file
+    from spamnb.training.learn import learn as run
+
+    return run(model_file(os.fspath(path)), checked_message(raw), None)
+
+
+def evaluate(
+    sources: Sources,
+    settings: Mapping[str, Any] | None = None,
+    *,
+    view: View | None = None,
+    folds: int = 10,
+    jobs: int | None = None,
+) -> Evaluation:
+    """Cross-validate on labelled mail: judge each fold of the mail by what the other folds teach.
+
+    `metrics` of the result has the figures that `spamnb evaluate --json` prints.
+    """
+    from spamnb.evaluation.corpus import Corpus
+    from spamnb.evaluation.evaluate import evaluate_by_folds
+    from spamnb.evaluation.folds import Folds
+    from spamnb.reading.settings import Settings
+    from spamnb.threads import all_cores
+    from spamnb.training.batches import MailToRead
+    from spamnb.workers.local import LocalPool
+
+    mail, chosen, threads = checked_sources(sources), Settings(**(settings or {})), jobs or all_cores()
+    corpus = Corpus.of(list(mail), LocalPool(threads).batches(MailToRead(mail, chosen)))
+    return evaluate_by_folds(corpus, chosen, view, Folds(folds), MAX_MISTAKES, threads)
+
+
+MAX_MISTAKES = 10  # that an evaluation names
+
+
+def checked_sources(sources: Sources) -> dict[str, list[str]]:
+    """Return the paths of each label as a list; raise an error for a wrong label or a missing path."""
+    from spamnb.labels import is_label
+    from spamnb.mailboxes.sources import check
+
     if wrong := [label for label in sources if not is_label(label)]:
         raise ValueError(f"{wrong[0]!r} cannot be a label")
     lists = {label: [of] if isinstance(of, str | os.PathLike) else of for label, of in sources.items()}
-    named = {label: [os.fspath(one) for one in paths] for label, paths in lists.items()}
-    check([one for paths in named.values() for one in paths])
-    return training.train(
-        model_file(os.fspath(path)),
-        named,
-        settings,
-        view=view,
-        ham_loss=ham_loss,
-        fresh=fresh,
-        forget=forget,
-        memory=memory or training.MEMORY,
-        pool=LocalPool(jobs),
-    )
+    found = {label: [os.fspath(path) for path in paths] for label, paths in lists.items()}
+    check([path for paths in found.values() for path in paths])
+    return found
 
 
-def learn(path: Path, raw: bytes, label: str | None, is_correction: bool = False) -> str:
-    """Learn a message under a label, or forget it (None). When this returns, the change is on disk.
-
-    A correction was chosen for being hard to judge: cutoffs are not set by its score, if there are others.
-    """
-    from spamnb.files import model_file
-    from spamnb.training import learn as learning
-
-    return learning.learn(model_file(os.fspath(path)), raw, label, is_correction)
+def checked_message(raw: bytes) -> bytes:
+    """Raise TypeError unless a message is given as bytes."""
+    if not isinstance(raw, bytes):
+        raise TypeError(
+            f"a message must be bytes, as a file's read_bytes() gives them, not {type(raw).__name__}"
+        )
+    return raw

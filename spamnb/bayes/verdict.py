@@ -185,6 +185,9 @@ class Verdict:
         self.why: list[str] = []  # reasons in plain words, if they were asked for
         self.cutoffs = cutoffs  # the cutoffs that decided; None where the likeliest label won
 
+    def __repr__(self) -> str:
+        return f"<Verdict {self.label}: score {self.score:.4f}, probability {self.probability:.4f}>"
+
     def decide_nothing(self) -> None:
         """Make the verdict unsure, with no label likelier than another."""
         self.label, self.is_spam, self.score, self.probability = UNSURE, None, 0.0, 0.5

@@ -84,6 +84,9 @@ class View:
     def as_map(self) -> "dict[str, Any]":
         return {name: getattr(self, name) for name in self.__slots__}
 
+    def __repr__(self) -> str:
+        return f"View({', '.join(f'{name}={value!r}' for name, value in self.as_map().items())})"
+
     def of_grams(self) -> "View":
         """Return the view by which grams are weighed."""
         return View(

@@ -94,6 +94,10 @@ class Evaluation:
     curve: list[CurvePoint]
     learned: int | None = None  # messages left out because the model has learned them; None without a model
 
+    def __repr__(self) -> str:
+        of_all, f1 = counted(self.metrics["messages"], "message"), self.metrics["macro"]["f1"]
+        return f"<Evaluation of {of_all} {self.how}: F1 {'unknown' if f1 is None else f'{f1:.4f}'}>"
+
     @property
     def learned_note(self) -> str | None:
         """Say how many messages were left out because the model has learned them."""

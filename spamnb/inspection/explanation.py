@@ -79,6 +79,9 @@ class Explanation(NamedTuple):
     sentence: str  # why, in plain words
     in_words: list[ReasonInWords]  # the strongest reasons, in plain words
 
+    def __repr__(self) -> str:
+        return f"<Explanation: {self.sentence}>"
+
     @property
     def sides(self) -> tuple[str, str]:
         """Names for the meaning of a negative and of a positive sum: two labels, or "not spam" and spam."""

@@ -63,6 +63,9 @@ class Settings:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __repr__(self) -> str:
+        return f"Settings({', '.join(f'{name}={value!r}' for name, value in self.as_map().items())})"
+
     def words(self) -> "Words":
         """Return the object that cuts texts by these settings."""
         stem = None

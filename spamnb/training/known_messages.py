@@ -66,7 +66,7 @@ class Summary:
     new_labels: list[str] = field(default_factory=list)  # which a model with mail did not have before
     conflicts: list[str] = field(default_factory=list)  # names of some messages left out as "conflicting"
     # Label before and now, None for none, and the digests of messages, each of 8 bytes.
-    lessons: list[tuple[str | None, str | None, bytes]] = field(default_factory=list)
+    lessons: list[tuple[str | None, str | None, bytes]] = field(default_factory=list, repr=False)
 
     def count(self, label: str, what: str, number: int = 1) -> None:
         if number:
