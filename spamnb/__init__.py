@@ -41,7 +41,7 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'spamnb' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(_HOMES[name]), name)  # by its name: `_HOMES` is the list
 
 
 def __dir__() -> list[str]:

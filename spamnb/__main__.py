@@ -1,10 +1,10 @@
-"""The start of the program: a delivery is run at once, any other call goes to the command line."""
+"""The start of the program: a delivery runs directly, any other call goes to the command line."""
 
 import gc
 import os
 import sys
 
-gc.disable()  # it would take 2 ms of a delivery, which makes little garbage
+gc.disable()  # collecting takes 2 ms of a delivery, which makes little garbage
 try:
     from spamnb.delivery.commands import parse
     from spamnb.errors import InputOutputError, ReaderGone, SpamnbError
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 TRY_AGAIN = SpamnbError.exit_code
-GARBAGE = 20_000  # new objects that garbage is looked for after: after 700, it takes 15 ms to load numpy
+GC_THRESHOLD = 20_000  # new objects between two collections; with 700, loading numpy takes 15 ms longer
 
 
 def main() -> int:
-    """Run a command, and return an exit code that tells what happened, whatever it was."""
+    """Run a command and return its exit code, whatever happens."""
     code = exit_code_of(run_delivery)
     if code is None:
-        gc.set_threshold(GARBAGE)
+        gc.set_threshold(GC_THRESHOLD)
         gc.enable()
         code = exit_code_of(run_command_line)
-        gc.freeze()  # the interpreter's end would take 30 ms to look through all that numpy and click made
+        gc.freeze()  # else the interpreter's shutdown takes 30 ms to search the objects of numpy and click
     return TRY_AGAIN if code is None else code
 
 
 def run_delivery() -> int | None:
     """Run a delivery and end the process; return None if the arguments ask for anything else.
 
-    All output is written by then: an orderly end of the interpreter would take 4 ms.
+    The process ends without the interpreter's shutdown, which takes 4 ms: all output is written by then.
     """
     reserve_standard_handles()
     run = parse(sys.argv[1:])
@@ -47,7 +47,7 @@ def run_delivery() -> int | None:
 
 def run_command_line() -> int:
     ignore_second_interrupt()
-    # Of its threads, one for each core, numpy needs none: to start two takes 20 ms.
+    # numpy starts a thread per core, which takes 20 ms and is not needed here.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from spamnb import cli
 
@@ -55,7 +55,7 @@ def run_command_line() -> int:
 
 
 def exit_code_of(run: "Callable[[], int | None]") -> int | None:
-    """Call a function; an error it raises becomes a line on standard error and an exit code, or a signal."""
+    """Call a function; turn an error into a line on standard error and an exit code, or into a signal."""
     try:
         return run()
     except ReaderGone:
@@ -78,7 +78,7 @@ def exit_code_of(run: "Callable[[], int | None]") -> int | None:
     except Exception as error:
         complain(f"unexpected {type(error).__name__}: {error}")
         return TRY_AGAIN
-    end_by_signal(signal)  # only here: the exception is gone, and the frames it held have tidied up
+    end_by_signal(signal)  # only now: the exception is gone, and the frames it held have cleaned up
     return TRY_AGAIN
 
 
@@ -93,8 +93,8 @@ def end_by_signal(name: str) -> None:
 
 
 def ignore_second_interrupt() -> None:
-    """Let the first Ctrl-C stop the program and no later one disturb its end; keep ignoring it if it was."""
-    import signal  # imports enum, for which a delivery has no use
+    """Let the first Ctrl-C stop the program and ignore later ones; if it was ignored before, it stays so."""
+    import signal  # it imports enum, which a delivery does without
 
     def stop(*_: object) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)

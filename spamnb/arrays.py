@@ -1,4 +1,4 @@
-"""The type of arrays of numpy, which evaluation, inspection and pages use."""
+"""The type of numpy arrays."""
 
 from __future__ import annotations
 

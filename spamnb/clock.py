@@ -1,4 +1,4 @@
-"""The current day, as models store it."""
+"""The current day, as stored in models."""
 
 import os
 import time
@@ -7,9 +7,9 @@ DAY = 86400  # seconds
 
 
 def today() -> int:
-    """Days since 1970, in UTC.
+    """Return the days since 1970, in UTC.
 
-    $SOURCE_DATE_EPOCH is the time if it is set, for files that must be the same whenever they are made.
+    If $SOURCE_DATE_EPOCH is set, it is the time, so that files can be reproduced exactly.
     """
     fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
     return (int(fixed) if fixed.isdecimal() else int(time.time())) // DAY

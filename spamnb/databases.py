@@ -1,7 +1,7 @@
-"""SQLite databases that many processes use at once. One that is damaged is set aside, and begun again.
+"""SQLite databases that several processes use at once. A damaged one is renamed, and a new one is made.
 
-Only SQLite may open their files: closing a descriptor of a file drops all locks that the process has on it
-(POSIX), so another process would write at the same time, and the database would be damaged.
+Only SQLite may open their files: a process that closes a file loses all its locks on that file (POSIX), so
+another process could write at the same time and damage the database.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ DAMAGED = ".damaged"  # what is added to the path of a database that was set asi
 
 
 class Database(sqlite3.Connection):
-    """An open database. It holds a shared lock, so that nobody renames its files meanwhile.
+    """An open database. It holds a shared lock, so that no process renames its files meanwhile.
 
-    SQLite removes its log by name when it closes a database: that could be the log of a new one.
+    SQLite removes its log by name when it closes a database: after a renaming, that could be another's log.
     """
 
     path = ""
@@ -40,12 +40,12 @@ class Database(sqlite3.Connection):
             self.handle = -1
 
     def failure(self, error: sqlite3.Error) -> InputOutputError:
-        """Say what failed; what is damaged is set aside."""
+        """Return an error that says what failed; a damaged database is set aside."""
         kind = SetAside if self.set_aside(error) else InputOutputError
         return kind(f"{self.path}: {error}")
 
     def set_aside(self, error: sqlite3.Error) -> bool:
-        """Close the database and rename its files, if the error says that it is damaged; tell whether."""
+        """Close the database and rename its files if the error says that it is damaged; return True if so."""
         if getattr(error, "sqlite_errorcode", 0) & 0xFF not in DAMAGE or not self.inode:
             return False
         super().close()
@@ -59,9 +59,11 @@ class Database(sqlite3.Connection):
                 for suffix in DATABASE_SUFFIXES:
                     with suppress(FileNotFoundError):
                         os.rename(self.path + suffix, self.path + DAMAGED + suffix)
-                complain(f"{self.path}: damaged ({error}); set aside as {self.path}{DAMAGED}, begun again")
+                complain(
+                    f"{self.path}: damaged ({error}); set aside as {self.path}{DAMAGED}, a new one was made"
+                )
         except FileNotFoundError:
-            pass  # another process has done it, and not yet begun again
+            pass  # another process has done it, and has not made a new one yet
         except OSError:
             return False
         finally:
@@ -70,9 +72,9 @@ class Database(sqlite3.Connection):
 
 
 def open_database(path: str, prepare: Callable[[Database], object], attempts: int = 2) -> Database:
-    """Open a database, which is made if there is none; a damaged one is set aside.
+    """Open a database, or make it; a damaged one is set aside first.
 
-    `prepare` makes the tables that are missing. A database that belongs to a stranger is an OSError.
+    `prepare` makes missing tables. Raises OSError if the database belongs to another user.
     """
     make_folder(os.path.dirname(path))
     with ExitStack() as closing:
@@ -125,7 +127,7 @@ def try_lock(handle: int) -> bool:
 
 @contextmanager
 def transaction(database: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-    """Make all changes at once, or none of them."""
+    """Make all changes, or none of them."""
     database.execute("BEGIN IMMEDIATE")
     try:
         yield database

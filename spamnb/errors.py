@@ -2,34 +2,36 @@
 
 SpamnbError            75  anything unexpected: try again
 ├── UsageError         64  the command line makes no sense
-├── DataError          65  input is there but wrong
-│   └── ModelError     65  the model file is damaged, foreign or of a newer version
+├── DataError          65  the input is wrong
+│   └── ModelError     65  the model file is damaged, or of another program or version
 ├── NoInput            66  a path is missing or cannot be read
 ├── CannotCreate       73  the model cannot be written
 ├── InputOutputError   74  reading or writing failed half-way
-│   ├── ReaderGone         nobody reads the output any more: the program ends as if by SIGPIPE
-│   └── SetAside           a database was damaged, and begun again: what was asked for can be tried again
+│   ├── ReaderGone         the reader of the output has closed it: the program ends as if by SIGPIPE
+│   └── SetAside           a damaged database was replaced by a new one: the caller can try again
 ├── NoModel            75  nothing has been trained yet
 └── Locked             75  another process holds the model
 """
 
-WHAT_TO_DO = "restore it from a backup, or train anew with --fresh"  # about a damaged model
+WHAT_TO_DO = "restore it from a backup, or train again with --fresh"  # about a damaged model
 EMPTY_INPUT = "-: standard input is empty"
 
 
 def command_to_run(*words: str) -> str:
-    """Give a command line that a user can paste into a shell."""
+    """Return a command line that a user can paste into a shell."""
     return " ".join(["spamnb", *map(quoted, words)])
 
 
 def quoted(word: str) -> str:
-    """Quote a word for a shell, if need be. shlex would load `re`, which a delivery does without."""
+    """Quote a word for a shell if necessary, as shlex does, which would load `re` (9 ms)."""
     if word and all(char.isascii() and (char.isalnum() or char in "@%+=:,./-_") for char in word):
         return word
     return "'" + word.replace("'", "'\"'\"'") + "'"
 
 
 class SpamnbError(Exception):
+    """The base of all errors of spamnb. Its text says in one line what is wrong and what to do."""
+
     exit_code = 75
 
 

@@ -1,4 +1,4 @@
-"""Reading and writing whole files and standard streams, and where the default model lies."""
+"""Read and write whole files and standard streams; paths of the default model and of state."""
 
 import os
 import stat
@@ -9,27 +9,27 @@ from spamnb.errors import NoInput, NoModel
 STDIN, STDOUT, STDERR = 0, 1, 2
 DATABASE_SUFFIXES = ("-journal", "-wal", "-shm", "")  # of all files of an SQLite database
 CREATING = allocate_lock()
-EPERM = 1  # on every system: a delivery does without `errno`, which has 130 others
+EPERM = 1  # on every system; importing `errno` would cost a delivery time
 
 
 def reserve_standard_handles() -> None:
-    """Open /dev/null for each closed standard stream: else the next file opened would take its number.
+    """Open /dev/null for each closed standard stream, else the next file opened would get its number.
 
-    An answer would then go into a model, or an error message into a mail. The modes are such that to read
-    from a closed standard input, or to write to a closed standard output, remains an error.
+    An answer would then be written into a model, or an error message into a mail. Because of the modes,
+    reading a closed standard input or writing a closed standard output remains an error.
     """
     for handle, mode in ((STDIN, os.O_WRONLY), (STDOUT, os.O_RDONLY), (STDERR, os.O_WRONLY)):
         try:
             os.fstat(handle)
         except OSError:
-            os.open(os.devnull, mode)  # takes the lowest number that is free
+            os.open(os.devnull, mode)  # gets the lowest free number
 
 
-JOINERS = "\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"  # without them Persian and joined emoji fall apart
+JOINERS = "\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"  # Persian and joined emoji need them
 
 
 def printable(text: str) -> str:
-    """Replace characters that a terminal would obey or not show, in text from mail or a file name."""
+    """Replace characters of mail or of a file name that a terminal would interpret or not show."""
     if text.isprintable():
         return text
     return "".join(
@@ -38,7 +38,7 @@ def printable(text: str) -> str:
 
 
 def counted(number: int, thing: str) -> str:
-    """Write how many there are of a thing, as `1 message` or `2 messages`."""
+    """Write a number with its noun, such as `1 message` or `2 messages`."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
@@ -48,7 +48,7 @@ def complain(why: str) -> None:
 
 
 def write_stderr(text: str) -> None:
-    """Write a text that may be lost: where standard error cannot be written, that is no error."""
+    """Write a text to standard error; if that is impossible, the text is lost without an error."""
     try:  # noqa: SIM105 (contextlib costs a delivery 3 ms)
         write_all(STDERR, text.encode())
     except OSError:
@@ -62,7 +62,7 @@ def write_all(handle: int, data: bytes) -> None:
 
 
 def announce_stdin(what: str) -> None:
-    """Say what is waited for, where standard input is a terminal: else nothing would seem to happen."""
+    """If standard input is a terminal, say what the program is waiting for."""
     if os.isatty(STDIN):
         complain(f"waiting for {what} on standard input; Ctrl-D ends it")
 
@@ -75,11 +75,11 @@ def read_all(handle: int) -> bytes:
 
 
 def open_beside(model: str, path: str, flags: int, with_mode: bool = False) -> int:
-    """Open a file that lies beside a model, or create it for this user only; a stranger's is an OSError.
+    """Open a file beside a model, or create it; raise OSError if it belongs to a user who is not trusted.
 
-    Where others can write to the folder, they may have put it there beforehand: a link, a pipe, or a file of
-    their own. Trusted are this user, root, and the owners of the folder and of the model. A new file gets
-    the model's owner, and its mode if asked for.
+    Others who can write to the folder may have put something there: a link, a pipe, or a file of their own.
+    This user, root, and the owners of the folder and of the model are trusted. A new file gets the model's
+    owner, and with `with_mode` its mode; else only this user can read it.
     """
     flags |= os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
@@ -97,7 +97,7 @@ def open_beside(model: str, path: str, flags: int, with_mode: bool = False) -> i
 
 
 def check_owner(status: os.stat_result, model: str, path: str) -> None:
-    """Refuse what is no regular file, or belongs to somebody who is not trusted."""
+    """Raise PermissionError unless a file is a regular one and belongs to a trusted user."""
     why = ""
     if not stat.S_ISREG(status.st_mode):
         why = "not a regular file"
@@ -108,10 +108,10 @@ def check_owner(status: os.stat_result, model: str, path: str) -> None:
 
 
 def keep_owner(handle: int, model: str, with_mode: bool = False) -> None:
-    """Give a new file the owner of the model that it belongs to or replaces: a service must read it.
+    """Give a new file the owner of the model that it belongs to or replaces, so that a service can read it.
 
-    Where there is no model yet, root gives it to the owner of the folder. With the mode, all may read it who
-    may read the model; its group only if that could be kept, too.
+    If there is no model yet, root gives it to the owner of the folder. With `with_mode`, everyone who may
+    read the model may read the file; the model's group only if the file could be given to that group.
     """
     is_there = os.path.exists(model)
     like = os.stat(model if is_there else os.path.dirname(model) or ".")
@@ -122,21 +122,21 @@ def keep_owner(handle: int, model: str, with_mode: bool = False) -> None:
                 os.fchown(handle, user, like.st_gid)
                 break
             except OSError:
-                pass  # who is not root can give it to a group of theirs at most
+                pass  # only root can give it to another user
     if with_mode and is_there:
         has_group = os.fstat(handle).st_gid == like.st_gid
         os.fchmod(handle, like.st_mode & (0o666 if has_group else 0o606))
 
 
 def open_own(path: str, flags: int) -> int:
-    """Open a file by the same rules where there is no model."""
+    """Open a file by the rules of `open_beside`, without a model."""
     return open_beside(os.path.join(os.path.dirname(path), ""), path, flags)
 
 
 def prepare_database(path: str) -> None:
-    """Create an SQLite database if there is none; one of a stranger, or with a log of his, is an OSError.
+    """Create an SQLite database if it is missing; raise OSError if one of its files is not trusted.
 
-    A file that is there is not opened: to close it would drop the locks that SQLite has on it.
+    An existing file is not opened: closing it would drop the locks that SQLite has on it.
     """
     folder = os.path.join(os.path.dirname(path), "")
     with CREATING:  # another thread must not have SQLite open the file before it is closed here
@@ -157,7 +157,7 @@ def prepare_database(path: str) -> None:
 
 
 def _owners(model: str) -> list[int]:
-    """Owners of a model's folder, and of the model if there is one."""
+    """Return the owners of a model's folder and, if it exists, of the model."""
     paths = [os.path.dirname(model) or "."]
     if os.path.exists(model):
         paths.append(model)
@@ -165,7 +165,7 @@ def _owners(model: str) -> list[int]:
 
 
 def make_folder(path: str) -> None:
-    """Make a folder, and those around it that are missing, for this user only, whatever the umask."""
+    """Make a folder and its missing parents, for this user only, whatever the umask."""
     around = os.path.dirname(path.rstrip("/"))
     if around and not os.path.exists(around):
         make_folder(around)
@@ -182,10 +182,10 @@ def make_folder(path: str) -> None:
 
 
 def state_folder(name: str) -> str:
-    """Folder of a name in spamnb's own of the XDG state folder, which is closed to others if it is ours."""
+    """Return the path of a folder for state, in $XDG_STATE_HOME/spamnb; that is closed to other users."""
     around = xdg_folder("XDG_STATE_HOME", ".local", "state")
     if around is None:
-        raise NoInput("no home folder to keep it in; name one with $XDG_STATE_HOME")
+        raise NoInput("there is no home folder to keep state in; set $XDG_STATE_HOME")
     folder = os.path.join(around, "spamnb")
     try:
         status = os.stat(folder)
@@ -199,7 +199,7 @@ def state_folder(name: str) -> str:
 def sync_folder(path: str) -> None:
     """Sync the folder of a file, so that its new name survives a crash.
 
-    Some file systems can sync files only, and say so; what is in the file is on the disk all the same.
+    Some file systems cannot sync folders, and say so: that is no error.
     """
     handle = os.open(os.path.dirname(path) or ".", os.O_RDONLY)
     try:
@@ -214,30 +214,30 @@ def sync_folder(path: str) -> None:
 
 
 def default_model() -> str:
-    """Path of the model: $SPAMNB_MODEL, else spamnb/model.msgpack in the XDG data folder."""
+    """Return the path of the model: $SPAMNB_MODEL, else spamnb/model.msgpack in the XDG data folder."""
     return os.environ.get("SPAMNB_MODEL") or os.path.join(data_folder(), "spamnb", "model.msgpack")
 
 
 def model_file(path: str) -> str:
-    """Path of the file that a link leads to: the journal of a model, and its lock lie beside that."""
+    """Resolve a link to a model: its journal and its lock are beside the file that the link leads to."""
     return os.path.realpath(path) if os.path.islink(path) else path
 
 
 def known_file(model: str) -> str:
-    """Path of the people whom the owner of a model knows; see senders/people.py."""
+    """Return the path of the list of people that the owner of a model knows (senders/people.py)."""
     return os.path.join(os.path.dirname(model), "known.txt")
 
 
 def data_folder() -> str:
-    """Folder $XDG_DATA_HOME, else ~/.local/share."""
+    """Return $XDG_DATA_HOME, else ~/.local/share."""
     folder = xdg_folder("XDG_DATA_HOME", ".local", "share")
     if folder is None:
-        raise NoModel("no home folder to look for a model in; name the model with --model or $SPAMNB_MODEL")
+        raise NoModel("there is no home folder to find a model in; use --model or $SPAMNB_MODEL")
     return folder
 
 
 def xdg_folder(variable: str, *below_home: str) -> str | None:
-    """Folder that a variable names, if it is absolute, as the XDG standard wants; else one below the home.
+    """Return the folder that a variable names, if it is absolute (XDG requires that), else one in the home.
 
     None for a user without a home.
     """

@@ -1,4 +1,4 @@
-"""Models whose counts are held in memory, to judge many messages by."""
+"""Load the counts of a model into memory, to judge many messages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def file_table(stored: StoredModel) -> CountTable:
 def load_into_memory(
     model: Model, table_of: Callable[[StoredModel], CountTable | None] = file_table
 ) -> Model:
-    """Hold the counts of a model, and of its base, in memory; those without a table stay on disk."""
+    """Load the counts of a model and of its base into memory; those without a table stay on disk."""
     try:
         tables = [table_of(stored) for stored in model.layers]
         layers = [_with_journal(*layer) for layer in zip(model.layers, tables, strict=True)]
@@ -34,7 +34,7 @@ def load_into_memory(
 
 
 def _with_journal(stored: StoredModel, table: CountTable | None) -> Counts:
-    """Return the counts of a model file and its journal, by a table of the file."""
+    """Return the counts of a model file and its journal; the table has those of the file."""
     if table is None:
         return stored.counts
     return CountSum(table, stored.journal.table) if stored.journal.records else table

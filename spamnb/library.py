@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from spamnb.model import Model as BaseModel
+from spamnb import model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MAX_HAM_LOSS = 0.5
 
 
-class Model(BaseModel):
+class OpenModel(model.Model):
     """A trained model, opened by `Model.open(path)`: it classifies messages and explains its verdicts."""
 
     def classify(self, raw: bytes) -> Verdict:
@@ -39,6 +39,9 @@ class Model(BaseModel):
     def __repr__(self) -> str:
         counts = zip(self.labels, self.stored.messages, strict=True)
         return f"<Model {self.stored.path!r}: {', '.join(f'{count:,} {label}' for label, count in counts)}>"
+
+
+Model = OpenModel  # its name for users
 
 
 def train(

@@ -1,6 +1,6 @@
-"""Locks that let one process at a time write a model. The kernel releases the lock of a dead process.
+"""Locks: one process at a time may write a model. The kernel releases the lock of a dead process.
 
-A process that learns a message or puts a new model in place holds `.lock`, for milliseconds. One that makes a
+A process that learns a message or replaces a model holds `.lock`, for milliseconds. A process that makes a
 new model from the old one, which may take minutes, holds `.training`, and `.lock` only at the end.
 """
 
@@ -22,17 +22,17 @@ WRITING, TRAINING = ".lock", ".training"  # what is added to the model's path
 
 
 class Lock:
-    """A lock file, held while a model or its journal is changed. Readers need none.
+    """A lock file, held while a model or its journal is changed. Readers need no lock.
 
-    The file stays, for processes that wait for it; unless this process created it and then failed: a failure
-    leaves nothing behind.
+    The file stays, for processes that wait for it, unless this process created it and then failed: a failure
+    leaves no files.
     """
 
     def __init__(self, model: str, patience: float = PATIENCE, kind: str = WRITING) -> None:
         self.path = model + kind
         self.model = model
         self.patience = patience
-        self.created: list[str] = []  # what was missing before: the file, then its folders, innermost first
+        self.created: list[str] = []  # what was missing: the file, then its folders, innermost first
 
     def __enter__(self) -> None:
         check_place(self.model)
@@ -49,7 +49,7 @@ class Lock:
             make_folder(os.path.dirname(self.path))
             self.handle = open_beside(self.model, self.path, os.O_RDWR | os.O_CREAT)
         except OSError as error:
-            self.created = [path for path in self.created if path != self.path]  # perhaps another's by now
+            self.created = [path for path in self.created if path != self.path]  # it may be another's by now
             self._remove_created()
             raise CannotCreate(f"{self.path}: {error.strerror}; {NAME_ANOTHER_FILE}") from error
         try:
@@ -79,18 +79,18 @@ class Lock:
             try:
                 (os.unlink if path == self.path else os.rmdir)(path)
             except OSError:
-                return  # not there, or a folder with something in it by now
+                return  # missing, or a folder that is no longer empty
 
 
 def check_place(model: str) -> None:
-    """Refuse a place where something is that is no regular file: a folder, a device, a pipe."""
+    """Raise CannotCreate if a path is something other than a regular file: a folder, a device, a pipe."""
     if os.path.exists(model) and not os.path.isfile(model):
         what = "a folder" if os.path.isdir(model) else "not a regular file"
         raise CannotCreate(f"{model}: {what}; {NAME_ANOTHER_FILE}")
 
 
 def missing_paths(path: str) -> list[str]:
-    """Paths that do not exist yet: the file, and the folders around it, innermost first."""
+    """Return the paths that do not exist yet: the file and its parent folders, innermost first."""
     found = []
     while path and not os.path.lexists(path):
         found.append(path)
@@ -99,7 +99,7 @@ def missing_paths(path: str) -> list[str]:
 
 
 def failure_text(error: OSError) -> str:
-    """Text of why a file cannot be locked, and what to do."""
+    """Say why a file cannot be locked, and what to do."""
     import errno
 
     if error.errno in (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP):

@@ -16,6 +16,7 @@ from spamnb.store.stored_model import StoredModel
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Self
 
     from spamnb.bayes.verdict import Verdict
     from spamnb.core.native import Counts, FeatureSet, Message
@@ -37,7 +38,7 @@ DEFAULT_VIEW = View(
 class Model:
     """A model that judges messages; with another view than its own it decides by the likeliest label.
 
-    On top of a base, if one is given: as that one does, by the counts of both (`layers_of`).
+    With a base, it judges as the base does, by the counts of both (`layers_of`).
     """
 
     def __init__(
@@ -55,7 +56,7 @@ class Model:
         self.stand_on(base if view is None else None)
 
     def stand_on(self, base: StoredModel | None) -> None:
-        """Judge by a base, too, or by the model's own counts alone."""
+        """Judge also by a base, or by the model's own counts alone."""
         self.totals: TotalCounts = self.stored
         self.base, self.layers = None, [self.stored]
         if base:
@@ -63,11 +64,11 @@ class Model:
 
             own, beneath = min(self.stored.messages), min(base.messages)
             is_own, is_base = layers_of(own, beneath, base.is_imported)
-            if is_base or self.stored.head["cutoffs"][1] == float("inf"):  # none until its journal is folded
+            if is_base or self.stored.head["cutoffs"][1] == float("inf"):  # no cutoffs yet
                 is_sum = is_own and not base.is_imported
                 self.base, self.layers = base, [self.stored, base] if is_sum else [base]
                 self.totals = LayeredTotals(self.stored, base) if is_sum else base
-        judge = self.base or self.stored  # the few messages of a young model say little of cutoffs
+        judge = self.base or self.stored  # a young model has too few messages to set cutoffs
         about, self.view = judge.head, self.given_view or view_of(judge)
         # Cutoffs hold for the model's own view only.
         has_cutoffs = self.given_view is None and self.view.has_cutoffs
@@ -77,11 +78,11 @@ class Model:
         self.cutoffs = cutoffs_of(judge, self.given_cutoffs) if self.given_cutoffs or has_cutoffs else None
         self.calibration = Calibration(*about["calibration"]) if has_cutoffs else None
         learned = [label for label, count in zip(self.labels, self.totals.messages, strict=True) if count]
-        # Mail of one label alone tells nothing: all of it would be like the only mail that is known.
+        # With mail of one label alone, all mail would look like it.
         self.can_judge = len(learned) > 1 and (SPAM in learned or SPAM not in self.labels)
 
     def judge_by(self, layers: "Sequence[Counts]", are_in_memory: bool = False) -> None:
-        """Look tokens up in these counts: of the model and its base, or of one of them."""
+        """Look tokens up in these counts: of the model, its base, or both."""
         first, *others = layers
         self.counts = self.classifier.counts = CountSum(first, *others) if others else first
         self.scorers = Scorers(self.classifier, self.settings, are_in_memory)
@@ -93,15 +94,15 @@ class Model:
         view: View | None = None,
         cutoffs: Cutoffs | None = None,
         layered: bool = True,
-    ) -> "Model":
-        """Open a model and, if it has one, its base, unless it is to judge by itself (not `layered`)."""
+    ) -> "Self":
+        """Open a model and, if `layered`, its base, if it has one."""
         if os.path.isdir(path):
-            raise NoInput(f"{os.fspath(path)}: a folder; name the model file in it with --model")
+            raise NoInput(f"{os.fspath(path)}: a folder; name the model file in it")
         stored = StoredModel.open(model_file(os.fspath(path)))
         return cls(stored, view, cutoffs, base=base_of(stored) if layered and view is None else None)
 
     def features(self, message: "Message", reuse: "FeatureSet | None" = None) -> "FeatureSet":
-        """Return the features of a message that the view has a use for; put into `reuse`, if there is one."""
+        """Return the features of a message that the view uses; `reuse` is an object to put them into."""
         return self.tokenizer.features(message, self.view.numbers, reuse)
 
     def classify(self, raw: bytes) -> "Verdict":
@@ -125,14 +126,14 @@ class Model:
         return Model(self.stored) if self.base else self
 
     def lose_base(self, error: SpamnbError) -> None:
-        """Go on without a base that turns out to be damaged, and say so; other errors are raised."""
+        """Continue without a base that turns out to be damaged, and say so; raise other errors."""
         if not self.base or not str(error).startswith(self.base.path):
             raise error
-        tell_no_base(error)
+        report_no_base(error)
         self.stand_on(None)
 
     def verdict(self, features: "FeatureSet") -> "Verdict":
-        """Judge a message as `classify_features` does, without the evidence, which takes time."""
+        """Judge a message as `classify_features` does, but faster, without the evidence."""
         try:
             return self.decide(self.scorers.score(features))
         except SpamnbError as error:
@@ -140,7 +141,7 @@ class Model:
         return self.decide(self.scorers.score(features))
 
     def verdicts(self, messages: "list[bytes]") -> "list[Verdict]":
-        """Judge many messages as `classify` does, without the evidence."""
+        """Judge many messages as `classify` does, but without the evidence."""
         try:
             scores = self.scorers.scores(messages)
         except SpamnbError as error:
@@ -156,15 +157,15 @@ class Model:
 
 
 def cutoffs_of(stored: StoredModel, given: Cutoffs | None = None) -> Cutoffs:
-    """Return the cutoffs of a model, or those given; with its margin, if it has three labels or more."""
+    """Return the given cutoffs or those of the model, with the model's margin for three labels or more."""
     given = given or Cutoffs(*stored.head["cutoffs"])
     return Cutoffs(given.ham, given.spam, given.contradiction, stored.head.get("margin", LEAST_SCORE))
 
 
 def base_of(stored: StoredModel, only: StoredModel | None = None) -> StoredModel | None:
-    """Open the base of a model; None if it has none, or, which is told, none that it can stand on.
+    """Open the base of a model; None if it has no base, or a base that does not fit, which is reported.
 
-    `only`: the one that it may be, where users may have written what the model says.
+    `only` is the only base allowed, for models that their users may have written.
     """
     about = stored.head.get("base")
     if not about:
@@ -175,30 +176,30 @@ def base_of(stored: StoredModel, only: StoredModel | None = None) -> StoredModel
         base = only or StoredModel.open(about["path"])
         check_base(stored.path, stored.labels, settings_of(stored), base)
     except SpamnbError as error:
-        tell_no_base(error)
+        report_no_base(error)
         return None
     return base
 
 
-def tell_no_base(error: SpamnbError) -> None:
+def report_no_base(error: SpamnbError) -> None:
     complain(f"{error} (judging without this base)")
 
 
 def check_base(path: str, labels: "Sequence[str]", settings: Settings, base: StoredModel) -> None:
-    """Raise an error if a model, of these labels and settings, cannot stand on another one."""
+    """Raise an error unless a model with these labels and settings can have this base."""
     own, other = settings.as_map(), settings_of(base).as_map()
     differing = [name for name in own if own[name] != other[name]]
     differing += ["labels"] if list(labels) != base.labels else []
     if differing:
-        raise DataError(f"{base.path}: no base for {path}, made with other {', '.join(differing)}")
+        raise DataError(f"{base.path}: cannot be the base of {path}: it has other {', '.join(differing)}")
     if len(labels) != 2 or SPAM not in labels:
-        raise DataError(f"{base.path}: no base for {path}, which needs two labels, one of them spam")
+        raise DataError(f"{base.path}: cannot be the base of {path}: that needs two labels, one of them spam")
     if not view_of(base).has_cutoffs:
-        raise DataError(f"{base.path}: no base for {path}: it has no cutoffs")
+        raise DataError(f"{base.path}: cannot be the base of {path}: it has no cutoffs")
 
 
 def view_of(stored: StoredModel) -> View:
-    """Return the view a model was made for."""
+    """Return the view that a model was made for."""
     try:
         return View.from_map(stored.head["view"])
     except (KeyError, TypeError, ValueError) as error:
@@ -206,7 +207,7 @@ def view_of(stored: StoredModel) -> View:
 
 
 def settings_of(stored: StoredModel) -> Settings:
-    """Return the settings by which a model's mail is tokenized."""
+    """Return the settings with which a model's mail is tokenized."""
     try:
         return Settings.from_map(stored.head["settings"])
     except (KeyError, TypeError, ValueError, AttributeError, UsageError) as error:

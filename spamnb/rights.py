@@ -1,4 +1,4 @@
-"""Root works for a user with that user's rights: what the user may not open stays closed to the work."""
+"""Drop root's rights for those of a user: root opens only files that the user may open."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROOT = Rights(0, 0)
 
 
 def owner_of(first: str, last: str) -> Rights:
-    """Return the first owner on the way from a path down to another who is not root; else root."""
+    """Return the first owner other than root on the way from a path down to another; else root."""
     names = last[len(first) :].strip("/").split("/")
     for here in accumulate((first, *names), os.path.join):
         for look in (os.lstat, os.stat):  # a link of root's may lead to a user's folder
@@ -37,10 +37,7 @@ def owner_of(first: str, last: str) -> Rights:
 
 
 def take(rights: Rights) -> None:
-    """Give up all rights but those of a user.
-
-    Groups are those of the user, not of root, so that none of root's groups opens a file of a user's.
-    """
+    """Give up all rights except those of a user, groups included."""
     try:
         entry = pwd.getpwuid(rights.user)
         groups = os.getgrouplist(entry.pw_name, entry.pw_gid)
@@ -52,14 +49,14 @@ def take(rights: Rights) -> None:
         os.setresuid(rights.user, rights.user, rights.user)
     except OSError as error:
         raise SpamnbError(f"cannot become user {rights.user}: {error.strerror}") from error
-    for path in (os.__file__, __file__):  # of which not all that mail may need is loaded yet
+    for path in (os.__file__, __file__):  # not all modules that mail may need are loaded yet
         if not os.access(path, os.R_OK):
             raise SpamnbError(f"user {rights.user} cannot read {path}; install spamnb where all users can")
 
 
 @contextmanager
 def as_owner(rights: Rights) -> Iterator[None]:
-    """Open files as a user meanwhile, if this is root. Execute nothing: a shell would be root again."""
+    """Open files as a user, if this process is root. Run no programs meanwhile: they would be root."""
     groups = os.getgroups()
     if os.geteuid() or rights == ROOT:
         yield

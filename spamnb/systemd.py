@@ -1,4 +1,4 @@
-"""What systemd and an administrator want to know of a service."""
+"""Report the state of a service to systemd, and its name to `ps`."""
 
 import contextlib
 import os
@@ -8,7 +8,7 @@ STDERR = 2
 
 
 def notify(state: str) -> None:
-    """Send our state to systemd, if it wants to know."""
+    """Send the state of this process to systemd, if it listens."""
     address = os.environ.get("NOTIFY_SOCKET")
     if not address:
         return
@@ -17,7 +17,7 @@ def notify(state: str) -> None:
 
 
 def adds_time() -> bool:
-    """Tell whether standard error goes to systemd's journal, which has the time of each line."""
+    """Check whether standard error goes to systemd's journal, which records the time of each line."""
     try:
         status = os.fstat(STDERR)
     except OSError:
@@ -26,6 +26,6 @@ def adds_time() -> bool:
 
 
 def name_process(name: str) -> None:
-    """Set the name that `ps -e` and `top` show, where the system takes one."""
+    """Set the name that `ps -e` and `top` show, if the system supports that."""
     with contextlib.suppress(OSError), open("/proc/self/comm", "w") as file:
         file.write(name)

@@ -1,4 +1,4 @@
-"""Tasks run by threads, where the core, which holds no lock, does the work, in order."""
+"""Run tasks in threads, with results in order. The core does the work without the interpreter's lock."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 
 Task = Callable[..., Any]
 
-AHEAD = 2  # how many more tasks than threads may be under way, or done and waiting for their turn
+AHEAD = 2  # how many more tasks than threads may be running, or finished and waiting for their turn
 
 
 def all_cores() -> int:
-    """Number of cores that this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def in_threads(task: Task, work: Iterable[tuple[Any, ...]], jobs: int) -> Iterator[Any]:
-    """Yield the results of a task for each tuple of arguments, in order; several are begun at once.
+    """Run a task for each tuple of arguments, several at once; yield the results in order.
 
-    If an error or the caller stops this halfway, no more tasks are begun, and those under way are waited for.
+    If an error or the caller stops this early, no more tasks are started, and running ones are waited for.
     """
     if jobs == 1:
         return starmap(task, work)

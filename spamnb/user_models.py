@@ -1,4 +1,4 @@
-"""Where the models of users lie: a pattern of paths in which %u is the user."""
+"""Paths of the models of users: a pattern in which %u is the user."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class UserModels:
         self.before, _, self.behind = pattern.partition(USER)
 
     def path(self, user: str) -> str | None:
-        """Path of a user's model, whether it is there or not; None for a name that no user has."""
+        """Return the path of a user's model, which may be missing; None if the name cannot be a user."""
         return f"{self.before}{user}{self.behind}" if is_user(user) else None
 
     def find(self, user: str, name: str = "") -> str | None:
-        """Path of a user's model, or of a file beside it, with its links followed; None if there is none.
+        """Return the path of a user's model, or of a file beside it, links resolved; None if it is missing.
 
-        Users may write in these folders: a link that leads out of the user's own is an error, and so is what
-        is no file.
+        Users may write in these folders: a link that leads out of the user's own folder is an error, and so
+        is anything but a regular file.
         """
         path = self.path(user)
         if path is None:
@@ -51,7 +51,7 @@ class UserModels:
         return found
 
     def owner(self, user: str) -> Rights:
-        """Whose the folder of a user's model is, or the one where it would be: who could put links there."""
+        """Return the owner of the folder of a user's model, or of its nearest existing parent."""
         own, path = own_part(self.before + USER + self.behind, user)
         folder = os.path.dirname(path)
         while not (folder.startswith(own) and os.path.lexists(own)):
@@ -59,23 +59,23 @@ class UserModels:
         return owner_of(own, folder)
 
     def _is_own(self, user: str, found: str) -> bool:
-        """Whether a path is within what the pattern has for this user alone."""
+        """Check whether a path is in the part of the pattern that is this user's own."""
         folder, name = os.path.split(own_part(self.before + USER + self.behind, user)[0])
         own = os.path.join(os.path.realpath(folder), name)
         return found == own or found.startswith(own + "/")
 
 
 def own_part(path: str, user: str) -> tuple[str, str]:
-    """Put a user's name in place of %u; return the path up to the end of that part, and the whole."""
+    """Replace %u by a user's name; return the path up to the end of that part, and the whole path."""
     before, _, behind = path.partition(USER)
     whole = path.replace(USER, user)
     return (before + user + behind.partition("/")[0] if USER in path else whole), whole
 
 
 def users_of(name: str) -> list[str]:
-    """List the names that a user's model may have: a login name as it is; of an address four.
+    """List the names that a user's model may have: one for a login name, four for an address.
 
-    `ann+news@example.org`, `ann@example.org`, `ann+news`, `ann`: the second is the user's own.
+    `ann+news@example.org`, `ann@example.org`, `ann+news`, `ann`: the second is the user's address.
     """
     local, at, domain = name.lower().rpartition("@")
     if not at:
@@ -87,5 +87,5 @@ def users_of(name: str) -> list[str]:
 
 
 def is_user(name: str) -> bool:
-    """Whether a name can be a part of a path: it leads nowhere else, and is no hidden file."""
+    """Check whether a name is safe as a part of a path: it leads nowhere else, and is no hidden file."""
     return 0 < len(name) <= MAX_USER_LENGTH and name[0] not in ".-" and USER_CHARACTERS.issuperset(name)

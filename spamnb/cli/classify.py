@@ -107,8 +107,8 @@ def classify(
 
         table = VerdictTable()
     configuration = command.configuration
-    has_say = configuration.senders is not None or configuration.has_people(opened.stored)
-    envelopes = table is not None or has_say
+    may_decide = configuration.senders is not None or configuration.has_people(opened.stored)
+    envelopes = table is not None or may_decide
     for verdicts, failed in judgements(opened, paths, envelopes, jobs):
         for path, index, verdict, envelope in verdicts:
             if envelope:

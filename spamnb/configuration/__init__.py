@@ -18,8 +18,12 @@ if TYPE_CHECKING:
     Stamp = list[int] | None  # time, size and inode of a file; None if it is not there
 
 SYSTEM_FOLDER = "/etc/spamnb"
-FILES = ("allow.txt", "block.txt", "spamnb.toml")  # looked for in each folder; the last has the last word
-# Every key with its default, which also tells its type.
+FILES = (
+    "allow.txt",
+    "block.txt",
+    "spamnb.toml",
+)  # in each folder; the last one overrides the others
+# Every key with its default value, which also defines its type.
 DEFAULTS: "dict[str, Any]" = {
     "model": "",
     "ham_loss": "",
@@ -38,7 +42,7 @@ DEFAULTS: "dict[str, Any]" = {
 
 
 class Configuration:
-    """What is configured: the value of each key, where it comes from, and the senders that are listed."""
+    """The value of each key, the file it comes from, and the lists of senders."""
 
     def __init__(
         self,
@@ -48,8 +52,8 @@ class Configuration:
         senders: "SenderLists | None" = None,
     ) -> None:
         self.values = DEFAULTS | (values or {})
-        self.origins = origins or {}  # by key, the file that says so
-        self.sources = sources or {}  # all files that it is made of, or would be if they were there
+        self.origins = origins or {}  # by key: the file that has it
+        self.sources = sources or {}  # by path: the stamps of all files that can be read, even if missing
         self.senders = senders
 
     def __getitem__(self, key: str) -> "Any":
@@ -57,13 +61,13 @@ class Configuration:
 
     @property
     def is_fresh(self) -> bool:
-        """Whether no file has changed since."""
+        """Whether no file has changed since it was read."""
         return all(stamp_of(path) == stamp for path, stamp in self.sources.items())
 
     def decide(
         self, verdict: "Verdict", envelope: "Envelope", stored: "StoredModel | None" = None
     ) -> "Verdict":
-        """Change the verdict on a message if its sender is listed or known, and say so in it."""
+        """Change the verdict on a message if its sender is listed or known, and note the reason in it."""
         if self.senders is not None:
             self.senders.decide(verdict, envelope)
         if stored and verdict.label == SPAM and self.has_people(stored):
@@ -73,16 +77,16 @@ class Configuration:
         return verdict
 
     def has_people(self, stored: "StoredModel | None") -> bool:
-        """Whether the owner of a model has noted people, or named contacts."""
+        """Check whether the owner of a model has a list of known people, or contacts."""
         return stored is not None and (self["known"] != "" or os.path.exists(known_file(stored.path)))
 
-    def has_say(self, verdict: "Verdict", stored: "StoredModel | None") -> bool:
-        """Whether `decide` may change a verdict."""
+    def may_decide(self, verdict: "Verdict", stored: "StoredModel | None") -> bool:
+        """Check whether `decide` may change a verdict."""
         return self.senders is not None or (verdict.label == SPAM and self.has_people(stored))
 
 
 def load() -> Configuration:
-    """Read the configuration in force; a mistake in a file is no reason to give up on mail: try again."""
+    """Read the configuration; a mistake in a file is a temporary error, so that mail is tried again."""
     try:
         return read_configuration()
     except SpamnbError as error:
@@ -90,9 +94,9 @@ def load() -> Configuration:
 
 
 def read_configuration() -> Configuration:
-    """Read the files that there are: TOML takes 20 ms, so where there is none, nothing for it is loaded.
+    """Read the configuration files. Without any, the modules for TOML (20 ms) are not imported.
 
-    Stamps are taken before the files are read: what changes meanwhile is noticed the next time.
+    Stamps are taken before the files are read, so that a change meanwhile is noticed later.
     """
     sources = stamps()
     if not any(sources.values()):
@@ -108,13 +112,13 @@ def read_configuration() -> Configuration:
 
 
 def model_path(configuration: Configuration | None = None) -> str:
-    """Path of the model: $SPAMNB_MODEL, else as configured, else in the XDG data folder."""
+    """Return the path of the model: $SPAMNB_MODEL, else as configured, else in the XDG data folder."""
     named: str = os.environ.get("SPAMNB_MODEL") or (configuration or load())["model"]
     return named or default_model()
 
 
 def stamps() -> "dict[str, Stamp]":
-    """Take the stamps of the files that are looked for: the system's, then the user's."""
+    """Return the stamps of all configuration files: first the system's, then the user's."""
     own = xdg_folder("XDG_CONFIG_HOME", ".config")
     folders = [SYSTEM_FOLDER, *([f"{own}/spamnb"] if own else [])]
     paths = [f"{folder}/{name}" for folder in folders for name in FILES]
@@ -122,7 +126,7 @@ def stamps() -> "dict[str, Stamp]":
 
 
 def stamp_of(path: str) -> "Stamp":
-    """Stamp that differs once a file was changed or replaced; None if it is not there."""
+    """Return a stamp that differs after a file was changed or replaced; None if it is missing."""
     try:
         status = os.stat(path)
     except OSError:

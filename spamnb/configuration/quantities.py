@@ -1,4 +1,4 @@
-"""Percentages, days and sizes: read by the same rules on the command line and in files."""
+"""Read percentages, days and sizes, by the same rules on the command line and in files."""
 
 from spamnb.errors import UsageError
 
@@ -8,7 +8,7 @@ NO_NUMBER = -1
 
 
 def parse_percentage(text: str, name: str = "--ham-loss") -> float:
-    """Read a percentage, with or without its sign, as a share."""
+    """Read a percentage, with or without a percent sign; return it as a share."""
     try:
         value = float(text.removesuffix("%")) / 100
     except ValueError:
@@ -38,5 +38,5 @@ def parse_size(text: str, name: str = "--history-size", least: int = 10**6) -> i
 
 
 def plain_number(text: str) -> int:
-    """Read a number; NO_NUMBER if it is none, or too large for anything."""
+    """Read a whole number; NO_NUMBER if it is not one, or too large."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else NO_NUMBER

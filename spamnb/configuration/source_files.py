@@ -1,4 +1,4 @@
-"""Reading the configuration files: what each key says, and who is listed."""
+"""Read the configuration files: the value of each key, and the lists of senders."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-PATHS = ("model", "allow", "block", "known")  # keys that name a file, from the folder of their own
+PATHS = ("model", "allow", "block", "known")  # keys that name a file, relative to their own folder
 
 
 def read_files(paths: Iterable[str], defaults: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Read the value of each key, and the file that says so; of several the last.
+    """Read the value of each key, and the file that has it; if several have it, the last one counts.
 
-    A list in its usual place, as `allow.txt`, is the value of its key; TOML behind it may name another.
+    A list in its default place, such as `allow.txt`, is the value of its key; TOML may name another file.
     """
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
@@ -38,7 +38,7 @@ def read_files(paths: Iterable[str], defaults: dict[str, Any]) -> tuple[dict[str
 
 
 def read_values(path: str, types: dict[str, str]) -> dict[str, Any]:
-    """Read the keys of a TOML file, each with a value that makes sense."""
+    """Read the keys of a TOML file, and check their values."""
     from spamnb.configuration.tables import WrongValue, checked_values, place_of_key, read_toml
 
     table, _ = read_toml(path)
@@ -57,7 +57,7 @@ def read_values(path: str, types: dict[str, str]) -> dict[str, Any]:
 
 
 def read_senders(values: dict[str, Any], origins: dict[str, str]) -> SenderLists:
-    """Read both lists, where there are any; contacts must be there, and are read when they are asked for."""
+    """Read the lists that there are. Contacts must exist; they are read when they are needed."""
     for key in ("allow", "block", "known"):
         path = values.get(key)
         if path and not os.path.exists(path):
@@ -82,7 +82,7 @@ def check_subject_tag(tag: str, _key: str) -> None:
         raise UsageError(f'subject_tag must be a tag such as "[spam]" or "***SPAM***", not {tag!r}')
 
 
-# What a value must be besides its type; called with the value and the key.
+# Checks of values beyond their type, called with the value and the key.
 CHECKS: dict[str, Callable[[str, str], object]] = {
     "ham_loss": parse_percentage,
     "header_style": check_style,

@@ -1,4 +1,4 @@
-"""Reading TOML files: tables whose keys and types are known; a mistake is told with file, line and key."""
+"""Read TOML files with known keys and types; errors name file, line and key."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TEXTS = "tuple[str, ...]"
 
 
 class WrongValue(DataError):
-    """A key that is not known, is missing, or has a value that makes no sense."""
+    """A key that is unknown or missing, or has a wrong value."""
 
     def __init__(self, key: str, why: str) -> None:
         super().__init__(why)
@@ -24,7 +24,7 @@ class WrongValue(DataError):
 
 
 def read_toml(path: str) -> tuple[dict[str, Any], os.stat_result]:
-    """Read a file, and the status it had."""
+    """Read a file, and return its table and its status."""
     try:
         with open(path, "rb") as file:
             data, status = file.read(), os.fstat(file.fileno())
@@ -71,7 +71,7 @@ def plain_values(data: bytes) -> dict[str, Any] | None:
 def checked_values(
     table: Mapping[str, Any], types: Mapping[str, Any], secrets: Collection[str] = ()
 ) -> dict[str, Any]:
-    """Return the values of a table, each of the type that its key has; values of secrets are never told."""
+    """Return the values of a table, checked for their types; errors never show secrets."""
     values = {}
     for key, value in table.items():
         if key not in types:
@@ -89,14 +89,14 @@ def checked_values(
 
 
 def wrong_kind(key: str, wanted: str, value: Any, is_secret: bool) -> str:
-    """Say of which type a value must be; a number where a text is wanted only lacks quotes."""
+    """Say what type a value must have; a number in place of a text only lacks quotes."""
     if wanted == "str" and type(value) in (int, float) and not is_secret:
         return f'{key} must be quoted, e.g. "{value}"'
     return f"{key} must be {KINDS[wanted]}, not {'a secret' if is_secret else repr(value)}"
 
 
 def unknown_key(key: str, known: Collection[str]) -> str:
-    """Say that a key is unknown, and which one may be meant."""
+    """Say that a key is unknown, and suggest a similar one."""
     from difflib import get_close_matches
 
     near = get_close_matches(key, known, 1)
@@ -104,9 +104,9 @@ def unknown_key(key: str, known: Collection[str]) -> str:
 
 
 def place_of_key(path: str, *keys: str) -> str:
-    """Say where a key is in a file, as `path:line`; of one that is missing, where its table begins.
+    """Return the place of a key in a file, as `path:line`; for a missing key, that of its table.
 
-    It is on the first line with which the file has the key; a value of several lines begins before that.
+    The file is parsed up to each line, until it has the key; a value of several lines begins earlier.
     """
     import tomllib
 

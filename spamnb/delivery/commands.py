@@ -1,7 +1,7 @@
-"""One message, on standard input or in a file, judged or learned: what procmail starts for each mail.
+"""Judge or learn one message, on standard input or in a file: what procmail runs for each mail.
 
-Process start counts here (Python alone needs 14 ms), so few modules are loaded, each where it is needed: even
-`__future__` would take 0.2 ms, so hints are quoted where they need it.
+The start of the process counts here (Python alone needs 14 ms), so few modules are imported, each where it is
+needed: even `__future__` would take 0.2 ms, so type hints are quoted.
 """
 
 import os
@@ -39,22 +39,22 @@ if TYPE_CHECKING:
     from spamnb.model import Model
     from spamnb.reading.envelope import Envelope
 
-    Option = tuple[str, str, str]  # its names, what its value is called (a flag has none), its help
+    Option = tuple[str, str, str]  # its names, the name of its value ("" for a flag), its help
 
-# The options that recipes use, for deliveries and for click: a call with these alone, of one message on
-# standard input or in a file, is run at once; any other call is click's.
-HAM_HELP = "Ham; may be repeated. - is standard input."
+# The options that recipes use. A call with only these, for one message on standard input or in a file, is run
+# directly; click, which has the same table, handles every other call.
+HAM_HELP = "Mail that is not spam; may be repeated. - is standard input."
 SPAM_HELP = "Spam; may be repeated."
 MODEL_HELP = "Model file, if not $SPAMNB_MODEL or the configured one."
 CLASSIFY: "tuple[Option, ...]" = (
     ("-p --passthrough", "", "Print the message with an X-Spamnb header added."),
     ("-e --exit-code", "", "Exit with 0 for spam, 2 for unsure, else 1."),
     ("--header-style", "STYLE", "Header that -p adds: spamnb, bogofilter or spamassassin."),
-    ("--reasons", "", "With -p: say in X-Spamnb-Reason why, in plain words."),
+    ("--reasons", "", "With -p: add a header X-Spamnb-Reason with the reasons in plain words."),
     ("--history", "", "Keep each verdict, and the message for some days; see: spamnb history."),
     ("--json", "", "Print JSON."),
     ("--model", "PATH", MODEL_HELP),
-    ("--fallback", "PATH", "Model to judge by if the other is missing or broken."),
+    ("--fallback", "PATH", "Model to use if the other is missing or damaged."),
 )
 TRAIN: "tuple[Option, ...]" = (
     ("--ham", "PATH", HAM_HELP),
@@ -74,7 +74,7 @@ OUTCOME_TEXTS = {
 
 
 class ClassifyCommand:
-    """`spamnb classify` of one message; by the fallback where the model is missing or cannot be read."""
+    """`spamnb classify` for one message; by the fallback if the model is missing or unreadable."""
 
     def __init__(
         self,
@@ -102,13 +102,13 @@ class ClassifyCommand:
         self.fallback = fallback and model_file(fallback)
         self.header_style = header_style or self.configuration["header_style"]
         self.passthrough = passthrough
-        self.says_why = passthrough and (reasons or self.configuration["reasons"])
+        self.gives_reasons = passthrough and (reasons or self.configuration["reasons"])
         self.exit_code = exit_code
         self.json = json
         self.history = open_history(history, self.configuration)
 
     def run(self, path: str = "-") -> int | None:
-        """Judge the message on standard input or in a file; None if it takes more to read it, or a table."""
+        """Judge the message on standard input or in a file; None if the full command line has to do it."""
         raw = read_stdin() if path == "-" else self.read_file(path)
         if raw is None:
             return None
@@ -131,16 +131,16 @@ class ClassifyCommand:
         return self.answer(*judged, raw, path)
 
     def read_file(self, path: str) -> bytes | None:
-        """Read the only message of a file; None for a terminal, or if it is to be passed on as it is."""
+        """Read the only message of a file; None if the output is a table or the message itself."""
         from spamnb.delivery.only_message import read_only_message
 
-        is_for_others = self.passthrough or (os.isatty(STDOUT) and not self.json)
-        return None if is_for_others else read_only_message(path)
+        needs_command_line = self.passthrough or (os.isatty(STDOUT) and not self.json)
+        return None if needs_command_line else read_only_message(path)
 
     def fall_back(self, error: SpamnbError) -> None:
-        """Go on with the other model after an error of the first, and say so; raise it if there is none.
+        """Replace the model by the fallback after an error, and report that; without one, raise the error.
 
-        That the first is missing is no news: most users of a machine may have none.
+        A missing model is not reported: most users of a machine may have no model.
         """
         if not self.fallback or isinstance(error, UsageError):
             raise error
@@ -152,7 +152,7 @@ class ClassifyCommand:
         return self.answer(*self.judge(model, raw), raw, path, index)
 
     def judge(self, model: "Model", raw: bytes) -> "tuple[Verdict, Envelope | None]":
-        """Judge a message, by the lists too; return its envelope if something has a use for it."""
+        """Judge a message, also by the lists of senders; return its envelope if it was needed."""
         from spamnb.core.native import read
 
         message = read(raw)
@@ -160,12 +160,12 @@ class ClassifyCommand:
         score = model.score(features)
         verdict, envelope = model.decide(score), None
         configuration = self.configuration
-        if configuration["syslog"] or configuration.has_say(verdict, model.stored):
+        if configuration["syslog"] or configuration.may_decide(verdict, model.stored):
             from spamnb.reading.envelope import envelope_of
 
             envelope = envelope_of(message)
             configuration.decide(verdict, envelope, model.stored)
-        if self.says_why:
+        if self.gives_reasons:
             from spamnb.inspection.in_words import header_reasons
 
             verdict.why = header_reasons(model, message, features, score, verdict)
@@ -179,7 +179,7 @@ class ClassifyCommand:
         path: str,
         index: int | None = None,
     ) -> int:
-        """Write the verdict on a message, as it was asked for, and return the exit code."""
+        """Write the verdict on a message in the requested form, and return the exit code."""
         if self.passthrough:
             from spamnb.passthrough import passed_through
 
@@ -196,7 +196,7 @@ class ClassifyCommand:
         return verdict_exit_code(verdict) if self.exit_code else 0
 
     def line_of(self, verdict: "Verdict", path: str, index: int | None) -> bytes:
-        """Line of verdict, score and path, or of one JSON object."""
+        """Return a line with verdict, score and path, or with a JSON object."""
         if self.json:
             import json
 
@@ -208,7 +208,7 @@ class ClassifyCommand:
 
 
 def open_history(wanted: bool, configuration: Configuration) -> "HistoryLog | None":
-    """Open the history that verdicts are appended to, if it is wanted here or by the configuration."""
+    """Open the history that verdicts are appended to, if an option or the configuration asks for it."""
     if not (wanted or configuration["history"]):
         return None
     from spamnb.history.log import DAYS, SIZE, HistoryLog
@@ -217,15 +217,15 @@ def open_history(wanted: bool, configuration: Configuration) -> "HistoryLog | No
 
 
 def has_history() -> bool:
-    """Tell whether this user keeps a history."""
+    """Check whether this user keeps a history."""
     try:
         return os.path.isdir(state_folder("history"))
     except NoInput:
-        return False  # for lack of a home
+        return False  # no home folder
 
 
 def verdict_without_model(configuration: Configuration, envelope: "Envelope") -> "Verdict | None":
-    """Judge a message by its sender alone, if it is listed: the lists hold before anything is learned."""
+    """Judge a message by its sender alone, if that is listed: the lists apply before anything is learned."""
     from spamnb.bayes.verdict import Verdict
 
     verdict = configuration.decide(Verdict(UNSURE, 0.0, 0.5, {HAM: 0.5, SPAM: 0.5}, ()), envelope)
@@ -233,11 +233,11 @@ def verdict_without_model(configuration: Configuration, envelope: "Envelope") ->
 
 
 def verdict_exit_code(verdict: "Verdict") -> int:
-    """Exit code of a verdict: 0 for spam only, as a script may throw away what exits with 0."""
+    """Return the exit code of a verdict: 0 for spam only, since a script may delete a message on 0."""
     return {True: 0, False: 1, None: 2}[verdict.is_spam]
 
 
-ANY_LABEL = "messages"  # in place of a label: to forget a message, none is needed
+ANY_LABEL = "messages"  # in place of a label, to forget messages
 
 
 class LearnCommand:
@@ -259,7 +259,7 @@ class LearnCommand:
 
     @property
     def fits_journal(self) -> bool:
-        """Whether a record in the journal is enough; a new label changes the whole model."""
+        """Whether a record in the journal is enough; a new label needs a new model file."""
         from spamnb.store.stored_model import labels_of
 
         try:
@@ -267,10 +267,10 @@ class LearnCommand:
         except NoModel:
             return self.label in LABELS
         except SpamnbError:
-            return True  # learning will report what is wrong
+            return True  # learning reports the error
 
     def run_on(self, path: str) -> int | None:
-        """Learn the only message of a file; None if there may be several, or the model has to change."""
+        """Learn the only message of a file; None if there may be several, or a new model file is needed."""
         from spamnb.delivery.only_message import read_only_message
 
         raw = read_only_message(path) if self.fits_journal else None
@@ -282,7 +282,7 @@ class LearnCommand:
         return 0
 
     def teach(self, raw: bytes) -> str:
-        """Learn or forget the message, and note in the history, if there is one, that a person said so."""
+        """Learn or forget the message, and note the correction in the history, if there is one."""
         if not has_history():
             return self.learn(raw)
         from spamnb.history.log import append_lessons, digest_of
@@ -291,7 +291,7 @@ class LearnCommand:
         try:
             before = learned_label(self.model, raw)
         except SpamnbError:
-            before = None  # there is no model yet, or learning will report what is wrong
+            before = None  # there is no model yet, or learning reports the error
         outcome = self.learn(raw)
         if outcome in ("learned", "moved", "forgotten"):
             lesson = before, None if self.forget else self.label, digest_of(raw).to_bytes(8, "little")
@@ -299,7 +299,7 @@ class LearnCommand:
         return outcome
 
     def learn(self, raw: bytes) -> str:
-        """Learn or forget the message, in a new model if there is none; return the outcome."""
+        """Learn or forget the message, making a model if there is none; return the outcome."""
         from spamnb.training.learn import learn
 
         if self.forget:
@@ -321,7 +321,7 @@ class LearnCommand:
 
 
 def parse(arguments: list[str]) -> "Callable[[], int | None] | None":
-    """Make the function that runs a delivery; None if the arguments ask for anything else."""
+    """Return a function that runs a delivery; None if the arguments are not those of a delivery."""
     command = arguments[0] if arguments else ""
     if command == "classify":
         options = options_of(CLASSIFY, arguments[1:])
@@ -339,7 +339,7 @@ def parse(arguments: list[str]) -> "Callable[[], int | None] | None":
 
 
 def options_of(table: "tuple[Option, ...]", arguments: list[str]) -> "dict[str, Any] | None":
-    """Read arguments, each an option of the table, and one `path`; None if one is not, or is there twice."""
+    """Parse options of the table and one path; None if there is anything else, or an option is repeated."""
     options: dict[str, Any] = {}
     known = {name: (names.rpartition("--")[2], value) for names, value, _ in table for name in names.split()}
     rest = arguments[::-1]
@@ -370,7 +370,7 @@ def read_stdin(what: str = "a message") -> bytes:
 
 
 def write_stdout(data: bytes, is_mail: bool = False) -> None:
-    """Write an answer. Mail whose reader went away is an error like any other: it must not get lost."""
+    """Write an answer. For mail, a closed output is an error like any other: the mail must not get lost."""
     try:
         write_all(STDOUT, data)
     except OSError as error:
@@ -378,6 +378,6 @@ def write_stdout(data: bytes, is_mail: bool = False) -> None:
 
 
 def output_error(error: OSError, is_mail: bool = False) -> InputOutputError:
-    """Distinguish a reader that has enough, as `head` does, from output that cannot be written."""
+    """Make an error: ReaderGone if the reader has closed the output, as `head` does, else another."""
     kind = ReaderGone if isinstance(error, BrokenPipeError) and not is_mail else InputOutputError
     return kind(f"cannot write to standard output: {error.strerror}")

@@ -1,4 +1,4 @@
-"""Lines about verdicts in a log, in which text from mail is escaped."""
+"""Log lines about verdicts, with text from mail escaped."""
 
 from spamnb.bayes.verdict import score_text
 
@@ -7,11 +7,11 @@ if TYPE_CHECKING:
     from spamnb.bayes.verdict import Verdict
     from spamnb.reading.envelope import Envelope
 
-MAX_TEXT_LENGTH = 200  # characters that are logged of a text from a client or a message
+MAX_TEXT_LENGTH = 200  # characters of a text from a client or a message that are logged
 
 
 def write_syslog(verdict: "Verdict", size: int, envelope: "Envelope") -> None:
-    """Send a line to the system's log; where none listens, it is lost."""
+    """Send a line to the system's log; it is lost if no log daemon runs."""
     import syslog
 
     listed = f" {escaped(verdict.reason)}" if verdict.reason else ""

@@ -1,4 +1,4 @@
-"""The only message of a file or of standard input, read without what many messages would need."""
+"""Read the only message of a file or of standard input, with few imports."""
 
 import os
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 BLOCK = 1 << 20  # bytes read at once
-MAX_FILE = 64 << 20  # bytes; a larger file is no single message
+MAX_FILE = 64 << 20  # bytes; a larger file is not a single message
 MAX_FIELD_NAME = 100  # bytes searched for the colon behind the name of the first header field
 TAR_HEADER = 512  # bytes, with NULs behind the name of the first file, which may look like a header field
 
@@ -18,8 +18,8 @@ TAR_HEADER = 512  # bytes, with NULs behind the name of the first file, which ma
 def read_only_message(path: str) -> bytes | None:
     """Read the only message of a file, or of standard input (`-`).
 
-    None if there are several, or it is deleted, a folder, an archive, remote, missing …: who reads many looks
-    closer, and says what is wrong. Standard input can then be read again.
+    Returns None if there are several, or if the path is a folder, an archive, missing …: the caller then uses
+    the code for any mail, which says what is wrong. Standard input can be read again then.
     """
     if path == "-":
         announce_stdin("a message")
@@ -46,7 +46,7 @@ def _only_message(path: str, handle: int) -> bytes | None:
     name, colon, _ = head[:MAX_FIELD_NAME].partition(b":")
     if colon and name.replace(b"-", b"").isalnum() and b"\0" not in head[:TAR_HEADER]:
         return b"".join((head, *blocks))
-    # What begins with no header is left to who knows all kinds of files: it takes 3 ms more.
+    # Anything that does not begin with a header is read by the code for any file, which takes 3 ms more.
     from spamnb.mailboxes.chunks import RawMessage, file_messages
     from spamnb.mailboxes.streams import chain
 
@@ -62,14 +62,14 @@ def _only_message(path: str, handle: int) -> bytes | None:
 
 
 def _blocks(handle: int, taken: list[bytes]) -> "Iterator[bytes]":
-    """Read an open file, and keep what was read in `taken`."""
+    """Yield the blocks of an open file, and keep them in `taken`."""
     while block := os.read(handle, BLOCK):
         taken.append(block)
         yield block
 
 
 def _put_back(taken: list[bytes]) -> None:
-    """Let standard input begin again with what was taken: a pipe becomes a file without a name."""
+    """Rewind standard input to what was taken; a pipe is replaced by a temporary file."""
     try:
         os.lseek(STDIN, -sum(map(len, taken)), os.SEEK_CUR)
     except OSError:

@@ -1,7 +1,7 @@
-"""Clients: what each sends and is sent, how long it may take, and how much memory all may take together.
+"""Connections to clients, with limits on the time each may take and on the memory of all together.
 
-A task of asyncio serves each. Who takes too long, or has to make room for others, loses the time that is left
-to it: all that ends a conversation early is one TimeoutError.
+A task of asyncio serves each client. A client that is too slow, or that has to give way to others, has its
+timeout shortened: every early end of a conversation is a TimeoutError.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from contextlib import asynccontextmanager
 from spamnb.serve.options import Options
 
 READ_SIZE = 1 << 16  # bytes
-LARGE = 1 << 16  # bytes: who holds more may be dropped to free memory
-MAX_HELD = 4  # all clients together may hold this many times the bytes that one message may have
-# Seconds that a stopping server leaves to a request that has begun, and to a client that has sent nothing.
+LARGE = 1 << 16  # bytes: a client that holds more may be dropped to free memory
+MAX_HELD = 4  # all clients together may hold this many messages of the largest size
+# Seconds that a stopping server allows a request that has begun, and a client that has sent nothing.
 GRACE, IDLE_GRACE = 5.0, 0.5
 STOP_TIMEOUT = 45.0  # seconds for all clients to end; learning may wait 30 of them for a lock
-# Seconds for which a new client need not give way to others: on a busy machine, it may not have sent yet.
+# Seconds before a new client has to give way to others: on a busy machine, its first bytes may be late.
 FIRST_BYTES_WAIT = 0.025
-A_MOMENT = 0.001  # seconds, in which the loop reads what has arrived by now
-OVERFLOW_ID = 65534  # of nobody; the kernel's default
+PAUSE = 0.001  # seconds, in which the loop reads what has arrived
+OVERFLOW_ID = 65534  # the user `nobody`; the kernel's default for unknown users
 
 
 class Gone(Exception):
-    """The client has hung up, or its network has."""
+    """The client has closed the connection, or the network failed."""
 
 
 class HeldBytes:
-    """How many bytes of mail are held: requests, answers that wait to be read, lessons that wait."""
+    """Counts the bytes of mail in memory: requests, answers waiting to be read, lessons waiting."""
 
     def __init__(self, largest: int) -> None:
         self.most = MAX_HELD * largest
@@ -45,7 +45,7 @@ class HeldBytes:
         self.now += size
 
     def take(self, size: int) -> bool:
-        """Count so many more bytes, unless that were too many."""
+        """Count more bytes, unless the total would be too large; return whether they were counted."""
         if self.now + size > self.most:
             return False
         self.now += size
@@ -58,9 +58,9 @@ class Clients:
     def __init__(self, options: Options, report: Callable[[Exception], None]) -> None:
         self.options = options
         self.held = HeldBytes(options.largest)
-        self.report = report  # called with an error that no protocol expects
+        self.report = report  # called with an unexpected error
         self.tasks: set[asyncio.Task[None]] = set()
-        self.waited_for: dict[Connection, None] = {}  # those that keep us waiting, the one for longest first
+        self.waited_for: dict[Connection, None] = {}  # clients the server waits for, the longest wait first
         self.stopping = False
 
     def start(self, client: socket.socket, handler: Handler) -> None:
@@ -69,7 +69,7 @@ class Clients:
         task.add_done_callback(self.tasks.discard)
 
     async def _serve(self, client: socket.socket, handler: Handler) -> None:
-        """Serve a client to the end; whatever goes wrong ends this conversation and no other."""
+        """Serve a client to the end; an error ends this conversation and no other."""
         connection = Connection(self, client)
         try:
             await connection.end(await handler(connection))
@@ -82,14 +82,14 @@ class Clients:
             connection.hold(0)
 
     async def make_room(self) -> None:
-        """Wait until one more client can be taken; somebody may have to give way."""
+        """Wait until one more client can be accepted; a slow one may have to give way."""
         while len(self.tasks) >= self.options.max_connections:
-            await asyncio.sleep(A_MOMENT)
+            await asyncio.sleep(PAUSE)
             if self.drop_slowest():
                 return
 
     def drop_slowest(self) -> bool:
-        """Let who keeps us waiting for longest give way, unless it has come just now."""
+        """Drop the client that the server has waited for longest, unless it is new; True if dropped."""
         slowest = next(iter(self.waited_for), None)
         if slowest is None or slowest.since + FIRST_BYTES_WAIT > slowest.loop.time():
             return False
@@ -97,7 +97,7 @@ class Clients:
         return True
 
     def limit_held_bytes(self) -> None:
-        """Drop who takes longest to send a large request or read a large answer, while too much is held."""
+        """Drop the slowest clients with large requests or answers, while too much memory is held."""
         while self.held.are_too_many:
             large = (connection for connection in self.waited_for if connection.held > LARGE)
             if (slowest := next(large, None)) is None:
@@ -105,7 +105,7 @@ class Clients:
             slowest.give_way()
 
     async def stop(self) -> None:
-        """Let clients finish what they have begun, and end those that have begun nothing."""
+        """Let clients finish what they have begun, and drop those that have begun nothing."""
         self.stopping = True
         for connection in self.waited_for:
             connection.shorten_to(connection.grace)
@@ -114,7 +114,7 @@ class Clients:
 
 
 class Connection:
-    """The connection to one client, for protocols that know no sockets."""
+    """The connection to one client; protocols read and write through it."""
 
     def __init__(self, clients: Clients, client: socket.socket) -> None:
         client.setblocking(False)
@@ -122,12 +122,12 @@ class Connection:
         self.clients = clients
         self.socket = client
         self.peer = peer_of(client)
-        self.data = bytearray()  # received, and not taken yet
-        self.held = 0  # bytes that count as held
-        self.begun = False  # whether a request has begun that was not answered yet
-        self.ended = False  # the client will send no more
-        self.complete = False  # when the protocol ends, the client has nothing left to send
-        self.since = 0.0  # when we began to wait for the client
+        self.data = bytearray()  # received, but not read yet
+        self.held = 0  # bytes counted in HeldBytes
+        self.begun = False  # whether a request has begun and is not answered yet
+        self.ended = False  # whether the client will send no more
+        self.complete = False  # whether the client has sent everything when the protocol ends
+        self.since = 0.0  # when the server began to wait for the client
         self.timeout: asyncio.Timeout
 
     @property
@@ -136,7 +136,7 @@ class Connection:
 
     @asynccontextmanager
     async def waiting(self, seconds: float | None = None) -> AsyncIterator[None]:
-        """Give a client so many seconds, in which it may have to give way to others."""
+        """Limit the time of a client, which may have to give way to others meanwhile."""
         self.since = self.loop.time()
         self.clients.waited_for[self] = None
         seconds = seconds or self.clients.options.timeout
@@ -150,19 +150,19 @@ class Connection:
             self.clients.waited_for.pop(self, None)
 
     def give_way(self) -> None:
-        """End the time of a client that is waited for."""
+        """Drop a client that the server waits for."""
         del self.clients.waited_for[self]
         self.shorten_to(0.0)
         self.hold(0)
 
     def shorten_to(self, seconds: float) -> None:
-        """Leave a client that is waited for so many seconds at most."""
+        """Shorten the time limit of a client that the server waits for."""
         end = self.loop.time() + seconds
         if not self.timeout.expired():
             self.timeout.reschedule(min(self.timeout.when() or end, end))
 
     def hold(self, size: int) -> None:
-        """Count so many bytes as held by this client."""
+        """Set the number of bytes that this client holds."""
         self.clients.held.change(size - self.held)
         self.held = size
         if size > LARGE:
@@ -173,8 +173,8 @@ class Connection:
         self.hold(0)
 
     async def receive(self) -> bytes:
-        """Return the next bytes as they arrive; none at the end."""
-        await asyncio.sleep(0)  # so that who sends without end leaves the others their time
+        """Return the next bytes that arrive; b"" at the end."""
+        await asyncio.sleep(0)  # so that a client that sends endlessly leaves time to the others
         try:
             piece = await self.loop.sock_recv(self.socket, READ_SIZE)
         except OSError as error:
@@ -187,7 +187,7 @@ class Connection:
         self.hold(len(self.data))
 
     async def read_line(self, longest: int) -> bytes | None:
-        """Take the next line, without its line end; None if the input stops in it, or it is too long."""
+        """Read the next line, without its line end; None if the input ends within it, or it is too long."""
         searched = 0
         while (end := self.data.find(b"\n", searched)) < 0:
             if self.ended or len(self.data) > longest:
@@ -199,7 +199,7 @@ class Connection:
         return line.removesuffix(b"\r") if len(line) <= longest else None
 
     async def read_up_to(self, size: int) -> bytes:
-        """Take `size` bytes, or fewer if the client stops sending before."""
+        """Read `size` bytes, or fewer if the client stops sending."""
         while len(self.data) < size and not self.ended:
             await self._receive_more()
         with memoryview(self.data) as view:
@@ -208,7 +208,7 @@ class Connection:
         return data
 
     async def send(self, answer: bytes) -> None:
-        """Answer a request."""
+        """Send the answer to a request."""
         async with self.waiting():
             self.hold(len(answer))
             await self.write(answer)
@@ -222,7 +222,7 @@ class Connection:
             raise Gone from error
 
     async def end(self, answer: bytes) -> None:
-        """Send the last answer, and wait for a client that still sends: else it might not get to read it."""
+        """Send the last answer, and read what a client still sends: else it might not read the answer."""
         await self.send(answer)
         if self.complete or self.ended:
             return
@@ -250,9 +250,9 @@ async def readable(file: int | socket.socket) -> None:
 
 
 def peer_of(client: socket.socket) -> int | None:
-    """User id of who has connected to a Unix socket, by the kernel's word; -1 where it does not tell.
+    """Return the user id of the client of a Unix socket, as the kernel reports it; -1 if it does not.
 
-    Nor does it in a user namespace (`PrivateUsers=`), where every other user has the id of nobody.
+    In a user namespace (`PrivateUsers=`) it does not: there, every other user has the id of `nobody`.
     """
     if client.family != socket.AF_UNIX:
         return None

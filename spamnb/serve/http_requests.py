@@ -1,4 +1,4 @@
-"""Requests and responses of HTTP: one request a connection, read by h11."""
+"""HTTP requests and responses: one request per connection, parsed by h11."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from spamnb.serve.metrics import PROTOCOL, REFUSED
 from spamnb.serve.service import Refusal
 
 MAX_HEAD_LENGTH = 1 << 16  # bytes
-MAX_PIECES = 1 << 16  # of a body: each takes some microseconds; clients send 4 KB or more in one
+MAX_PIECES = 1 << 16  # of a body: each takes some microseconds; clients send 4 KB or more per piece
 
 
 class HttpRefusal(Refusal):
-    """Refusal with a status of its own."""
+    """A refusal with an HTTP status."""
 
     def __init__(self, status: int, why: str = "") -> None:
         super().__init__(PROTOCOL if status == HTTPStatus.BAD_REQUEST else REFUSED, why or phrase(status))
@@ -25,23 +25,23 @@ class HttpRefusal(Refusal):
 
 
 def too_large(most: int) -> HttpRefusal:
-    return HttpRefusal(413, f"the message has more than the {most} bytes that are taken")
+    return HttpRefusal(413, f"the message has more than {most} bytes")
 
 
 class HttpRequest(NamedTuple):
-    """The head of a request; of a header that comes twice, the first counts."""
+    """The head of a request; if a header is repeated, the first counts."""
 
     method: str
     path: str
     headers: dict[str, str]
 
     def first_of(self, *names: str) -> str:
-        """Value of the first of these headers that is there and not empty."""
+        """Return the value of the first of these headers that is not empty."""
         return next((self.headers[name] for name in names if self.headers.get(name)), "")
 
 
 class RequestReader:
-    """Reads one request, whose body may have so many bytes."""
+    """Reads one request, with a body of at most `most` bytes."""
 
     def __init__(self, connection: Connection, most: int) -> None:
         self.connection = connection
@@ -53,8 +53,8 @@ class RequestReader:
         try:
             while (event := self.parser.next_event()) is h11.NEED_DATA:
                 if self.parser.they_are_waiting_for_100_continue:
-                    told = h11.InformationalResponse(status_code=100, headers=[], reason=b"Continue")
-                    await self.connection.write(self.parser.send(told) or b"")
+                    going_on = h11.InformationalResponse(status_code=100, headers=[], reason=b"Continue")
+                    await self.connection.write(self.parser.send(going_on) or b"")
                 self.parser.receive_data(await self.connection.receive())
         except h11.RemoteProtocolError as error:
             raise HttpRefusal(400, str(error)) from None

@@ -1,4 +1,4 @@
-"""Judging: by which model, by which lists of senders, and who may teach."""
+"""Judge messages: choose the model and the lists of senders of a user, and decide who may teach a model."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from spamnb.store.stored_model import StoredModel
 from spamnb.user_models import UserModels, users_of
 
 MAX_OPEN_USER_MODELS = 64
-LOOK_AGAIN = 1.0  # seconds until files of the configuration are looked at again
+CHECK_INTERVAL = 1.0  # seconds between two checks whether configuration files have changed
 
 
 class Judged(NamedTuple):
-    """A message that was judged; its features are good until the next one is."""
+    """A judged message; its features are valid until the next message is judged."""
 
     verdict: Verdict
     features: FeatureSet
@@ -54,7 +54,7 @@ class Judged(NamedTuple):
 
 
 class Judge:
-    """Judges the mail of a user by the user's model, where one can be judged by, else by the shared one."""
+    """Judges the mail of a user by the user's model if that is usable, else by the shared model."""
 
     def __init__(self, options: Options, counters: Counters) -> None:
         self.options = options
@@ -63,16 +63,16 @@ class Judge:
         self.user_lists = UserLists(self.user_models) if self.user_models else None
         self.counters = counters
         self.by_path: dict[str, UserModel] = {}  # models of users, the least recently used first
-        self.spare = FeatureSet()
+        self.reused = FeatureSet()
         self._configure(load())
-        self.looked_at = monotonic()  # when the files of the configuration were last looked at
+        self.checked_at = monotonic()  # when the configuration files were last checked
         self.last_error = ""
-        self.told: dict[str, str] = {}  # by user: why the model there is not judged by
+        self.reported: dict[str, str] = {}  # by user: the last problem that was reported
 
     def classify(
         self, raw: bytes, user: str = "", with_evidence: bool = False, is_taken: bool = True
     ) -> Judged:
-        """Judge a message. Nothing proves the sender of one that the mail server has not taken yet."""
+        """Judge a message. One that the mail server has not accepted yet has no proof of its sender."""
         start = perf_counter()
         message = read(raw)
         says_why = self.current_configuration()["reasons"]
@@ -88,65 +88,65 @@ class Judge:
         return judged
 
     def _by_own_model(self, message: Message, user: str, with_evidence: bool) -> Judged | None:
-        """Judge a message by the user's own model; None if there is none, or if it cannot be judged by."""
+        """Judge a message by the user's own model; None if there is no usable one."""
         try:
             model = self._own_model(user)
-            is_judge = model is not None and not self._is_begun(model)
+            is_judge = model is not None and not self._is_young(model)
             judged = self._by(model, message, with_evidence) if model and is_judge else None
-            self.told.pop(user, None)
+            self.reported.pop(user, None)
             return judged
         except SpamnbError as error:
             self.counters.count(FALLBACK)
-            self._tell(user, f"{error} (judging by the shared model)")
+            self._report(user, f"{error} (judging by the shared model)")
             return None
 
-    def _tell(self, user: str, why: str) -> None:
-        if self.told.get(user) != why:
-            self.told[user] = why
+    def _report(self, user: str, why: str) -> None:
+        if self.reported.get(user) != why:
+            self.reported[user] = why
             complain(f"user {user}: {why}")
 
     def _decide_by_sender(self, judged: Judged, user: str, stored: StoredModel | None) -> None:
-        """Let the sender decide: by the user's own lists, those configured, and whom they know."""
+        """Apply the user's own lists of senders, the configured lists, and the people that the user knows."""
         try:
             own = self.user_lists.of(user) if self.user_lists else None
         except SpamnbError as error:
             own = None
-            self._tell(f"{user}, lists", f"{error} (going on without)")
+            self._report(f"{user}, lists", f"{error} (continuing without)")
         configuration, verdict = self.current_configuration(), judged.verdict
         if own is not None:
             own.decide(verdict, envelope_of(judged.message))
-        if verdict.reason or not configuration.has_say(verdict, stored):
+        if verdict.reason or not configuration.may_decide(verdict, stored):
             return  # no envelope is needed: 0.04 ms
         try:
             with as_owner(self.owner(user) if judged.model != self.shared.path else ROOT):
                 configuration.decide(verdict, envelope_of(judged.message), stored)
         except SpamnbError as error:
-            self._tell(f"{user}, people", f"{error} (going on without)")
+            self._report(f"{user}, people", f"{error} (continuing without)")
 
     def user_of(self, name: str) -> str:
-        """Return whose mail this is, by a login name or a mail address: the first that has a model.
+        """Return the user that a login name or a mail address belongs to: the first name that has a model.
 
-        One rule for all protocols. Who has none yet is known by the whole address, but for its extension.
+        If none has a model yet, it is the whole address without its extension. All protocols use this rule.
         """
         names = users_of(name)
         own = names[min(1, len(names) - 1)]
         return next(filter(self.own_path, names), own) if self.user_models else name
 
     def own_path(self, user: str) -> str | None:
-        """Path of a user's own model, also of one that judging will complain of; None if there is none."""
+        """Return the path of a user's own model, even if it is unusable; None if there is none."""
         try:
             return self.user_models.find(user) if self.user_models else None
         except SpamnbError:
             return self.user_models.path(user) if self.user_models else None
 
-    def _is_begun(self, kept: ReloadingModel) -> bool:
-        """Whether a model has so little mail that the shared one, its base, judges alone."""
+    def _is_young(self, kept: ReloadingModel) -> bool:
+        """Check whether a model has so little mail that its base, the shared model, judges alone."""
         model = kept.current()
         return model.stored not in model.layers
 
     def _by(self, kept: ReloadingModel, message: Message, with_evidence: bool) -> Judged:
         model = kept.current()
-        features = model.features(message, self.spare)
+        features = model.features(message, self.reused)
         try:
             score = model.score(features) if with_evidence else None
             verdict = model.decide(score) if score else model.verdict(features)
@@ -156,26 +156,26 @@ class Judge:
         return Judged(verdict, features, message, model, score)
 
     def header(self) -> tuple[str, str, str]:
-        """Style and name of the header that a message gets, and the tag before the subject of spam."""
+        """Return style and name of the header to add, and the tag to put before the subject of spam."""
         current = self.current_configuration()
         return current["header_style"], current["header"], current["subject_tag"]
 
     def current_configuration(self) -> Configuration:
-        """Return the configuration, read anew when its files have changed; if they are wrong, as it was."""
+        """Return the configuration, read again if its files have changed; the old one if they are wrong."""
         now = monotonic()
-        if now - self.looked_at >= LOOK_AGAIN:
-            self.looked_at = now
+        if now - self.checked_at >= CHECK_INTERVAL:
+            self.checked_at = now
             try:
                 if not self.configuration.is_fresh:
                     before = self.configuration["model"]
                     self._configure(load())
                     self.last_error = ""
                     if before == self.options.model != self.configuration["model"]:
-                        complain("another model is configured; restart the server to judge by it")
+                        complain("another model is configured; restart the server to use it")
             except SpamnbError as error:
                 if str(error) != self.last_error:
                     self.last_error = str(error)
-                    complain(f"{error} (going on as configured before)")
+                    complain(f"{error} (keeping the configuration as it was)")
         return self.configuration
 
     def _configure(self, configuration: Configuration) -> None:
@@ -183,7 +183,7 @@ class Judge:
         self.configuration = configuration
 
     def model_to_teach(self, user: str) -> str | None:
-        """Path of the model that a user's lessons go to, which may have to be made; None for nobody."""
+        """Return the path of the model that a user teaches, existing or not; None for an impossible name."""
         if self.user_models is None:
             return self.shared.path
         if path := self.user_models.find(user):
@@ -192,22 +192,22 @@ class Judge:
         return self.user_models.path(user)
 
     def may_teach(self, peer: int | None, user: str, path: str) -> bool:
-        """Whether a user id may teach the model of a path, which judges a user's mail.
+        """Check whether a client, by its user id, may teach a model, which judges the mail of `user`.
 
-        Root and the server's user may teach anyone's; others one that is theirs by its owner or its name;
-        and whoever asks at a port, where no user id is known.
+        Root and the server's user may teach every model, others only their own, by its owner or its name.
+        A client at a port (no user id) may, too.
         """
         if peer in (None, 0, os.geteuid()) or (os.path.exists(path) and peer == os.stat(path).st_uid):
             return True
         return path != self.shared.path and user == login_name(peer)
 
     def owner(self, user: str) -> Rights:
-        """Whose rights root takes to open a user's files."""
+        """Return the rights with which root opens a user's files."""
         return self.user_models.owner(user) if self.user_models else ROOT
 
     def reload(self) -> None:
-        """Have the configuration read, and every model opened anew when it is next used."""
-        self.looked_at = -inf
+        """Read the configuration and open every model again when it is next used."""
+        self.checked_at = -inf
         self.by_path.clear()
         self.shared.stamp = self.shared.failed_stamp = None
 

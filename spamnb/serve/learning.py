@@ -1,4 +1,4 @@
-"""Learning beside judging: each message in a process of its own, so that judging waits for no lock."""
+"""Learn messages in processes of their own, so that judging does not wait for locks."""
 
 import asyncio
 import gc
@@ -18,7 +18,7 @@ from spamnb.systemd import name_process
 from spamnb.training.learn import learn
 
 MAX_PROCESSES = 8
-MAX_WAITING, MAX_WAITING_FOR_A_MODEL = 192, 128  # so that others can still connect
+MAX_WAITING, MAX_WAITING_FOR_A_MODEL = 192, 128  # so that other clients can still connect
 FAILED_PREFIX, LOCKED_PREFIX = b"failed: ", b"failed: locked: "
 STDERR, MAX_FILES = 2, 1 << 20
 
@@ -29,11 +29,11 @@ class Lesson(NamedTuple):
     model: str
     raw: bytes
     label: str | None
-    base: str | None = None  # the shared model, for a user's to stand on, which may have to be made
-    owner: Rights = ROOT  # whose rights root takes
+    base: str | None = None  # the shared model, as base of a user's model that may not exist yet
+    owner: Rights = ROOT  # with whose rights root learns
 
     def run(self, log: Log) -> bytes:
-        """Learn the message and return its outcome, or the failure; by then, the change is on disk."""
+        """Learn the message and return the outcome or the failure; after that, the change is on disk."""
         try:
             if self.owner != ROOT and not os.geteuid():
                 take(self.owner)
@@ -50,7 +50,7 @@ class Lesson(NamedTuple):
 
 
 class Lessons:
-    """Lessons under way: MAX_PROCESSES at a time, and one for each model; the others wait their turn."""
+    """Running lessons: at most MAX_PROCESSES, and one per model; others wait their turn."""
 
     def __init__(self, log: Log, held: HeldBytes) -> None:
         self.log = log
@@ -58,10 +58,10 @@ class Lessons:
         self.processes = asyncio.Semaphore(MAX_PROCESSES)
         self.count: Counter[str] = Counter()  # by model
         self.turns: dict[str, asyncio.Lock] = {}
-        self.found_locked: dict[str, float] = {}  # when a lesson last waited in vain for the lock of a model
+        self.found_locked: dict[str, float] = {}  # when a lesson last found a model locked until its timeout
 
     async def learn(self, lesson: Lesson) -> str:
-        """Learn, and return the outcome."""
+        """Learn a message, and return the outcome."""
         model, asked = lesson.model, monotonic()
         is_full = self.count.total() >= MAX_WAITING or self.count[model] >= MAX_WAITING_FOR_A_MODEL
         if is_full or not self.held.take(len(lesson.raw)):
@@ -69,8 +69,8 @@ class Lessons:
         self.count[model] += 1
         try:
             async with self.turns.setdefault(model, asyncio.Lock()), self.processes:
-                if self.found_locked.get(model, asked) > asked:  # it has waited as long, or would
-                    raise Locked(f"{model}: another program is writing it")
+                if self.found_locked.get(model, asked) > asked:  # it has waited as long
+                    raise Locked(f"{model}: another program is writing to it")
                 result = await self._in_a_process(lesson)
             if result.startswith(LOCKED_PREFIX):
                 self.found_locked[model] = monotonic()
@@ -103,11 +103,11 @@ class Lessons:
         return result or FAILED_PREFIX + b"the process that learned has died"
 
     def _learn_and_exit(self, lesson: Lesson, writer: int) -> NoReturn:
-        """Learn in a process just forked; clients must not wait for it to close their sockets, too."""
+        """Learn in a new process, which closes the sockets of all clients first."""
         try:
             for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-                signal.signal(number, signal.SIG_IGN)  # learning that has begun is finished
-            gc.freeze()  # so that nothing closes a file again, of which another may have the number by then
+                signal.signal(number, signal.SIG_IGN)  # finish learning that has begun
+            gc.freeze()  # no finalizer may close a file number that is used again
             os.closerange(STDERR + 1, writer)
             os.closerange(writer + 1, MAX_FILES)
             name_process("spamnb-learning")

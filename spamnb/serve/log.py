@@ -1,4 +1,4 @@
-"""The log of the server on standard error: one line a message, in which text from mail is escaped."""
+"""The log of the server on standard error: one line per message, with text from mail escaped."""
 
 import time
 import traceback
@@ -12,7 +12,7 @@ from spamnb.systemd import adds_time
 
 
 def write_line(text: str) -> None:
-    """Write a line, with the time in front where no journal adds it."""
+    """Write a line, with the time at its start unless systemd's journal adds it."""
     write_stderr(text + "\n" if adds_time() else f"{time.strftime('%Y-%m-%dT%H:%M:%S%z')} {text}\n")
 
 
@@ -24,7 +24,7 @@ class Log:
     def judged(
         self, verdict: Verdict, size: int, message: Message, seconds: float, asked: str, **more: str
     ) -> None:
-        """Log a verdict, and more by name: the model, the user, what a mail server calls the message …"""
+        """Log a verdict, and more facts by name: the model, the user, the queue id …"""
         listed = f" {escaped(verdict.reason)}" if verdict.reason else ""
         points = f"{escaped(verdict.label)} {verdict.points:.1f} score={score_text(verdict.score)}{listed}"
         self._write(points, size, envelope_of(message), seconds, asked, more)
@@ -41,11 +41,11 @@ class Log:
         write_line(f"{result} size={size} ms={1000 * seconds:.1f} asked={asked} {named} id={message_id}")
 
     def refused(self, why: str, user: str = "", message_id: str = "") -> None:
-        """Log a request that got an error for an answer."""
+        """Log a request that was answered with an error."""
         complain(f"{why} user={escaped(user)} id={escaped(message_id)}" if user or message_id else why)
 
     def unexpected(self, error: BaseException | None) -> None:
-        """Log an error of our own with its traceback, indented: no line of it looks like another entry."""
+        """Log an unexpected error with its traceback, indented so that no line looks like another entry."""
         complain(f"unexpected {type(error).__name__}")
         for line in "".join(traceback.format_exception(error)).splitlines():
             write_stderr(f"    | {escaped(line, keep=' ')}\n")

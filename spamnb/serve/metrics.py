@@ -1,4 +1,4 @@
-"""Counters of what was done, figures of the shared model, and their text for Prometheus."""
+"""Counters of the server and figures of the shared model, as text for Prometheus."""
 
 import os
 import time
@@ -19,12 +19,12 @@ PROTOCOL, REFUSED, TIMEOUT, FAILED = "protocol", "refused", "timeout", "failed"
 ERRORS = (PROTOCOL, REFUSED, TIMEOUT, FAILED)
 FALLBACK, REJECTED = "fallback", "rejected"
 EVENTS = {
-    FALLBACK: "Messages judged by the shared model, as the user's own could not be judged by.",
+    FALLBACK: "Messages judged by the shared model because the user's own was unusable.",
     REJECTED: "Messages that the milter refused as spam.",
 }
 GAUGES = {
     "models": "1 if the shared model can be read, else 0.",
-    "learned_messages": "Messages that it has learned, without what is in its journal.",
+    "learned_messages": "Messages that it has learned, without those in its journal.",
     "model_changed_seconds": "When it last changed or learned, in seconds since 1970.",
     "journal_bytes": "Size of its journal.",
 }
@@ -36,7 +36,7 @@ class Counters:
         self.since = time.monotonic()
         self.by_name = dict.fromkeys((*VERDICTS, *OUTCOMES, *ERRORS, *EVENTS), 0)
         self.buckets = [0] * (len(BUCKET_BOUNDS) + 1)
-        self.seconds = 0.0  # that all judging took
+        self.seconds = 0.0  # total time of judging
 
     def judged(self, label: str, seconds: float) -> None:
         self.count(label if label in VERDICTS else OTHER)
@@ -47,7 +47,7 @@ class Counters:
         self.by_name[name] += 1
 
     def text(self, model: str) -> str:
-        """Counters, and figures of the model of a path, in the text format of Prometheus."""
+        """Return the counters, and the figures of a model, in the text format of Prometheus."""
         return "".join(f"{line}\n" for line in self._lines(model))
 
     def _lines(self, model: str) -> Iterator[str]:
@@ -55,8 +55,8 @@ class Counters:
         yield f'spamnb_info{{version="{__version__}"}} 1'
         for name, label, values, what in (
             ("messages", "verdict", VERDICTS, "Messages judged."),
-            ("lessons", "outcome", OUTCOMES, "Messages to learn or forget, and what became of them."),
-            ("errors", "kind", ERRORS, "Requests without an answer to what was asked."),
+            ("lessons", "outcome", OUTCOMES, "Messages to learn or forget, by outcome."),
+            ("errors", "kind", ERRORS, "Requests answered with an error."),
         ):
             yield from about(f"{name}_total", "counter", what)
             for value in values:
@@ -83,12 +83,12 @@ def about(name: str, kind: str, what: str) -> tuple[str, str]:
 
 
 def figures(model: str) -> tuple[int, int, int, int]:
-    """Figures of a model's files, as GAUGES has them."""
+    """Return the figures of a model's files, in the order of GAUGES."""
     try:
         messages = sum(read_head(open_file(model))[0]["messages"])
         changed = int(os.stat(model).st_mtime)
     except (SpamnbError, OSError, KeyError, TypeError):
-        return 0, 0, 0, 0  # missing, damaged or closed
+        return 0, 0, 0, 0  # missing, damaged or not permitted
     try:
         journal = os.stat(f"{model}.journal")
     except OSError:

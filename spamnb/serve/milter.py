@@ -1,4 +1,4 @@
-"""The milter protocol: a mail server shows each message before accepting it, and is told what to do.
+"""The milter protocol: a mail server shows each message before accepting it, and asks what to do.
 
 kilter reads and writes the packets, and checks that we keep to what was agreed with the server. But names
 that strangers choose, of hosts and of headers, are read here: kilter accepts only valid ones in ASCII, and
@@ -48,7 +48,7 @@ WANTED_FLAGS = NOT_SHOWN | NOT_ANSWERED | Flags.HEADER_LEADING_SPACE
 
 LENGTH_SIZE = 4  # bytes of the number in front of a packet that says how long it is
 MAX_PACKET = 1 << 20  # bytes, the most that a server may ask for; Postfix sends 64 KB at a time
-MAX_ANSWER = 1 << 16  # bytes: room to remove MAX_FORGED headers
+MAX_ANSWER = 1 << 16  # bytes: enough to remove MAX_FORGED headers
 MAX_FORGED = 1000  # headers of our names in a message: to remove one, Postfix reads it from its start
 LOOKS_LIKE_SPAM = ReplyCode(b"550 5.7.1 This message looks like spam\0")
 TOO_MANY_FORGED = ReplyCode(b"550 5.7.1 Too many headers that only a spam filter writes\0")
@@ -56,10 +56,10 @@ HIDDEN_HEADER = ReplyCode(b"550 5.7.1 A header within a header, behind a bare ca
 
 
 class ReceivedHeader:
-    """Received header, made of what the mail server says about a client: no milter sees the server's.
+    """The Received header that the mail server will add, which no milter sees: it is rebuilt here.
 
-    The header names the only host that no sender can invent, and mail that was trained on has the header: so
-    it is written here, as far as it is evidence. All its parts come from strangers, and stay bytes.
+    It names the only host that the sender cannot invent, and mail that was trained on has it, so it is
+    evidence. All its parts come from strangers, and stay bytes.
     """
 
     def __init__(self) -> None:
@@ -84,12 +84,12 @@ class ReceivedHeader:
         self.helo = content.partition(b"\0")[0]
 
     def read_recipient(self, content: bytes) -> None:
-        """Read a recipient packet: an address, then options. Of several, it is enough to know of two."""
+        """Read a recipient packet: an address, then options. More than two recipients are not kept."""
         if len(self.recipients) < 2:
             self.recipients.add(content.partition(b"\0")[0])
 
     def addresses(self) -> list[str]:
-        """Addresses of the recipients, without what is around them."""
+        """Return the addresses of the recipients, without angle brackets."""
         return [recipient.decode("ascii", "replace").strip("<>") for recipient in self.recipients]
 
     def forget_message(self) -> None:
@@ -97,7 +97,7 @@ class ReceivedHeader:
         self.queue_id = b""
 
     def as_bytes(self) -> bytes:
-        """Bytes as Postfix writes them, with the recipient if there is only one; empty without a client."""
+        """Write the header as Postfix does, with the recipient if there is only one; b"" without a client."""
         if not self.client:
             return b""
         name = self.helo or self.client.partition(b" ")[0]
@@ -115,7 +115,7 @@ class Milter:
         self.held = held
 
     async def handle(self, connection: Connection) -> bytes:
-        """Serve a session of any number of messages; if it breaks off, the mail server knows what to do."""
+        """Serve a session of any number of messages; if it breaks off, the mail server handles that."""
         connection.complete = True
         session = Session(self)
         try:
@@ -132,7 +132,7 @@ class Milter:
         return b""
 
     async def _next_answer(self, session: Session, connection: Connection) -> bytes:
-        """Read packets until one has to be answered; without an answer, the session is over."""
+        """Read packets until one needs an answer; return b"" when the session is over."""
         async with connection.waiting(self.options.milter_timeout):
             while packet := await read_packet(connection):
                 if answer := session.answer(packet):
@@ -145,7 +145,7 @@ class Milter:
 
 
 async def read_packet(connection: Connection) -> bytes:
-    """Read the next packet, its length in front; empty when there are no more."""
+    """Read the next packet, with its length; b"" when there are no more."""
     length = await connection.read_up_to(LENGTH_SIZE)
     size = int.from_bytes(length, "big")
     if size > MAX_PACKET:
@@ -155,14 +155,14 @@ async def read_packet(connection: Connection) -> bytes:
 
 
 class MilterMessage:
-    """A message as the mail server shows it; nothing is kept of a message that is too large."""
+    """A message as the mail server shows it, part by part; a message that is too large is discarded."""
 
     def __init__(self, milter: Milter) -> None:
         self.milter = milter
         self.style, self.header, self.subject_tag = milter.judge.header()
         self.names = header_names(self.style, self.header)
-        self.forged = {name.lower(): 0 for name in self.names}  # how many headers of our names it has
-        self.hides_header = False  # of our names, within another
+        self.forged = {name.lower(): 0 for name in self.names}  # how many headers have our names
+        self.hides_header = False  # whether a header of our names is hidden in another
         self.subject: bytes | None = None
         self.message_id = b""
         self.too_large = False
@@ -171,11 +171,11 @@ class MilterMessage:
         self.body: list[bytes] = []
 
     def read_header(self, content: bytes) -> None:
-        """Read a header packet: a name, which may have blanks behind it, and a value."""
+        """Read a header packet: a name, which may end with blanks, and a value."""
         written, name_end, value = content.partition(b"\0")
         value, value_end, rest = value.partition(b"\0")
         if not name_end or not value_end or rest:
-            raise ValueError("a header that is none")
+            raise ValueError("malformed header")
         name = written.rstrip(b" \t").lower()
         if name in self.forged:
             self.forged[name] += 1
@@ -207,18 +207,18 @@ class MilterMessage:
         self.body.clear()
 
     def raw(self, received: ReceivedHeader) -> bytes:
-        """Bytes of the message as it will be delivered: lines end with LF."""
+        """Return the message as it will be delivered, with lines that end with LF."""
         body = b"".join(self.body).replace(b"\r\n", b"\n")
         return b"".join((received.as_bytes(), *self.head, b"\n" if body else b"", body))
 
     def removals(self) -> list[FilterMessage]:
-        """Removals of forged headers, the last first: so the numbers of the others do not change."""
+        """Return the removals of forged headers, the last first, so that other numbers stay valid."""
         forged = ((name, number) for name, count in self.forged.items() for number in range(count, 0, -1))
         return [ChangeHeader(number, name.decode(), b"") for name, number in forged]
 
 
 class Session:
-    """Session about one client of the mail server."""
+    """A session: the messages of one client of the mail server."""
 
     def __init__(self, milter: Milter) -> None:
         self.milter = milter
@@ -230,12 +230,12 @@ class Session:
             messages.Macro.ident: self.received.read_macros,
             messages.Helo.ident: self.received.read_helo,
             messages.EnvelopeRecipient.ident: self.received.read_recipient,
-            messages.Connect.ident: lambda _: None,  # a macro tells the client's name and address, too
+            messages.Connect.ident: lambda _: None,  # a macro has the client's name and address, too
             messages.Header.ident: lambda content: self.message.read_header(content),
         }
 
     def answer(self, packet: bytes) -> bytes:
-        """Answer to a packet; empty for most."""
+        """Return the answer to a packet; b"" for most."""
         if read := self.packets_read_here.get(packet[LENGTH_SIZE]):
             read(packet[LENGTH_SIZE + 1 :])
             return b""
@@ -267,11 +267,11 @@ class Session:
         if self.message.hides_header:
             return self._unjudged(REFUSED, "a forged header hides in another: rejected", HIDDEN_HEADER)
         removals = self.message.removals()
-        if self.message.too_large:  # no reason to try again later: it stays too large
+        if self.message.too_large:  # it would also be too large later
             return self._unjudged(REFUSED, "too large to be judged: accepted", *removals, Continue())
         try:
             return self._judged(removals)
-        except Exception as error:  # whatever a message does, it gets an answer
+        except Exception as error:  # every message gets an answer
             if not isinstance(error, SpamnbError):
                 self.milter.log.unexpected(error)
             return self._unjudged(FAILED, f"{error}: accepted", *removals, Continue())
@@ -284,7 +284,7 @@ class Session:
         return list(answers)
 
     def _user(self) -> str:
-        """Name of the user that the message is for, if there is only one recipient."""
+        """Return the user that the message is for, if it has only one recipient."""
         recipients, judge = self.received.addresses(), self.milter.judge
         return judge.user_of(*recipients) if judge.user_models and len(recipients) == 1 else ""
 
@@ -308,7 +308,7 @@ class Session:
         return [*removals, *self._headers(verdict), Continue()]
 
     def _headers(self, verdict: Verdict) -> list[FilterMessage]:
-        """Headers of the verdict, to be inserted in front of all others."""
+        """Return the headers of the verdict, to be inserted before all others."""
         written = header_fields(verdict, self.message.style, self.message.header)
         fields = (line.encode("ascii", "replace").partition(b":") for line in written)
         added: list[FilterMessage] = [

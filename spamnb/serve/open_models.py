@@ -1,4 +1,4 @@
-"""Models that stay open, and are reopened when their files change."""
+"""Open models, which are reopened when their files change."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Stamp = tuple[tuple[int, int, int] | None, ...]  # inode, time and size of model
 
 MAX_ENTRY_BYTES = 128 << 20  # the counts of a larger model stay on disk
 MAX_USER_MODEL = 1 << 29  # bytes
-MAX_USER_JOURNAL = 1 << 23  # bytes; from 2 MB on, who learns folds it at once
-MAX_USER_ENTRIES = 1 << 24  # bytes, where the view reads all of them
+MAX_USER_JOURNAL = 1 << 23  # bytes; from 2 MB on, the process that learns folds it at once
+MAX_USER_ENTRIES = 1 << 24  # bytes, for a view that reads all entries
 
 
 class ReloadingModel(ABC):
     """A model that is reopened when its file or journal has changed; if that fails, it stays as it was."""
 
-    is_link = False  # whether its path may be a link, which may lead elsewhere some day
+    is_link = False  # whether its path may be a link
 
     def __init__(self, path: str) -> None:
         self.named_path = path
@@ -65,22 +65,22 @@ class ReloadingModel(ABC):
                 self.remember_failure(error)
             if self._model is None:
                 raise
-            self._tell(f"{error} (judging by the model as it was before)")
+            self._report(f"{error} (still judging by the model as it was)")
             return self._model
         self.stamp, self.last_error = stamp, ""
         return model
 
-    def _tell(self, why: str) -> None:
+    def _report(self, why: str) -> None:
         if why != self.last_error:
             self.last_error = why
             complain(why)
 
     def remember_failure(self, error: ModelError) -> None:
-        """Remember why a model cannot be judged by: it is not opened again until one of its files changes."""
+        """Remember why a model is unusable: it is not opened again until one of its files changes."""
         self.failure, self.failed_stamp = error, self._stamp()
 
     def _stamp(self) -> Stamp:
-        """Stamp that differs once the model file or its journal was replaced or has grown."""
+        """Return a stamp that differs after the model file or its journal was replaced or has grown."""
         return self._file_stamp(self.path), self._file_stamp(self.path + ".journal")
 
     def _file_stamp(self, path: str) -> tuple[int, int, int] | None:
@@ -92,7 +92,7 @@ class ReloadingModel(ABC):
 
 
 class SharedModel(ReloadingModel):
-    """The model of all users. Its counts are in memory, unless they are too many."""
+    """The model of all users. Its counts are in memory, unless they take too much."""
 
     is_link = True
 
@@ -101,11 +101,11 @@ class SharedModel(ReloadingModel):
         self.tables: dict[int, CountTable] = {}  # by the generation of a model file: its counts
 
     def current_base(self) -> Model | None:
-        """Return the model for others to stand on; None, which is told once, if it cannot be opened."""
+        """Return the model as base of others; None if it cannot be opened, which is reported once."""
         try:
             return self.current()
         except SpamnbError as error:
-            self._tell(f"{error} (users who have a model on top of it are judged without this base)")
+            self._report(f"{error} (models of users are used without this base)")
             return None
 
     def table_of(self, stored: StoredModel) -> CountTable | None:
@@ -126,13 +126,13 @@ class SharedModel(ReloadingModel):
 
 
 class UserModel(ReloadingModel):
-    """A model of one user. There are many, in folders where users may write: they are read from the disk."""
+    """A model of one user. There may be many, in folders where users may write: they are read from disk."""
 
     def __init__(self, path: str, shared: SharedModel, owner: Rights = ROOT) -> None:
         super().__init__(path)
-        self.shared = shared  # the only one that it may stand on
+        self.shared = shared  # the only base that it may have
         self.owner = owner
-        self.opened_on: Model | None = None  # what the shared model was when this one was opened on top of it
+        self.opened_on: Model | None = None  # the shared model when this one was opened
 
     def _is_on_old_base(self) -> bool:
         return self._model is not None and self._base_for(self._model.stored) is not self.opened_on
@@ -145,19 +145,19 @@ class UserModel(ReloadingModel):
         with as_owner(self.owner):
             stored = StoredModel.open(self.path)
         if stamp[0] is None or stamp[0][0] != stored.file.inode:
-            raise InputOutputError(f"{self.path}: changed while it was opened")  # it may be a link by now
+            raise InputOutputError(f"{self.path}: changed while it was opened")  # it may be a link now
         reads_all = view_of(stored).event == "bernoulli"
         if reads_all and stored.columns["entries"].size > MAX_USER_ENTRIES:
-            raise ModelError(self.path, "too large for a server by the view that it has")
+            raise ModelError(self.path, "too large for a server with its event model")
         beneath = self.opened_on = self._base_for(stored)
         model = Model(stored, base=base_of(stored, beneath.stored) if beneath else None)
         return load_into_memory(model, lambda of: None if of is stored else self.shared.table_of(of))
 
     def check_sizes(self) -> Stamp:
-        """Refuse a model that would take others' time and memory, before it is read; return its stamp."""
+        """Refuse a model that is too large, before it is read; return its stamp."""
         stamp = self._stamp()
         for file, most, name in zip(stamp, (MAX_USER_MODEL, MAX_USER_JOURNAL), ("", ".journal"), strict=True):
             if file is not None and file[2] > most:
-                why = f"larger than the {most >> 20} MB that a server takes of a user"
+                why = f"larger than {most >> 20} MB, the limit for a user of a server"
                 raise ModelError(self.path + name, why)
         return stamp

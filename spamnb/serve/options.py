@@ -17,16 +17,16 @@ class Options:
     reject: bool = False
     user_models: str | None = None
     allow_tell: bool = False
-    allow_tell_all: bool = False  # whether any user at a Unix socket may teach any model
+    allow_tell_all: bool = False  # whether any user of a Unix socket may teach any model
     allow_network: bool = False  # whether to listen where other machines can connect
     user: str | None = None
     history: bool = False
     max_size: int = 50_000_000  # bytes of a message; `spamc -s` of the recipes has the same
     max_connections: int = 512
-    timeout: float = 30.0  # seconds for a client to send its request, and again to take the answer
-    milter_timeout: float = 7200.0  # the mail server itself may have to wait long for its client
+    timeout: float = 30.0  # seconds for a client to send its request, and again to read the answer
+    milter_timeout: float = 7200.0  # the mail server may wait long for its own client
 
     @property
     def largest(self) -> int:
-        """Bytes of the largest request: a packet of a milter must fit, however small messages are to be."""
+        """Bytes of the largest request; a packet of the milter protocol must fit."""
         return max(self.max_size, MEGABYTE) if self.milter else self.max_size

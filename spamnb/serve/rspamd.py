@@ -1,7 +1,7 @@
-"""The protocol of rspamd, as rspamc and its other clients use it: HTTP, and answers in JSON.
+"""The protocol of rspamd, as rspamc and other clients use it: HTTP, with answers in JSON.
 
-A web page in the browser of this machine could send such requests, too. What has an Origin is refused, and
-what asks for another host: the name of a page may have been made to lead here once it was loaded.
+A web page in a browser on this machine could send such requests, too. So requests with an Origin are refused,
+and requests to another host name, which an attacker may have made to resolve to this machine.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ REJECT, ADD_HEADER, NO_ACTION = "reject", "add header", "no action"
 
 
 def read_password(path: str) -> str:
-    """Read the password that clients must send, the first line of a file."""
+    """Read the password that clients must send: the first line of a file."""
     try:
         with open(path) as file:
             password = file.readline().strip()
@@ -54,7 +54,7 @@ def read_password(path: str) -> str:
 
 
 class Rspamd(Service[HttpRequest]):
-    password = ""  # asked for at a port, if there is one; at a Unix socket the kernel says who connects
+    password = ""  # for clients of a port; at a Unix socket the kernel reports the user
 
     def refusal_answer(self, refusal: Refusal) -> bytes:
         why = "see the log of the server" if refusal.kind == FAILED else str(refusal)
@@ -75,7 +75,7 @@ class Rspamd(Service[HttpRequest]):
 
     async def answer(self, request: HttpRequest, asked: Asked) -> bytes:
         if request.path not in WITH_MESSAGE:
-            return self._tell_state(request.path)
+            return self._state(request.path)
         if request.path not in LESSONS:
             return self._judge(asked.raw, asked.user)
         if not asked.raw:
@@ -84,12 +84,12 @@ class Rspamd(Service[HttpRequest]):
         return json_response({"success": True})
 
     def _check(self, request: HttpRequest, peer: int | None) -> None:
-        """Refuse who may not ask, and what cannot be asked here."""
+        """Refuse clients and requests that are not allowed."""
         if "origin" in request.headers:
-            raise HttpRefusal(403, "web pages may not ask")
+            raise HttpRefusal(403, "requests of web pages are refused")
         is_open = peer is not None or self.password or self.options.allow_network
         if not is_open and not is_here(request.headers.get("host", "")):
-            raise HttpRefusal(421, "ask localhost or an address of this machine, or see --allow-network")
+            raise HttpRefusal(421, "use localhost or an address of this machine, or see --allow-network")
         if request.path not in PATHS:
             raise HttpRefusal(404, f"not found: {escaped(request.path)}")
         if self.password and peer is None and request.path != "/ping":
@@ -99,7 +99,7 @@ class Rspamd(Service[HttpRequest]):
         if request.path in WITH_MESSAGE and request.method != "POST":
             raise HttpRefusal(405)
 
-    def _tell_state(self, path: str) -> bytes:
+    def _state(self, path: str) -> bytes:
         if path == METRICS:
             return response(self.judge.counters.text(self.judge.shared.path), PROMETHEUS)
         return response("pong\r\n", PLAIN)
@@ -129,13 +129,13 @@ class Rspamd(Service[HttpRequest]):
             "milter": milter_block(verdict, *style_and_name),
         }
         seconds = perf_counter() - start
-        who = {"user": user, "model": judged.model}
-        self.log.judged(verdict, len(raw), judged.message, seconds, "checkv2", **who)
+        more = {"user": user, "model": judged.model}
+        self.log.judged(verdict, len(raw), judged.message, seconds, "checkv2", **more)
         return json_response(answer | {"time_real": round(seconds, 6)})
 
 
 def is_here(host: str) -> bool:
-    """Tell whether a Host header has an address, or localhost: no name that another site can lead here."""
+    """Check whether a Host header is an address or localhost, not a name that another site controls."""
     name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
     try:
         return name.lower() in ("", LOCALHOST) or bool(ip_address(name))
@@ -144,7 +144,7 @@ def is_here(host: str) -> bool:
 
 
 def decompressed_message(packed: bytes, most: int) -> bytes:
-    """Decompress a message, of one frame: a thousand empty ones would take the time of a large message."""
+    """Decompress a message, from one frame only: thousands of empty frames would take too long."""
     try:
         new = decompressor_for(packed[:10])
         decompressor = new() if new else None
@@ -154,7 +154,7 @@ def decompressed_message(packed: bytes, most: int) -> bytes:
     if len(raw) > most:
         raise too_large(most)
     if decompressor and (not decompressor.eof or decompressor.unused_data):
-        raise HttpRefusal(400, "damaged compression: it ends too early, or something follows")
+        raise HttpRefusal(400, "damaged compression: truncated, or data follows it")
     return raw
 
 
@@ -164,7 +164,7 @@ def description(verdict: Verdict) -> str:
 
 
 def milter_block(verdict: Verdict, style: str, header: str) -> dict[str, Any]:
-    """Headers to remove, all of a name (0), and to add in front, as a mail server is told to."""
+    """Return the headers for a mail server to remove (0: all of a name), and those to add at the start."""
     fields = (field.partition(":") for field in header_fields(verdict, style, header))
     return {
         "remove_headers": {name.decode(): 0 for name in header_names(style, header)},

@@ -35,7 +35,7 @@ class Server:
         self.log = Log()
         self.listeners: list[socket.socket] = []
         self.http_listeners: list[socket.socket] = []
-        self.created: list[socket.socket] = []  # listeners that are not systemd's: removed at the end
+        self.created: list[socket.socket] = []  # listeners made here, not by systemd; removed at the end
         self.password = read_password(options.http_password) if options.http_password else ""
         self.judge = Judge(options, Counters())
         self.clients = Clients(options, self.log.unexpected)
@@ -54,10 +54,10 @@ class Server:
         if self.options.user:
             sockets.become_user(self.options.user)
         elif not os.getuid():
-            complain("serving as root; name an ordinary user with --user")
+            complain("running as root; name an ordinary user with --user")
         self._check_shared_model()
         self._allow_many_files()
-        gc.freeze()  # no cycles are looked for in what is there now
+        gc.freeze()  # existing objects need no garbage collection
         gc.set_threshold(GC_THRESHOLD)
         asyncio.run(self._serve())
         return 0
@@ -78,15 +78,15 @@ class Server:
             raise UsageError("where other machines can connect, --http needs --http-password")
 
     def _check_shared_model(self) -> None:
-        """Open the shared model; where that fails, the server starts all the same, and tries again."""
+        """Open the shared model; if that fails, the server still starts, and tries again later."""
         try:
             self.judge.shared.current()
         except SpamnbError as error:
             whose = " of users without a model of their own" if self.options.user_models else ""
-            complain(f"{error} (mail{whose} is not judged until then)")
+            complain(f"{error} (until then mail{whose} is not judged)")
 
     def _allow_many_files(self) -> None:
-        """Raise the limit of open files: a connection, a model and a lesson each take one."""
+        """Raise the limit of open files: each connection, model and lesson takes one."""
         wanted = self.options.max_connections + OTHER_FILES
         allowed, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         if 0 <= allowed < wanted:
@@ -111,7 +111,7 @@ class Server:
         for listener in self.created:
             sockets.remove(listener)
         for listener, handler in doors:
-            while self._accept(listener, handler):  # who waits at the door is let in before it closes
+            while self._accept(listener, handler):  # accept waiting clients before closing
                 pass
             listener.close()
         await self.clients.stop()
@@ -134,7 +134,7 @@ class Server:
                 await asyncio.sleep(FIRST_BYTES_WAIT)
 
     def _accept(self, listener: socket.socket, handler: Handler) -> bool:
-        """Accept a client; False if there is none, or too many files are open."""
+        """Accept a client; return False if there is none, or if too many files are open."""
         try:
             client, _ = listener.accept()
         except OSError as error:

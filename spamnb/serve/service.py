@@ -1,4 +1,4 @@
-"""What spamd's protocol and rspamd's share: one request a connection, refusals, and who may teach."""
+"""Common part of the protocols of spamd and rspamd: one request per connection, refusals, teaching."""
 
 from abc import ABC, abstractmethod
 from time import perf_counter
@@ -27,7 +27,7 @@ Request = TypeVar("Request")
 
 
 class Refusal(Exception):
-    """Error as an answer: its kind, as the metrics have it, and why."""
+    """A request that is answered with an error: the kind that metrics count, and the reason."""
 
     def __init__(self, kind: str, why: str) -> None:
         super().__init__(why)
@@ -35,16 +35,16 @@ class Refusal(Exception):
 
 
 class Asked:
-    """Who asked, and about which message, as far as a request was read."""
+    """The user and the message of a request, as far as it was read."""
 
     def __init__(self, peer: int | None) -> None:
-        self.peer = peer  # the user id of a client at a Unix socket; None at a port, where nobody knows it
+        self.peer = peer  # the user id of a client of a Unix socket; None at a port, where it is unknown
         self.user = ""
         self.raw = b""
 
 
 class Service(ABC, Generic[Request]):
-    """Answers requests: judges, and learns where that is allowed."""
+    """Answers requests: judges messages, and learns them if that is allowed."""
 
     def __init__(self, judge: Judge, lessons: Lessons, log: Log, options: Options) -> None:
         self.judge = judge
@@ -54,7 +54,7 @@ class Service(ABC, Generic[Request]):
 
     @abstractmethod
     async def read(self, connection: Connection, asked: Asked) -> Request:
-        """Read a request; put down who asked and what, in case of an error."""
+        """Read a request; fill in `asked`, for the log of errors."""
 
     @abstractmethod
     async def answer(self, request: Request, asked: Asked) -> bytes:
@@ -62,7 +62,7 @@ class Service(ABC, Generic[Request]):
 
     @abstractmethod
     def refusal_answer(self, refusal: Refusal) -> bytes:
-        """Answer that a client gets in place of what it asked for; of a failure of ours it tells no more."""
+        """Return the answer to a refused request; it gives no details of internal failures."""
 
     async def handle(self, connection: Connection) -> bytes:
         asked = Asked(connection.peer)
@@ -76,12 +76,12 @@ class Service(ABC, Generic[Request]):
         except Refusal as refusal:
             return self._refuse(refusal, asked)
         except TimeoutError:
-            connection.complete = True  # whatever it may still send, nobody waits for it
+            connection.complete = True  # do not wait for what it may still send
             seconds = f"({self.options.timeout:g} second timeout reading input from client)"
             return self._refuse(Refusal(TIMEOUT, seconds), asked)
         except SpamnbError as error:
             return self._refuse(Refusal(FAILED, str(error)), asked)
-        except Exception as error:  # whatever a message does, it gets an answer
+        except Exception as error:  # every request gets an answer
             self.log.unexpected(error)
             return self._refuse(Refusal(FAILED, "this message could not be answered"), asked)
 
@@ -92,17 +92,17 @@ class Service(ABC, Generic[Request]):
         return self.refusal_answer(refusal)
 
     def check_teaching(self) -> None:
-        """Refuse a lesson before its message is read, where nobody may teach."""
+        """Refuse a lesson before its message is read, unless teaching is allowed."""
         if not self.options.allow_tell:
             raise Refusal(REFUSED, "TELL commands are not enabled, set the --allow-tell switch.")
 
     async def teach(self, asked: Asked, label: str | None) -> str:
-        """Learn a message for a user, or forget it (no label); return what became of it, once on the disk."""
+        """Learn a message for a user, or forget it (no label); return the outcome once it is on disk."""
         start = perf_counter()
         raw, user = asked.raw, asked.user
         model = self.judge.model_to_teach(user)
         if model is None:
-            raise Refusal(REFUSED, "nobody can have this name, nor a model to teach.")
+            raise Refusal(REFUSED, "this name cannot be a user's.")
         if not (self.options.allow_tell_all or self.judge.may_teach(asked.peer, user, model)):
             raise Refusal(REFUSED, "this model is another user's, see --allow-tell-all.")
         shared = self.judge.shared.path
@@ -117,12 +117,12 @@ class Service(ABC, Generic[Request]):
 
 
 def symbol(label: str) -> str:
-    """Name of a verdict in the style of SpamAssassin's tests: SPAMNB_HAM, SPAMNB_SPAM, SPAMNB_UNSURE."""
+    """Name a verdict like a test of SpamAssassin: SPAMNB_HAM, SPAMNB_SPAM, SPAMNB_UNSURE."""
     return "SPAMNB_" + "".join(c if c.isascii() and c.isalnum() else "_" for c in label).upper()
 
 
 def strongest_evidence(verdict: Verdict, features: FeatureSet) -> list[tuple[float, str]]:
-    """Strength and text of the tokens that decided most, for people to read."""
+    """Return strength and text of the strongest tokens, for people to read."""
     named = [(item.strength, features.text_of(item.feature)) for item in verdict.evidence]
     strongest = sorted(named, key=lambda item: (-item[0], item[1]))[:SHOWN_TOKENS]
     return [(strength, printable(token[:MAX_TOKEN_LENGTH])) for strength, token in strongest]

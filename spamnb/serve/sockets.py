@@ -1,4 +1,4 @@
-"""Listening sockets, our own and systemd's; messages to systemd; and giving up the rights of root."""
+"""Listening sockets, made here or by systemd; and giving up the rights of root."""
 
 import contextlib
 import ipaddress
@@ -23,8 +23,8 @@ def listen(address: str, allow_network: bool = False) -> list[socket.socket]:
         host, port = host_and_port(address)
         if host == LOCALHOST:
             return _tcp_both(port)
-        if not allow_network and not is_loopback(host):  # who can connect can ask: there is no password
-            raise UsageError(f"{address}: only local addresses are allowed (or --allow-network)")
+        if not allow_network and not is_loopback(host):  # there is no password
+            raise UsageError(f"{address}: not an address of this machine alone; see --allow-network")
         return [_tcp(host, port) for host in addresses_of(host)]
     except OSError as error:
         hint = "; ports below 1024 are root's, or systemd's" if isinstance(error, PermissionError) else ""
@@ -46,7 +46,7 @@ def host_and_port(address: str) -> tuple[str, int]:
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether only this machine can reach a host; of names, only localhost is known to be so."""
+    """Check whether only this machine can reach a host; of host names, only localhost is safe."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -54,13 +54,13 @@ def is_loopback(host: str) -> bool:
 
 
 def addresses_of(host: str) -> list[str]:
-    """Look up the addresses that a name has."""
+    """Look up the addresses of a host name."""
     found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
 def is_local(listener: socket.socket) -> bool:
-    """Tell whether only this machine can reach a socket."""
+    """Check whether only this machine can reach a socket."""
     return listener.family == socket.AF_UNIX or is_loopback(listener.getsockname()[0])
 
 
@@ -81,7 +81,7 @@ def _tcp(host: str, port: int) -> socket.socket:
 
 
 def _unix(path: str) -> socket.socket:
-    """Listen at a path where anybody on this machine may connect, as to a port, if its folder lets them."""
+    """Listen at a path; every user who may enter its folder may connect, as to a port."""
     listener = socket.socket(socket.AF_UNIX)
     _remove_left_over(path)
     listener.bind(path)
@@ -91,7 +91,7 @@ def _unix(path: str) -> socket.socket:
 
 
 def _remove_left_over(path: str) -> None:
-    """Remove the socket of a server that is gone; one that answers is in use."""
+    """Remove the socket of a server that has ended; one that answers is in use."""
     with contextlib.suppress(FileNotFoundError):
         if not stat.S_ISSOCK(os.lstat(path).st_mode):
             raise CannotCreate(f"cannot listen at {path}: there is a file of that name")
@@ -112,7 +112,7 @@ def remove(listener: socket.socket) -> None:
 
 
 def address_of(listener: socket.socket) -> str:
-    """Address of a socket, as a client would write it."""
+    """Return the address of a socket, as a client would write it."""
     address = listener.getsockname()
     if listener.family == socket.AF_UNIX:
         return f"unix:{os.fsdecode(address)}"
@@ -122,7 +122,7 @@ def address_of(listener: socket.socket) -> str:
 
 
 def from_systemd() -> Iterator[tuple[str, socket.socket]]:
-    """Sockets at which systemd listens for us, with their names."""
+    """Yield the sockets that systemd has opened for this process, with their names."""
     if os.environ.get("LISTEN_PID") != str(os.getpid()):
         return
     count = int(os.environ.get("LISTEN_FDS", "0"))
@@ -134,7 +134,7 @@ def from_systemd() -> Iterator[tuple[str, socket.socket]]:
 
 
 def become_user(user: str) -> None:
-    """Give up root's rights for those of a user."""
+    """Replace root's rights by those of a user."""
     import pwd
 
     try:
@@ -147,4 +147,4 @@ def become_user(user: str) -> None:
         os.setuid(entry.pw_uid)
         os.environ["HOME"] = entry.pw_dir
     except OSError as error:
-        raise UsageError(f"--user {user}: {error.strerror}; only root can become another") from error
+        raise UsageError(f"--user {user}: {error.strerror}; only root can become another user") from error

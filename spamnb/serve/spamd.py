@@ -1,6 +1,6 @@
-"""The protocol of SpamAssassin's spamd, as spamc and its other clients use it.
+"""The protocol of SpamAssassin's spamd, as spamc and other clients use it.
 
-A connection has one request (command and protocol version, headers, mostly a message), then one answer.
+A connection has one request (command and protocol version, headers, usually a message), then one answer.
 """
 
 import zlib
@@ -24,7 +24,7 @@ REFUSALS = {
     PROTOCOL: "76 Bad header line: {}",
     REFUSED: "69 Service Unavailable: {}",
     TIMEOUT: "79 Timeout: {}",
-    FAILED: "75 Temporary failure: see the log of the server",  # no reason to send mail back
+    FAILED: "75 Temporary failure: see the log of the server",  # temporary, so that no mail is returned
 }
 
 
@@ -36,7 +36,7 @@ def answer_to(
     raw: bytes,
     header: tuple[str, str, str],
 ) -> bytes:
-    """Answer as the client's version expects: from 1.2 on a length, from 1.3 on a score with a message."""
+    """Answer as the protocol version of the client requires: since 1.2 a length, since 1.3 also a score."""
     yes, no = (b"Yes", b"No") if command == b"REPORT_IFSPAM" else (b"True", b"False")
     points = f"{verdict.points:.1f} / {REQUIRED:.1f}".encode()
     score = b"Spam: %s ; %s\r\n" % (yes if verdict.label == SPAM else no, points)
@@ -68,13 +68,13 @@ def length_header(message: bytes) -> bytes:
 
 
 def head_of(message: bytes) -> bytes:
-    """Header of a message, with the empty line that ends it."""
+    """Return the header of a message, with the empty line that ends it."""
     end = header_end(message, 0)
     return message[: message.find(b"\n", end) + 1 or len(message)]
 
 
 def report(verdict: Verdict, features: FeatureSet) -> str:
-    """Text of the verdict and its strongest evidence, for people to read."""
+    """Describe a verdict and its strongest evidence, for people to read."""
     lines = [
         f"spamnb says {verdict.label}: {verdict.points:.1f} points, {REQUIRED:.1f} required",
         f"(score {score_text(verdict.score)}, probability {verdict.probability:.4f})",
@@ -108,11 +108,11 @@ class Request:
         self.compressed = False
         self.label = ""  # what to learn the message as
         self.set = self.remove = False  # whether to learn the message, and whether to forget it
-        self.remote = b""  # DidSet or DidRemove, of which `spamc -C` looks for `remote` in the answer
+        self.remote = b""  # DidSet or DidRemove; `spamc -C` expects it in the answer
 
     @property
     def has_headers(self) -> bool:
-        """Whether headers follow: always for TELL, from version 1.1 on to judge, else from 1.5 on."""
+        """Whether headers follow: always for TELL, to judge since version 1.1, else since 1.5."""
         return self.command == b"TELL" or self.version >= (1.1 if self.command in JUDGING else 1.5)
 
     def add_header(self, line: bytes) -> None:
@@ -123,7 +123,7 @@ class Request:
             read(self, value.strip())
 
     def _read_length(self, value: bytes) -> None:
-        if not value.isdigit() or len(value) > 18:  # digits, more than any size has
+        if not value.isdigit() or len(value) > 18:  # more digits than any size has
             raise bad_header("(Content-Length contains non-numeric bytes)")
         self.length = int(value)
 
@@ -150,7 +150,7 @@ class Request:
         self.remove = self._names_us(value, b"DidRemove")
 
     def _names_us(self, value: bytes, answer: bytes) -> bool:
-        """Tell whether `local` is named, which is the model; of `remote` services there are none."""
+        """Return whether `local`, the model, is named; note `remote`, which only the answer has."""
         if b"remote" in value.lower():
             self.remote = answer
         return b"local" in value.lower()
@@ -208,17 +208,17 @@ class Spamd(Service[Request]):
     async def _read_message(self, request: Request, connection: Connection) -> bytes:
         most, length = self.options.max_size, request.length
         if length is not None and length > most:
-            raise Refusal(REFUSED, f"the message has {length} bytes, and at most {most} are taken")
+            raise Refusal(REFUSED, f"the message has {length} bytes, at most {most} are allowed")
         raw = await connection.read_up_to(most + 1 if length is None else length)
         got = len(raw)
         if length is not None and not raw.endswith(b"\n") and not request.compressed:
-            got += len(b"".join(connection.data.partition(b"\n")[:2]))  # as spamd, which reads whole lines
+            got += len(b"".join(connection.data.partition(b"\n")[:2]))  # like spamd, which reads whole lines
         if length is not None and got != length:
             raise bad_header(f"(Content-Length mismatch: Expected {length} bytes, got {got} bytes)")
         if request.compressed:
             raw = decompressed(raw, most)
         if len(raw) > most:
-            raise Refusal(REFUSED, f"the message has more than the {most} bytes that are taken")
+            raise Refusal(REFUSED, f"the message has more than {most} bytes")
         return raw
 
     async def answer(self, request: Request, asked: Asked) -> bytes:
@@ -231,8 +231,8 @@ class Spamd(Service[Request]):
         verdict, header = judged.verdict, self.judge.header()
         reply = answer_to(request.command, request.version, verdict, judged.features, asked.raw, header)
         seconds, command = perf_counter() - start, request.command.decode()
-        who = {"user": asked.user, "model": judged.model}
-        self.log.judged(verdict, len(asked.raw), judged.message, seconds, command, **who)
+        more = {"user": asked.user, "model": judged.model}
+        self.log.judged(verdict, len(asked.raw), judged.message, seconds, command, **more)
         return reply
 
     async def _tell(self, request: Request, asked: Asked) -> bytes:

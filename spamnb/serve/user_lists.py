@@ -1,4 +1,4 @@
-"""Senders that users allow or block for themselves, in allow.txt and block.txt beside their models."""
+"""Users' own lists of allowed and blocked senders: allow.txt and block.txt beside their models."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from spamnb.senders.lists import SenderLists
 from spamnb.user_models import UserModels
 
 NAMES = ("allow.txt", "block.txt")
-MAX_USERS = 1024  # whose lists are kept
+MAX_USERS = 1024  # lists kept in memory
 MAX_LIST = 1 << 20  # bytes
 
 Stamps = list[tuple[int, int, int] | None]
 
 
 class UserLists:
-    """Lists that are read when they are first asked for, and anew when they have changed."""
+    """Lists of senders, read when first needed, and again when they have changed."""
 
     def __init__(self, models: UserModels) -> None:
         self.models = models
         self.by_user: dict[str, tuple[Stamps, SenderLists]] = {}  # the least recently used first
 
     def of(self, user: str) -> SenderLists | None:
-        """Return a user's lists; None without any. A list that cannot be read is an error."""
+        """Return a user's lists; None if there are none. Raises an error if a list cannot be read."""
         paths = [self.models.find(user, name) for name in NAMES]
         if paths == [None, None]:
             return None
@@ -41,11 +41,11 @@ class UserLists:
 
 
 def stamp_of(path: str) -> tuple[int, int, int]:
-    """Stamp that differs once a list was changed or replaced; one that is too large is an error."""
+    """Return a stamp that differs after a list was changed; raise an error if the list is too large."""
     try:
         status = os.lstat(path)
     except OSError as error:
         raise NoInput(f"{path}: {error.strerror}") from error
     if status.st_size > MAX_LIST:
-        raise DataError(f"{path}: larger than the {MAX_LIST >> 20} MB that a server takes of a user")
+        raise DataError(f"{path}: larger than {MAX_LIST >> 20} MB, the limit for a user of a server")
     return status.st_ino, status.st_mtime_ns, status.st_size

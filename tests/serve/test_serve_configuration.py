@@ -61,4 +61,4 @@ def test_a_changed_configuration_is_applied(serving, spamnb, mail, tmp_path):
     until(lambda: b"X-Bogosity: Spam, " in server.ask(asked))
     assert b"\nSubject: [spam] cheap pills 99\n" in server.ask(asked)
     assert (tmp_path / "state" / "spamnb" / "history").is_dir()
-    server.wait_for("another model is configured; restart the server to judge by it")
+    server.wait_for("another model is configured; restart the server to use it")

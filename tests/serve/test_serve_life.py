@@ -45,8 +45,8 @@ def test_from_the_command_line(spamnb, tmp_path, mail):
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["--listen", "0.0.0.0:783"], 64, "only local addresses are allowed (or --allow-network)"),
-        (["--http", "[::]:783"], 64, "only local addresses are allowed (or --allow-network)"),
+        (["--listen", "0.0.0.0:783"], 64, "not an address of this machine alone; see --allow-network"),
+        (["--http", "[::]:783"], 64, "not an address of this machine alone; see --allow-network"),
         (["--listen", "192.0.2.1:783", "--allow-network"], 73, "cannot listen at 192.0.2.1:783"),
         (["--listen", "783"], 64, "not an address"),
         (["--listen", "unix:/nosuch/folder/socket"], 73, "cannot listen at unix:/nosuch"),
@@ -65,7 +65,7 @@ def test_without_a_model_it_starts_and_judges_once_there_is_one(serving, spamnb,
     """Or one that is not damaged, where others may connect, if that is allowed."""
     (model := tmp_path / "model").write_bytes(b"rubbish")
     server = serving(model=str(model), listen=("0.0.0.0:0",), allow_network=True)
-    assert "(mail is not judged until then)" in server.log.partition("serving at")[0]
+    assert "(until then mail is not judged)" in server.log.partition("serving at")[0]
     address = server.address.replace("0.0.0.0", "127.0.0.1")
     asked = request("CHECK", mail.messages["spam"], User="ann")
     assert server.ask(asked, address=address).startswith(b"SPAMD/1.0 75 ")
