@@ -1,4 +1,4 @@
-"""Messages passed through: a header added, in our style or another filter's, all other bytes as they were."""
+"""Add the header of a verdict to a message, in spamnb's or another filter's style; keep all other bytes."""
 
 from spamnb.bayes.verdict import REQUIRED, score_text
 from spamnb.core.native import header_start
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from spamnb.bayes.verdict import Verdict
 
 HEADER = "X-Spamnb"
-REASON = "-Reason"  # behind the name of our header: of the one that says why
-IN_A_WORD = 45  # bytes: encoded, a word may have 75 letters
+REASON = "-Reason"  # added to the name of the verdict's header, for the reasons
+MAX_WORD = 45  # bytes: encoded, a word may have 75 letters
 MAX_STARS = 50  # as many as SpamAssassin writes at most
 
 
@@ -24,9 +24,9 @@ def passed_through(
     header: str = HEADER,
     subject_tag: str = "",
 ) -> bytes:
-    """Add the verdict's headers at the start, but after an envelope line, and remove forged ones.
+    """Add the verdict's headers at the start, after an envelope line, and remove forged ones.
 
-    `header` is the name of ours in the style spamnb; `subject_tag` is put before the subject of spam.
+    `header` is the name of the header in the style spamnb; `subject_tag` is put before the subject of spam.
     """
     line_count = raw.count(b"\n")
     newline = b"\r\n" if line_count and line_count == raw.count(b"\r\n") else b"\n"
@@ -34,8 +34,8 @@ def passed_through(
     lines = [line.encode("ascii", "replace") for line in header_fields(verdict, style, header)]
     added = newline.join([*lines, b""])
     tag = subject_tag.strip().encode() if verdict.label == SPAM else b""
-    is_body = header_start(raw[start : start + 2000]) < 0  # room for an envelope line and a header's name
-    if is_body:  # which it must stay
+    is_body = header_start(raw[start : start + 2000]) < 0  # an envelope line and a header's name fit
+    if is_body:  # an empty line keeps it body
         added, tag = added + with_tag(b"", tag, newline) + newline, b""
     end = last_header_end(raw, start, newline, is_body)
     names = header_names(style, header)
@@ -45,9 +45,9 @@ def passed_through(
 
 
 def spamnb_fields(verdict: "Verdict") -> list[str]:
-    """Header in our own style; with two labels or more beside spam, ham and the label, if that is sure.
+    """Write the header in spamnb's style; with two labels or more beside spam, also the label, if it is sure.
 
-    Something follows the label, so that a rule for `label=Work;` does not match `label=Workshop;`.
+    The label ends with a semicolon, so that a rule for `label=Work;` does not match `label=Workshop;`.
     """
     word, labels = verdict.label, sorted_into(verdict.probabilities)
     if labels and verdict.is_spam is False:
@@ -57,19 +57,19 @@ def spamnb_fields(verdict: "Verdict") -> list[str]:
 
 
 def header_value(label: str) -> str:
-    """Write a label in ASCII, without a semicolon: other bytes of it as in a URL, %C3%BC."""
+    """Write a label in ASCII without semicolons, with other bytes as in a URL: %C3%BC."""
     return "".join(chr(b) if b < 128 and b not in b"%;" else f"%{b:02X}" for b in label.encode())
 
 
 def bogofilter_fields(verdict: "Verdict") -> list[str]:
-    """Header as bogofilter 1.2.5 writes it; there, every label but spam is ham."""
+    """Write the header of bogofilter 1.2.5; every label except spam is ham there."""
     word = {True: "Spam", None: "Unsure", False: "Ham"}[verdict.is_spam]
     spamicity = f"spamicity={verdict.probability:.6f}"
     return [f"X-Bogosity: {word}, tests=bogofilter, {spamicity}, version=spamnb"]
 
 
 def spamassassin_fields(verdict: "Verdict") -> list[str]:
-    """Headers as SpamAssassin 4.0 writes them: the flag for spam only, a star for each whole point."""
+    """Write the headers of SpamAssassin 4.0: the flag for spam only, a star per whole point."""
     spam, points = verdict.label == "spam", verdict.points
     status = f"{'Yes' if spam else 'No'}, score={points:.1f} required={REQUIRED:.1f} tests=SPAMNB"
     return [
@@ -79,7 +79,7 @@ def spamassassin_fields(verdict: "Verdict") -> list[str]:
     ]
 
 
-# By style: the header names it uses, and the function that writes its fields.
+# By style: the names of its headers, and the function that writes them.
 STYLES: "dict[str, tuple[tuple[bytes, ...], Callable[[Verdict], list[str]]]]" = {
     "spamnb": ((HEADER.encode(),), spamnb_fields),
     "bogofilter": ((b"X-Bogosity",), bogofilter_fields),
@@ -88,19 +88,19 @@ STYLES: "dict[str, tuple[tuple[bytes, ...], Callable[[Verdict], list[str]]]]" = 
 
 
 def check_style(style: str, name: str) -> None:
-    """Refuse a style that there is not; `name` says where it was asked for."""
+    """Raise UsageError for an unknown style; `name` is the option or key that has it."""
     if style not in STYLES:
         raise UsageError(f"{name} must be one of {', '.join(STYLES)}, not {style!r}")
 
 
 def header_names(style: str, header: str = HEADER) -> "tuple[bytes, ...]":
-    """Names of the headers that a style uses."""
+    """Return the names of the headers of a style."""
     names = (header.encode(),) if style == "spamnb" else STYLES[style][0]
     return *names, (header + REASON).encode()
 
 
 def header_fields(verdict: "Verdict", style: str, header: str = HEADER) -> list[str]:
-    """Headers of a verdict in a style."""
+    """Write the headers of a verdict in a style."""
     fields = STYLES[style][1](verdict)
     if style == "spamnb":
         fields = [header + field.removeprefix(HEADER) for field in fields]
@@ -108,7 +108,7 @@ def header_fields(verdict: "Verdict", style: str, header: str = HEADER) -> list[
 
 
 def in_ascii(text: str) -> str:
-    """Write a text in ASCII: with encoded words (RFC 2047), which mail programs show as they are meant."""
+    """Write a text in ASCII, with encoded words (RFC 2047), which mail programs decode."""
     text = text.translate({ord(mark): '"' for mark in "“”"})
     if text.isascii():
         return text
@@ -116,14 +116,14 @@ def in_ascii(text: str) -> str:
 
     pieces = [b""]
     for char in text:
-        if len(pieces[-1]) + len(char.encode()) > IN_A_WORD:
+        if len(pieces[-1]) + len(char.encode()) > MAX_WORD:
             pieces.append(b"")
         pieces[-1] += char.encode()
     return " ".join([f"=?utf-8?b?{b2a_base64(piece, newline=False).decode()}?=" for piece in pieces])
 
 
 def with_tag(block: bytes, tag: bytes, newline: bytes) -> bytes:
-    """Put a tag before the subject, unless it is there; a message without a subject gets the tag for one."""
+    """Put a tag before the subject, unless it is there; without a subject, the tag becomes the subject."""
     if not tag:
         return block
     at = next(field_starts(b"Subject", block), None)
@@ -137,7 +137,7 @@ def with_tag(block: bytes, tag: bytes, newline: bytes) -> bytes:
 
 
 def header_end(raw: bytes, start: int) -> int:
-    """Position of the first empty line, where every mail program ends the header; else the message's end."""
+    """Return the position of the first empty line, which ends the header; else the end of the message."""
     if raw.startswith((b"\n", b"\r\n"), start):
         return start
     ends = [at for at in (raw.find(b"\n\n", start), raw.find(b"\n\r\n", start)) if at >= 0]
@@ -145,7 +145,7 @@ def header_end(raw: bytes, start: int) -> int:
 
 
 def field_starts(name: bytes, block: bytes) -> "Iterator[int]":
-    """Yield the position of every field of a name in a header block."""
+    """Yield the positions of all fields with a name in a header block."""
     lower, name = b"\n" + block.lower(), b"\n" + name.lower()
     at = lower.find(name)
     while at >= 0:
@@ -156,10 +156,10 @@ def field_starts(name: bytes, block: bytes) -> "Iterator[int]":
 
 
 def last_header_end(raw: bytes, start: int, newline: bytes, is_body: bool) -> int:
-    """Position of the empty line where the last reader ends the header.
+    """Return the position of the last empty line that some mail program takes for the end of the header.
 
-    That is procmail, which has an envelope line: a line with a carriage return is not empty to it, and with a
-    NUL before it none is. Mail without an envelope, all of whose lines end with CRLF, is not for procmail.
+    That program is procmail: it does not take a line with a carriage return as empty, nor any line after a
+    NUL. Mail without an envelope line whose lines all end with CRLF does not go to procmail.
     """
     if newline == b"\r\n" and not start:
         return start if is_body else header_end(raw, start)
@@ -169,11 +169,11 @@ def last_header_end(raw: bytes, start: int, newline: bytes, is_body: bool) -> in
 
 
 def without_fields(names: "tuple[bytes, ...]", block: bytes) -> bytes:
-    """Remove every field of some names from a header block, its continuation lines included.
+    """Remove all fields with some names from a header block, with their continuation lines.
 
-    Some readers end a line at a bare carriage return (Python) or at a NUL (maildrop; Dovecot ends a name).
-    They see a field that others see within another: it is removed with that byte. To maildrop a carriage
-    return is nothing: a line whose name is split by one is removed, too.
+    Some programs end a line at a bare carriage return (Python) or at a NUL (maildrop; Dovecot ends a name).
+    They see a field where others see a part of another field: it is removed with that byte. maildrop ignores
+    carriage returns: a line whose name is split by one is removed, too.
     """
     lower = [name.lower() for name in names]
     if not any(name in block.replace(b"\r", b"").lower() for name in lower):
@@ -195,7 +195,7 @@ def without_fields(names: "tuple[bytes, ...]", block: bytes) -> bytes:
 
 
 def without_pieces(names: list[bytes], line: bytes) -> tuple[bytes, bool]:
-    """Remove fields that start or end at a bare carriage return; return the rest, and if the last was one."""
+    """Remove fields between bare carriage returns; return the rest, and whether the last was removed."""
     pieces: list[bytes] = []
     returns, dropping, has_dropped = 0, False, False
     for text in line.split(b"\r"):
@@ -213,5 +213,5 @@ def without_pieces(names: list[bytes], line: bytes) -> tuple[bytes, bool]:
 
 
 def is_field(line: bytes, names: list[bytes]) -> bool:
-    """Whether a line starts with one of some names; its colon may be behind blanks, or on the next line."""
+    """Check whether a line starts with one of some names; blanks or a line end may precede the colon."""
     return line.partition(b":")[0].rstrip(b" \t").lower() in names

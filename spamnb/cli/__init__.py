@@ -1,4 +1,4 @@
-"""The command line: parse, call, render. Each command has a module, which is loaded when it is called."""
+"""The command line: parse, call, render. Each command is a module, which is imported when it is called."""
 
 import sys
 from importlib import import_module
@@ -19,13 +19,13 @@ COMMANDS = (
 
 
 class Commands(Group):
-    """Commands that are loaded by name."""
+    """A group whose commands are imported by name."""
 
     def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
         function = "import_" if name == "import" else name
-        module = import_module(f"spamnb.cli.{function}")  # by its name: sixteen imports would say the same
+        module = import_module(f"spamnb.cli.{function}")  # by its name: only one of seventeen is needed
         command: click.Command = getattr(module, function)
         return command
 
@@ -38,7 +38,7 @@ def print_version(ctx: click.Context, _option: click.Parameter, asked: bool) -> 
 
 @click.group(
     cls=Commands,
-    commands={name: click.Command(name) for name in COMMANDS},  # their names, for completion and errors
+    commands={name: click.Command(name) for name in COMMANDS},  # only their names, for completion and errors
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 success, 64 usage, 65 bad data, 66 no input, 73 cannot create, 74 input/output, "
@@ -58,22 +58,22 @@ def main(ctx: click.Context) -> None:
 
     \b
     spamnb train ham/ spam/          learn from two folders or mailboxes
-    spamnb forget PATH...            take messages out again
+    spamnb forget PATH...            take messages out of the model again
     spamnb labels                    list labels; rename OLD NEW; remove NAME
     spamnb classify < message        spam, ham or unsure?
     spamnb evaluate ham/ spam/       how good is it on this mail?
     spamnb inspect message           why was it judged so?
     spamnb history                   what was judged lately?
-    spamnb check                     is the model undamaged?
+    spamnb check                     is the model damaged?
     spamnb prune                     drop what is old and rare from the model
-    spamnb merge OUT IN...           add up models of several hosts
+    spamnb merge OUT IN...           add up the models of several hosts
     spamnb backup FILE               a copy of the model, while others learn
-    spamnb export                    the model as text, to be read or compared
-    spamnb import EXPORT             take over what bogofilter has learned
-    spamnb serve                     answer spamc, with the model kept in memory
+    spamnb export                    the model as text
+    spamnb import EXPORT             import what bogofilter has learned
+    spamnb serve                     answer spamc, rspamc or a mail server
     spamnb imap COMMAND              filter mail that lives on an IMAP server
-    spamnb review                    see and correct in a browser what it did
-    spamnb config                    what is configured, and where
+    spamnb review                    see and correct verdicts in a browser
+    spamnb config                    show the configuration
     """
     if ctx.invoked_subcommand is None:
         write_stderr(ctx.get_help() + "\n")
@@ -81,7 +81,7 @@ def main(ctx: click.Context) -> None:
 
 
 def command_line() -> int:
-    """Run the command line; click's own exit codes 1 and 2 would read as verdicts, so they are remapped."""
+    """Run the command line. click's exit codes 1 and 2 would mean verdicts, so they are replaced."""
     replace_stdout()
     try:
         result = main.main(prog_name=NAME, standalone_mode=False)
@@ -96,7 +96,7 @@ def command_line() -> int:
 
 
 def message_with_help(error: click.UsageError) -> str:
-    """Say what is wrong and where to read more, on one line."""
+    """Write an error and where to read more on one line."""
     named = [word for word in sys.argv[1:2] if word in COMMANDS]
     path = error.ctx.command_path if error.ctx else " ".join((NAME, *named))
     return f"{' '.join(error.format_message().split())} (see: {path} --help)"

@@ -19,9 +19,9 @@ spamnb check /backup/model.msgpack
 @click.argument("file", type=path_type)
 @model_option
 def backup(file: str, model: str) -> None:
-    """Copy the model to FILE and its journal to FILE.journal, while others go on learning.
+    """Copy the model to FILE and its journal to FILE.journal. Learning may go on meanwhile.
 
-    All that was learned before is in the copy. A damaged model does not replace an older copy. The people you
+    The copy has everything that was learned before. A damaged model does not replace an older copy. The people you
     know, if any were noted, are copied to FILE.known.txt. To restore, copy all back: to the model's path, to
     the same with .journal, and to known.txt beside it.
     """
@@ -29,7 +29,7 @@ def backup(file: str, model: str) -> None:
     from spamnb.store.copying import copy_model
 
     if os.path.exists(file) and os.path.exists(model) and os.path.samefile(file, model):
-        raise UsageError(f"{file}: is the model itself; name another file")
+        raise UsageError(f"{file}: this is the model itself; name another file")
     check_replaceable(file)
     messages = lessons = 0
 

@@ -46,13 +46,13 @@ spamnb classify inbox.mbox:3
 find ~/Maildir -type f -print0 | spamnb classify -0
 printf 'review us now' | spamnb classify --event bernoulli --json
 """
-# Bytes up to which messages are judged one by one: to read the whole model, and numpy first, takes 0.3 s.
+# Bytes up to which messages are judged one by one: loading numpy and the whole model takes 0.3 s.
 LITTLE, LITTLE_FILE = 1 << 18, 5000
 ONE_AT_A_TIME = "-p, -e and --history take one message at a time"
 
 
 def delivery_options(command: Decorated) -> Decorated:
-    """Give a command the options that deliveries have, by the same table."""
+    """Give a command the options of deliveries, from their table."""
     for names, value, text in reversed(CLASSIFY):
         kind = path_type if value == "PATH" else None
         how: dict[str, Any] = {"metavar": value, "type": kind} if value else {"is_flag": True}
@@ -77,9 +77,9 @@ def classify(
 ) -> int:
     """Judge messages: print verdict, score and path of each. Without PATH, read one from standard input.
 
-    A higher score means more spam-like; it is unbounded. With a textbook's event, as in --settings
-    event=bernoulli, the likeliest label is the verdict, with its posterior. On a terminal, several messages
-    are shown as a table.
+    The score rises with spamminess and has no limits. With a textbook's event model (--event bernoulli …) the
+    verdict is the likeliest label, and the probability its posterior. On a terminal, messages are shown as a
+    table.
     """
     unreadable: list[Unreadable] = []
     is_alone = options["passthrough"] or options["exit_code"] or options["history"]
@@ -126,7 +126,7 @@ def classify(
 def judgements(
     model: Model, paths: Sequence[str], envelopes: bool, jobs: int | None
 ) -> Iterator[tuple[list[Judged], list[Unreadable]]]:
-    """Judge all mail below some paths, in order: a little of it one by one, much of it by threads."""
+    """Judge all mail below some paths, in order: one by one if it is little, else by threads."""
     if is_little(paths, LITTLE, LITTLE_FILE):
         for raw in messages(paths):
             if isinstance(raw, Unreadable):
@@ -143,7 +143,7 @@ def judgements(
 
 
 def names_on_stdin(missing: list[Unreadable]) -> tuple[str, ...]:
-    """Read paths; those that lead nowhere, as a message's that was filed elsewhere since, go to `missing`."""
+    """Read paths from standard input; add those that no longer exist to `missing`."""
     found = []
     for name in filter(None, map(os.fsdecode, read_stdin("paths").split(b"\0"))):
         try:
@@ -155,7 +155,7 @@ def names_on_stdin(missing: list[Unreadable]) -> tuple[str, ...]:
 
 
 def only_message(paths: tuple[str, ...]) -> RawMessage:
-    """Read the one message that is there; refuse several."""
+    """Read the only message below some paths; raise an error if there are several."""
     mail = (raw for raw in messages(paths) if not isinstance(raw, PassedOver))
     found = list(zip(mail, range(2), strict=False))
     for raw, _ in found:
@@ -167,7 +167,7 @@ def only_message(paths: tuple[str, ...]) -> RawMessage:
 
 
 def whole_file(paths: tuple[str, ...]) -> bytes:
-    """Read a file as it is, envelope line and all: what is passed on must not lack a byte."""
+    """Read a file unchanged, with its envelope line: `-p` must not lose a byte."""
     path = paths[0]
     if len(paths) > 1 or os.path.isdir(path):
         raise UsageError(ONE_AT_A_TIME)
@@ -182,7 +182,7 @@ def whole_file(paths: tuple[str, ...]) -> bytes:
             sum(map(len, decompressed(iter([data]))))
         except OSError as error:
             raise DataError(f"{path}: {reason_of(error)}") from error
-        raise UsageError(f"{path}: is compressed, and -p must not change it; unpack it first")
+        raise UsageError(f"{path}: is compressed; unpack it first, since -p does not change a file")
     if has_several(path, data):
         raise UsageError(f"{path}: a mailbox with several messages; {ONE_AT_A_TIME}")
     return data

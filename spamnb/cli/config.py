@@ -22,22 +22,22 @@ BY_DEFAULT = "default"
 @click.command(cls=Command, examples=EXAMPLES)
 @json_option
 def config(as_json: bool) -> None:
-    """Show what is configured: each key, its value, and where it comes from.
+    """Show the configuration: each key, its value, and where it comes from. A mistake is an error.
 
-    spamnb.toml is read from /etc/spamnb and from spamnb/ in the XDG configuration folder (~/.config). If both
-    have a key, the user's counts; the environment goes before that, and the command line before all.
+    spamnb.toml is read from /etc/spamnb and from spamnb/ in the XDG configuration folder (~/.config). The
+    user's file overrides the system's, the environment overrides both, and the command line everything.
     """
     found = read_configuration()
     values, origins = values_of(found), origins_of(found)
     if as_json:
-        files = [path for path, stamp in found.sources.items() if stamp]  # those that there are
+        files = [path for path, stamp in found.sources.items() if stamp]  # existing ones
         print_json({"values": values, "from": origins, "files": files})
         return
     rows = [(key, shown(values[key]), origins[key]) for key in DEFAULTS]
     if sys.stdout.isatty():
         show(table(None, ("key", "value", "from"), rows, texts=("value", "from")))
         paths = [path for path in stamps() if path.endswith(".toml")]
-        files = [path if os.path.exists(path) else f"{path} (not there)" for path in paths]
+        files = [path if os.path.exists(path) else f"{path} (missing)" for path in paths]
         show("files: " + ", ".join(files))
     else:
         for row in rows:

@@ -53,7 +53,7 @@ SEVERAL = "several --settings"
 @mail_options
 @click.option("--folds", type=Number(2, 1000), default=10, show_default=True, help="Number of folds.")
 @click.option(
-    "--model", type=path_type, metavar="PATH", help="Judge with this model instead of cross-validating."
+    "--model", type=path_type, metavar="PATH", help="Judge with this model instead of cross-validation."
 )
 @click.option(
     "--online", "is_online", is_flag=True, help="In order of time: judge each message, then learn it."
@@ -61,12 +61,12 @@ SEVERAL = "several --settings"
 @click.option("--tune", "is_tuned", is_flag=True, help="Find the settings that judge this mail best.")
 @click.option("--top", type=Number(0), default=10, show_default=True, help="How many mistakes to show.")
 @click.option(
-    "--report", type=path_type, metavar="FILE", help="Write all of it as an HTML page with pictures."
+    "--report", type=path_type, metavar="FILE", help="Write the results as an HTML page with pictures."
 )
 @settings_option(
     "chosen",
     multiple=True,
-    help="Judge by other settings: event=bernoulli …; repeated, compare them; `standard` compares many.",
+    help="Judge with other settings: event=bernoulli …; repeat to compare them; `standard` compares many.",
 )
 @local_jobs_option
 @json_option
@@ -81,10 +81,10 @@ def evaluate(
     chosen: tuple[str, ...],
     as_json: bool,
 ) -> int:
-    """How good is the filter on this mail? Shows precision, recall, F1, and what was mistaken for what.
+    """Measure how good the filter is on this mail: precision, recall, F1, and a table of verdicts.
 
-    Cross-validates: the mail is read once, then each fold is judged by the counts of all the others. With
-    --model, a model judges what it has not learned; with --online, mail is judged in the order it came.
+    Cross-validates: the mail is read once, then each fold is judged by the counts of the other folds. With
+    --model, a model judges mail that it has not learned; with --online, mail is judged in order of time.
     """
     mail.find()
     names = list(
@@ -112,7 +112,7 @@ def evaluate(
 
 
 def check_options(compares: bool) -> None:
-    """Refuse options that do not go together, or have no effect."""
+    """Raise UsageError for options that cannot be combined, or have no effect."""
     given = {option.name for option in given_options()}
     modes = {"model": "--model", "is_online": "--online", "is_tuned": "--tune"}
     asked = [mode for name, mode in modes.items() if name in given] + ([SEVERAL] if compares else [])
@@ -138,7 +138,7 @@ def judge(
     jobs: int,
     has_report: bool,
 ) -> Evaluation:
-    """Judge the mail in one of the three ways, by the settings of a text or the default."""
+    """Judge the mail in one of the three ways, with the settings of a text or the default settings."""
     allowed = {"allowed": VIEW_NAMES} if model is not None else {}
     tokenizer, view = parse_settings(text, **allowed) if text is not None else ({}, None)
     if model is not None:
@@ -162,7 +162,7 @@ def judge(
 
 
 def show_and_write(evaluation: Evaluation, as_json: bool, report: str | None) -> int:
-    """Show an evaluation, and write its page even if that fails."""
+    """Show an evaluation, and write its page even if showing it fails."""
     from spamnb.cli.render.evaluation import show_evaluation
 
     try:

@@ -16,9 +16,9 @@ spamnb export | grep viagra
 @click.command(cls=Command, examples=EXAMPLES)
 @model_option
 def export(model: str) -> None:
-    """Write the whole model as text, for you and other programs to read; docs/model-file.md has its lines.
+    """Print the whole model as text, for you and other programs to read. docs/model-file.md has the format.
 
-    To keep a model, use `spamnb backup`.
+    This is not a backup; for that, use `spamnb backup`.
     """
     from spamnb.exchange.export import exported
 

@@ -48,8 +48,10 @@ spamnb forget --from news@example.org --since 7d
 
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=path_type)
-@click.option("--from", "sender", metavar="SENDER", help="Mail of an address or domain that the history has.")
-@click.option("--since", metavar="TIME", help="Mail judged since then: 12h, 7d or 2w ago, or a date.")
+@click.option(
+    "--from", "sender", metavar="SENDER", help="Forget mail of an address or domain that the history has."
+)
+@click.option("--since", metavar="TIME", help="Forget mail judged since then: 12h, 7d or 2w ago, or a date.")
 @yes_option
 @model_option
 @jobs_option
@@ -61,31 +63,31 @@ def forget(
     model: str,
     jobs: int | str | None,
 ) -> int:
-    """Take messages out of the model again, whatever their label. What was not learned changes nothing.
+    """Take messages out of the model again, whatever their label. Others change nothing.
 
-    Instead of PATHs, --from and --since name mail that the history still has. It says how much that is, and
-    asks before it forgets.
+    Instead of PATHs, --from and --since select mail that the history still has. The command shows how many
+    messages these are, and asks before it forgets them.
     """
     if bool(paths) == bool(sender or since):
-        raise UsageError("name messages, or a rule: --from SENDER, --since TIME or both")
+        raise UsageError("name messages, or select them with --from SENDER, --since TIME or both")
     if paths:
         return forget_mail(paths, model, jobs)
     if not has_history():
-        raise NoInput("no history is kept that mail could be found in; see: spamnb history --help")
+        raise NoInput("there is no history to find mail in; see: spamnb history --help")
     with TemporaryDirectory() as folder, History.open() as history:
         Path(folder, "cur").mkdir()
         history.gather()
         found, gone = Counter[str](), 0
         for entry, label in learned_entries(history, model, sender, parse_since(since) if since else None):
             raw = history.message(entry.id)
-            if raw and digest(read(raw)) == entry.digest:  # of a large one, the start is kept
+            if raw and digest(read(raw)) == entry.digest:  # of a large one, only the start is kept
                 Path(folder, "cur", f"{entry.id}:2,").write_bytes(raw)
                 found[label] += 1
             else:
                 gone += 1
         labels = ", ".join(f"{times:,} {printable(label)}" for label, times in sorted(found.items()))
         what = f"{counted(found.total(), 'message')} to forget{f' ({labels})' if labels else ''}"
-        what += f"; the history has no longer the text of {gone:,} more that are learned" if gone else ""
+        what += f"; the history no longer has the text of {gone:,} more learned messages" if gone else ""
         if not found and not gone:
             what += ": the history has no such mail that is learned"
         if not found or yes:
@@ -96,7 +98,7 @@ def forget(
 def learned_entries(
     history: History, model: str, sender: str | None, since: float | None
 ) -> Iterator[tuple[Entry, str]]:
-    """Yield what the history has of a sender and a time, each message once, that a model has learned."""
+    """Yield the entries of a sender since a time that a model has learned, each message once."""
     stored, met = StoredModel.open(model), set[int]()
     listed = entry_of(sender) if sender else ""
     if listed is None:
@@ -111,7 +113,7 @@ def learned_entries(
 def forget_mail(paths: tuple[str, ...], model: str, jobs: int | str | None) -> int:
     mail = LabelledMail((), (), (), jobs=jobs, sources={ANY_LABEL: list(paths)})
     mail.check()
-    StoredModel.open(model)  # raises an error that says what to do
+    StoredModel.open(model)  # raises an error if there is no model
     if len(paths) == 1 and (raw := only_message(paths[0])):
         return LearnCommand(ANY_LABEL, model, forget=True).run(raw)
     from spamnb.training import train as training

@@ -44,8 +44,12 @@ EMPTY = "nothing yet; run `spamnb classify` or `spamnb serve` with --history"
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("words", nargs=-1, metavar="[WORD]...")
 @click.option("--verdict", metavar="LABEL", help="Only this verdict: ham, spam, unsure …")
-@click.option("--since", metavar="TIME", help="Only since then: 12h, 7d or 2w ago, or a date, as 2026-11-16.")
-@click.option("--summary", is_flag=True, help="Only count: judged, caught, unsure, corrected; by default 7d.")
+@click.option(
+    "--since", metavar="TIME", help="Only since then: 12h, 7d or 2w ago, or a date such as 2026-11-16."
+)
+@click.option(
+    "--summary", is_flag=True, help="Only count: judged, caught, unsure, corrected; default: 7 days."
+)
 @click.option("--top", type=Number(1), default=50, show_default=True, metavar="N", help="Show at most N.")
 @history_folder_option
 @json_option
@@ -101,26 +105,26 @@ def history(
 
 
 def gather(history: History) -> None:
-    """Take in all that was judged since the last time: 5,000 messages take half a minute."""
+    """Import everything that was judged since the last time: 5,000 messages take half a minute."""
     left = total = history.bytes_left()
-    with progress("reading what was judged", lambda: total) as step:
+    with progress("reading new verdicts", lambda: total) as step:
         while count := history.gather(seconds=0):
             before, left = left, history.bytes_left()
             step(before - left, count)
 
 
-SUMMARY = {  # what each figure is of
+SUMMARY = {  # the text of each figure
     "judged": "messages judged",
     "spam_caught": "judged spam, and not corrected",
     "unsure": "unsure",
     "corrected": "corrected by a person",
-    "ham_lost": "judged spam, but is not",
+    "ham_lost": "judged spam, but not spam",
     "spam_missed": "judged not spam, but is spam",
 }
 
 
 def print_summary(start: float, counts: dict[tuple[str, str | None], int], as_json: bool) -> None:
-    """Print what was judged since a time, and what that cost: mail that a person had to put right."""
+    """Print how much mail was judged since a time, and how much of it was wrong."""
     figures = dict.fromkeys(SUMMARY, 0)
     for (verdict, label), times in counts.items():
         is_spam = verdict == SPAM
@@ -151,7 +155,7 @@ def cells(entry: Entry, time_format: str) -> list[str]:
 
 
 def parse_since(text: str) -> float:
-    """Read how long ago, as `7d`, or a day or time, as `2026-11-16`."""
+    """Read a time: how long ago, such as `7d`, or a date, such as `2026-11-16`."""
     number, unit = text[:-1], text[-1:]
     if unit in UNITS and number.isascii() and number.isdecimal() and len(number) < 6:
         return time.time() - int(number) * UNITS[unit]

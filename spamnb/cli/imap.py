@@ -42,10 +42,10 @@ def imap(ctx: click.Context) -> None:
     \b
     spamnb imap setup     asks for the server, learns, shows what it would do
     spamnb imap login     logs in again with a browser, if the provider asks
-    spamnb imap check     connects, says what the server can do; changes nothing
+    spamnb imap check     connects, shows what the server can do; changes nothing
     spamnb imap train     learns what is new in mail you keep, and in Junk
     spamnb imap run       judges what is new and learns from what you moved
-    spamnb imap watch     does so as mail arrives
+    spamnb imap watch     like `run`, continuously, as mail arrives
     spamnb imap service   runs `watch` in the background from now on
     spamnb imap digest    puts a list of what went to Junk into the inbox
 
@@ -59,7 +59,7 @@ def imap(ctx: click.Context) -> None:
 @imap.command(examples="spamnb imap login\nspamnb imap login --account work")
 @account_option
 def login(account: str | None) -> int:
-    """Log in by a browser, for accounts that have a table [account.NAME.oauth2].
+    """Log in with a browser, for accounts that have a table [account.NAME.oauth2].
 
     Shows the address of a page and a code to enter there, on any device, and waits until that is done.
     The keyring keeps the login: one is enough, until the provider ends it.
@@ -76,7 +76,7 @@ def login(account: str | None) -> int:
 
     code = for_each(account, log_in)
     if not found:
-        raise UsageError("there is no account to log in to by a browser; `spamnb imap setup` adds one")
+        raise UsageError("no account uses a login with a browser; `spamnb imap setup` adds one")
     return code
 
 

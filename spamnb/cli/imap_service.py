@@ -1,4 +1,4 @@
-"""`spamnb imap service`: have the system run `spamnb imap watch`."""
+"""`spamnb imap service`: run `spamnb imap watch` as a service of the user."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from spamnb.files import printable
 
 @click.group("service", cls=Group)
 def service() -> None:
-    """Have the system run `spamnb imap watch` from now on, whenever you are logged in.
+    """Run `spamnb imap watch` as a service, whenever you are logged in.
 
     \b
-    spamnb imap service install    writes the service of this user, and starts it
+    spamnb imap service install    installs the service of this user and starts it
     """
 
 
 @service.command(examples="spamnb imap service install")
 def install() -> None:
-    """Write a service for this user, and start it: a unit of systemd, or an agent of macOS' launchd.
+    """Install a service for this user and start it: a unit of systemd, or an agent of macOS' launchd.
 
-    A service that is there is written anew, and started again. Elsewhere, it is said what to run.
+    An existing service is replaced and restarted. On other systems, this prints the command to run.
     """
     install_service()
 

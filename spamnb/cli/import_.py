@@ -28,10 +28,10 @@ spamnb import --fresh wordlist.txt.gz
 @click.option("--fresh", is_flag=True, help="Replace the model that is there.")
 @json_option
 def import_(export: str, model: str, fresh: bool, as_json: bool) -> None:
-    """Take over what bogofilter has learned, from an EXPORT by `bogoutil -d`; - is standard input.
+    """Import what bogofilter has learned, from an EXPORT by `bogoutil -d`; - is standard input.
 
-    It becomes MODEL.base, and MODEL an empty model on top of it: mail is judged by bogofilter's counts until
-    you have taught spamnb 500 messages of each label, and from then on by these.
+    The counts become MODEL.base, under an empty MODEL: bogofilter's counts judge mail until spamnb has
+    learned 500 messages of each label, which judge from then on.
     """
     from spamnb.exchange.bogofilter import Lines, WordList, make_base
 
@@ -47,12 +47,12 @@ def import_(export: str, model: str, fresh: bool, as_json: bool) -> None:
         return
     kinds = sorted(words.carried, key=lambda kind: -words.carried[kind])
     rows = [(kind, f"{words.carried[kind]:,}", f"{words.dropped[kind]:,}") for kind in kinds]
-    grid = table(None, ("tokens of", "carried", "dropped"), rows)
+    grid = table(None, ("tokens of", "imported", "dropped"), rows)
     show(f"bogofilter: {ham:,} ham, {spam:,} spam", grid, f"base: {printable(base)}", model_location(model))
 
 
 def blocks(path: str) -> Iterator[bytes]:
-    """Read a file, compressed or not, or standard input."""
+    """Read a file, which may be compressed, or standard input."""
     if path == "-":
         announce_stdin("an export")
     try:

@@ -52,20 +52,23 @@ TOKENS_OF_LABEL, TOKENS_OF_MESSAGE, SAMPLES = 10, 20, 3  # shown by default
 
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("names", nargs=-1, metavar="[MESSAGE]", type=path_type)
-@click.option("--top", type=Number(0, MAX_TOP), help="How many to show: tokens, suspects or samples.")
+@click.option("--top", type=Number(0, MAX_TOP), help="Number of tokens, suspects or samples to show.")
 @click.option("--all", "everything", is_flag=True, help="Show everything about a message.")
 @click.option(
-    "--html", type=path_type, metavar="FILE", help="Explain a message as one HTML page; - prints it."
+    "--html",
+    type=path_type,
+    metavar="FILE",
+    help="Explain a message as an HTML page; - prints it.",
 )
 @click.option(
     "--token",
     "tokens",
     multiple=True,
     metavar="WORD",
-    help="Show what is known of a token, or of two neighbours: 'WORD WORD'.",
+    help="Show what the model knows about a token, or about two neighbours: 'WORD WORD'.",
 )
-@click.option("--suspects", is_flag=True, help="List mail learned that looks misfiled, of the mail given.")
-@click.option("--sample", metavar="LABEL", help="Print messages made up by the model.")
+@click.option("--suspects", is_flag=True, help="List learned messages of this mail that look misfiled.")
+@click.option("--sample", metavar="LABEL", help="Print random messages drawn from the model.")
 @view_option
 @model_option
 @json_option
@@ -81,10 +84,10 @@ def inspect(
     model: str,
     as_json: bool,
 ) -> int:
-    """Show what the model knows, or why one MESSAGE (- is standard input) is judged as it is.
+    """Show what the model knows, or why a MESSAGE (- is standard input) gets its verdict.
 
-    A message of a mailbox is named as classify names it: archive.mbox:3. With --token, more words may follow;
-    with --suspects, the mail that was learned.
+    A message of a mailbox is named as by classify: archive.mbox:3. With --token, more words may follow; with
+    --suspects, name the mail that was learned.
     """
     check_options(names, html, tokens, sample, suspects, as_json)
     check_writable(html)
@@ -112,7 +115,7 @@ def check_options(
     suspects: bool,
     as_json: bool,
 ) -> None:
-    """Refuse options that do not go together: one thing is inspected at a time."""
+    """Raise UsageError for options that cannot be combined: one thing is inspected at a time."""
     modes = {
         "--token": bool(tokens),
         "--sample": sample is not None,
@@ -208,15 +211,15 @@ START = 4096  # bytes that are searched for headers
 
 
 def read_one_message(path: str, model: str) -> bytes:
-    """Read a message, of several in a file the first; refuse what is none."""
+    """Read a message, or the first one of a mailbox; raise an error for anything else."""
     raw = read_stdin() if path == "-" else _first_in_file(path, model)
     if not raw.strip():
         raise DataError(f"{path}: is empty")
     if SIGNATURE in raw[:64]:
         look = command_to_run("inspect", "--model", path)
-        raise DataError(f"{path}: is a model, not a message; to inspect it: {look}")
+        raise DataError(f"{path}: this is a model, not a message; to inspect it: {look}")
     if header_start(canonical(raw[:START])) < 0 and b"\0" in raw[:START]:
-        raise DataError(f"{path}: is a binary file, not a message")
+        raise DataError(f"{path}: this is a binary file, not a message")
     return raw
 
 
@@ -231,6 +234,6 @@ def _first_in_file(path: str, model: str) -> bytes:
         if not split_number(path)[0] and (more := next(found, None)):
             index = getattr(more, "index", None)  # none of a file that cannot be read
             look = command_to_run("inspect", "--model", model, message_name(more.path, index))
-            complain(f"{path}: the first of several messages; for another: {look}")
+            complain(f"{path}: showing the first of several messages; for another: {look}")
         return raw.data
     raise NoInput(f"{path}: contains no message")

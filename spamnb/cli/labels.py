@@ -15,7 +15,7 @@ spamnb labels
 spamnb labels rename wrok work
 spamnb labels remove work
 """
-USAGE = "labels takes nothing, rename OLD NEW, or remove NAME"
+USAGE = "labels takes no arguments, or rename OLD NEW, or remove NAME"
 
 
 @click.command(cls=Command, examples=EXAMPLES)
@@ -23,9 +23,9 @@ USAGE = "labels takes nothing, rename OLD NEW, or remove NAME"
 @model_option
 @yes_option
 def labels(words: tuple[str, ...], model: str, yes: bool) -> None:
-    """List the labels of the model and how much mail each has; rename one, or remove it and its mail.
+    """List the labels of the model with their numbers of messages; rename a label, or remove it and its mail.
 
-    Renamed to a label that is there already, its mail is added to that one's.
+    If the new name is an existing label, the mail is added to it.
     """
     match words:
         case ():
@@ -41,7 +41,7 @@ def labels(words: tuple[str, ...], model: str, yes: bool) -> None:
 
 
 def change(model: str, old: str, new: str | None, yes: bool) -> None:
-    """Rename a label, or remove it (None); ask first if that cannot be undone."""
+    """Rename a label, or remove it (None); ask first if this cannot be undone."""
     from spamnb.training.relabel import check_relabel, relabel
 
     stored = check_relabel(model, old, new)

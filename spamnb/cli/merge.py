@@ -15,12 +15,12 @@ spamnb merge --fresh all.msgpack host*.msgpack
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("out", type=path_type)
 @click.argument("models", nargs=-1, required=True, metavar="IN...", type=path_type)
-@click.option("--fresh", is_flag=True, help="Replace OUT if it exists and is not one of them.")
+@click.option("--fresh", is_flag=True, help="Replace OUT if it exists and is not an input.")
 def merge(out: str, models: tuple[str, ...], fresh: bool) -> None:
-    """Add up models that were trained apart, with their journals: OUT knows what all of them know.
+    """Add up models that were trained separately: OUT knows everything that they know.
 
-    A message learned by several models counts once for each of them, and the number of such messages is
-    shown; OUT has it under the label of the first model named.
+    A message that several models learned counts once for each of them; the number of such messages is shown.
+    OUT has it under the label that the first of these models has.
     """
     from spamnb.exchange.merging import merge as merge_models
 

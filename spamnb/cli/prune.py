@@ -26,7 +26,7 @@ spamnb prune --dry-run
     default=f"{OLD_DAYS}d",
     show_default=True,
     metavar="DAYS",
-    help="Only words not seen for this long.",
+    help="Drop only words not seen for this long.",
 )
 @click.option(
     "--rarer-than",
@@ -34,12 +34,12 @@ spamnb prune --dry-run
     default=RARE_MESSAGES + 1,
     show_default=True,
     metavar="N",
-    help="Only words in fewer than N messages.",
+    help="Drop only words in fewer than N messages.",
 )
 @click.option("--dry-run", is_flag=True, help="Only show what would be dropped.")
 @json_option
 def prune(model: str, older_than: int, rarer_than: int, dry_run: bool, as_json: bool) -> None:
-    """Drop words that are old and rare, so that the model does not grow forever.
+    """Drop words that are both old and rare, so that the model does not grow forever.
 
     Messages learned before can still be forgotten, and dropped words can be learned again.
     """

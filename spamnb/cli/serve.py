@@ -44,36 +44,40 @@ spamnb serve --milter --listen unix:/var/spool/postfix/spamnb/milter
 @click.option(
     "--allow-tell",
     is_flag=True,
-    help="Let who can connect to a port teach the model, at a Unix socket its owner only; with "
-    "--user-models, a first lesson makes a model.",
+    help="Allow clients to teach: at a port everyone, at a Unix socket the owner of the model. With "
+    "--user-models, a user's first lesson makes a model.",
 )
-@rare_option("--allow-tell-all", is_flag=True, help="Let anyone who can connect to a Unix socket teach, too.")
+@rare_option("--allow-tell-all", is_flag=True, help="Also allow everyone at a Unix socket to teach.")
 @click.option(
     "--http",
     multiple=True,
     metavar="ADDRESS",
-    help="Answer rspamc and other clients of rspamd there, and Prometheus at /metrics; may be repeated.",
+    help="Also answer rspamc and other clients of rspamd there, and Prometheus at /metrics; may be repeated.",
 )
 @rare_option(
     "--http-password",
     type=path_type,
     metavar="FILE",
-    help="Ask who connects to a port of --http for the password in the first line of FILE.",
+    help="Require the password in the first line of FILE from clients at a port of --http.",
 )
 @rare_option(
     "--allow-network",
     is_flag=True,
-    help="Let --listen and --http take addresses that others reach. Nothing is encrypted; only --http asks "
-    "for a password.",
+    help="Allow --listen and --http to take addresses that other machines reach. Nothing is encrypted; only "
+    "--http can require a password.",
 )
 @click.option("--milter", is_flag=True, help="Be a milter for Postfix instead.")
-@click.option("--reject", is_flag=True, help="With --milter: refuse spam; with --http: say so.")
+@click.option(
+    "--reject",
+    is_flag=True,
+    help="With --milter, reject spam; with --http, say to reject it.",
+)
 @click.option("--user", metavar="NAME", help="As root: become this user once the sockets are open.")
 @history_option
 def serve(**options: Any) -> None:
-    """Keep the model in memory and answer spamc, or anything else that speaks SpamAssassin's protocol.
+    """Keep the model in memory and answer spamc and other clients of SpamAssassin's protocol.
 
-    A changed model is picked up by itself. SIGTERM ends the server once all open requests are answered.
+    A changed model is loaded automatically. SIGTERM ends the server after all open requests are answered.
     """
     from spamnb.serve.server import Server
 
@@ -85,6 +89,6 @@ def serve(**options: Any) -> None:
             refuse_without_effect("without --listen or --http", "allow_network")
     options["allow_tell"] |= options["allow_tell_all"]
     if options["milter"] and options["allow_tell"] and not options["http"]:
-        raise UsageError("--allow-tell has no effect with --milter, but for --http")
+        raise UsageError("--allow-tell has no effect with --milter unless --http is given")
     sys.stdout.flush()
     sys.exit(Server(Options(**options)).run())

@@ -62,27 +62,27 @@ NO_BASE = "none"
 @model_option
 @click.option("--fresh", is_flag=True, help="Replace the model instead of adding to it.")
 @click.option(
-    "--ham-loss", metavar="PERCENT", help="How much ham may be lost; sets the cutoffs. Default: 0.1%."
+    "--ham-loss", metavar="PERCENT", help="Share of ham that may be lost; sets the cutoffs. Default: 0.1%."
 )
 @rare_option(
     "--base",
     type=path_type,
     metavar="FILE",
-    help="A model whose counts this one's are added to, while it has little mail; `none` for none.",
+    help="Another model to judge with while this one has little mail; `none` removes it.",
 )
 @click.option(
     "--sent",
     multiple=True,
     type=path_type,
     metavar="PATH",
-    help="Mail that you wrote; not learned. Mail of people you wrote to is never lost.",
+    help="Mail that you sent; it is not learned, but mail from people you wrote to is never lost.",
 )
 @rare_option(
     "--forwarded-by",
     "teachers",
     multiple=True,
     metavar="ADDRESS",
-    help="Learn the messages attached to the one on standard input, if it is really by ADDRESS.",
+    help="Learn the messages attached to the one on standard input, if it is really from ADDRESS.",
 )
 @model_settings_option
 @jobs_option
@@ -92,7 +92,7 @@ NO_BASE = "none"
     default="300M",
     show_default=True,
     callback=read_by(parse_size, 10**6),
-    help="Memory that counts may take, about; beyond it they go to disk until the end.",
+    help="Approximate memory for counts; beyond it, they are kept on disk until the end.",
 )
 def train(
     mail: LabelledMail,
@@ -107,16 +107,16 @@ def train(
 ) -> int:
     """Learn from mailboxes, Maildirs, folders of messages, or standard input.
 
-    Adds to an existing model. A message learned before changes nothing; learned under another label, it
-    moves. If nearly all mail of a label would move, as when folders are swapped, nothing is changed.
+    Adds to an existing model. A message that was learned before changes nothing; under another label, it
+    moves there. If nearly all mail of a label would move, as with swapped folders, nothing is changed.
 
-    One message of a mailbox is named as classify names it: inbox.mbox:3. Any file may be compressed (gzip,
-    xz, bzip2, zstd).
+    A message of a mailbox is named as by classify: inbox.mbox:3. Files may be compressed (gzip, xz, bzip2,
+    zstd).
 
     Subfolders whose names contradict the label (Trash, Drafts, Junk, Unsure …) are left out and listed. A
     folder that you name yourself is always read.
 
-    --ham-loss without mail sets the cutoffs of an existing model anew.
+    --ham-loss without mail changes the cutoffs of an existing model.
     """
     settings, view = chosen
     beneath = base and ("" if base == NO_BASE else os.path.realpath(base))
@@ -165,30 +165,30 @@ def train(
 
 
 def learn_forwarded(label: str, model: str, raw: bytes, teachers: tuple[str, ...]) -> int:
-    """Learn the messages attached to a message of somebody who may teach."""
+    """Learn the messages attached to a message from a person who may teach."""
     from spamnb.mailboxes.attached import attached
     from spamnb.senders.people import People, address_of
 
     envelope, lesson = read_envelope(raw), LearnCommand(label, model)
     if address_of(envelope) not in map(entry_of, teachers):
-        raise DataError("not learned: its sender is none of those who may teach")
+        raise DataError("not learned: its sender is not one of the addresses that may teach")
     if not People(model).is_genuine(envelope, StoredModel.open(model)):
-        raise DataError("not learned: nothing proves that its sender is the one it names")
+        raise DataError("not learned: its sender may be forged")
     outcomes = Counter(lesson.teach(message) for message in attached(raw))
     if not outcomes:
-        raise DataError("not learned: no message is attached; forward it as an attachment")
+        raise DataError("not learned: no message is attached; forward mail as an attachment")
     said = ", ".join(f"{times:,} {OUTCOME_TEXTS[outcome]}" for outcome, times in outcomes.items())
     click.echo(f"{label}: {said}")
     return 0
 
 
 def note_sent(model: str, sent: Sequence[str], sources: Sources) -> int:
-    """Note whom one wrote to, and by which way their mail among these comes."""
+    """Note the recipients of sent mail, and the networks that their mail comes from."""
     from spamnb.senders.correspondence import note_people
     from spamnb.senders.people import People
 
     check(sent)
-    StoredModel.open(model)  # raises an error that says what to do
+    StoredModel.open(model)  # raises an error if there is no model
     people = People(model)
     new = note_people(people, sent, sources)
     click.echo(f"{printable(people.path)}: {new:,} new, {len(people.lines):,} lines")
@@ -196,25 +196,25 @@ def note_sent(model: str, sent: Sequence[str], sources: Sources) -> int:
 
 
 def change_without_mail(model: str, ham_loss: str | None, base: str | None) -> int:
-    """Set the cutoffs of a model anew, by the scores that it keeps of its mail; or the base it stands on."""
+    """Change the cutoffs of a model, by the stored scores of its mail, or its base."""
     from spamnb.training.train import train as change
     from spamnb.workers.local import LocalPool
 
     loss = None if ham_loss is None else parse_percentage(ham_loss)
-    StoredModel.open(model)  # raises an error that says what to do
+    StoredModel.open(model)  # raises an error if there is no model
     change(model, {}, pool=LocalPool(1), ham_loss=loss, base=base)
     show_model(model)
     return 0
 
 
 def accepted_loss(text: str | None) -> float | None:
-    """Read how much ham may be lost, asked for here or configured; None for as much as the model has it."""
+    """Read the share of ham that may be lost, from option or configuration; None to keep the model's."""
     found = load()["ham_loss"] if text is None else text
     return parse_percentage(found) if found or text is not None else None
 
 
 def only_message(path: str) -> bytes | None:
-    """Read the only message at a path, also if it is one of a mailbox, named by its number."""
+    """Read the only message at a path, or a message of a mailbox named by its number."""
     if not split_number(path)[0]:
         return read_only_message(path)
     found = next(messages([path]))

@@ -73,7 +73,7 @@ class Configuration:
         if stored and verdict.label == SPAM and self.has_people(stored):
             from spamnb.senders.people import People
 
-            People(stored.path, self["known"]).spare(verdict, envelope, stored)
+            People(stored.path, self["known"]).protect(verdict, envelope, stored)
         return verdict
 
     def has_people(self, stored: "StoredModel | None") -> bool:

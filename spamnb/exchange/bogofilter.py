@@ -1,8 +1,8 @@
-"""Import of bogofilter's word list, as `bogoutil -d wordlist.db` writes it: it becomes a base.
+"""Import bogofilter's word list, as `bogoutil -d wordlist.db` writes it: it becomes a base.
 
-bogofilter never counted much of what spamnb looks at. Learned into its counts, 20 spam made evidence of spam
-out of what is in every mail, and 66 % of the ham was lost. So the counts stay by themselves, and mail is
-learned by another model, which takes their place when it has enough (`layers_of`).
+bogofilter does not count many of spamnb's features. When mail was learned into its counts, 20 spam made
+evidence of spam out of features of every mail, and 66 % of the ham was lost. So the counts stay separate, and
+mail is learned by another model, which replaces them when it has enough mail (`layers_of`).
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from spamnb.training.plan import About, replaceable
 from spamnb.training.replacing import replace_model
 from spamnb.training.writing import put_empty
 
-Carry = Callable[[str, Words], Collection[str]]  # gives the tokens that spamnb has for one of bogofilter's
+Carry = Callable[[str, Words], Collection[str]]  # returns the tokens that spamnb has for one of bogofilter's
 
-# Letters of a word that is carried over. bogofilter counts no shorter words; shorter pieces of its tokens
-# would count too low: after 100 more spam 0.58 % of the ham was lost with them, 0.14 % without.
+# Letters of a word that is imported. bogofilter counts no shorter words, so shorter pieces of its tokens
+# would have too low counts: after 100 more spam 0.58 % of the ham was lost with them, 0.14 % without.
 MIN_LETTERS = 3
 MAX_COUNT = (1 << 31) - 1
 MAX_LINE = 64 << 10  # bytes
@@ -44,8 +44,8 @@ HEADERS = frozenset(
         "organization precedence priority references reply-to sender user-agent"
     ).split()
 )
-# The list has no scores of messages, so the cutoffs are fixed: with them about one ham in a thousand was lost
-# of the half of spamassassin that bogofilter had not learned. It has no pairs and no grams either.
+# The list has no scores of messages, so the cutoffs are fixed: they lost about one ham in a thousand of the
+# half of spamassassin that bogofilter had not learned. The list has no pairs and no grams, either.
 LIMITS = {"cutoffs": [-0.5, 2.5], "calibration": [1.0, 0.0], "misfiled": [0.0, 0.0]}
 VIEW = View.from_map({**DEFAULT_VIEW.as_map(), "pairs": False, "grams": False})
 
@@ -55,7 +55,7 @@ def body(text: str, words: Words) -> list[str]:
 
 
 def header(name: str) -> Carry:
-    """Carry words of a header over: the tokens it would give, were this its text."""
+    """Import words of a header: the tokens that the header would have with this text."""
 
     def carry(text: str, words: Words) -> set[str]:
         tokens = set(header_tokens([(name, text)], words)) - {f"header:{name}"}
@@ -65,13 +65,13 @@ def header(name: str) -> Carry:
 
 
 def addresses(name: str) -> Carry:
-    """Carry a word of a name over, or one side of an address: the side with a dot is taken for its host."""
+    """Import a word of a name, or a part of an address: a part with a dot is taken for the host."""
     plain = header(name)
     return lambda text, words: plain("@" + text if "." in text and "@" not in text else text, words)
 
 
 def header_name(text: str, words: Words) -> list[str]:
-    """Carry a header's name over, if it is known as one: bogofilter keeps words of headers likewise."""
+    """Import a header's name, if it is a known one: bogofilter also stores words of headers here."""
     name = text.lower()
     if not name.startswith("x-") and name not in HEADERS:
         return []
@@ -79,7 +79,7 @@ def header_name(text: str, words: Words) -> list[str]:
 
 
 def link(text: str, words: Words) -> list[str]:
-    """Carry a host over that links lead to; a text without a dot is taken for a word of their path."""
+    """Import the host of a link; a text without a dot is taken for a word of a path."""
     if "." in text:
         return [*link_tokens([f"http://{text}"], words)]
     return [f"url:/{word}" for word in words.of(text)]
@@ -89,13 +89,13 @@ def nothing(_text: str, _words: Words) -> list[str]:
     return []
 
 
-# By what a token begins with, the kind it is counted under in the answer, and how it is carried over.
+# By the prefix of a token: its kind, as the answer counts it, and the function that imports it.
 RULES: dict[str, tuple[str, Carry]] = {
     "subj:": ("Subject", header("subject")),
     "from:": ("From", addresses("from")),
     "to:": ("To, Cc", addresses("to")),
     "rcvd:": ("Received", header("received")),
-    "rtrn:": ("Return-Path", nothing),  # written at delivery: no evidence here
+    "rtrn:": ("Return-Path", nothing),  # written at delivery, so not evidence
     "head:": ("other headers", header_name),
     "mime:": ("headers of parts", nothing),
     "url:": ("links", link),
@@ -104,7 +104,7 @@ RULES: dict[str, tuple[str, Carry]] = {
 
 
 class Lines:
-    """Lines of an export, counted, so that an error can name one."""
+    """Lines of an export, numbered, so that errors can name them."""
 
     def __init__(self, path: str, blocks: Iterable[bytes]) -> None:
         self.path = path
@@ -134,11 +134,11 @@ class Lines:
 
 @dataclass
 class WordList:
-    """Counts of a word list, by spamnb's tokens."""
+    """Counts of a word list, by spamnb's tokens, to be imported."""
 
     messages: tuple[int, int] = (0, 0)  # ham and spam
     counts: dict[str, list[int]] = field(default_factory=dict)  # ham, spam, and the day last seen
-    carried: dict[str, int] = field(default_factory=dict)  # number of bogofilter's tokens, by their kind
+    carried: dict[str, int] = field(default_factory=dict)  # by kind: the number of bogofilter's tokens
     dropped: dict[str, int] = field(default_factory=dict)
 
     @classmethod
@@ -147,7 +147,9 @@ class WordList:
         for line in lines:
             token, *numbers = line.split(b" ")
             if len(numbers) not in (2, 3) or not all(len(n) <= 20 and n.isdigit() for n in numbers):
-                raise lines.error("not of bogoutil -d: a token, its spam, its ham and a date are needed")
+                raise lines.error(
+                    "not from bogoutil -d: expected a token, its spam and ham counts, and a date"
+                )
             spam, ham, *day = map(int, numbers)
             if token == MESSAGES:
                 found.messages = (ham, spam)
@@ -157,10 +159,10 @@ class WordList:
                 found.add(decoded(token), ham, spam, day_of(day[0]) if day else 0, words)
         if not any(found.messages):
             raise DataError(
-                f"{lines.path}: does not say how many messages it was made from; export it again, whole"
+                f"{lines.path}: has no line .MSG_COUNT with the number of messages; export it again"
             )
         if not found.counts:
-            raise DataError(f"{lines.path}: nothing in it can be carried over; train on your mail instead")
+            raise DataError(f"{lines.path}: none of its tokens can be imported; train on your mail instead")
         return found
 
     def add(self, token: str, ham: int, spam: int, day: int, words: Words) -> None:
@@ -182,7 +184,7 @@ class WordList:
             ]
 
     def table(self) -> CountTable:
-        """Make a table of counts: no more than all messages have a token, each once, as no more is known."""
+        """Make a table of counts, as if each message had a token once: the list does not say how often."""
         table, now = CountTable(LABELS), today()
         table.add_messages([*self.messages])
         for fingerprint, (token, found) in zip(
@@ -195,7 +197,7 @@ class WordList:
 
 
 def decoded(token: bytes) -> str:
-    """Decode a token; bogofilter may keep them in whatever charset the mail had."""
+    """Decode a token; bogofilter may store it in the charset of the mail."""
     try:
         return token.decode()
     except UnicodeDecodeError:
@@ -203,7 +205,7 @@ def decoded(token: bytes) -> str:
 
 
 def day_of(written: int) -> int:
-    """Days from 1970 on of a date written like 20261115; 0 if that is no date."""
+    """Return the days since 1970 of a date such as 20261115; 0 if that is not a date."""
     try:
         return max(0, (date(written // 10000, written // 100 % 100, written % 100) - EPOCH).days)
     except (ValueError, OverflowError):
@@ -211,7 +213,7 @@ def day_of(written: int) -> int:
 
 
 def make_base(model: str, words: WordList, fresh: bool = False) -> str:
-    """Write a word list as a base beside a model, and an empty model that stands on it; return its path."""
+    """Write a word list as a base beside a model, and an empty model on it; return the path of the base."""
     base = f"{os.path.realpath(model)}.base"
     with Lock(model, kind=TRAINING):
         for path in (model, base):

@@ -1,6 +1,6 @@
-"""A model as text, for people and other programs: a line for each token, pair, gram and message.
+"""Export a model as text, for people and other programs: a line for each token, pair, gram and message.
 
-The first line is a JSON object of all that is small. Then a line each, fields between tabs: `t` for a token
+The first line is a JSON object with everything small. Then lines with fields between tabs: `t` for a token
 (days first and last seen, messages and occurrences of each label, the token), `p` for a pair of neighbours
 (fingerprint, day, messages), `g` for a counter of grams (its number, messages), `m` for a message (digest,
 label's index, score).
@@ -42,7 +42,7 @@ def exported(path: str) -> Iterator[str]:
 
 
 def token_lines(entries: Entries) -> Iterator[str]:
-    """Yield the lines of the words among some entries."""
+    """Yield a line for each word among some entries."""
     days = [np.frombuffer(each, np.uint16) for each in (entries.first_days, entries.last_days)]
     counts = counts_of(entries)
     words = np.flatnonzero(counts[:, entries.label_count :].any(axis=1))
@@ -54,7 +54,7 @@ def token_lines(entries: Entries) -> Iterator[str]:
 
 
 def pair_lines(entries: Entries) -> Iterator[str]:
-    """Yield the lines of the pairs among some entries."""
+    """Yield a line for each pair among some entries."""
     keys, days = np.frombuffer(entries.keys, np.uint64), np.frombuffer(entries.last_days, np.uint16)
     counts = counts_of(entries)
     pairs = np.flatnonzero(~counts[:, entries.label_count :].any(axis=1))
@@ -64,5 +64,5 @@ def pair_lines(entries: Entries) -> Iterator[str]:
 
 
 def counts_of(entries: Entries) -> Array:
-    """Return the counts of entries: messages of each label, then occurrences."""
+    """Return the counts of entries as rows: messages of each label, then occurrences."""
     return np.frombuffer(entries.counts, np.int64).reshape(-1, 2 * entries.label_count)

@@ -1,7 +1,7 @@
-"""Merge models of several hosts: the sum of their counts, in one pass over all.
+"""Merge models of several hosts: the sum of their counts, in one pass over all of them.
 
-A message that several of them learned counts once for each of them: no model knows what a single message
-added, so `MergedMessages` says how many there are.
+A message that several models learned counts once for each of them, since no model stores what a single
+message added; `MergedMessages` has the number of such messages.
 """
 
 import os
@@ -23,22 +23,24 @@ from spamnb.training.writing import add_up, indices_of, kept_labels, put_in_plac
 
 @dataclass(frozen=True)
 class MergedMessages:
-    """Numbers of messages that a merged model is made of."""
+    """The numbers of messages in a merged model."""
 
-    messages: int  # that it knows, each once; under different labels, as the first model has them
-    shared: int  # that several models know: counted for each of these models
+    messages: int  # different messages; if their labels differ, the first model's label holds
+    shared: int  # messages that several models know, counted once for each
 
 
 def merge(out: str, paths: Sequence[str], *, fresh: bool = False) -> MergedMessages:
-    """Write the sum of models to a file, which may be one of them."""
+    """Write the sum of models to a file, which may be one of the models."""
     out = model_file(out)
     with Lock(out, kind=TRAINING):
         before = replaceable(out) if fresh else existing(out)
-        # Opened once even if it is input and output: what it learns meanwhile is carried over once.
+        # If the output is also an input, it is opened once, so that lessons meanwhile are added once.
         models = [before if before and same_file(path, out) else open_model(path) for path in paths]
         is_input = any(model is before for model in models)
         if before and not fresh and not is_input:
-            raise CannotCreate(f"{out}: already exists; use --fresh to replace it, or merge it, too")
+            raise CannotCreate(
+                f"{out}: already exists; use --fresh to replace it, or name it again as an input"
+            )
         check_alike(models)
         labels = list(dict.fromkeys(label for model in models for label in model.labels))
         if len(labels) > MAX_LABELS:
@@ -73,14 +75,14 @@ def open_model(path: str) -> StoredModel:
 
 
 def check_alike(models: Sequence[StoredModel]) -> None:
-    """Refuse models that are the same file, or that count different things."""
+    """Raise an error if models are the same file, or were made with different settings."""
     first = models[0]
     settings, view = settings_of(first).as_map(), view_of(first).as_map()
     files: set[str] = set()
     for model in models:
         file = os.path.realpath(model.path)
         if file in files:
-            raise UsageError(f"{model.path}: given twice; a model counts once")
+            raise UsageError(f"{model.path}: named twice; a model counts once")
         files.add(file)
         different = [name for name, value in settings_of(model).as_map().items() if value != settings[name]]
         different += ["view"] if view_of(model).as_map() != view else []

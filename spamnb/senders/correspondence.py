@@ -1,4 +1,4 @@
-"""Whom mail was written to, and which way theirs comes: what `known.txt` is made of."""
+"""Collect the people that the user wrote to, and the networks that their mail comes from, for `known.txt`."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from spamnb.senders.people import OWN, People, address_of, ids_in
 if TYPE_CHECKING:
     from spamnb.mailboxes.sources import Sources
 
-MAX_VALUE = 64 << 10  # characters of a header that names whom a message goes to
+MAX_VALUE = 64 << 10  # characters of a header with recipients
 
 
 def lines_of_sent(head: Message) -> Iterator[str]:
-    """Yield what a message that was sent tells: its author, its Message-ID, and to whom it went."""
+    """Yield the lines for a sent message: its author, its Message-ID, and its recipients."""
     for name, value in head.headers:
         if name in ("to", "cc", "bcc"):
             yield from addresses_in(value[:MAX_VALUE])
@@ -31,7 +31,7 @@ def lines_of_sent(head: Message) -> Iterator[str]:
 
 
 def note_people(people: People, sent: Sequence[str], sources: Sources) -> int:
-    """Note the people of mail that was sent, and by which networks their ham came; count what is new."""
+    """Note the people in sent mail, and the networks of their ham; return the number of new lines."""
     new = people.add(line for raw in ham_in({"sent": sent}) for line in lines_of_sent(read_head(raw)))
     routes = {(address_of(one), route_of(one.received)) for one in map(read_envelope, ham_in(sources))}
     noted = people.lines

@@ -1,4 +1,4 @@
-"""A list of senders as a person writes it: an address or domain on each line."""
+"""Read a list of senders that a person writes: one address or domain per line."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-NEVER = frozenset(" *,;<>\N{REPLACEMENT CHARACTER}")  # in an entry of a list
+NEVER = frozenset(" *,;<>\N{REPLACEMENT CHARACTER}")  # characters that no entry has
 WILD = ("*@", "@", "*.")  # other ways to write "all of a domain"
-MAX_LINE_LENGTH = 1000  # characters shown of a wrong one
+MAX_LINE_LENGTH = 1000  # characters of a wrong line that an error shows
 
 
 def read_list(path: str | None) -> Iterator[str]:
-    """Yield the addresses and domains of a list, none where there is no list."""
+    """Yield the addresses and domains of a list; nothing if there is no list."""
     lines = []
     try:
         if path:
@@ -34,7 +34,7 @@ def read_list(path: str | None) -> Iterator[str]:
 
 
 def entry_of(text: str) -> str | None:
-    """Read an address or domain as a list has it; None if it is neither."""
+    """Read an entry of a list, an address or domain; None if it is neither."""
     entry = text.lower()
     for sign in WILD:
         entry = entry.removeprefix(sign)

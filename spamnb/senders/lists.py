@@ -1,7 +1,7 @@
-"""Senders that are allowed or blocked: found by their address or domain, they decide a verdict.
+"""Lists of allowed and blocked senders, whose addresses or domains decide a verdict.
 
-An entry is an address, or a domain, which stands for all below it, too. Its fingerprint is kept, whose lowest
-bit tells whether it is allowed: 8 bytes, sorted. So 10,000 senders are 80 KB, read at once.
+An entry is an address, or a domain with all its subdomains. Its fingerprint is stored in 8 bytes, sorted; the
+lowest bit says whether it is allowed. So 10,000 senders take 80 KB.
 """
 
 from spamnb.core.native import fingerprint_of, index_of
@@ -21,20 +21,20 @@ MAX_PARTS = 16  # of a domain, from its end
 
 
 class SenderLists:
-    """What is kept of both lists."""
+    """The entries of both lists, as sorted fingerprints."""
 
     def __init__(self, entries: bytes) -> None:
         self.entries = entries
 
     @classmethod
     def of(cls, allowed: "Iterable[str]", blocked: "Iterable[str]") -> "SenderLists":
-        """Make them of the entries of both lists; what is in both is allowed."""
-        kept = dict.fromkeys(map(kept_of, blocked), 0) | dict.fromkeys(map(kept_of, allowed), ALLOWED)
+        """Make the lists from allowed and blocked entries; an entry in both is allowed."""
+        kept = dict.fromkeys(map(key_of, blocked), 0) | dict.fromkeys(map(key_of, allowed), ALLOWED)
         keys = sorted(key | bit for key, bit in kept.items())
         return cls(b"".join(key.to_bytes(ENTRY, "little") for key in keys))
 
     def decide(self, verdict: "Verdict", envelope: "Envelope") -> None:
-        """Change the verdict on a message if its sender is listed, and say so in it."""
+        """Change the verdict on a message if its sender is listed, and note the reason in it."""
         found = self.find(envelope.address, envelope.is_doubtful)
         if found is not None:
             is_allowed, entry = found
@@ -44,25 +44,25 @@ class SenderLists:
             verdict.label = if_allowed if is_allowed else SPAM
 
     def find(self, address: str, is_doubtful: bool) -> tuple[bool, str] | None:
-        """Find a sender: whether it is allowed, and by which entry, of which the closest decides.
+        """Find the closest entry for a sender; return whether it is allowed, and the entry.
 
-        Nobody is allowed if it is doubtful that he is the sender.
+        An address that may be forged is never allowed.
         """
         for candidate in candidates(address):
-            key = kept_of(candidate)
+            key = key_of(candidate)
             for bit in (ALLOWED, 0):
                 if index_of(self.entries, key | bit, ENTRY) >= 0:
                     return None if bit and is_doubtful else (bool(bit), candidate)
         return None
 
 
-def kept_of(entry: str) -> int:
-    """Return what is kept of a blocked entry; of an allowed one, it is one more."""
+def key_of(entry: str) -> int:
+    """Return the stored number of a blocked entry; for an allowed entry, it is one more."""
     return fingerprint_of(entry.encode("utf-8", "replace")) & ~ALLOWED
 
 
 def candidates(address: str) -> list[str]:
-    """List what may be listed of an address: itself, its domain, and the domains above that."""
+    """List the entries that match an address: itself, its domain, and the domains above that."""
     local, at, domain = address.rpartition("@")
     if not (local and at and domain and address.isprintable()) or " " in address:
         return []

@@ -1,7 +1,7 @@
-"""People one knows: one wrote to them, they answer, or one has them as contacts. Their mail is never lost.
+"""People that the user knows: recipients of the user's mail, those who answer it, and contacts.
 
-`known.txt` beside a model has a line for each address that was written to; for each own Message-ID; for
-each own address, behind OWN; and for each network that ham of one of these came from, behind the address.
+`known.txt` beside a model has a line for each address that the user wrote to, for each Message-ID of the
+user, for each address of the user (after OWN), and for each network that ham of such an address came from.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from spamnb.store.stored_model import StoredModel
 
 OWN = "own "
-MAX_BYTES = 64 << 20  # read of a file
-MAX_ANSWERED = 20  # Message-IDs that a message says it answers
-MAX_KEPT = 64  # files that a server keeps
-MIN_SHARE = 0.1  # of the ham that a server has verified, to be one's own
+MAX_BYTES = 64 << 20  # of a file that are read
+MAX_ANSWERED = 20  # Message-IDs in a message's References that are looked up
+MAX_KEPT = 64  # files that a server keeps in memory
+MIN_SHARE = 0.1  # of the ham that a server must have verified to be one of the user's own
 VERIFIED, BY = "auth:from=@", "=pass,aligned,by="
-KEPT: dict[str, tuple[tuple[int, int, int], frozenset[str]]] = {}  # by path: its stamp, and what it has
+KEPT: dict[str, tuple[tuple[int, int, int], frozenset[str]]] = {}  # by path: a file's stamp and content
 
 
 class People:
-    """Whom the owner of a model knows; of files that are read when they are first asked for."""
+    """The people that the owner of a model knows, from files that are read when first needed."""
 
     def __init__(self, model: str, contacts: str = "") -> None:
         self.model = model
@@ -45,7 +45,7 @@ class People:
         return kept(self.path, lambda path: read(open_beside(self.model, path, os.O_RDONLY)).splitlines())
 
     def add(self, lines: Iterable[str]) -> int:
-        """Note what is new of some lines; return how many that are."""
+        """Add those lines that are new; return their number."""
         new = sorted(set(lines) - self.lines)
         if new:
             flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
@@ -57,7 +57,7 @@ class People:
         return len(new)
 
     def knows(self, envelope: Envelope) -> bool:
-        """Tell whether a sender, who may be forged, is known, or answers a message of one's own."""
+        """Check whether a sender, who may be forged, is known, or answers a message of the user."""
         address = address_of(envelope)
         if not address or OWN + address in self.lines:
             return False
@@ -65,34 +65,34 @@ class People:
         is_noted = address in self.lines or not self.lines.isdisjoint(ids[:1] + ids[-MAX_ANSWERED:])
         return is_noted or address in contacts_in(self.contacts)
 
-    def spare(self, verdict: Verdict, envelope: Envelope, stored: StoredModel) -> None:
-        """Make spam of somebody known unsure, and say so in the verdict, if it is really theirs."""
+    def protect(self, verdict: Verdict, envelope: Envelope, stored: StoredModel) -> None:
+        """Change spam to unsure if it is really from a known person, and note the reason in the verdict."""
         if not verdict.reason and self.knows(envelope) and self.is_genuine(envelope, stored):
             verdict.label, verdict.is_spam, verdict.reason = UNSURE, None, f"known={address_of(envelope)}"
 
     def is_genuine(self, envelope: Envelope, stored: StoredModel) -> bool:
-        """Tell whether a message is from its sender: submitted, by their usual route, or authenticated."""
+        """Check whether a message is from its sender: submitted, by the usual route, or authenticated."""
         address, route = address_of(envelope), route_of(envelope.received)
         is_usual = f"{address} {route}" in self.lines and not brings_spam(route, stored)
         return address != "" and (route == SUBMITTED or is_usual or is_authenticated(envelope, stored))
 
 
 def address_of(envelope: Envelope) -> str:
-    """Address of a sender, as lines have it; "" if it is doubtful that they are the sender."""
+    """Return the address of a sender, as `known.txt` has it; "" if it may be forged."""
     return "" if envelope.is_doubtful else next(iter(candidates(envelope.address)), "")
 
 
 def brings_spam(route: str, stored: StoredModel) -> bool:
-    """Tell whether spam came from a network: it may be an own relay, or one that many may send by."""
+    """Check whether spam came from a network: it may be the user's own relay, or one that many people use."""
     token = ":".join([*route.split(":")[:2], ""]) if ":" in route else route
     rows = stored.counts.lookup([fingerprint_of(f"received:{token}".encode())]).values()
     return SPAM in stored.labels and any(row[stored.labels.index(SPAM)] for row in rows)
 
 
 def is_authenticated(envelope: Envelope, stored: StoredModel) -> bool:
-    """Tell whether an own server has verified the domain of a sender. Its name stands in much of the ham.
+    """Check whether a server of the user, which much of the ham names, has verified the domain of a sender.
 
-    Where the own servers verify nothing, a sender may write the name of another.
+    If the user's servers verify nothing, a sender may have written another server's name.
     """
     head = [("from", envelope.address), *(("authentication-results", value) for value in envelope.results)]
     found = sender_tokens(head)
@@ -112,7 +112,7 @@ def ids_in(text: str) -> list[str]:
 
 
 def contacts_in(path: str) -> frozenset[str]:
-    """Return the addresses of a vCard file, or of those in a folder."""
+    """Return the addresses of a vCard file, or of a folder of such files."""
     return kept(path, read_contacts) if path else frozenset()
 
 
@@ -133,7 +133,7 @@ def read(handle: int) -> str:
 
 
 def kept(path: str, make: Callable[[str], Iterable[str]]) -> frozenset[str]:
-    """Return what a file or folder has, made of it when it has changed; nothing if it is not there."""
+    """Return the lines of a file or folder, read again if it has changed; nothing if it is missing."""
     try:
         status = os.stat(path)
         stamp = status.st_mtime_ns, status.st_size, status.st_ino

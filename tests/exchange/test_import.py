@@ -107,8 +107,8 @@ DAMAGED = {
     "below zero": (LINE + b"money -1 1 20260101\n", "line 2"),
     "a count without end": (LINE + b"money " + b"9" * 5000 + b" 1 20260101\n", "line 2"),
     "a line without end": (LINE + b"x" * (MAX_LINE + 1), "line 2", "longer than"),
-    "no messages": (LINE, "how many messages"),
-    "nothing carried": (b".MSG_COUNT 1 1 20260101\nrtrn:ann 1 0 20260101\n", "nothing in it"),
+    "no messages": (LINE, "number of messages"),
+    "nothing carried": (b".MSG_COUNT 1 1 20260101\nrtrn:ann 1 0 20260101\n", "none of its tokens"),
 }
 
 

@@ -161,7 +161,7 @@ def test_labels_of_all(tmp_path):
 def test_models_that_do_not_fit_or_are_damaged_change_nothing(spamnb, own, tmp_path, mail):
     out, other, link = (str(tmp_path / name) for name in ("out", "other", "link"))
     os.symlink(own, link)
-    spamnb("merge", out, own, link).fails(64, "given twice")
+    spamnb("merge", out, own, link).fails(64, "named twice")
     base = model(tmp_path / "base", {0: "ham", 3: "ham", 6: "spam"})
     spamnb("merge", base, own).fails(73, base, "--fresh")
     spamnb("train", "--jobs", "1", "--model", other, "--settings", "ngrams=2", mail.ham, mail.spam).succeeds()

@@ -108,7 +108,7 @@ CASES = {
 
 def spared(people, raw):
     verdict = Verdict("spam", 9.0, 1.0, {"ham": 0.0, "spam": 1.0}, ())
-    people.spare(verdict, envelope_of(read(raw)), StoredModel.open(people.model))
+    people.protect(verdict, envelope_of(read(raw)), StoredModel.open(people.model))
     assert (verdict.label, verdict.is_spam) == (("unsure", None) if verdict.reason else ("spam", True))
     return verdict.reason
 
