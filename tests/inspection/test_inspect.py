@@ -121,7 +121,7 @@ class TestMessage:
         first = spamnb("inspect", box)
         assert (first.code, first.lines[0].partition(":")[0]) == (0, "Not spam")
         assert first.err.decode() == (
-            f"spamnb: {box}: the first of several messages; for another: "
+            f"spamnb: {box}: showing the first of several messages; for another: "
             f"spamnb inspect --model {spamnb.model} {box}:1\n"
         )
         for line in spamnb("classify", box).succeeds().lines:
