@@ -44,8 +44,8 @@ spamnb serve --milter --listen unix:/var/spool/postfix/spamnb/milter
 @click.option(
     "--allow-tell",
     is_flag=True,
-    help="Allow clients to teach: at a port everyone, at a Unix socket the owner of the model. With "
-    "--user-models, a user's first lesson makes a model.",
+    help="Allow teaching: at a port by everyone, at a Unix socket by the model's owner; a "
+    "user's first lesson makes a model.",
 )
 @rare_option("--allow-tell-all", is_flag=True, help="Also allow everyone at a Unix socket to teach.")
 @click.option(
