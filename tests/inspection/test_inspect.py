@@ -24,7 +24,7 @@ class TestSummary:
         assert {line.split()[0] for line in text.splitlines() if line} >= {"trained", "settings", "size"}
         for words in ("with 14 ham and 14 spam, about ", "set for 5 % of ham lost", "(today)"):
             assert words in text
-        for words in ("head and body apart", "journal     empty", "most telling of spam", "█"):
+        for words in ("head and body apart", "journal     empty", "strongest tokens of spam", "█"):
             assert words in text
         assert "\x1b" not in text
         assert b"telling" not in spamnb("inspect", "--top", "0").succeeds().out

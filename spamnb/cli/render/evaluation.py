@@ -73,7 +73,7 @@ def show_mistakes(mistakes: Sequence[Mistake]) -> None:
 
 
 def show_curve(evaluation: Evaluation) -> None:
-    """Show some points of the learning curve; the page and the JSON have them all."""
+    """Show some points of the learning curve; the HTML page and the JSON have all of them."""
     step = max(1, len(evaluation.curve) // 10)
     lost_name = f"{not_spam(evaluation.judged.labels)} lost"
     show(

@@ -1,4 +1,4 @@
-"""Print why a message is judged as it is: its evidence, the sum of it, and what was ignored."""
+"""Print why a message got its verdict: the evidence, its sum, and what was ignored."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ if TYPE_CHECKING:
 
 MAX_TEXT = 3000  # characters of a message that are shown
 MAX_LINES = 24
-FAINTEST = 0.15  # share of the strongest weight: weaker words are not marked
+MIN_MARK = 0.15  # share of the strongest weight; weaker words are not marked
 STRENGTHS = ((0.75, "bold reverse "), (0.4, "bold "), (0.0, ""))  # share of the strongest weight, style
 SPAM_COLOUR, OTHER_COLOUR, AGAINST_COLOUR = "red", "magenta", "cyan"
 
 
 def colour_of(why: Explanation, adds: float) -> str:
-    """Choose the colour of what speaks for a label: spam, another one in the lead, or the one behind."""
+    """Choose the colour of evidence: for spam, for another leading label, or against the leading label."""
     label = why.sides[adds > 0]
     return SPAM_COLOUR if label == SPAM else OTHER_COLOUR if adds > 0 else AGAINST_COLOUR
 
 
 def message_text(why: Explanation, everything: bool) -> Iterator[Text]:
-    """Show the headers that mail readers show, and the text; everything, if asked for."""
+    """Show the headers that mail readers show, and the text; or everything."""
     from rich.text import Text
 
     screen = console()
@@ -65,7 +65,7 @@ def message_text(why: Explanation, everything: bool) -> Iterator[Text]:
 
 
 class WordMarker:
-    """Shows the weight of words: by colours, or where there are none, by figures in brackets."""
+    """Shows the weight of words by colours, or without colours by figures in brackets."""
 
     def __init__(self, why: Explanation, coloured: bool) -> None:
         self.why = why
@@ -75,7 +75,7 @@ class WordMarker:
         self.largest = max(filter(isfinite, marks), default=0.0)
 
     def lines(self, block: Section, titled: bool) -> list[Text]:
-        """Lay out a header on a line of its own; a text below an empty line and perhaps its title."""
+        """Lay out a header on its own line; a text below an empty line, perhaps with its title."""
         from rich.text import Text
 
         whole = Text()
@@ -94,7 +94,7 @@ class WordMarker:
         text = "\n".join(printable(line) for line in piece.text.expandtabs(4).split("\n"))
         weight = sum(self.reasons[token].mark for token in piece.tokens)
         part = abs(weight) / self.largest if self.largest else inf
-        if not weight or isnan(weight) or part < FAINTEST:
+        if not weight or isnan(weight) or part < MIN_MARK:
             return Text(text, style)
         if not self.coloured:
             return Text(f"{text}[{signed(weight, 1)}]")
@@ -104,7 +104,7 @@ class WordMarker:
 
 AT_LEAST = 3  # tokens shown of each place
 LISTED = 12  # tokens named in a line
-ROOMY = 100  # columns of a terminal from which on bars are long
+WIDE = 100  # columns of a terminal from which on bars are long
 
 
 def show_explanation(why: Explanation, top: int, everything: bool) -> None:
@@ -127,12 +127,12 @@ def headline(why: Explanation) -> str:
 
 
 def evidence_table(why: Explanation, top: int, everything: bool) -> RenderableType:
-    """Make the table of the strongest evidence, by where it stands, and how much more there is."""
+    """Make the table of the strongest evidence, by its place in the message."""
     places = why.by_place()
     shown_anyway = [reason for reasons in places.values() for reason in reasons[: min(AT_LEAST, top)]]
     strongest = {id(reason) for reason in (*why.reasons[:top], *shown_anyway)}
     largest = max((abs(reason.adds) for reason in why.reasons if isfinite(reason.adds)), default=0.0)
-    width = 20 if console().width >= ROOMY else 10
+    width = 20 if console().width >= WIDE else 10
     rows: list[Sequence[Any]] = []
     for place, reasons in places.items():
         rows.append(total_row(why, f"{place} ({len(reasons):,})", reasons, "bold"))
@@ -155,7 +155,7 @@ def evidence_table(why: Explanation, top: int, everything: bool) -> RenderableTy
 
 
 def total_row(why: Explanation, name: str, reasons: Sequence[Reason], style: str) -> list[Any]:
-    """Add up some of the evidence: that of a place, or what is not shown of it."""
+    """Make a row with the sum of some evidence: that of a place, or the part that is not shown."""
     from rich.text import Text
 
     weight, adds = sum(reason.total_weight for reason in reasons), sum(reason.adds for reason in reasons)
@@ -164,7 +164,7 @@ def total_row(why: Explanation, name: str, reasons: Sequence[Reason], style: str
 
 
 def token_cell(why: Explanation, reason: Reason, whole: bool) -> Text:
-    """Name a token, and how often it counts; cut where there is no room for it."""
+    """Make a cell with a token and how often it counts; if it is too long, it is cut."""
     from rich.text import Text
 
     times = "" if reason.evidence.times == 1 else f" ×{reason.evidence.times:.3g}"
@@ -182,7 +182,7 @@ def sum_table(why: Explanation) -> RenderableType:
     from rich.text import Text
 
     if not why.is_finite:
-        return "no sum: without smoothing, a count of zero means never"
+        return "no sum: without smoothing, a count of zero means a probability of zero"
     rows: list[Sequence[Any]] = []
     if why.model.view.damping is None:
         rows.append((f"prior, log {' against '.join(reversed(why.sides))}", "", "", signed(why.prior, 4)))

@@ -1,4 +1,4 @@
-"""Print what a model knows, whether it is sound, and messages it makes up; all but the first also as JSON."""
+"""Print what a model knows, the result of a check, and random messages drawn from the model."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from spamnb.labels import SPAM
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-WIDEST = 4  # labels up to which each has a column
+MAX_COLUMNS = 4  # labels up to which each has a column
 BAR_WIDTH = 10  # characters
 
 
@@ -68,14 +68,14 @@ def facts(known: ModelSummary) -> Iterator[tuple[str, str]]:
 
 
 def base(about: Mapping[str, Any]) -> str:
-    """Say what a model stands on, and who of the two judges."""
-    who = {
+    """Describe the base of a model, and which of the two judges."""
+    judges = {
         ("model",): "not used: the model judges alone",
         ("base",): f"judges alone until the model has {about['enough']} messages of each label",
         ("model", "base"): "judges with the model, by the sum of both",
     }[tuple(about["judges"])]
     limits = "; cutoffs {:.4f} and {:.4f}".format(*about["cutoffs"]) if about["cutoffs"] else ""
-    return f"{printable(about['path'])}, {who}{limits}"
+    return f"{printable(about['path'])}, {judges}{limits}"
 
 
 def cutoffs(known: ModelSummary) -> str:
@@ -100,7 +100,7 @@ def age(known: ModelSummary) -> str:
 
 
 def settings(chosen: dict[str, Any]) -> str:
-    """Say in words how mail is read."""
+    """Describe how mail is read."""
     texts = {
         "headers": "headers",
         "ngrams": f"runs of up to {chosen['ngrams']} words" if chosen["ngrams"] > 1 else "words",
@@ -112,7 +112,7 @@ def settings(chosen: dict[str, Any]) -> str:
 
 
 def view(chosen: dict[str, Any]) -> str:
-    """Say in words how the counts are read."""
+    """Describe how counts are weighed."""
     words = [f"{chosen['event']} events", f"smoothing {chosen['smoothing']}"]
     if chosen["damping"] is None:
         words.append(f"prior {chosen['prior']}")
@@ -139,12 +139,12 @@ def journal(known: ModelSummary) -> str:
 
 
 def telling_table(known: ModelSummary, label: str, tokens: list[TellingToken]) -> RenderableType:
-    """Show a label's most telling tokens, counted in each label, or of many labels in this one."""
-    has_room = len(known.labels) <= WIDEST
-    label_indexes = range(len(known.labels)) if has_room else [known.labels.index(label)]
+    """Make the table of a label's strongest tokens, with counts per label; for many labels, of this one."""
+    has_few_labels = len(known.labels) <= MAX_COLUMNS
+    label_indexes = range(len(known.labels)) if has_few_labels else [known.labels.index(label)]
     largest = max(token.weight for each in known.telling.values() for token in each)
     return table(
-        f"most telling of {label}",
+        f"strongest tokens of {label}",
         ("token", *(f"in {known.labels[k]}" for k in label_indexes), "weight", ""),
         [
             (
@@ -160,7 +160,7 @@ def telling_table(known: ModelSummary, label: str, tokens: list[TellingToken]) -
 
 
 def show_check(found: CheckReport, as_json: bool) -> int:
-    """Print each damage on a line; of a sound model, what was checked."""
+    """Print each damage on a line, or what was checked of a sound model."""
     if as_json:
         print_json(asdict(found))
     elif not found.damage:
@@ -196,7 +196,7 @@ def show_samples(samples: Iterable[SyntheticMessage], count: int, everything: bo
 
 
 def lines(sample: SyntheticMessage, serial: int, count: int, everything: bool) -> Iterator[str]:
-    """Describe a drawn message: its tokens by where they would stand, the most frequent first."""
+    """Describe a random message: its tokens by place, the most frequent first."""
     size = f"{sample.length:,} tokens, {len(sample.tokens):,} different"
     yield f"{sample.label} {serial} of {count}: {size}"
     by_place: dict[str, list[str]] = {name: [] for name in PLACES}

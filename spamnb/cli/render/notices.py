@@ -1,4 +1,4 @@
-"""Lines that end the output of several commands: mail that was not read, and where the model is."""
+"""The last lines of several commands: mail that was not read, and the path of the model."""
 
 from collections.abc import Callable, Iterable
 
@@ -11,10 +11,9 @@ MAX_NAMED = 10  # paths named in a line
 
 
 def print_unreadable(found: Iterable[Unreadable], say: Callable[[str], object] = complain) -> int:
-    """Print a line for each failure, and one for each kind of what was left out: files, messages, folders.
+    """Print a line for each failure, and one for each kind of skipped mail: files, messages, folders.
 
-    What was left out is no error; `say` prints it. Returns the exit code: that of the failures, the lowest if
-    they differ.
+    Skipped mail is no error; `say` prints it. Returns the lowest exit code of the failures.
     """
     all_found = list(found)
     failed = failures(all_found)
@@ -32,10 +31,10 @@ def print_unreadable(found: Iterable[Unreadable], say: Callable[[str], object] =
         say(f"{counted(deleted, 'deleted message')} skipped (deleted or moved, but still in the mailbox)")
     if folders:
         names = listed(folders, MAX_NAMED)
-        say(f"left out because of their names: {names}; to read one of them, name it")
+        say(f"left out because of their names: {names}; to read one, name it")
     return min((failure.error.exit_code for failure in failed), default=0)
 
 
 def model_location(model: str) -> str:
-    """Say in a line where a model is."""
+    """Return a line with the path of a model."""
     return f"model: {printable(model)}"

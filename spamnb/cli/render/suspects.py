@@ -15,7 +15,7 @@ COLUMNS = ("learned as", "looks like", "score", "message", "sender", "subject")
 
 
 def show_suspects(found: Sequence[Suspect], top: int | None, elsewhere: int, as_json: bool) -> None:
-    """Print what looks misfiled of some mail, the surest first, and how many more do."""
+    """Print the messages that look misfiled, the surest first, and how many more there are."""
     listed = found[:top]
     if as_json:
         print_json({"suspects": [suspect.as_map() for suspect in listed], "elsewhere": elsewhere})

@@ -1,4 +1,4 @@
-"""Text, tables and JSON on standard output: laid out for a terminal, plain in a pipe."""
+"""Print text, tables and JSON: laid out for a terminal, plain in a pipe."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def fact_lines(facts: Iterable[tuple[str, str]]) -> Iterator[RenderableType]:
-    """Lay facts out in two columns."""
+    """Lay out facts in two columns."""
     from rich.table import Table
     from rich.text import Text
 
@@ -27,14 +27,14 @@ def fact_lines(facts: Iterable[tuple[str, str]]) -> Iterator[RenderableType]:
 
 
 def print_json(value: dict[str, Any]) -> None:
-    """Print the whole answer of a command: one object."""
+    """Print the answer of a command as one JSON object."""
     import json
 
     print(json.dumps(infinity_as_null(value), indent=2, allow_nan=False))
 
 
 def print_json_lines(values: Iterable[Any]) -> None:
-    """Print any number of like things: an object on a line each."""
+    """Print a list of answers, as one JSON object per line."""
     import json
 
     for value in values:
@@ -42,7 +42,7 @@ def print_json_lines(values: Iterable[Any]) -> None:
 
 
 def infinity_as_null(value: Any) -> Any:
-    """Replace infinite numbers, which JSON lacks: a cutoff that no score reaches is null."""
+    """Replace infinite numbers, which JSON lacks, by null, such as a cutoff that no score reaches."""
     if isinstance(value, dict):
         return {name: infinity_as_null(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
@@ -51,7 +51,7 @@ def infinity_as_null(value: Any) -> Any:
 
 
 def paths_and_reasons(found: Iterable[Unreadable]) -> list[dict[str, str]]:
-    """Describe mail that was not read: where it is, and why."""
+    """Describe mail that was not read: its path, and why."""
     return [{"path": item.path, "why": item.why} for item in found]
 
 
@@ -62,7 +62,7 @@ def console() -> Console:
     from rich.console import Console
 
     width = None if sys.stdout.isatty() else PIPE_WIDTH
-    return Console(width=width, highlight=False, markup=False, emoji=False)  # text is what it is
+    return Console(width=width, highlight=False, markup=False, emoji=False)  # text is shown unchanged
 
 
 def show(*things: RenderableType) -> None:
@@ -78,7 +78,7 @@ def show(*things: RenderableType) -> None:
 
 
 def wrapped(*lines: str) -> Sequence[RenderableType]:
-    """Make lines without a path fit a terminal: no word in them is broken."""
+    """Wrap lines to the width of the terminal, between words."""
     from rich.text import Text
 
     return [Text(line) for line in lines]
@@ -129,7 +129,7 @@ def signed(value: float, digits: int) -> str:
 
 
 def listed(things: Sequence[str], most: int, of: int | None = None) -> str:
-    """Join the first `most` of some names, and say how many more there are; harmless to a terminal."""
+    """Join the first `most` of some names, safe for a terminal, and say how many more there are."""
     more = (len(things) if of is None else of) - min(most, len(things))
     return printable(", ".join(things[:most])) + (f" and {more:,} more" if more > 0 else "")
 
@@ -147,20 +147,20 @@ def bar(weight: float, largest: float, style: str = "", width: int = 20) -> Text
 
 
 def bar_heading(left: str, right: str, width: int = 20) -> Text:
-    """Name the labels that bars point at."""
-    room = width // 2 - 1
-    return left_aligned(printable(f"{left[:room]:>{room}} │ {right[:room]}"))
+    """Make the heading of a column of bars: the labels that they point to."""
+    half = width // 2 - 1
+    return left_aligned(printable(f"{left[:half]:>{half}} │ {right[:half]}"))
 
 
 def cut_text(text: str) -> Text:
-    """Make a cell of a text from mail that is cut, not folded, where there is too little room."""
+    """Make a cell of a text from mail; if it is too long, it is cut, not folded."""
     from rich.text import Text
 
     return Text(printable(text), no_wrap=True, overflow="ellipsis")
 
 
 def left_aligned(text: str, style: str = "") -> Text:
-    """Make a cell that is not moved to the right, as figures are."""
+    """Make a cell that is aligned to the left, unlike figures."""
     from rich.text import Text
 
     return Text(text, style, justify="left", no_wrap=True)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def show_tokens(model: Model, found: Sequence[TokenFacts], as_json: bool) -> int:
-    """Show the tokens that are known; complain of the others."""
+    """Show the known tokens; report the others as errors."""
     if as_json:
         print_json_lines(map(asdict, found))
     for token in found:
@@ -62,7 +62,7 @@ def facts(model: Model, token: TokenFacts) -> Iterator[tuple[str, str]]:
 
 
 def others(found: Sequence[OtherToken]) -> str:
-    """List other tokens, each with the messages that have it."""
+    """List other tokens, each with its numbers of messages."""
     return ", ".join(f"{other.token} ({messages(other)})" for other in found) or "nothing"
 
 

@@ -1,4 +1,4 @@
-"""What `spamnb train` says: of each message, of all together, and of the model."""
+"""Print the results of `spamnb train`: what became of the mail, and of the model."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def as_map(summary: Summary, sources: Sources) -> dict[str, Any]:
 
 
 def show_outcomes(summary: Summary, sources: Sources, called: Callable[[str], str] = str) -> None:
-    """Say of each label what became of its mail."""
+    """Print what became of the mail of each label."""
     for label in sources:
         counts = summary.outcomes.get(label, {"learned": 0})
         phrases = [f"{counts[name]:,} {text}" for name, text in OUTCOME_TEXTS.items() if name in counts]
@@ -47,7 +47,7 @@ def show_summary(summary: Summary, sources: Sources, model: str) -> None:
 
 
 def print_conflicts(summary: Summary) -> None:
-    """Say that messages are under several labels, of which training takes the one that it met first."""
+    """Print which messages are under several labels; training uses the first."""
     if summary.conflicts:
         count = summary.total("conflicting")
         names = listed(summary.conflicts, len(summary.conflicts), count)
@@ -58,9 +58,9 @@ def print_conflicts(summary: Summary) -> None:
 
 
 def show_model(model: str) -> None:
-    """Say where a model is, and how much spam it catches."""
+    """Print the path of a model, and how much spam it catches."""
     click.echo(model_location(model))
-    from spamnb.inspection.standing import standing  # which needs numpy
+    from spamnb.inspection.standing import standing  # it imports numpy
 
     if where := standing(StoredModel.open(model)):
         click.echo("; ".join(where))

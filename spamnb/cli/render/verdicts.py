@@ -1,4 +1,4 @@
-"""Verdicts for people: a line each as they come, fitted to the terminal, and the totals at the end."""
+"""Print verdicts for people: a line per message, as wide as the terminal, and totals at the end."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from spamnb.mailboxes.sources import message_name
 
 COLOURS = {SPAM: "red", UNSURE: "yellow"}
 LABEL, SCORE, SPACE = 8, 8, 2  # columns of the terminal
-LEAST = 60  # columns from which on sender and path have room beside the subject
+MIN_COLUMNS = 60  # of a terminal that shows sender and path beside the subject
 
 
 class VerdictTable:
-    """The table; its columns have their widths from the start, as mail is judged while it is printed."""
+    """A table whose columns have fixed widths, since it is printed while mail is judged."""
 
     def __init__(self) -> None:
         self.screen = console()
         self.totals: Counter[str] = Counter()
-        room = self.screen.width - LABEL - SCORE - 2 * SPACE
-        if self.screen.width < LEAST:
-            self.widths = (0, room, 0)
+        left = self.screen.width - LABEL - SCORE - 2 * SPACE
+        if self.screen.width < MIN_COLUMNS:
+            self.widths = (0, left, 0)
         else:
-            sender = path = (room - 2 * SPACE) // 4
-            self.widths = (sender, room - 2 * SPACE - sender - path, path)
+            sender = path = (left - 2 * SPACE) // 4
+            self.widths = (sender, left - 2 * SPACE - sender - path, path)
 
     def add(self, path: str, index: int | None, verdict: Verdict, sender: str, subject: str) -> None:
         if not self.totals:
@@ -59,7 +59,7 @@ class VerdictTable:
 
 
 def fitted(text: str, width: int, at_end: bool = False) -> str:
-    """Fit a text from mail into some columns of the terminal; a path is cut at its start."""
+    """Cut or pad a text from mail to some columns of the terminal; a path is cut at its start."""
     text = printable(text)
     if cell_len(text) <= width:
         return set_cell_size(text, width)

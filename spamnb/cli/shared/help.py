@@ -1,4 +1,4 @@
-"""Commands and options as their help shows them: `--help` what most people need, `--help-all` everything."""
+"""Commands and their help: `--help` shows what most people need, `--help-all` everything."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class _WithHelpAll(click.Command):
         return [*super().get_params(ctx), HELP_ALL]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the options; what few people need, below the others and only if asked for."""
+        """List the options; rare ones come last, and only with --help-all."""
         options = [option for option in self.get_params(ctx) if isinstance(option, click.Option)]
         rare = [option for option in options if isinstance(option, RareOption)]
         common = [option for option in options if option not in rare and (rare or option is not HELP_ALL)]
@@ -56,7 +56,7 @@ class _WithHelpAll(click.Command):
 
 
 class Command(_WithHelpAll):
-    """A command whose help ends with examples, kept as they are written."""
+    """A command whose help ends with examples, printed unchanged."""
 
     def __init__(self, *args: Any, examples: str = "", **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -75,13 +75,13 @@ class Command(_WithHelpAll):
 
 
 class Group(_WithHelpAll, click.Group):
-    """Commands that the help lists by example, not once more by name."""
+    """A group whose help lists its commands by example only."""
 
     command_class = Command
 
 
 class Number(click.ParamType):  # type: ignore[type-arg]  # Debian 12 has click 8.1, not generic
-    """A number within a range; a wrong one is told in words."""
+    """A number within a range, with a plain error for a wrong one."""
 
     name = "n"
 

@@ -1,4 +1,4 @@
-"""What the commands of `spamnb imap` share: accounts one by one, their models and connections, visits."""
+"""Common parts of the commands of `spamnb imap`: accounts, their models, connections and visits."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def visit(account: Account, report: Report, dry_run: bool, again: bool = False, 
 
 
 def for_each(wanted: str | None, do: Callable[[Account], None]) -> int:
-    """Do something with each account; one that fails does not stop the others. Returns an exit code."""
+    """Call a function with each account; a failure does not stop the others. Returns an exit code."""
     from spamnb.imap.accounts import default_config, read_accounts
     from spamnb.imap.visit import not_trained
 

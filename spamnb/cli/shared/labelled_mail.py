@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class LabelledMail:
-    """Mail that the options of a command name, who reads it, and what could not be read of it."""
+    """The mail that the options of a command name, the number of threads, and what could not be read."""
 
     folders: Sequence[str]
     ham: Sequence[str]
@@ -35,7 +35,7 @@ class LabelledMail:
     label: Sequence[str] = ()
     jobs: int | str | None = None
     sources: dict[str, list[str]] = field(default_factory=dict)  # paths by label
-    unreadable: list[Unreadable] = field(default_factory=list)  # when it was last read
+    unreadable: list[Unreadable] = field(default_factory=list)  # of the last reading
 
     @property
     def labels(self) -> list[str]:
@@ -70,7 +70,7 @@ class LabelledMail:
         _check_named_once(sources)
 
     def check(self, need: str = "") -> None:
-        """Raise an error if a path is not there, or if there are too few labels and two are needed."""
+        """Raise an error if a path is missing, or if `need` requires two labels and there are fewer."""
         if need and len(self.sources) < 2:
             command = click.get_current_context().command_path
             raise UsageError(f"{need} needed; for example: {command} ham/ spam/")
@@ -80,7 +80,7 @@ class LabelledMail:
         return size_of(self.sources)
 
     def pool(self) -> AbstractContextManager[Pool]:
-        """Open the workers that read it."""
+        """Open the workers that read the mail."""
         return open_pool(self.jobs)
 
     def batches(self, settings: Settings) -> Iterator[Batch]:
@@ -98,7 +98,7 @@ class LabelledMail:
             raise DataError(f"no mail found in {', '.join(self.paths)}")
 
     def corpus(self, settings: Settings, *, is_counted: bool = True, has_texts: bool = False) -> Corpus:
-        """Read all the mail once, to be split in any way."""
+        """Read all the mail once, for cross-validation."""
         batches = self.batches(settings)
         first = next(batches)  # others are read while this thread loads numpy
         from spamnb.evaluation.corpus import Corpus
@@ -122,15 +122,15 @@ def _check_named_once(sources: dict[str, list[str]]) -> None:
         for path in paths:
             before = label_of.setdefault(_real_path(path), name)
             if before != name:
-                raise UsageError(f"{path}: given as both {before} and {name}: choose one")
+                raise UsageError(f"{path}: named as both {before} and {name}: choose one")
     for name, paths in sources.items():
         for path in paths:
             box = split_number(path)[0]
             if box and label_of.get(_real_path(box), name) != name:
                 other = label_of[_real_path(box)]
-                raise UsageError(f"{path}: given as {name}, but all of {box} as {other}: choose one")
+                raise UsageError(f"{path}: named as {name}, but all of {box} as {other}: choose one")
     if sum(paths.count("-") for paths in sources.values()) > 1:
-        raise UsageError("-: standard input can be given only once")
+        raise UsageError("-: standard input can be named only once")
 
 
 def _real_path(path: str) -> str:

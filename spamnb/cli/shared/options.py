@@ -1,4 +1,4 @@
-"""Options that several commands share, and their values, of which a wrong one is a UsageError."""
+"""Options that several commands share, and the checks of their values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def check_prior(view: View | None, labels: Iterable[str]) -> None:
-    """Refuse a prior for a label that there is not."""
+    """Raise UsageError if a prior names an unknown label."""
     given = view.prior if view else ""
     for name in given if not isinstance(given, str) else ():
         if name not in labels:
@@ -34,7 +34,7 @@ def check_prior(view: View | None, labels: Iterable[str]) -> None:
 
 
 def open_model(path: str, view: View | None, cutoff: str | None = None) -> Model:
-    """Open a model, to be read through a view."""
+    """Open a model, to judge with a view."""
     from spamnb.model import Model
 
     model = Model.open(path, view, parse_cutoffs(cutoff))
@@ -52,11 +52,11 @@ def parse_cutoffs(text: str | None) -> Cutoffs | None:
         values = []
     if len(values) not in (1, 2) or values != sorted(values) or not all(map(isfinite, values)):
         raise UsageError(f"--cutoff takes one score, or two as HAM,SPAM with the lower first, not {text!r}")
-    return Cutoffs(values[0], values[-1], contradiction=inf)  # they alone decide
+    return Cutoffs(values[0], values[-1], contradiction=inf)  # the score alone decides
 
 
 def refuse_without_effect(when: str, *names: str) -> None:
-    """Refuse options that were given to a command, and have no effect `when`, say, "without --online"."""
+    """Raise UsageError for options that were given but have no effect, with the reason (`when`)."""
     for option in given_options():
         if option.name in names:
             name = option.opts[-1] if isinstance(option, click.Option) else option.human_readable_name
@@ -64,7 +64,7 @@ def refuse_without_effect(when: str, *names: str) -> None:
 
 
 def given_options() -> list[click.Parameter]:
-    """List the options and arguments that were given to the command that runs."""
+    """List the options and arguments that were given to the running command."""
     context = click.get_current_context()
     return [
         option
@@ -74,7 +74,7 @@ def given_options() -> list[click.Parameter]:
 
 
 def is_meant(what: str, yes: bool) -> bool:
-    """Ask before what cannot be undone, unless that was said; where nobody can be asked, it is refused."""
+    """Ask before something that cannot be undone; without a terminal, `--yes` is required."""
     if not yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise UsageError(f"{what}: nothing was changed; if you mean it, add --yes")
     is_so = yes or click.confirm(f"{what}. Go on?", err=True)
@@ -87,11 +87,11 @@ Decorated = Callable[..., Any]
 
 
 def read_by(parse: Callable[..., int], least: int) -> Callable[..., int]:
-    """Make the callback of an option whose value is a text, to be read by a function of quantities."""
+    """Make the callback of an option that parses its value with a function of `quantities`."""
     return lambda _ctx, option, text: parse(text, option.opts[-1], least)
 
 
-path_type = click.Path(readable=False)  # nothing is checked yet, but shells complete it
+path_type = click.Path(readable=False)  # shells complete it
 _model_option = partial(
     click.option,
     "--model",
@@ -110,7 +110,7 @@ class Jobs(click.ParamType):  # type: ignore[type-arg]  # Debian 12 has click 8.
     name = "jobs"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | str:
-        """An address has a colon, a file a slash."""
+        """Read a number of threads, or the address (with a colon) or file (with a slash) of a cluster."""
         is_cluster = isinstance(value, str) and (":" in value or "/" in value)
         return value if is_cluster else Number(1, 1024).convert(value, param, ctx)
 
@@ -136,14 +136,14 @@ settings_option = partial(rare_option, "--settings", metavar="NAME=VALUE,…")
 
 
 def _parse_settings(_ctx: click.Context, _option: click.Parameter, text: str | None) -> ParsedSettings:
-    """Read how mail is read and judged; without any settings, as the model has it."""
+    """Parse settings of how mail is read and judged; none leaves them to the model."""
     from spamnb.evaluation.candidates import parse_settings
 
     return ({}, None) if text is None else parse_settings(text)
 
 
 def _parse_view(_ctx: click.Context, _option: click.Parameter, text: str | None) -> View | None:
-    """Read how mail is judged: how it is read was settled when the model was trained."""
+    """Parse settings of how mail is judged; how it is read was fixed by training."""
     from spamnb.evaluation.candidates import VIEW_NAMES, parse_settings
 
     return None if text is None else parse_settings(text, VIEW_NAMES)[1]
@@ -172,7 +172,7 @@ MAIL = ("folders", "ham", "spam", "label", "jobs")
 
 
 def mail_options(command: Decorated, label: bool = True, ham: str = HAM_HELP) -> Decorated:
-    """Give a command the options that name mail and its labels, as `mail`, with those of who reads it."""
+    """Add the options that name mail and its labels; the command gets them as `mail`."""
 
     @wraps(command)
     def called(**options: Any) -> Any:
@@ -195,7 +195,7 @@ def mail_options(command: Decorated, label: bool = True, ham: str = HAM_HELP) ->
 
 
 def with_options(command: Decorated, *options: Callable[[Decorated], Decorated]) -> Decorated:
-    """Give a command some options, shown in the opposite order."""
+    """Add options to a command; its help shows them in the opposite order."""
     for option in options:
         command = option(command)
     return command

@@ -1,4 +1,4 @@
-"""Files that a command writes beside its answer: checked before the work, written after the answer."""
+"""Files that a command writes besides its answer: checked before the work, written after the answer."""
 
 import os
 import stat
@@ -28,23 +28,23 @@ def _try(path: str) -> None:
         mode = os.stat(path).st_mode
     except FileNotFoundError:
         path = os.path.realpath(path) if os.path.islink(path) else path
-        with suppress(FileExistsError):  # made by somebody else in this moment: so it can be made
+        with suppress(FileExistsError):  # another process has just made it
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
             os.unlink(path)
         return
-    # A pipe is not tried: its reader would take the closing for the end.
+    # A pipe is not tried: its reader would see the end.
     if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
         os.close(os.open(path, os.O_WRONLY))
 
 
 def check_replaceable(path: str) -> None:
-    """Refuse to replace what is no model and not empty: a slip of the finger must not cost a mailbox."""
+    """Raise CannotCreate if a file exists that is neither a model nor empty, such as a mailbox."""
     check_place(path)
     try:
         with open(path, "rb") as file:
             head = file.read(64)
     except OSError:
-        return  # nothing there, or nothing that can be written: the one who writes will tell
+        return  # missing or unreadable: writing it reports the error
     if head and SIGNATURE not in head:
         raise CannotCreate(f"{path}: is not a model; remove it first, or name another file with --model")
 
@@ -78,9 +78,9 @@ def write_file(path: str, content: str) -> None:
 
 
 def keep_output_private() -> None:
-    """Close to others a file that a shell has just made for standard output: words of mail go there.
+    """Make a file that a shell has just created for standard output readable for this user only.
 
-    A file with other rights than the umask gives was made by somebody who chose them.
+    If its mode is not the default one, somebody has chosen it, and it stays.
     """
     os.umask(umask := os.umask(0o077))
     with suppress(OSError):

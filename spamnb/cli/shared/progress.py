@@ -1,4 +1,4 @@
-"""Progress on a terminal: how much mail is read, how fast, for how long still. Else nothing."""
+"""Show progress on a terminal: how much mail is read, how fast, and the time left."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from spamnb.evaluation.compare import ComparedCandidate
 
 SILENCE = 3.0  # seconds without a word
-PATIENCE = 0.5  # seconds without a bar: it is drawn by rich, which takes 80 ms to load
+PATIENCE = 0.5  # seconds before a bar is shown: importing rich takes 80 ms
 
 
-last_said = monotonic()  # when anything was written that shows a person that the program goes on
+last_said = monotonic()  # when the program last showed that it is running
 
 
 def said() -> None:
@@ -31,7 +31,7 @@ def said() -> None:
 
 @contextmanager
 def never_silent(doing: Callable[[], str]) -> Iterator[None]:
-    """Say on a terminal what is being done, every few seconds in which nothing else was said."""
+    """On a terminal, say what the program is doing, after every few seconds of silence."""
     over = Event()
 
     def speak() -> None:
@@ -57,8 +57,8 @@ def progress(
 ) -> Iterator[Callable[[int, int], None]]:
     """Show progress; yields a function to call with the bytes and the messages (or what `unit` names) done.
 
-    `total` is called only if progress is shown: to list a store takes long.
-    `among_lines`: the answer is printed meanwhile; on the same terminal, that is progress enough.
+    `total` is called only if progress is shown, since listing all mail takes time. With `among_lines` the
+    answer is printed meanwhile; on the same terminal, no progress is shown.
     """
     if not is_shown() or (among_lines and sys.stdout.isatty()):
         yield lambda _size, _messages: None
@@ -85,7 +85,7 @@ def progress(
 
 
 def announce(what: str) -> None:
-    """Say on a terminal what is done next."""
+    """On a terminal, say what the program does next."""
     said()
     if is_shown():
         write_stderr(f"{what}\n")
@@ -110,7 +110,7 @@ def new_bar(unit: str) -> Progress:
 
 
 def announce_tried(tried: Iterable[ComparedCandidate]) -> Iterator[ComparedCandidate]:
-    """Name settings on a terminal as they are tried: one takes seconds, all take minutes."""
+    """On a terminal, name settings as they are tried: all of them take minutes."""
     for result in tried:
         if is_shown():
             loss = result.metrics["one_minus_auc_percent"]

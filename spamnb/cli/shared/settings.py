@@ -1,4 +1,4 @@
-"""Settings of how mail is read and judged, each of which may be written as an option of its own."""
+"""Settings of how mail is read and judged, written as options: `--event bernoulli`."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Collection, Sequence
 from spamnb.errors import UsageError
 
 SETTINGS = "--settings"
-END = "--"  # behind which there are no options
+END = "--"  # no options follow it
 
 
 def with_settings_joined(words: Sequence[str], options: Collection[str]) -> list[str]:
     """Join settings written as options to `--settings`: `--event bernoulli` is `--settings event=bernoulli`.
 
-    Those that take yes or no are written as `--tfidf` and `--no-headers`. `options` are the command's own.
+    Settings that take yes or no are written as `--tfidf` and `--no-headers`. `options` are the command's own.
     """
     from spamnb.evaluation.candidates import SETTING_NAMES, SWITCHES
 

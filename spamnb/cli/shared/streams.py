@@ -1,4 +1,4 @@
-"""Standard output: its failures are errors of ours."""
+"""Standard output, whose failures become errors of spamnb."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
 
 class Output(io.FileIO):
-    """Bytes to standard output. A failure is an error of ours: click has its own exit code for others."""
+    """Standard output as bytes. Failures become errors of spamnb, since click would exit with 1."""
 
     def write(self, data: ReadableBuffer) -> int:
         try:
             return super().write(data)
         except OSError as error:
-            # Reported once: the interpreter tries the rest again when it ends, and would complain again.
+            # Report it once: the interpreter writes the rest again at its end, and would report it again.
             os.dup2(os.open(os.devnull, os.O_WRONLY), STDOUT)
             raise output_error(error) from error
 
 
 def replace_stdout() -> None:
-    """Make standard output report when it is closed, and write `?` for letters that it lacks."""
+    """Replace standard output by one that reports failures, and writes `?` for missing letters."""
     raw = io.BufferedWriter(Output(STDOUT, "w", closefd=False))
     encoding = sys.stdout.encoding if sys.stdout else "utf-8"
     sys.stdout = io.TextIOWrapper(raw, encoding, errors="replace", line_buffering=raw.isatty())
