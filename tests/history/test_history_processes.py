@@ -278,7 +278,7 @@ def test_mail_is_forgotten_by_rule(spamnb, own, tmp_path):
         spamnb("train", "--ham", "-", stdin=raw, env=env).succeeds()
     before = Path(own + ".journal").read_bytes()
     rule = ("forget", "--from", "*@Casino.example", "--since", "1h")
-    said = "1 message to forget (1 ham); the history has no longer the text of 1 more that are learned"
+    said = "1 message to forget (1 ham); the history no longer has the text of 1 more learned messages"
     spamnb(*rule, env=env).fails(64, f"{said}: nothing was changed; if you mean it, add --yes")
     assert Path(own + ".journal").read_bytes() == before
     assert spamnb(*rule, "--yes", env=env).succeeds().lines[:2] == [said, "messages: 1 forgotten"]
