@@ -165,10 +165,10 @@ audit: env  ## known vulnerabilities of what is installed
 verify: env  ## all of these checks, some hours, with a page build/verify.html; goes on where it was: ARGS="--again test soak-kills"
 	$(BIN)/python bench/verify.py $(ARGS)
 
-figures: env  ## put on record what `make verify` measured, and write the figures of the pages anew
+figures: env  ## put on record what `make verify` measured, and write the figures of the pages again
 	$(BIN)/python bench/figures.py
 
-install: $(VENV)/.installed  ## what spamnb needs to run, and the core compiled anew where its source has changed
+install: $(VENV)/.installed  ## what spamnb needs to run, and the core compiled again where its source has changed
 	@$(BIN)/python hatch_build.py
 
 # No setuptools: its .pth file is read at every start of Python.
@@ -188,7 +188,7 @@ $(VENV)/.ready: $(VENV)/.installed requirements-dev.txt
 	$(BIN)/python -m pip install -q --require-hashes -r requirements-dev.txt
 	@touch $@
 
-lock: env  ## the versions that are installed, anew where pyproject.toml asks for others: ARGS=--upgrade for all
+lock: env  ## the versions that are installed, again where pyproject.toml asks for others: ARGS=--upgrade for all
 	$(BIN)/python -m pip install -q --group lock
 	$(call PIN,requirements.txt,--group build)
 	$(call PIN,requirements-dev.txt,--all-extras --group dev --constraints requirements.txt)

@@ -1,6 +1,6 @@
 """Known attacks on naive Bayes, and what they gain: spam missed before and after. Run by `make attacks`.
 
-Half of the SpamAssassin corpus is trained; of the other half, spam that has text is written anew as one HTML
+Half of the SpamAssassin corpus is trained; of the other half, spam that has text is written again as one HTML
 part under its own headers (that is "before"), then once more under each attack.
 
 The corpus is older than signatures. So it is trained once more as mail of today: the receiving server puts

@@ -1,4 +1,4 @@
-"""`make figures`: write the figures of the pages anew, from the runs on record.
+"""`make figures`: write the figures of the pages again, from the runs on record.
 
 First the tables of what `make verify` has measured, if it passed and no file was changed, are put on
 record: bench/records/STEP.json, each with its run (command, commit, date, machine). A page says which it has:

@@ -1,7 +1,7 @@
 """`make verify`: all that this project promises, checked step by step, with a page of results.
 
 What passed is not run again while nothing changes that decides about it: a run that was interrupted goes on.
-Each step has its log in build/verify/; build/verify.json and build/verify.html are written anew after each.
+Each step has its log in build/verify/; build/verify.json and build/verify.html are written again after each.
 Several processes may work side by side, on steps that are named to each.
 """
 

@@ -109,7 +109,6 @@ def evaluate(
     """
     from spamnb.evaluation.corpus import Corpus
     from spamnb.evaluation.evaluate import evaluate_by_folds
-    from spamnb.evaluation.folds import Folds
     from spamnb.reading.settings import Settings
     from spamnb.threads import all_cores
     from spamnb.training.batches import MailToRead
@@ -117,7 +116,7 @@ def evaluate(
 
     mail, chosen, threads = checked_sources(sources), Settings(**(settings or {})), jobs or all_cores()
     corpus = Corpus.of(list(mail), LocalPool(threads).batches(MailToRead(mail, chosen)))
-    return evaluate_by_folds(corpus, chosen, view, Folds(folds), MAX_MISTAKES, threads)
+    return evaluate_by_folds(corpus, chosen, view, folds, MAX_MISTAKES, threads)
 
 
 MAX_MISTAKES = 10  # that an evaluation names

@@ -8,11 +8,11 @@ from helpers.paths import ROOT
 
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 MODULES = sorted((ROOT / "spamnb").rglob("*.py"))
-ROOMS = (
+PACKAGES = (
     "bayes cli configuration core delivery evaluation exchange history imap inspection mailboxes"
     " pages reading report review senders serve store training workers"
 ).split()
-TOP = "|".join(["spamnb", "tests", "bench", "docs", *ROOMS])
+TOP = "|".join(["spamnb", "tests", "bench", "docs", *PACKAGES])
 NAMED = re.compile(rf"(?<![\w/.-])((?:{TOP})/[\w./-]*(?:\.pyx?|\.md|\.css|/))(?![\w*])")
 # A first line that needs another one to be understood.
 FRAGMENT = re.compile(r"(The same|Those|Of|Which|Some|And|But|Its?|Not|So)\b")
@@ -25,11 +25,11 @@ def test_what_pages_name_is_there():
             assert any((folder / path).exists() for folder in inside), (page.name, path)
 
 
-def test_every_room_is_on_the_map():
+def test_every_package_is_on_the_page():
     page = (ROOT / "docs" / "architecture.md").read_text()
-    rooms = {path.parent.name for path in (ROOT / "spamnb").glob("*/__init__.py")}
-    assert rooms == set(ROOMS)
-    assert [room for room in sorted(rooms) if f"| `{room}/` |" not in page] == []
+    packages = {path.parent.name for path in (ROOT / "spamnb").glob("*/__init__.py")}
+    assert packages == set(PACKAGES)
+    assert [name for name in sorted(packages) if f"| `{name}/` |" not in page] == []
 
 
 def test_no_two_classes_share_a_name_and_docstrings_stand_alone():

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     Wanted = list[tuple[str, Folder, list[int]]]  # label, folder, and the UIDs of its messages
 
-ATTEMPTS = 5  # to connect anew before training is given up
+ATTEMPTS = 5  # to connect again before training is given up
 SORTED_DAYS = 365  # so old may mail be that is learned from folders that it is sorted into
 FIRST_PAUSE = 2.0  # seconds before the second attempt; twice as many before each later one
 

@@ -133,7 +133,7 @@ def all_choices(model: Model, mail: JudgedMail, limits_now: Cutoffs, now: float)
 
 
 def judged(loss: float, limits: Cutoffs, limits_now: Cutoffs, mail: JudgedMail) -> Choice:
-    """Judge mail anew by its scores. What was unsure for another reason than its score stays so."""
+    """Judge mail again by its scores. What was unsure for another reason than its score stays so."""
     stays_unsure = (mail.verdicts == UNSURE) & (mail.scores <= limits_now.ham)
     is_spam = (mail.scores >= limits.spam) & (mail.scores != limits.ham)
     is_ham = (mail.scores <= limits.ham) & ~stays_unsure

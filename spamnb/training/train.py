@@ -1,4 +1,4 @@
-"""Training: mail is read, counted and added to a model, whose cutoffs are found anew."""
+"""Training: mail is read, counted and added to a model, whose cutoffs are found again."""
 
 from __future__ import annotations
 

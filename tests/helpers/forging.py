@@ -1,4 +1,4 @@
-"""Models and records with a wrong bit, or changed on purpose, their checksums made anew."""
+"""Models and records with a wrong bit, or changed on purpose, their checksums made again."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class ImapHome:
                 state.advance("trained", "elsewhere", Progress(1))
 
     def change(self, server, **values):
-        """Write the one account anew."""
+        """Write the one account again."""
         self.config.unlink(missing_ok=True)
         self.add(server, **values)
 

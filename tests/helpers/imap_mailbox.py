@@ -123,7 +123,7 @@ class ImapMailbox:
         return self.maildir if inner == "INBOX" else self.maildir / f".{encode(inner).decode()}"
 
     def wipe(self):
-        """Begin anew with empty folders: quicker than a new server."""
+        """Begin again with empty folders: quicker than a new server."""
         old = self.root / f"wiped-{time.time_ns()}"
         with suppress(FileNotFoundError):
             self.maildir.rename(old)  # at once, as somebody may still be writing in it

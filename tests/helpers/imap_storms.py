@@ -121,7 +121,7 @@ class Outcome:
 
 
 class Sea:
-    """A mailbox with mail to be judged and mistakes to be learned from, laid out anew for each storm."""
+    """A mailbox with mail to be judged and mistakes to be learned from, laid out again for each storm."""
 
     def __init__(self, server, spamnb, folder, runner, model):
         """With a model of three labels, one of which is `work`."""
@@ -180,7 +180,7 @@ class Sea:
         self.server.move(source, self._uid(source, raw), target)
 
     def lay_out(self):
-        """Begin anew."""
+        """Begin again."""
         for path, kept in ((self.server.maildir, "Maildir"), (self.home.path, "home")):
             gone = path.with_name(f"gone-{time.time_ns()}")
             path.rename(gone)

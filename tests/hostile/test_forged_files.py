@@ -1,4 +1,4 @@
-"""What somebody wrote into a file on purpose, its checksums made anew, is refused as damage is."""
+"""What somebody wrote into a file on purpose, its checksums made again, is refused as damage is."""
 
 import time
 from binascii import crc32

@@ -12,7 +12,7 @@ from helpers.reviewing import Eyes, Page, served, shared_browser
 
 
 class SharedPage(NamedTuple):
-    """A page that keeps nothing in memory: each test makes its model and its history anew."""
+    """A page that keeps nothing in memory: each test makes its model and its history again."""
 
     page: Page
     model: str

@@ -1,4 +1,4 @@
-"""The server and its configuration: obeyed, said so, and read anew when it changes."""
+"""The server and its configuration: obeyed, said so, and read again when it changes."""
 
 import os
 import signal

@@ -35,7 +35,7 @@ def sound(tmp_path_factory):
 
 def put(folder, content):
     path = folder / "model"
-    path.unlink(missing_ok=True)  # ext4 syncs a file that is truncated and written anew: 2 ms each
+    path.unlink(missing_ok=True)  # ext4 syncs a file that is truncated and written again: 2 ms each
     path.write_bytes(content)
     return str(path)
 

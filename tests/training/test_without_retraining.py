@@ -1,4 +1,4 @@
-"""What can be changed of a model without learning anew: how much ham may be lost."""
+"""What can be changed of a model without learning again: how much ham may be lost."""
 
 import os
 import shutil
