@@ -21,9 +21,9 @@ spamnb check /backup/model.msgpack
 def backup(file: str, model: str) -> None:
     """Copy the model to FILE and its journal to FILE.journal. Learning may go on meanwhile.
 
-    The copy has everything that was learned before. A damaged model does not replace an older copy. The people you
-    know, if any were noted, are copied to FILE.known.txt. To restore, copy all back: to the model's path, to
-    the same with .journal, and to known.txt beside it.
+    The copy has everything that was learned before. A damaged model does not replace an older copy. The list
+    of people you know, if there is one, is copied to FILE.known.txt. To restore, copy all files back: to the
+    model's path, to the same path with .journal, and to known.txt beside it.
     """
     from spamnb.inspection.check import check
     from spamnb.store.copying import copy_model
