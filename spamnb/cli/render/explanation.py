@@ -164,12 +164,14 @@ def total_row(why: Explanation, name: str, reasons: Sequence[Reason], style: str
 
 
 def token_cell(why: Explanation, reason: Reason, whole: bool) -> Text:
-    """Make a cell with a token and how often it counts; if it is too long, it is cut."""
+    """Make a cell with a token and how often it counts; a long token is cut, unless shown `whole`."""
     from rich.text import Text
 
+    token, most = printable(reason.token), max(16, console().width // 4)  # characters
+    if not whole and len(token) > most:
+        token = f"{token[: most - 1]}…"
     times = "" if reason.evidence.times == 1 else f" ×{reason.evidence.times:.3g}"
-    text, colour = f"  {printable(reason.token)}{times}", colour_of(why, reason.adds)
-    return Text(text, colour, no_wrap=not whole, overflow="fold" if whole else "ellipsis")
+    return Text(f"  {token}{times}", colour_of(why, reason.adds), overflow="fold")
 
 
 def count_cells(why: Explanation, reason: Reason) -> list[str]:
