@@ -12,6 +12,7 @@ from statistics import mean, median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import variants
 import verdicts
 from peers import EVERY_DAY, PEERS, Failed, Spamnb, chosen
 from tables import figure, save, table
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 SEEDS = 5
 DRAWS = 20
-HALVES = "halves"
+HALVES, VARIANTS = "halves", "variants"
 BASE = "bogofilter"  # what the ratios are to
 # Column: figure, digits. Unsure spam counts against F1.
 COLUMNS = {
@@ -204,7 +205,7 @@ def averages(rows: Sequence[Row]) -> dict[str, float | None]:
 
 def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    everything = [HALVES, *verdicts.SECTIONS]
+    everything = [HALVES, VARIANTS, *verdicts.SECTIONS]
     parser.add_argument("--only", default=",".join(everything), help=f"of {','.join(everything)}")
     parser.add_argument("--seeds", type=int, default=SEEDS, help=f"half splits of each corpus ({SEEDS})")
     parser.add_argument("--draws", type=int, default=DRAWS, help=f"of little mail; fewer of more ({DRAWS})")
@@ -247,7 +248,11 @@ def main() -> None:
             columns += [what, BASE, "ratio"]
         print(f"## spamnb beside {BASE}, split by split (p: of equal AUC)\n")
         print(table([*columns, "p"], [trial.versus_base() for trial in both]), end="\n\n")
-    if sections := [name for name in only if name != HALVES]:
+    if VARIANTS in only:
+        with tempfile.TemporaryDirectory() as folder:
+            for text in variants.report(corpora, folder):
+                print(text, flush=True)
+    if sections := [name for name in only if name not in (HALVES, VARIANTS)]:
         with tempfile.TemporaryDirectory() as folder:
             mail = verdicts.Mail(corpora, folder)
             filters = [each(mail) for each in verdicts.FILTERS if each.name in names]

@@ -39,12 +39,12 @@ class Classifier(Likelihood):
 def with_evidence(scorer: FeatureScorer, features: "FeatureSet") -> Score:
     """Score a message; tokens that are no evidence never become objects of Python."""
     likelihood: Likelihood = scorer.likelihood
-    joint, parts, strong, among_others = scorer.evidence(features)
+    joint, parts, strong, among_others, gain = scorer.evidence(features)
     evidence = [Evidence(*item) for item in strong]
     if likelihood.view.numbers:
         evidence += likelihood.numeric_evidence(features.numbers)
     others = [Evidence(*item) for item in among_others]
-    return Score(likelihood.labels, joint, evidence, parts, others)
+    return Score(likelihood.labels, joint, evidence, parts, others, gain)
 
 
 class Scorers:

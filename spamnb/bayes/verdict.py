@@ -25,7 +25,7 @@ LEAST_SCORE = 0.5  # what one token of 2.5 nats makes, the weakest that counts: 
 class Score:
     """The log-joint of each label for a message, and the evidence it rests on."""
 
-    __slots__ = ("evidence", "joint", "labels", "other_evidence", "parts")
+    __slots__ = ("evidence", "joint", "labels", "other_evidence", "parts", "repeat_gain")
 
     def __init__(
         self,
@@ -34,6 +34,7 @@ class Score:
         evidence: "list[Evidence]",
         parts: "Sequence[list[float]]" = (),
         other_evidence: "Sequence[Evidence]" = (),
+        repeat_gain: float = 0.0,
     ) -> None:
         self.labels = labels
         self.joint = joint
@@ -41,6 +42,7 @@ class Score:
         self.parts = parts  # what the words of body and head add to the log-joints, where these are means
         # Where `evidence` tells spam from the rest: what tells the other labels from each other.
         self.other_evidence = other_evidence
+        self.repeat_gain = repeat_gain  # nats that spam gains because the text repeats that of learned spam
 
     def of(self, label: str) -> float:
         """Return how far a label is ahead of the best other one: the log-odds, where there are two."""

@@ -11,6 +11,7 @@ cdef enum:
     AT_ONCE = 256  # tokens that are weighed together
     UNIT_BITS = 40
     SHARE_BITS = 40
+    PHRASE = 2 | BODY  # the part of a pair in the text: pairs have 2 added to HEAD or BODY
     STRONG = 1  # what a row is evidence for: spam, or any label
     STRONG_AMONG_OTHERS = 2  # one of the labels but spam
 
@@ -47,6 +48,8 @@ cdef class Scorer:
     cdef int64_t[2] strong, strong_among_others  # tokens that were added, in body and head, in 2^-SHARE_BITS
     cdef int64_t entries  # words and pairs of the message, strong or not
     cdef int64_t[2] known  # those of the body that are in messages of the columns compared
+    cdef int64_t phrases  # pairs of the text that are strong, or in no message learned
+    cdef int64_t[2] strong_phrases  # those that are strong for the first column, and for the second
     cdef int64_t[MAX_COLUMNS] certain, impossible  # by label, how many weights were infinite
 
     def __init__(self, likelihood):
@@ -76,6 +79,7 @@ cdef class Scorer:
         self.strong[0] = self.strong[1] = self.strong_among_others[0] = self.strong_among_others[1] = 0
         self.known[0] = self.known[1] = 0
         self.entries, self.terms_left = 0, MAX_TERMS
+        self.phrases = self.strong_phrases[0] = self.strong_phrases[1] = 0
         if self.grams is not None:
             self.grams.clear()
 
@@ -147,6 +151,12 @@ cdef class Scorer:
     cdef int compare(self, uint64_t count, uint64_t other, int part) noexcept nogil:
         """Add one token by its counts in the columns compared; tell whether it is strong."""
         cdef int64_t strong = self.weigh(count, other, &self.weights[self.first], &self.weights[self.second])
+        cdef int64_t of_first
+        if part == PHRASE:
+            of_first = (strong > 0) & (self.weights[self.first] > self.weights[self.second])
+            self.phrases += (strong > 0) | (count | other == 0)
+            self.strong_phrases[0] += of_first
+            self.strong_phrases[1] += (strong > 0) - of_first
         if not part & self.splits:
             self.known[0] += count > 0
             self.known[1] += other > 0
@@ -170,6 +180,7 @@ cdef class Scorer:
         cdef int64_t strong = 0, weight_sum = 0, other_sum = 0, in_head = 0, head_weights = 0, head_others = 0
         cdef int64_t weight = 0, other_weight = 0, share, head, mask, known = 0, other_known = 0, splits = self.splits
         cdef int64_t high_weight = 0, high_other_weight = 0  # apart, so that the others stay in registers
+        cdef int64_t phrases = 0, strong_phrases = 0, of_first = 0, is_phrase
         cdef uint64_t count, other, kept = 0 if self.weigher.is_corrected else self.weigher.kept
         cdef double denominator = self.log_denominators[self.first]
         cdef double other_denominator = self.log_denominators[self.second]
@@ -188,6 +199,10 @@ cdef class Scorer:
             head = -(<int64_t>parts[at] & splits)
             known += ~head & (count > 0)
             other_known += ~head & (other > 0)
+            is_phrase = parts[at] == PHRASE
+            phrases += is_phrase & ((share > 0) | (count | other == 0))
+            strong_phrases += is_phrase & (share > 0)
+            of_first += is_phrase & (share > 0) & (weight > other_weight)
             mask = -<int64_t>(share > 0)
             weight &= mask
             other_weight &= mask
@@ -197,6 +212,9 @@ cdef class Scorer:
             in_head += head & share
             head_weights += head & weight
             head_others += head & other_weight
+        self.phrases += phrases
+        self.strong_phrases[0] += of_first
+        self.strong_phrases[1] += strong_phrases - of_first
         self.known[0] += known
         self.known[1] += other_known
         self.add_sums(1, size, in_head, head_weights, head_others)
@@ -292,6 +310,7 @@ cdef class Scorer:
             self.put_others_behind_rest(found)
         if self.spam != NO_LABEL:
             self.limit_spam(found, DOUBT)
+            found[self.spam] += self.gain_of_repeated_spam()
 
     cdef void put_others_behind_rest(self, double *found) noexcept nogil:
         """Put each label but spam as far below the rest as it is behind the best of them."""
@@ -337,6 +356,12 @@ cdef class Scorer:
         share *= share
         return share / (1 + share)
 
+    cdef double gain_of_repeated_spam(self) noexcept nogil:
+        """Return what spam gains if the text repeats phrases of learned spam, unless the head speaks for other mail."""
+        cdef int is_second = self.column_of(self.spam) == self.second
+        cdef double head = self.mean(1, self.second) - self.mean(1, self.first)
+        return repeat_gain(self.strong_phrases[is_second], self.phrases, head if is_second else -head)
+
     cdef double summed(self, int label_index) noexcept nogil:
         """Return a label's background plus the weights; -inf without a word that all its messages have."""
         if self.certain[label_index] != self.weigher.certain_words[label_index] or self.impossible[label_index]:
@@ -362,6 +387,18 @@ cdef class Scorer:
         """Return one of the sums, in nats, rounded once."""
         cdef int64_t whole = self.nats[place] + (self.units[place] >> UNIT_BITS)
         return <double>whole + <double>(self.units[place] & LAST_UNIT) / UNITS_PER_NAT
+
+
+cdef double repeat_gain(int64_t of_spam, int64_t phrases, double head) noexcept nogil:
+    """Return the nats that spam gains because its text was learned before, perhaps with other names and links.
+
+    A phrase is a pair of neighbouring words. Left out are those that spam and other mail share. Of the others, 99.8 % of the
+    ham of four corpora has at most 14 to 18 % from spam, by models of three. Of spam that was learned once and comes with 15 %
+    of its words changed, 95 % has 16 to 20 % or more, and half of it 42 % or more. `head` is the lead of spam by the headers: a reply
+    that quotes spam has headers of ham, by 3 nats and more.
+    """
+    cdef double share = of_spam / (phrases + 8.0)
+    return 8.0 * min(max((share - 0.18) / 0.14, 0.0), 1.0) * min(max(head + 1.0, 0.0), 1.0)
 
 
 cdef inline double share_of_token(uint64_t count) noexcept nogil:

@@ -97,14 +97,16 @@ cdef class FeatureScorer:
         return self.found_score(joint, parts)
 
     def evidence(self, FeatureSet features not None):
-        """Return what `score` does, and the strong evidence: for spam or any label, and among labels but spam.
+        """Return what `score` does, the strong evidence (for spam or any label, and among labels but spam), and what
+        spam gains by repeated phrases.
 
         Of each token, then of each pair: fingerprint, row of counts, how often it counts, weights by label, part.
         """
         self.notes_evidence, self.strong, self.strong_among_others = True, [], []
         try:
             joint, parts = self.score(features)
-            return joint, parts, self.strong, self.strong_among_others
+            gain = self.scorer.gain_of_repeated_spam() if self.scorer.spam != NO_LABEL else 0.0
+            return joint, parts, self.strong, self.strong_among_others, gain
         finally:
             self.notes_evidence, self.strong, self.strong_among_others = False, None, None
 
@@ -174,7 +176,7 @@ cdef class FeatureScorer:
         for at in range(table.used):
             self.keys[self.taken] = table.entries[at].fingerprint
             self.times[self.taken] = table.entries[at].times
-            self.parts[self.taken] = table.entries[at].part
+            self.parts[self.taken] = table.entries[at].part | (table.entries[at].times == 0) << 1
             self.taken += 1
             if self.taken == self.room:
                 self.add_found()
@@ -248,11 +250,12 @@ cdef class FeatureScorer:
         if places is not NULL and self.reads_pairs and self.scorer.is_of_two:
             self.taken = end - start
             self.read_places_of_two(places + start)
-            memcpy(self.parts, rows.parts + start, self.taken)
+            for at in range(self.taken):
+                self.parts[at] = rows.parts[start + at] | (rows.times[start + at] == 0) << 1
             return 0
         for at in range(start, end):
             self.keys[taken] = <uint64_t>places[at] if places is not NULL else rows.fingerprints[at]
-            self.times[taken], self.parts[taken] = rows.times[at], rows.parts[at]
+            self.times[taken], self.parts[taken] = rows.times[at], rows.parts[at] | (rows.times[at] == 0) << 1
             taken += self.reads_words if rows.times[at] else self.reads_pairs
         self.taken = taken
         return self.read_places() if places is not NULL else self.find_taken()
@@ -312,7 +315,7 @@ cdef class FeatureScorer:
         row = tuple([counts[k] for k in range(size)])
         if self.is_tfidf:
             often = times
-        cdef int part = self.parts[at] if self.splits_parts else 0
+        cdef int part = self.parts[at] & 1 if self.splits_parts else 0
         if strong & STRONG:
             self.strong.append((self.keys[at], row, often, self.scorer.evidence_weights(), part))
         if strong & STRONG_AMONG_OTHERS:

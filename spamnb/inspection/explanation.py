@@ -7,6 +7,7 @@ the second label is explained or, if one of the two is spam, the lead of spam. T
                                             adds = weight / divisor    (where means are taken)
 
 Where few words and pairs are evidence, a lead of spam is shrunk: that is the part "little evidence".
+Spam gains where much of the text was in spam that was learned (`repeat_gain`).
 """
 
 from __future__ import annotations
@@ -253,6 +254,12 @@ def explain(model: Model, raw: bytes, configuration: Configuration | None = None
         part_sums.append(PartSum("numbers", len(numbers), total, 1.0, total))
     stretches, gram_sums = sum_grams(model, features, toward, against)
     reasons, part_sums = reasons + stretches, part_sums + gram_sums
+    if score.repeat_gain and SPAM in (model.labels[toward], model.labels[against]):
+        gain = score.repeat_gain if model.labels[toward] == SPAM else -score.repeat_gain
+        weights = [score.repeat_gain * (label == SPAM) for label in model.labels]
+        repeat = Evidence("text of learned spam", (0,) * 2 * len(model.labels), 1, weights)
+        reasons.append(Reason("text of learned spam", repeat, gain, gain))
+        part_sums.append(PartSum("text of learned spam", 1, gain, 1.0, gain))
     loses = lead - sum(part.adds for part in part_sums)
     if classifier.spam in (toward, against) and abs(loses) > 1e-9:
         part_sums.append(PartSum("little evidence", len(words), loses, 1.0, loses))

@@ -75,6 +75,7 @@ SAYING = {
     "header:references": "part of a conversation",
     "header:list-id": "comes by a mailing list",
 }
+REPEATED = "much of its text was in a message marked as spam"
 # Sentences by the first word of a verdict's reason.
 BY_SENDER = {
     "allowed": "its sender is on your list of those allowed",
@@ -200,6 +201,8 @@ def reasons_in_words(
         text, named = phrase(topic, others, items)
         shown = counts_text(named, score.labels, k, others) if named else ""
         found.append(ReasonInWords(text, shown, score.labels[k], abs(sum([adds for adds, _, _ in items]))))
+    if score.repeat_gain and label in (SPAM, UNSURE):
+        found.append(ReasonInWords(REPEATED, "", SPAM, score.repeat_gain))
     found.sort(key=lambda reason: -reason.strength)
     if SPAM in (label, score.labels[toward] if not sign else "") and is_unknown_sender(
         model, message, features
