@@ -21,7 +21,7 @@ from spamnb.reading.dates import timestamp
 
 READ_AT_ONCE = 4 << 20  # bytes of a file; more than the largest record
 AT_ONCE = 100  # records taken in at once: another process that writes waits so long
-LONGEST_TEXT = 300  # characters kept of a sender, a subject, a Message-ID
+MAX_TEXT = 300  # characters kept of a sender, a subject, a Message-ID
 YEAR = 366 * log.DAY  # seconds
 BYTES_OF_ENTRY = 2000  # more than it takes: of the size that the history may have, entries take a part only
 
@@ -183,6 +183,6 @@ def reasons_of(message: Message, fields: dict[str, Any], path: str, models: Mode
     return ""
 
 
-def shown(text: str, most: int = LONGEST_TEXT) -> str:
+def shown(text: str, most: int = MAX_TEXT) -> str:
     """Text from a stranger, of one line, not too long and harmless to a terminal."""
     return printable(" ".join(text[:most].split()))

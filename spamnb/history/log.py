@@ -42,7 +42,7 @@ STEM, ESCAPED = MARK[:-1], MARK[:-1] + b"\1"
 BEFORE_MAP = len(MARK) + 8  # bytes
 MAX_RECORD = MAX_MESSAGE + (1 << 17)
 LATEST = 1e11  # seconds since 1970: dates of the year 5138 can be written
-LONGEST_PATH = 1 << 12  # bytes
+MAX_PATH = 1 << 12  # bytes
 COMPLAINTS: "dict[str, str]" = {}  # the last one of this process about each step
 
 
@@ -275,7 +275,7 @@ def are_fields(fields: "Fields") -> bool:
             is_number(fields["time"], 0, LATEST)
             and all(label is None or is_label(label) for label in labels)
             and all(isinstance(fields[name], memoryview) for name in ("model", "learned"))
-            and len(fields["model"]) <= LONGEST_PATH
+            and len(fields["model"]) <= MAX_PATH
         )
     digest, cutoffs, probability = fields["digest"], fields["cutoffs"], fields["probability"]
     days, size = fields["limits"]
@@ -292,7 +292,7 @@ def are_fields(fields: "Fields") -> bool:
         and is_integer(days)
         and is_integer(size)
         and all(isinstance(fields[name], memoryview) for name in ("model", "source", "user", "message"))
-        and len(fields["model"]) <= LONGEST_PATH
+        and len(fields["model"]) <= MAX_PATH
     )
 
 

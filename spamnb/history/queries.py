@@ -93,7 +93,7 @@ class History:
         """
         return self._listed(order, ">", after, limit, asked)
 
-    def around(self, id: int, order: str, limit: int, **asked: Any) -> list[Entry]:  # noqa: A002
+    def entries_near(self, id: int, order: str, limit: int, **asked: Any) -> list[Entry]:  # noqa: A002
         """List an entry where it was before it was corrected, with up to so many before it and after it."""
         there = self.entry(id)
         before, after = (self._listed(order, sign, str(id), limit, asked) for sign in "<>")

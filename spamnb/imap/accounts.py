@@ -35,7 +35,7 @@ class Provider:
         for key in ("device_url", "token_url"):
             try:
                 parts = urlsplit(getattr(self, key))
-                schemes = ("https", "http") if is_this_machine(parts.hostname or "") else ("https",)
+                schemes = ("https", "http") if is_local_host(parts.hostname or "") else ("https",)
                 is_right = parts.scheme in schemes and bool(parts.hostname) and parts.port != 0
             except ValueError:
                 is_right = False
@@ -76,7 +76,7 @@ class Account:
             raise WrongValue("action", f"action must be one of {', '.join(ACTIONS)}, not {self.action!r}")
         if self.rescue not in (LIST, MOVE):
             raise WrongValue("rescue", f"rescue must be {LIST} or {MOVE}, not {self.rescue!r}")
-        if self.tls == "none" and not is_this_machine(self.host):
+        if self.tls == "none" and not is_local_host(self.host):
             why = f"would send the password to {self.host} unencrypted"
             raise WrongValue("tls", f'tls = "none" {why}; leave it out, or use "starttls"')
         if not 0 <= self.port <= 65535:
@@ -98,7 +98,7 @@ class Account:
         return self.port or TLS_PORTS[self.tls]
 
 
-def is_this_machine(host: str) -> bool:
+def is_local_host(host: str) -> bool:
     """Tell whether what is sent to a host stays on this machine."""
     try:
         return ip_address(host).is_loopback

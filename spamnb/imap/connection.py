@@ -16,15 +16,15 @@ from logging import NullHandler, getLogger
 from typing import TYPE_CHECKING, Any
 
 from spamnb.errors import SpamnbError
-from spamnb.imap.errors import IMAPClient, SocketTimeout, exceptions, explained, hide
+from spamnb.imap.errors import IMAPClient, SocketTimeout, exceptions, explained, redact
 from spamnb.imap.oauth2 import Login, tls_context
 from spamnb.imap.secrets import secret_of
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
 
-MOST_UID, MOST_MODSEQ = (1 << 32) - 1, (1 << 63) - 1  # by RFC 3501 and 7162
-MOST_COPIED = 1000  # UIDs of copies that a server may name in a range
+MAX_UID, MAX_MODSEQ = (1 << 32) - 1, (1 << 63) - 1  # by RFC 3501 and 7162
+MAX_COPIED = 1000  # UIDs of copies that a server may name in a range
 MAX_LINE = 16 << 20  # bytes of an answer to a search: a million numbers take 8 MB
 TIMEOUTS = SocketTimeout(connect=30, read=60)  # seconds without a byte
 JUNK_KEYWORDS = ("$Junk", "Junk")  # of Apple Mail, K-9 and others; of Thunderbird
@@ -164,7 +164,7 @@ class ImapConnection:
                 folder,
                 in_range(answer[b"UIDVALIDITY"]),
                 in_range(answer.get(b"UIDNEXT", 0)) or self._status(folder, "UIDNEXT"),
-                in_range(answer.get(b"HIGHESTMODSEQ", 0), MOST_MODSEQ),
+                in_range(answer.get(b"HIGHESTMODSEQ", 0), MAX_MODSEQ),
                 is_examined or "\\*" in flags or JUNK_KEYWORDS[0] in flags,
             )
         self.folder = folder
@@ -240,11 +240,11 @@ class ImapConnection:
         except SpamnbError:
             raise
         except Exception as error:
-            hide(error, self.secret)
+            redact(error, self.secret)
             raise explained(error, self.account, doing) from None
 
 
-def in_range(value: Any, most: int = MOST_UID) -> int:
+def in_range(value: Any, most: int = MAX_UID) -> int:
     """Return a number that a server sent; one that no server can mean is an error."""
     found = int(value)
     if not 0 <= found <= most:
@@ -255,8 +255,8 @@ def in_range(value: Any, most: int = MOST_UID) -> int:
 def uids_in(text: bytes) -> list[int]:
     """Expand a set of UIDs: b"2,5:7" is 2, 5, 6, 7."""
     found: list[int] = []
-    for piece in text.split(b",", MOST_COPIED):
+    for piece in text.split(b",", MAX_COPIED):
         first, _, last = piece.partition(b":")
         low, high = sorted((in_range(first), in_range(last or first)))
-        found += range(low, min(high, low + MOST_COPIED - len(found)) + 1)
+        found += range(low, min(high, low + MAX_COPIED - len(found)) + 1)
     return found

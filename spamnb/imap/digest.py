@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from spamnb.imap.state import State
 
 MAX_LISTED = 200  # messages of each part, the least sure
-WIDEST = 80  # characters of a sender or a subject
+MAX_TEXT = 80  # characters of a sender or a subject
 WHO_PROVIDER = "Your provider put them there; spamnb would not have."
 WHO_SPAMNB = "spamnb moved them there, the least sure first."
 HOW = "Move what is not spam back to the inbox: it is learned from that."
@@ -54,11 +54,11 @@ def send_digest(account: Account, connection: ImapConnection, state: State, mode
     if not roles.junk:
         raise DataError('no folder of junk; set junk = "…"')
     folder, _, uids = look_into(connection, state, roles.junk, "digest")
-    unsaid = {known.key: known for known in state.unsaid(folder.name)}
+    unlabeled = {known.key: known for known in state.unlabeled(folder.name)}
     judged_until, next_uid = state.progress("moved", folder.name).next_uid, folder.next_uid
     put_by_us, like_ham = [], []
     for uid, head in heads(connection, uids):
-        known = unsaid.get(key := key_of(head))
+        known = unlabeled.get(key := key_of(head))
         if known and (known.ours or known.target):
             put_by_us.append(uid)
         elif known and known.verdict == HAM:
@@ -89,7 +89,7 @@ def listed(account: Account, connection: ImapConnection, model: Model, uids: lis
         date = datetime.fromtimestamp(date_of(parsed, time.time())).strftime("%d %b %Y, %H:%M")
         texts = (envelope.sender, envelope.subject or "(no subject)", date, (*reasons, "")[0])
         link = link_to(account.host, envelope.message_id) if envelope.message_id else ""
-        found.append(Listed._make((verdict.score, *[printable(text)[:WIDEST] for text in texts], link)))
+        found.append(Listed._make((verdict.score, *[printable(text)[:MAX_TEXT] for text in texts], link)))
     return found
 
 

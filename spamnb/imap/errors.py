@@ -96,12 +96,12 @@ def explained(error: Exception, account: Account, doing: str) -> ImapError:
     return ImapError(f"cannot {doing}: the answer makes no sense ({type(error).__name__}: {why})")
 
 
-def hide(error: BaseException, secret: str) -> None:
+def redact(error: BaseException, secret: str) -> None:
     """Take away what an error says if it has a secret in it: a server may repeat what it is told.
 
     This is done before anything is shortened or made printable, which would make another of it.
     """
-    text, data = said_by(error), secret.encode()
+    text, data = error_text(error), secret.encode()
     forms = {secret, secret.replace("\\", r"\\").replace('"', r"\""), repr(data)[2:-1]}
     # As a login has it: somewhere within what is encoded. Four letters of base64 are three bytes.
     forms.update(b64encode(b"\0" * shift + data + b"\0" * 3)[4:-4].decode() for shift in range(3))
@@ -112,11 +112,11 @@ def hide(error: BaseException, secret: str) -> None:
 def reason_of(error: BaseException) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
         return printable(error.verify_message)
-    text = error.strerror if isinstance(error, OSError) and error.strerror else said_by(error)
+    text = error.strerror if isinstance(error, OSError) and error.strerror else error_text(error)
     return printable(" ".join(BYTES.sub(r"\2", text).split()))[:MAX_REASON]
 
 
-def said_by(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     return " ".join(
         argument.decode("utf-8", "replace") if isinstance(argument, bytes) else str(argument)
         for argument in error.args

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from spamnb.imap.errors import Broken, ImapError
-from spamnb.imap.state import LONGEST_HEAD
+from spamnb.imap.state import MAX_HEAD
 
 if TYPE_CHECKING:
     from spamnb.imap.connection import ImapConnection
@@ -56,7 +56,7 @@ def heads(connection: ImapConnection, uids: Sequence[int], *names: str) -> Itera
     """Fetch the header block of messages, or the fields of some names; not of those that cannot be read."""
     section = f"HEADER.FIELDS ({' '.join(names)})" if names else "HEADER"
     for some in cut(uids, FETCHED):
-        for head in _fetch(connection, some, f"BODY.PEEK[{section}]<0.{LONGEST_HEAD}>"):
+        for head in _fetch(connection, some, f"BODY.PEEK[{section}]<0.{MAX_HEAD}>"):
             if not head.why:
                 yield head.uid, head.raw
 

@@ -92,10 +92,10 @@ class VisitedMailbox:
     dry_run: bool = False
 
     def __post_init__(self) -> None:
-        self.roles = roles_in(self.account, self.connection.folders(), self.tell_failure)
+        self.roles = roles_in(self.account, self.connection.folders(), self.report_failure)
         self.put_away = self.roles.put_away
         self.folders = tuple(dict.fromkeys((*self.roles.inbox, *self.put_away, *self.roles.ham)))
-        self.untold: dict[bytes, Event] = {}  # about messages that are to be moved or flagged
+        self.unreported: dict[bytes, Event] = {}  # about messages that are to be moved or flagged
         self.failed: set[str] = set()  # folders in which a step of this visit failed
         self.configuration = load()
         self.history = None if self.dry_run else history_of(self.account, self.configuration)
@@ -109,7 +109,7 @@ class VisitedMailbox:
             raise
         except ImapError as error:
             self.failed.add(folder)
-            self.tell_failure(folder, error)
+            self.report_failure(folder, error)
 
     def reached(self, name: str) -> Progress:
         """Say how far a folder was read."""
@@ -127,7 +127,7 @@ class VisitedMailbox:
         notes = []
         for message in messages(self.connection, [*keys]):
             if message.why:
-                self.tell(folder, message, what=message.why, failed=True)
+                self.report_message(folder, message, what=message.why, failed=True)
                 continue
             key = keys[message.uid]
             known = self.state.known(key)
@@ -138,7 +138,7 @@ class VisitedMailbox:
             else:
                 outcome = learn(self.model, message.raw, label, is_correction=known is not None)
             if outcome != KNOWN:
-                self.tell(folder, message, learned=label, what=f"{why}: {outcome}")
+                self.report_message(folder, message, learned=label, what=f"{why}: {outcome}")
             verdict = known.verdict if known else ""
             notes.append(Known(key, folder.name, folder.validity, message.uid, verdict, label=label))
         return notes
@@ -188,10 +188,10 @@ class VisitedMailbox:
             self.state.note(*notes)
             self.state.advance(purpose, folder.name, Progress(folder.validity, next_uid, folder.modseq))
 
-    def tell(self, folder: Folder, message: Fetched, **facts: Any) -> None:
+    def report_message(self, folder: Folder, message: Fetched, **facts: Any) -> None:
         self.report(self.event(folder, message, **facts))
 
-    def tell_outcome(self, key: bytes, event: Event) -> None:
+    def report_outcome(self, key: bytes, event: Event) -> None:
         """Tell what became of a message that was to be moved or flagged."""
         known = self.state.known(key)
         is_waiting = known and (known.target or known.flag.startswith("+"))
@@ -200,11 +200,11 @@ class VisitedMailbox:
             event = replace(event, what=what, target="", flag="")
         self.report(event)
 
-    def tell_outcomes(self) -> None:
+    def report_outcomes(self) -> None:
         """Tell what became of the messages just judged, now that it was done."""
-        for key, event in self.untold.items():
-            self.tell_outcome(key, event)
-        self.untold = {}
+        for key, event in self.unreported.items():
+            self.report_outcome(key, event)
+        self.unreported = {}
 
     def event(
         self, folder: Folder, message: Fetched, envelope: Envelope | None = None, **facts: Any
@@ -213,5 +213,5 @@ class VisitedMailbox:
         facts |= {"sender": found.sender, "subject": found.subject}
         return Event(self.account.name, folder.name, message.uid, **facts)
 
-    def tell_failure(self, folder: str, why: object, uid: int = 0) -> None:
+    def report_failure(self, folder: str, why: object, uid: int = 0) -> None:
         self.report(Event(self.account.name, folder, uid, what=str(why), failed=True))

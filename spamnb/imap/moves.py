@@ -80,7 +80,7 @@ class Moves:
         except ImapError as error:
             if len(begun) == 1:
                 if "EXPUNGEISSUED" not in str(error):  # else another client was faster
-                    self.mailbox.tell_failure(folder.name, error, begun[0].uid)
+                    self.mailbox.report_failure(folder.name, error, begun[0].uid)
                 return
             self._look_for_moved(target, folder)  # some may be there all the same
             waiting = {known.key for known in self._waiting(folder)}
@@ -128,7 +128,7 @@ class Moves:
             self.state.note(*(known._replace(target="", target_uid=0, since=0) for known in kept))
         for known in kept:
             why = f"its copy in {known.target} is gone or not the same; it stays here"
-            self.mailbox.tell_failure(folder.name, why, known.uid)
+            self.mailbox.report_failure(folder.name, why, known.uid)
 
     def _same(self, folder: Folder, copied: Sequence[Known]) -> list[Known]:
         """Select the messages of the open folder whose copies are there, and are the same."""

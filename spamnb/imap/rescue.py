@@ -63,7 +63,7 @@ class Rescue:
             self.limit = score_of_sure_ham(model.stored)
         for message in messages(self.mailbox.connection, sorted(keys)):
             if message.why:
-                self.mailbox.tell(folder, message, what=message.why, failed=True)
+                self.mailbox.report_message(folder, message, what=message.why, failed=True)
                 continue
             key = keys[message.uid]
             verdict, envelope = self.mailbox.judge(model, message.raw)
@@ -75,7 +75,9 @@ class Rescue:
                 planned = bool(target) and self.mailbox.changes_nothing
                 wish = {"target": target, "planned": planned, "is_rescued": True}
                 facts = {"what": f"would be {what}" if planned else what, "score": verdict.score, **wish}
-                self.mailbox.untold[key] = self.mailbox.event(folder, message, envelope, verdict=HAM, **facts)
+                self.mailbox.unreported[key] = self.mailbox.event(
+                    folder, message, envelope, verdict=HAM, **facts
+                )
                 target = "" if self.mailbox.account.action == NOTHING else target
             notes.append(Known(key, folder.name, folder.validity, message.uid, label, target=target))
         return notes

@@ -22,9 +22,9 @@ from spamnb.files import make_folder, open_own, state_folder
 from spamnb.imap.accounts import Account
 from spamnb.labels import SPAM
 
-LONGEST_HEAD = 256 << 10  # bytes that are fetched of a header block; no more of it is read
+MAX_HEAD = 256 << 10  # bytes that are fetched of a header block; no more of it is read
 DAY = 86400  # seconds
-KEPT = 400  # days with a visit that a message is remembered after it was last met
+MAX_AGE = 400  # days with a visit that a message is remembered after it was last met
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS mailbox (host TEXT NOT NULL, user TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS folder (  -- how far each was read, for each purpose
@@ -63,7 +63,7 @@ class Known(NamedTuple):
 
 
 COLUMNS = ", ".join(Known._fields)
-PUT = f"INSERT OR REPLACE INTO message ({COLUMNS}) VALUES ({', '.join('?' * len(Known._fields))})"  # noqa: S608
+INSERT = f"INSERT OR REPLACE INTO message ({COLUMNS}) VALUES ({', '.join('?' * len(Known._fields))})"  # noqa: S608
 
 
 class Progress(NamedTuple):
@@ -81,7 +81,7 @@ def key_of(text: bytes) -> bytes:
 def head_of(raw: bytes) -> bytes:
     """Cut the header block off a message, as `fetch.heads` would fetch it."""
     head, end, _ = raw.partition(b"\r\n\r\n")
-    return (head + end)[:LONGEST_HEAD]
+    return (head + end)[:MAX_HEAD]
 
 
 @contextmanager
@@ -125,10 +125,10 @@ class State:
         except sqlite3.Error as error:
             raise CannotCreate(f"{self.path}: {error}") from error
 
-    def forgetful(self) -> None:
+    def copy_to_memory(self) -> None:
         """Go on with a copy in memory: nothing that is changed from now on is kept."""
         copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False, factory=Database)
-        with self._failures_named():
+        with self._named_errors():
             self.database.backup(copy)
         self.database.close()
         self.database = copy
@@ -145,18 +145,18 @@ class State:
 
     @contextmanager
     def change(self) -> Iterator[None]:
-        with self._failures_named(), transaction(self.database):
+        with self._named_errors(), transaction(self.database):
             yield
 
     @contextmanager
-    def _failures_named(self) -> Iterator[None]:
+    def _named_errors(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:
             raise self.database.failure(error) from error
 
     def _ask(self, question: str, *values: object) -> list[Any]:
-        with self._failures_named():
+        with self._named_errors():
             return self.database.execute(question, values).fetchall()
 
     def progress(self, purpose: str, folder: str) -> Progress:
@@ -199,7 +199,7 @@ class State:
         """List the messages of all folders that were to be moved, and are not known to have been."""
         return self._messages("target != '' AND target_uid <= 0")
 
-    def unsaid(self, folder: str) -> list[Known]:
+    def unlabeled(self, folder: str) -> list[Known]:
         """List what is in a folder, or on the way to it, and nobody said what it is."""
         return self._messages("label = '' AND (folder = ? AND target = '' OR target = ?)", folder, folder)
 
@@ -210,7 +210,7 @@ class State:
 
     def note(self, *messages: Known) -> None:
         days = self.progress("days", "").next_uid
-        self.database.executemany(PUT, [message._replace(time=days) for message in messages])
+        self.database.executemany(INSERT, [message._replace(time=days) for message in messages])
 
     def forget_old(self) -> None:
         """Forget messages that were not met for long: days with a visit count, as a clock may be wrong."""
@@ -218,4 +218,4 @@ class State:
         if today != before.modseq:
             days = before.next_uid + 1
             self.advance("days", "", Progress(next_uid=days, modseq=today))
-            self.database.execute("DELETE FROM message WHERE time < ?", (days - KEPT,))
+            self.database.execute("DELETE FROM message WHERE time < ?", (days - MAX_AGE,))

@@ -98,8 +98,8 @@ class MailboxTraining:
             uids = [uid for uid in uids if uid in of_late]
         if self.state.was_set_aside() and not before.validity:
             return folder, []  # what we put there is no longer known
-        if unsaid := {known.key for known in self.state.unsaid(name)}:
-            uids = [uid for uid, head in heads(self.connection, uids) if key_of(head) not in unsaid]
+        if unlabeled := {known.key for known in self.state.unlabeled(name)}:
+            uids = [uid for uid, head in heads(self.connection, uids) if key_of(head) not in unlabeled]
         if name == self.roles.junk and before.validity:  # the first time, there is no other spam to learn
             uids = sorted(moved_there(self.connection, uids))
         return folder, uids

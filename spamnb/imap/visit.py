@@ -63,7 +63,7 @@ class Visit:
             attempt(self.corrections.look_for_moved, name)
         for name in self.mailbox.folders:
             attempt(self._finish, name)
-        self.mailbox.tell_outcomes()
+        self.mailbox.report_outcomes()
         if self.mailbox.history:
             self._carry_out_marks()
         for name in roles.ham:
@@ -106,7 +106,7 @@ class Visit:
         for name in dict.fromkeys(known.folder for known in marked if known.target):
             self.mailbox.attempt(self._finish, name)
         for known, entry in marked.items():
-            self.mailbox.tell_outcome(known.key, event_of(self.mailbox, known, entry))
+            self.mailbox.report_outcome(known.key, event_of(self.mailbox, known, entry))
 
     def _find_again(self, folder: Folder) -> None:
         """Find the messages we know in a folder whose UIDs the server has changed."""
@@ -140,7 +140,7 @@ class Visit:
         keys = self.mailbox.keys(folder, uids)
         unread = flags(self.connection, [uid for uid in uids if uid not in keys])
         for uid in unread:
-            self.mailbox.tell_failure(folder.name, "cannot be read", uid)
+            self.mailbox.report_failure(folder.name, "cannot be read", uid)
         first = {key: uid for uid, key in reversed(keys.items())}
         copies = [uid for uid, key in keys.items() if first[key] != uid]  # of the same message: one at a time
         keys = {uid: key for key, uid in first.items()}
@@ -150,7 +150,7 @@ class Visit:
         for message in messages(self.connection, sorted(set(keys).difference(rescued))):
             known = met.get(message.uid)
             if message.why:
-                self.mailbox.tell(folder, message, what=message.why, failed=True)
+                self.mailbox.report_message(folder, message, what=message.why, failed=True)
             elif known and known.target == folder.name:  # moved by a visit that was cut short
                 notes.append(known._replace(target_uid=message.uid))
             elif known and (known.label or not self.again) and self._moved_by_user(known):
@@ -162,7 +162,7 @@ class Visit:
         try:
             self.moves.carry_out(folder)
         finally:
-            self.mailbox.tell_outcomes()
+            self.mailbox.report_outcomes()
         if self.mailbox.history:  # while there is little: else who asks for it next would wait long
             self.mailbox.with_history(lambda _: None)
         if copies:
@@ -189,7 +189,7 @@ class Visit:
         what = f"would be {what}" if planned else what
         what += f" ({verdict.reason})" if verdict.reason else ""
         wish = {"what": what, "target": target, "flag": flag, "planned": planned}
-        self.mailbox.untold[key] = self.mailbox.event(
+        self.mailbox.unreported[key] = self.mailbox.event(
             folder, message, envelope, verdict=verdict.label, score=verdict.score, **wish
         )
         if self.account.action == NOTHING:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 POLL = 240.0  # seconds between two visits, if the server tells of no mail; it may forget to
 LOOK = 1.0  # seconds between two looks whether something was corrected
-FIRST_PAUSE, LONGEST_PAUSE = 2.0, 600.0  # seconds after a failure; each pause is twice as long as the last
+FIRST_PAUSE, MAX_PAUSE = 2.0, 600.0  # seconds after a failure; each pause is twice as long as the last
 LAST_CHANCE = 1.0  # seconds for all visits to end; one that is cut short is finished by the next
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
@@ -78,7 +78,7 @@ class Watcher(threading.Thread):
                 self._complain(f"unexpected {type(error).__name__}: {error}")
             if not self.stopped:
                 select.select([self.reader], [], [], self.pause * random.uniform(0.8, 1.2))  # noqa: S311
-                self.pause = min(2 * self.pause, LONGEST_PAUSE)
+                self.pause = min(2 * self.pause, MAX_PAUSE)
 
     def _visit_until_stopped(self, state: State) -> None:
         check_trained(state, self.model)

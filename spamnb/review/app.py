@@ -20,7 +20,7 @@ from spamnb.review.corrections import correct, undo
 from spamnb.review.course import course_page
 from spamnb.review.cutoff import cutoff_page, save_cutoff
 from spamnb.review.guard import FRAME_POLICY, Guard, Secrets, own_address, read_form
-from spamnb.review.inbox import inbox_page, rows_anew
+from spamnb.review.inbox import inbox_page, updated_rows
 from spamnb.review.why import framed_html, why_page
 
 Form = dict[str, list[str]]
@@ -122,7 +122,7 @@ def corrected(context: PageContext, form: Form) -> Response:
         case _:
             raise DataError("nothing was selected")
     if "rows" in form:
-        return html(rows_anew(context, ids))
+        return html(updated_rows(context, ids))
     return RedirectResponse(f"{way_back(form)}#m{ids[0]}", 303)
 
 

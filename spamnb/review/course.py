@@ -18,8 +18,8 @@ from spamnb.pages.svg import ACROSS, BOTTOM, TOP, UPWARD, Linear, Logarithmic
 from spamnb.review.context import PageContext, heading, note, sentences
 
 WEEKS = 12  # shown
-FEWEST = 20  # messages of a week that is drawn; the table has all
-DRAWN = 3  # weeks from which on there is something to draw
+MIN_MESSAGES = 20  # messages of a week that is drawn; the table has all
+MIN_WEEKS = 3  # weeks from which on there is something to draw
 
 Series = tuple[str, str, Callable[[Week], Estimate | None]]  # name, classes of the style sheet, measure
 
@@ -36,10 +36,12 @@ def course_page(context: PageContext) -> str:
 
 
 def weeks_section(weeks: Sequence[Week], labels: Sequence[str]) -> Markup:
-    drawn = [week for week in weeks if week.messages >= FEWEST]
+    drawn = [week for week in weeks if week.messages >= MIN_MESSAGES]
     listed = scrolling("Week by week", week_table(weeks))
-    if len(drawn) < DRAWN:
-        return section("Week by week", f"{so_far(weeks)} After {DRAWN} weeks there are charts here.", listed)
+    if len(drawn) < MIN_WEEKS:
+        return section(
+            "Week by week", f"{so_far(weeks)} After {MIN_WEEKS} weeks there are charts here.", listed
+        )
     intro = "With 95 % intervals. Lost and missed is what you have put right: as much as you have looked."
     shares = ((SPAM, "curve spam", spam_share), (UNSURE, "curve quiet dashed", unsure_share))
     shown = [week_figure("shares", "Spam and unsure", "Of all mail that was judged.", drawn, shares)]

@@ -29,7 +29,7 @@ from spamnb.workers.local import LocalPool
 
 MONTH = 30 * DAY
 LOSSES = [float(f"{step}e{power}") for power in (-5, -4, -3, -2) for step in (1, 2, 5)] + [0.1]
-MOST_LOSS = 0.5  # as on the command line
+MAX_LOSS = 0.5  # as on the command line
 
 
 class JudgedMail(NamedTuple):
@@ -198,4 +198,4 @@ def share_of(text: str) -> float | None:
         share = float(text)
     except ValueError:
         return None
-    return share if 0 <= share <= MOST_LOSS else None
+    return share if 0 <= share <= MAX_LOSS else None

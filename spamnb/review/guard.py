@@ -38,7 +38,7 @@ HEADERS = {
     "x-content-type-options": "nosniff",
     "x-dns-prefetch-control": "off",
 }
-LARGEST_FORM = 1 << 20  # bytes
+MAX_FORM = 1 << 20  # bytes
 ENTRY = "/enter"  # where a browser that was started posts the token
 # No redirect: browsers send a strict cookie only with what a page of our own has asked for.
 ENTERED = '<!doctype html><meta http-equiv="refresh" content="0;url=/"><a href="/">spamnb review</a>'
@@ -144,6 +144,6 @@ async def read_fields(request: Request) -> dict[str, list[str]]:
     body = b""
     async for piece in request.stream():
         body += piece
-        if len(body) > LARGEST_FORM:
+        if len(body) > MAX_FORM:
             raise DataError("too much at once; select fewer messages")
     return parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True)

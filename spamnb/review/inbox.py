@@ -22,7 +22,7 @@ from spamnb.store.stored_model import labels_of
 SHOWN = 50  # messages of a page; the script loads the next as they are needed
 BEFORE = 100  # shown before the one that somebody comes back to
 SENDER, REASON = 60, 150  # characters shown of each
-LONGEST_SEARCH = 200
+MAX_SEARCH = 200
 ORDERS = {"doubt": "doubtful first", "date": "newest first"}
 # Asked for as verdicts: what is no spam, but unsure of its folder; what a provider put into Junk by mistake.
 FOLDER, JUNK = "folder", "junk"
@@ -52,7 +52,7 @@ def inbox_page(context: PageContext) -> str:
     after, at = context.query.get("after"), context.query.get("at", "")
     earlier = None
     if is_number(at):
-        entries = context.history.around(int(at), order, BEFORE, **asked)
+        entries = context.history.entries_near(int(at), order, BEFORE, **asked)
         if len(entries) > BEFORE and str(entries[BEFORE].id) == at:
             earlier = element("p", element("a", "from the first", href=url("/", **context.filters)))
     else:
@@ -102,7 +102,7 @@ def list_asked(context: PageContext) -> tuple[str, dict[str, Any]]:
     """Read the order of a list and which messages it has, for `History.entries`."""
     asked = context.filters
     order = "date" if asked["order"] == "date" else "doubt"
-    text, verdict = (asked["text"] or "")[:LONGEST_SEARCH], asked["verdict"] or None
+    text, verdict = (asked["text"] or "")[:MAX_SEARCH], asked["verdict"] or None
     if verdict == FOLDER:
         return order, {"text": text, "asks_folder": True}
     if verdict == JUNK:
@@ -166,7 +166,7 @@ def rows_of(context: PageContext, entries: Sequence[Entry]) -> Markup:
     return element("ol", [message_row(context, one, labels(one.model)) for one in entries], class_="rows")
 
 
-def rows_anew(context: PageContext, ids: Iterable[int]) -> str:
+def updated_rows(context: PageContext, ids: Iterable[int]) -> str:
     return rows_of(context, list(filter(None, map(context.history.entry, ids))))
 
 

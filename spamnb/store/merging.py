@@ -23,7 +23,7 @@ NumberSums = dict[str, list[list[int | float]]]  # of each numeric feature and l
 IN_MEMORY = 1 << 24  # bytes of entries; more of them are kept in an unnamed file
 PIECE = 1 << 20  # bytes
 MAX_INTEGER = 1 << 63  # that msgpack has, with a sign
-LARGEST_COLUMN = (1 << 32) - 1  # bytes
+MAX_COLUMN = (1 << 32) - 1  # bytes
 TOO_LARGE = "more than 4 GiB, which is the most a column has; train in parts, and `spamnb prune` between them"
 
 
@@ -57,7 +57,7 @@ class Spool:
     def write(self, data: bytes) -> None:
         self.size += len(data)
         self.checksum = crc32(data, self.checksum)
-        if self.size > LARGEST_COLUMN:
+        if self.size > MAX_COLUMN:
             raise DataError(f"the column entries would have {TOO_LARGE}")
         self.kept.append(data)
         if self.size > IN_MEMORY:

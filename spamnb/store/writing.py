@@ -15,7 +15,7 @@ from spamnb.core.native import COUNTERS, LearnedMessages
 from spamnb.errors import CannotCreate, DataError
 from spamnb.files import complain, keep_owner, make_folder
 from spamnb.store.learned import learned_columns
-from spamnb.store.merging import LARGEST_COLUMN, TOO_LARGE, Merged
+from spamnb.store.merging import MAX_COLUMN, TOO_LARGE, Merged
 from spamnb.store.model_file import COLUMNS, FORMAT, TOTALS, VERSION
 
 LETTERS = {1: "B", 2: "H", 4: "I", 8: "Q"}  # bytes of an unsigned number → letter of its type
@@ -39,7 +39,7 @@ def write_model(path: str, merged: Merged, learned: LearnedMessages, about: dict
     """
     columns = _columns(merged, learned)
     for name, column in columns.items():
-        if column.size > LARGEST_COLUMN:
+        if column.size > MAX_COLUMN:
             raise DataError(f"{path}: its column {name} would have {TOO_LARGE}")
     temporary = f"{path}.new"
     try:

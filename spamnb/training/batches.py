@@ -96,7 +96,7 @@ class ChunkReader:
     def __init__(self, settings: Settings, known: Known | None = None) -> None:
         self.settings = settings
         self.known = known
-        self.spare: list[BatchReader] = []  # that no thread uses
+        self.idle_readers: list[BatchReader] = []  # that no thread uses
         self.known_digests: dict[str, Any] = {}  # by label
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -106,9 +106,9 @@ class ChunkReader:
         if self.known and label not in self.known_digests:
             self.known_digests[label] = self.known(label)
         try:
-            reader = self.spare.pop()
+            reader = self.idle_readers.pop()
         except IndexError:
             reader = BatchReader(self.settings)
         batch = batch_of(chunk, label, reader, self.known_digests.get(label))
-        self.spare.append(reader)  # not after an error, which may leave half a batch in it
+        self.idle_readers.append(reader)  # not after an error, which may leave half a batch in it
         return batch

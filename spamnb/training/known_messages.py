@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from spamnb.core.native import LearnedMessages
     from spamnb.training.batches import Batch
 
-FEWEST_MOVED = 10  # messages; a label with fewer gives no cutoffs, and everything is unsure anyway
+MIN_MOVED = 10  # messages; a label with fewer gives no cutoffs, and everything is unsure anyway
 MAX_CONFLICTS = 10  # examples that are named
 NEARLY_ALL = 0.9  # the rest are mistakes that were corrected meanwhile, or copies in several folders
 
@@ -37,7 +37,7 @@ def refuse_swapped_labels(
     for before, label in enumerate(labels):
         others = [count if after != before else 0 for after, count in enumerate(moves[before])]
         moved = sum(others)
-        if moved >= max(FEWEST_MOVED, NEARLY_ALL * sum(moves[before])) and moved > learned[before] / 2:
+        if moved >= max(MIN_MOVED, NEARLY_ALL * sum(moves[before])) and moved > learned[before] / 2:
             to = labels[others.index(max(others))]
             swaps.append(f"{moved:,} of {learned[before]:,} messages learned as {label} to {to}")
     if swaps:

@@ -36,7 +36,11 @@ def replace_model(path: str, new: str, before: StoredModel | None) -> None:
                     changes.append(fields)
             try:
                 # The same generation if all that was learned was forgotten: then the journal holds for both.
-                if old and old.generation != model.generation and (first := changes or given_up(old, model)):
+                if (
+                    old
+                    and old.generation != model.generation
+                    and (first := changes or tombstone_record(old, model))
+                ):
                     old.journal.append(journal, model.generation, first)
                 os.replace(new, path)
             except OSError as error:
@@ -62,7 +66,7 @@ def removed_at_end(path: str) -> Iterator[None]:
             os.unlink(path)
 
 
-def given_up(old: StoredModel, new: StoredModel) -> list[dict[str, Any]]:
+def tombstone_record(old: StoredModel, new: StoredModel) -> list[dict[str, Any]]:
     """Make a record without a message, if a fresh model lacks lessons of the old one.
 
     Whoever opens the new model before the journal is removed sees by it that these lessons are not lost.

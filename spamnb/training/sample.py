@@ -22,7 +22,7 @@ SAMPLE_SIZE = 5000  # messages of each label: 0.1 % of them, the ham that may be
 SAMPLE_BYTES = 64 << 20  # of memory that those of a label may take
 COPIED_AT_ONCE = 8 << 20  # bytes, before the system has back what they were copied from
 SLACK = 1.05  # more than it may have is sampled before some is dropped
-HIGHEST_DIGEST = (1 << 64) - 1
+MAX_DIGEST = (1 << 64) - 1
 
 
 class Piece(NamedTuple):
@@ -48,7 +48,7 @@ class LabelSample:
     def __init__(self) -> None:
         self.pieces: list[Piece] = []
         self.count = self.size = 0  # messages, and bytes of memory
-        self.limit = HIGHEST_DIGEST  # of the digests that may still be sampled
+        self.limit = MAX_DIGEST  # of the digests that may still be sampled
 
     def add(self, rows: MessageRows, messages: Sequence[int]) -> None:
         """Add messages of a batch, if they may be among the lowest."""
@@ -120,7 +120,7 @@ class SampleScorer:
         self.pieces, self.labels, self.jobs = sample.pieces(), list(table.labels), jobs
         self.likelihood = Likelihood(table, view)
         self.likelihood.keep_logarithms()
-        self.spare = [FeatureScorer(self.likelihood, table)]  # that no thread uses
+        self.idle_scorers = [FeatureScorer(self.likelihood, table)]  # that no thread uses
 
     def __call__(self, learned: LearnedMessages, misfiled: Sequence[float]) -> None:
         """Note the scores, by counts that are corrected by shares of misfiled mail."""
@@ -134,12 +134,12 @@ class SampleScorer:
 
     def _joints(self, label_index: int, piece: Piece) -> list[list[float]]:
         """Score the messages of a piece: the log-joints of each, label by label."""
-        scorer = self.spare.pop() if len(self.spare) > 1 else self.spare[0].another()
+        scorer = self.idle_scorers.pop() if len(self.idle_scorers) > 1 else self.idle_scorers[0].another()
         count, labels = len(piece.digests), len(self.labels)
         joints = array("d", bytes(8 * count * labels))
         of_label = array("q", [label_index]) * count
         scorer.score_left_out(piece.rows, array("q", range(count)), of_label, joints)
-        self.spare.append(scorer)
+        self.idle_scorers.append(scorer)
         found: Any = memoryview(joints).cast("B").cast("d", (count, labels)).tolist()
         return list(found)
 

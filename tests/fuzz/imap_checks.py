@@ -12,7 +12,7 @@ from spamnb.core.native import digest, read
 from spamnb.errors import SpamnbError
 from spamnb.imap import connection as connections
 from spamnb.imap.accounts import Account
-from spamnb.imap.connection import MOST_UID, ImapConnection
+from spamnb.imap.connection import MAX_UID, ImapConnection
 from spamnb.imap.fetch import flags, heads, messages
 
 ACCOUNT = Account("home", "localhost", "jane", tls="none", keyring=True)
@@ -77,11 +77,11 @@ def imap(data: bytes) -> None:
         with ours():
             connection.folders()
         with ours():
-            assert 0 <= connection.open("INBOX").next_uid <= MOST_UID
+            assert 0 <= connection.open("INBOX").next_uid <= MAX_UID
         found = [3, 8]
         with ours():
             found = connection.search() or found
-        assert all(0 <= uid <= MOST_UID for uid in found)
+        assert all(0 <= uid <= MAX_UID for uid in found)
         with ours():
             assert {uid for uid, _ in heads(connection, found[:9])} <= set(found)
         with ours():
@@ -89,7 +89,7 @@ def imap(data: bytes) -> None:
             assert fetched.keys() <= set(found)
         with ours():
             moved = connection.move(found[:9], "Junk")
-            assert all(0 <= uid <= MOST_UID for uid in (*moved, *moved.values()))
+            assert all(0 <= uid <= MAX_UID for uid in (*moved, *moved.values()))
         with ours():
             flags(connection, found[:9])
 

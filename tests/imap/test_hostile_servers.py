@@ -9,7 +9,7 @@ from helpers.imap_mailbox import HOST
 from spamnb.errors import SpamnbError
 from spamnb.imap import connection
 from spamnb.imap.accounts import Account
-from spamnb.imap.connection import MOST_COPIED, uids_in
+from spamnb.imap.connection import MAX_COPIED, uids_in
 
 pytestmark = pytest.mark.slow
 
@@ -51,7 +51,7 @@ def test_a_move_that_is_refused_is_an_error_unless_another_client_was_faster(hom
 
 def test_numbers_of_copies_are_bounded():
     assert uids_in(b"2,5:7") == [2, 5, 6, 7]
-    assert len(uids_in(b",".join([b"1:4000000000"] * 500))) < 2 * MOST_COPIED
+    assert len(uids_in(b",".join([b"1:4000000000"] * 500))) < 2 * MAX_COPIED
     with pytest.raises(ValueError, match="range"):
         uids_in(b"1:99999999999999999999")
 

@@ -49,7 +49,7 @@ def visit(account: Account, report: Report, dry_run: bool, again: bool = False, 
 
     with State(account) as state, nullcontext() if dry_run else state.lock():
         if dry_run:
-            state.forgetful()
+            state.copy_to_memory()
         with connected(account, looks_only=dry_run) as connection:
             mailbox = VisitedMailbox(account, connection, state, model_of(account), report, dry_run)
             Visit(mailbox, again, most).run()
