@@ -10,8 +10,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-NEVER = frozenset(" *,;<>\N{REPLACEMENT CHARACTER}")  # characters that no entry has
-WILD = ("*@", "@", "*.")  # other ways to write "all of a domain"
+FORBIDDEN = frozenset(" *,;<>\N{REPLACEMENT CHARACTER}")  # characters that no entry has
+WILDCARDS = ("*@", "@", "*.")  # other ways to write "all of a domain"
 MAX_LINE_LENGTH = 1000  # characters of a wrong line that an error shows
 
 
@@ -36,13 +36,13 @@ def read_list(path: str | None) -> Iterator[str]:
 def entry_of(text: str) -> str | None:
     """Read an entry of a list, an address or domain; None if it is neither."""
     entry = text.lower()
-    for sign in WILD:
+    for sign in WILDCARDS:
         entry = entry.removeprefix(sign)
     local, at, domain = entry.rpartition("@")
     if (
         (at and not local)
         or not entry.isprintable()
-        or not NEVER.isdisjoint(entry)
+        or not FORBIDDEN.isdisjoint(entry)
         or "" in domain.rstrip(".").split(".")
         or domain.count(".") >= MAX_PARTS
     ):

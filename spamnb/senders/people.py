@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 OWN = "own "
 MAX_BYTES = 64 << 20  # of a file that are read
 MAX_ANSWERED = 20  # Message-IDs in a message's References that are looked up
-MAX_KEPT = 64  # files that a server keeps in memory
+MAX_CACHED = 64  # files that a server keeps in memory
 MIN_SHARE = 0.1  # of the ham that a server must have verified to be one of the user's own
 VERIFIED, BY = "auth:from=@", "=pass,aligned,by="
-KEPT: dict[str, tuple[tuple[int, int, int], frozenset[str]]] = {}  # by path: a file's stamp and content
+CACHE: dict[str, tuple[tuple[int, int, int], frozenset[str]]] = {}  # by path: a file's stamp and content
 
 
 class People:
@@ -42,7 +42,7 @@ class People:
 
     @property
     def lines(self) -> frozenset[str]:
-        return kept(self.path, lambda path: read(open_beside(self.model, path, os.O_RDONLY)).splitlines())
+        return cached(self.path, lambda path: read(open_beside(self.model, path, os.O_RDONLY)).splitlines())
 
     def add(self, lines: Iterable[str]) -> int:
         """Add those lines that are new; return their number."""
@@ -113,7 +113,7 @@ def ids_in(text: str) -> list[str]:
 
 def contacts_in(path: str) -> frozenset[str]:
     """Return the addresses of a vCard file, or of a folder of such files."""
-    return kept(path, read_contacts) if path else frozenset()
+    return cached(path, read_contacts) if path else frozenset()
 
 
 def read_contacts(path: str) -> Iterator[str]:
@@ -132,17 +132,17 @@ def read(handle: int) -> str:
         return file.read(MAX_BYTES).decode("utf-8", "replace")
 
 
-def kept(path: str, make: Callable[[str], Iterable[str]]) -> frozenset[str]:
+def cached(path: str, make: Callable[[str], Iterable[str]]) -> frozenset[str]:
     """Return the lines of a file or folder, read again if it has changed; nothing if it is missing."""
     try:
         status = os.stat(path)
         stamp = status.st_mtime_ns, status.st_size, status.st_ino
-        if path not in KEPT or KEPT[path][0] != stamp:
-            if len(KEPT) >= MAX_KEPT:
-                KEPT.clear()
-            KEPT[path] = stamp, frozenset(make(path))
+        if path not in CACHE or CACHE[path][0] != stamp:
+            if len(CACHE) >= MAX_CACHED:
+                CACHE.clear()
+            CACHE[path] = stamp, frozenset(make(path))
     except FileNotFoundError:
         return frozenset()
     except OSError as error:
         raise NoInput(f"{path}: {error.strerror}") from error
-    return KEPT[path][1]
+    return CACHE[path][1]

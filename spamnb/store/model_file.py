@@ -18,8 +18,8 @@ FORMAT = "spamnb"
 VERSION = 9  # rises when the file changes, or the tokens that are made of the same mail
 SIGNATURE = b"\xa6format\xa6spamnb"  # what a model file begins with, behind the first bytes of a map
 USUAL_HEAD = 1 << 14  # bytes read first; a head with many stop words is longer
-LONGEST_HEAD = 1 << 20  # bytes
-LARGEST_SUM = 1e100  # of a numeric feature: what is computed of it stays finite
+MAX_HEAD = 1 << 20  # bytes
+MAX_SUM = 1e100  # of a numeric feature: what is computed of it stays finite
 WHOLE = "BHIQ"  # types of whole numbers
 COLUMNS = {
     **{"entries": "B", "index": "QII", "learned": "QBff", "learned_index": "QI", "gram_counters": "I"},
@@ -116,7 +116,7 @@ class Column:
 
 def read_head(file: File) -> "tuple[dict[str, Any], int]":
     """Return the head of the file, with all but the columns, and the offset behind it."""
-    size, most = min(file.size, USUAL_HEAD), min(file.size, LONGEST_HEAD)
+    size, most = min(file.size, USUAL_HEAD), min(file.size, MAX_HEAD)
     while True:
         front = file.read(0, size)
         if SIGNATURE not in front[:24]:
@@ -156,27 +156,29 @@ def _check_head(head: "dict[str, Any]") -> None:
     A checksum tells damage. What somebody wrote on purpose is told here, for all that open a model.
     """
     labels, numbers = head["labels"], head["numbers"]
-    fits = (
+    is_valid = (
         0 < len(labels) <= MAX_LABELS
         and len(set(labels)) == len(labels)
         and all(is_label(label) for label in labels)
     )
     for name in TOTALS:
-        fits = fits and len(head[name]) == len(labels) and all(is_integer(count) for count in head[name])
-    fits = fits and all(isinstance(head[name], list) for name in ("labels", "columns", *TOTALS))
-    fits = fits and is_integer(head["vocabulary"]) and is_integer(head["pair_vocabulary"])
-    fits = fits and is_integer(head["generation"], 0, (1 << 64) - 1)
+        is_valid = (
+            is_valid and len(head[name]) == len(labels) and all(is_integer(count) for count in head[name])
+        )
+    is_valid = is_valid and all(isinstance(head[name], list) for name in ("labels", "columns", *TOTALS))
+    is_valid = is_valid and is_integer(head["vocabulary"]) and is_integer(head["pair_vocabulary"])
+    is_valid = is_valid and is_integer(head["generation"], 0, (1 << 64) - 1)
     for name, by_label in numbers.items():
-        fits = fits and is_label(name) and len(by_label) == len(labels)
+        is_valid = is_valid and is_label(name) and len(by_label) == len(labels)
         for count, total, squares in by_label:
-            fits = fits and is_integer(count) and is_number(total, -LARGEST_SUM, LARGEST_SUM)
-            fits = fits and is_number(squares, 0, LARGEST_SUM)
-    fits = fits and is_number(head["ham_loss"], 0, 1)
-    fits = fits and is_number(head.get("margin", 0)) and _has_limits(head)
+            is_valid = is_valid and is_integer(count) and is_number(total, -MAX_SUM, MAX_SUM)
+            is_valid = is_valid and is_number(squares, 0, MAX_SUM)
+    is_valid = is_valid and is_number(head["ham_loss"], 0, 1)
+    is_valid = is_valid and is_number(head.get("margin", 0)) and _has_limits(head)
     base = head.get("base")
     if base is not None:
-        fits = fits and isinstance(base["path"], str) and "\0" not in base["path"]
-    if not fits:
+        is_valid = is_valid and isinstance(base["path"], str) and "\0" not in base["path"]
+    if not is_valid:
         raise ValueError("not what spamnb writes")
 
 
@@ -184,9 +186,9 @@ def _has_limits(head: "dict[str, Any]") -> bool:
     """Tell whether cutoffs, shares of misfiled mail and calibration are such numbers as training finds."""
     misfiled = head.get("misfiled", [0, 0])
     (ham, spam), (slope, intercept) = head["cutoffs"], head["calibration"]
-    fits = is_number(ham) and is_number(spam)
-    fits = fits and len(misfiled) == 2 and all(is_number(share, 0, 1) for share in misfiled)
-    return fits and all(is_number(each, -LARGEST_SUM, LARGEST_SUM) for each in (slope, intercept))
+    is_valid = is_number(ham) and is_number(spam)
+    is_valid = is_valid and len(misfiled) == 2 and all(is_number(share, 0, 1) for share in misfiled)
+    return is_valid and all(is_number(each, -MAX_SUM, MAX_SUM) for each in (slope, intercept))
 
 
 def _map_size(data: bytes) -> tuple[int, int]:
@@ -202,8 +204,8 @@ def locate_columns(file: File, head: "dict[str, Any]", at: int) -> dict[str, Col
     """Locate each column by the sizes in the head, or raise an error; the bytes themselves are not read."""
     columns = {}
     for name, kind, size, checksum in head["columns"]:
-        fits = kind == COLUMNS[name] or (name == "grams" and kind in tuple(WHOLE))
-        if not fits or name in columns or not is_integer(size) or not is_integer(checksum):
+        is_valid = kind == COLUMNS[name] or (name == "grams" and kind in tuple(WHOLE))
+        if not is_valid or name in columns or not is_integer(size) or not is_integer(checksum):
             raise ValueError(name)
         at += 1 + len(name) + 5  # its key, a short string, and the five bytes in front of a bin
         columns[name] = Column(file, name, kind, at, size, checksum)
