@@ -268,7 +268,7 @@ def sound_fields(record: bytes) -> "Fields | None":
 
 
 def are_fields(fields: "Fields") -> bool:
-    """Tell whether fields are such as `packed_record` writes, or `append_lessons`."""
+    """Return whether fields are such as `packed_record` writes, or `append_lessons`."""
     if "learned" in fields:
         labels = fields["before"], fields["label"]
         return (

@@ -261,7 +261,7 @@ def conditions_of(
 
 
 def has_words(text: str, words: str) -> bool:
-    """Tell whether a text has all of some words, which are folded, or parts of words."""
+    """Return whether a text has all of some words, which are folded, or parts of words."""
     within = folded(text)
     return all(word in within for word in words.split())
 

@@ -99,7 +99,7 @@ class Account:
 
 
 def is_local_host(host: str) -> bool:
-    """Tell whether what is sent to a host stays on this machine."""
+    """Return whether what is sent to a host stays on this machine."""
     try:
         return ip_address(host).is_loopback
     except ValueError:

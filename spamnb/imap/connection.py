@@ -1,7 +1,7 @@
 """A connection to the server of an account: folders, searches, flags and moves.
 
-What the server or the network do wrong is an ImapError, in words that say what to do. After one that is
-Broken, the connection is of no more use; after any other it is.
+Errors of the server and of the network are ImapErrors that say what to do. After a Broken one, the connection
+cannot be used any more; after any other one it can.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MAX_COPIED = 1000  # UIDs of copies that a server may name in a range
 MAX_LINE = 16 << 20  # bytes of an answer to a search: a million numbers take 8 MB
 TIMEOUTS = SocketTimeout(connect=30, read=60)  # seconds without a byte
 JUNK_KEYWORDS = ("$Junk", "Junk")  # of Apple Mail, K-9 and others; of Thunderbird
-KEYWORD = JUNK_KEYWORDS[0]  # that we give
+KEYWORD = JUNK_KEYWORDS[0]  # that spamnb gives
 HAM_KEYWORDS = ("$NotJunk", "NonJunk", "NotJunk")
 
 imaplib._MAXLINE = MAX_LINE  # type: ignore[attr-defined]
@@ -37,7 +37,7 @@ getLogger("imapclient").addHandler(NullHandler())  # else it would print what a 
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder as it was when it was opened."""
+    """The state of a folder when it was opened."""
 
     name: str
     validity: int  # of its UIDs (UIDVALIDITY)
@@ -47,7 +47,7 @@ class Folder:
 
 
 class ImapConnection:
-    """A connection to the server of an account, logged in; perhaps one that changes nothing there."""
+    """A connection to the server of an account, logged in; with `looks_only` it changes nothing there."""
 
     def __init__(self, account: Account, looks_only: bool = False) -> None:
         self.account = account
@@ -65,7 +65,7 @@ class ImapConnection:
                 raise
 
     def _log_in(self) -> None:
-        """Connect and log in. A token that is refused is asked for again, once: it may have run out."""
+        """Connect and log in. A rejected token is renewed once: it may have expired."""
         self._connect()
         try:
             self._authenticate()
@@ -78,7 +78,7 @@ class ImapConnection:
         self.client._cached_capabilities = None  # there may be more now
         self.capabilities = frozenset(name.decode("ascii", "replace") for name in self.client.capabilities())
         if self.has("ENABLE") and self.has("CONDSTORE"):
-            self.client.enable("CONDSTORE")  # else Dovecot does not tell the number of the last change
+            self.client.enable("CONDSTORE")  # else Dovecot does not send the number of the last change
 
     def _connect(self, refused: str = "") -> None:
         account, context = self.account, None if self.account.tls == "none" else tls_context(self.account)
@@ -93,12 +93,12 @@ class ImapConnection:
             timeout=TIMEOUTS,
         )
         self.client.normalise_times = False  # dates have their time zone, and can be compared
-        self.client._imap.debug = 0  # or each line would be formatted for a log that nobody reads
+        self.client._imap.debug = 0  # else each line would be formatted for a log that nobody reads
         if account.tls == "starttls":
             self.client.starttls(context)
 
     def _authenticate(self) -> None:
-        """Log in by the means that account and server have."""
+        """Log in by a method that both the account and the server support."""
         client, user = self.client, self.account.user
         try:
             if self.account.takes_token:
@@ -126,7 +126,7 @@ class ImapConnection:
             self.client.shutdown()
 
     def cut_off(self) -> None:
-        """End the connection for whoever waits for the server, in another thread."""
+        """End the connection while another thread waits for the server."""
         with suppress(Exception):
             self.client.socket().shutdown(socket.SHUT_RDWR)
 
@@ -154,10 +154,10 @@ class ImapConnection:
     def open(self, folder: str, read_only: bool = False) -> Folder:
         self.folder = ""
         with self._explained(f"open the folder {folder}"):
-            is_examined = read_only or self.looks_only  # then it does not tell which flags it keeps
+            is_examined = read_only or self.looks_only  # then the server does not say which flags it keeps
             answer = self.client.select_folder(folder, is_examined)
             if b"UIDNEXT" not in answer and not self.looks_only:
-                # Courier: until a folder is opened for writing, the UIDs of new messages are not for good.
+                # Courier may still change the UIDs of new messages until a folder is opened for writing.
                 answer = self.client.select_folder(folder)
             flags = [flag.decode("ascii", "replace") for flag in answer.get(b"PERMANENTFLAGS", ())]
             opened = Folder(
@@ -171,24 +171,24 @@ class ImapConnection:
         return opened
 
     def search(self, *criteria: str) -> list[int]:
-        """Find messages of the open folder; their UIDs in order."""
+        """Search the open folder; return the UIDs in order."""
         with self._explained(f"search the folder {self.folder}"):
             return sorted(map(in_range, set(self.client.search(criteria or "ALL"))))
 
     def from_uid(self, first: int, *criteria: str) -> list[int]:
-        """Find messages from a UID on that are not deleted."""
+        """Find messages that are not deleted, from a UID on."""
         found = self.search("UNDELETED", "UID", f"{first}:*", *criteria)
         return [uid for uid in found if uid >= first]  # if all are below, the server names the last
 
     def fetch(self, uids: Sequence[int], item: str) -> dict[int, dict[bytes, Any]]:
-        """Fetch an item of messages; servers tell of other messages, too."""
+        """Fetch an item of messages, and drop what a server sends about other messages."""
         with self._explained(f"read the folder {self.folder}"):
             found: dict[int, dict[bytes, Any]] = self.client.fetch(uids, item)
             self.fetched += len(uids)
             return {uid: found[uid] for uid in uids if uid in found}
 
     def move(self, uids: Sequence[int], folder: str) -> dict[int, int]:
-        """Move messages, or copy them where the server cannot; return their new UIDs, if the server tells."""
+        """Move messages, or copy them where the server cannot; return their new UIDs, if known."""
         verb = "move" if self.has("MOVE") else "copy"
         with self._explained(f"{verb} to {folder}"):
             self._copied_uids()
@@ -196,7 +196,7 @@ class ImapConnection:
             return self._copied_uids()
 
     def _copied_uids(self) -> dict[int, int]:
-        """Take the COPYUID (RFC 4315) of the last answer: UIDs before, and UIDs after."""
+        """Read the COPYUID (RFC 4315) of the last answer: old UID → new UID."""
         pairs: dict[int, int] = {}
         for line in self.client._imap.response("COPYUID")[1]:
             words = line.split() if line else []
@@ -206,7 +206,7 @@ class ImapConnection:
         return pairs
 
     def append(self, folder: str, raw: bytes) -> None:
-        """Put a message of ours into a folder, unread."""
+        """Write a message into a folder, unread."""
         with self._explained(f"write to {folder}"):
             self.client.append(folder, raw)
 
@@ -215,12 +215,12 @@ class ImapConnection:
             self.client.add_flags(uids, [flag], silent=True)
 
     def remove(self, uids: Sequence[int]) -> None:
-        """Remove just these messages, which are flagged as deleted. The server must have UIDPLUS."""
+        """Remove these messages only, which are flagged as deleted. Requires UIDPLUS."""
         with self._explained(f"remove from {self.folder}"):
             self.client.uid_expunge(uids)
 
     def wait(self, seconds: float, wake: int) -> None:
-        """Wait for news in the open folder, for something to read at `wake`, or for some seconds."""
+        """Wait for a change in the open folder, for input at `wake`, or for some seconds."""
         if not self.has("IDLE"):
             select.select([wake], [], [], seconds)
             return
@@ -233,7 +233,7 @@ class ImapConnection:
 
     @contextmanager
     def _explained(self, doing: str) -> Iterator[None]:
-        """Turn whatever goes wrong into an ImapError. A server can make a client raise nearly anything."""
+        """Turn any error into an ImapError: a server can make the client raise nearly anything."""
         self.doing = doing
         try:
             yield
@@ -245,7 +245,7 @@ class ImapConnection:
 
 
 def in_range(value: Any, most: int = MAX_UID) -> int:
-    """Return a number that a server sent; one that no server can mean is an error."""
+    """Return a number that a server sent, or raise ValueError if it is out of range."""
     found = int(value)
     if not 0 <= found <= most:
         raise ValueError("a number out of range")

@@ -150,7 +150,7 @@ class Corrections:
         self.mailbox.note(notes, "keywords", folder, 0)
 
     def _is_old(self, folder: Folder, uid: int, known: Known | None) -> bool:
-        """Tell whether a keyword of junk is ours, or one that a message brought along from Junk."""
+        """Return whether a keyword of junk is ours, or one that a message brought along from Junk."""
         if known is None:
             met = self.state.known(self.mailbox.keys(folder, [uid]).get(uid, b""))
             return met is not None and met.folder in self.mailbox.put_away

@@ -1,11 +1,4 @@
-"""What the server or the network do wrong, in words that say what to do.
-
-SpamnbError
-  ImapError          the server said no, or could not be understood; the connection is still of use
-    Full             the mailbox has no room for more
-    Broken           the connection is lost, or was never made
-      NotLoggedIn    the server refuses who we are, or how we say it
-"""
+"""Errors of the server and of the network, with messages that say what to do."""
 
 from __future__ import annotations
 
@@ -35,27 +28,27 @@ __all__ = [
 ]  # of imapclient: this module says what to do if it is missing
 
 MAX_REASON = 200  # characters of what a server says
-BUSY = ("[LIMIT]", "[UNAVAILABLE]", "[INUSE]", "[SERVERBUG]")  # not the fault of who logs in
+BUSY = ("[LIMIT]", "[UNAVAILABLE]", "[INUSE]", "[SERVERBUG]")  # not caused by wrong credentials
 BYTES = re.compile(r"""\bb(["'])(.*?)\1""")  # as Python writes them
 
 
 class ImapError(SpamnbError):
-    """The server said no, or could not be understood."""
+    """A command was rejected, or its answer was malformed; the connection can still be used."""
 
 
 class Broken(ImapError):
-    """The connection is lost, or was never made."""
+    """The connection was lost, or could not be opened."""
 
 
 class Full(ImapError):
-    """The mailbox has no room for more."""
+    """The mailbox is full."""
 
 
 class NotLoggedIn(Broken):
-    """The server refuses who we are, or how we say it."""
+    """The login was rejected."""
 
 
-# What is said when a connection is lost, or is never made; WHY is what the error itself says.
+# Messages for a connection that is lost or could not be opened; WHY stands for the error's own text.
 BROKEN = {
     socket.gaierror: "name not found; check `host`, and the network",
     ConnectionRefusedError: "refuses connections; check `port` and `tls`",
@@ -67,7 +60,7 @@ BROKEN = {
     imaplib.IMAP4.abort: "connection lost (WHY)",
     OSError: "connection lost (WHY)",
 }
-# What is said when the server refuses a command, by the code in its answer (RFC 5530).
+# Messages for a rejected command, by the code in the server's answer (RFC 5530).
 REFUSED = {
     "READ-ONLY": "it is read-only here",
     "NOPERM": "the server does not allow it (WHY)",
@@ -77,7 +70,7 @@ REFUSED = {
 
 
 def explained(error: Exception, account: Account, doing: str) -> ImapError:
-    """Say what went wrong, and what to do."""
+    """Make an ImapError that says what went wrong and what to do."""
     where, why = f"{account.host}:{account.port_number}", reason_of(error)
     if isinstance(error, exceptions.LoginError) and not any(code in why for code in BUSY):
         provider = provider_of(account.host)
@@ -88,7 +81,7 @@ def explained(error: Exception, account: Account, doing: str) -> ImapError:
         if isinstance(error, kind) and not is_read_only:
             return Broken(f"{where}: {text.replace('WHY', why)}")
     if "quota" in why.lower():
-        return Full(f"cannot {doing}: the mailbox is full ({why}); make room")
+        return Full(f"cannot {doing}: the mailbox is full ({why}); delete some mail")
     if isinstance(error, imaplib.IMAP4.error) and not isinstance(error, exceptions.ProtocolError):
         said = "READ-ONLY" if is_read_only else why
         text = next((text for code, text in REFUSED.items() if code in said), "WHY")
@@ -97,13 +90,13 @@ def explained(error: Exception, account: Account, doing: str) -> ImapError:
 
 
 def redact(error: BaseException, secret: str) -> None:
-    """Take away what an error says if it has a secret in it: a server may repeat what it is told.
+    """Remove the text of an error that contains a secret: a server may repeat what it was sent.
 
-    This is done before anything is shortened or made printable, which would make another of it.
+    Call this before the text is shortened or made printable, which would change the secret in it.
     """
     text, data = error_text(error), secret.encode()
     forms = {secret, secret.replace("\\", r"\\").replace('"', r"\""), repr(data)[2:-1]}
-    # As a login has it: somewhere within what is encoded. Four letters of base64 are three bytes.
+    # As in a login, where the secret is within what is encoded. Four letters of base64 are three bytes.
     forms.update(b64encode(b"\0" * shift + data + b"\0" * 3)[4:-4].decode() for shift in range(3))
     if secret and any(form in text for form in forms if form):
         error.args = (next((code for code in BUSY if code in text), "…"),)

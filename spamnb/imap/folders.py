@@ -1,4 +1,4 @@
-"""Folders by what they are for: as the account says, as the server marks them, or by their names."""
+"""The purpose of each folder: as configured, as the server marks it, or by its name."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from spamnb.mailboxes.roles import ARCHIVE, JUNK, SENT, TRASH, role_of
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
 
-ALL = "all"  # no name tells it for sure
+ALL = "all"  # by the server's mark only: no name is reliable
 Listed = Sequence[tuple[str, frozenset[str]]]  # names, and their flags in lower case
-# How a server marks a folder (RFC 6154), and the role that its name may speak of.
+# How a server marks a folder (RFC 6154), and the role that its name may indicate.
 MARKS = {
     "junk": ("\\junk", JUNK),
     "sent": ("\\sent", SENT),
@@ -29,7 +29,7 @@ MARKS = {
 
 @dataclass(frozen=True)
 class Roles:
-    """Folders by what they are for; "" where there is none."""
+    """Folders by their purpose; "" for a missing one."""
 
     inbox: tuple[str, ...]
     ham: tuple[str, ...]
@@ -38,27 +38,27 @@ class Roles:
     sent: str
     sort: dict[str, str] = field(default_factory=dict)  # label → folder
     trash: str = ""
-    all: str = ""  # that has what is in the others, too
+    all: str = ""  # holds the mail of the other folders, too
 
     @property
     def labels(self) -> dict[str, str]:
-        """Labels by folder: what its owner puts there is learned so."""
+        """Labels by folder: mail that the owner moves to the folder is learned under the label."""
         junk = {self.junk: SPAM} if self.junk else {}
         return junk | {folder: label for label, folder in self.sort.items()}
 
     @property
     def homes(self) -> dict[str, str]:
-        """Labels by folder, with those that ham may be in."""
+        """Labels by folder, including the folders that hold ham."""
         return self.labels | dict.fromkeys((*self.inbox, *self.ham), HAM)
 
     @property
     def put_away(self) -> tuple[str, ...]:
-        """Folders for what does not stay in an inbox."""
+        """Folders that mail is moved to from an inbox."""
         return (*self.labels, *([self.unsure] if self.unsure else []))
 
 
 def roles_in(account: Account, listed: Listed, warn: Callable[[str, DataError], None] | None = None) -> Roles:
-    """Find the folders of an account. One that it names and that is not there is an error, or a warning."""
+    """Find the folders of an account. A configured folder that is missing is an error, or a warning."""
     names = [name for name, _ in listed]
 
     def found(name: str) -> str:
@@ -87,7 +87,7 @@ def roles_in(account: Account, listed: Listed, warn: Callable[[str, DataError], 
 
 
 def named(name: str, names: Sequence[str]) -> str:
-    """Return the name as the server has it."""
+    """Return the name as the server spells it."""
     if not name or name in names:
         return name
     if name.upper() == "INBOX":
@@ -99,7 +99,7 @@ def named(name: str, names: Sequence[str]) -> str:
 
 
 def marked(role: str, listed: Listed) -> str:
-    """Find the folder that the server marks, else one whose name tells."""
+    """Find a folder of a role by the server's mark, or else by its name."""
     mark, meaning = MARKS[role]
     for name, flags in listed:
         if mark in flags:

@@ -83,7 +83,7 @@ class Rescue:
         return notes
 
     def is_surely_ham(self, verdict: Verdict) -> bool:
-        """Tell whether a verdict is sure enough to set it against that of the provider."""
+        """Return whether a verdict is sure enough to set it against that of the provider."""
         by_sender = verdict.reason.startswith(OF_SOMEBODY)
         return by_sender or (not verdict.reason and verdict.is_spam is False and verdict.score <= self.limit)
 

@@ -1,4 +1,4 @@
-"""Training on the folders of a mailbox: one thread fetches, others read what it has fetched."""
+"""Training on the folders of a mailbox: one thread fetches mail, the others read it."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ if TYPE_CHECKING:
     Wanted = list[tuple[str, Folder, list[int]]]  # label, folder, and the UIDs of its messages
 
 ATTEMPTS = 5  # to connect again before training is given up
-SORTED_DAYS = 365  # so old may mail be that is learned from folders that it is sorted into
+SORTED_DAYS = 365  # maximal age of mail learned from folders that mail is sorted into
 FIRST_PAUSE = 2.0  # seconds before the second attempt; twice as many before each later one
 
 
 class FetchingPool(LocalPool):
-    """Threads that read mail which this one fetches."""
+    """Threads that read the mail which this thread fetches."""
 
     def __init__(self, chunks: Iterator[tuple[ReadMessages, str]]) -> None:
         super().__init__(None)
@@ -61,7 +61,7 @@ class FetchingPool(LocalPool):
 
 
 class MailboxTraining:
-    """The messages of a mailbox to be learned: those of its ham folders and of Junk, new since last time."""
+    """New messages of a mailbox to be learned, from its ham folders and its Junk folder."""
 
     def __init__(self, account: Account, connection: ImapConnection, state: State) -> None:
         self.account = account
@@ -71,7 +71,7 @@ class MailboxTraining:
         self.roles = roles_in(account, connection.folders())
         if not self.roles.ham and not self.roles.junk:
             raise DataError('no folders of mail to keep or junk; set ham = ["…"]')
-        named = [(label, name) for name, label in self.roles.labels.items()]  # what lies in two is no ham
+        named = [(label, name) for name, label in self.roles.labels.items()]  # mail in two folders is not ham
         named += [(HAM, name) for name in self.roles.ham]
         self.wanted: Wanted = [(label, *self._new(name)) for label, name in named]
         if not state.is_trained() and {label for label, _, uids in self.wanted if uids} == {SPAM}:
@@ -80,11 +80,11 @@ class MailboxTraining:
             raise DataError(f'{why}; name a folder of mail that you keep in imap.toml, e.g. ham = ["INBOX"]')
 
     def _new(self, name: str) -> tuple[Folder, list[int]]:
-        """Find what is new in a folder; of what we put there ourselves, nobody said what it is."""
+        """Find new messages of a folder to learn; not those that spamnb moved there itself."""
         folder, before, uids = look_into(self.connection, self.state, name, "trained")
         if name in self.roles.ham:
             stays = set(kept(self.connection, self.roles, name))
-            if is_settled_late(self.roles, name):  # what is too new is looked at again
+            if is_settled_late(self.roles, name):  # too new to be learned: looked at again next time
                 first = min(recent(self.connection), default=folder.next_uid)
                 folder = replace(folder, next_uid=first)
             uids = [uid for uid in uids if uid in stays]
@@ -97,7 +97,7 @@ class MailboxTraining:
             of_late = set(self.connection.search("SINCE", days_ago(SORTED_DAYS)))
             uids = [uid for uid in uids if uid in of_late]
         if self.state.was_set_aside() and not before.validity:
-            return folder, []  # what we put there is no longer known
+            return folder, []  # which messages spamnb moved there is no longer known
         if unlabeled := {known.key for known in self.state.unlabeled(name)}:
             uids = [uid for uid, head in heads(self.connection, uids) if key_of(head) not in unlabeled]
         if name == self.roles.junk and before.validity:  # the first time, there is no other spam to learn
@@ -108,7 +108,7 @@ class MailboxTraining:
         return sum(len(uids) for _, _, uids in self.wanted)
 
     def run(self, model: str, step: Callable[[int, int], None]) -> Summary:
-        """Learn all of it. The model changes as a whole, and what was learned is noted after that."""
+        """Learn all messages. The model is replaced at once, and recorded what was learned after that."""
         labels = {
             label: [folder.name for of, folder, _ in self.wanted if of == label]
             for label in (*LABELS, *self.roles.sort)
@@ -137,9 +137,9 @@ class MailboxTraining:
         return summary
 
     def _doubted(self, model: str, of_junk: dict[int, int], summary: Summary) -> list[Known]:
-        """Forget again what was learned from Junk as spam, but by all other mail surely is ham.
+        """Forget mail learned from Junk that is surely ham, judged by all other mail.
 
-        At first there is no other spam to learn from. The digest and the review page ask the owner about it.
+        It is learned at first because there is no other spam. The digest and the review page ask the owner.
         """
         from spamnb.inspection.standing import score_of_sure_ham
         from spamnb.store.learned import load_learned
@@ -178,7 +178,7 @@ class MailboxTraining:
             raise DataError(f"{folder.name}: the server has renumbered it; try again")
 
     def _fetched(self, folder: Folder, uids: Sequence[int]) -> ReadMessages:
-        """Fetch some messages, over a new connection if need be."""
+        """Fetch some messages; connect again if the connection is lost."""
         for attempt in range(ATTEMPTS):
             try:
                 if attempt:

@@ -1,4 +1,4 @@
-"""A visit to a mailbox: learn from what its owner moved and flagged, then judge what is new."""
+"""A visit to a mailbox: learn from what the owner moved and flagged, then judge new mail."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from spamnb.imap.mailbox import VisitedMailbox
     from spamnb.imap.state import State
 
-JUDGED = 50  # messages that are judged before it is told what became of them
+JUDGED = 50  # messages that are judged before they are moved and reported
 
 
 def check_trained(state: State, model: str) -> None:
-    """Raise NoModel for an account that was not trained: the model may know only the mail of others."""
+    """Raise NoModel for an account that was not trained: the model may only know other people's mail."""
     Model.open(model)
     if not state.is_trained():
         raise NoModel("nothing was learned from this account yet")
@@ -53,7 +53,9 @@ class Visit:
         self.corrections = Corrections(self.mailbox)
         self.moves = Moves(self.mailbox, self.corrections)
         self.again = again  # judge all mail of the inboxes, also what is read or was judged before
-        self.most = most  # judge only so many of an inbox, the latest that training leaves out; 0: all
+        self.most = (
+            most  # judge at most this many messages per inbox, the latest that training leaves out; 0: all
+        )
         self.judged: set[bytes] = set()  # in this visit
 
     def run(self) -> None:
@@ -80,7 +82,7 @@ class Visit:
             self.state.forget_old()
 
     def _finish(self, name: str) -> None:
-        """Finish what an earlier visit had begun, and tell what had to wait until now."""
+        """Finish the moves that an earlier visit had begun, and report those that were late."""
         before = self.mailbox.reached(name)
         begun = self.state.begun(name, before.validity)
         if begun and not self.mailbox.changes_nothing:
@@ -100,7 +102,7 @@ class Visit:
                     self.mailbox.report(replace(event, target=known.target, since=known.since))
 
     def _carry_out_marks(self) -> None:
-        """Move what was marked on the review page to where it belongs, if the server tells where it went."""
+        """Move mail marked on the review page to its folder, if the server reports the new UIDs."""
         moves_mail = self.account.action == MOVE and self.connection.has("UIDPLUS")
         marked = take_marks(self.mailbox, moves_mail)
         for name in dict.fromkeys(known.folder for known in marked if known.target):
@@ -109,7 +111,7 @@ class Visit:
             self.mailbox.report_outcome(known.key, event_of(self.mailbox, known, entry))
 
     def _find_again(self, folder: Folder) -> None:
-        """Find the messages we know in a folder whose UIDs the server has changed."""
+        """Find known messages again in a folder whose UIDs the server has changed."""
         for some in cut(self.connection.from_uid(1), FETCHED):
             met = {uid: self.state.known(key) for uid, key in self.mailbox.keys(folder, some).items()}
             with self.state.change():
@@ -118,7 +120,7 @@ class Visit:
                         self.state.note(known._replace(validity=folder.validity, uid=uid))
 
     def _judge(self, name: str) -> None:
-        """Judge what is new in an inbox; the first time, what is unread."""
+        """Judge the new messages of an inbox; the first time, the unread ones."""
         folder = self.connection.open(name, read_only=self.mailbox.changes_nothing)
         before = self.state.progress("judged", name)
         if before.validity and before.validity != folder.validity:
@@ -163,20 +165,20 @@ class Visit:
             self.moves.carry_out(folder)
         finally:
             self.mailbox.report_outcomes()
-        if self.mailbox.history:  # while there is little: else who asks for it next would wait long
+        if self.mailbox.history:  # little at a time, so that nobody waits long for it later
             self.mailbox.with_history(lambda _: None)
         if copies:
             self._judge_some(folder, copies)
 
     def _moved_by_user(self, known: Known) -> bool:
-        """Whether a message was judged before, and moved about since by its owner: it is left alone."""
+        """Return whether the owner moved a message after it was judged; such a message is left alone."""
         put_away = known.folder in self.mailbox.put_away and known.label != HAM
         return known.key not in self.judged and not put_away
 
     def _judged(
         self, model: Model, folder: Folder, message: Fetched, key: bytes, before: Known | None
     ) -> Known:
-        """Judge a message; return the note that says what is to be done about it."""
+        """Judge a message; return its record, which says where it must be moved or how flagged."""
         self.judged.add(key)
         verdict, envelope = self.mailbox.judge(model, message.raw)
         if before is None or before.verdict != verdict.label:
@@ -202,7 +204,7 @@ class Visit:
         return Known(key, *place, verdict.label, is_ours, target=target, flag=flag, since=since)
 
     def _wanted(self, verdict: Verdict) -> tuple[str, str]:
-        """Folder that a message ought to be in, or keyword that it ought to have."""
+        """Return the folder that a message must be moved to, or the keyword that it must get."""
         roles, label = self.mailbox.roles, verdict.label
         if label == SPAM:
             flags_only = self.account.action == FLAG or not roles.junk

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     Read = Callable[[], Sequence[Watched]]
     Visited = Callable[[str], None]
 
-POLL = 240.0  # seconds between two visits, if the server tells of no mail; it may forget to
-LOOK = 1.0  # seconds between two looks whether something was corrected
+POLL = 240.0  # seconds between two visits, if the server reports no mail
+LOOK = 1.0  # seconds between two checks for corrections
 FIRST_PAUSE, MAX_PAUSE = 2.0, 600.0  # seconds after a failure; each pause is twice as long as the last
 LAST_CHANCE = 1.0  # seconds for all visits to end; one that is cut short is finished by the next
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -46,7 +46,7 @@ class Watcher(threading.Thread):
         self.poll = poll
         self.connection: ImapConnection | None = None
         self.stopped = False
-        self.reader, self.writer = os.pipe()  # something to read in it wakes whoever waits
+        self.reader, self.writer = os.pipe()  # a byte written to it wakes the thread
         self.pause = FIRST_PAUSE
         self.last_error = ""
 
@@ -58,7 +58,7 @@ class Watcher(threading.Thread):
         os.write(self.writer, b"x")
 
     def cut_short(self) -> None:
-        """End a visit that does not end by itself: the server may never answer."""
+        """Abort a visit: the server may never answer."""
         if self.connection:
             self.connection.cut_off()
 
@@ -99,7 +99,7 @@ class Watcher(threading.Thread):
             connection.close()
 
     def _complain(self, why: str) -> None:
-        """Say what is wrong, or that nothing is any more; once."""
+        """Report an error, or that it is gone, once."""
         if why != self.last_error and not self.stopped:
             complain(f"{self.account.name}: {why or 'works again'}")
         self.last_error = why
@@ -147,7 +147,7 @@ def start(accounts: Sequence[Watched], report: Report, visited: Visited, poll: f
 
 
 def stop(watchers: Sequence[Watcher]) -> None:
-    """Have all visits end; the connections of those that take long are cut."""
+    """End all visits; abort those that take too long."""
     for watcher in watchers:
         watcher.stop()
     join(watchers)

@@ -1,4 +1,4 @@
-"""The pages by their addresses."""
+"""The routes of the review page."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Pages:
         return PageContext(history, self.secrets, self.model, request.url.path, query)
 
     def view(self, page: Callable[..., str], policy: str | None = None) -> Callable[[Request], Response]:
-        """Make an endpoint of a page, with all that was judged until now."""
+        """Make an endpoint of a page, after gathering the latest verdicts."""
         headers = {"content-security-policy": policy} if policy else None
 
         def endpoint(request: Request) -> Response:
@@ -72,7 +72,7 @@ class Pages:
     def change(
         self, action: Callable[[PageContext, Form], Response]
     ) -> Callable[[Request], Awaitable[Response]]:
-        """Make an endpoint of what changes something on the page that its form leads back to."""
+        """Make an endpoint of an action; its context has the query of the page that the form returns to."""
 
         async def endpoint(request: Request) -> Response:
             form = await read_form(request, self.secrets)
@@ -86,7 +86,7 @@ class Pages:
         return endpoint
 
     def failure(self, request: Request, error: Exception) -> Response:
-        """Say in one line what went wrong; a script shows the line where it asked."""
+        """Show an error in one line; the script shows only the line, in place."""
         why = str(error) if isinstance(error, SpamnbError) else "there is no such page"
         try:
             with History.open(self.folder) as history:
@@ -127,7 +127,7 @@ def corrected(context: PageContext, form: Form) -> Response:
 
 
 def way_back(form: Form) -> str:
-    """Find the page that a form leads back to, which is ours."""
+    """Return the address that a form returns to, if it is one of our pages."""
     return own_address(form.get("back", ["/"])[0])
 
 

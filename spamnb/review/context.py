@@ -1,4 +1,4 @@
-"""One request: the history it is about, the model, and the frame of every page."""
+"""Context of a request: history, model, and the frame of every page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STYLE, SCRIPT = "review.css", "review.js"
 
 @dataclass(frozen=True)
 class PageContext:
-    """What a view needs to know."""
+    """History, model and query that a page is made from."""
 
     history: History
     secrets: Secrets
@@ -32,7 +32,7 @@ class PageContext:
 
     @cached_property
     def model_path(self) -> str:
-        """The model of the command line, or that which judged last if there is none."""
+        """Path of the model of the command line; if it is missing, of the model that judged last."""
         path = self.command_line_model
         latest = [] if os.path.exists(path) else self.history.entries("time", limit=1)
         return latest[0].model if latest else path
@@ -42,7 +42,7 @@ class PageContext:
         return Model.open(self.model_path)
 
     def page(self, title: str, *body: Child) -> str:
-        """Make a page: its head, the way to the other views, and its own sections."""
+        """Make a page: its head, links to the other views, and its own sections."""
         style, script = (f"/files/{name}?{crc32(own_file(name)):x}" for name in (STYLE, SCRIPT))
         head = (element("link", rel="stylesheet", href=style), element("script", type="module", src=script))
         top = element(
@@ -59,11 +59,11 @@ class PageContext:
 
     @property
     def filters(self) -> dict[str, str | None]:
-        """What the list of messages was asked for, to come back to it."""
+        """Query of the list of messages, to return to it."""
         return {name: self.query.get(name) for name in ("order", "verdict", "text")}
 
     def form(self, action: str, back: str, *children: Child, class_: str | None = None) -> Markup:
-        """Make a form that changes something, then leads back to a page."""
+        """Make a form that changes something, then returns to a page."""
         fields = hidden("secret", self.secrets.form), hidden("back", back)
         return element("form", fields, *children, method="post", action=action, class_=class_)
 
@@ -75,7 +75,7 @@ def url(path: str, **query: str | None) -> str:
 
 
 def note(words: Child) -> Markup:
-    """Say in a sentence that there is nothing, with a way on."""
+    """Show a sentence in place of an empty list, with a link to all mail."""
     return element(
         "div", element("p", words), element("p", element("a", "Show all mail", href="/")), class_="note"
     )
@@ -93,12 +93,12 @@ def heading(title: str, intro: Child = None) -> Markup:
 
 
 def hidden(name: str, value: str) -> Markup:
-    """Make a field of a form that nobody sees."""
+    """Make a hidden field of a form."""
     return element("input", type="hidden", name=name, value=value)
 
 
 def choices(name: str, values: Mapping[str, str], chosen: str) -> Markup:
-    """Make a list to choose one of: value and what is shown."""
+    """Make a drop-down list; `values` maps each value to its text."""
     options = [
         element("option", shown, value=value, selected="" if value == chosen else None)
         for value, shown in values.items()

@@ -1,4 +1,4 @@
-"""Corrections: a message learned under the label that a person gives it, and the way back."""
+"""Corrections: learning a message under the label that a person gives it, and undoing that."""
 
 from collections.abc import Iterable
 
@@ -9,7 +9,7 @@ from spamnb.training.learn import learn, learned_label
 
 
 def correct(history: History, ids: Iterable[int], label: str) -> None:
-    """Learn messages under a label; what they had before is noted first, and that it is done at the end."""
+    """Learn messages under a label; record the labels before, and afterwards the corrections."""
     found = kept_messages(history, ids)
     history.remember_labels({entry.id: learned_label(entry.model, raw) for entry, raw in found})
     for entry, raw in found:
@@ -18,7 +18,7 @@ def correct(history: History, ids: Iterable[int], label: str) -> None:
 
 
 def undo(history: History, ids: Iterable[int]) -> None:
-    """Bring messages back to the labels they had before: most had none, so they are forgotten."""
+    """Restore the labels that messages had before; messages without one are forgotten."""
     for entry, raw in kept_messages(history, ids):
         if entry.correction is not None:
             learn(entry.model, raw, history.label_before(entry.id))
@@ -26,7 +26,7 @@ def undo(history: History, ids: Iterable[int]) -> None:
 
 
 def kept_messages(history: History, ids: Iterable[int]) -> list[tuple[Entry, bytes]]:
-    """Find the messages; if one is gone, nothing is changed."""
+    """Read entries and messages, or raise an error if one is gone."""
     found = []
     for id_ in ids:
         entry, raw = history.entry(id_), history.message(id_)

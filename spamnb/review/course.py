@@ -1,4 +1,4 @@
-"""Results: shares week by week, mistakes put right, and the learning curve."""
+"""The "Results" page: shares per week, corrected mistakes, and the learning curve."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def weeks_section(weeks: Sequence[Week], labels: Sequence[str]) -> Markup:
 
 
 def so_far(weeks: Sequence[Week]) -> str:
-    """Say in a sentence what so few weeks tell, in place of a chart of one or two points."""
+    """Sum up the weeks in a sentence, in place of a chart of one or two points."""
     messages = sum(week.messages for week in weeks)
     spam, unsure = (sum(week.verdicts.get(verdict, 0) for week in weeks) for verdict in (SPAM, UNSURE))
     put_right = sum(sum(week.corrections.values()) for week in weeks)
@@ -75,19 +75,19 @@ def unsure_share(week: Week) -> Estimate | None:
 
 
 def ham_lost(week: Week) -> Estimate | None:
-    """Share of the ham that was taken for spam, as far as a person has said so."""
+    """Share of the ham that was taken for spam, by the corrections."""
     return mistaken(week, lambda label: label != SPAM, lambda verdict: verdict == SPAM)
 
 
 def spam_missed(week: Week) -> Estimate | None:
-    """Share of the spam that was taken for something else, as far as a person has said so."""
+    """Share of the spam that was taken for something else, by the corrections."""
     return mistaken(week, lambda label: label == SPAM, lambda verdict: verdict not in (SPAM, UNSURE))
 
 
 def mistaken(week: Week, is_kind: Callable[[str], bool], is_wrong: Callable[[str], bool]) -> Estimate | None:
-    """Share of the mail of a kind that got a wrong verdict; what nobody corrected is taken to be right.
+    """Share of the mail of a kind that got a wrong verdict; verdicts without a correction count as right.
 
-    Nothing is known of a week in which nobody has said anything.
+    None for a week without corrections.
     """
     if not week.corrections:
         return None

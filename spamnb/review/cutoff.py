@@ -1,4 +1,4 @@
-"""How strict: what each share of ham that may be lost would have done to last month's mail."""
+"""The "How strict" page: the effect that each allowed share of lost ham had on last month's mail."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MAX_LOSS = 0.5  # as on the command line
 
 
 class JudgedMail(NamedTuple):
-    """Scores of messages, and what the filter and a person have said of each."""
+    """Scores of messages, with the verdict and the correction of each."""
 
     scores: Array
     verdicts: Array
@@ -46,12 +46,12 @@ class JudgedMail(NamedTuple):
 
     @property
     def said_ham(self) -> Array:
-        """Mask of what is no spam, by a person's word."""
+        """Mask of the messages that a person marked as other than spam."""
         return np.asarray((self.labels != "") & (self.labels != SPAM))
 
 
 class Choice(NamedTuple):
-    """A share of ham that may be lost, and what it would have done."""
+    """An allowed share of lost ham, and its effect on the mail."""
 
     loss: float
     cutoff: float  # the score from which on a message is spam
@@ -59,7 +59,7 @@ class Choice(NamedTuple):
     unsure: int
     ham: int
     ham_lost: int  # of those that a person has corrected
-    spam_missed: int  # likewise
+    spam_missed: int  # of those that a person has corrected
 
 
 def cutoff_page(context: PageContext) -> str:
@@ -96,7 +96,7 @@ def cutoff_page(context: PageContext) -> str:
 
 
 def only_choice(model: Model) -> str:
-    """Say why nothing can be chosen."""
+    """Explain why nothing can be chosen."""
     learned = zip(model.labels, model.stored.messages, strict=True)
     few = " and ".join(f"{count(messages)} {plain_mail(label)}" for label, messages in learned)
     return (
@@ -106,7 +106,7 @@ def only_choice(model: Model) -> str:
 
 
 def saved_note(context: PageContext, now: float) -> Markup | None:
-    """Confirm what was saved, with the way back."""
+    """Confirm what was saved, with a button to undo it."""
     before = share_of(context.query.get("before", ""))
     if before is None or before == now:
         return None
@@ -120,7 +120,7 @@ def percent_text(share: float) -> str:
 
 
 def all_choices(model: Model, mail: JudgedMail, limits_now: Cutoffs, now: float) -> list[Choice]:
-    """Try each share of ham; one that changes nothing is no choice, unless it is the one of now."""
+    """Try each share of lost ham; leave out those with the same effect, but keep the current one."""
     known, scale = left_out_scores(model.stored), score_scale(model.view)
     choices: dict[float, Choice] = {}  # by cutoff
     for loss in sorted({*LOSSES, now}):
@@ -153,7 +153,7 @@ def picture(groups: Sequence[ScoreGroup], limits: Cutoffs) -> Markup:
 
 
 def score_groups(mail: JudgedMail) -> tuple[ScoreGroup, ScoreGroup]:
-    """Split messages by what a person says of them, or else the filter."""
+    """Split messages by their corrections, or else by their verdicts."""
     is_spam = (mail.labels == SPAM) | ((mail.verdicts == SPAM) & ~mail.said_ham)
     ham_group = ScoreGroup(plain_label(HAM), mail.scores[~is_spam], HAM_COLOUR)
     return ham_group, ScoreGroup(SPAM, mail.scores[is_spam], SPAM_COLOUR)

@@ -1,9 +1,9 @@
-"""Who may see the page, and what a browser may do with it.
+"""Access to the review page, and what a browser may do with it.
 
-The address that is printed has a random token. A browser that brings it gets a cookie, and the token leaves
-the address bar; a browser that we start posts it, from a file that only its user can read. Forms carry a
-secret of their own, and what another site sends is refused by its origin. A page loads nothing but our own
-style sheets and script; what a message holds is escaped, or shown in a sandboxed frame that loads nothing.
+The printed address has a random token. A browser that sends it gets a cookie, and the token leaves the
+address bar; a browser that we start posts it, from a file that only its user can read. Forms carry a secret
+of their own, and requests from another site are rejected by their origin. A page loads only our own style
+sheets and script; content of messages is escaped, or shown in a sandboxed frame that loads nothing.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ HEADERS = {
     "x-dns-prefetch-control": "off",
 }
 MAX_FORM = 1 << 20  # bytes
-ENTRY = "/enter"  # where a browser that was started posts the token
+ENTRY = "/enter"  # where a browser started by us posts the token
 # No redirect: browsers send a strict cookie only with what a page of our own has asked for.
 ENTERED = '<!doctype html><meta http-equiv="refresh" content="0;url=/"><a href="/">spamnb review</a>'
 STRANGER = "Not authorized. Open the address that `spamnb review` printed.\n"
@@ -63,14 +63,14 @@ def is_same(given: str, expected: str) -> bool:
 
 
 def own_address(address: str) -> str:
-    """Return the address of a page of ours; of what would lead to another site, that of the first page."""
+    """Return the address if it is one of our pages; else the address of the first page."""
     is_ours = address.startswith("/") and not address.startswith("//") and "\\" not in address
     return address if is_ours else "/"
 
 
 @dataclass(frozen=True)
 class Guard:
-    """Stands before the pages."""
+    """Middleware that lets only authorized requests reach the pages."""
 
     app: ASGIApp
     secrets: Secrets
@@ -92,7 +92,7 @@ class Guard:
         await answer(scope, receive, send_guarded)
 
     async def answer(self, request: Request) -> Response | None:
-        """Return the answer to a request that must not pass; None for one that may."""
+        """Return the answer to an unauthorized request; None for an authorized one."""
         host = request.headers.get("host", "").lower()
         if self.hosts and host not in self.hosts:  # a name that another site has made lead here
             return PlainTextResponse("This is not the address of this page.\n", 421)
@@ -102,9 +102,8 @@ class Guard:
             return await self.let_browser_in(request)
         if not is_same(request.cookies.get(self.cookie, ""), self.secrets.session):
             return PlainTextResponse(STRANGER, 403)
-        origin = request.headers.get("origin", "").partition("://")[
-            2
-        ]  # a proxy may have TLS, where we have none
+        # Without the scheme: a proxy may have TLS, which this server does not have.
+        origin = request.headers.get("origin", "").partition("://")[2]
         if request.method == "POST" and origin != host:
             return PlainTextResponse("This was sent by another site.\n", 403)
         return None
@@ -133,7 +132,7 @@ class Guard:
 
 
 async def read_form(request: Request, secrets: Secrets) -> dict[str, list[str]]:
-    """Read a form of ours: what was sent by somebody else lacks its secret."""
+    """Read a form, or raise an error if it lacks the secret of our forms."""
     fields = await read_fields(request)
     if not is_same(fields.get("secret", [""])[0], secrets.form):
         raise DataError("this form is of an earlier run of the page; load it again")

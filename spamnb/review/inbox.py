@@ -1,4 +1,4 @@
-"""The list to review: what the filter was least sure of comes first, to be put right by a key or a click."""
+"""The "To review" page: messages to correct by a key or a click, the least sure verdicts first."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from spamnb.review.context import PageContext, choices, heading, hidden, note, u
 from spamnb.store.stored_model import labels_of
 
 SHOWN = 50  # messages of a page; the script loads the next as they are needed
-BEFORE = 100  # shown before the one that somebody comes back to
+BEFORE = 100  # messages shown before the one that the user returns to
 SENDER, REASON = 60, 150  # characters shown of each
 MAX_SEARCH = 200
 ORDERS = {"doubt": "doubtful first", "date": "newest first"}
@@ -71,7 +71,7 @@ def inbox_page(context: PageContext) -> str:
 
 
 def lists(context: PageContext, labels: Sequence[str]) -> Markup | None:
-    """Lead to the lists there are: is it spam, if not, which folder is it for, is it in Junk by mistake?"""
+    """Link to the lists: spam or not, which folder, and in Junk by mistake."""
     found: list[tuple[str, str | None]] = [("Spam?", None)]
     if sorted_into(labels):
         found.append(("Which folder?", FOLDER))
@@ -87,7 +87,7 @@ def lists(context: PageContext, labels: Sequence[str]) -> Markup | None:
 
 
 def ways_in() -> Markup:
-    """Tell the one line to write for each way that mail comes in."""
+    """Show the line to configure for each way that mail arrives."""
     lines = [
         element("div", element("dt", where), element("dd", element("code", line))) for where, line in WAYS_IN
     ]
@@ -111,7 +111,7 @@ def list_asked(context: PageContext) -> tuple[str, dict[str, Any]]:
 
 
 def counts(context: PageContext, asked: dict[str, Any]) -> Markup:
-    """Say how much there is to do; the script keeps it true."""
+    """Show the number of doubtful messages; the script updates it."""
     numbers = [element("b", count(number)) for number in context.history.count_doubts(**asked)]
     return element("p", numbers[0], " unsure · ", numbers[1], " sure", id="doubts", class_="intro")
 
@@ -120,7 +120,7 @@ def known_labels(model: str) -> Sequence[str]:
     try:
         return labels_of(model)
     except SpamnbError:
-        return (HAM, SPAM)  # there is no model any more; who marks a message is told so
+        return (HAM, SPAM)  # the model is gone; marking a message reports that
 
 
 def search_form(context: PageContext, labels: Sequence[str]) -> Markup:
@@ -192,7 +192,7 @@ def message_row(context: PageContext, entry: Entry, labels: Sequence[str]) -> Ma
 
 
 def buttons(entry: Entry, labels: Sequence[str]) -> Markup:
-    """Offer each label; of a message that has been given one, the way back."""
+    """Make a button for each label; for a corrected message, one to undo."""
     id_, about = str(entry.id), f"t{entry.id}"
     if entry.correction:
         undo = element("button", "undo", name="undo", value=id_, data_key="u", aria_describedby=about)
@@ -202,7 +202,7 @@ def buttons(entry: Entry, labels: Sequence[str]) -> Markup:
 
 
 def marks(labels: Sequence[str], name: str, before: str, about: str | None) -> Markup:
-    """Offer the labels: spam and the other one, or spam and a menu of all others."""
+    """Make buttons for the labels: two labels, or spam and a menu of all others."""
     made = {label: label_button(label, name, before + label, about) for label in labels}
     if len(labels) <= 2:
         return element("span", made.values(), class_="marks")
@@ -213,7 +213,7 @@ def marks(labels: Sequence[str], name: str, before: str, about: str | None) -> M
 
 
 def label_button(label: str, name: str, value: str, about: str | None = None) -> Markup:
-    """Make the button of a label; two labels have a key of their own, beside their number."""
+    """Make the button of a label; spam and ham have a key."""
     return element(
         "button",
         label_text(label),
@@ -226,7 +226,7 @@ def label_button(label: str, name: str, value: str, about: str | None = None) ->
 
 
 def moment(seconds: float) -> Markup:
-    """Show a time as people of this machine's time zone say it."""
+    """Show a time in the time zone of this machine."""
     at = time.localtime(seconds)
     this_year = at.tm_year == time.localtime().tm_year
     shown = time.strftime("%d %b %H:%M" if this_year else "%d %b %Y", at)

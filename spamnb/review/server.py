@@ -1,4 +1,4 @@
-"""The server of the page: where it listens, the address to open, and the browser."""
+"""The server of the review page: its sockets, its address, and the browser."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from spamnb.serve import sockets
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 BETWEEN = 0.2  # seconds between two pieces that are taken in: longer than SQLite waits before it tries again
-GRACE = 5  # seconds for requests under way, once the page is told to end
+GRACE = 5  # seconds for requests under way, after a signal to end
 POSTED = """<!doctype html><meta charset="utf-8"><title>spamnb review</title>
 <form method="post" action="{}"><input type="hidden" name="token" value="{}"><button>Open</button></form>
 <script>document.forms[0].submit()</script>
@@ -80,7 +80,7 @@ def run(
 
 
 def gather_all(folder: str | None) -> None:
-    """Take in what was judged before, piece by piece: pages that change something have their turn between."""
+    """Gather the verdicts of the log piece by piece, so that pages can write in between."""
     with suppress(SpamnbError), History.open(folder) as history:
         while history.gather(seconds=0):
             time.sleep(BETWEEN)
@@ -96,5 +96,5 @@ def start_browser(folder: str, address: str, token: str) -> None:
 
 
 def has_screen() -> bool:
-    """Tell whether a browser has a window: in a terminal, one would take the place of this program."""
+    """Return whether a browser would open a window; in a terminal it would replace this program."""
     return sys.platform == "darwin" or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))

@@ -1,4 +1,4 @@
-"""Why a message got its verdict: the report of `spamnb inspect`, and the message as HTML in a frame."""
+"""The page of one message: the report of `spamnb inspect`, and the message as HTML in a frame."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from spamnb.review.context import PageContext, note, url
 from spamnb.review.inbox import buttons, keys, list_asked, moment
 
 SENDER = 200  # characters shown
-# They would make a browser look up a name, or go elsewhere; the policy of the frame forbids all the rest.
+# Tags that look up a name or leave the page; the policy of the frame forbids everything else.
 LEADING_AWAY = re.compile("<(?=(?:link|meta|base)[^a-z0-9])", re.IGNORECASE)
 
 
@@ -56,7 +56,7 @@ def known_entry(context: PageContext, id_: int) -> Entry:
 
 
 def ways(context: PageContext, entry: Entry) -> Markup:
-    """Lead back to the list, and to what is before and after in it."""
+    """Link to the list, and to the previous and the next message."""
     order, asked = list_asked(context)
     there = url("/", **context.filters, at=str(entry.id)) + f"#m{entry.id}"
     back = element("a", "← list", href=there, id="back")
@@ -70,7 +70,7 @@ def ways(context: PageContext, entry: Entry) -> Markup:
 
 
 def masthead(entry: Entry, sentence: Markup | None = None) -> Markup:
-    """Say whose message this is, and why it was judged so."""
+    """Show subject, sender and date, and the reason of the verdict."""
     about = untrusted(entry.sender, SENDER), " · ", moment(entry.date)
     return element(
         "div",
@@ -82,7 +82,7 @@ def masthead(entry: Entry, sentence: Markup | None = None) -> Markup:
 
 
 def judged(entry: Entry, today: float) -> Markup:
-    """Say when and where the message was judged, and whether it would be judged otherwise by now."""
+    """Show when and where the message was judged, and the score that it would get now."""
     then, now = signed(entry.score), signed(today)
     since = "as it would be now" if now == then else f"now it would be {now}"
     words = f"{entry.source}: {plain_label(entry.verdict)}, score {then}, {since}."
@@ -90,7 +90,7 @@ def judged(entry: Entry, today: float) -> Markup:
 
 
 def frame(entry: Entry, raw: bytes) -> Markup | None:
-    """Show the HTML of a message where nothing of it can run, load or lead away."""
+    """Show the HTML of a message in a frame without scripts, loading or navigation."""
     if html_of(raw) is None:
         return None
     shown = element(

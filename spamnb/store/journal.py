@@ -63,7 +63,7 @@ class JournalRecord:
         self.move_from(fields["before"], labels)
 
     def is_sound(self) -> bool:
-        """Tell whether the numbers have values that learning a message gives them."""
+        """Return whether the numbers have values that learning a message gives them."""
         return (
             is_integer(self.digest, 0, (1 << 64) - 1)
             and is_integer(self.day, 0, LAST_DAY)
@@ -224,7 +224,7 @@ def record_at(data: bytes, at: int) -> "tuple[Any, int]":
 
 
 def is_cut_off(data: bytes, at: int) -> bool:
-    """Tell whether the journal ends within the record at an offset, as after a crash.
+    """Return whether the journal ends within the record at an offset, as after a crash.
 
     It does not if its map is complete: then the length in front of it is damaged.
     """

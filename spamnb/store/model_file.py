@@ -183,7 +183,7 @@ def _check_head(head: "dict[str, Any]") -> None:
 
 
 def _has_limits(head: "dict[str, Any]") -> bool:
-    """Tell whether cutoffs, shares of misfiled mail and calibration are such numbers as training finds."""
+    """Return whether cutoffs, shares of misfiled mail and calibration are such numbers as training finds."""
     misfiled = head.get("misfiled", [0, 0])
     (ham, spam), (slope, intercept) = head["cutoffs"], head["calibration"]
     is_valid = is_number(ham) and is_number(spam)

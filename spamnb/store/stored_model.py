@@ -191,7 +191,7 @@ def labels_of(path: str) -> "Sequence[str]":
 
 
 def _has_journal(path: str) -> bool:
-    """Tell whether there is more than an empty journal."""
+    """Return whether there is more than an empty journal."""
     try:
         return os.lstat(path + ".journal").st_size > 0
     except FileNotFoundError:

@@ -77,7 +77,7 @@ def tombstone_record(old: StoredModel, new: StoredModel) -> list[dict[str, Any]]
 
 
 def same_tokens(old: StoredModel, new: StoredModel) -> bool:
-    """Tell whether both models make the same tokens of a message."""
+    """Return whether both models make the same tokens of a message."""
     try:
         return settings_of(old) == settings_of(new)
     except ModelError:
