@@ -21,7 +21,7 @@ from spamnb.evaluation.metrics import measure
 from spamnb.reading.settings import Settings
 from spamnb.store.merging import Source, merged
 from spamnb.training.batches import MailToRead
-from spamnb.workers.local import LocalPool
+from spamnb.workers import LocalPool
 
 if TYPE_CHECKING:
     from spamnb.arrays import Array

@@ -21,7 +21,7 @@ from spamnb.mailboxes.sources import messages
 from spamnb.model import Model
 from spamnb.review.corrections import correct
 from spamnb.training.train import train
-from spamnb.workers.local import LocalPool
+from spamnb.workers import LocalPool
 
 CORPUS = Path(__file__).parent.parent / "corpora" / "spamassassin"
 BOXES = {HAM: ("ham.mbox.xz", "hard-ham.mbox.xz"), SPAM: ("spam.mbox.xz",)}

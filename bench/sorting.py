@@ -20,7 +20,7 @@ from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import messages
 from spamnb.model import Model
 from spamnb.training.train import train
-from spamnb.workers.local import LocalPool
+from spamnb.workers import LocalPool
 
 MOST_LISTS, FEWEST, MOST = 8, 100, 1000  # lists; messages of each that are taken
 LIST_ID = re.compile(rb"^list-id:[^<\n]*(?:\n[ \t][^<\n]*)*<([^>\n]+)>", re.I | re.M)

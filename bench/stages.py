@@ -18,10 +18,9 @@ from spamnb.reading.settings import Settings
 from spamnb.training.batches import Batch
 from spamnb.training.counting import Counting
 from spamnb.training.known_messages import KnownMessages, Summary
-from spamnb.training.limits import find_limits
 from spamnb.training.plan import About
 from spamnb.training.sample import Sample, SampleScorer
-from spamnb.training.writing import add_up, put_in_place
+from spamnb.training.writing import add_up, find_limits, put_in_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

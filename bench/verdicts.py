@@ -29,7 +29,7 @@ from spamnb.reading.settings import Settings
 from spamnb.training.batches import MailToRead
 from spamnb.training.learn import learn
 from spamnb.training.train import create, train
-from spamnb.workers.local import LocalPool
+from spamnb.workers import LocalPool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

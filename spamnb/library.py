@@ -65,7 +65,7 @@ def train(
     """
     from spamnb.files import model_file
     from spamnb.training.train import train as run
-    from spamnb.workers.local import LocalPool
+    from spamnb.workers import LocalPool
 
     if ham_loss is not None and not 0 <= ham_loss <= MAX_HAM_LOSS:
         raise ValueError(f"ham_loss is a share from 0 to 0.5, such as 0.001 for 0.1 %, not {ham_loss!r}")
@@ -112,7 +112,7 @@ def evaluate(
     from spamnb.reading.settings import Settings
     from spamnb.threads import all_cores
     from spamnb.training.batches import MailToRead
-    from spamnb.workers.local import LocalPool
+    from spamnb.workers import LocalPool
 
     mail, chosen, threads = checked_sources(sources), Settings(**(settings or {})), jobs or all_cores()
     corpus = Corpus.of(list(mail), LocalPool(threads).batches(MailToRead(mail, chosen)))

@@ -198,7 +198,7 @@ def note_sent(model: str, sent: Sequence[str], sources: Sources) -> int:
 def change_without_mail(model: str, ham_loss: str | None, base: str | None) -> int:
     """Change the cutoffs of a model, by the stored scores of its mail, or its base."""
     from spamnb.training.train import train as change
-    from spamnb.workers.local import LocalPool
+    from spamnb.workers import LocalPool
 
     loss = None if ham_loss is None else parse_percentage(ham_loss)
     StoredModel.open(model)  # raises an error if there is no model

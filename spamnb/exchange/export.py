@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.store.learned import load_learned
 from spamnb.store.merging import sum_grams, sum_numbers
-from spamnb.store.stored_model import StoredModel
+from spamnb.store.stored_model import StoredModel, load_learned
 
 if TYPE_CHECKING:
     from spamnb.arrays import Array

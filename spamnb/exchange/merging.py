@@ -14,9 +14,8 @@ from spamnb.files import model_file
 from spamnb.labels import MAX_LABELS
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import settings_of, view_of
-from spamnb.store.learned import load_learned
 from spamnb.store.merging import Source
-from spamnb.store.stored_model import StoredModel
+from spamnb.store.stored_model import StoredModel, load_learned
 from spamnb.training.plan import About, existing, replaceable
 from spamnb.training.writing import add_up, indices_of, kept_labels, put_in_place
 

@@ -1,4 +1,4 @@
-"""Gathering: verdicts of the log are taken into the database, and old ones removed."""
+"""Copying verdicts from the log into the database, and removing old ones."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from spamnb.model import Model
 from spamnb.reading.dates import timestamp
 
 READ_AT_ONCE = 4 << 20  # bytes of a file; more than the largest record
-AT_ONCE = 100  # records taken in at once: another process that writes waits so long
+AT_ONCE = 100  # records per transaction: other writers wait meanwhile
 MAX_TEXT = 300  # characters kept of a sender, a subject, a Message-ID
 YEAR = 366 * log.DAY  # seconds
-BYTES_OF_ENTRY = 2000  # more than it takes: of the size that the history may have, entries take a part only
+BYTES_OF_ENTRY = 2000  # an upper estimate, to limit entries by the size of the history
 
 Models = dict[str, Model | None]
 
 
 def gather(database: Connection, folder: str, seconds: float = inf) -> int:
-    """Take in what was appended since, and remove what is too old or too much; return how many came.
+    """Copy new verdicts into the database, and remove the oldest; return the number of new ones.
 
-    After some seconds, but for one piece at least, the rest is left for another time.
+    Stops after some seconds, but copies one piece at least.
     """
     models: Models = {}
     deadline = monotonic() + seconds
@@ -43,20 +43,13 @@ def gather(database: Connection, folder: str, seconds: float = inf) -> int:
     return gathered
 
 
-def bytes_left(database: Connection, folder: str) -> int:
-    """Return how much is still to be taken in."""
-    return sum(
-        log.size_and_time(folder, name)[0] - done(database, folder, name) for name in log.file_names(folder)
-    )
-
-
 def gather_file(database: Connection, folder: str, name: str, models: Models, deadline: float) -> int:
-    """Take in what is new in a file, piece by piece; with each, how far the file was read is stored."""
+    """Copy new records of a file piece by piece; each transaction also stores how far the file was read."""
     gathered, end = 0, 1
     while end and log.size_and_time(folder, name)[0] != done(database, folder, name):
         with transaction(database):
             first = done(database, folder, name)
-            # Were the file shorter after a loss of power, what comes then would be taken for gathered.
+            # Synced: a file cut short by a loss of power would have its next records skipped.
             data = log.read_piece(folder, name, first, READ_AT_ONCE, to_keep=True)
             records, end = log.unpacked_records(data)
             if len(records) > AT_ONCE:
@@ -84,9 +77,9 @@ def gather_file(database: Connection, folder: str, name: str, models: Models, de
 
 
 def take_lessons(database: Connection, fields: dict[str, Any]) -> None:
-    """Note as corrections what was learned, after it was judged, under another label than the verdict's.
+    """Store as corrections the messages that were judged, then learned under a label other than the verdict.
 
-    A delivery may have judged by a fallback what its owner's own model learns; a server judges for many.
+    `classify` may have judged by a fallback model, so for its verdicts the model is not compared.
     """
     path, label = shown_path(fields), fields["label"]
     learned = bytes(fields["learned"])
@@ -106,7 +99,7 @@ def take_lessons(database: Connection, fields: dict[str, Any]) -> None:
 
 
 def is_repeated(database: Connection, row: dict[str, Any]) -> bool:
-    """Whether `spamnb imap` said this of a message before: it was killed before it had noted that it did."""
+    """Return whether `spamnb imap` logged the same verdict twice, because it was killed in between."""
     if not row["source"].startswith("imap "):
         return False
     found = database.execute(
@@ -117,13 +110,13 @@ def is_repeated(database: Connection, row: dict[str, Any]) -> bool:
 
 
 def done(database: Connection, folder: str, name: str) -> int:
-    """Bytes of a file that are gathered; 0 of one that has taken the place of another."""
+    """Return how many bytes of a file are gathered; 0 if it was replaced by a shorter one."""
     found = database.execute("SELECT done FROM files WHERE name = ?", (name,)).fetchone()
     return found[0] if found and found[0] <= log.size_and_time(folder, name)[0] else 0
 
 
 def prune(database: Connection, folder: str, days: int, size: int) -> None:
-    """Remove what is said of messages after a year, or later if they are kept longer, and beyond a size."""
+    """Remove entries after a year (or when the messages are removed, if later), and beyond a size."""
     oldest = log.confirmed_now(folder) - max(YEAR, days * log.DAY)
     database.execute("DELETE FROM entries WHERE time < ?", (oldest,))
     most = size // BYTES_OF_ENTRY
@@ -131,7 +124,7 @@ def prune(database: Connection, folder: str, days: int, size: int) -> None:
 
 
 def row_of(fields: dict[str, Any], models: Models) -> dict[str, Any]:
-    """Make the row of a record: what the message tells of itself, and what the model saw in it."""
+    """Make the row of a record: its fields, headers of the message, and reasons of the verdict."""
     message = read(log.message_of(fields))
     verdict = shown(fields["verdict"])
     ham, spam = fields["cutoffs"] or (None, None)
@@ -155,19 +148,19 @@ def row_of(fields: dict[str, Any], models: Models) -> dict[str, Any]:
 
 
 def shown_path(fields: dict[str, Any]) -> str:
-    """Path of the model that a record is about."""
+    """Return the path of a record's model, safe to print."""
     return printable(os.fsdecode(bytes(fields["model"])))
 
 
 def date_of(message: Message, judged: float) -> float:
-    """Return when a message was sent, or else received: as far as that can be, or else when it was judged."""
+    """Return when a message was sent or received, by its first plausible header; else when it was judged."""
     received = (message.get("received") or "").rpartition(";")[2]
     dates = map(timestamp, filter(None, (message.get("date"), received.strip())))
     return next((float(date) for date in dates if date and 0 < date <= judged + log.DAY), judged)
 
 
 def reasons_of(message: Message, fields: dict[str, Any], path: str, models: Models) -> str:
-    """Say why in a few words, by the model as it is now; nothing if it is gone or damaged."""
+    """Explain a verdict in a few words by the current model; "" if that is gone or damaged."""
     with suppress(SpamnbError, OSError, ValueError):  # no path has a NUL
         if path not in models:
             models[path] = None
@@ -184,5 +177,5 @@ def reasons_of(message: Message, fields: dict[str, Any], path: str, models: Mode
 
 
 def shown(text: str, most: int = MAX_TEXT) -> str:
-    """Text from a stranger, of one line, not too long and harmless to a terminal."""
+    """Make untrusted text one line of limited length, safe for a terminal."""
     return printable(" ".join(text[:most].split()))

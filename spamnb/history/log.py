@@ -1,10 +1,10 @@
-"""Verdicts appended to files as they are given, each with its message: what a delivery does for the history.
+"""A log of verdicts, each with its message: a delivery appends to it, and the history is made from it.
 
-A file has the verdicts of a day, or a part of them, so that old ones go by removing files. A record is MARK,
-length and CRC-32 of what follows (4 bytes each, little-endian), and a msgpack map: a verdict, or lessons,
-which are digests of messages that were learned or forgotten. MARK is nowhere else, as what looks like it is
-escaped: behind a damaged record the next one is found for sure, and no message can look like a record. Many
-processes append at once: each record is one write. One that a full disk or a kill cut off is passed over.
+A file has the verdicts of a day, or a part of them, so that old verdicts are deleted with their file. A
+record is MARK, length and CRC-32 of the rest (4 bytes each, little-endian), and a msgpack map: a verdict, or
+lessons, which are digests of learned or forgotten messages. MARK occurs nowhere else, because it is escaped:
+the record after a damaged one is always found, and no message can look like a record. Many processes append
+at once: each record is one write. A record that was cut off by a full disk or a kill is skipped.
 """
 
 import os
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
     Fields = dict[str, Any]
 
-DAYS, SIZE = "14", "200MB"  # how long messages are kept, and how much of them, unless told otherwise
+DAYS, SIZE = "14", "200MB"  # how long messages are kept, and how much of them, by default
 MAX_MESSAGE = 1 << 20  # bytes kept of a message
 MAX_TEXT = 500  # characters kept of a user's name and the like
 MAX_FILE = 32 << 20  # bytes after which another file is begun
 DAY = 86400  # seconds
-CONFIRMING = 3  # days with mail that tell what time it is
+CONFIRMING = 3  # days with mail that are needed to trust the clock
 LESSONS = 8 * 1000  # bytes of digests in a record
 SUFFIX = ".verdicts"  # of 2026-11-16-000000.verdicts
 FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT
@@ -43,11 +43,11 @@ BEFORE_MAP = len(MARK) + 8  # bytes
 MAX_RECORD = MAX_MESSAGE + (1 << 17)
 LATEST = 1e11  # seconds since 1970: dates of the year 5138 can be written
 MAX_PATH = 1 << 12  # bytes
-COMPLAINTS: "dict[str, str]" = {}  # the last one of this process about each step
+COMPLAINTS: "dict[str, str]" = {}  # last warning of this process, by step
 
 
 class HistoryLog:
-    """Files in a folder that verdicts are appended to. Nothing that goes wrong here is an error."""
+    """A folder of log files. An error here is only a warning: mail must still be delivered."""
 
     def __init__(self, days: str = DAYS, size: str = SIZE, folder: str | None = None) -> None:
         self.days = parse_days(days)
@@ -63,26 +63,25 @@ class HistoryLog:
         user: str = "",
         now: float | None = None,
     ) -> None:
-        """Append a verdict; if that fails, say so in a line."""
+        """Append a verdict; if that fails, warn in one line."""
         why = ""
         try:
             limits = [self.days, self.size]
             when = time.time() if now is None else now
-            self._append(packed_record(raw, verdict, model, source, user, when, limits))
+            folder = self.folder or state_folder("history")
+            if append_record(
+                folder, packed_record(raw, verdict, model, source, user, when, limits), self.size
+            ):
+                prune_files(folder, self.days, self.size)
         except Exception as error:
             why = f"not in the history: {error}"
         complain_once("append", why)
 
-    def _append(self, record: bytes) -> None:
-        folder = self.folder or state_folder("history")
-        if append_record(folder, record, self.size):
-            prune_files(folder, self.days, self.size)
-
 
 def append_lessons(model: str, lessons: "Iterable[tuple[str | None, str | None, bytes]]") -> None:
-    """Append what a model learned, if there is a history: labels before and now, None for none, and digests.
+    """Append learned messages to the history, if there is one: label before and after, and digests.
 
-    If that fails, say so in a line.
+    If that fails, warn in one line.
     """
     why = ""
     try:
@@ -99,7 +98,7 @@ def append_lessons(model: str, lessons: "Iterable[tuple[str | None, str | None, 
 
 
 def append_record(folder: str, record: bytes, size: int) -> bool:
-    """Append a record to the latest file of today, or to a new one if that is full; tell if it is new."""
+    """Append a record to the latest file of today, or to a new one; return whether the file is new."""
     try:
         names = file_names(folder)
     except FileNotFoundError:
@@ -118,7 +117,7 @@ def append_record(folder: str, record: bytes, size: int) -> bool:
 
 
 def complain_once(step: str, why: str) -> None:
-    """Say why a step fails, unless that was said the last time; "" where it works."""
+    """Warn why a step failed, unless it was the last warning of the step; "" for a success."""
     if why and why != COMPLAINTS.get(step):
         complain(why)
     COMPLAINTS[step] = why
@@ -135,17 +134,17 @@ def file_names(folder: str) -> list[str]:
 
 
 def file_limit(size: int) -> int:
-    """Bytes after which another file is begun: few go at once when the oldest is removed."""
+    """Return the size at which a new file is begun: small, so that pruning removes little at once."""
     return min(size // 8, MAX_FILE)
 
 
 def prune_files(folder: str, days: int, size: int) -> None:
-    """Remove what is older than some days, and the oldest while all together would outgrow a size.
+    """Remove files older than some days, and the oldest files while the folder exceeds a size.
 
-    The latest file stays, whatever its size.
+    The latest file is always kept.
     """
     names = file_names(folder)
-    others = set(os.listdir(folder)).difference(names)  # the database, of which the messages are no part
+    others = set(os.listdir(folder)).difference(names)  # the database
     total = file_limit(size) + sum(size_and_time(folder, name)[0] for name in others)
     oldest = confirmed_now(folder) - days * DAY
     for name in reversed(names):
@@ -159,9 +158,9 @@ def prune_files(folder: str, days: int, size: int) -> None:
 
 
 def confirmed_now(folder: str) -> float:
-    """Return the time up to which ages are counted: the end of the last day but two that mail was judged on.
+    """Return the time from which ages are measured: the end of the third to last day with judged mail.
 
-    A clock that is wrong for a day or two would else have everything forgotten.
+    Otherwise a clock that is wrong for a day or two would delete everything.
     """
     written = [size_and_time(folder, name)[1] // DAY for name in file_names(folder)]
     seen = sorted({day for day in written if day <= time.time() // DAY})
@@ -179,7 +178,7 @@ def size_and_time(folder: str, name: str) -> tuple[int, float]:
 def packed_record(
     raw: bytes, verdict: "Verdict", model: str, source: str, user: str, now: float, limits: list[int]
 ) -> bytes:
-    """Make a record; all that its message tells is read by who gathers it."""
+    """Make a record; its message is parsed later, when it is gathered."""
     digest = None
     if len(raw) > MAX_MESSAGE:
         digest = digest_of(raw)  # while all of it is there
@@ -194,7 +193,7 @@ def packed_record(
             "user": user[:MAX_TEXT].encode("utf-8", "replace"),
             "size": len(raw),
             "digest": digest,
-            "limits": limits,  # for who gathers it
+            "limits": limits,  # for pruning the history
             "message": zlib.compress(raw[:MAX_MESSAGE], 1),
         }
     )
@@ -205,20 +204,20 @@ def packed_path(model: str) -> bytes:
 
 
 def packed(fields: "Fields") -> bytes:
-    """Make the record of some fields."""
+    """Pack fields as a record."""
     data = pack(fields).replace(STEM, ESCAPED)
     return MARK + len(data).to_bytes(4, "little") + zlib.crc32(data).to_bytes(4, "little") + data
 
 
 def digest_of(raw: bytes) -> int:
-    """Digest of a message, without any key."""
+    """Return the digest of a message, without a key."""
     from spamnb.core.native import digest, read
 
     return digest(read(raw))
 
 
 def read_piece(folder: str, name: str, start: int, size: int, to_keep: bool = False) -> bytes:
-    """Read a piece of a file; nothing if it is gone. What is read `to_keep` survives a loss of power then."""
+    """Read a piece of a file, empty if it is gone; with `to_keep`, sync the file and its folder."""
     path = os.path.join(folder, name)
     try:
         with open(open_own(path, os.O_RDONLY), "rb", buffering=0) as file:
@@ -235,9 +234,9 @@ def read_piece(folder: str, name: str, start: int, size: int, to_keep: bool = Fa
 
 
 def unpacked_records(data: bytes) -> "tuple[list[tuple[int, int, Fields]], int]":
-    """Return the sound records in some bytes of a file, each with its offset and end, and where to go on.
+    """Return the sound records in a piece of a file, each with start and end, and the offset to continue at.
 
-    That is where the bytes end, or the start of a record that is not yet written to its end.
+    That is the end of the piece, or the start of an incomplete record.
     """
     found: list[tuple[int, int, Fields]] = []
     at = done = 0

@@ -1,6 +1,6 @@
-"""The history: what was judged, listed, searched and put right.
+"""The history of verdicts: listing, searching and correcting them.
 
-All that a method changes is on the disk when it returns.
+Each change is on disk when the method returns.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from spamnb.files import printable, state_folder
 from spamnb.history import gathering, log
 from spamnb.history.schema import Entry, open_database
 
-BY_PROVIDER = " by the provider"  # ends the source of mail that looks like ham, but was put into Junk
+BY_PROVIDER = " by the provider"  # suffix of the source of mail that looks like ham, but was put into Junk
 CORRECTED = "corrected"  # an empty file, as old as the last correction
 MAX_WORDS = 20  # that are searched for at once
 WEEK, MONDAY = 7 * log.DAY, 4 * log.DAY  # seconds; 1970 began on a Thursday
@@ -32,7 +32,7 @@ ORDERS = {
 
 
 def last_corrected() -> float:
-    """Tell when something was last corrected in the user's history; 0 if never."""
+    """Return the time of the last correction in the user's history; 0 if there is none."""
     try:
         return Path(state_folder("history"), CORRECTED).stat().st_mtime
     except OSError:
@@ -58,7 +58,7 @@ class History:
 
     @classmethod
     def open(cls, folder: str | None = None) -> History:
-        """Open the history of a folder, by default that of the user; start one if there is none."""
+        """Open the history of a folder (by default the user's); create it if it is missing."""
         folder = folder or state_folder("history")
         return cls(folder, open_database(folder))
 
@@ -75,32 +75,32 @@ class History:
             self.database.close()
 
     def gather(self, seconds: float = inf) -> int:
-        """Take in what was appended since, for some seconds at most; return how many came."""
+        """Gather new verdicts from the log, for some seconds at most; return their number."""
         return gathering.gather(self.database, self.folder, seconds)
 
     def bytes_left(self) -> int:
-        """Return how much is still to be taken in."""
-        return gathering.bytes_left(self.database, self.folder)
+        """Return the bytes of the log that are not yet gathered."""
+        sizes = {name: log.size_and_time(self.folder, name)[0] for name in log.file_names(self.folder)}
+        return sum(size - gathering.done(self.database, self.folder, name) for name, size in sizes.items())
 
     def entries(
         self, order: str = "doubt", *, limit: int = 50, after: str | None = None, **asked: Any
     ) -> list[Entry]:
-        """List verdicts, all or those asked for, from the start or after the cursor of another one.
+        """List verdicts from the start or after a cursor; `asked` are filters: arguments of `conditions_of`.
 
-        By `doubt`: what nobody has corrected first; of that unsure first, the latest first; then spam, then
-        ham, each by its distance from the cutoff. By `date` or `time`: the latest first. What may be asked
-        for are the arguments of `conditions_of`.
+        By `doubt`: uncorrected verdicts first; of these unsure ones first, the latest first; then spam, then
+        ham, each by its distance from the cutoff. By `date` or `time`: the latest first.
         """
         return self._listed(order, ">", after, limit, asked)
 
     def entries_near(self, id: int, order: str, limit: int, **asked: Any) -> list[Entry]:  # noqa: A002
-        """List an entry where it was before it was corrected, with up to so many before it and after it."""
+        """List an entry at its place before it was corrected, with up to `limit` entries on each side."""
         there = self.entry(id)
         before, after = (self._listed(order, sign, str(id), limit, asked) for sign in "<>")
         return [*reversed(before), *filter(None, [there]), *(one for one in after if one.id != id)]
 
     def neighbours(self, id: int, order: str, **asked: Any) -> list[Entry | None]:  # noqa: A002
-        """Find what is before and after an entry in a list, where it was before it was corrected."""
+        """Return the previous and the next entry of an entry, at its place before it was corrected."""
         return [next(iter(self._listed(order, sign, str(id), 1, asked)), None) for sign in "<>"]
 
     def _listed(
@@ -115,7 +115,7 @@ class History:
         return self._select(conditions, values | place, by, limit)
 
     def _place(self, columns: Sequence[str], cursor: str | None) -> dict[str, Any]:
-        """Return what an order goes by, of the entry that a cursor names; nothing if that is gone."""
+        """Return the sort keys of the entry that a cursor names; empty if the entry is gone."""
         number = (cursor or "").removesuffix("c")
         if not is_number(number):
             return {}
@@ -127,7 +127,7 @@ class History:
         return {f"at{n}": value for n, value in enumerate(place.values())}
 
     def count_doubts(self, **asked: Any) -> tuple[int, int]:
-        """Count what is unsure and not corrected, and all the rest."""
+        """Count the unsure entries without a correction, and all other entries."""
         conditions, values = conditions_of(**asked)
         counted = "count(*) FILTER (WHERE rank = 0 AND NOT is_corrected), count(*)"
         found = self.database.execute(f"SELECT {counted} FROM entries WHERE {joined(conditions)}", values)
@@ -146,7 +146,7 @@ class History:
         return next(iter(self._select(["id = :id"], {"id": id})), None)
 
     def message(self, id: int) -> bytes | None:  # noqa: A002
-        """Read a message, of a large one its first part; None once it is pruned."""
+        """Read a message, or the first part of a large one; None if it was pruned."""
         found = self.database.execute(
             "SELECT file, start, length, time FROM entries WHERE id = ?", (id,)
         ).fetchone()
@@ -154,7 +154,7 @@ class History:
         return log.message_of(fields) if fields and fields["time"] == found[3] else None
 
     def with_digest(self, digest: int, model: str, label: str) -> list[int]:
-        """List the verdicts of a model on a message that nobody has corrected to this label."""
+        """List the verdicts of a model on a message, without those corrected to this label."""
         signed = digest - (digest >> 63 << 64)
         found = self.database.execute(
             "SELECT id FROM entries WHERE digest = ? AND model = ? AND correction IS NOT ?",
@@ -163,15 +163,15 @@ class History:
         return [id_ for (id_,) in found]
 
     def corrected_since(self, when: float, source: str) -> list[Entry]:
-        """List what a person corrected or took back after a time, of sources that begin so, in order."""
+        """List entries corrected or uncorrected after a time, in order, whose source begins with `source`."""
         conditions = ["corrected > :when", "substr(source, 1, :size) = :source"]
         values = {"when": when, "size": len(source), "source": source}
         return self._select(conditions, values, "corrected", limit=-1)
 
     def correct(self, ids: Iterable[int], label: str | None, now: float | None = None) -> None:
-        """Note the label that a person gave to messages; None takes it back. Learning is up to the caller.
+        """Store the label that a person gave to messages; None removes it. The caller learns the messages.
 
-        It is later than all before, also if the clock was put back: who asks what came since must be told.
+        The time is later than that of all corrections before, even if the clock was set back.
         """
         ids = list(ids)
         with transaction(self.database) as database:
@@ -183,33 +183,33 @@ class History:
             )
             if label is None:
                 database.executemany("DELETE FROM labels_before WHERE id = ?", [(one,) for one in ids])
-        with suppress(OSError):  # then who waits for it finds out later
+        with suppress(OSError):  # then `spamnb imap watch` notices the correction later
             Path(self.folder, CORRECTED).touch()
 
     def remember_labels(self, labels: Mapping[int, str | None]) -> None:
-        """Note the labels that messages have before they are corrected, where that is not known yet."""
+        """Store the labels that messages had before their first correction."""
         with transaction(self.database) as database:
             database.executemany("INSERT OR IGNORE INTO labels_before VALUES (?, ?)", labels.items())
 
     def label_before(self, id: int) -> str | None:  # noqa: A002
-        """Tell the label that a message was learned under before it was corrected; None for none."""
+        """Return the label that a message was learned under before it was corrected, if any."""
         found = self.database.execute("SELECT label FROM labels_before WHERE id = ?", (id,)).fetchone()
         return found[0] if found else None
 
     def weeks(self, model: str) -> list[Week]:
-        """Count the verdicts and corrections of a model week by week, the first week first."""
+        """Count the verdicts and corrections of a model per week, in order."""
         found: dict[int, Week] = {}
-        for number, verdict, correction, times in self.database.execute(
+        for number, verdict, correction, count in self.database.execute(
             f"SELECT CAST((time - {MONDAY}) / {WEEK} AS INTEGER), verdict, correction, count(*)"
             " FROM entries WHERE model = ? GROUP BY 1, 2, 3",
             (model,),
         ):
             week = found.get(number) or Week(float(number * WEEK + MONDAY), 0, {}, {})
-            found[number] = week._replace(messages=week.messages + times)
-            week.verdicts[verdict] = week.verdicts.get(verdict, 0) + times
+            found[number] = week._replace(messages=week.messages + count)
+            week.verdicts[verdict] = week.verdicts.get(verdict, 0) + count
             if correction:
                 pair = verdict, correction
-                week.corrections[pair] = week.corrections.get(pair, 0) + times
+                week.corrections[pair] = week.corrections.get(pair, 0) + count
         return sorted(found.values())
 
     def counts(self, **asked: Any) -> dict[tuple[str, str | None], int]:
@@ -219,10 +219,10 @@ class History:
             f"SELECT verdict, correction, count(*) FROM entries WHERE {joined(conditions)} GROUP BY 1, 2",
             values,
         )
-        return {(verdict, correction): times for verdict, correction, times in found}
+        return {(verdict, correction): count for verdict, correction, count in found}
 
     def scores(self, model: str, seconds: float) -> list[tuple[float, str, str | None]]:
-        """List score, verdict and correction of what a model judged in some time up to the latest."""
+        """List score, verdict and correction of the entries of a model in the last `seconds`."""
         return self.database.execute(
             "SELECT score, verdict, correction FROM entries WHERE model = :model"
             " AND time >= (SELECT max(time) FROM entries WHERE model = :model) - :seconds",
@@ -231,7 +231,7 @@ class History:
 
 
 def sound_entry(entry: Entry) -> Entry:
-    """Return an entry with the values that SQLite has no types for."""
+    """Convert values of an entry from SQLite: unsigned digest, bool."""
     is_spam = None if entry.is_spam is None else bool(entry.is_spam)
     return entry._replace(digest=entry.digest % (1 << 64), is_spam=is_spam)
 
@@ -256,18 +256,18 @@ def conditions_of(
         values |= {"size": len(BY_PROVIDER), "by_provider": BY_PROVIDER}
     if words := printable(text).split()[:MAX_WORDS]:
         conditions.append("has_words(sender || ' ' || subject || ' ' || user, :words)")
-        values["words"] = folded(" ".join(words))
+        values["words"] = normalized(" ".join(words))
     return conditions, values
 
 
 def has_words(text: str, words: str) -> bool:
-    """Return whether a text has all of some words, which are folded, or parts of words."""
-    within = folded(text)
+    """Return whether a text contains all words, which must be normalized."""
+    within = normalized(text)
     return all(word in within for word in words.split())
 
 
-def folded(text: str) -> str:
-    """Return a text by which it is found, in capitals or not, of whatever width."""
+def normalized(text: str) -> str:
+    """Normalize case and width of a text for a search."""
     return normalize("NFKC", text).casefold()
 
 

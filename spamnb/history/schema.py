@@ -1,7 +1,6 @@
-"""The database of the history: its columns, and how it is opened.
+"""The database of the history: columns and opening.
 
-A message stays in its file of the log, and goes with it; what is said of it here, and what a person made of
-it, stays for a year.
+A message stays in its log file and is deleted with it; its verdict and correction are kept here for a year.
 """
 
 from __future__ import annotations
@@ -21,17 +20,17 @@ SEPARATOR = " · "  # between the reasons of a verdict
 
 
 class Entry(NamedTuple):
-    """A verdict on a message, and what a person made of it.
+    """A verdict on a message, and its correction.
 
-    Each field is a column, gathered and listed, as JSON too. What a record of the log has by its name, as all
-    that `Verdict.as_map` tells, is taken from there; what else there is, `gathering.row_of` finds out.
+    Each field is a column of the database and a field of the JSON output. Fields of a log record are
+    copied from it; `gathering.row_of` computes the others.
     """
 
     id: int
     time: float  # when it was judged
     date: float  # when it was sent, as far as that can be
     verdict: str
-    is_spam: bool | None  # None: unsure; an unsure message that is no spam is unsure of its folder
+    is_spam: bool | None  # None: unsure; unsure and False: not spam, but the folder is unsure
     score: float
     probability: float | None
     sender: str
@@ -49,17 +48,17 @@ class Entry(NamedTuple):
     spam_cutoff: float | None = None
 
     def as_map(self) -> dict[str, Any]:
-        """Fields as JSON has them: a number of 64 bits is a text, as many programs would round it."""
+        """Return the fields for JSON: a 64-bit integer is a string, because many programs would round it."""
         return {**self._asdict(), "digest": str(self.digest)}
 
     @property
     def asks_folder(self) -> bool:
-        """Whether it is no spam, but unsure which label it has."""
+        """Whether it is not spam, but its label is unsure."""
         return self.verdict == UNSURE and self.is_spam is False
 
     @property
     def cursor(self) -> str:
-        """Place in the list that it was read from, for `History.entries(after=…)`."""
+        """Cursor of its place in a list, for `History.entries(after=…)`."""
         return f"{self.id}{'c' if self.correction else ''}"
 
 
@@ -89,7 +88,7 @@ CREATE INDEX IF NOT EXISTS by_digest ON entries (digest);
 
 
 def open_database(folder: str) -> Database:
-    """Open the database of a folder; make it if there is none."""
+    """Open the database of a folder; create it if it is missing."""
     path = os.path.join(folder, NAME)
     try:
         return databases.open_database(path, partial(make_tables, schema=SCHEMA))

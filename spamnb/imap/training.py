@@ -31,7 +31,7 @@ from spamnb.threads import in_threads
 from spamnb.training.batches import ChunkReader
 from spamnb.training.learn import learn
 from spamnb.training.train import train
-from spamnb.workers.local import LocalPool
+from spamnb.workers import LocalPool
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
@@ -142,7 +142,7 @@ class MailboxTraining:
         It is learned at first because there is no other spam. The digest and the review page ask the owner.
         """
         from spamnb.inspection.standing import score_of_sure_ham
-        from spamnb.store.learned import load_learned
+        from spamnb.store.stored_model import load_learned
 
         stored = StoredModel.open(model)
         limit = score_of_sure_ham(stored)
@@ -172,11 +172,6 @@ class MailboxTraining:
             for some in cut(uids, FETCHED):
                 yield self._fetched(folder, some), label
 
-    def _open(self, folder: Folder) -> None:
-        opened = self.connection.folder == folder.name
-        if not opened and self.connection.open(folder.name, read_only=True).validity != folder.validity:
-            raise DataError(f"{folder.name}: the server has renumbered it; try again")
-
     def _fetched(self, folder: Folder, uids: Sequence[int]) -> ReadMessages:
         """Fetch some messages; connect again if the connection is lost."""
         for attempt in range(ATTEMPTS):
@@ -185,7 +180,9 @@ class MailboxTraining:
                     time.sleep(FIRST_PAUSE * 2 ** (attempt - 1))
                     self.connection.close()
                     self.connection = ImapConnection(self.account)
-                self._open(folder)
+                is_open = self.connection.folder == folder.name
+                if not is_open and self.connection.open(folder.name, True).validity != folder.validity:
+                    raise DataError(f"{folder.name}: the server has renumbered it; try again")
                 fetched = [*messages(self.connection, uids)]
                 items = [self._item(folder, message) for message in fetched]
                 return ReadMessages(items, sum(len(message.raw) for message in fetched))

@@ -19,8 +19,7 @@ from spamnb.errors import command_to_run
 from spamnb.inspection.suspects import count_suspects
 from spamnb.labels import HAM, LABELS, MAIL_KEPT, SPAM, UNSURE, plain_label, plain_mail
 from spamnb.model import view_of
-from spamnb.store.learned import load_learned
-from spamnb.training.labels import mail_option
+from spamnb.store.stored_model import load_learned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -124,7 +123,8 @@ def missing_mail(
     learned = [label for label, count in zip(labels, messages, strict=True) if count]
     if len(learned) == 1:
         other = next((label for label in labels if label not in learned), None)
-        how = f"{command_to_run('train', '--model', model)} {mail_option(other or 'NAME')}"
+        option = f"--{other} PATH" if other in LABELS else f"--label {other or 'NAME'}=PATH"
+        how = f"{command_to_run('train', '--model', model)} {option}"
         return [f"only {named(learned[0])} so far; learn other mail, too: {how}"]
     return [
         f"{ENOUGH - count} more {named(label)} would help"

@@ -13,8 +13,7 @@ from spamnb.labels import SPAM
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import message_name, messages
 from spamnb.model import Model
-from spamnb.store.learned import load_learned
-from spamnb.store.stored_model import StoredModel
+from spamnb.store.stored_model import StoredModel, load_learned
 
 
 @dataclass(frozen=True, slots=True)

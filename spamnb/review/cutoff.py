@@ -25,7 +25,7 @@ from spamnb.pages.parts import captioned, scrolling, table
 from spamnb.pages.svg import ACROSS, Linear
 from spamnb.review.context import PageContext, heading, hidden, note
 from spamnb.training.train import train
-from spamnb.workers.local import LocalPool
+from spamnb.workers import LocalPool
 
 MONTH = 30 * DAY
 LOSSES = [float(f"{step}e{power}") for power in (-5, -4, -3, -2) for step in (1, 2, 5)] + [0.1]

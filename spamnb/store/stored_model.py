@@ -2,7 +2,7 @@
 
 import os
 
-from spamnb.core.native import CountSum, FileCounts, index_of
+from spamnb.core.native import NOT_LEARNED, CountSum, FileCounts, LearnedMessages, index_of
 from spamnb.errors import WHAT_TO_DO, ModelError, NoInput, NoModel, command_to_run
 from spamnb.files import counted
 from spamnb.store.model_file import File, locate_columns, read_head
@@ -182,6 +182,18 @@ class StoredModel:
                     (self.pair_presences, record.pair_count),
                 ):
                     totals[label_index] = max(totals[label_index] + sign * size, 0)
+
+
+def load_learned(stored: StoredModel) -> LearnedMessages:
+    """Load the messages that a model learned, from its file and its journal."""
+    learned, column = LearnedMessages(), stored.columns["learned"]
+    stored.columns["learned_index"].verify()
+    if not learned.add_records(column.read(), len(stored.labels)):
+        raise column.damaged()
+    for record in stored.journal.records:
+        label_index = NOT_LEARNED if record.after is None else stored.labels.index(record.after)
+        learned.set(record.digest, label_index, record.score, record.lead)
+    return learned
 
 
 def labels_of(path: str) -> "Sequence[str]":

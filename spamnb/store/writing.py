@@ -14,9 +14,9 @@ import msgpack
 from spamnb.core.native import COUNTERS, LearnedMessages
 from spamnb.errors import CannotCreate, DataError
 from spamnb.files import complain, keep_owner, make_folder
-from spamnb.store.learned import learned_columns
 from spamnb.store.merging import MAX_COLUMN, TOO_LARGE, Merged
-from spamnb.store.model_file import COLUMNS, FORMAT, TOTALS, VERSION
+from spamnb.store.model_file import COLUMNS, FORMAT, TOTALS, VERSION, WIDTHS
+from spamnb.store.stored_model import LABEL_AT, LEARNED_BLOCK
 
 LETTERS = {1: "B", 2: "H", 4: "I", 8: "Q"}  # bytes of an unsigned number → letter of its type
 MAX_LISTED = COUNTERS // 8  # counters of grams: more take a delivery longer than all would
@@ -66,9 +66,13 @@ def write_model(path: str, merged: Merged, learned: LearnedMessages, about: dict
 def _columns(merged: Merged, learned: LearnedMessages) -> dict[str, NewColumn]:
     entries, (counters, grams, width) = merged.entries, merged.grams.columns(MAX_LISTED)
     kinds = {**COLUMNS, "grams": LETTERS[width]}
+    records, size = learned.records(), LEARNED_BLOCK * sum(WIDTHS[letter] for letter in COLUMNS["learned"])
+    blocks = (records[at : at + size] for at in range(0, len(records), size))
+    learned_index = [block[:LABEL_AT] + crc32(block).to_bytes(4, "little") for block in blocks]
     data = {
         "index": merged.totals.index(),
-        **learned_columns(learned),
+        "learned": records,
+        "learned_index": b"".join(learned_index),
         "gram_counters": counters,
         "grams": grams,
     }

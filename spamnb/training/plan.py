@@ -14,8 +14,7 @@ from spamnb.errors import DataError, NoModel, SpamnbError, UsageError
 from spamnb.labels import LABELS, MAX_LABELS
 from spamnb.model import DEFAULT_VIEW, check_base, settings_of, view_of
 from spamnb.reading.settings import Settings
-from spamnb.store.learned import load_learned
-from spamnb.store.stored_model import StoredModel
+from spamnb.store.stored_model import StoredModel, load_learned
 
 
 @dataclass(frozen=True)
@@ -50,6 +49,12 @@ class Plan:
     def learned(self) -> LearnedMessages:
         """Messages that the model before knows."""
         return load_learned(self.stored) if self.stored else LearnedMessages()
+
+    @property
+    def new_labels(self) -> list[str]:
+        """Labels, besides ham and spam, that a model with mail did not have before."""
+        before = self.stored.labels if self.stored and any(self.stored.messages) else self.labels
+        return [label for label in self.labels if label not in before and label not in LABELS]
 
     def known_digests(self, label: str) -> Any:
         """Return the digests, sorted, of messages that learning again under a label would not change."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 from spamnb.errors import UsageError
 from spamnb.labels import LABELS, SPAM
 from spamnb.lock import TRAINING, Lock
-from spamnb.store.learned import load_learned
 from spamnb.store.merging import Source
-from spamnb.store.stored_model import StoredModel
+from spamnb.store.stored_model import StoredModel, load_learned
 from spamnb.training.plan import About
 from spamnb.training.writing import add_up, indices_of, kept_labels, put_in_place
 

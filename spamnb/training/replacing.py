@@ -1,8 +1,7 @@
 """Replacing a model file by a new one, with all that was learned meanwhile carried over."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import Any
 
 from spamnb.errors import CannotCreate, ModelError, NoModel
@@ -24,7 +23,7 @@ def replace_model(path: str, new: str, before: StoredModel | None) -> None:
     is written once more, for the generation of the new model, before the new takes the old one's place.
     """
     journal = path + ".journal"
-    with removed_at_end(new):
+    try:
         model = StoredModel(new)
         with Lock(path):
             old, later = learned_since(path, before)
@@ -51,25 +50,18 @@ def replace_model(path: str, new: str, before: StoredModel | None) -> None:
                 why = f"the new model is in place, but may not survive a crash: {error.strerror}"
                 raise CannotCreate(f"{path}: {why}") from error
             with suppress(OSError):
-                if old and old.journal.damaged:  # kept for a curious person: what is sound is in the model
+                if old and old.journal.damaged:  # kept for inspection: its sound records are in the model
                     write(journal + DAMAGED_SUFFIX, [read_bytes(journal)])
                 shorten_journal(journal, model, changes)
-
-
-@contextmanager
-def removed_at_end(path: str) -> Iterator[None]:
-    """Remove a file in the end, if it still has this name."""
-    try:
-        yield
     finally:
         with suppress(OSError):
-            os.unlink(path)
+            os.unlink(new)  # left by a failure
 
 
 def tombstone_record(old: StoredModel, new: StoredModel) -> list[dict[str, Any]]:
-    """Make a record without a message, if a fresh model lacks lessons of the old one.
+    """Make a record without a message if a fresh model lacks messages of the old journal.
 
-    Whoever opens the new model before the journal is removed sees by it that these lessons are not lost.
+    It marks the old journal as superseded, until that is removed: its messages are then not reported as lost.
     """
     if all(new.label_of(digest) == label for digest, label in old.journal.learned.items()):
         return []
@@ -85,7 +77,7 @@ def same_tokens(old: StoredModel, new: StoredModel) -> bool:
 
 
 def shorten_journal(journal: str, model: StoredModel, changes: list[dict[str, Any]]) -> None:
-    """Remove from the journal what is in the model, though it would do no harm there."""
+    """Remove the records from the journal that are in the model file (they would do no harm)."""
     if changes:
         Journal(model.labels).append(journal + ".new", model.generation, changes)
         os.replace(journal + ".new", journal)
@@ -103,7 +95,7 @@ def learned_since(path: str, before: StoredModel | None) -> tuple[StoredModel | 
     try:
         old = StoredModel(path)
     except (NoModel, ModelError):
-        return None, []  # gone or damaged meanwhile
+        return None, []  # removed or damaged meanwhile
     if old.generation != before.generation:
-        return None, []  # somebody put another file there
+        return None, []  # another file took its place
     return old, [record for record in old.journal.records if record.end > before.journal.size]

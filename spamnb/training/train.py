@@ -20,12 +20,11 @@ from spamnb.threads import in_threads
 from spamnb.training.batches import Batch, MailToRead, Pool
 from spamnb.training.counting import Counting
 from spamnb.training.known_messages import KnownMessages, Summary, refuse_swapped_labels
-from spamnb.training.labels import new_labels
-from spamnb.training.limits import find_limits
 from spamnb.training.plan import About, Plan, existing, new_base, plan
 from spamnb.training.sample import Sample, SampleScorer
 from spamnb.training.writing import (
     add_up,
+    find_limits,
     indices_of,
     kept_labels,
     put_empty,
@@ -67,7 +66,7 @@ def train(
         aim = plan(path, list(sources), wanted or {}, view, ham_loss, base, fresh, forget)
         known, sample, day = KnownMessages(aim.learned, aim.labels), Sample(), today()
         counting = Counting(path, aim.labels, memory)
-        summary = Summary(new_labels=new_labels(aim.stored, aim.labels) if aim.stored else [])
+        summary = Summary(new_labels=aim.new_labels)
         mail = MailToRead(sources, aim.about.settings, None if forget else aim.known_digests)
         for batch in pool.batches(mail):
             batch.rows.keeps_places = aim.stored is None

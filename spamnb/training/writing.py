@@ -6,23 +6,23 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from spamnb.bayes.cutoffs import has_spam, measured, misfiled_shares, score_scale
 from spamnb.core.native import NOT_LEARNED, LearnedMessages
-from spamnb.store.learned import load_learned
+from spamnb.labels import LABELS, SPAM
 from spamnb.store.merging import Merged, Run, Source, merged
+from spamnb.store.stored_model import StoredModel, load_learned
 from spamnb.store.writing import write_model
-from spamnb.training.labels import with_mail
-from spamnb.training.limits import find_limits
 from spamnb.training.plan import About
 from spamnb.training.replacing import replace_model
 
 if TYPE_CHECKING:
-    from spamnb.store.stored_model import StoredModel
+    from spamnb.training.sample import SampleScorer
 
 Names = Mapping[str, str | None]  # the name of a label → the one that it gets, None if it goes
 
 
 def kept_labels(labels: Sequence[str], sources: Sequence[Source], renamed: Names | None = None) -> list[str]:
-    """Return those of the labels that a sum of counts keeps."""
+    """Return the labels that a sum of counts keeps: those with mail, and spam; of ham or spam alone, both."""
     messages = dict.fromkeys(labels, 0)
     for source in sources:
         if not isinstance(source.counts, Run):  # a run has no counts of messages
@@ -30,7 +30,11 @@ def kept_labels(labels: Sequence[str], sources: Sequence[Source], renamed: Names
                 name = (renamed or {}).get(label, label)
                 if name is not None:
                     messages[name] += source.sign * count
-    return with_mail(labels, [max(0, count) for count in messages.values()])
+    with_mail = [label for label, count in messages.items() if count > 0]
+    kept = [label for label in labels if label in with_mail or label == SPAM]
+    if not with_mail:
+        return list(labels)
+    return [label for label in labels if label in LABELS] if set(kept) <= set(LABELS) else kept
 
 
 def add_up(
@@ -51,6 +55,34 @@ def add_up(
 def indices_of(labels: Sequence[str | None], kept: Sequence[str]) -> list[int]:
     """Return the index of each label among those kept, or NOT_LEARNED."""
     return [kept.index(label) if label in kept else NOT_LEARNED for label in labels]
+
+
+def find_limits(
+    labels: Sequence[str],
+    learned: LearnedMessages,
+    about: About,
+    scorer: SampleScorer | None = None,
+) -> dict[str, Any]:
+    """Find the limits by the scores that are known of learned mail; those of a sample are taken first.
+
+    Scores, and what they say of misfiled mail, are taken in turn: each depends on the other.
+    """
+    messages = learned.message_counts(len(labels))
+    shares = misfiled_shares(labels, messages, learned.scored())
+    if scorer:
+        scorer(learned, shares)
+        found = misfiled_shares(labels, messages, learned.scored())
+        if found != shares:
+            scorer(learned, found)
+            shares = found
+    scale = score_scale(about.view)
+    limits, calibration = measured(labels, messages, learned.scored(), about.ham_loss, scale)
+    return {
+        "cutoffs": [limits.ham, limits.spam],
+        "calibration": [calibration.slope, calibration.intercept],
+        "misfiled": list(shares),
+        **({"margin": limits.margin} if has_spam(labels) and len(labels) > 2 else {}),
+    }
 
 
 def put_in_place(

@@ -1,4 +1,4 @@
-"""Who reads mail: threads of this machine, or a cluster."""
+"""Reading and judging mail in bulk, by threads of this process or by a cluster."""
 
 from __future__ import annotations
 
@@ -6,16 +6,31 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from spamnb.errors import needs_extra
+from spamnb.mailboxes.sources import CHUNK, chunks_by_label
+from spamnb.threads import all_cores, in_threads
+from spamnb.training.batches import ChunkReader
 
 if TYPE_CHECKING:
-    from spamnb.training.batches import Pool
+    from collections.abc import Iterator
+
+    from spamnb.training.batches import Batch, MailToRead, Pool
+
+
+class LocalPool:
+    """Threads of this process: what they read is counted by the one that asks."""
+
+    def __init__(self, jobs: int | None = None) -> None:
+        self.jobs = jobs or all_cores()
+
+    def batches(self, mail: MailToRead) -> Iterator[Batch]:
+        """Read all mail under each label, in order."""
+        task = ChunkReader(mail.settings, mail.known)
+        return in_threads(task, chunks_by_label(mail.sources, CHUNK), self.jobs)
 
 
 def open_pool(jobs: int | str | None) -> AbstractContextManager[Pool]:
-    """Return so many threads of this process; or a Dask cluster, by its scheduler's address or file."""
+    """Return a number of threads, or a Dask cluster by its scheduler's address or file."""
     if not isinstance(jobs, str):
-        from spamnb.workers.local import LocalPool
-
         return nullcontext(LocalPool(jobs))
     try:
         from spamnb.workers.cluster import connected

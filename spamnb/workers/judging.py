@@ -28,23 +28,16 @@ def judge_mail(
     model: Model, paths: Sequence[str], jobs: int | None, envelopes: bool = False
 ) -> Iterator[Judgement]:
     """Judge all mail below some paths, in order; with the head of each message, if it is wanted."""
-    task = BatchJudge(model, envelopes)
-    return in_threads(task, ((chunk,) for chunk in chunks(paths)), jobs or all_cores())
+    in_memory = load_into_memory(model)
 
-
-class BatchJudge:
-    """Judges chunks of mail by a model in memory, for any number of threads at a time."""
-
-    def __init__(self, model: Model, envelopes: bool) -> None:
-        self.model = load_into_memory(model)
-        self.envelopes = envelopes
-
-    def __call__(self, chunk: Chunk) -> Judgement:
+    def judge(chunk: Chunk) -> Judgement:
         found = list(chunk.messages())
         raws = [raw for raw in found if not isinstance(raw, Unreadable)]
-        verdicts = self.model.verdicts([raw.data for raw in raws])
+        verdicts = in_memory.verdicts([raw.data for raw in raws])
         judged = [
-            (raw.path, raw.index, verdict, envelope_of(read(raw.data)) if self.envelopes else None)
+            (raw.path, raw.index, verdict, envelope_of(read(raw.data)) if envelopes else None)
             for raw, verdict in zip(raws, verdicts, strict=True)
         ]
         return judged, [one for one in found if isinstance(one, Unreadable)], chunk.size
+
+    return in_threads(judge, ((chunk,) for chunk in chunks(paths)), jobs or all_cores())

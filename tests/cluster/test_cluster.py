@@ -23,10 +23,9 @@ from spamnb.mailboxes.sources import chunks_by_label
 from spamnb.reading.settings import Settings
 from spamnb.training import train as training
 from spamnb.training.batches import ChunkReader
+from spamnb.workers import LocalPool, open_pool
 from spamnb.workers import cluster as cluster_module
-from spamnb.workers import open_pool
 from spamnb.workers.cluster import CheckedTask, ClusterPool
-from spamnb.workers.local import LocalPool
 
 SOME = 300_000  # bytes of each mailbox
 SMALL = 40_000  # bytes of a range

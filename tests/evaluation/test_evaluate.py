@@ -8,7 +8,7 @@ import pytest
 from spamnb.evaluation.candidates import parse_settings
 from spamnb.training.learn import learn
 from spamnb.training.train import train
-from spamnb.workers.local import LocalPool
+from spamnb.workers import LocalPool
 
 KEYS = {
     "messages", "labels", "accuracy", "confusion", "unsure", "ham_lost_percent", "spam_missed_percent",

@@ -15,7 +15,7 @@ from spamnb.model import DEFAULT_VIEW, Model
 from spamnb.reading.settings import Settings
 from spamnb.training.batches import MailToRead
 from spamnb.training.train import train
-from spamnb.workers.local import LocalPool
+from spamnb.workers import LocalPool
 
 HAM = "lunch meeting report tomorrow patch kernel compile thanks list archive agenda minutes".split()
 SPAM = "money viagra cheap offer click winner casino pills free credit loan order".split()

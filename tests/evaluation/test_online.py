@@ -15,7 +15,7 @@ from spamnb.evaluation.scores import row_scores
 from spamnb.model import DEFAULT_VIEW
 from spamnb.reading.settings import Settings
 from spamnb.training.batches import MailToRead
-from spamnb.workers.local import LocalPool
+from spamnb.workers import LocalPool
 
 WORDS = "money viagra meeting report agenda winner lottery python patch review thanks please".split()
 

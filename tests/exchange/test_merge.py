@@ -18,7 +18,7 @@ from spamnb.store.stored_model import StoredModel
 from spamnb.training import replacing, writing
 from spamnb.training import train as training
 from spamnb.training.learn import learn
-from spamnb.workers.local import LocalPool
+from spamnb.workers import LocalPool
 
 MAIL = [
     b"Subject: lunch\nDate: Mon, 1 Jan 2024 10:00:00 +0100\n\nsee you at noon, noon, noon\n",

@@ -27,8 +27,8 @@ from spamnb.serve.options import Options
 from spamnb.serve.rspamd import Rspamd
 from spamnb.serve.service import Service
 from spamnb.serve.spamd import Spamd
-from spamnb.store.learned import load_learned
 from spamnb.store.merging import Source, merged
+from spamnb.store.stored_model import load_learned
 from spamnb.training.learn import learn
 
 HAM = b"From: ann@example.org\nSubject: notes\n\nagenda for tuesday, thanks\n"

@@ -68,7 +68,7 @@ import spamnb.cli.render.evaluation, spamnb.cli.render.explanation, spamnb.cli.r
 import spamnb.imap.training, spamnb.imap.visit
 import spamnb.inspection.check, spamnb.inspection.samples
 import spamnb.exchange.bogofilter, spamnb.exchange.merging, spamnb.inspection.model_summary
-import spamnb.training.train, spamnb.workers.local
+import spamnb.training.train, spamnb.workers
 from spamnb.__main__ import main
 
 for name in spamnb.cli.COMMANDS:

@@ -13,7 +13,7 @@ from spamnb.inspection.check import check
 from spamnb.store.stored_model import StoredModel
 from spamnb.training import train as training
 from spamnb.training.learn import learn
-from spamnb.workers.local import LocalPool
+from spamnb.workers import LocalPool
 
 KEYS = "path size columns tokens pairs messages journal journal_size aside damage".split()
 

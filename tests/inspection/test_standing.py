@@ -13,7 +13,7 @@ from spamnb.mailboxes.sources import messages
 from spamnb.model import Model
 from spamnb.store.stored_model import StoredModel
 from spamnb.training.train import train
-from spamnb.workers.local import LocalPool
+from spamnb.workers import LocalPool
 
 
 @pytest.fixture(scope="module")

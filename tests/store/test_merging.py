@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from spamnb.core.native import MAX_BLOCK_TEXT, CountTable, LearnedMessages, Merger
 from spamnb.store import merging
-from spamnb.store.learned import load_learned
 from spamnb.store.merging import Run, Source, merged, write_run
-from spamnb.store.stored_model import StoredModel
+from spamnb.store.stored_model import StoredModel, load_learned
 from spamnb.store.writing import write_model
 
 LABELS = ("ham", "spam", "list")

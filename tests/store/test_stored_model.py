@@ -18,7 +18,7 @@ from spamnb.store.model_file import VERSION
 from spamnb.store.stored_model import StoredModel
 from spamnb.training import train as training
 from spamnb.training.learn import learn
-from spamnb.workers.local import LocalPool
+from spamnb.workers import LocalPool
 
 PAGE = ROOT / "docs" / "model-file.md"
 LUNCH = b"Subject: lunch\nTo: ann@example.org\n\nsee you at noon, bring the noon papers\n"

@@ -18,7 +18,7 @@ from spamnb.store.stored_model import StoredModel
 from spamnb.training import plan, writing
 from spamnb.training import train as training
 from spamnb.training.learn import learn
-from spamnb.workers.local import LocalPool
+from spamnb.workers import LocalPool
 
 
 def letter(name):

@@ -8,11 +8,10 @@ import pytest
 
 from spamnb.exchange.export import exported
 from spamnb.model import Model
-from spamnb.store.learned import load_learned
-from spamnb.store.stored_model import StoredModel
+from spamnb.store.stored_model import StoredModel, load_learned
 from spamnb.training import sample
 from spamnb.training import train as training
-from spamnb.workers.local import LocalPool
+from spamnb.workers import LocalPool
 
 HAM = [f"Subject: lunch {n}\n\nsee you at noon, room {n}\n".encode() for n in range(4)]
 SPAM = [f"Subject: money {n}\n\nbuy now! http://example.com/{n}\n".encode() for n in range(5)]
