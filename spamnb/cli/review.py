@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 import click
 
 from spamnb.cli.shared.options import Command, history_folder_option, model_option
-from spamnb.cli.shared.progress import progress
+from spamnb.cli.shared.progress import announce, progress
 from spamnb.errors import UsageError, needs_extra
 
 EXAMPLES = """
@@ -56,7 +56,12 @@ def review(
         folder = temporary if paths else history_folder
         with History.open(folder):
             pass  # what is wrong with it is said now
-        run(folder, os.path.abspath(model), listen, click.echo, not no_browser)
+        run(folder, os.path.abspath(model), listen, show_address, not no_browser)
+
+
+def show_address(address: str) -> None:
+    click.echo(address)
+    announce("Open this address in a browser, if none opens by itself. Ctrl-C ends the page.")
 
 
 def judge_anew(paths: tuple[str, ...], model: str, folder: str) -> None:
