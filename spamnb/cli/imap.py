@@ -215,8 +215,8 @@ def digest(account: str | None, as_json: bool) -> int:
         if as_json:
             print_json_lines([{"account": one.name, "listed": sent}])
         else:
-            said = f"{counted(sent, 'message')} listed" if sent else "nothing new in Junk"
-            print(f"{one.name}: {said}")
+            listed = f"{counted(sent, 'message')} listed, in a new message in your inbox"
+            print(f"{one.name}: {listed if sent else 'nothing new in Junk'}")
 
     return for_each(account, send)
 

@@ -35,15 +35,17 @@ def install() -> list[str]:
         user = ["systemctl", "--user"]
         commands = [[*user, "daemon-reload"], [*user, "enable", UNIT], [*user, "restart", UNIT]]
         after = (
-            f"its log: journalctl --user -u {UNIT}; it runs while you are logged in, "
-            "or always after: loginctl enable-linger"
+            "it runs while you are logged in; `loginctl enable-linger` has it run always; "
+            f"its log: journalctl --user -u {UNIT}"
         )
     else:
         return [f"there is neither systemd nor launchd here; have your system start: {program()} imap watch"]
     for command in commands:
         if why := run(*command):
-            to_run = " && ".join(" ".join(words) for words in commands)
-            return [f"written: {path}", f"it could not be started ({why}); once you are logged in: {to_run}"]
+            later = (
+                "spamnb imap watch does the same until you end it; to try again: spamnb imap service install"
+            )
+            return [f"written: {path}", f"it could not be started ({why})", later]
     return [f"written and started: {path}", after]
 
 

@@ -16,7 +16,7 @@ def test_the_list(dovecot, home):
     home.add(dovecot)
     dovecot.fill("INBOX", [spam(99), HOSTILE, ham(99)])
     home.run("--again")
-    assert home("digest").succeeds().lines == ["home: 2 messages listed"]
+    assert home("digest").succeeds().lines == ["home: 2 messages listed, in a new message in your inbox"]
     assert home("digest").succeeds().lines == ["home: nothing new in Junk"]
     with dovecot.opened("INBOX") as client:
         found = [one[b"BODY[]"] for one in client.fetch(client.search(), ["BODY.PEEK[]"]).values()]

@@ -47,7 +47,7 @@ def test_what_the_provider_put_into_junk(dovecot_with, home, flags):
         listed = Forms(page).read(verdict="junk")
     assert ["meeting notes 99" in row.text() for row in listed.css(".rows > li")] == [True]
     assert [link.text() for link in listed.css(".lists [aria-current]")] == ["In Junk by mistake?"]
-    assert home("digest").succeeds().lines == ["home: 1 message listed"]
+    assert home("digest").succeeds().lines == ["home: 1 message listed, in a new message in your inbox"]
     subject, text = digest_message(server)
     assert subject == "1 message in Junk looks like mail you keep"
     assert "Your provider put them there" in text
@@ -141,6 +141,6 @@ def test_the_first_training(provider, home):
     assert [home.label_of(ham(n)) for n in (97, 98, 99)] == ["spam", None, None]
     assert train(home) == {"ham": 0, "spam": 0}
     assert home.outcomes() == []
-    assert home("digest").succeeds().lines == ["home: 2 messages listed"]
+    assert home("digest").succeeds().lines == ["home: 2 messages listed, in a new message in your inbox"]
     move(provider, "notes 98", "Junk", "INBOX")
     assert home.outcomes() == [("ham", "moved back here: learned")]
