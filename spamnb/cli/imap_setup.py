@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -24,12 +25,6 @@ if TYPE_CHECKING:
 INTRODUCTION = """\
 You need your mail address, the name of your mail server (IMAP), and a password.
 Nothing is changed in your mailbox before you agree to it.
-
-Gmail, Fastmail, iCloud and Yahoo accept only an app password, which you create
-on their website. Microsoft accepts no password: you log in with a browser, and
-need a client ID. At work or school, ask the administrator for one. For
-Outlook.com and Hotmail, register one yourself with an Azure account, which is
-free but asks for a card; or forward that mail to a mailbox elsewhere.
 """
 # Where a password comes from: the key in the file, its description, and what else must be asked for.
 # A dot leads into a table.
@@ -38,7 +33,7 @@ WAYS: dict[str, tuple[str, dict[str, str]]] = {
     TYPED: ("type it now; it is kept in a file that only you can read", {}),
     "keyring": ("type it now; it is kept in the keyring of your desktop", {}),
     "password_command": (
-        "a command prints it",
+        "a command prints it, as that of a password manager",
         {"password_command": "command that prints it, like `pass show mail/home`"},
     ),
     "oauth2": (
@@ -64,6 +59,7 @@ KNOWN = {
     }
 }
 SERVER = ("host", "tls", "port")
+WIDTH = 79  # characters of a line, where what is said is long
 MAX_TRIED = 500  # messages of the inbox, the latest, that are judged before anything is moved
 
 
@@ -106,7 +102,7 @@ def setup(ctx: click.Context, given: tuple[str, ...], account: str, live: bool) 
     if agrees("Keep what is judged for two weeks, so that `spamnb review` can show it?"):
         values["history"] = True
     add_account(path, account, {"action": "nothing"} | values)
-    click.echo(f"written: {printable(path)}")
+    click.echo(f"written: {printable(path)}, account {account}")
     imap = ctx.parent.command if ctx.parent else None
     if isinstance(imap, click.Group) and values["ham"] and values["junk"] and agrees("Learn this mail now?"):
         return ctx.invoke(imap.commands["train"], account=account, as_json=False) or for_each(
@@ -175,8 +171,11 @@ def ask_all(name: str, answers: dict[str, Any], again: tuple[str, ...]) -> str:
 
     ask("user", "your mail address, or your user name at the server")
     ask("host", "IMAP server", host_of(answers["user"]) or None)
-    if "port" in again:
-        ask("tls", "TLS: implicit, starttls or none", "implicit")
+    host, _, port = str(answers["host"]).rpartition(":")
+    if port.isdecimal() and host and ":" not in host:
+        answers.update(host=host, port=int(port))
+    elif "port" in again:
+        ask("tls", "TLS: implicit (most servers), starttls or none", "implicit")
         ask("port", "port", 993 if answers["tls"] == "implicit" else 143)
     way = next((way for way in WAYS if any(key.partition(".")[0] == way for key in answers)), None)
     if way is None or "password" in again:
@@ -185,7 +184,7 @@ def ask_all(name: str, answers: dict[str, Any], again: tuple[str, ...]) -> str:
         for key in [key for key in answers if key.partition(".")[0] == way]:
             del answers[key]
         if found := provider_of(answers["host"]):
-            write_stderr(f"{found.hint}\n")
+            write_stderr(f"{fill(found.hint, WIDTH, break_on_hyphens=False)}\n")
         way = ask_way(way, is_token_wanted=answers["host"] in KNOWN)
         if way == TYPED:
             answers[way] = write_password(
@@ -278,6 +277,6 @@ def go_live(account: Account) -> None:
     if agrees("Go on by itself, whenever mail arrives?"):
         install_service()
     else:
-        click.echo("next: spamnb imap watch, or: spamnb imap service install")
+        click.echo("next: spamnb imap watch, until you end it; or for always: spamnb imap service install")
     if account.history:
         click.echo("To see what it did and why, and to correct it: spamnb review")

@@ -47,7 +47,10 @@ PROVIDERS = (
     MailProvider(
         "outlook.office365.com",
         ("outlook.com", "hotmail.com", "live.com", "msn.com", "office365.com"),
-        "Microsoft takes no password, only a login by a browser (OAuth2), for which you need a client ID",
+        "Microsoft takes no password, only a login by a browser (OAuth2), for which you need a client ID. "
+        "At work or school, ask the administrator for one. For Outlook.com and Hotmail, register one "
+        "yourself with an Azure account, which is free but asks for a card; or forward that mail to a "
+        "mailbox elsewhere",
     ),
 )
 

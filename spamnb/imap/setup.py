@@ -82,7 +82,7 @@ def learned_from(label: str, name: str, roles: Roles, connection: ImapConnection
     if name in roles.inbox:
         note = f"read or answered, and there for {DAYS} days"
     elif name == roles.all:
-        note = "less what is in Junk, in Trash, or new in the inbox"
+        note = "less what is new in the inbox"
     elif name == roles.sent:
         note = "written by yourself"
     if count > MAX_LEARNED:
@@ -94,7 +94,9 @@ def check_new(path: str, name: str) -> None:
     """Refuse the name of an account that is there, or that no account can have."""
     check_name(name)
     if os.path.exists(path) and name in {account.name for account in read_accounts(path)}:
-        to_do = "`spamnb imap setup --live` has its spam moved; name another with --account"
+        to_do = (
+            "have its spam moved by `spamnb imap setup --live`, or add another mailbox with --account NAME"
+        )
         raise UsageError(f"{path}: has an account {name} already; {to_do}")
 
 

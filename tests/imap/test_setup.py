@@ -123,11 +123,12 @@ def test_setup_asks_again_for_what_does_not_work(dovecot, home, ask):
     again = [(ADDRESS, ""), (WAY, ""), (PASSWORD, dovecot.password), (HISTORY, "n"), (LEARN, "n")]
     first = [(ADDRESS, dovecot.user), (PLACE, "localhost"), (WAY, "3"), ("like `pass", "exit 3")]
     wrong = [(ADDRESS, ""), (WAY, "1"), (PASSWORD, "guess")]
-    right = [(PLACE, HOST), ("TLS", ""), ("port", str(dovecot.port))]
+    right = [(PLACE, f"{HOST}:2"), (PLACE, HOST), ("TLS", ""), ("port", str(dovecot.port))]
     seen = ask(dovecot, *first, *wrong, *right, *again, given=["port=1"])
     for said in (
         "failed with exit code 3",
-        "refuses connections",
+        "localhost:1: refuses connections",
+        f"{HOST}:2: refuses connections",
         "login refused",
         "careful: Only 14 messages to keep that you received",
     ):
