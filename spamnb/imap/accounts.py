@@ -24,7 +24,7 @@ SECRETS = ("password_command", "password_file", "keyring", "oauth2", "oauth2_tok
 
 @dataclass(frozen=True)
 class Provider:
-    """Who gives out tokens of OAuth 2, and what it knows spamnb as."""
+    """A provider of OAuth 2 tokens, and the client ID of spamnb there."""
 
     device_url: str
     token_url: str
@@ -45,7 +45,7 @@ class Provider:
 
 @dataclass(frozen=True)
 class Account:
-    """An account, named as in the file; a folder that is "" is looked for, or not wanted."""
+    """An account of the file; a folder that is "" is detected, or not used."""
 
     name: str
     host: str
@@ -64,7 +64,7 @@ class Account:
     unsure: str = ""
     sent: str = ""
     action: str = NOTHING
-    rescue: str = LIST  # what becomes of mail that the provider put into Junk and that surely is no spam
+    rescue: str = LIST  # what to do with sure ham that the provider put into Junk
     sort: dict[str, str] = field(default_factory=dict)  # label → folder
     model: str = ""
     history: bool | None = None  # whether `spamnb history` shows its mail; None: as configured
@@ -149,7 +149,7 @@ def check_name(name: str) -> None:
 
 
 def parse_account(name: str, table: Any) -> Account:
-    """Make an account of a table of the file; an unknown key is an error, with the nearest that is known."""
+    """Make an account from a table of the file; an unknown key is an error that names the nearest key."""
     check_name(name)
     if not isinstance(table, dict):
         raise DataError("not a table; write [account.NAME]")
@@ -160,7 +160,7 @@ def parse_account(name: str, table: Any) -> Account:
 
 
 def checked_fields(kind: type, table: dict[str, Any], but: Collection[str] = ()) -> dict[str, Any]:
-    """Return the values of a table for a class, which must have all that it cannot do without."""
+    """Return the values of a table for a class, or raise an error if a required value is missing."""
     known = {one.name: one for one in fields(kind) if one.name not in but}
     values = checked_values(table, {key: one.type for key, one in known.items()})
     for key, one in known.items():
@@ -180,7 +180,7 @@ def checked_provider(table: Any) -> Provider:
 
 
 def checked_sort(table: Any) -> dict[str, str]:
-    """Return the labels that mail is sorted by, each with its folder."""
+    """Check the table of labels and folders that mail is sorted into."""
     if not isinstance(table, dict) or not all(name and isinstance(name, str) for name in table.values()):
         raise WrongValue("sort", 'sort must be a table of labels and folders, e.g. Work = "INBOX/Work"')
     for label in table:

@@ -1,4 +1,4 @@
-"""What the owner of a mailbox did: messages moved into Junk and out of it, flagged, or marked on the page."""
+"""Finding corrections by the owner: messages moved into or out of Junk, flagged, or marked on the page."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ for _keyword in (*JUNK_KEYWORDS, *HAM_KEYWORDS[:-1]):
 
 
 class Corrections:
-    """Looks for what the owner of a mailbox did since the last visit."""
+    """Finds corrections that the owner made since the last visit."""
 
     def __init__(self, mailbox: VisitedMailbox) -> None:
         self.mailbox = mailbox
@@ -37,15 +37,15 @@ class Corrections:
         self.rescue = Rescue(mailbox)
 
     def look_for_moved(self, name: str) -> None:
-        """Look through what is new in a folder that we move to: what its owner put there is of its label."""
+        """Learn what the owner moved to a folder under its label; the folder also gets mail from spamnb."""
         label = self.mailbox.roles.labels.get(name, "")
         folder, before, uids = look_into(self.connection, self.state, name, "moved")
         if not before.validity:
-            uids = []  # `train` learns what was there before
+            uids = []  # messages from before are learned by `train`
         for some in cut(uids, FETCHED):
             notes: list[Known] = []
             moved: set[int] = set()
-            unknown: dict[int, bytes] = {}  # that we never met elsewhere
+            unknown: dict[int, bytes] = {}  # not met in another folder
             for uid, key in self.mailbox.keys(folder, some).items():
                 known = self.state.at(name, folder.validity, uid) or self.state.known(key)
                 if known and known.target == name:
@@ -63,7 +63,7 @@ class Corrections:
         self.mailbox.note([], "moved", folder, folder.next_uid)
 
     def look_for_arrived(self, name: str) -> None:
-        """Note what is new in an inbox because a visit that was cut short has moved or copied it there."""
+        """Record messages that a visit that was cut short has moved or copied to an inbox."""
         folder, _, uids = look_into(self.connection, self.state, name, "judged")
         keys = self.mailbox.keys(folder, uids)
         met = {uid: known for uid, key in keys.items() if (known := self.state.known(key))}
@@ -72,7 +72,7 @@ class Corrections:
             self.state.note(*found)
 
     def look_for_moved_back(self, name: str) -> None:
-        """Look through what is new in a folder of ham: what was in Junk before is ham."""
+        """Learn new messages of a ham folder that were in Junk before."""
         folder, before, uids = look_into(self.connection, self.state, name, "rescued")
         for some in cut(uids if before.validity else (), FETCHED):
             keys = self.mailbox.keys(folder, some)
@@ -87,9 +87,9 @@ class Corrections:
         self.mailbox.note([], "rescued", folder, folder.next_uid)
 
     def learn_moved_back(self, folder: Folder, met: dict[int, Known]) -> tuple[list[int], list[Known]]:
-        """Learn which messages their owner has moved back to the open folder; return the notes to take, too.
+        """Learn messages that the owner moved back to the open folder; return their UIDs and records.
 
-        They still have the keyword of junk that a filter gave them, which says nothing any more: it is noted.
+        Their keyword of junk, given by a filter, has no meaning any more; the record says so.
         """
         moved = self._moved_back(folder, met)
         notes = self.mailbox.learn(HAM, folder, moved, "moved back here")
@@ -100,7 +100,7 @@ class Corrections:
         ]
 
     def _moved_back(self, folder: Folder, met: dict[int, Known]) -> list[int]:
-        """Tell which messages were put away before, and are no more where they were: not mere copies."""
+        """Return the messages that spamnb moved away before and that are gone from there: not mere copies."""
         candidates = {
             uid: known
             for uid, known in met.items()
@@ -122,7 +122,7 @@ class Corrections:
         return sorted(candidates)
 
     def look_for_keywords(self, name: str) -> None:
-        """Look for messages that were flagged as junk or as no junk, by others than us."""
+        """Learn messages that were flagged as junk or not junk by another program."""
         folder = self.connection.open(name, read_only=True)
         before = self.state.progress("keywords", name)
         if folder.modseq and (before.validity, before.modseq) == (folder.validity, folder.modseq):
@@ -150,14 +150,14 @@ class Corrections:
         self.mailbox.note(notes, "keywords", folder, 0)
 
     def _is_old(self, folder: Folder, uid: int, known: Known | None) -> bool:
-        """Return whether a keyword of junk is ours, or one that a message brought along from Junk."""
+        """Return whether a keyword of junk is from spamnb, or was kept by a message moved out of Junk."""
         if known is None:
             met = self.state.known(self.mailbox.keys(folder, [uid]).get(uid, b""))
             return met is not None and met.folder in self.mailbox.put_away
         return known.flag != "" or known.ours
 
     def look_for_correspondents(self, name: str) -> None:
-        """Note to whom mail was sent."""
+        """Add the recipients of sent mail to the known people."""
         folder, _, uids = look_into(self.connection, self.state, name, "correspondents")
         people = People(self.mailbox.model)
         for some in cut(uids, FETCHED) if not self.mailbox.dry_run else ():
@@ -167,7 +167,7 @@ class Corrections:
 
 
 def label_by_keywords(keywords: Iterable[str], known: Known | None) -> str:
-    """Label that the keywords of a message give it; if two contradict each other, ours does not count."""
+    """Return the label by the keywords of a message; if two contradict, the one from spamnb is ignored."""
     lower = {keyword.lower() for keyword in keywords}
     junk = not lower.isdisjoint(keyword.lower() for keyword in JUNK_KEYWORDS)
     ham = not lower.isdisjoint(keyword.lower() for keyword in HAM_KEYWORDS)
@@ -177,9 +177,9 @@ def label_by_keywords(keywords: Iterable[str], known: Known | None) -> str:
 
 
 def take_marks(mailbox: VisitedMailbox, moves_mail: bool) -> dict[Known, Entry]:
-    """Note what was marked since the last visit, and where it is to go; return what was said of each.
+    """Record messages marked since the last visit, and their target folders; return their entries.
 
-    What is halfway to another folder is looked at again at the next visit.
+    Messages that are being moved are checked again at the next visit.
     """
     state = mailbox.state
     since = state.progress("marks", "").modseq / 1e6
@@ -208,9 +208,9 @@ def take_marks(mailbox: VisitedMailbox, moves_mail: bool) -> dict[Known, Entry]:
 
 
 def target_of(mailbox: VisitedMailbox, known: Known, entry: Entry) -> str:
-    """Folder that a message is to be moved to, as its owner says; "" if it is to stay where it is."""
+    """Return the folder that a corrected message must be moved to; "" if it stays."""
     roles, label = mailbox.roles, entry.correction or known.verdict
-    is_ours = entry.correction is not None or known.ours  # else nobody moved it, so it need not go back
+    is_ours = entry.correction is not None or known.ours  # otherwise it was not moved, so it stays
     if not (known.uid and is_ours) or roles.homes.get(known.folder) == label:
         return ""
     return (roles.sort | {SPAM: roles.junk, UNSURE: roles.unsure}).get(label) or roles.inbox[0]

@@ -1,4 +1,4 @@
-"""A message in the inbox that lists what went to Junk, and what looks like ham there, to be moved back."""
+"""A message in the inbox that lists new mail in Junk, first what looks like ham."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Listed(NamedTuple):
 
 
 def send_digest(account: Account, connection: ImapConnection, state: State, model: str) -> int:
-    """Put a list of what lies in Junk since the last one into the inbox; return how many messages it has."""
+    """Write a digest of new mail in Junk into the inbox; return the number of messages listed."""
     roles = roles_in(account, connection.folders())
     if not roles.junk:
         raise DataError('no folder of junk; set junk = "…"')
@@ -63,13 +63,13 @@ def send_digest(account: Account, connection: ImapConnection, state: State, mode
             put_by_us.append(uid)
         elif known and known.verdict == HAM:
             like_ham.append(uid)
-        elif uid >= judged_until > 0 and not state.known(key):  # it is listed once it was judged
+        elif uid >= judged_until > 0 and not state.known(key):  # listed after it was judged
             next_uid = min(uid, next_uid)
     judge = Model.open(model)
     found = [sorted(listed(account, connection, judge, some)) for some in (like_ham, put_by_us)]
     if any(found):
         raw = digest_of(account, *found)
-        with state.change():  # noted before it is there: it is never judged
+        with state.change():  # recorded first, so that the digest itself is never judged
             state.note(Known(key_of(head_of(raw)), roles.inbox[0], 0, 0, HAM, label=HAM))
         connection.append(roles.inbox[0], raw)
     with state.change():
@@ -78,7 +78,7 @@ def send_digest(account: Account, connection: ImapConnection, state: State, mode
 
 
 def listed(account: Account, connection: ImapConnection, model: Model, uids: list[int]) -> list[Listed]:
-    """Read messages of the open folder, and why they are there."""
+    """Read messages of the open folder, with the reasons of their verdicts."""
     found = []
     for message in messages(connection, uids):
         parsed = read(message.raw)
@@ -130,7 +130,7 @@ def as_text(one: Listed) -> str:
 
 
 def as_html(one: Listed) -> Markup:
-    """Write a message as a block: on a phone, what is beside each other is too small to read."""
+    """Format a message as a block: columns would be too small to read on a phone."""
     subject = element("bdi", one.subject)
     return element(
         "div",

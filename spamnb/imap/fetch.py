@@ -1,4 +1,4 @@
-"""Header blocks, flags and messages fetched from the open folder, some at once; none is marked as read."""
+"""Fetching header blocks, flags and messages of the open folder in batches, without marking them as read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_MESSAGE = 1 << 20  # bytes that are fetched of a message; no more of it is r
 
 @dataclass(frozen=True)
 class Fetched:
-    """A message, or the start of a large one; `why` it was not fetched, then without a text."""
+    """A message, or the start of a large one; `why` says why it could not be fetched."""
 
     uid: int
     raw: bytes
@@ -34,7 +34,7 @@ def cut(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
 
 
 def flags(connection: ImapConnection, uids: Sequence[int]) -> dict[int, frozenset[str]]:
-    """Fetch the flags of those messages that are there."""
+    """Fetch the flags of messages; missing messages are left out."""
     return {
         uid: frozenset(flag.decode("utf-8", "replace") for flag in answer.get(b"FLAGS", ()) if flag)
         for some in cut(uids, FETCHED)
@@ -43,7 +43,7 @@ def flags(connection: ImapConnection, uids: Sequence[int]) -> dict[int, frozense
 
 
 def dates(connection: ImapConnection, uids: Sequence[int]) -> dict[int, datetime]:
-    """Fetch when messages came to the mailbox, of those that are there."""
+    """Fetch when messages arrived in the mailbox; missing messages are left out."""
     return {
         uid: answer[b"INTERNALDATE"]
         for some in cut(uids, FETCHED)
@@ -53,7 +53,7 @@ def dates(connection: ImapConnection, uids: Sequence[int]) -> dict[int, datetime
 
 
 def heads(connection: ImapConnection, uids: Sequence[int], *names: str) -> Iterator[tuple[int, bytes]]:
-    """Fetch the header block of messages, or the fields of some names; not of those that cannot be read."""
+    """Fetch header blocks, or some header fields; messages that cannot be read are left out."""
     section = f"HEADER.FIELDS ({' '.join(names)})" if names else "HEADER"
     for some in cut(uids, FETCHED):
         for head in _fetch(connection, some, f"BODY.PEEK[{section}]<0.{MAX_HEAD}>"):
@@ -62,13 +62,13 @@ def heads(connection: ImapConnection, uids: Sequence[int], *names: str) -> Itera
 
 
 def messages(connection: ImapConnection, uids: Sequence[int]) -> Iterator[Fetched]:
-    """Fetch messages, of large ones the start; those that are gone meanwhile are left out."""
+    """Fetch messages, or the start of large ones; missing messages are left out."""
     for some in cut(uids, WHOLE):
         yield from _fetch(connection, some, f"BODY.PEEK[]<0.{MAX_MESSAGE}>")
 
 
 def _fetch(connection: ImapConnection, uids: Sequence[int], item: str) -> Iterator[Fetched]:
-    """Fetch a text of messages; if that fails, of each alone, as perhaps one of them is to blame."""
+    """Fetch a text of messages; if that fails, of one at a time: only one may cause the error."""
     try:
         for uid, answer in connection.fetch(uids, item).items():
             yield Fetched(uid, text_of(answer))
@@ -83,6 +83,6 @@ def _fetch(connection: ImapConnection, uids: Sequence[int], item: str) -> Iterat
 
 
 def text_of(answer: dict[bytes, Any]) -> bytes:
-    """Take the text from an answer that has one."""
+    """Return the text in an answer."""
     found = next((value for name, value in answer.items() if name.startswith(b"BODY[")), None)
     return found if isinstance(found, bytes) else b""

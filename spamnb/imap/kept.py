@@ -1,4 +1,4 @@
-"""Mail that its owner keeps: which messages of a folder can be learned as ham."""
+"""Finding mail that the owner keeps, which can be learned as ham."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from spamnb.imap.connection import ImapConnection
     from spamnb.imap.folders import Roles
 
-DAYS = 3  # after which mail that was read, and still is in the inbox, is there to stay
+DAYS = 3  # after which mail that was read and is still in the inbox counts as kept
 MAX_LEARNED = 5000  # messages of a folder, the latest, when it is read for the first time
 MIN_KEPT = 100  # messages; with less, little is known of what its owner keeps
 
@@ -23,9 +23,9 @@ def days_ago(days: int) -> str:
 
 
 def kept(connection: ImapConnection, roles: Roles, name: str) -> list[int]:
-    """Find what is kept of the open folder: all, but of an inbox what was read and left there for days.
+    """Find the kept messages of the open folder: all; in an inbox, those read and left there for days.
 
-    A folder of all mail has that of the inbox, too, and shows not what was archived: it is read as late.
+    A folder of all mail also holds the inbox and does not show what was archived, so it is read as late.
     """
     day, wanted = days_ago(DAYS), ["UNDRAFT"]
     if is_settled_late(roles, name):
@@ -42,16 +42,16 @@ def is_settled_late(roles: Roles, name: str) -> bool:
 
 
 def recent(connection: ImapConnection) -> list[int]:
-    """Find what is so new in the open folder that nobody knows yet whether it stays."""
+    """Find messages of the open folder that are too new to count as kept."""
     return connection.from_uid(1, "SINCE", days_ago(DAYS), "SENTSINCE", days_ago(DAYS))
 
 
 def not_kept(connection: ImapConnection, roles: Roles, name: str) -> set[bytes]:
-    """Return the keys of what a folder of all mail has, but lies in Junk, Trash, or unread in an inbox."""
+    """Return keys of messages in a folder of all mail that are in Junk, in Trash, or unread in an inbox."""
     if name != roles.all:
         return set()
     found: set[bytes] = set()
-    gone = () if connection.has("X-GM-EXT-1") else (roles.junk, roles.trash)  # Gmail has these apart
+    gone = () if connection.has("X-GM-EXT-1") else (roles.junk, roles.trash)  # Gmail keeps these separate
     for other in filter(None, (*gone, *roles.inbox)):
         connection.open(other, read_only=True)
         stays = set(kept(connection, roles, other)) if other in roles.inbox else set()

@@ -1,4 +1,4 @@
-"""A mailbox under way: its connection and its state, and what all steps of a visit do with them."""
+"""The mailbox of an account during a visit: connection, state, and what all steps of a visit share."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MAX_GATHERING = 2.0  # seconds for the history at a time: what is left is taken 
 
 @dataclass(frozen=True)
 class Event:
-    """What was done about a message, or what went wrong."""
+    """A report of what was done with a message, or of an error."""
 
     account: str
     folder: str = ""
@@ -67,7 +67,7 @@ Report = Callable[[Event], None]
 def look_into(
     connection: ImapConnection, state: State, name: str, purpose: str
 ) -> tuple[Folder, Progress, list[int]]:
-    """Open a folder to look at; return how far it was read before, and the messages that are new."""
+    """Open a folder read-only; return it, how far it was read before, and the UIDs of new messages."""
     folder = connection.open(name, read_only=True)
     before = state.progress(purpose, name)
     first = before.next_uid if before.validity == folder.validity else 1
@@ -75,14 +75,14 @@ def look_into(
 
 
 def history_of(account: Account, configuration: Configuration) -> HistoryLog | None:
-    """Open the history that the mail of an account is kept in, if it is."""
+    """Open the history if the mail of an account is kept in it."""
     keeps = configuration["history"] if account.history is None else account.history
     return open_history(True, configuration) if keeps else None
 
 
 @dataclass
 class VisitedMailbox:
-    """The mailbox of an account during a visit. With `dry_run` nothing is changed, anywhere."""
+    """The mailbox of an account during a visit; with `dry_run` nothing is changed."""
 
     account: Account
     connection: ImapConnection
@@ -95,14 +95,14 @@ class VisitedMailbox:
         self.roles = roles_in(self.account, self.connection.folders(), self.report_failure)
         self.put_away = self.roles.put_away
         self.folders = tuple(dict.fromkeys((*self.roles.inbox, *self.put_away, *self.roles.ham)))
-        self.unreported: dict[bytes, Event] = {}  # about messages that are to be moved or flagged
+        self.unreported: dict[bytes, Event] = {}  # by key, about messages that must be moved or flagged
         self.failed: set[str] = set()  # folders in which a step of this visit failed
         self.configuration = load()
         self.history = None if self.dry_run else history_of(self.account, self.configuration)
         self.changes_nothing = self.dry_run or self.account.action == NOTHING
 
     def attempt(self, step: Callable[[str], None], folder: str) -> None:
-        """Take a step; if it fails in this folder, the others have theirs all the same."""
+        """Run a step for a folder; if it fails, report the error, so that other folders are still visited."""
         try:
             step(folder)
         except Broken:
@@ -112,17 +112,17 @@ class VisitedMailbox:
             self.report_failure(folder, error)
 
     def reached(self, name: str) -> Progress:
-        """Say how far a folder was read."""
+        """Return how far a folder was read."""
         by_put_away = "moved" if name in self.put_away else "rescued"
         return self.state.progress("judged" if name in self.roles.inbox else by_put_away, name)
 
     def keys(self, folder: Folder, uids: Sequence[int]) -> dict[int, bytes]:
-        """Return what each message of the open folder is known by; of one without headers, its place."""
+        """Return the key of each message of the open folder: a hash of its headers, or else of its place."""
         place = f"{folder.name} {folder.validity} "
         return {uid: key_of(head or f"{place}{uid}".encode()) for uid, head in heads(self.connection, uids)}
 
     def learn(self, label: str, folder: Folder, uids: Iterable[int], why: str) -> list[Known]:
-        """Learn messages of the open folder, once each; return the notes to take."""
+        """Learn messages of the open folder; return the records to store."""
         keys = self.keys(folder, sorted(uids))
         notes = []
         for message in messages(self.connection, [*keys]):
@@ -144,7 +144,7 @@ class VisitedMailbox:
         return notes
 
     def judge(self, model: Model, raw: bytes) -> tuple[Verdict, Envelope]:
-        """Judge a message, by its sender too."""
+        """Judge a message, including its sender."""
         parsed = read(raw)
         verdict, envelope = model.classify_message(parsed), envelope_of(parsed)
         self.configuration.decide(verdict, envelope, model.stored)
@@ -156,21 +156,21 @@ class VisitedMailbox:
             self.history.append(raw, verdict, self.model, f"imap {self.account.name}/{folder}")
 
     def with_history(self, do: Callable[[History], Found]) -> Found | None:
-        """Do something with the history; None if it cannot be used, which is no reason to end a visit."""
+        """Call a function with the history; None if that fails: a visit goes on without the history."""
         why, found = "", None
         try:
             with History.open() as history:
                 history.gather(seconds=MAX_GATHERING)
                 found = do(history)
         except SetAside:
-            pass  # that was said
+            pass  # already reported
         except (SpamnbError, OSError) as error:
             why = f"{error} (going on without the history)"
         complain_once("imap", why)
         return found
 
     def _correct_history(self, raw: bytes, label: str) -> None:
-        """Note in the history that the owner says what a message is, before it is learned."""
+        """Store a correction by the owner in the history, before the message is learned."""
 
         def correct(history: History) -> None:
             ids = history.with_digest(digest(read(raw)), os.path.abspath(self.model), label)
@@ -180,7 +180,7 @@ class VisitedMailbox:
         self.with_history(correct)
 
     def note(self, notes: Sequence[Known], purpose: str, folder: Folder, next_uid: int) -> None:
-        """Note what became of messages, and how far the folder was read; never less far than before."""
+        """Store records of messages, and how far the folder was read: never less than before."""
         before = self.state.progress(purpose, folder.name)
         if before.validity == folder.validity:
             next_uid = max(next_uid, before.next_uid)
@@ -192,7 +192,7 @@ class VisitedMailbox:
         self.report(self.event(folder, message, **facts))
 
     def report_outcome(self, key: bytes, event: Event) -> None:
-        """Tell what became of a message that was to be moved or flagged."""
+        """Report a message that had to be moved or flagged, and whether that was done."""
         known = self.state.known(key)
         is_waiting = known and (known.target or known.flag.startswith("+"))
         if is_waiting and not self.changes_nothing:
@@ -201,7 +201,7 @@ class VisitedMailbox:
         self.report(event)
 
     def report_outcomes(self) -> None:
-        """Tell what became of the messages just judged, now that it was done."""
+        """Report the messages just judged, after moving and flagging them."""
         for key, event in self.unreported.items():
             self.report_outcome(key, event)
         self.unreported = {}

@@ -1,8 +1,8 @@
-"""Messages flagged and moved as it was noted that they are to be.
+"""Flagging and moving messages as recorded in the state.
 
-Nothing is lost: a message is noted before it is moved. After a visit that was cut short, the next one looks
-into the folder that a message was to go to before it does anything again. Where the server can only copy,
-the original is removed once the copy was read and is the same.
+Nothing is lost: a move is recorded before it is done. After a visit that was cut short, the next one looks
+into the target folder before it moves a message again. Where the server can only copy, the original is
+removed after the copy was read and is identical.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from spamnb.imap.mailbox import VisitedMailbox
     from spamnb.imap.state import Known
 
-NOT_SEEN = -1  # in place of the UID of a message where it went: we do not know it again there
+NOT_SEEN = -1  # in place of the UID of a message in its target folder: not found there
 
 
 class Moves:
-    """Flags and moves messages, and notes that it was done."""
+    """Flags and moves messages, and records that it was done."""
 
     def __init__(self, mailbox: VisitedMailbox, corrections: Corrections) -> None:
         self.mailbox = mailbox
@@ -35,7 +35,7 @@ class Moves:
         self.gone: set[tuple[bytes, str, int]] = set()  # to be moved, but not there: key, place
 
     def carry_out(self, folder: Folder) -> None:
-        """Flag and move the messages of the open folder that are noted to be."""
+        """Flag and move messages of the open folder as recorded."""
         begun = self.state.begun(folder.name, folder.validity)
         if not begun or self.mailbox.changes_nothing:
             return
@@ -54,7 +54,7 @@ class Moves:
         self._settle(folder)
 
     def give_up_lost(self) -> None:
-        """Wait no longer for messages that are neither where they were nor where they were to go."""
+        """Stop waiting for messages that are neither in their folder nor in their target folder."""
         for known in self.state.waiting():
             is_gone = (known.key, known.folder, known.uid) in self.gone
             is_there = known.folder in self.mailbox.folders and not is_gone
@@ -72,7 +72,7 @@ class Moves:
             self.state.note(*(known._replace(flag=known.flag[1:]) for known in to_flag))
 
     def _put_away(self, folder: Folder, begun: Sequence[Known], target: str) -> None:
-        """Move messages, or copy them where the server cannot, and note where they are now."""
+        """Move messages, or copy them if the server cannot move, and record their new places."""
         try:
             new_uids = self.connection.move([known.uid for known in begun], target)
         except (Broken, Full):
@@ -84,7 +84,7 @@ class Moves:
                 return
             self._look_for_moved(target, folder)  # some may be there all the same
             waiting = {known.key for known in self._waiting(folder)}
-            for known in begun:  # perhaps one of them is to blame
+            for known in begun:  # one at a time: only one may cause the error
                 if known.key in waiting:
                     self._put_away(folder, [known], target)
             return
@@ -96,11 +96,11 @@ class Moves:
             self._look_for_moved(target, folder)
             moved = {known.key for known in begun}
             lost = [known for known in self._waiting(folder) if known.key in moved]
-            with self.state.change():  # none is copied twice
+            with self.state.change():  # so that no message is copied twice
                 self.state.note(*(known._replace(target_uid=NOT_SEEN) for known in lost))
 
     def _look_for_moved(self, target: str, folder: Folder) -> None:
-        """Note which messages are where they were to go, and come back."""
+        """Record which messages are in the target folder; open the folder again."""
         self.corrections.look_for_moved(target)
         self.connection.open(folder.name)
 
@@ -109,7 +109,7 @@ class Moves:
         return [known for known in begun if known.target and not known.target_uid]
 
     def _settle(self, folder: Folder) -> None:
-        """Note where the messages are that went away; remove originals whose copies are there."""
+        """Record the new places of moved messages; remove originals whose copies are identical."""
         seen = [known for known in self.state.begun(folder.name, folder.validity) if known.target_uid > 0]
         left = set(flags(self.connection, [known.uid for known in seen]))  # the server copied them
         gone = [known for known in seen if known.uid not in left]
@@ -131,7 +131,7 @@ class Moves:
             self.mailbox.report_failure(folder.name, why, known.uid)
 
     def _same(self, folder: Folder, copied: Sequence[Known]) -> list[Known]:
-        """Select the messages of the open folder whose copies are there, and are the same."""
+        """Select the messages of the open folder that have an identical copy."""
         if not copied:
             return []
         originals = self._digests([known.uid for known in copied])

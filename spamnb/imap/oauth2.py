@@ -40,7 +40,7 @@ ENDED = {
 
 
 class Refused(NotLoggedIn):
-    """The provider says no, makes no sense, or cannot be reached."""
+    """The provider rejected a request, sent a malformed answer, or is unreachable."""
 
     def __init__(self, why: str, code: str = "") -> None:
         super().__init__(why)
@@ -59,9 +59,9 @@ class Login:
     def in_browser(
         self, show: Callable[[str, str], None], wait: Callable[[float], object] = time.sleep
     ) -> None:
-        """Show the address of a page and a code to enter there, and wait until somebody did."""
+        """Show the address of a page and a code to enter there, and wait until it was entered."""
         self.what_to_do = "try again"  # `login` or `setup`, which has not written the account yet
-        from_keyring(self.account)  # one that does not work says so before anybody is asked to log in
+        from_keyring(self.account)  # fails now, not after the login, if the keyring does not work
         begun = self._ask(self.provider.device_url, scope=self.provider.scope)
         code = self._text(begun, "device_code")
         left = min(self._seconds(begun, "expires_in", MAX_WAIT), MAX_WAIT)
@@ -84,7 +84,7 @@ class Login:
         raise self._ended("expired_token")
 
     def access_token(self, refused: str = "") -> str:
-        """Find a token that has not run out, and is not the one that was refused."""
+        """Return a token that has not expired, and is not the rejected one."""
         with locked_keyring():
             try:
                 kept = json.loads(from_keyring(self.account) or "")
@@ -106,7 +106,7 @@ class Login:
         return token
 
     def _ask(self, url: str, **form: str) -> dict[str, Any]:
-        """Send a form, as the client that the file names, and return what is answered."""
+        """Send a form with the configured client ID, and return the answer."""
         form |= {"client_id": self.provider.client_id}
         try:
             status, data = post(url, urlencode(form), self.account)
@@ -144,7 +144,7 @@ class Login:
 
 
 def post(url: str, form: str, account: Account) -> tuple[int, bytes]:
-    """Send a form and return the status and the bytes of the answer, one too many if there are more."""
+    """Send a form; return the status and the answer, cut to one byte above the limit."""
     parts = urlsplit(url)
     connection = HTTPConnection(parts.hostname or "", parts.port, timeout=PATIENCE)
     if parts.scheme == "https":
@@ -159,12 +159,12 @@ def post(url: str, form: str, account: Account) -> tuple[int, bytes]:
 
 
 def locked_keyring() -> AbstractContextManager[None]:
-    """Wait for other processes and threads; those of other accounts too, as a keyring may be one file."""
+    """Lock the keyring for all processes, threads and accounts: it may be one file."""
     return locked(os.path.join(state_folder("imap"), "oauth2.lock"))
 
 
 def tls_context(account: Account, and_system: bool = False) -> ssl.SSLContext:
-    """Trust the certificates that an account names, or else those of the system; or all of them."""
+    """Make a TLS context with the `ca_file` of an account, or else the system's certificates, or both."""
     try:
         context = ssl.create_default_context(cafile=account.ca_file or None)
     except OSError as error:

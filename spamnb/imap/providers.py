@@ -1,4 +1,4 @@
-"""What some providers want to be known before anybody logs in, and how a message is opened there."""
+"""Mail providers: hints for logging in, and links to messages."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Mail that somebody else put into Junk: the owner, which is a lesson, or the provider, which is not.
+"""Mail that was put into Junk by the provider's filter.
 
-What the provider's own filter puts into Junk is judged, not learned: what it gets wrong would be learned as
-spam by nobody's will. What surely is no spam is noted as ham, for the digest and the review page to list.
+It is judged, not learned, because the provider's mistakes would be learned as spam. Mail that surely is ham
+is recorded as ham; the digest and the review page list it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from spamnb.imap.connection import Folder, ImapConnection
     from spamnb.imap.mailbox import VisitedMailbox
 
-APART = timedelta(minutes=10)  # that a message came before another, for their order to say something
+APART = timedelta(minutes=10)  # between the dates of two messages, for their order to be significant
 NEIGHBOURS = 100  # messages of a folder, before a new one, whose dates are compared with its own
 LOOKS_LIKE_HAM = "looks like mail you keep; the provider put it here"
 OF_SOMEBODY = ("allowed=", "known=")  # reasons of a verdict that speak for the sender
@@ -32,8 +32,8 @@ OF_SOMEBODY = ("allowed=", "known=")  # reasons of a verdict that speak for the 
 def moved_there(connection: ImapConnection, uids: Collection[int]) -> set[int]:
     """Find which messages of the open folder were moved into it, not delivered.
 
-    A folder numbers messages in the order in which they get there; each keeps the date at which it came to
-    the mailbox. So what came well before one that has a lower number was somewhere else meanwhile.
+    UIDs grow in the order of arrival in a folder; each message keeps its date of arrival in the mailbox. So a
+    message that is much older than one with a lower UID was in another folder before.
     """
     if not uids:
         return set()
@@ -48,14 +48,14 @@ def moved_there(connection: ImapConnection, uids: Collection[int]) -> set[int]:
 
 
 class Rescue:
-    """Judges what the provider put into Junk, and finds what surely is no spam."""
+    """Judges mail that the provider put into Junk, and finds sure ham."""
 
     def __init__(self, mailbox: VisitedMailbox) -> None:
         self.mailbox = mailbox
-        self.limit = inf  # score up to which a message surely is no spam, once it is known
+        self.limit = inf  # score up to which a message surely is ham, once it is computed
 
     def judge(self, folder: Folder, keys: dict[int, bytes]) -> list[Known]:
-        """Judge messages of the open folder; return the notes to take."""
+        """Judge messages of the open folder; return the records to store."""
         model, notes = Model.open(self.mailbox.model), []
         if self.limit == inf and keys:
             from spamnb.inspection.standing import score_of_sure_ham
@@ -83,14 +83,14 @@ class Rescue:
         return notes
 
     def is_surely_ham(self, verdict: Verdict) -> bool:
-        """Return whether a verdict is sure enough to set it against that of the provider."""
+        """Return whether a verdict is sure enough to contradict the provider."""
         by_sender = verdict.reason.startswith(OF_SOMEBODY)
         return by_sender or (not verdict.reason and verdict.is_spam is False and verdict.score <= self.limit)
 
     def _target(self) -> str:
-        """Folder that a message is moved back to; "" where it is only listed.
+        """Return the folder that a message is moved back to; "" if it is only listed.
 
-        So it is where the server does not say which number a moved message gets: it could be lost sight of.
+        It is only listed if the server does not report new UIDs, because it could not be found again.
         """
         moves = self.mailbox.account.rescue == MOVE and self.mailbox.connection.has("UIDPLUS")
         return self.mailbox.roles.inbox[0] if moves else ""

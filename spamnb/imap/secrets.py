@@ -1,4 +1,4 @@
-"""Passwords and tokens, from where an account says they are. They are shown to nobody but the server."""
+"""Passwords and tokens, from the configured source. They are sent to the server only."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def from_keyring(account: Account) -> str | None:
 
 
 def to_keyring(account: Account, password: str) -> None:
-    """Have the keyring keep a password, or tokens."""
+    """Store a password or tokens in the keyring."""
     _keyring("set_password", account, password)
 
 

@@ -14,7 +14,7 @@ from spamnb.imap.accounts import default_config, read_accounts
 
 UNIT = "spamnb-imap.service"
 AGENT = "org.spamnb.imap"
-# What a shell may have set, and a service would not know.
+# Variables of the shell that the service needs.
 VARIABLES = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "SPAMNB_MODEL")
 PATIENCE = 60  # seconds for systemd or launchd
 
@@ -108,7 +108,7 @@ def escaped(text: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """Quote a word of a unit, in which systemd is to replace nothing."""
+    """Quote a word of a unit, so that systemd replaces nothing in it."""
     plain = escaped(text).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{plain}"'
 
@@ -122,7 +122,7 @@ def write(path: str, content: bytes) -> None:
 
 
 def run(*command: str) -> str:
-    """Run a command; return why it failed, "" if it did not."""
+    """Run a command; return why it failed, or ""."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=PATIENCE)
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -1,7 +1,7 @@
-"""What is known of a mailbox between two runs: how far its folders were read, and each message we dealt with.
+"""The state of a mailbox between two runs: how far each folder was read, and all processed messages.
 
-An SQLite database for each account. It holds no text of any message: a message is known by a hash of its
-header block, which is the same in whatever folder it lies.
+An SQLite database per account. It has no text of messages: the key of a message is a hash of its header
+block, which is the same in every folder.
 """
 
 from __future__ import annotations
@@ -42,23 +42,23 @@ CREATE INDEX IF NOT EXISTS waiting ON message (target) WHERE target != '';
 
 
 class Known(NamedTuple):
-    """A message that we dealt with, and where it was last met."""
+    """The record of a processed message, and where it was last met."""
 
     key: bytes
     folder: str
     validity: int
     uid: int  # 0 if not known
-    verdict: str = ""  # ours; "" if we never judged it
-    ours: bool = False  # whether it is in this folder because we put it there
+    verdict: str = ""  # "" if it was never judged
+    ours: bool = False  # whether spamnb moved it to this folder
     target: str = ""  # folder it is on its way to
     target_uid: int = 0  # its UID there, once it was seen there
-    flag: str = ""  # keyword that we gave it; with a + before it, that we are about to give
+    flag: str = ""  # keyword that it was given; with a + before it, that it must be given
     label: str = ""  # that it was learned under
     time: int = 0  # when it was last met, in days since 1970
     since: int = 0  # when it was judged, in seconds since 1970, as long as it is on its way
 
     def arrived(self, folder: str, validity: int, uid: int) -> Known:
-        """Return the note of the same message at another place, on its way nowhere."""
+        """Return the record for the message at a new place, with no move under way."""
         return self._replace(folder=folder, validity=validity, uid=uid, target="", target_uid=0, since=0)
 
 
@@ -86,7 +86,7 @@ def head_of(raw: bytes) -> bytes:
 
 @contextmanager
 def locked(path: str, busy: str = "") -> Iterator[None]:
-    """Hold a lock; wait for whoever has it, or raise an error that it is `busy`."""
+    """Hold a lock; if it is taken, wait, or raise Locked with the message `busy`."""
     try:
         make_folder(os.path.dirname(path))
         handle = open_own(path, os.O_RDWR | os.O_CREAT)
@@ -126,7 +126,7 @@ class State:
             raise CannotCreate(f"{self.path}: {error}") from error
 
     def copy_to_memory(self) -> None:
-        """Go on with a copy in memory: nothing that is changed from now on is kept."""
+        """Continue with a copy in memory: later changes are not kept."""
         copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False, factory=Database)
         with self._named_errors():
             self.database.backup(copy)
@@ -160,7 +160,7 @@ class State:
             return self.database.execute(question, values).fetchall()
 
     def progress(self, purpose: str, folder: str) -> Progress:
-        """Say how far a folder was read for a purpose."""
+        """Return how far a folder was read for a purpose."""
         question = "SELECT validity, next_uid, modseq FROM folder WHERE purpose = ? AND name = ?"
         found = self._ask(question, purpose, folder)
         return Progress(*found[0]) if found else Progress()
@@ -186,25 +186,25 @@ class State:
         return next(iter(self._messages("key = ?", key)), None)
 
     def at(self, folder: str, validity: int, uid: int) -> Known | None:
-        """Return what is known of the message at a place."""
+        """Return the record of the message at a place."""
         found = self._messages("folder = ? AND validity = ? AND uid = ?", folder, validity, uid)
         return next(iter(found), None)
 
     def begun(self, folder: str, validity: int) -> list[Known]:
-        """List the messages of a folder that were to be moved or flagged, and are not known to have been."""
+        """List messages of a folder that must still be moved or flagged."""
         pending = "folder = ? AND validity = ? AND (target != '' OR flag LIKE '+%')"
         return self._messages(pending, folder, validity)
 
     def waiting(self) -> list[Known]:
-        """List the messages of all folders that were to be moved, and are not known to have been."""
+        """List messages of all folders whose moves are not confirmed."""
         return self._messages("target != '' AND target_uid <= 0")
 
     def unlabeled(self, folder: str) -> list[Known]:
-        """List what is in a folder, or on the way to it, and nobody said what it is."""
+        """List messages without a label that are in a folder, or are being moved to it."""
         return self._messages("label = '' AND (folder = ? AND target = '' OR target = ?)", folder, folder)
 
     def known_as_spam(self) -> set[bytes]:
-        """Return the keys of messages that were judged or learned as spam, and not put right."""
+        """Return keys of messages judged or learned as spam, without those corrected."""
         question = "SELECT key FROM message WHERE label = ? OR verdict = ? AND label = ''"
         return {key for (key,) in self._ask(question, SPAM, SPAM)}
 
@@ -213,7 +213,7 @@ class State:
         self.database.executemany(INSERT, [message._replace(time=days) for message in messages])
 
     def forget_old(self) -> None:
-        """Forget messages that were not met for long: days with a visit count, as a clock may be wrong."""
+        """Delete records of messages not met for long, in days with a visit: a clock may be wrong."""
         today, before = int(time.time()) // DAY, self.progress("days", "")
         if today != before.modseq:
             days = before.next_uid + 1

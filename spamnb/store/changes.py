@@ -1,4 +1,4 @@
-"""What learning or forgetting a message changes in a model: the outcome, and the record of a journal."""
+"""Changes of a model by learning or forgetting a message: outcomes, and records of the journal."""
 
 from spamnb.core.native import growth
 
@@ -18,7 +18,7 @@ DUPLICATE, CONFLICTING = "duplicate", "conflicting"
 
 
 def outcome(before: str | None, after: str | None) -> str:
-    """Return the outcome when a message goes from one label to another; None stands for not learned."""
+    """Return the outcome of a change from one label to another; None means not learned."""
     if before == after:
         return UNKNOWN if after is None else KNOWN
     if after is None:
@@ -38,7 +38,7 @@ def change(
     lead: float = nan,
     grown: "tuple[int, int] | None" = None,
 ) -> "dict[str, Any]":
-    """Return the fields of a record; `grown`: how many words and pairs are new to the model, if known."""
+    """Return the fields of a record; `grown`: numbers of words and pairs new to the model, if known."""
     words, times, text, pairs, grams = lesson
     new_tokens, new_pairs = grown or growth(stored.counts, words, pairs, after is None)
     return {
@@ -60,7 +60,7 @@ def change(
 
 
 def carried_over(record: "JournalRecord", stored: "StoredModel") -> "dict[str, Any] | None":
-    """Return the fields of a record for the same change in another model; None if needless or impossible."""
+    """Return the fields of a record for a change in another model; None if needless or impossible."""
     before = stored.label_of(record.digest)
     if before == record.after or (record.after is not None and record.after not in stored.labels):
         return None

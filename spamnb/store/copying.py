@@ -1,4 +1,4 @@
-"""Copying a model and its journal so that they agree, while others learn."""
+"""Copying a model and its journal consistently, while other processes learn."""
 
 from __future__ import annotations
 
@@ -15,13 +15,11 @@ BLOCK = 1 << 20  # bytes
 
 
 def copy_model(path: str, copy: str, check: Callable[[str], None]) -> None:
-    """Copy a model to another file, and what belongs to it beside that, once `check` has accepted the copies.
+    """Copy a model, its journal and its list of known people, after `check` has accepted the copies.
 
-    That is its journal, and the people who are known, if any.
-
-    Nobody waits for it: a model file is never changed but replaced, and only then its journal is shortened.
-    So the two agree if the file is still in place after the journal was read. A crash leaves what was there
-    before, or the new file with the journal before, which has nothing that is not in the file.
+    No lock is needed: a model file is never changed but replaced, and only then its journal is shortened. So
+    the two agree if the file is still in place after the journal was read. A crash leaves the old copy or the
+    new model with the old journal, whose records are all in the model.
     """
     while True:
         model, journal = open_file(path), read_bytes(f"{path}.journal")

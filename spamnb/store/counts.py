@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     class TotalCounts(Protocol):
-        """Sums over a whole table: all of it that the probability of a token needs beside its own counts."""
+        """Sums over a whole table, which the probability of a token needs besides its own counts."""
 
         @property
         def labels(self) -> Sequence[str]: ...
@@ -29,4 +29,4 @@ if TYPE_CHECKING:
         def histogram(self) -> Mapping[tuple[int, ...], int]: ...
 
     Sums = Sequence[int | float]  # n, Σx, Σx²
-    Row = tuple[int, ...]  # messages with the token, label by label; then occurrences likewise
+    Row = tuple[int, ...]  # messages with the token, label by label; then occurrences, label by label

@@ -1,4 +1,4 @@
-"""Journals, each beside its model file: what was learned since the file was written, one record per message.
+"""The journal beside a model file: messages learned since the file was written, one record each.
 
 Each record names the generation of the model that it belongs to. So a journal that was folded in and not yet
 removed is known as stale, and what is learned while a new model is made can be carried over to the new
@@ -35,7 +35,7 @@ MAX_JOURNAL = 1 << 28  # bytes; it is folded long before, unless a training take
 MAX_NUMBER = 1 << 20  # of a numeric feature: its square can be summed
 LAST_DAY = 65_535  # that a column of days holds
 MAX_LISTED = 3  # damaged ranges in a warning
-WRONG_FIELDS = KeyError, TypeError, ValueError, AttributeError  # raised by fields that make no sense
+WRONG_FIELDS = KeyError, TypeError, ValueError, AttributeError  # raised for malformed fields
 
 _warned: dict[str, str] = {}  # path of a journal → what this process complained of last
 
@@ -137,7 +137,7 @@ class Journal:
         return self._table
 
     def mend(self, label_of: "Callable[[int], str | None]") -> None:
-        """Adapt sound records to the loss of damaged ones: subtract nothing that these added."""
+        """Adapt sound records to the loss of others: nothing is subtracted that was never added."""
         self.counts, self.learned = Lessons(self.labels), {}
         for record in self.records:
             record.move_from(label_of(record.digest), self.labels)
@@ -167,12 +167,12 @@ class Journal:
 
 
 def _open(path: str, flags: int) -> int:
-    """Open a journal, or the one that is to take its place, if it is no stranger's."""
+    """Open a journal or its replacement, unless it belongs to somebody else."""
     return open_beside(path.rpartition(".journal")[0], path, flags, with_mode=True)
 
 
 def read_bytes(path: str) -> bytes:
-    """Read a journal as it is; an absent one is empty."""
+    """Read the bytes of a journal; empty if it is missing."""
     try:
         handle = _open(path, os.O_RDONLY)
         try:
@@ -255,7 +255,7 @@ def warn(path: str, damaged: "list[ByteRange]") -> None:
 
 
 def warn_once(path: str, text: str) -> None:
-    """Complain of a journal, once in a process."""
+    """Warn about a journal, once per process."""
     if _warned.get(path) != text:
         _warned[path] = text
         complain(f"{path}: {text}")

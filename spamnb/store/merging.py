@@ -28,7 +28,7 @@ TOO_LARGE = "more than 4 GiB, which is the most a column has; train in parts, an
 
 
 class Run(NamedTuple):
-    """Entries of a table that were written to an unnamed file, to make room for others."""
+    """Entries of a table that were written to an unnamed file, to free memory for others."""
 
     labels: tuple[str, ...]
     file_counts: FileCounts

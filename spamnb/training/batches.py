@@ -1,4 +1,4 @@
-"""Batches: what is read of one chunk of mail. Training counts them, evaluation keeps them."""
+"""Batches: the tokenized messages of a chunk of mail. Training counts them, evaluation keeps them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Chunk(Protocol):
 
 
 class Pool(Protocol):
-    """Who reads mail: so many threads of this machine, or the workers of a cluster."""
+    """Workers that read mail: threads of this machine, or a cluster."""
 
     @property
     def jobs(self) -> int: ...
@@ -47,12 +47,12 @@ class Pool(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Messages that were read together; they do not depend on who read them."""
+    """Messages that were read together, identical for every pool."""
 
     label: str | None
     names: list[tuple[str, int | None]]  # path, and number in an mbox
     rows: MessageRows
-    unreadable: list[Unreadable]  # and what was passed over on purpose
+    unreadable: list[Unreadable]  # including messages skipped on purpose
     size: int  # bytes of mail
 
     def __len__(self) -> int:
@@ -91,7 +91,7 @@ def batch_of(
 
 
 class ChunkReader:
-    """Makes a batch of each chunk, for any number of threads at a time."""
+    """Makes a batch of each chunk; thread-safe."""
 
     def __init__(self, settings: Settings, known: Known | None = None) -> None:
         self.settings = settings

@@ -1,6 +1,6 @@
 """Counts of a run of training: two tables in memory, and runs in files where these grow too large.
 
-One table has what is learned, the other what is taken away, of messages that move or are forgotten; both
+One table has counts to add, the other counts to subtract, for messages that move or are forgotten; both
 count upwards. A run is a file without a name that has the entries of a model file.
 """
 
@@ -48,7 +48,7 @@ class Counting:
         return not any(self.runs.values())
 
     def sources(self) -> list[Source]:
-        """Return all that is to be added up; the last run is written, if there are others."""
+        """Return all counts to be added up; writes the last run, if there are others."""
         if not self.is_in_memory:
             self._write_runs()
         runs = [Source(run, sign) for sign, runs in self.runs.items() for run in runs]

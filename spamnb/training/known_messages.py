@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from spamnb.core.native import LearnedMessages
     from spamnb.training.batches import Batch
 
-MIN_MOVED = 10  # messages; a label with fewer gives no cutoffs, and everything is unsure anyway
-MAX_CONFLICTS = 10  # examples that are named
+MIN_MOVED = 10  # messages; with fewer of a label there are no cutoffs, and everything is unsure
+MAX_CONFLICTS = 10  # examples listed
 NEARLY_ALL = 0.9  # the rest are mistakes that were corrected meanwhile, or copies in several folders
 
 
 def refuse_swapped_labels(
     labels: Sequence[str], moves: Sequence[Sequence[int]], learned: Sequence[int]
 ) -> None:
-    """Refuse a run that takes away most of a label.
+    """Raise UsageError for a run that moves most messages of a label.
 
     `moves[before][after]` counts known messages of this run by the label they were learned under and the one
     they are given now; `learned` is how many messages the model knows of each label. Corrections move few,
@@ -58,14 +58,14 @@ class Steps(NamedTuple):
 
 @dataclass
 class Summary:
-    """Counts of what became of the messages."""
+    """Outcomes of a run of training."""
 
     outcomes: dict[str, dict[str, int]] = field(default_factory=dict)  # per label: learned, known, moved …
     unreadable: list[Unreadable] = field(default_factory=list)
     passed_over: list[PassedOver] = field(default_factory=list)  # not read on purpose
     new_labels: list[str] = field(default_factory=list)  # which a model with mail did not have before
-    conflicts: list[str] = field(default_factory=list)  # names of some messages left out as "conflicting"
-    # Label before and now, None for none, and the digests of messages, each of 8 bytes.
+    conflicts: list[str] = field(default_factory=list)  # names of some messages skipped as conflicting
+    # Label before and after (None: not learned), and the digests of the messages, 8 bytes each.
     lessons: list[tuple[str | None, str | None, bytes]] = field(default_factory=list, repr=False)
 
     def count(self, label: str, what: str, number: int = 1) -> None:
@@ -74,7 +74,7 @@ class Summary:
             counts[what] = counts.get(what, 0) + number
 
     def note(self, batch: Batch, conflicting: Sequence[int]) -> None:
-        """Note what was not read of a batch, and the names of messages that are under another label, too."""
+        """Add the skipped messages of a batch, and the names of conflicting messages."""
         self.unreadable += failures(batch.unreadable)
         self.passed_over += passed_over(batch.unreadable)
         left = MAX_CONFLICTS - len(self.conflicts)
@@ -95,7 +95,7 @@ class KnownMessages:
         self.moves = [[0] * len(labels) for _ in labels]  # [label before][label now]
 
     def steps(self, batch: Batch, forget: bool, summary: Summary) -> Steps:
-        """Decide what to count of a batch: of several copies the first that is met, unless it is known."""
+        """Decide what to count of a batch; of several copies only the first is learned, if it is new."""
         target = NOT_LEARNED if forget else self.labels.index(batch.label or "")
         digests = memoryview(batch.rows.digests).cast("Q")
         before = memoryview(self.learned.learn(digests, target)).cast("b").tolist()

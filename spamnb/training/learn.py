@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from spamnb.core.native import FeatureSet
 
-# The program of a process that folds: it looks for modules where this one does, in no other folder.
+# The program of a process that folds; it gets the module path of this process.
 FOLD = "import sys; sys.path[:] = sys.argv[2:]; from spamnb.training.train import fold; fold(sys.argv[1])"
 # Messages of a label from which on the scores of corrections are left out. With 500 or 1,000 learned, and the
 # mistakes among 2,000 more corrected, 93 % of the spam was caught then, and 83 % with their scores; with 100
@@ -29,9 +29,9 @@ TOO_LONG = 8 * journal.FOLD_LIMIT  # bytes: no process came to fold it, so this 
 
 
 def learn(path: str, raw: bytes, label: str | None, is_correction: bool = False) -> str:
-    """Learn a message under a label, or forget it (None). When this returns, the change is on disk.
+    """Learn a message under a label, or forget it (None). The change is on disk when this returns.
 
-    A correction was chosen for being hard to judge: cutoffs are not set by its score, if there are others.
+    The score of a correction is not used for cutoffs if there are others, as corrections are hard to judge.
     """
     message = read(raw)
     with Lock(path):
@@ -55,7 +55,7 @@ def learn(path: str, raw: bytes, label: str | None, is_correction: bool = False)
         except OSError as error:
             raise CannotCreate(f"{path}.journal: {error.strerror}; the message was not learned") from error
     limit = 0 if stored.journal.damaged else journal.FOLD_LIMIT  # folding ends the damage
-    # What is left of a label without messages ends with folding, too.
+    # Folding also removes a label without messages.
     is_last = before is not None and stored.messages[stored.labels.index(before)] == 1
     is_last = is_last and not set(stored.labels) <= {HAM, SPAM}
     if size > limit or is_last:
@@ -64,9 +64,9 @@ def learn(path: str, raw: bytes, label: str | None, is_correction: bool = False)
 
 
 def judge(model: Model, features: "FeatureSet", label: str) -> "tuple[float, float, tuple[int, int] | None]":
-    """Judge a message before it is learned: cutoffs are set by such scores.
+    """Judge a message before it is learned, as cutoffs are computed from such scores.
 
-    Returns its score, the lead of its label among those but spam, and how many words and pairs are new.
+    Returns its score, the lead of its label over others except spam, and the numbers of new words and pairs.
     """
     found, scorer = model.scorers.score(features), model.scorers.first
     score = verdict_of(found, model.cutoffs, model.calibration).score
@@ -75,15 +75,15 @@ def judge(model: Model, features: "FeatureSet", label: str) -> "tuple[float, flo
 
 
 def learned_label(path: str, raw: bytes) -> str | None:
-    """Look up the label that a message is learned under; None if it is not."""
+    """Look up the label that a message was learned under, if any."""
     stored = StoredModel.open(path)
     return stored.label_of(digest(read(raw)))
 
 
 def fold_in_background(path: str, limit: int, most: int = TOO_LONG) -> None:
-    """Fold a journal that is larger than a limit in a process of its own: the mail does not wait for it.
+    """Fold a journal larger than a limit in a new process, so that mail is not delayed.
 
-    One that is larger than `most` is folded at once.
+    A journal larger than `most` is folded by this process.
     """
     lock = Lock(path, patience=0, kind=TRAINING)
     size = 0
@@ -102,9 +102,9 @@ def fold_in_background(path: str, limit: int, most: int = TOO_LONG) -> None:
 
 
 def start_folding(path: str, lock: int) -> None:
-    """Start a process that folds the journal, by a shell that ends at once, so that nobody waits for it.
+    """Start a process that folds the journal, through a shell that ends at once.
 
-    The lock goes with it, as its standard output: until it ends, no other is started.
+    The process inherits the lock as its standard output, so no other is started until it ends.
     """
     command = ["sh", "-c", '"$@" &', "sh", sys.executable, "-c", FOLD, path, *sys.path]
     streams = [

@@ -1,4 +1,4 @@
-"""What a run of training is to make: opened and checked before any mail is read."""
+"""Plan of a run of training, checked before any mail is read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from spamnb.store.stored_model import StoredModel, load_learned
 
 @dataclass(frozen=True)
 class About:
-    """How a model reads and judges mail: what its head has of it beside counts and cutoffs."""
+    """How a model reads and judges mail: the part of its head without counts and cutoffs."""
 
     settings: Settings
     view: View = DEFAULT_VIEW
@@ -38,7 +38,7 @@ class About:
 
 @dataclass(frozen=True)
 class Plan:
-    """The model before, and what the new one is to be like."""
+    """The current model, and the properties of the new one."""
 
     replaced: StoredModel | None  # whose place the new model takes
     stored: StoredModel | None  # whose counts are added to
@@ -47,7 +47,7 @@ class Plan:
 
     @cached_property
     def learned(self) -> LearnedMessages:
-        """Messages that the model before knows."""
+        """Messages that the current model has learned."""
         return load_learned(self.stored) if self.stored else LearnedMessages()
 
     @property
@@ -64,7 +64,7 @@ class Plan:
 
     @property
     def changes_model(self) -> bool:
-        """Whether there is something to be written even if no mail is learned."""
+        """Whether a model must be written even if no mail is learned."""
         before = self.stored and About.of(self.stored)
         return not before or (before.ham_loss, before.base) != (self.about.ham_loss, self.about.base)
 
@@ -79,7 +79,7 @@ def plan(
     fresh: bool,
     forget: bool,
 ) -> Plan:
-    """Open the model there is, and check that what was asked for fits it; `given`: the labels of the mail."""
+    """Open the current model, and check that the options fit it; `given`: the labels of the mail."""
     beneath = StoredModel.open(base) if base else None
     replaced = replaceable(path) if fresh else existing(path)
     stored = None if fresh else replaced
@@ -103,7 +103,7 @@ def plan(
 def refuse_other_settings(
     stored: StoredModel, before: About, wanted: Mapping[str, Any], view: View | None
 ) -> None:
-    """Raise an error if other settings, or another view, were asked for than a model has."""
+    """Raise an error if settings or a view are requested that differ from those of the model."""
     other = [name for name, value in wanted.items() if getattr(before.settings, name) != value]
     if view and view.as_map() != before.view.as_map():
         other.append("view")
@@ -116,7 +116,7 @@ def refuse_other_settings(
 def new_base(
     path: str, base: StoredModel, labels: Sequence[str], settings: Settings, view: View
 ) -> dict[str, Any]:
-    """Check that a model can stand on a base, and say what the head of the model has of it."""
+    """Check that a model can use a base model; return its entry in the head of the model."""
     if not view.has_cutoffs:
         raise UsageError("a base needs a view with cutoffs; this one decides for the likeliest label")
     check_base(path, labels, settings, base)
@@ -124,7 +124,7 @@ def new_base(
 
 
 def existing(path: str) -> StoredModel | None:
-    """Open a model; None if there is none."""
+    """Open a model; None if it is missing."""
     try:
         return StoredModel.open(path)
     except NoModel:
@@ -132,7 +132,7 @@ def existing(path: str) -> StoredModel | None:
 
 
 def replaceable(path: str) -> StoredModel | None:
-    """Open a model that is to be replaced; None if there is none, or none that can be read."""
+    """Open a model that will be replaced; None if it is missing or unreadable."""
     try:
         return existing(path)
     except SpamnbError:

@@ -1,4 +1,4 @@
-"""Dropping words that are rare and were not seen for long: a file that only grows is no use."""
+"""Dropping rare words that were not seen for long, so that a model does not grow forever."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from spamnb.lock import TRAINING, Lock
 from spamnb.store.stored_model import StoredModel
 from spamnb.training.writing import rewrite, sum_of
 
-OLD_DAYS, RARE_MESSAGES = 180, 2  # a rare token is in at most so many messages
+OLD_DAYS, RARE_MESSAGES = 180, 2  # a token in at most this many messages is rare
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Pruned:
 
 
 def prune(path: str, days: int = OLD_DAYS, rare: int = RARE_MESSAGES, *, try_only: bool = False) -> Pruned:
-    """Drop tokens that were not seen for so many days, and are in no more messages than `rare`."""
+    """Drop tokens that were not seen for a number of days and are in at most `rare` messages."""
     with Lock(path, kind=TRAINING):
         stored, size = StoredModel.open(path), os.path.getsize(path)
         total = sum_of(stored, oldest_day=max(0, today() - days), rare=rare)

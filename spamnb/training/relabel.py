@@ -1,4 +1,4 @@
-"""Renaming and removing a label: its column of counts gets another name, or goes."""
+"""Renaming and removing labels."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def relabel(path: str, old: str, new: str | None = None) -> int:
         kept = kept_labels(labels, [Source(stored)], renamed)
         total = add_up(path, labels, kept, [Source(stored)], renamed)
         learned = load_learned(stored)
-        if new in stored.labels:  # as mail of the old label it scored otherwise
+        if new in stored.labels:  # scored under the old label
             learned.forget_scores(stored.labels.index(old))
         learned.relabel(indices_of(names, kept))
         put_in_place(path, total, learned, About.of(stored), stored)

@@ -1,4 +1,4 @@
-"""A sample of the messages that training learns, scored when it ends: cutoffs are set by these scores."""
+"""A sample of the learned messages, scored at the end of training; cutoffs are computed from these scores."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from spamnb.training.known_messages import Steps
 
 SAMPLE_SIZE = 5000  # messages of each label: 0.1 % of them, the ham that may be lost, are five
-SAMPLE_BYTES = 64 << 20  # of memory that those of a label may take
-COPIED_AT_ONCE = 8 << 20  # bytes, before the system has back what they were copied from
-SLACK = 1.05  # more than it may have is sampled before some is dropped
+SAMPLE_BYTES = 64 << 20  # of memory for a label
+COPIED_AT_ONCE = 8 << 20  # bytes copied before freed memory is returned to the system
+SLACK = 1.05  # factor by which a sample may exceed its limits before messages are dropped
 MAX_DIGEST = (1 << 64) - 1
 
 
@@ -34,7 +34,7 @@ class Piece(NamedTuple):
 
     @classmethod
     def of(cls, rows: MessageRows, messages: Iterable[int] | None = None) -> Piece:
-        """Choose messages of a batch; without a choice, all of them as they are."""
+        """Select messages of a batch; None selects all, without copying."""
         if messages is None:
             rows.drop_texts()
         else:
@@ -43,7 +43,7 @@ class Piece(NamedTuple):
 
 
 class LabelSample:
-    """The messages of a label that have the lowest digests: as many as fit, whatever order they come in."""
+    """The messages of a label with the lowest digests, as many as fit; independent of their order."""
 
     def __init__(self) -> None:
         self.pieces: list[Piece] = []
@@ -63,7 +63,7 @@ class LabelSample:
                 self.shrink()
 
     def shrink(self) -> None:
-        """Drop the messages that do not fit: all from the first on, by digest, with which it is too much."""
+        """Drop the messages with the highest digests that exceed the limits."""
         if self.count <= SAMPLE_SIZE and self.size <= SAMPLE_BYTES:
             return
         known = sorted(each for piece in self.pieces for each in zip(piece.digests, piece.sizes, strict=True))
@@ -71,7 +71,7 @@ class LabelSample:
         self.count, self.size = len(sizes), sizes[-1] if sizes else 0
         self.limit = known[self.count - 1][0] if sizes else 0
         copied = 0
-        for number, piece in enumerate(self.pieces):  # one by one: all of them twice would be much memory
+        for number, piece in enumerate(self.pieces):  # one by one, to limit memory
             fitting = [n for n, digest in enumerate(piece.digests) if digest <= self.limit]
             if len(fitting) < len(piece.digests):
                 self.pieces[number] = Piece.of(piece.rows, fitting)
@@ -98,13 +98,13 @@ class Sample:
         self.by_label = {indices[old]: sample for old, sample in self.by_label.items()}
 
     def pieces(self) -> list[tuple[int, Piece]]:
-        """Return what is to be scored, and the label index of each piece."""
+        """Return the pieces to be scored, each with its label index."""
         for sample in self.by_label.values():
             sample.shrink()
         return [(label, piece) for label, sample in self.by_label.items() for piece in sample.pieces]
 
     def vocabulary(self, labels: Sequence[str]) -> CountTable:
-        """Make a table of all that the messages have, for the counts of all mail to be filled in."""
+        """Make a table of all tokens of the messages, to be filled with the counts of all mail."""
         table = CountTable(labels, has_texts=False)
         for label_index, piece in self.pieces():
             piece.rows.keeps_places = True
@@ -114,7 +114,7 @@ class Sample:
 
 
 class SampleScorer:
-    """Scores the messages of a sample, each by the mail without itself, on some threads."""
+    """Scores the messages of a sample on threads, each by all other mail."""
 
     def __init__(self, sample: Sample, view: View, table: CountTable, jobs: int) -> None:
         self.pieces, self.labels, self.jobs = sample.pieces(), list(table.labels), jobs
@@ -123,7 +123,7 @@ class SampleScorer:
         self.idle_scorers = [FeatureScorer(self.likelihood, table)]  # that no thread uses
 
     def __call__(self, learned: LearnedMessages, misfiled: Sequence[float]) -> None:
-        """Note the scores, by counts that are corrected by shares of misfiled mail."""
+        """Store the scores, by counts corrected by the shares of misfiled mail."""
         self.likelihood.correct(misfiled)
         found = in_threads(self._joints, self.pieces, self.jobs)
         for (label_index, piece), joints in zip(self.pieces, found, strict=True):
@@ -145,7 +145,7 @@ class SampleScorer:
 
 
 def sampled(digests: Any, truth: Any, messages: Iterable[int]) -> list[int]:
-    """Choose from `messages` (indices) those that a Sample would keep: of each label, the lowest digests."""
+    """Select from `messages` (indices) those that a Sample would keep: the lowest digests of each label."""
     chosen: dict[int, list[int]] = {}
     for message in sorted(messages, key=digests.__getitem__):
         of_label = chosen.setdefault(truth[message], [])

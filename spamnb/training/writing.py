@@ -1,4 +1,4 @@
-"""Writing a model: its counts added up, with the cutoffs that the scores of its mail ask for."""
+"""Adding up the counts of a model, finding its cutoffs, and writing it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from spamnb.training.replacing import replace_model
 if TYPE_CHECKING:
     from spamnb.training.sample import SampleScorer
 
-Names = Mapping[str, str | None]  # the name of a label → the one that it gets, None if it goes
+Names = Mapping[str, str | None]  # label → its new name, None to remove it
 
 
 def kept_labels(labels: Sequence[str], sources: Sequence[Source], renamed: Names | None = None) -> list[str]:
@@ -93,7 +93,7 @@ def put_in_place(
     before: StoredModel | None = None,
     limits: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write a model in place of the one before; what that one learned meanwhile is carried over.
+    """Write a model in place of the current one, with what that learned meanwhile.
 
     Without `limits`, these follow from the scores that it keeps. The caller holds the lock on training.
     """
@@ -117,5 +117,5 @@ def rewrite(stored: StoredModel, total: Merged) -> None:
 
 
 def put_empty(path: str, labels: Sequence[str], about: About, before: StoredModel | None = None) -> None:
-    """Write a model that knows no mail. The caller holds the lock on training."""
+    """Write a model without mail. The caller holds the lock on training."""
     put_in_place(path, merged(labels, []), LearnedMessages(), about, before)
