@@ -38,17 +38,22 @@ TRAIN = "train 6,046 messages, all cores, against bogofilter"
 CLASSIFY = "classify 6,046 messages in bulk, against bogofilter"
 # What is measured; the table; of spamnb and of bogofilter, how the row begins, and the column.
 SUMMARY = (
-    ("ham and spam ranked the wrong way round, % of pairs", HALF, (OURS, "(1-AUC)%"), (THEIRS, "(1-AUC)%")),
+    ("pairs of a ham and a spam in the wrong order, %", HALF, (OURS, "(1-AUC)%"), (THEIRS, "(1-AUC)%")),
     ("spam missed where 0.1 % of the ham is lost, %", HALF, (OURS, "FN@0.1 %"), (THEIRS, "FN@0.1 %")),
     ("at the defaults: F1 of spam", HALF, (OURS, "F1"), (THEIRS, "F1")),
     ("… ham lost, %", HALF, (OURS, "ham lost %"), (THEIRS, "ham lost %")),
     ("… of all mail unsure, %", HALF, (OURS, "unsure %"), (THEIRS, "unsure %")),
     ("100 ham and 100 spam learned: ham lost, %", WEEK, (f"100 {OURS}", LOST), (f"100 {THEIRS}", LOST)),
     ("… spam caught, %", WEEK, (f"100 {OURS}", CAUGHT), (f"100 {THEIRS}", CAUGHT)),
-    ("strangers' short mail: ham lost, %", SHORT, (f"{FIRST} {OURS}", LOST), (f"{FIRST} {THEIRS}", LOST)),
-    ("one message, a process each", "bench", (ONE, OURS), (ONE, "beside")),
     (
-        "… its memory",
+        "short mail from unknown senders: ham lost, %",
+        SHORT,
+        (f"{FIRST} {OURS}", LOST),
+        (f"{FIRST} {THEIRS}", LOST),
+    ),
+    ("one message in a process of its own: time", "bench", (ONE, OURS), (ONE, "beside")),
+    (
+        "… memory of that process",
         "bench",
         ("peak memory of one message, 50,000", OURS),
         ("… of one message, bogofilter", OURS),
@@ -60,10 +65,10 @@ SUMMARY = (
 # A sentence, and which row of SUMMARY has its figures, ours and theirs.
 LEAD = (
     (
-        "**Accurate**: {} % of all pairs of ham and spam are ranked the wrong way round, {} % by bogofilter.",
+        "**Accurate**: {} % of all pairs of a ham and a spam are in the wrong order; with bogofilter {} %.",
         0,
     ),
-    ("**Decided**: {} % of the mail is left unsure, {} % by bogofilter.", 4),
+    ("**Decisive**: {} % of the mail is left unsure; with bogofilter {} %.", 4),
     ("**Fast**: it learns {}, bogofilter {}.", 10),
 )
 
