@@ -172,7 +172,7 @@ def base_of(stored: StoredModel, only: StoredModel | None = None) -> StoredModel
         return None
     try:
         if only and about["path"] != only.path:
-            raise DataError(f"{stored.path}: its base is not the shared model")
+            raise DataError(f"{stored.path}: its base is another model than the shared one")
         base = only or StoredModel.open(about["path"])
         check_base(stored.path, stored.labels, settings_of(stored), base)
     except SpamnbError as error:

@@ -1,4 +1,4 @@
-"""Scores of messages by counts, seen through a view: with their evidence, or of many by any threads."""
+"""Scores of messages by counts, as a view reads them: of one with its evidence, or of many on any thread."""
 
 from spamnb.bayes.likelihood import NONE_MISFILED, Likelihood
 from spamnb.bayes.verdict import Evidence, Score

@@ -56,7 +56,7 @@ def has_spam(labels: Sequence[str]) -> bool:
 
 
 def not_spam(labels: Sequence[str]) -> str:
-    """Return what mail is called that is not spam: by its label, if there is but one beside spam."""
+    """Return the name for mail that is not spam: its label, if there is only one beside spam."""
     others = [label for label in labels if label != SPAM]
     return others[0] if len(others) == 1 else "not spam"
 
@@ -103,7 +103,7 @@ def in_order(scores: Iterable[float]) -> Scores:
 
 
 def negative(scores: Scores) -> Scores:
-    """Return sorted scores with another sign, sorted."""
+    """Return the scores with the opposite sign, sorted again."""
     return array("d", map(neg, reversed(scores)))
 
 
@@ -259,7 +259,7 @@ def highest_score(scores: Scores, others: Scores, loss: float, scale: float = SC
 
 
 def highest_of_met(scores: Scores, end: float, loss: float) -> float:
-    """Find the score that a share of mail like that met before exceeds, by sorted scores of some of it.
+    """Find the score that a share of mail exceeds, from the sorted scores of some mail of the same kind.
 
     The highest twentieth fall off to `end`, or the highest score, as (1 - x)^power does on [0, 1]; the power
     follows from their mean.
@@ -276,7 +276,7 @@ def highest_of_met(scores: Scores, end: float, loss: float) -> float:
 
 
 def _unmet(count: int, loss: float, scale: float) -> float:
-    """Find the score that a share of all mail exceeds and is of a kind that none of `count` messages was.
+    """Find the score that a given share of all mail exceeds by mail of a kind not among `count` messages.
 
     How such mail scores is not known: all of it, or a third once much is learned, is taken to score around 0,
     as mail without evidence does.

@@ -138,7 +138,7 @@ class Calibration:
         self.intercept = float(intercept)
 
     def between(self, cutoffs: "Cutoffs") -> "Calibration":
-        """Return the calibration moved as far as puts a half between the cutoffs, as verdicts do."""
+        """Return the calibration, shifted so that a probability of 0.5 lies between the cutoffs."""
         low, high = -self.slope * cutoffs.spam, -self.slope * cutoffs.ham
         return Calibration(self.slope, min(max(self.intercept, low), high)) if low < high else self
 
@@ -213,7 +213,7 @@ class Verdict:
 
 
 def score_text(score: float, digits: int = 4) -> str:
-    """Write a score in decimals, or as inf or -inf what stands for these."""
+    """Write a score in decimals; the floats that stand for infinity, as inf or -inf."""
     return f"{score:.{digits}f}" if abs(score) < LARGEST else "inf" if score > 0 else "-inf"
 
 
@@ -280,7 +280,7 @@ def within_limits(score: float) -> float:
 
 
 def is_undecided(joint: list[float]) -> bool:
-    """Tell whether nothing tells labels apart, or none can be: the zero-frequency problem."""
+    """Tell whether all labels are equally likely, or all impossible (the zero-frequency problem)."""
     return len(joint) > 1 and max(joint) == min(joint)
 
 

@@ -63,7 +63,7 @@ def delivery_options(command: Decorated) -> Decorated:
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=path_type)
 @delivery_options
-@click.option("-0", "--null", is_flag=True, help="Read paths from standard input, as of find -print0.")
+@click.option("-0", "--null", is_flag=True, help="Read paths from standard input, as from find -print0.")
 @view_option
 @rare_option("--cutoff", metavar="[HAM,]SPAM", help="Ham up to the first score, spam from the second.")
 @local_jobs_option

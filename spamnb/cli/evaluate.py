@@ -56,7 +56,7 @@ SEVERAL = "several --settings"
     "--model", type=path_type, metavar="PATH", help="Judge with this model instead of cross-validation."
 )
 @click.option(
-    "--online", "is_online", is_flag=True, help="In order of time: judge each message, then learn it."
+    "--online", "is_online", is_flag=True, help="Judge each message in order of time, then learn it."
 )
 @click.option("--tune", "is_tuned", is_flag=True, help="Find the settings that judge this mail best.")
 @click.option("--top", type=Number(0), default=10, show_default=True, help="How many mistakes to show.")

@@ -85,9 +85,9 @@ def _rank(result: ComparedCandidate) -> tuple[float, float]:
 
 
 def beats_first(result: ComparedCandidate) -> bool:
-    """Tell whether a result ranks mail better than the first beyond chance, with verdicts no worse.
+    """Tell whether a result ranks mail significantly better than the first, with verdicts that are no worse.
 
-    Better verdicts alone are no reason: with little mail, the unsure ones depend on a message or two.
+    Better verdicts alone do not suffice: with little mail, one or two messages decide how many are unsure.
     """
     ranking, verdicts = (p is not None and p <= CHANCE for p in (result.ranking_p, result.verdicts_p))
     return ranking and not (verdicts and result.lost > result.won)

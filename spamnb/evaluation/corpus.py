@@ -59,7 +59,7 @@ class Corpus:
             except OverflowError as error:
                 raise DataError(f"this mail has more than 2,147,483,647 words; {LESS}") from error
             if table.is_full:
-                raise DataError(f"a word is more than 1,073,741,824 times in this mail; {LESS}")
+                raise DataError(f"a word occurs more than 1,073,741,824 times in this mail; {LESS}")
             del batch  # so that its memory can be used for the next one
         digests = np.frombuffer(rows.digests, np.uint64)
         return cls(tuple(labels), np.concatenate(truth), names, digests, rows, table, unreadable)

@@ -55,7 +55,7 @@ def evaluate_by_model(
     """Judge mail by a model; mail that the model has learned is left out, as it would flatter the figures."""
     judged, learned = judge_by_model(model, labels, batches)
     if not judged.names and learned:
-        raise DataError("the model has already learned all of this mail; use other mail")
+        raise DataError("the model has already learned all of this mail; use mail that it has not learned")
     return Evaluation(
         "by a model",
         judged,

@@ -100,7 +100,7 @@ class Evaluation:
 
     @property
     def learned_note(self) -> str | None:
-        """Say how many messages were left out because the model has learned them."""
+        """Say how many messages were left out because the model has already learned them."""
         if not self.learned:
             return None
         return f"left out, because the model has already learned them: {counted(self.learned, 'message')}"

@@ -88,5 +88,5 @@ def check_alike(models: Sequence[StoredModel]) -> None:
         if different:
             raise DataError(
                 f"{model.path}: made with other settings than {first.path} ({', '.join(different)}); "
-                "such counts cannot be added; train one of them again"
+                "their counts cannot be added; train one of them again"
             )

@@ -108,4 +108,4 @@ def check_sums(stored: StoredModel, progress: Callable[[int, int], object]) -> N
         sums.add(entries)
         progress(0, len(entries))
     if any(getattr(sums, name) != stored.head[name] for name in SUMS):
-        raise ModelError(stored.path, f"its sums are not those of its counts; {WHAT_TO_DO}")
+        raise ModelError(stored.path, f"its totals differ from the sums of its counts; {WHAT_TO_DO}")

@@ -133,7 +133,7 @@ class Explanation(NamedTuple):
         return sorted(weak, key=lambda token: -abs(token.weight))
 
     def ignored(self, most: int) -> list[IgnoredKind]:
-        """Return what did not count, by kind, each with at most so many examples."""
+        """Return what did not count, by kind, each with a limited number of examples."""
         weak = [f"{token.token} {token.weight:+.2f}" for token in self.weak[:most]]
         least = f"less than {self.model.view.least_evidence:g} nats"
         kinds = (

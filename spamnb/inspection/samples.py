@@ -35,7 +35,7 @@ def draw_messages(
     # The default view is no probability distribution; the textbooks' multinomial of the same counts is one.
     view = view or View("multinomial", model.view.smoothing)
     if view.event == "gaussian":
-        raise UsageError("--sample draws words, and Gaussians know numbers only; choose another --event")
+        raise UsageError("--sample needs words; Gaussians have only numbers; choose another --event")
     if not stored.messages[label_index]:
         raise DataError(f"{stored.path}: no {label} has been learned; there is nothing to draw from")
     chance, p = np.random.default_rng(seed), token_probabilities(stored, view, label_index)

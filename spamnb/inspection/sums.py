@@ -33,7 +33,7 @@ class PartSum(NamedTuple):
 def sum_evidence(
     view: View, words: Sequence[Evidence], features: FeatureSet, toward: int, against: int
 ) -> tuple[list[Reason], list[PartSum]]:
-    """Return what each token, and what each part of the message, adds to the lead."""
+    """Return what each token, and each part of the message, adds to the lead of one label over the other."""
     divisors = divisors_of(view, words)
     parts = sorted(divisors, reverse=True)  # as a message is read
     counts, totals = dict.fromkeys(parts, 0), dict.fromkeys(parts, 0.0)
@@ -91,7 +91,7 @@ def numeric_reasons(numbers: Sequence[Evidence], toward: int, against: int) -> l
 def sum_grams(
     model: Model, features: FeatureSet, toward: int, against: int
 ) -> tuple[list[Reason], list[PartSum]]:
-    """Return what each stretch of grams, and what the grams of head and body, add to the lead."""
+    """Return what each stretch of grams, and all grams of head and of body, add to the lead of one label."""
     weights, shares = strong_grams(model, features, toward, against)
     rows = model.stored.counts.lookup_grams(list(weights))
     rows_of_base = model.base.counts.lookup_grams(list(weights)) if model.base else None

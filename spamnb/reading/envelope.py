@@ -86,7 +86,7 @@ def read_envelope(raw: bytes) -> Envelope:
 
 
 def _envelope(message: Message, size: int) -> Envelope:
-    """Make the envelope of a message of so many bytes."""
+    """Make the envelope of a message whose size in bytes is given."""
     fields = message.fields
     if fields is None:
         return Envelope([], [], False)
@@ -94,7 +94,7 @@ def _envelope(message: Message, size: int) -> Envelope:
 
 
 def _is_whole(fields: Fields, data: bytes, body: int, size: int) -> bool:
-    """Tell whether all of a header block was read, and nobody can read another From in it or behind it."""
+    """Tell whether all of a header block was read, and nobody can read another From in it or after it."""
     has_body = 0 < body < len(data)
     if len(fields) >= MAX_FIELDS or (body if has_body else size) > MAX_HEADER_BYTES:
         return False

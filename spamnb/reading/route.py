@@ -2,7 +2,7 @@
 
 Servers write their Received on top of all that a sender wrote, so the first with the address of another
 machine says who handed the message over; what is below may be forged. A client chooses the name it has before
-" by ", not what is behind the last one; a name that looks like an address elsewhere makes it unclear.
+" by ", not what is after the last one; a name that looks like an address elsewhere makes it unclear.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ MAX_ANSWER = 1 << 16  # bytes: enough to remove MAX_FORGED headers
 MAX_FORGED = 1000  # headers of our names in a message: to remove one, Postfix reads it from its start
 LOOKS_LIKE_SPAM = ReplyCode(b"550 5.7.1 This message looks like spam\0")
 TOO_MANY_FORGED = ReplyCode(b"550 5.7.1 Too many headers that only a spam filter writes\0")
-HIDDEN_HEADER = ReplyCode(b"550 5.7.1 A header within a header, behind a bare carriage return\0")
+HIDDEN_HEADER = ReplyCode(b"550 5.7.1 A header within a header, after a bare carriage return\0")
 
 
 class ReceivedHeader:

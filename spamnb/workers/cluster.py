@@ -63,7 +63,7 @@ class ClusterPool:
         too: workers do not know which they are.
         """
         if any("-" in paths for paths in mail.sources.values()):
-            raise UsageError("-: standard input is here only; --jobs takes a number, too")
+            raise UsageError("-: a cluster cannot read standard input; use --jobs NUMBER")
         task = CheckedTask(ChunkReader(mail.settings))
         begun: deque[Future] = deque()
         for chunk, label in chunks_by_label(mail.sources, CHUNK):
@@ -84,7 +84,7 @@ class CheckedTask:
     def __call__(self, chunk: Chunk, label: str) -> Batch:
         name, here = socket.gethostname(), version("spamnb")
         if here != self.version:
-            raise UsageError(f"{name}: has spamnb {here}, but who asks {self.version}; install the same")
+            raise UsageError(f"{name}: has spamnb {here}, not {self.version} as here; install the same")
         if not isinstance(chunk, ReadMessages):
             paths = chunk.paths if isinstance(chunk, MessageFiles) else [chunk.path]
             for folder in {os.path.dirname(path) or "." for path in paths}:

@@ -199,7 +199,7 @@ class TestWhatWorkersCannotDo:
         task = CheckedTask(ChunkReader(Settings()))
         task.version = "0.0"
         ((chunk, label),) = chunks_by_label({"ham": [str(post.folder / "more")]})
-        with pytest.raises(UsageError, match=r"who asks 0\.0; install the same"):
+        with pytest.raises(UsageError, match=r"not 0\.0 as here; install the same"):
             task(chunk, label)
 
 

@@ -155,7 +155,7 @@ def test_views(spamnb, mail, options):
 BAD_USAGE = {
     "--settings event=foo": "event cannot be 'foo'",
     "--settings smoothing=-1": "smoothing cannot be '-1'",
-    "--settings ngrams=2": "no setting 'ngrams' here",
+    "--settings ngrams=2": "unknown setting 'ngrams'",
     "--settings event=binary,prior=ham:0.5/eggs:0.5": "eggs",
     "--cutoff 2,1": "--cutoff",
     "--cutoff nan": "--cutoff",

@@ -158,9 +158,9 @@ def test_stop_words(language):
 
 
 def test_an_unknown_language():
-    with pytest.raises(UsageError, match="'klingon'; there are: arabic, bulgarian"):
+    with pytest.raises(UsageError, match="'klingon'; available: arabic, bulgarian"):
         Settings(stop_language="klingon")
-    with pytest.raises(UsageError, match="'klingon'; there are: arabic, armenian"):
+    with pytest.raises(UsageError, match="'klingon'; available: arabic, armenian"):
         Settings(stem="klingon").words()
 
 

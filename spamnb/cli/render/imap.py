@@ -128,7 +128,7 @@ def show_learned(found: Iterable[Learned], wrong: Iterable[str]) -> None:
 
 
 def show_training(summary: Summary, labels: Iterable[str], model: str) -> None:
-    """Say what was learned, and how good that is: what each message would be called without itself."""
+    """Say what was learned, and how good it is: how each message would be judged if it were not learned."""
     from spamnb.cli.render.training import show_outcomes
     from spamnb.inspection.standing import verdicts_left_out
     from spamnb.store.stored_model import StoredModel

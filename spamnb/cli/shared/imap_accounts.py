@@ -42,7 +42,7 @@ def connected(account: Account, looks_only: bool = False) -> Iterator[ImapConnec
 
 
 def visit(account: Account, report: Report, dry_run: bool, again: bool = False, most: int = 0) -> None:
-    """Visit the mailbox of an account once."""
+    """Connect to the mailbox of an account once, judge what is new and learn what was moved."""
     from spamnb.imap.mailbox import VisitedMailbox
     from spamnb.imap.state import State
     from spamnb.imap.visit import Visit
