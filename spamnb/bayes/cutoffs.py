@@ -74,7 +74,7 @@ def leads_among_others(
 ) -> list[float]:
     """Return how far each message's label is ahead of the best other one, spam left out.
 
-    NaN for spam, and where there is but one label beside it.
+    NaN for spam, and where there is only one label beside it.
     """
     others = [place for place, label in enumerate(labels) if label != SPAM]
     if len(others) < 2:
@@ -86,9 +86,9 @@ def leads_among_others(
 
 
 def margin(leads: Iterable[float], count: int, scale: float = SCALE) -> float:
-    """Choose how far a label must be ahead of the others, spam left out: the least that misfiles few enough.
+    """Choose how far a label must lead the others, spam left out: the lowest lead that misfiles few enough.
 
-    `leads` are those of messages' own labels, some NaN; `count`: how many messages there are but spam.
+    `leads` are those of messages' own labels, some NaN; `count`: how many messages are not spam.
     """
     known = in_order(lead for lead in leads if lead == lead)
     if len(known) < FEWEST:
@@ -150,7 +150,7 @@ def measured(
     ham_loss: float = HAM_LOSS,
     scale: float = SCALE,
 ) -> tuple[Cutoffs, Calibration]:
-    """Choose cutoffs, margin and calibration by what messages scored; `messages`: how many each label has."""
+    """Choose cutoffs, margin and calibration from scores; `messages`: how many messages each label has."""
     ham, spam = ham_and_spam(labels, scored)
     limits = cutoffs(ham, spam, ham_loss, scale=scale)
     if len(labels) > 2 and has_spam(labels):
@@ -190,7 +190,7 @@ def spam_caught(ham: Scores, spam: Scores, ham_loss: float, growth: float = 1, s
 def misfiled_shares(
     labels: Sequence[str], messages: Sequence[int], scored: Iterable[Scored]
 ) -> tuple[float, float]:
-    """Estimate how much mail but spam is filed as spam, and spam as other mail, as shares of what is not.
+    """Estimate how much other mail is filed as spam, and spam as other mail, over what is filed rightly.
 
     The scores may be those of a sample of each label's `messages`.
     """
@@ -211,7 +211,7 @@ def rightly_filed(ham: Scores, spam: Scores) -> tuple[Scores, Scores]:
 
 
 def limits_of_rightly_filed(ham: Scores, spam: Scores) -> tuple[float, float]:
-    """Find the score above which ham, and the one below which spam, looks misfiled: rather the other label's.
+    """Find the score above which ham, and the score below which spam, looks misfiled.
 
     Each depends on how the other label's rightly filed mail scores, so they are found in turns.
     """
@@ -231,7 +231,7 @@ def limits_of_rightly_filed(ham: Scores, spam: Scores) -> tuple[float, float]:
 
 
 def _highest_of_label(scores: Scores, others: Scores, deviations: float) -> float:
-    """Find the score above which messages of a label rather are misfiled ones of the other; infinite if none.
+    """Find the score above which a label's messages are probably misfiled; infinite if none are.
 
     Misfiled messages score as the others do, so above any score lies the same share of both. A label's own
     hard messages lie between the labels, and none among the higher half of the others: with none there, none
@@ -249,7 +249,7 @@ def _highest_of_label(scores: Scores, others: Scores, deviations: float) -> floa
 
 
 def highest_score(scores: Scores, others: Scores, loss: float, scale: float = SCALE, more: int = 0) -> float:
-    """Find the lowest score that no more than a share of a label's mail exceeds, by either of two estimates.
+    """Find the lowest score that at most a given share of a label's mail exceeds, by two estimates.
 
     One is of mail like that met before, one of mail of a kind not met yet. `others`: the scores of the other
     label, which show how high scores can be; `more`: messages learned beside those that score as they do.
@@ -276,7 +276,7 @@ def highest_of_met(scores: Scores, end: float, loss: float) -> float:
 
 
 def _unmet(count: int, loss: float, scale: float) -> float:
-    """Find the score that a given share of all mail exceeds by mail of a kind not among `count` messages.
+    """Find the score above which a share of all mail lies and is unlike each of `count` messages.
 
     How such mail scores is not known: all of it, or a third once much is learned, is taken to score around 0,
     as mail without evidence does.

@@ -26,7 +26,7 @@ def numeric_evidence(
 
 
 def log_densities(value: float, by_label: Sequence[Sums]) -> list[float] | None:
-    """Return per label the log density of a value; None where the labels cannot be compared."""
+    """Return per label the log density of a value; None if the labels cannot be compared."""
     return [
         -0.5 * (log(2 * pi * variance) + (value - mean) ** 2 / variance)
         for mean, variance in means_and_variances(by_label)

@@ -19,7 +19,7 @@ ENOUGH_ALONE = 500
 
 
 def layers_of(own: int, base: int, is_imported: bool = False) -> tuple[bool, bool]:
-    """Tell whether a model counts, and its base, by the messages of the label that has fewest in each.
+    """Tell whether the model judges, and whether its base does, by the size of the smallest label in each.
 
     With few the base judges alone, then both together, and with as many as the base has the model alone.
     Imported counts are never added up with others: they lack what bogofilter does not look at, so that it

@@ -76,7 +76,8 @@ class Likelihood:
             self.grams.keep_logarithms()
 
     def correct(self, misfiled: "Sequence[float]") -> None:
-        """Take counts without misfiled mail: a share of the mail but spam, filed as spam, and one of spam."""
+        """Correct counts for misfiled mail: the share of other mail filed as spam, and of spam filed
+        otherwise."""
         self.is_corrected = any(misfiled) and (self.is_mean_of_two or self.spam_apart != NO_LABEL)
         by_label = [float(misfiled[label != SPAM]) for label in self.labels]
         self.weigher.correct(self.is_corrected, [*by_label, float(misfiled[1])])
@@ -84,7 +85,7 @@ class Likelihood:
             self.grams.correct(misfiled)
 
     def update(self, totals: "TotalCounts") -> None:
-        """Derive all that depends on the totals, but on no message."""
+        """Compute all that depends on the totals and not on a message."""
         view = self.view
         self.numbers = totals.numbers if self.view.numbers else {}
         self.log_prior = [_log(p) for p in prior(totals.labels, totals.messages, view.prior)]
@@ -145,7 +146,7 @@ class Likelihood:
         return numeric_evidence(self.numbers, numbers)
 
     def without_spam(self, values: "Sequence[Any]") -> "Sequence[Any]":
-        """Return the values, one a label, of all labels but spam."""
+        """Return the values, one for each label, without that of spam."""
         return [*values[: self.spam_apart], *values[self.spam_apart + 1 : self.label_count]]
 
     def probabilities(self, row: "Row") -> list[float]:
@@ -167,7 +168,7 @@ class Likelihood:
         return total / max(1, sum(self.label_totals)) if self.is_global else self.epsilon
 
     def idf(self, row: "Row") -> float:
-        """Return the log of all messages over those with the token."""
+        """Return log(number of all messages / number of messages with the token)."""
         with_token = sum(row[: self.label_count])
         return log(self._message_total / with_token) if with_token else 0.0
 

@@ -103,7 +103,8 @@ class Evidence:
 class Cutoffs:
     """Two limits: a score up to `ham` is ham, from `spam` on it is spam, and between the two it is unsure.
 
-    So is what would be ham if its head or its body speaks for spam by more than `contradiction`. Of several
+    Unsure is also a message that would be ham, but whose head or body speaks for spam by more than
+    `contradiction`. Of several
     labels that are not spam, one has to be ahead of the others by `margin`.
     """
 
@@ -150,7 +151,7 @@ class Calibration:
 class Verdict:
     """The label decided on for a message, with its score, its probability and the evidence.
 
-    Of three labels or more, a message may be no spam for certain (`is_spam` is False), but unsure its label.
+    With three or more labels, `is_spam` may be False while the label of the message is still unsure.
     """
 
     __slots__ = (
@@ -218,7 +219,7 @@ def score_text(score: float, digits: int = 4) -> str:
 
 
 def spamassassin_score(score: float, cutoffs: Cutoffs | None) -> float:
-    """Return a score on SpamAssassin's scale: 5.0 at the spam cutoff, and one point a nat.
+    """Return a score on SpamAssassin's scale: 5.0 at the spam cutoff, and one point for each nat.
 
     Half of the ham of spamassassin is below -5 then, half of its spam above 15. In whole tenths, rounded
     down, so that what is printed is 5.0 only from the cutoff on.

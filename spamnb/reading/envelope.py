@@ -51,7 +51,8 @@ class Envelope:
     )
 
     def __init__(self, fields: Fields, headers: Fields, is_whole: bool) -> None:
-        """Make it of the raw fields and the readable headers of a block, of which `is_whole` tells."""
+        """Make it from raw fields and readable headers; `is_whole`: no other From can be read in the
+        block."""
         raw: dict[str, list[str]] = {name: [] for name in READ_RAW}
         for name, value in fields:
             if name in raw:

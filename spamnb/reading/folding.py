@@ -1,4 +1,4 @@
-"""Forms of letters that readers take for the same: with or without marks, of one keyboard or another.
+"""Letters that readers take for the same: with or without marks, or typed on different keyboards.
 
 core/scripts.pyx reads most letters of mail by tables made from what this says, and has the rest
 normalised here.
@@ -66,7 +66,7 @@ def is_emoji(char: str) -> bool:
 
 
 def folded(word: str) -> str:
-    """Return a normalised word without marks that it is also written without."""
+    """Return a normalised word without the marks that people may leave out."""
     if not MARKS.isdisjoint(word):
         letters: list[str] = []
         before = ""

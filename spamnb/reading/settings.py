@@ -67,7 +67,7 @@ class Settings:
         return f"Settings({', '.join(f'{name}={value!r}' for name, value in self.as_map().items())})"
 
     def words(self) -> "Words":
-        """Return the object that cuts texts by these settings."""
+        """Return the object that splits texts into words by these settings."""
         stem = None
         if self.stem:
             from spamnb.reading.languages import stemmer
@@ -77,7 +77,7 @@ class Settings:
 
 
 def folded_stop_words(stop_words: "Sequence[str]") -> list[str]:
-    """Return stop words as the tokenizer will meet them, without those that it cuts in several."""
+    """Return stop words as the tokenizer spells them, without those that it splits into several words."""
     words = Words()
     return sorted({found[0] for found in map(words.of, stop_words) if len(found) == 1})
 

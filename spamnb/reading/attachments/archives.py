@@ -30,7 +30,7 @@ TARGET = 'Target="'
 
 
 class Member:
-    """A file in an archive, as its directory has it."""
+    """A file in an archive, as the archive's directory describes it."""
 
     def __init__(self, name: str, encrypted: bool, method: int, size: int, offset: int) -> None:
         self.name = name
@@ -119,7 +119,7 @@ def member_at(
 
 
 def unpacked(data: bytes, member: Member, allowance: Allowance) -> bytes:
-    """Return what is in a member, as far as it is allowed."""
+    """Return the unpacked bytes of a member, as many as are allowed."""
     at = member.offset
     if member.encrypted or not data.startswith(b"PK\x03\x04", at):
         return b""
