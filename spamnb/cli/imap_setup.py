@@ -113,7 +113,7 @@ def setup(ctx: click.Context, given: tuple[str, ...], account: str, live: bool) 
 
 
 def read_pair(text: str) -> tuple[str, Any]:
-    """Read KEY=VALUE, as the file has it but for the quotes."""
+    """Read KEY=VALUE, as in the file, but without the quotes."""
     key, equals, value = text.partition("=")
     if not equals:
         raise UsageError(f"{text}: not KEY=VALUE, e.g. host=imap.example.org")
@@ -156,7 +156,7 @@ def tried(name: str, answers: dict[str, Any]) -> dict[str, Any]:
 
 
 def ask_all(name: str, answers: dict[str, Any], again: tuple[str, ...]) -> str:
-    """Ask for what is not answered yet, and for some `again`, with the last answers as defaults.
+    """Ask for all values that are missing, and for those in `again`, with the last answers as defaults.
 
     Returns the path of the file that a password was written to.
     """

@@ -19,7 +19,7 @@ LESS = "evaluate less of it"
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
-    """Labelled messages, what is known of each, and a table with the counts of all."""
+    """Labelled messages, the facts about each, and a table with the counts of all."""
 
     labels: tuple[str, ...]
     truth: Array  # index of each message's label

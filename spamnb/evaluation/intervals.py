@@ -92,7 +92,7 @@ def misplaced_shares(is_spam: Array, score: Array) -> tuple[Array, Array]:
 
 
 def ranks(ordered: Array, values: Array) -> Array:
-    """Return twice the number of `ordered` below each value, where equal ones count half: a whole number."""
+    """Return for each value twice the number of `ordered` values below it; equal ones count half."""
     ranks: Array = np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")
     return ranks
 

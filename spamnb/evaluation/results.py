@@ -42,7 +42,7 @@ class JudgedMessages:
         unreadable: list[Unreadable],
         cutoffs: tuple[float, float] | None = None,
     ) -> JudgedMessages:
-        """Put verdicts on labelled messages into columns."""
+        """Arrange the verdicts on labelled messages in columns."""
         label_indices = {label: k for k, label in enumerate(labels)}
         shares = [[verdict.probabilities.get(label, 0.0) for label in labels] for verdict in verdicts]
         return cls(

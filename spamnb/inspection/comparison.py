@@ -36,7 +36,7 @@ def difference(values: "Sequence[float]", toward: int, against: int) -> float:
 
 
 def divisors_of(view: "View", words: "Sequence[Evidence]") -> dict[int, float]:
-    """Return by part what its sum of weights is divided by."""
+    """Return for each part of the message the number by which its sum of weights is divided."""
     divisors: dict[int, float] = {}
     for item in words:
         divisors[item.part] = divisors.get(item.part, view.damping or 0.0) + share_that_counts(item)
@@ -44,6 +44,6 @@ def divisors_of(view: "View", words: "Sequence[Evidence]") -> dict[int, float]:
 
 
 def share_that_counts(item: "Evidence") -> float:
-    """Return how much of a token counts in a mean: of one that a single message has, half."""
+    """Return how much of a token counts in a mean: n / (n + 1), if n learned messages have it."""
     count = sum(item.row[: len(item.weights)]) + sum(item.base_row[: len(item.weights)])
     return count / (count + 1)

@@ -137,7 +137,7 @@ def part_title(part: MessageLeaf) -> MarkedPiece:
 
 
 def how_read(part: MessageLeaf) -> str:
-    """Report what was read differently from what the message declares, and why; empty if nothing was."""
+    """Report where a message was read in another way than it declares, and why; empty if nowhere."""
     how, notes = part.decoding, []
     if how and how.why_encoding:
         notes.append(f"read as {how.encoding}: {how.why_encoding}")

@@ -57,7 +57,7 @@ class ClusterPool:
         self.jobs = all_cores()
 
     def batches(self, mail: MailToRead) -> Iterator[Batch]:
-        """Have all mail under each label read, in order, with some begun ahead.
+        """Let the workers read all mail of each label, in order, with a few chunks requested ahead.
 
         Another worker repeats the tasks of one that dies. Messages that the model has learned are tokenized,
         too: workers do not know which they are.
