@@ -8,7 +8,7 @@ gc.disable()  # collecting takes 2 ms of a delivery, which makes little garbage
 try:
     from spamnb.delivery.commands import parse
     from spamnb.errors import InputOutputError, ReaderGone, SpamnbError
-    from spamnb.files import complain, reserve_standard_handles
+    from spamnb.files import complain, refuse_password, reserve_standard_handles
 # Python would exit with 1, which reads as "ham".
 except (ImportError, MemoryError) as error:
     os.write(2, f"spamnb: cannot start: {error}\n".encode())
@@ -46,6 +46,8 @@ def run_delivery() -> int | None:
 
 
 def run_command_line() -> int:
+    for argument in sys.argv:
+        refuse_password(argument)
     ignore_second_interrupt()
     # numpy starts a thread per core, which takes 20 ms and is not needed here.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -4,7 +4,7 @@ import os
 import stat
 from _thread import allocate_lock
 
-from spamnb.errors import NoInput, NoModel
+from spamnb.errors import NoInput, NoModel, UsageError
 
 STDIN, STDOUT, STDERR = 0, 1, 2
 DATABASE_SUFFIXES = ("-journal", "-wal", "-shm", "")  # of all files of an SQLite database
@@ -37,6 +37,34 @@ def printable(text: str) -> str:
     )
 
 
+def is_address(path: str) -> bool:
+    """Check whether a path is an address to be opened by fsspec, like s3://bucket/folder/."""
+    return "://" in path
+
+
+def refuse_password(path: str) -> None:
+    """Raise UsageError for an address with a password in it, like sftp://user:password@host/file.
+
+    It would be in the list of processes, and in every message that names the path.
+    """
+    import re
+
+    # Other colons: before the port of a host, before an address in an address (::), in Amazon's names (arn:).
+    if re.search(r"://(?!arn:|\[)[^/@:]*:(?!:|\d*([/?#]|$))", path):
+        raise UsageError(
+            "an address has a password in it, for all to see; docs/reading-mail.md has better ways"
+        )
+
+
+def without_queries(text: str) -> str:
+    """Remove what follows the `?` of web addresses, which may be a signature that opens them to anybody."""
+    if "?" not in text or "://" not in text:
+        return text
+    import re
+
+    return re.sub(r"(https?://[^\s?]*)\?\S*?(?=(?::\d+)?[:;,'\")]*(?:\s|$))", r"\1", text)
+
+
 def counted(number: int, thing: str) -> str:
     """Write a number with its noun, such as `1 message` or `2 messages`."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
@@ -44,7 +72,7 @@ def counted(number: int, thing: str) -> str:
 
 def complain(why: str) -> None:
     """Write an error or a warning as one line to standard error."""
-    write_stderr(f"spamnb: {printable(why)}\n")
+    write_stderr(f"spamnb: {printable(without_queries(why))}\n")
 
 
 def write_stderr(text: str) -> None:
@@ -220,6 +248,8 @@ def default_model() -> str:
 
 def model_file(path: str) -> str:
     """Resolve a link to a model: its journal and its lock are beside the file that the link leads to."""
+    if is_address(path):
+        raise UsageError("a model must be a local file, not an address; copy it here")
     return os.path.realpath(path) if os.path.islink(path) else path
 
 

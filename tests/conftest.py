@@ -9,6 +9,7 @@ import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import helpers.environment  # first of all
 import helpers.generated  # noqa: F401 (the profile of hypothesis, for all tests)
@@ -124,6 +125,15 @@ def three(spamnb: Spamnb, mail: Mail) -> str:
     labels = ("--ham", mail.ham, "--spam", mail.spam, "--label", f"work={mail.work}")
     spamnb("train", "--jobs", "1", "--model", path, *labels).succeeds()
     return path
+
+
+@pytest.fixture(scope="session")
+def bucket() -> Iterator[Any]:
+    """`s3://mail`, on a server of its own."""
+    from helpers.buckets import served_bucket  # boto3 takes half a second to import
+
+    with served_bucket() as bucket:
+        yield bucket
 
 
 @pytest.fixture

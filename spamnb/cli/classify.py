@@ -24,10 +24,11 @@ from spamnb.cli.shared.progress import progress
 from spamnb.core.native import read as read_message
 from spamnb.delivery.commands import CLASSIFY, ClassifyCommand, read_stdin, write_stdout
 from spamnb.errors import DataError, NoInput, SpamnbError, UsageError
-from spamnb.mailboxes.chunks import RawMessage, has_several
+from spamnb.mailboxes.chunks import RawMessage, file_blocks, has_several
+from spamnb.mailboxes.folders import is_folder
 from spamnb.mailboxes.skipped import Missing, PassedOver, Unreadable
 from spamnb.mailboxes.sources import check, is_little, messages, split_number, total_size
-from spamnb.mailboxes.streams import decompressed, decompressor_for, file_blocks, reason_of
+from spamnb.mailboxes.streams import decompressed, decompressor_for, reason_of
 from spamnb.reading.envelope import envelope_of
 from spamnb.workers.judging import judge_mail
 
@@ -44,6 +45,7 @@ spamnb classify ~/Maildir/new archive.mbox.xz
 spamnb classify --json inbox.mbox
 spamnb classify inbox.mbox:3
 find ~/Maildir -type f -print0 | spamnb classify -0
+spamnb classify 'sftp://host/archive/**/*.mbox'
 printf 'review us now' | spamnb classify --event bernoulli --json
 """
 # Bytes up to which messages are judged one by one: loading numpy and the whole model takes 0.3 s.
@@ -169,7 +171,7 @@ def only_message(paths: tuple[str, ...]) -> RawMessage:
 def whole_file(paths: tuple[str, ...]) -> bytes:
     """Read a file unchanged, with its envelope line: `-p` must not lose a byte."""
     path = paths[0]
-    if len(paths) > 1 or os.path.isdir(path):
+    if len(paths) > 1 or is_folder(path):
         raise UsageError(ONE_AT_A_TIME)
     if split_number(path)[0]:
         return only_message(paths).data

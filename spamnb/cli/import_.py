@@ -14,7 +14,8 @@ from spamnb.cli.shared.options import Command, json_option, model_option, path_t
 from spamnb.cli.shared.outputs import check_replaceable
 from spamnb.errors import DataError, NoInput
 from spamnb.files import STDIN, announce_stdin, printable
-from spamnb.mailboxes.streams import blocks_of, decompressed, file_blocks, reason_of
+from spamnb.mailboxes.chunks import file_blocks
+from spamnb.mailboxes.streams import blocks_of, decompressed, reason_of
 
 EXAMPLES = """
 bogoutil -d ~/.bogofilter/wordlist.db | spamnb import -

@@ -51,6 +51,7 @@ spamnb train --label work=work.mbox --label family=family.mbox.gz
 spamnb train --ham-loss 0.05% ham/ spam/
 spamnb train --ham-loss 0.5%
 spamnb train ~/Maildir ~/Maildir/.Junk --sent ~/Maildir/.Sent
+spamnb train s3://bucket/ham/ 's3://bucket/spam*.mbox.gz'
 spamnb train --base /var/lib/spamnb/model.msgpack ham/ spam/
 spamnb train --ngrams 2 --stem english ham/ spam/
 """
@@ -111,7 +112,7 @@ def train(
     moves there. If nearly all mail of a label would move, as with swapped folders, nothing is changed.
 
     A message of a mailbox is named as by classify: inbox.mbox:3. Files may be compressed (gzip, xz, bzip2,
-    zstd).
+    zstd), and may be at any address that fsspec opens (s3://…, sftp://…).
 
     Subfolders whose names contradict the label (Trash, Drafts, Junk, Unsure …) are left out and listed. A
     folder that you name yourself is always read.

@@ -7,15 +7,16 @@ from itertools import islice
 from stat import S_ISREG
 
 from spamnb.errors import NoInput
+from spamnb.files import is_address, without_queries
 from spamnb.mailboxes import maildir, mbox
 from spamnb.mailboxes.not_mail import no_message, not_mail
 from spamnb.mailboxes.skipped import Deleted, PassedOver, Unreadable
 from spamnb.mailboxes.streams import (
     ByteStream,
+    blocks_of,
     chain,
     decompressed,
     decompressor_for,
-    file_blocks,
     gather,
 )
 
@@ -32,7 +33,7 @@ class RawMessage:
     __slots__ = ("data", "index", "path")
 
     def __init__(self, path: str, index: int | None, data: bytes) -> None:
-        self.path = path
+        self.path = without_queries(path)
         self.index = index
         self.data = data
 
@@ -48,12 +49,17 @@ class MessageFiles:
         self.named = named
 
     def messages(self) -> Iterator[RawMessage | Unreadable]:
+        fetched: dict[str, Iterator[bytes]] = {}
+        if len(self.paths) > 1 and (urls := [path for path in self.paths if is_address(path)]):
+            from spamnb.mailboxes.remote import whole_files
+
+            fetched = whole_files(urls)
         for path in maildir.current_paths(self.paths):
             item = plain_message(path, self.named)
             if item is not None:
                 yield item
             else:
-                yield from file_messages(path, file_blocks(path), self.named)
+                yield from file_messages(path, fetched.get(path) or file_blocks(path), self.named)
 
 
 class NumberedMessages:
@@ -99,6 +105,17 @@ class ReadMessages:
 
     def messages(self) -> Iterator[RawMessage | Unreadable]:
         yield from self.items
+
+
+def file_blocks(path: str) -> Iterator[bytes]:
+    """Yield the blocks of a file, here or at an address, as long as the caller wants more."""
+    if is_address(path):
+        from spamnb.mailboxes.remote import blocks
+
+        yield from blocks(path)
+        return
+    with open(path, "rb", buffering=0) as file:
+        yield from blocks_of(file.read)
 
 
 def plain_message(path: str, named: bool) -> RawMessage | Unreadable | None:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import os
 
-from spamnb.mailboxes import maildir
-from spamnb.mailboxes.chunks import FIRST_BYTES, is_mailbox
+from spamnb.files import is_address
+from spamnb.mailboxes import maildir, remote
+from spamnb.mailboxes.chunks import FIRST_BYTES, file_blocks, is_mailbox
 from spamnb.mailboxes.roles import role_of
 from spamnb.mailboxes.skipped import LeftOutFolder, Unreadable
-from spamnb.mailboxes.streams import ByteStream, decompressed, file_blocks, gather, reason_of
+from spamnb.mailboxes.streams import STREAM, ByteStream, decompressed, gather, reason_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    Entry = os.DirEntry[str]
+    Entry = os.DirEntry[str] | remote.RemoteEntry
 
-STREAM = -1  # in place of a size: the file can be read only once, or only by this process
 _OF_THIS_PROCESS = ("/dev/stdin", "/dev/fd/", "/proc/self/")  # name something else in another process
 # Prefixes of files that mail programs keep beside the mail. Not all of `dovecot*` and `courier*`: a folder of
 # list archives may well hold `dovecot.mbox`.
@@ -40,7 +40,9 @@ class FolderWalk:
     def files(self, path: str) -> Iterator[tuple[str, int] | Unreadable]:
         """Yield path and size of each file at or below a path that the user named."""
         try:
-            if os.path.isdir(path):
+            if is_address(path):
+                yield from self.files_at(path)
+            elif os.path.isdir(path):
                 yield from self.files_below(path)
             elif is_stream(path):
                 yield path, STREAM
@@ -48,6 +50,16 @@ class FolderWalk:
                 yield path, size
         except OSError as error:
             yield Unreadable(path, reason_of(error))
+
+    def files_at(self, url: str) -> Iterator[tuple[str, int] | Unreadable]:
+        """Yield address and size of each file at or below what an address or a pattern means."""
+        for entry in remote.matching(url):
+            if entry.path != url and os.path.realpath(entry.path) in self.without:
+                continue
+            if entry.is_dir():
+                yield from self.files_below(entry.path)
+            elif entry.st_size:
+                yield entry.path, entry.st_size
 
     def files_below(self, folder: str) -> Iterator[tuple[str, int] | Unreadable]:
         """Yield path and size of each file below a folder, without recursion: folders may nest deeply."""
@@ -106,8 +118,7 @@ class FolderWalk:
         if real in self.seen:
             return []
         self.seen.add(real)
-        with os.scandir(folder) as entries:
-            found = sorted(entries, key=lambda entry: entry.name)
+        found = sorted(_listed(folder), key=lambda entry: entry.name)
         return [entry for entry in found if not self.is_skipped(entry, real)]
 
     def is_skipped(self, entry: Entry, folder: str) -> bool:
@@ -116,6 +127,13 @@ class FolderWalk:
             return os.path.join(folder, entry.name) in self.without
         target = os.path.realpath(entry.path)
         return any(target == path or target.startswith(path + os.sep) for path in self.without)
+
+
+def _listed(folder: str) -> Sequence[Entry]:
+    if is_address(folder):
+        return remote.entries(folder)
+    with os.scandir(folder) as found:
+        return list(found)
 
 
 def is_stream(path: str) -> bool:
@@ -132,8 +150,13 @@ def may_be_mail(entry: Entry) -> bool:
     """Check by the name of an entry whether it may hold mail; hidden folders may, as Maildir++ has them."""
     if entry.name[0] == ".":
         folders = (os.path.join(entry.path, name) for name in maildir.WITH_MAIL)
-        return _is_folder(entry) and any(map(os.path.isdir, folders))
+        return _is_folder(entry) and any(map(is_folder, folders))
     return not entry.name.startswith(_NO_MAIL) and entry.name not in _NO_MAIL_NAMES
+
+
+def is_folder(path: str) -> bool:
+    """Check whether a path or an address is that of a folder."""
+    return remote.kind(path) == remote.FOLDER if is_address(path) else os.path.isdir(path)
 
 
 def _is_folder(entry: Entry) -> bool:

@@ -1,9 +1,9 @@
 """Find mail: paths become raw messages, or chunks that workers turn into messages.
 
-A path is a Maildir, a folder of message files, an mbox, a message, a named pipe, a message of an mbox by its
-number (box.mbox:3), or `-` for a message or an mbox on standard input; any file may be compressed. Its first
-bytes decide what a file is, never its name. No mailbox is held in memory: large ones, and pipes, are split
-here into chunks of a megabyte.
+A path is a Maildir, a folder of message files, an mbox, a message, a named pipe, the address of any of them
+elsewhere (s3://bucket/folder/), a message of an mbox by its number (box.mbox:3), or `-` for a message or an
+mbox on standard input; any file may be compressed. Its first bytes decide what a file is, never its name. No
+mailbox is held in memory: large ones, and pipes, are split here into chunks of a megabyte.
 """
 
 from __future__ import annotations
@@ -14,28 +14,23 @@ from itertools import accumulate, groupby
 from stat import S_ISDIR
 
 from spamnb.errors import EMPTY_INPUT, DataError, NoInput
-from spamnb.files import announce_stdin
+from spamnb.files import announce_stdin, is_address
+from spamnb.mailboxes import remote
 from spamnb.mailboxes.chunks import (
     FIRST_BYTES,
     MessageFiles,
     NumberedMessages,
     RawMessage,
     ReadMessages,
+    file_blocks,
     file_messages,
     is_mailbox,
 )
-from spamnb.mailboxes.folders import STREAM, FolderWalk, is_stream, start_of
+from spamnb.mailboxes.folders import FolderWalk, is_stream, start_of
 from spamnb.mailboxes.not_mail import not_mail
 from spamnb.mailboxes.roles import roles_to_leave_out
 from spamnb.mailboxes.skipped import Unreadable
-from spamnb.mailboxes.streams import (
-    ByteStream,
-    blocks_of,
-    decompressor_for,
-    file_blocks,
-    gather,
-    reason_of,
-)
+from spamnb.mailboxes.streams import STREAM, ByteStream, blocks_of, decompressor_for, gather, reason_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,7 +62,11 @@ def split_number(path: str) -> tuple[str, int]:
     box, _, digits = path.rpartition(":")
     if not digits.isdecimal() or not digits.isascii() or len(digits) > MAX_NUMBER_DIGITS or not box:
         return "", 0
-    is_numbered = not os.path.exists(path) and os.path.exists(box) and not os.path.isdir(box)
+    if is_address(path):
+        has_path = "/" in box.partition("://")[2]  # else the number is the port of a host
+        is_numbered = has_path and remote.kind(box) == remote.FILE and not remote.kind(path)
+    else:
+        is_numbered = not os.path.exists(path) and os.path.exists(box) and not os.path.isdir(box)
     return (box, int(digits)) if is_numbered else ("", 0)
 
 
@@ -80,6 +79,9 @@ def check(paths: Iterable[str]) -> None:
                 raise NoInput("-: no standard input")
             continue
         try:
+            if is_address(path):
+                remote.matching(path)
+                continue
             is_folder = S_ISDIR(os.stat(path).st_mode)
         except (FileNotFoundError, NotADirectoryError):
             raise NoInput(f"{path}: no such file or folder") from None

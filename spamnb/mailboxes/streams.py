@@ -15,6 +15,7 @@ COMPRESSED_BLOCK = 16 << 10  # bytes unpacked at once: at the end of each member
 MAX_MEMBERS, MIN_MEMBER = 10_000, 1000  # members of a file; more if each has so many bytes on average
 MAX_DICTIONARY = 256 << 20  # memory that an xz file may ask for; `xz -9` asks for 65 MB
 MAX_WINDOW = 27  # power of two: memory that a zstd file may ask for, 128 MB as `zstd -d` allows by default
+STREAM = -1  # in place of a size: the file can be read only once, or only by this process
 DENIED = "permission denied"  # as `reason_of` words it
 
 
@@ -44,12 +45,6 @@ class ByteStream:
 def reason_of(error: OSError) -> str:
     """Return the reason of an error in words, without a path."""
     return error.strerror.lower() if error.strerror else str(error)
-
-
-def file_blocks(path: str) -> Iterator[bytes]:
-    """Yield the blocks of a file, as long as the caller wants more."""
-    with open(path, "rb", buffering=0) as file:
-        yield from blocks_of(file.read)
 
 
 def blocks_of(read: Callable[[int], bytes | None]) -> Iterator[bytes]:

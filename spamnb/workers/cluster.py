@@ -18,6 +18,7 @@ from typing import Any
 from distributed import Client, Future, KilledWorker
 
 from spamnb.errors import DataError, NoInput, SpamnbError, UsageError
+from spamnb.files import is_address
 from spamnb.mailboxes.chunks import MessageFiles, ReadMessages
 from spamnb.mailboxes.sources import Chunk, chunks_by_label
 from spamnb.threads import all_cores
@@ -87,7 +88,7 @@ class CheckedTask:
             raise UsageError(f"{name}: has spamnb {here}, not {self.version} as here; install the same")
         if not isinstance(chunk, ReadMessages):
             paths = chunk.paths if isinstance(chunk, MessageFiles) else [chunk.path]
-            for folder in {os.path.dirname(path) or "." for path in paths}:
+            for folder in {os.path.dirname(path) or "." for path in paths if not is_address(path)}:
                 if not os.path.isdir(folder):  # a message may be gone by now, but not all of them
                     raise DataError(f"{folder}: not there on {name}, where workers are to read it")
         return self.read(chunk, label)

@@ -7,7 +7,9 @@ from helpers.serving import Serving
 
 pytestmark = pytest.mark.slow
 
-ABSENT = "dask distributed imapclient keyring Stemmer stop_words kilter PIL zxingcpp".split()
+ABSENT = (
+    "cryptography dask distributed fsspec imapclient keyring Stemmer stop_words kilter PIL zxingcpp".split()
+)
 ABSENT += ["starlette", "uvicorn", "backports"]
 BLOCKING = f"""
 import sys

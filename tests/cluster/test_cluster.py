@@ -37,6 +37,7 @@ class Scheduler:
 
     file: str
     folder: str
+    environment: dict[str, str]
     process: subprocess.Popen | None = None
     workers: list[subprocess.Popen] = field(default_factory=list)
 
@@ -45,6 +46,7 @@ class Scheduler:
         return subprocess.Popen(
             [sys.executable, "-m", "dask", *words, "--scheduler-file", self.file, "--no-dashboard"],
             cwd=self.folder,
+            env=os.environ | self.environment,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
@@ -72,9 +74,9 @@ class Scheduler:
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory):
+def cluster(tmp_path_factory, bucket):
     folder = tmp_path_factory.mktemp("cluster")
-    scheduler = Scheduler(str(folder / "scheduler.json"), str(folder))
+    scheduler = Scheduler(str(folder / "scheduler.json"), str(folder), bucket.environment)
     try:
         scheduler.start()
         scheduler.start_workers(2)
@@ -163,6 +165,18 @@ class TestTheSameModel:
         assert models["together"] == models["alone"]
         assert len(set(models["alone"])) == 2
 
+    def test_from_an_object_store(self, cluster, bucket, post, tmp_path, monkeypatch):
+        for name, value in bucket.environment.items():
+            monkeypatch.setenv(name, value)
+        for name in ("ham.mbox", "spam.mbox.gz", "later.mbox"):
+            bucket.put(f"cluster/{name}", (post.folder / name).read_bytes())
+        here = {"ham": [str(post.folder / name) for name in ("ham.mbox", "later.mbox")]}
+        here["spam"] = post.sources["spam"][:1]
+        there = {"ham": ["s3://mail/cluster/*.mbox"], "spam": ["s3://mail/cluster/*.gz"]}
+        alone = trained(tmp_path / "alone", here)
+        with cluster.client() as client:
+            assert trained(tmp_path / "together", there, ClusterPool(client)) == alone
+
 
 def test_the_command(cluster, post, tmp_path, spamnb):
     """The same model, output and exit code, also if some mail cannot be read."""
@@ -217,7 +231,7 @@ class TestNoCluster:
         spamnb(*words).fails(66, "nonsense://x: no cluster answers there")
 
     def test_a_cluster_without_workers(self, tmp_path, monkeypatch):
-        scheduler = Scheduler(str(tmp_path / "scheduler.json"), str(tmp_path))
+        scheduler = Scheduler(str(tmp_path / "scheduler.json"), str(tmp_path), {})
         try:
             scheduler.start()
             scheduler.client().close()
@@ -235,7 +249,7 @@ class TestNoCluster:
 
     @pytest.mark.usefixtures("small_ranges")
     def test_the_cluster_goes_in_the_middle(self, tmp_path, post, monkeypatch):
-        scheduler = Scheduler(str(tmp_path / "scheduler.json"), str(tmp_path))
+        scheduler = Scheduler(str(tmp_path / "scheduler.json"), str(tmp_path), {})
         try:
             scheduler.start()
             scheduler.start_workers(1)

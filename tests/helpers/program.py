@@ -60,7 +60,7 @@ class Done:
 # are also modules that many commands load late, else each fork would: 100 of the 220 ms of `evaluate`.
 WARM = """
 import gc, json, os, sys
-import click._textwrap, encodings.idna, numpy.ma, numpy.random, secrets
+import click._textwrap, encodings.idna, fsspec.asyn, fsspec.core, numpy.ma, numpy.random, secrets
 import multiprocessing.connection, multiprocessing.popen_fork
 import rich.console, rich.table, spamnb.training.learn, spamnb.passthrough
 import spamnb.cli, spamnb.evaluation.compare, spamnb.evaluation.evaluate, spamnb.exchange.export

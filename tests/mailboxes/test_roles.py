@@ -67,11 +67,13 @@ def left_out(root, names):
     return f"left out because of their names: {', '.join(f'{root}/{name}' for name in names)}; to read one"
 
 
-def test_a_maildir(spamnb, own, home):
-    """What README promises to be safe every night."""
-    done = spamnb("train", "--jobs", "1", "--model", own, home, f"{home}/.Junk").succeeds()
+@pytest.mark.parametrize("where", ["", "file://"])
+def test_a_maildir(spamnb, own, home, where):
+    """What README promises to be safe every night; at an address, too."""
+    root = where + home
+    done = spamnb("train", "--jobs", "1", "--model", own, root, f"{root}/.Junk").succeeds()
     assert done.lines[:3] == ["ham: 2 learned", "spam: 2 learned", "unreadable: 0"]
-    assert done.lines[-1].startswith(left_out(home, (*OTHERS, ".Junk/Drafts")))
+    assert done.lines[-1].startswith(left_out(root, (*OTHERS, ".Junk/Drafts")))
 
 
 def test_what_is_named_is_taken(spamnb, own, home):
