@@ -268,19 +268,18 @@ def sound_fields(record: bytes) -> "Fields | None":
 
 def are_fields(fields: "Fields") -> bool:
     """Return whether fields are such as `packed_record` writes, or `append_lessons`."""
-    if "learned" in fields:
-        labels = fields["before"], fields["label"]
-        return (
-            is_number(fields["time"], 0, LATEST)
-            and all(label is None or is_label(label) for label in labels)
-            and all(isinstance(fields[name], memoryview) for name in ("model", "learned"))
-            and len(fields["model"]) <= MAX_PATH
-        )
+    is_lessons = "learned" in fields
+    data = ("model", "learned") if is_lessons else ("model", "source", "user", "message")
+    if not is_number(fields["time"], 0, LATEST) or len(fields["model"]) > MAX_PATH:
+        return False
+    if not all(isinstance(fields[name], memoryview) for name in data):
+        return False
+    if is_lessons:
+        return all(label is None or is_label(label) for label in (fields["before"], fields["label"]))
     digest, cutoffs, probability = fields["digest"], fields["cutoffs"], fields["probability"]
     days, size = fields["limits"]
     return (
-        is_number(fields["time"], 0, LATEST)
-        and (is_label(fields["verdict"]) or fields["verdict"] == UNSURE)
+        (is_label(fields["verdict"]) or fields["verdict"] == UNSURE)
         and is_number(fields["score"], -LARGEST, LARGEST)
         and is_number(probability, 0, 1)
         and fields["is_spam"] in (None, False, True)
@@ -290,8 +289,6 @@ def are_fields(fields: "Fields") -> bool:
         and is_integer(fields["size"])
         and is_integer(days)
         and is_integer(size)
-        and all(isinstance(fields[name], memoryview) for name in ("model", "source", "user", "message"))
-        and len(fields["model"]) <= MAX_PATH
     )
 
 

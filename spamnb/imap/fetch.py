@@ -35,21 +35,21 @@ def cut(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
 
 def flags(connection: ImapConnection, uids: Sequence[int]) -> dict[int, frozenset[str]]:
     """Fetch the flags of messages; missing messages are left out."""
+    found = values(connection, uids, "FLAGS").items()
     return {
-        uid: frozenset(flag.decode("utf-8", "replace") for flag in answer.get(b"FLAGS", ()) if flag)
-        for some in cut(uids, FETCHED)
-        for uid, answer in connection.fetch(some, "FLAGS").items()
+        uid: frozenset(flag.decode("utf-8", "replace") for flag in set_ or () if flag) for uid, set_ in found
     }
 
 
 def dates(connection: ImapConnection, uids: Sequence[int]) -> dict[int, datetime]:
     """Fetch when messages arrived in the mailbox; missing messages are left out."""
-    return {
-        uid: answer[b"INTERNALDATE"]
-        for some in cut(uids, FETCHED)
-        for uid, answer in connection.fetch(some, "INTERNALDATE").items()
-        if answer.get(b"INTERNALDATE")
-    }
+    return {uid: date for uid, date in values(connection, uids, "INTERNALDATE").items() if date}
+
+
+def values(connection: ImapConnection, uids: Sequence[int], item: str) -> dict[int, Any]:
+    """Fetch an item of messages; None where the answer lacks it."""
+    fetched = (connection.fetch(some, item) for some in cut(uids, FETCHED))
+    return {uid: answer.get(item.encode()) for answers in fetched for uid, answer in answers.items()}
 
 
 def heads(connection: ImapConnection, uids: Sequence[int], *names: str) -> Iterator[tuple[int, bytes]]:

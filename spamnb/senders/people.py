@@ -63,7 +63,7 @@ class People:
             return False
         ids = ids_in(envelope.answers)
         is_noted = address in self.lines or not self.lines.isdisjoint(ids[:1] + ids[-MAX_ANSWERED:])
-        return is_noted or address in contacts_in(self.contacts)
+        return is_noted or (self.contacts != "" and address in cached(self.contacts, read_contacts))
 
     def protect(self, verdict: Verdict, envelope: Envelope, stored: StoredModel) -> None:
         """Change spam to unsure if it is really from a known person, and note the reason in the verdict."""
@@ -111,12 +111,8 @@ def ids_in(text: str) -> list[str]:
     return [word for word in words if word[0] == "<" and word[-1] == ">"]
 
 
-def contacts_in(path: str) -> frozenset[str]:
-    """Return the addresses of a vCard file, or of a folder of such files."""
-    return cached(path, read_contacts) if path else frozenset()
-
-
 def read_contacts(path: str) -> Iterator[str]:
+    """Yield the addresses of a vCard file, or of a folder of such files."""
     paths = [entry.path for entry in os.scandir(path)] if os.path.isdir(path) else [path]
     for one in paths:
         if one == path or one.endswith(".vcf"):

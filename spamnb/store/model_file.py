@@ -174,21 +174,17 @@ def _check_head(head: "dict[str, Any]") -> None:
             is_valid = is_valid and is_integer(count) and is_number(total, -MAX_SUM, MAX_SUM)
             is_valid = is_valid and is_number(squares, 0, MAX_SUM)
     is_valid = is_valid and is_number(head["ham_loss"], 0, 1)
-    is_valid = is_valid and is_number(head.get("margin", 0)) and _has_limits(head)
+    is_valid = is_valid and is_number(head.get("margin", 0))
+    misfiled = head.get("misfiled", [0, 0])
+    (ham, spam), (slope, intercept) = head["cutoffs"], head["calibration"]
+    is_valid = is_valid and is_number(ham) and is_number(spam)
+    is_valid = is_valid and len(misfiled) == 2 and all(is_number(share, 0, 1) for share in misfiled)
+    is_valid = is_valid and all(is_number(each, -MAX_SUM, MAX_SUM) for each in (slope, intercept))
     base = head.get("base")
     if base is not None:
         is_valid = is_valid and isinstance(base["path"], str) and "\0" not in base["path"]
     if not is_valid:
         raise ValueError("not what spamnb writes")
-
-
-def _has_limits(head: "dict[str, Any]") -> bool:
-    """Return whether cutoffs, shares of misfiled mail and calibration are such numbers as training finds."""
-    misfiled = head.get("misfiled", [0, 0])
-    (ham, spam), (slope, intercept) = head["cutoffs"], head["calibration"]
-    is_valid = is_number(ham) and is_number(spam)
-    is_valid = is_valid and len(misfiled) == 2 and all(is_number(share, 0, 1) for share in misfiled)
-    return is_valid and all(is_number(each, -MAX_SUM, MAX_SUM) for each in (slope, intercept))
 
 
 def _map_size(data: bytes) -> tuple[int, int]:
