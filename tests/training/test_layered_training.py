@@ -116,7 +116,7 @@ def test_a_base_that_does_not_fit_any_more(layered, base, capfd):
     judge = Model.open(layered)
     told = capfd.readouterr().err
     assert told.count("\n") == 1
-    assert "made with other ngrams (judging without this base)" in told
+    assert "it has other ngrams (judging without this base)" in told
     assert [judge.classify(raw).as_map() for raw in LATER] == alone
 
 
