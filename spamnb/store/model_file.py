@@ -151,9 +151,9 @@ def _parse_head(path: str, data: bytes) -> "tuple[dict[str, Any], int]":
 
 
 def _check_head(head: "dict[str, Any]") -> None:
-    """Raise an error if a head says what spamnb would not have written; settings and view are not looked at.
+    """Raise an error if spamnb would not have written a head. Settings and view are checked elsewhere.
 
-    A checksum tells damage. What somebody wrote on purpose is told here, for all that open a model.
+    A checksum detects damage; this detects a head that was forged.
     """
     labels, numbers = head["labels"], head["numbers"]
     is_valid = (
