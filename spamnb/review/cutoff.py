@@ -15,7 +15,7 @@ from spamnb.clock import DAY
 from spamnb.errors import DataError
 from spamnb.files import counted
 from spamnb.inspection.standing import left_out_scores
-from spamnb.labels import HAM, SPAM, UNSURE, plain_label, plain_mail
+from spamnb.labels import HAM, SPAM, UNSURE, plain_label
 from spamnb.model import Model
 from spamnb.pages.colours import HAM_COLOUR, SPAM_COLOUR
 from spamnb.pages.elements import Markup, element
@@ -83,8 +83,6 @@ def cutoff_page(context: PageContext) -> str:
     bins = fitting_bins(mail.scores, [limits.ham, limits.spam])
     listed = choice_table(choices, now, Linear(bins.low, bins.high, *ACROSS))
     save = element("p", element("button", "use this", class_="main"), class_="save")
-    if len(choices) == 1:
-        save = element("p", only_choice(model), class_="note")
     form = context.form(
         "/cutoff",
         "/cutoff",
@@ -93,16 +91,6 @@ def cutoff_page(context: PageContext) -> str:
         class_="cutoff",
     )
     return context.page(title, heading(title, intro), saved_note(context, now), form)
-
-
-def only_choice(model: Model) -> str:
-    """Explain why nothing can be chosen."""
-    learned = zip(model.labels, model.stored.messages, strict=True)
-    few = " and ".join(f"{count(messages)} {plain_mail(label)}" for label, messages in learned)
-    return (
-        f"There is but one choice: with {few} learned, all others would judge the same. "
-        "They come apart as more is learned: mark some mail of each kind."
-    )
 
 
 def saved_note(context: PageContext, now: float) -> Markup | None:

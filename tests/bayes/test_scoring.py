@@ -30,6 +30,7 @@ from spamnb.reading.settings import Settings
 WORDS, PAIRS = range(12), range(12, 18)  # fingerprints
 LABELS = ("ham", "spam"), ("ham", "news", "spam"), ("spam", "ham", "home", "news", "work")
 SMOOTHINGS = (0.0, 1e-300, 0.01, 0.3, 1.0, GLOBAL)
+PAIR = 2  # added to the part that a pair is in
 MANY = 200  # messages from which on all grams are weighed at once
 
 messages = st.builds(
@@ -83,7 +84,7 @@ class Corpus:
                 times = occurrences / length * likelihood.idf(known)
             scorer.add(known, times, part)
         for pair, part in pairs if view.pairs else ():
-            scorer.add(tuple(counts.pairs.get(pair, [0] * len(self.labels))), 1, part)
+            scorer.add(tuple(counts.pairs.get(pair, [0] * len(self.labels))), 1, PAIR | part)
         if scorer.grams:
             for counter in grams:
                 row = counts.grams.get(counter, [0] * len(self.labels))

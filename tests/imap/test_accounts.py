@@ -11,7 +11,7 @@ from spamnb.errors import SpamnbError
 from spamnb.imap.accounts import Account, read_accounts
 from spamnb.imap.errors import exceptions, explained
 from spamnb.imap.secrets import secret_of, to_keyring
-from spamnb.imap.state import KEPT, Known, State
+from spamnb.imap.state import MAX_AGE, Known, State
 
 GOOD = 'host = "imap.example.org"\nuser = "me@example.org"\n'
 PASSWORD = "Tr0ub4dor&3"
@@ -215,8 +215,8 @@ def test_a_clock_that_is_wrong_for_a_run_wipes_no_memory(tmp_path, monkeypatch):
         with state.change():
             state.note(Known(b"x", "INBOX", 1, 1))
         visit(day + 500)
-        for later in range(KEPT - 1):
+        for later in range(MAX_AGE - 1):
             visit(day + later)
         assert state.known(b"x")
-        visit(day + KEPT)
+        visit(day + MAX_AGE)
         assert not state.known(b"x")

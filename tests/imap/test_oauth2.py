@@ -163,7 +163,7 @@ def test_a_login_that_has_ended(logged_in, provider):
 
 def test_before_a_login(server, provider, home):
     home.add(server)
-    home("login").fails(64, "no account to log in to by a browser")
+    home("login").fails(64, "no account uses a login with a browser")
     home.change(server, password_file=None, oauth2=provider.table())
     home("check").fails(65, "nobody has logged in yet", AGAIN)
     nowhere = home.environment | {"PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring"}

@@ -1,7 +1,6 @@
 """What a person does on the review page, by mouse, by keys and without script, in a real browser."""
 
 import pytest
-from helpers.learning import train_bulk
 from helpers.programs import needs
 from helpers.reviewing import label_in, remembered, served
 from helpers.samples import ham, spam, work
@@ -317,16 +316,6 @@ def test_course_and_cutoff(eyes, own):
     eyes.wait(lambda: "Saved" in eyes.text())
     eyes.click(".saved button")
     eyes.wait(lambda: StoredModel.open(own).head["ham_loss"] == loss)
-
-
-def test_little_mail_leaves_one_choice(shared, tmp_path, eyes):
-    labelled = [(ham(n), "ham") for n in range(12)] + [(spam(n), "spam") for n in range(11)]
-    model = shared.renew(train_bulk(str(tmp_path), labelled))
-    remembered(shared.history, model, [ham(50), spam(50)])
-    eyes.open(shared.page.address)
-    eyes.click("nav a[href='/cutoff']")
-    eyes.wait(lambda: "with 12 messages you keep and 11 spam learned" in eyes.text(".note"))
-    assert not eyes.all("button.main")
 
 
 def test_several_labels(shared, three, eyes):
