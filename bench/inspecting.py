@@ -23,7 +23,7 @@ from spamnb.model import Model
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-MOST = 1000  # messages
+MAX_MESSAGES = 1000  # messages
 SPAMNB = os.path.join(os.path.dirname(sys.executable), "spamnb")
 
 
@@ -39,7 +39,7 @@ def seconds(run: Callable[[Model, bytes], object], path: str, mail: list[bytes])
 def main(path: str, *sources: str) -> None:
     found = [
         raw.data
-        for raw, _ in zip(messages(sources), range(MOST), strict=False)
+        for raw, _ in zip(messages(sources), range(MAX_MESSAGES), strict=False)
         if isinstance(raw, RawMessage)
     ]
     ratios = []

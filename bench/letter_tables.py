@@ -37,12 +37,12 @@ LANGUAGES = """
 IDEOGRAPHS = "zh-Hans zh-Hant ja ko".split()
 MARKS = "\xa0«»„“”–—…’‘·°€§®©™№¡¿ºª•‚‹›"  # frequent in prose
 RAREST = 5e-4  # share of the letters beyond ASCII below which a letter is not the language's own
-FEWEST = 30
+MIN_COUNT = 30
 SMOOTH = 5.0
-MOST_FREQUENT = 3000  # ideographs, kana and syllables of a language that are kept
+MAX_KEPT_LETTERS = 3000  # ideographs, kana and syllables of a language that are kept
 STEP = 0.25  # nats of a step of the table
 FIRST = 35  # the character that stands for probability 1: the first after the quotes
-MOST = 44  # steps: what was never seen is not impossible
+MAX_STEPS = 44  # steps: what was never seen is not impossible
 BETWEEN, OTHER, FIRST_OWN = 0, 27, 28  # classes: no letter; behind ASCII's 26 any other, the language's own
 
 
@@ -116,7 +116,7 @@ def is_letter(char: str) -> bool:
 def alphabet(text: str, english: str) -> tuple[str, list[str]]:
     """Return a language's letters beyond ASCII, and rows of costs: of what follows each class."""
     counts = Counter(folded(c) for c in text if is_letter(c))
-    letters = "".join(sorted(c for c, n in counts.items() if n > RAREST * counts.total() and n > FEWEST))
+    letters = "".join(sorted(c for c, n in counts.items() if n > RAREST * counts.total() and n > MIN_COUNT))
     number = numbered(letters) | {chr(97 + i): 1 + i for i in range(26)}
     size = FIRST_OWN + len(letters)
     pairs = [[0.0] * size for _ in range(size)]
@@ -159,13 +159,13 @@ def to_1258(text: str) -> str:
 def most_frequent(text: str) -> tuple[str, str]:
     """Return the most frequent characters beyond ASCII, and the cost of each."""
     counts = Counter(c for c in text if c > "\x7f" and c.isprintable())
-    found = counts.most_common(MOST_FREQUENT)
+    found = counts.most_common(MAX_KEPT_LETTERS)
     costs = "".join(steps(count / counts.total()) for _, count in found)
     return "".join(c for c, _ in found), costs
 
 
 def steps(share: float) -> str:
-    return chr(FIRST + min(MOST, round(-math.log(share) / STEP)))
+    return chr(FIRST + min(MAX_STEPS, round(-math.log(share) / STEP)))
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from spamnb.model import Model
 from spamnb.training.train import train
 from spamnb.workers import LocalPool
 
-MOST_LISTS, FEWEST, MOST = 8, 100, 1000  # lists; messages of each that are taken
+MAX_LISTS, MIN_MESSAGES, MAX_MESSAGES = 8, 100, 1000  # lists; messages of each that are taken
 LIST_ID = re.compile(rb"^list-id:[^<\n]*(?:\n[ \t][^<\n]*)*<([^>\n]+)>", re.I | re.M)
 TELLING = re.compile(
     rb"^(?:list-[\w-]+|to|cc|x-been-there|x-mailman-[\w-]+|sender|errors-to|delivered-to|return-path|reply-to"
@@ -48,12 +48,12 @@ def by_label(ham: str, spam: str) -> dict[str, list[bytes]]:
         name = LIST_ID.search(raw[: 64 << 10].partition(b"\n\n")[0])
         found[name[1].decode("ascii", "replace").lower() if name else HAM].append(raw)
     sizes = Counter({name: len(raws) for name, raws in found.items() if name != HAM})
-    lists = [name for name, size in sizes.most_common(MOST_LISTS) if size >= FEWEST]
+    lists = [name for name, size in sizes.most_common(MAX_LISTS) if size >= MIN_MESSAGES]
     rest = [raw for name, raws in found.items() if name not in lists for raw in raws]
     chosen = {name: found[name] for name in lists} | {HAM: rest}
     chosen[SPAM] = raw_messages(spam)
     draw = random.Random(1)
-    return {name: draw.sample(raws, min(len(raws), MOST)) for name, raws in chosen.items()}
+    return {name: draw.sample(raws, min(len(raws), MAX_MESSAGES)) for name, raws in chosen.items()}
 
 
 def verdicts(mail: dict[str, list[bytes]], folder: Path) -> dict[str, Counter[str]]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 SHARES = (0, 5, 15, 30)  # % of the words that are changed
-MOST = 60  # spam learned of each kind
+MAX_KNOWN = 60  # spam learned of each kind
 FOOTER = """
 _______________________________________________
 You receive this message because you joined the list of members at {0}. To leave it or to change
@@ -156,19 +156,19 @@ def of_model(trained: Trained, corpora: Sequence[Corpus], seed: int) -> Iterator
     ham = [letter for letter in ham if letter.parts]
     known = [
         letter
-        for raw in draw.sample(trained.known_ham, min(MOST, len(trained.known_ham)))
+        for raw in draw.sample(trained.known_ham, min(MAX_KNOWN, len(trained.known_ham)))
         if (letter := Letter(raw)).parts
     ]
     sources = [
         ("its own, missed", own, trained.missed(own)),
-        ("its own", own, [x for x in map(Letter, draw.sample(own, min(2 * MOST, len(own)))) if x.parts]),
+        ("its own", own, [x for x in map(Letter, draw.sample(own, min(2 * MAX_KNOWN, len(own)))) if x.parts]),
     ]
     for corpus in corpora:
         if corpus.name != trained.name:
             spam = corpus.spam if corpus.name == "short" else corpus.halves(seed)[1].spam
             sources.append((f"{corpus.name}, missed", spam, trained.missed(spam)))
     for name, spam, learned in sources:
-        chosen = draw.sample(learned, min(MOST, len(learned)))
+        chosen = draw.sample(learned, min(MAX_KNOWN, len(learned)))
         others = [*map(Letter, draw.sample(list(spam), min(300, len(spam))))]
         words = Words([*others, *ham], others, draw)
         found: list[list[str]] = []

@@ -4,7 +4,7 @@ import os
 
 from spamnb.bayes.classifier import Classifier, Scorers
 from spamnb.bayes.likelihood import NONE_MISFILED
-from spamnb.bayes.verdict import LEAST_SCORE, Calibration, Cutoffs, Score, verdict_of
+from spamnb.bayes.verdict import MIN_SCORE, Calibration, Cutoffs, Score, verdict_of
 from spamnb.bayes.view import View
 from spamnb.core.native import CountSum, Tokenizer, read
 from spamnb.errors import WHAT_TO_DO, DataError, ModelError, NoInput, SpamnbError, UsageError
@@ -159,7 +159,7 @@ class Model:
 def cutoffs_of(stored: StoredModel, given: Cutoffs | None = None) -> Cutoffs:
     """Return the given cutoffs or those of the model, with the model's margin for three labels or more."""
     given = given or Cutoffs(*stored.head["cutoffs"])
-    return Cutoffs(given.ham, given.spam, given.contradiction, stored.head.get("margin", LEAST_SCORE))
+    return Cutoffs(given.ham, given.spam, given.contradiction, stored.head.get("margin", MIN_SCORE))
 
 
 def base_of(stored: StoredModel, only: StoredModel | None = None) -> StoredModel | None:

@@ -13,7 +13,7 @@ from math import fsum, inf, log, nan, sqrt
 from operator import neg
 
 from spamnb.bayes.likelihood import NONE_MISFILED
-from spamnb.bayes.verdict import HAM_LOSS, LEAST_SCORE, Calibration, Cutoffs
+from spamnb.bayes.verdict import HAM_LOSS, MIN_SCORE, Calibration, Cutoffs
 from spamnb.bayes.view import SHARE_OF_GRAMS
 from spamnb.core.native import fewest_mistakes, fitted_logistic
 from spamnb.labels import SPAM
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 # With 1 %, 0.81 % of spamassassin is unsure and 0.73 % of its spam called ham; with 1.5 %, 0.70 and 0.94 %.
 SPAM_LOSS = 0.015
 MISFILED = 0.01  # the share of mail but spam that may get a wrong label before it is called unsure
-FEWEST = 2  # messages of each label that cutoffs need: one is left out, one is learned
+MIN_SCORED = 2  # messages of each label that cutoffs need: one is left out, one is learned
 TAIL_SHARE = 0.05  # of the scores: the highest, which tell how high scores go
 FEWEST_IN_TAIL = 5
 UNMET = 2.0  # of n messages none was of some kind: up to 2/n of all may be, in 86 of 100 cases
@@ -42,12 +42,12 @@ UNMET = 2.0  # of n messages none was of some kind: up to 2/n of all may be, in 
 UNMET_DEVIATION = 0.55
 LIKE_THE_OTHER = 1 / 3
 MUCH_LEARNED = 300  # messages of a label, with which the way from all to a third is half done
-MOST_MISFILED = 0.5  # of a label: with more, nothing tells which of the two is the wrong one
-MOST_TURNS = 5
+MAX_MISFILED_SHARE = 0.5  # of a label: with more, nothing tells which of the two is the wrong one
+MAX_TURNS = 5
 SCALE = log(1 + 1 / 0.01)  # of scores by the default smoothing
 UNLIKE_SPAM = 0.0075  # the share of spam that scores too low to be called so, even if no ham is near it
-MOST_UNLIKE = 6  # messages of these: the more spam is known, the more of the gap below it is
-SMALLEST_LOSS = 1e-6
+MAX_UNLIKE = 6  # messages of these: the more spam is known, the more of the gap below it is
+MIN_LOSS = 1e-6
 
 
 def has_spam(labels: Sequence[str]) -> bool:
@@ -91,10 +91,10 @@ def margin(leads: Iterable[float], count: int, scale: float = SCALE) -> float:
     `leads` are those of messages' own labels, some NaN; `count`: how many messages are not spam.
     """
     known = in_order(lead for lead in leads if lead == lead)
-    if len(known) < FEWEST:
-        return LEAST_SCORE
+    if len(known) < MIN_SCORED:
+        return MIN_SCORE
     behind, _ = rightly_filed(negative(known), known)
-    return max(highest_score(behind, known, MISFILED, scale, count - len(behind)), LEAST_SCORE)
+    return max(highest_score(behind, known, MISFILED, scale, count - len(behind)), MIN_SCORE)
 
 
 def in_order(scores: Iterable[float]) -> Scores:
@@ -135,12 +135,12 @@ def cutoffs(
     called spam that scores lower than nearly all spam does, however far ham is from both: it is like neither.
     """
     ham, spam = in_order(ham), in_order(spam)
-    if min(len(ham), len(spam)) < FEWEST:
+    if min(len(ham), len(spam)) < MIN_SCORED:
         return Cutoffs()
     ham, spam = rightly_filed(ham, spam)
     lower = -highest_score(negative(spam), negative(ham), spam_loss, scale, unscored[1])
     upper = _spam_cutoff(ham, spam, ham_loss, unscored[0], scale)
-    return Cutoffs(min(lower, -LEAST_SCORE, upper), upper)
+    return Cutoffs(min(lower, -MIN_SCORE, upper), upper)
 
 
 def measured(
@@ -169,8 +169,8 @@ def score_scale(view: View) -> float:
 
 
 def _spam_cutoff(ham: Scores, spam: Scores, ham_loss: float, more: int, scale: float) -> float:
-    unlike_spam = quantile(spam, min(UNLIKE_SPAM, MOST_UNLIKE / len(spam)))
-    lowest = max(unlike_spam, LEAST_SCORE) - log(max(ham_loss, SMALLEST_LOSS) / HAM_LOSS) / 2
+    unlike_spam = quantile(spam, min(UNLIKE_SPAM, MAX_UNLIKE / len(spam)))
+    lowest = max(unlike_spam, MIN_SCORE) - log(max(ham_loss, MIN_LOSS) / HAM_LOSS) / 2
     return max(highest_score(ham, spam, ham_loss, scale, more), lowest)
 
 
@@ -201,7 +201,7 @@ def misfiled_shares(
     spam = messages[labels.index(SPAM)]
     ham = sum(messages) - spam
     shares = (1 - kept[1]) * spam / (kept[0] * ham), (1 - kept[0]) * ham / (kept[1] * spam)
-    return min(shares[0], MOST_MISFILED), min(shares[1], MOST_MISFILED)
+    return min(shares[0], MAX_MISFILED_SHARE), min(shares[1], MAX_MISFILED_SHARE)
 
 
 def rightly_filed(ham: Scores, spam: Scores) -> tuple[Scores, Scores]:
@@ -219,7 +219,7 @@ def limits_of_rightly_filed(ham: Scores, spam: Scores) -> tuple[float, float]:
     if not len(ham) or not len(spam):
         return limits
     spam_down = negative(spam)
-    for _ in range(MOST_TURNS):
+    for _ in range(MAX_TURNS):
         before = limits
         ham_left, spam_left = ham[: bisect_right(ham, limits[0])], spam[bisect_left(spam, limits[1]) :]
         # One misfiled ham overlooked makes much ham unsure; one hard ham too many left out, and ham is lost.
@@ -245,7 +245,7 @@ def _highest_of_label(scores: Scores, others: Scores, deviations: float) -> floa
     found = len(scores) - bisect_right(scores, quarter)
     best = fewest_mistakes(scores, others, quarter, (found + deviations * sqrt(found)) / 0.75)
     kept = bisect_right(scores, best)
-    return best if kept >= max(FEWEST, (1 - MOST_MISFILED) * len(scores)) else inf
+    return best if kept >= max(MIN_SCORED, (1 - MAX_MISFILED_SHARE) * len(scores)) else inf
 
 
 def highest_score(scores: Scores, others: Scores, loss: float, scale: float = SCALE, more: int = 0) -> float:
@@ -254,7 +254,7 @@ def highest_score(scores: Scores, others: Scores, loss: float, scale: float = SC
     One is of mail like that met before, one of mail of a kind not met yet. `others`: the scores of the other
     label, which show how high scores can be; `more`: messages learned beside those that score as they do.
     """
-    loss = max(loss, SMALLEST_LOSS)
+    loss = max(loss, MIN_LOSS)
     return max(highest_of_met(scores, others[-1], loss), _unmet(len(scores) + more, loss, scale))
 
 

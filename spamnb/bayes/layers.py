@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
     from spamnb.store.counts import Sums, TotalCounts
 
-LARGEST_COUNT = 1 << 46  # higher ones are taken for it: so the sum of two layers has less than 63 bits
+MAX_COUNT = 1 << 46  # higher ones are taken for it: so the sum of two layers has less than 63 bits
 # Messages of each label from which on a model counts beside its base. Of 16 draws of spamassassin on top of
 # csdmc2010, none judged worse than the base alone then; with 8 one did, with 5 four.
 ENOUGH = 12
@@ -40,8 +40,8 @@ class LayeredTotals:
         self.presences = added(own.presences, base.presences)
         self.occurrences = added(own.occurrences, base.occurrences)
         self.pair_presences = added(own.pair_presences, base.pair_presences)
-        self.vocabulary = min(own.vocabulary + base.vocabulary, LARGEST_COUNT)
-        self.pair_vocabulary = min(own.pair_vocabulary + base.pair_vocabulary, LARGEST_COUNT)
+        self.vocabulary = min(own.vocabulary + base.vocabulary, MAX_COUNT)
+        self.pair_vocabulary = min(own.pair_vocabulary + base.pair_vocabulary, MAX_COUNT)
         self.numbers: Mapping[str, Sequence[Sums]] = {}  # which only textbook views read, and these no base
 
     def histogram(self) -> dict[tuple[int, ...], int]:
@@ -50,7 +50,4 @@ class LayeredTotals:
 
 def added(own: Sequence[int], base: Sequence[int]) -> list[int]:
     """Add the counts of a base to those of a model."""
-    return [
-        min(count, LARGEST_COUNT) + min(beneath, LARGEST_COUNT)
-        for count, beneath in zip(own, base, strict=True)
-    ]
+    return [min(count, MAX_COUNT) + min(beneath, MAX_COUNT) for count, beneath in zip(own, base, strict=True)]

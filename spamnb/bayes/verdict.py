@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from spamnb.store.counts import Row
 
 inf, nan = float("inf"), float("nan")
-LARGEST = 1.7976931348623157e308  # the largest float, in place of infinity, which JSON lacks
+MAX_FLOAT = 1.7976931348623157e308  # the largest float, in place of infinity, which JSON lacks
 REQUIRED = 5.0  # SpamAssassin's threshold, and where our spam cutoff lies on its scale
-MOST_POINTS = 100.0
+MAX_POINTS = 100.0
 # Nats by which head or body may speak for spam in what is called ham, else it is unsure: a spammer who knows
 # good words puts them below a head that tells. More have 0.04 % of the ham of spamassassin, 97 % of its spam.
 CONTRADICTION = 1.0
 HAM_LOSS = 0.001  # the share of ham that may be taken for spam
-LEAST_SCORE = 0.5  # what one token of 2.5 nats makes, the weakest that counts: not enough for a verdict
+MIN_SCORE = 0.5  # what one token of 2.5 nats makes, the weakest that counts: not enough for a verdict
 
 
 class Score:
@@ -115,7 +115,7 @@ class Cutoffs:
         ham: float = -inf,
         spam: float = inf,
         contradiction: float = CONTRADICTION,
-        margin: float = LEAST_SCORE,
+        margin: float = MIN_SCORE,
     ) -> None:
         self.ham = float(ham)
         self.spam = float(spam)
@@ -215,7 +215,7 @@ class Verdict:
 
 def score_text(score: float, digits: int = 4) -> str:
     """Write a score in decimals; the floats that stand for infinity, as inf or -inf."""
-    return f"{score:.{digits}f}" if abs(score) < LARGEST else "inf" if score > 0 else "-inf"
+    return f"{score:.{digits}f}" if abs(score) < MAX_FLOAT else "inf" if score > 0 else "-inf"
 
 
 def spamassassin_score(score: float, cutoffs: Cutoffs | None) -> float:
@@ -226,7 +226,7 @@ def spamassassin_score(score: float, cutoffs: Cutoffs | None) -> float:
     """
     cutoff = cutoffs.spam if cutoffs and abs(cutoffs.spam) != inf else 0.0
     points = REQUIRED + (score - cutoff)
-    return 10 * min(max(points, -MOST_POINTS), MOST_POINTS) // 1 / 10  # rounded down
+    return 10 * min(max(points, -MAX_POINTS), MAX_POINTS) // 1 / 10  # rounded down
 
 
 def verdict_of(score: Score, cutoffs: Cutoffs | None, calibration: Calibration | None) -> Verdict:
@@ -277,7 +277,7 @@ def _verdict_on_spam(score: Score, cutoffs: Cutoffs | None, calibration: Calibra
 
 def within_limits(score: float) -> float:
     """Return a score that JSON has: the largest float in place of infinity."""
-    return min(max(score, -LARGEST), LARGEST)
+    return min(max(score, -MAX_FLOAT), MAX_FLOAT)
 
 
 def is_undecided(joint: list[float]) -> bool:

@@ -8,10 +8,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 PRIORS = ("counts", "uniform")  # or a share for each label
-LARGEST_CHOICE = 1e9  # of a number in a view: what is computed with it stays finite
+MAX_SETTING = 1e9  # of a number in a view: what is computed with it stays finite
 FLAGS = ("grams", "numbers", "pairs", "split_head_body", "tfidf")
 EVENTS = ("multinomial", "binary", "bernoulli", "gaussian")
-LEAST_OF_GRAMS = 3.0  # nats from which on a gram counts
+MIN_GRAM_EVIDENCE = 3.0  # nats from which on a gram counts
 # What the mean of grams counts beside that of words. With 1, scores are lower on both sides and more spam is
 # unsure; where spam has the head of ham, none of the shares catches more than this one.
 SHARE_OF_GRAMS = 0.5
@@ -69,12 +69,12 @@ class View:
         """Make the view that a model names; ValueError if it is none."""
         view = cls(**{name: stored[name] for name in cls.__slots__})
         fits = view.event in EVENTS and all(isinstance(stored[name], bool) for name in FLAGS)
-        fits = fits and (view.smoothing == GLOBAL or is_number(view.smoothing, 0, LARGEST_CHOICE))
-        fits = fits and is_number(view.least_evidence, 0, LARGEST_CHOICE)
-        fits = fits and (view.damping is None or is_number(view.damping, 0, LARGEST_CHOICE))
+        fits = fits and (view.smoothing == GLOBAL or is_number(view.smoothing, 0, MAX_SETTING))
+        fits = fits and is_number(view.least_evidence, 0, MAX_SETTING)
+        fits = fits and (view.damping is None or is_number(view.damping, 0, MAX_SETTING))
         if isinstance(view.prior, dict):
             shares = view.prior.values()
-            fits = fits and all(is_number(share, 0, LARGEST_CHOICE) for share in shares) and sum(shares) > 0
+            fits = fits and all(is_number(share, 0, MAX_SETTING) for share in shares) and sum(shares) > 0
         else:
             fits = fits and view.prior in PRIORS
         if not fits:
@@ -92,7 +92,7 @@ class View:
         return View(
             "binary",
             smoothing=self.smoothing,
-            least_evidence=LEAST_OF_GRAMS,
+            least_evidence=MIN_GRAM_EVIDENCE,
             damping=self.damping,
             split_head_body=self.split_head_body,
         )

@@ -21,7 +21,7 @@ cdef enum:
     END = -1  # in place of a byte that is not there
     NOWHERE = -1  # in place of an offset
     FIRST_BLOCK = 1 << 16  # bytes; each further block is as large as all before it
-    MOST_KEPT = 1 << 22  # bytes of blocks that are kept for the next message
+    MAX_KEPT = 1 << 22  # bytes of blocks that are kept for the next message
 
 
 cdef struct Text:
@@ -304,7 +304,7 @@ cdef void *allot(Arena *arena, Size size) except NULL nogil:
 cdef void clear_arena(Arena *arena) noexcept nogil:
     """Take all memory back, to be given out again; the system has back what is more than usual."""
     cdef Block *block = arena.first
-    if arena.total > MOST_KEPT:
+    if arena.total > MAX_KEPT:
         free_arena(arena)
         return
     while block is not NULL:

@@ -11,7 +11,7 @@ import os
 import time
 import zlib
 
-from spamnb.bayes.verdict import LARGEST
+from spamnb.bayes.verdict import MAX_FLOAT
 from spamnb.configuration.quantities import parse_days, parse_size
 from spamnb.core.native import Damaged, is_integer, is_number, pack, unpack
 from spamnb.errors import NoInput
@@ -280,7 +280,7 @@ def are_fields(fields: "Fields") -> bool:
     days, size = fields["limits"]
     return (
         (is_label(fields["verdict"]) or fields["verdict"] == UNSURE)
-        and is_number(fields["score"], -LARGEST, LARGEST)
+        and is_number(fields["score"], -MAX_FLOAT, MAX_FLOAT)
         and is_number(probability, 0, 1)
         and fields["is_spam"] in (None, False, True)
         and isinstance(fields["reason"] or "", str)

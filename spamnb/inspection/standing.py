@@ -7,7 +7,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from spamnb.bayes.cutoffs import (
-    FEWEST,
+    MIN_SCORED,
     ham_and_spam,
     has_spam,
     not_spam,
@@ -49,7 +49,7 @@ def known_scores(stored: StoredModel) -> tuple[Scores, Scores] | None:
     if not has_spam(stored.labels):
         return None
     ham, spam = left_out_scores(stored)
-    return (ham, spam) if min(len(ham), len(spam)) >= FEWEST else None
+    return (ham, spam) if min(len(ham), len(spam)) >= MIN_SCORED else None
 
 
 def score_of_sure_ham(stored: StoredModel) -> float:

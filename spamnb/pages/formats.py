@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from spamnb.bayes.verdict import LARGEST
+from spamnb.bayes.verdict import MAX_FLOAT
 
 UNKNOWN = "–"
 HUGE = 1e6  # scores of this size are written with an exponent
@@ -33,7 +33,7 @@ def interval_text(interval: Sequence[float] | None, form: Callable[[float | None
 
 def signed(value: float, decimals: int = 2) -> str:
     """Write a score or a weight, with a minus sign as wide as the plus sign."""
-    if abs(value) >= LARGEST:
+    if abs(value) >= MAX_FLOAT:
         return "+∞" if value > 0 else "−∞"
     text = f"{value:+.{decimals}f}" if abs(value) < HUGE else f"{value:+.1e}"
     return text.replace("-", "−")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Fields = list[tuple[str, str]]
 
-LONGEST_ADDRESS = 320  # characters, by RFC 5321: 64 before the @, 255 behind it
+MAX_ADDRESS = 320  # characters, by RFC 5321: 64 before the @, 255 behind it
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_" + "".join(
     map(chr, range(128, 256))
 )
@@ -108,7 +108,7 @@ def _is_plain(head: bytes) -> bool:
         return False
     at, lines = 0, b"\n" + head.lower()
     while (at := lines.find(b"\nfrom", at) + 5) > 4:
-        behind = lines[at : at + LONGEST_ADDRESS].lstrip(b" \t\n")
+        behind = lines[at : at + MAX_ADDRESS].lstrip(b" \t\n")
         if not lines.startswith(b":", at) and (not behind or behind.startswith(b":")):
             return False
     return True
@@ -137,7 +137,7 @@ def sole_address(value: str) -> str:
     for part, letters in ((local, IN_LOCAL_PART), (domain, IN_DOMAIN)):
         if not letters.issuperset(part) or "" in part.split("."):
             return ""
-    if len(address) > LONGEST_ADDRESS or "=?" in address:  # some decode before they parse
+    if len(address) > MAX_ADDRESS or "=?" in address:  # some decode before they parse
         return ""
     if not address.isascii():
         try:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
-MOST_NGRAMS = 5
+MAX_NGRAMS = 5
 MAX_WORD = 32  # characters; longer words (file names, encoded data, random strings) are shortened
 MAX_STEMS = 20_000  # remembered; then all are forgotten, and soon there is what is common
 
@@ -28,8 +28,8 @@ class Settings:
         stop_words: "Sequence[str]" = (),
         grams: bool = True,
     ) -> None:
-        if not 1 <= ngrams <= MOST_NGRAMS:
-            raise UsageError(f"ngrams takes 1 to {MOST_NGRAMS} words, not {ngrams}")
+        if not 1 <= ngrams <= MAX_NGRAMS:
+            raise UsageError(f"ngrams takes 1 to {MAX_NGRAMS} words, not {ngrams}")
         self.ngrams = ngrams
         self.stem = stem
         self.stop_language = stop_language

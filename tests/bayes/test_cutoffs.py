@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.bayes.cutoffs import FEWEST, cutoffs, in_order, limits_of_rightly_filed
+from spamnb.bayes.cutoffs import MIN_SCORED, cutoffs, in_order, limits_of_rightly_filed
 from spamnb.bayes.verdict import Cutoffs, Score, verdict_of
 
-scores = st.lists(st.floats(-50, 50, width=32), min_size=FEWEST, max_size=60).map(np.array)
+scores = st.lists(st.floats(-50, 50, width=32), min_size=MIN_SCORED, max_size=60).map(np.array)
 losses = st.floats(0, 0.5)
 SIZES = (2, 10, 100, 1000)
 DRAWS = 100

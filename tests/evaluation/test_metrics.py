@@ -19,7 +19,7 @@ from spamnb.evaluation.outcome import HAM_LOSSES, roc
 
 oracle = Late("sklearn.metrics")
 HAM_SPAM = ("ham", "spam")
-LARGEST = 1.7976931348623157e308
+MAX_FLOAT = 1.7976931348623157e308
 
 
 def close(a, b):
@@ -37,8 +37,8 @@ def mail(random, messages, many=2, unsure=0.1):
     verdict = np.where(random.random(messages) < 0.7, truth, random.integers(0, many, messages))
     verdict = np.where(random.random(messages) < unsure, -1, verdict)
     score = np.round(random.normal(truth * 1.5, 1), 1)
-    score[random.random(messages) < 0.03] = LARGEST
-    score[random.random(messages) < 0.03] = -LARGEST
+    score[random.random(messages) < 0.03] = MAX_FLOAT
+    score[random.random(messages) < 0.03] = -MAX_FLOAT
     probability = random.dirichlet(np.full(many, 0.3), messages)
     certain = random.random(messages) < 0.05
     probability[certain] = np.eye(many)[random.integers(0, many, certain.sum())]
@@ -150,7 +150,7 @@ def test_unsure_spam_counts_against_recall_and_f1_but_is_not_missed():
         ([0] * 198 + [9, 9], [8, 8, 9, 10], [75, 75, 0]),  # two that tie are lost together
         ([0] * 999 + [9], [8], [0, 0, 0]),  # one of 1,000 is exactly 0.1 %
         ([0] * 998 + [9], [8], [100, 0, 0]),
-        ([-LARGEST, LARGEST], [LARGEST, -LARGEST], [100, 100, 100]),
+        ([-MAX_FLOAT, MAX_FLOAT], [MAX_FLOAT, -MAX_FLOAT], [100, 100, 100]),
     ],
 )
 def test_spam_missed_at_a_ham_loss(ham, spam, missed):

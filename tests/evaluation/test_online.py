@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from spamnb.bayes.likelihood import Likelihood
-from spamnb.bayes.verdict import LARGEST, verdict_of
+from spamnb.bayes.verdict import MAX_FLOAT, verdict_of
 from spamnb.bayes.view import View
 from spamnb.core.native import CountTable, FeatureScorer
 from spamnb.evaluation.corpus import Corpus
@@ -86,7 +86,7 @@ class TestByHand:
     def test_scores(self, corpus):
         """The last: 2/3 · 1/5 · 4/5 for spam (3 times money), 1/3 · 2/3 · 1/3 for ham (once meeting)."""
         judged, points = judge_online(corpus, np.array([2, 0, 3, 1]), view=View())
-        assert judged.score == pytest.approx([0, LARGEST, 2 * log(2), log(1.44)], rel=1e-12, abs=1e-12)
+        assert judged.score == pytest.approx([0, MAX_FLOAT, 2 * log(2), log(1.44)], rel=1e-12, abs=1e-12)
         verdicts = [(*judged.labels, "unsure")[place] for place in judged.verdict]
         assert verdicts == "unsure spam spam spam".split()
         assert judged.cutoffs is None

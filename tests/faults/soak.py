@@ -35,7 +35,7 @@ CROWD = 64  # that learn, and as many that judge
 MANY = 25  # calls of a kind that are each killed or made to fail; of more, as many from the first to the last
 PAGES = 4096 * 8
 LATE = 50  # milliseconds beyond what judging takes: who waits longer is one in a hundred
-MOST_GROWN = 10  # megabytes, of both servers together
+MAX_GROWN = 10  # megabytes, of both servers together
 # Tests with a longer form: every bit of a model and its journal, a thousand messages by each mail program.
 LONGER = [str(path) for path in TESTS.rglob("test_*.py") if "from helpers.tiers import" in path.read_text()]
 
@@ -93,7 +93,7 @@ class Soak:
             killed = CROWD // 4 if number % 2 else 0
             times = self.tried("crowd", crowds.at_once, self.world, CROWD, CROWD, self.chance, killed)
             if times:
-                slow = max(times) >= crowds.LONGEST
+                slow = max(times) >= crowds.MAX_SECONDS
                 self.wrong += slow
                 figures = (CROWD, CROWD, killed, *(f"{seconds:.2f}" for seconds in times))
                 row("counts exact" + ", too slow" * slow, figures)
@@ -198,7 +198,7 @@ def remembered(load: Load, requests: int) -> None:
     load.assert_unhurt()
     header("many requests", ("memory then grew by",))
     row(f"{requests:,}", (f"{grown:.1f} MB",))
-    assert grown < MOST_GROWN
+    assert grown < MAX_GROWN
 
 
 def filled(world: World, operation: Operation, disk: disks.Disk) -> list[int]:

@@ -18,7 +18,7 @@ from spamnb.training.batches import batch_of
 
 SHOWN = 20  # the slowest
 STEP = 4  # times larger
-MOST = 1.5 * STEP  # times as long; quadratic would be 16
+MAX_RATIO = 1.5 * STEP  # times as long; quadratic would be 16
 FREE = 0.002  # seconds that no size accounts for
 # Bytes to begin with: four times as much is still below what is read of a message.
 SIZES = {HEADERS: 32 << 10, BODY: 32 << 10, BOX: 128 << 10}
@@ -64,8 +64,10 @@ def main() -> int:
             rows.append((more, once, f"{kind}: {name}"))
     for more, once, name in sorted(rows, reverse=True)[:SHOWN]:
         print(f"{name:44}{1000 * once:>9.1f} ms{1000 * more:>9.1f} ms")
-    slow = [name for more, once, name in rows if more > MOST * once + FREE]
-    print(f"{len(slow)} of {len(rows)} families take over {MOST:g} times as long for {STEP} times the size")
+    slow = [name for more, once, name in rows if more > MAX_RATIO * once + FREE]
+    print(
+        f"{len(slow)} of {len(rows)} families take over {MAX_RATIO:g} times longer for {STEP} times the size"
+    )
     print(*slow, sep="\n")
     return 1 if slow else 0
 

@@ -21,7 +21,7 @@ from fuzz.targets import TARGETS
 from helpers.paths import TESTS
 
 MEMORY = 1024  # megabytes that a process may take, fuzzer and all
-LONGEST = 60  # seconds by the clock for one input: a hang, even on a busy machine
+MAX_SECONDS = 60  # seconds by the clock for one input: a hang, even on a busy machine
 # Inputs are not chosen by how rare what they reach is: to count that took two thirds of the time of markup.
 # Nor does one run again if less is freed than taken, an eighth of it: Python keeps much for later.
 SPARED = ["-entropic=0", "-detect_leaks=0"]
@@ -54,7 +54,7 @@ def searched(name: str, seconds: int, made: dict[str, str]) -> tuple[int, bool]:
     corpus = CORPUS / name
     corpus.mkdir(parents=True, exist_ok=True)
     limits = f"-max_total_time={seconds} -max_len={TARGETS[name].largest} -rss_limit_mb={MEMORY}"
-    told = [*SPARED, *limits.split(), f"-timeout={LONGEST}", "-print_final_stats=1"]
+    told = [*SPARED, *limits.split(), f"-timeout={MAX_SECONDS}", "-print_final_stats=1"]
     told.append(f"-artifact_prefix={KEPT}/{name}-")
     with tempfile.TemporaryDirectory(prefix="spamnb-fuzz-", dir=IN_MEMORY) as folder:
         log = Path(folder, "log")  # no pipe: what names functions for a sanitizer may hang, and hold it open

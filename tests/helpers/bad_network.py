@@ -16,7 +16,7 @@ from typing import Literal
 from helpers.waiting import PATIENCE, until
 
 HOST = "127.0.0.1"
-LONGEST_LINE = 1 << 26
+MAX_LINE = 1 << 26
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class BadNetwork:
 
     def __enter__(self):
         self._thread.start()
-        self._server = self._wait_for(asyncio.start_server(self._serve, HOST, 0, limit=LONGEST_LINE))
+        self._server = self._wait_for(asyncio.start_server(self._serve, HOST, 0, limit=MAX_LINE))
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 
@@ -79,7 +79,7 @@ class BadNetwork:
         assert task
         self._open.add(task)
         connection = Connection(self.weather, lambda: self.before_cut())
-        from_server, to_server = await asyncio.open_connection(HOST, self.server_port, limit=LONGEST_LINE)
+        from_server, to_server = await asyncio.open_connection(HOST, self.server_port, limit=MAX_LINE)
         with suppress(OSError, asyncio.CancelledError):
             await first_of(connection.up(from_client, to_server), connection.down(from_server, to_client))
         await connection.end(to_client)

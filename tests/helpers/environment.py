@@ -16,7 +16,7 @@ KEPT = {"SPAMNB_EXAMPLES", "SPAMNB_LONG", "SPAMNB_MAY_LACK", "SPAMNB_TORTURE"}
 KEPT |= {"LD_LIBRARY_PATH", "PYENV_ROOT", "PYENV_VERSION"}  # without which some Pythons do not start
 OF_PYTEST = ("PYTEST_",)
 SYSTEM = ("/usr/local/sbin", "/usr/sbin", "/sbin")  # where servers are; not on every user's PATH
-LONGEST_TMPDIR = 40  # bytes: a socket's path has 107
+MAX_TMPDIR = 40  # bytes: a socket's path has 107
 
 
 def plain(given: dict[str, str]) -> dict[str, str]:
@@ -50,7 +50,7 @@ def temporary_folder() -> str:
     given = Path(tempfile.gettempdir())
     for folder in (given, *given.parents):
         is_open = all(above.stat().st_mode & 1 for above in folder.parents) and folder.stat().st_mode & 3 == 3
-        is_simple = str(folder).isascii() and " " not in str(folder) and len(str(folder)) <= LONGEST_TMPDIR
+        is_simple = str(folder).isascii() and " " not in str(folder) and len(str(folder)) <= MAX_TMPDIR
         if is_simple and (is_open or (os.geteuid() and os.access(folder, os.W_OK))):
             return str(folder)
     return "/tmp"

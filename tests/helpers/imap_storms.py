@@ -27,7 +27,7 @@ from spamnb.imap.state import Known, head_of, key_of
 from spamnb.training.learn import learn
 
 WHEN = 1_600_000_000
-MOST_COMMANDS = {"run": 120, "train": 25}  # a run has about as many
+MAX_COMMANDS = {"run": 120, "train": 25}  # a run has about as many
 # The program with all its imports done, which forks for each run and says which process that is. Where nobody
 # will answer, waits that are minutes are short, else it is as users have it.
 RUNNER = """
@@ -282,5 +282,5 @@ def any_weather(chance, command):
     if chance.random() < 0.3:
         return Weather(stall_received=int(chance.expovariate(1 / 4000)))
     when = chance.choice(("lost", "silent", "half", "answered"))
-    nth = chance.randrange(1, MOST_COMMANDS[command])
+    nth = chance.randrange(1, MAX_COMMANDS[command])
     return Weather(cut_at=b"", nth=nth, cut_when=when, reset=chance.random() < 0.5)

@@ -10,7 +10,7 @@ from spamnb.mailboxes.sources import messages
 
 TORTURE = os.environ.get("SPAMNB_TORTURE")  # a folder of more
 # maildrop alone takes 9 s for one line of 3 MB.
-REAL, MOST = (1000, 10_000_000) if os.environ.get("SPAMNB_LONG") else (10, 100_000)
+MAX_REAL, MAX_SIZE = (1000, 10_000_000) if os.environ.get("SPAMNB_LONG") else (10, 100_000)
 
 # No mail program changes these.
 PLAIN = b"Subject: caf\xe9\n\nno ASCII \xff\x80, >From and\nFrom here\n\n\n.\n..\nto the end\n"
@@ -30,4 +30,8 @@ def letters(forgeries=None):
     folders = [TORTURE] if TORTURE else [SPAMASSASSIN / "ham.mbox.xz", SPAMASSASSIN / "spam.mbox.xz"]
     boxes = [messages([str(folder)]) for folder in folders if os.path.exists(folder)]
     real = (found.data for found in chain.from_iterable(zip_longest(*boxes)) if isinstance(found, RawMessage))
-    return [raw for raw in (*ODD.values(), *islice(real, REAL)) if raw not in left_out and len(raw) <= MOST]
+    return [
+        raw
+        for raw in (*ODD.values(), *islice(real, MAX_REAL))
+        if raw not in left_out and len(raw) <= MAX_SIZE
+    ]

@@ -17,7 +17,7 @@ from spamnb.training.train import fold
 # Bytes that one message can add to a model. Of each of its words: fingerprint, four counts, text, its end
 # and two days; of each pair: fingerprint, two counts and a day; and half a byte of the index.
 A_TOKEN, A_PAIR = 8 + 4 + 33 + 2 + 4, 8 + 2 + 2
-MOST_GROWTH = MAX_TOKENS * (A_TOKEN + A_PAIR + 1)
+MAX_GROWTH = MAX_TOKENS * (A_TOKEN + A_PAIR + 1)
 MAX_BLOCK = 4000  # bytes of 64 words
 
 
@@ -36,10 +36,10 @@ def test_a_flood_of_words_adds_no_more_than_stated(spamnb, mail, own):
     before, known = size(own), StoredModel.open(own).vocabulary
     assert verdict(spamnb, own, mail.messages["ham"]) == b"ham"
     library.learn(own, flood(1), "spam")
-    assert size(own) - before <= MOST_GROWTH
+    assert size(own) - before <= MAX_GROWTH
     with Lock(own, kind=TRAINING):  # learning so much has started a fold of its own
         fold(own)
-    assert size(own) - before <= MOST_GROWTH
+    assert size(own) - before <= MAX_GROWTH
     assert MAX_TOKENS / 2 < StoredModel.open(own).vocabulary - known <= MAX_TOKENS
     assert verdict(spamnb, own, mail.messages["ham"]) == b"ham"
 

@@ -8,7 +8,7 @@ from fuzz.targets import TARGETS
 from hypothesis import given
 from hypothesis import strategies as st
 
-LARGEST = 8192  # bytes of a seed here; a small model has 5,400
+MAX_SEED = 8192  # bytes of a seed here; a small model has 5,400
 
 
 def mutated(seed: bytes, chance: random.Random) -> bytes:
@@ -26,14 +26,14 @@ def mutated(seed: bytes, chance: random.Random) -> bytes:
             data[at:at] = data[at : at + size] * chance.choice((1, 2, 30))
         else:
             data[at:] = data[at:][:size] + data[: len(data) - at]
-    return bytes(data[: 2 * LARGEST])
+    return bytes(data[: 2 * MAX_SEED])
 
 
 @pytest.mark.hypothesis
 @pytest.mark.parametrize("name", TARGETS)
 def test_any_bytes(name):
     check = in_time(TARGETS[name].check)
-    seeds = [seed[:LARGEST] for seed in TARGETS[name].seeds()]
+    seeds = [seed[:MAX_SEED] for seed in TARGETS[name].seeds()]
     for seed in seeds:
         check(seed)
 

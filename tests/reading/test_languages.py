@@ -14,7 +14,7 @@ import pytest
 from spamnb.core.native import Tokenizer, read
 from spamnb.reading.settings import Settings
 
-LONG, LONGEST_SUBJECT = 400, 180
+LONG, MAX_SUBJECT = 400, 180
 
 CYRILLIC, CENTRAL = ["windows-1251", "iso-8859-5"], ["windows-1250", "iso-8859-2"]
 BALTIC, WESTERN = ["windows-1257", "iso-8859-4", "iso-8859-13"], ["windows-1252"]
@@ -177,7 +177,7 @@ def read_all(sample: Sample, declared: bool) -> Iterator[tuple[str, set[str], se
         footer = set(FOOTER.decode().split()) if form.startswith("footer") else set()
         yield form, right | footer, words(raw_of(sample))
     if sample.charset not in UNICODE[1:] and not declared:
-        subject = Sample(sample.charset, sample.text[:LONGEST_SUBJECT])
+        subject = Sample(sample.charset, sample.text[:MAX_SUBJECT])
         right = words(mail(subject.text.encode(), plain("utf-8"), "8bit"))
         for form, raw_of in SUBJECT.items():
             yield form, right, words(raw_of(subject), "subject:")

@@ -9,7 +9,7 @@ from helpers.pages import parsed, section, words
 
 from spamnb.report.evaluation_page import evaluation_page
 
-LARGEST = 1.7976931348623157e308
+MAX_FLOAT = 1.7976931348623157e308
 
 
 def page(found=None, title="Evaluation", **changes):
@@ -47,7 +47,7 @@ def test_tables_hold_the_metrics():
 
 
 def test_mistakes_show_path_subject_score_and_evidence():
-    found = [mistake(), mistake(path="box", index=12, subject=" ", verdict="unsure", score=-LARGEST)]
+    found = [mistake(), mistake(path="box", index=12, subject=" ", verdict="unsure", score=-MAX_FLOAT)]
     first, second = page(mistakes=found).css(".mistakes > li")
     assert words(first) == "not spam taken for spamscore +3.25Lunch?ham/1.emllunch −2.50free +4.00"
     assert words(second).startswith("not spam left unsurescore −∞no subjectbox:12")
@@ -92,13 +92,13 @@ def test_hardly_any_mail(messages, labels):
 @pytest.mark.parametrize(
     "score",
     [
-        np.full(400, LARGEST),
-        np.where(np.arange(400) % 2, LARGEST, -LARGEST),
+        np.full(400, MAX_FLOAT),
+        np.where(np.arange(400) % 2, MAX_FLOAT, -MAX_FLOAT),
         np.append(np.linspace(0, 1, 399), 1e6),
     ],
     ids=["largest", "extremes", "one far out"],
 )
-@pytest.mark.parametrize("cutoffs", [None, (-LARGEST, LARGEST)])
+@pytest.mark.parametrize("cutoffs", [None, (-MAX_FLOAT, MAX_FLOAT)])
 def test_any_scores_are_drawn_in_their_frame(score, cutoffs):
     tree = page(judged(score=score, cutoffs=cutoffs))
     plot = tree.css("figure > svg")[1]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from spamnb.reading.attachments.contents import MAX_MEMBERS, Allowance, Content
 
-LONGEST_NAME = 200  # bytes of the name of a member that are read
+MAX_NAME = 200  # bytes of the name of a member that are read
 TAIL = 65_557  # bytes at the end that the last record of an archive lies in
 UNKNOWN = 0xFFFFFFFF  # size of a member that is written elsewhere
-LONGEST_TARGET = 500  # characters of a link
+MAX_TARGET = 500  # characters of a link
 # Steps of `contents`: of a member of the directory, and of one that is read.
 STEPS_OF_MEMBER, STEPS_OF_DOCUMENT = 3, 30
 TARGETS_A_STEP, TAGS_A_STEP = 2, 10
@@ -113,7 +113,7 @@ def member_at(
     """Read the fields that both kinds of headers have in the same order."""
     allowance.work -= STEPS_OF_MEMBER
     flags = number(data, fields, 2)
-    written = allowance.decode(data[name : name + min(name_size, LONGEST_NAME)])
+    written = allowance.decode(data[name : name + min(name_size, MAX_NAME)])
     size = number(data, fields + 12, 4) % UNKNOWN
     return Member(written, bool(flags & 1), number(data, fields + 2, 2), size, offset)
 
@@ -149,5 +149,5 @@ def targets(source: bytes, allowance: Allowance) -> list[str]:
     """Return the links to elsewhere among the relations of a document."""
     pieces = allowance.decode(source).split(TARGET, TARGETS_A_STEP * max(allowance.work, 0))[1:]
     allowance.work -= len(pieces) // TARGETS_A_STEP
-    found = [piece[:LONGEST_TARGET].partition('"')[0].replace("&amp;", "&") for piece in pieces]
+    found = [piece[:MAX_TARGET].partition('"')[0].replace("&amp;", "&") for piece in pieces]
     return [link for link in found if "://" in link or link.startswith("mailto:")]

@@ -15,8 +15,8 @@ MAX_DICTIONARIES = 4 * 1024 * 1024  # bytes of all of a file
 MAX_LISTED = 64 * 1024  # bytes of the numbers that a stream of objects begins with
 MAX_TABLES = 1000  # of a font that has its own codes
 MAX_TABLE = 64 * 1024  # bytes of one; they have up to 100 letters
-LONGEST_LETTER = 8  # characters that one code stands for
-LONGEST_STRING = 64 * 1024  # bytes; the standard has half of that
+MAX_LETTER = 8  # characters that one code stands for
+MAX_STRING = 64 * 1024  # bytes; the standard has half of that
 STEPS_OF_OBJECT, STEPS_OF_STRING = 5, 3  # as `contents` counts them; a number or an operator is one
 DICTIONARY_A_STEP, TABLE_A_STEP = 64, 16  # bytes
 WIDE_GAP = -180  # in thousandths of the font's size: so much space between letters separates words
@@ -74,7 +74,7 @@ class Font:
                     targets = [utf_16(each) for each in (*last[1:], target)]
                 else:
                     high = int.from_bytes(last[0], "big") if last else low
-                    text = utf_16(target)[:LONGEST_LETTER] or " "
+                    text = utf_16(target)[:MAX_LETTER] or " "
                     count = min(high - low + 1, allowance.letters)
                     targets = [text[:-1] + chr(min(ord(text[-1]) + at, 0xFFFF)) for at in range(count)]
                 allowance.letters -= len(targets) + 1
@@ -204,7 +204,7 @@ class _Pdf:
                 which = one.lastindex
                 if which is None or which <= 2:
                     self.allowance.work -= STEPS_OF_STRING - 1
-                    string = (one[which or 2] or b"")[:LONGEST_STRING]
+                    string = (one[which or 2] or b"")[:MAX_STRING]
                     pending.append(shown(unescaped(string) if which == 1 else from_hex(string), font))
                     room -= len(pending[-1])
                 elif which == 3:

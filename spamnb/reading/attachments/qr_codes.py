@@ -6,7 +6,7 @@ from spamnb.reading.attachments.contents import Allowance, Content
 
 MAX_SIDE = 512  # pixels: what is larger is searched made smaller; a search takes 0.1 s at the most then
 MAX_CODES = 10  # of a picture
-LONGEST_CODE = 2000  # characters
+MAX_CODE = 2000  # characters
 MAX_SCANS = 25  # of a JPEG: each takes as long as a picture; progressive ones have ten, and a thumbnail
 MAX_CHUNKS = 2000  # of a PNG; most have 8 KB each
 FORMATS = ("PNG", "JPEG")
@@ -48,7 +48,7 @@ def read_picture(data: bytes, allowance: Allowance) -> Content:
     except Exception:  # a damaged picture: decoders raise what they like
         return content
     for code in found[:MAX_CODES]:
-        content.links.append(code.text[:LONGEST_CODE].strip())
+        content.links.append(code.text[:MAX_CODE].strip())
     return content
 
 
