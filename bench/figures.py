@@ -146,11 +146,11 @@ def block(what: str) -> str:
             f"{title}:\n\n" * titled + table(one["columns"], one["rows"]) for title, one in tables.items()
         ]
         shown = list(tables.values())
-    runs = dict.fromkeys(told(one["run"]) for one in shown)
+    runs = dict.fromkeys(said(one["run"]) for one in shown)
     return "\n\n".join((*texts, *runs)) + "\n"
 
 
-def told(run: dict[str, str]) -> str:
+def said(run: dict[str, str]) -> str:
     """Say how a run was made."""
     where = "; ".join(filter(None, (run["machine"], run["notes"])))
     return f"`{run['command']}`, {run['date'][:10]}, commit {run['commit'][:10]}: {where}."

@@ -84,11 +84,11 @@ def main() -> None:
     english, rows = Corpus.spamassassin(), []
     for language in CHARSETS:
         for name, share in (("truly declared", 0.0), ("15 % lies", 0.15)):
-            draw, told = random.Random(1), {}
+            draw, said = random.Random(1), {}
             for label in LABELS:
                 lies = [draw.choice(LIES) if draw.random() < share else "" for _ in english.of(label)]
-                told[label] = list(map(turned, english.of(label), repeat(language), lies))
-            done = [Trial(name, seed, *Corpus(name, **told).halves(seed)) for seed in range(1, seeds + 1)]
+                said[label] = list(map(turned, english.of(label), repeat(language), lies))
+            done = [Trial(name, seed, *Corpus(name, **said).halves(seed)) for seed in range(1, seeds + 1)]
             for trial in done:
                 trial.run([Spamnb], 1)
             means = averages([trial.rows[Spamnb.name] for trial in done])

@@ -285,14 +285,14 @@ def row(rule: str, found: dict[str, Any], before: dict[str, Any]) -> str:
     """Return a line of the table; of the attacks, the one that gains most, if it does."""
     caught, without = before["attacks"], found["attacks"]
     attack = min(caught, key=lambda name: without[name] - caught[name])
-    told = (
+    said = (
         f"{attack}: {caught[attack]:.0f} → {without[attack]:.0f} %"
         if without[attack] < caught[attack]
         else ""
     )
     cells = [cell(found[name], before[name]) for name in corpora_of(found)]
     shares = " / ".join([f"{share:.1f}" for share in found["concerned"].values()])
-    return f"| {' | '.join([rule, *cells, shares, told])} |"
+    return f"| {' | '.join([rule, *cells, shares, said])} |"
 
 
 def corpora_of(found: dict[str, Any]) -> list[str]:

@@ -37,7 +37,7 @@ TESTS = r"[\d:] (passed|failed)|^coverage|^Python 3"
 # Goals that are missed, and rows of spamnb's defaults.
 FIGURES = r"\bNO \||^WARNING: the machine|^\| (spamnb|the default|none|all|20) "
 DOUBTFUL = "^WARNING: the machine was too noisy|: not installed"
-# What the outer make was told is not meant for those of the steps.
+# Options of the outer make are not meant for those of the steps.
 OUTER = ("ARGS", "MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS")
 # What decides about a step, as git names it: all, all but pages, what is measured, or what is attacked.
 ALL, BUT_PAGES = (".",), (".", ":!*.md", ":!man", ":!bench/records")
@@ -84,8 +84,8 @@ def measured(name: str, proves: str, command: str = "", needs: Sequence[str] = (
 SOAK = {
     "kills": "killed at any moment, and before each call that changes the disk, it loses nothing",
     "crowds": "many learn and judge at once, some are killed: the counts are exact",
-    "calls": "each call that fails is told, and nothing is lost",
-    "full": "a full disk is told, and nothing is lost",
+    "calls": "each call that fails is reported, and nothing is lost",
+    "full": "a full disk is reported, and nothing is lost",
     "load": "ten minutes of hostile clients: the good ones hardly wait, and memory does not grow",
     "examples": "the tests that are given random examples, with new ones",
     "longer": "tests in their long forms",
@@ -165,7 +165,7 @@ class Outcome:
     """How a step ended, on which commit, where and when."""
 
     result: str
-    told: list[str]  # the lines that matter, or why it was not run
+    reported: list[str]  # the lines that matter, or why it was not run
     commit: str
     clean: bool  # no file differed from the commit, before and after
     machine: str
@@ -243,7 +243,7 @@ def verify(results: Results, steps: Sequence[Step], again: bool = False) -> int:
             results.add(step.name, outcome)
         green += outcome.result == PASSED
         name = Text(f"{step.name:17}")
-        said = f"{outcome.result:8}{clock(outcome.seconds):>9}  {outcome.told[-1]}"
+        said = f"{outcome.result:8}{clock(outcome.seconds):>9}  {outcome.reported[-1]}"
         console.print(
             name.append(said, STYLES.get(outcome.result, "yellow")), no_wrap=True, overflow="ellipsis"
         )
@@ -257,7 +257,7 @@ def tried(step: Step, results: Results) -> Outcome:
     commit, clean = results.source(step.decides)
     outcome = Outcome(NOT_RUN, [], commit, clean, machine(), began, step.run)
     if missing := [program for program in step.needs if not shutil.which(program)]:
-        outcome.told = [f"needs {', '.join(missing)}"]
+        outcome.reported = [f"needs {', '.join(missing)}"]
         return outcome
     log = results.log(step.name)
     running = log.with_suffix(".running")  # until it ends, the log is that of the outcome on record
@@ -271,13 +271,13 @@ def tried(step: Step, results: Results) -> Outcome:
     void = [line for line in lines if step.void and re.search(step.void, line)]
     telling = [line for line in lines if step.tells and re.search(step.tells, line)]
     outcome.result = FAILED if outcome.code else VOID if void else PASSED
-    told = lines[-ENOUGH:] if outcome.code else void or telling or lines[-1:]
-    outcome.told = [re.sub("  +", "  ", line) for line in told] or ["nothing was said"]
+    reported = lines[-ENOUGH:] if outcome.code else void or telling or lines[-1:]
+    outcome.reported = [re.sub("  +", "  ", line) for line in reported] or ["nothing was said"]
     return outcome
 
 
 def code_of(command: str, output: int) -> int:
-    """Run a command to its end; who interrupts this ends it, too, with all that it started."""
+    """Run a command to its end. An interrupt ends it, too, with all that it started."""
     environment = {name: value for name, value in os.environ.items() if name not in OUTER}
     process = subprocess.Popen(
         command,
@@ -333,11 +333,11 @@ def line(step: Step, outcome: Outcome | None, commit: str) -> Markup:
     colour = {PASSED: "ham", FAILED: "spam"}.get(outcome.result, "quiet")
     doubts = [] if outcome.commit == commit else [f"on commit {outcome.commit[:10]}"]
     doubts += [] if outcome.clean else ["files had been changed"]
-    told = [element("div", text, class_="path") for text in outcome.told]
+    reported = [element("div", text, class_="path") for text in outcome.reported]
     how = f"{outcome.command} · {outcome.began} · exit code {outcome.code}"
     log = element("div", [(text, Markup("\n")) for text in outcome.log], class_="path text")
     result = element("b", outcome.result, class_=colour), [small(doubt) for doubt in doubts]
-    said = proves, told, element("details", element("summary", how), log)
+    said = proves, reported, element("details", element("summary", how), log)
     took = element("td", clock(outcome.seconds))
     return element("tr", name, element("td", result), took, element("td", said, style=left))
 

@@ -40,7 +40,7 @@ class Score:
         self.joint = joint
         self.evidence = evidence
         self.parts = parts  # what the words of body and head add to the log-joints, where these are means
-        # Where `evidence` tells spam from the rest: what tells the other labels from each other.
+        # Where `evidence` separates spam from the rest: what separates the other labels.
         self.other_evidence = other_evidence
         self.repeat_gain = repeat_gain  # nats that spam gains because the text repeats that of learned spam
 
@@ -89,7 +89,7 @@ class Evidence:
         self.feature = feature  # the fingerprint of a token or a pair, the name of a number
         self.part = part
         self.row = row
-        self.base_row = base_row  # counts of a base, once they were told apart
+        self.base_row = base_row  # counts of a base, once separated
         self.times = times
         self.weights = weights
 

@@ -52,7 +52,7 @@ def review(
         raise UsageError("--history-folder cannot be combined with paths")
     with TemporaryDirectory(prefix="spamnb-review-") as temporary:
         if paths:
-            judge_anew(paths, model, temporary)
+            judge_again(paths, model, temporary)
         folder = temporary if paths else history_folder
         with History.open(folder):
             pass  # what is wrong with it is said now
@@ -64,7 +64,7 @@ def show_address(address: str) -> None:
     announce("Open this address in a browser, if none opens by itself. Ctrl-C ends the page.")
 
 
-def judge_anew(paths: tuple[str, ...], model: str, folder: str) -> None:
+def judge_again(paths: tuple[str, ...], model: str, folder: str) -> None:
     """Judge all mail below some paths, into a history in a folder."""
     from spamnb.history.log import HistoryLog
     from spamnb.in_memory import load_into_memory

@@ -1,4 +1,4 @@
-# Counts: who answers in how many messages of each label a token or pair is, and how often it occurs there.
+# Counts: in how many messages of each label a token or pair is, and how often it occurs there.
 #
 # A row has these numbers: messages by label, then occurrences by label (those of a pair are 0). `CountTable` has its
 # rows in memory, `FileCounts` in a model file, and a `CountSum` adds those of two others. Rows are found without the

@@ -24,7 +24,7 @@ USEFUL = {
     "MOVE": "moves at once; without it, copies, looks at the copy, and removes the original",
     "UIDPLUS": "removes one message; without it, the original stays, flagged as deleted",
     "CONDSTORE": "notices changed flags; without it, asks at every visit",
-    "IDLE": "tells of new mail; without it, is asked every few minutes",
+    "IDLE": "reports new mail; without it, spamnb asks every few minutes",
     "SPECIAL-USE": "says which folder is which; without it, names tell",
 }
 

@@ -164,7 +164,7 @@ def fails_dmarc(fields: list[str], address: str = "") -> bool:
             trusted = server
         if server != trusted:
             continue
-        if uncommented(value).endswith(" ("):  # what the rest says cannot be told: the worst
+        if uncommented(value).endswith(" ("):  # the rest cannot be read: assume the worst
             results = authentication_results(value.replace("(", ";").replace('"', ";"))[1]
         for result in results:
             method, _, found = result.partition("=")

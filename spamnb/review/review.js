@@ -1,4 +1,4 @@
-// The keys of the inbox and of a message, marking without loading the page anew, and the cutoff in its picture.
+// The keys of the inbox and of a message, marking without reloading the page, and the cutoff in its picture.
 // All else works without this script.
 "use strict";
 

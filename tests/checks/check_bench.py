@@ -23,8 +23,8 @@ def test_mail_is_turned_into_other_languages_with_and_without_lies(bench):
         true = read(lies.turned(raw, language))
         assert true.leaves[0].charset in charsets
         for lie in lies.LIES:
-            (told,) = read(lies.turned(raw, language, lie)).leaves
-            assert (told.text or "").split() == (true.leaves[0].text or "").split()
+            (said,) = read(lies.turned(raw, language, lie)).leaves
+            assert (said.text or "").split() == (true.leaves[0].text or "").split()
 
 
 def test_letter_tables_know_all_charsets_that_are_guessed_and_their_languages(bench):

@@ -60,5 +60,5 @@ def test_one_object_or_one_a_line(answers, command):
 
 
 def test_a_digest_is_told_to_the_last_bit(answers, mail):
-    told = [one["digest"] for one in answers("history").succeeds().json_lines]
-    assert told == [str(digest_of(mail.messages[kind])) for kind in ("spam", "ham")]
+    said = [one["digest"] for one in answers("history").succeeds().json_lines]
+    assert said == [str(digest_of(mail.messages[kind])) for kind in ("spam", "ham")]

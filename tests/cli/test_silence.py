@@ -8,10 +8,10 @@ from spamnb.cli.shared import progress
 
 
 def test_what_takes_long_is_told(monkeypatch):
-    told, heard = [], threading.Event()
+    output, heard = [], threading.Event()
 
     def write(text):
-        told.append(text)
+        output.append(text)
         heard.set()
 
     monkeypatch.setattr(progress, "SILENCE", 0.1)
@@ -19,7 +19,7 @@ def test_what_takes_long_is_told(monkeypatch):
     monkeypatch.setattr(progress, "write_stderr", write)
     with progress.never_silent(lambda: "home: still busy"):
         assert heard.wait(PATIENCE)
-    assert told[0] == "home: still busy …\n"
+    assert output[0] == "home: still busy …\n"
 
 
 def test_nothing_is_told_elsewhere(monkeypatch, capfd):

@@ -68,8 +68,8 @@ def sent_by(sender, raw=b"Subject: x\n\nhello\n", more=b""):
 @pytest.mark.slow
 def test_who_has_the_last_word(home):
     def model(**more):
-        told = home.beside_a_system("config", "--json", **more).succeeds().json
-        return told["values"]["model"], told["from"]["model"]
+        output = home.beside_a_system("config", "--json", **more).succeeds().json
+        return output["values"]["model"], output["from"]["model"]
 
     def asked(*arguments, **more):
         done = home.beside_a_system("classify", *arguments, **more)
@@ -221,8 +221,8 @@ def test_the_verdict_says_so_everywhere(home, mail):
     )
     style = home.classify("-p", "--header-style", "spamassassin", stdin=raw).out
     assert style.startswith(b"X-Spam-Flag: YES\nX-Spam-Level: *****\nX-Spam-Status: Yes, score=5.0 ")
-    told = home("inspect", "--model", home.spamnb.model, "-", stdin=raw).succeeds().out
-    assert b"decided by its sender, not by the score: blocked=example.org" in told
+    output = home("inspect", "--model", home.spamnb.model, "-", stdin=raw).succeeds().out
+    assert b"decided by its sender, not by the score: blocked=example.org" in output
     as_json = home("inspect", "--json", "--model", home.spamnb.model, "-", stdin=raw).succeeds().json
     assert (as_json["verdict"], as_json["reason"]) == ("spam", "blocked=example.org")
     for jobs in ([], ["--jobs", "1"]):  # a little mail, and much of it

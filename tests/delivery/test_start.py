@@ -125,7 +125,7 @@ def test_output_that_cannot_be_written_is_an_error(spamnb, mail, line):
 
 
 def left_alone(spamnb, command, stdin=b"Subject: x\n\n"):
-    """What a program says, and its exit code, whose reader goes away before it has written anything."""
+    """Return the error and exit code of a program whose reader closes before it has written anything."""
     ours, theirs = os.pipe()
     os.close(ours)
     try:
@@ -184,7 +184,7 @@ HOLDER = (
 
 @contextlib.contextmanager
 def held(model, kind):
-    """A lock of another process, who lets it go at a word."""
+    """A lock of another process, which releases it on request."""
     command = [sys.executable, "-c", HOLDER, model, kind]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
         assert holder.stdout

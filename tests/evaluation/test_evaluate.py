@@ -146,7 +146,7 @@ def test_what_cannot_be_read_is_told(spamnb, mail, damaged, way):
 
 
 def test_a_file_that_cannot_be_written_is_told_first(spamnb, mail, damaged, tmp_path):
-    """Before any mail is read: else what cannot be read of it would be told as well."""
+    """The output file is checked before any mail is read, else unreadable mail would be reported, too."""
     words = ("evaluate", "--folds", "2", "--report", tmp_path / "no/file", damaged, mail.spam)
     spamnb(*words).fails(73, "no/file", "No such file", "another file")
 

@@ -1,4 +1,4 @@
-"""Merged models: the sum of their counts, what they began with only once, and what several learned told."""
+"""Merged models: the sum of their counts; a common start counts once; messages in several are reported."""
 
 import os
 import tempfile

@@ -19,7 +19,7 @@ from helpers.waiting import PATIENCE, until
 
 from spamnb.training.learn import learn
 
-MAX_SECONDS = 2.0  # seconds that anyone may take who has a message
+MAX_SECONDS = 2.0  # seconds that a process with a message may take
 Lesson = tuple[bytes, str | None]  # a message, and the label it gets; None to forget it
 
 

@@ -58,8 +58,8 @@ def fail(world: World, operation: Operation, call: str, error: str, when: str) -
     before = contents(model)
     done, struck = straced.run(world, operation, model, call, f"error={error}", when)
     if struck:
-        told = f"{error} at {call} {when}: {done.code} {done.err!r}"
-        check(world, operation, model, before, done, CODES[call], told)
+        said = f"{error} at {call} {when}: {done.code} {done.err!r}"
+        check(world, operation, model, before, done, CODES[call], said)
     else:
         assert done.code == 0, done.err
     world.leave(model)
@@ -94,43 +94,43 @@ def check(
     before: tuple[bytes | None, bytes | None],
     done: Ended,
     codes: tuple[int, ...],
-    told: str,
+    said: str,
 ) -> None:
     """It says what is wrong and the model is as it was, or it is done; and it can be done once more."""
-    said_clearly(done, codes, told)
+    said_clearly(done, codes, said)
     settle(model)
     left = [name for name in os.listdir(os.path.dirname(model)) if name.endswith(".new")]
-    assert not left or " unlink " in told, told
+    assert not left or " unlink " in said, said
     if not operation.changes:
-        assert contents(model) == before, told
+        assert contents(model) == before, said
         answer = world.answer(operation, model)
-        assert answer.startswith(done.out), told
-        assert done.code or done.out == answer, told
+        assert answer.startswith(done.out), said
+        assert done.code or done.out == answer, said
         return
     now, after = state(model), world.after(operation)
     intact = now == world.before(operation) and contents(model)[0] == before[0]
     intact |= operation.start == NOTHING and not now.learned  # a new model may be there, with nothing in it
     if any(words in done.err for words in NOTHING_DONE):
-        assert intact, told
+        assert intact, said
     elif done.code == 0 or "is in place" in done.err:
-        assert now.counts == after.counts, told
+        assert now.counts == after.counts, said
     else:
-        assert intact or now.counts == after.counts, told
+        assert intact or now.counts == after.counts, said
     again = world.again(operation, model)
-    assert again == after, told
+    assert again == after, said
 
 
-def said_clearly(done: Ended, codes: tuple[int, ...], told: str) -> None:
+def said_clearly(done: Ended, codes: tuple[int, ...], said: str) -> None:
     """One line that says what is wrong, and a code that means it; nothing at all if it did no harm."""
-    assert done.code in (0, *codes), told
-    assert "Traceback" not in done.err, told
-    assert "unexpected" not in done.err, told
+    assert done.code in (0, *codes), said
+    assert "Traceback" not in done.err, said
+    assert "unexpected" not in done.err, said
     if done.code:
-        assert done.err.startswith("spamnb: "), told
-        assert done.err.endswith("\n"), told
-        assert done.err.count("\n") == 1, told
+        assert done.err.startswith("spamnb: "), said
+        assert done.err.endswith("\n"), said
+        assert done.err.count("\n") == 1, said
     else:
-        assert done.err == "", told
+        assert done.err == "", said
 
 
 def contents(model: str) -> tuple[bytes | None, bytes | None]:

@@ -75,8 +75,8 @@ def in_the_middle(world: World, operation: Operation, lessons: Sequence[bytes]) 
 
 def ended(process: subprocess.Popen[bytes], folder: str) -> int:
     """The exit code, for which there must be a reason."""
-    code, told = process.wait(PATIENCE), Path(folder, "err").read_text()
-    assert (code, told) in [(0, ""), (-signal.SIGKILL, "")]
+    code, output = process.wait(PATIENCE), Path(folder, "err").read_text()
+    assert (code, output) in [(0, ""), (-signal.SIGKILL, "")]
     return code
 
 

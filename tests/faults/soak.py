@@ -1,6 +1,6 @@
 """`make soak`: kills, crowds, failing disks, hostile clients and new examples in great number.
 
-Whatever goes wrong is told, and makes this fail; all else goes on.
+Whatever goes wrong is reported, and makes this fail; all else goes on.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from helpers.serving import Serving
 CROWD = 64  # that learn, and as many that judge
 MANY = 25  # calls of a kind that are each killed or made to fail; of more, as many from the first to the last
 PAGES = 4096 * 8
-LATE = 50  # milliseconds beyond what judging takes: who waits longer is one in a hundred
+LATE = 50  # milliseconds beyond what judging takes: one client in a hundred waits longer
 MAX_GROWN = 10  # megabytes, of both servers together
 # Tests with a longer form: every bit of a model and its journal, a thousand messages by each mail program.
 LONGER = [str(path) for path in TESTS.rglob("test_*.py") if "from helpers.tiers import" in path.read_text()]
@@ -104,8 +104,8 @@ class Soak:
         for name, operation in (WRITING | READING).items():
             times = {}
             for call in failures.ERRORS:
-                told = f"{name}: {call}"
-                hits = self.tried(told, failures.at_each_call, self.world, operation, call, self.chance, MANY)
+                said = f"{name}: {call}"
+                hits = self.tried(said, failures.at_each_call, self.world, operation, call, self.chance, MANY)
                 times[call] = hits or 0
             row(name, tuple(times.values()))
             total += Counter(times)

@@ -1,4 +1,4 @@
-"""The real program under strace, which kills it or makes its calls fail where it is told to."""
+"""The real program under strace, which kills it or makes chosen calls fail."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def run(
 ) -> tuple[Ended, int]:
     """With a fault (`signal=KILL`, `error=EIO`) at the so many-th call of a kind on a model, in each process.
 
-    `when`: 3 for the third, 3+ for that and all that follow. Unless told otherwise the calls are those on
+    `when`: 3 for the third, 3+ for that and all that follow. By default the calls are those on
     the files of the model, their folder, and standard input and output. Returns also how often it came.
     """
     words = faulty(call, fault, when)
@@ -46,7 +46,7 @@ def run(
 
 
 def faulty(call: str, fault: str, when: str) -> list[str]:
-    """Options of strace that make a call fail, or kill who makes it."""
+    """Options of strace that make a call fail, or kill the process that makes it."""
     return ["-e", f"trace={CALLS[call]}", "-e", f"inject={CALLS[call]}:{fault}:when={when}"]
 
 
@@ -58,7 +58,7 @@ def tracer(log: str, paths: list[str], words: list[str]) -> list[str]:
 def traced(
     world: World, operation: Operation, model: str, words: list[str], paths: list[str] | None = None
 ) -> tuple[Ended, str]:
-    """Run an operation as strace is told to, and return its log, too."""
+    """Run an operation under strace, and return the log of strace, too."""
     folder = os.path.dirname(model)
     if paths is None:
         streams = [os.path.join(folder, name) for name in ("in", "out")]
@@ -66,9 +66,9 @@ def traced(
     log = os.path.join(folder, "trace")
     command = [*tracer(log, paths, words), *world.command(operation, model)]
     done = ended(command, operation.stdin, folder, env=world.environment, cwd=folder)
-    told = Path(log).read_text(errors="replace")
+    said = Path(log).read_text(errors="replace")
     os.unlink(log)
-    return done, told
+    return done, said
 
 
 @cache
@@ -81,8 +81,8 @@ def calls(world: World, operation: Operation) -> Counter[str]:
     world.leave(model)
     found: Counter[tuple[str, str]] = Counter()
     for line in log.splitlines():
-        process, _, told = line.partition(" ")
-        if kind := names.get(told.lstrip().partition("(")[0]):
+        process, _, said = line.partition(" ")
+        if kind := names.get(said.lstrip().partition("(")[0]):
             found[kind, process] += 1
     most: Counter[str] = Counter()
     for (kind, _), many in found.items():

@@ -77,8 +77,8 @@ def disk():
     ],
 )
 def test_a_full_disk(world, disk, name, rooms):
-    told = [failures.without_room(world, BOTH[name], disk, room).err for room in rooms]
-    assert "No space left on device" in told[0] or BOTH[name].aside
+    reported = [failures.without_room(world, BOTH[name], disk, room).err for room in rooms]
+    assert "No space left on device" in reported[0] or BOTH[name].aside
 
 
 def test_a_full_disk_hinders_nobody_from_reading(world, disk):

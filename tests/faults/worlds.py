@@ -90,9 +90,9 @@ def read_state(path: str) -> State:
         sorted(row[3:] for row in rows if row[0] == "t"),
         sorted(row[3:] for row in rows if row[0] == "p"),  # whose fingerprints may be a model's own
     )
-    told = [row[1:] for row in rows if row[0] == "m"]
-    learned = {name: labels[int(place)] for name, place, *_ in told}
-    return State(learned, counts, (head, {name: scores for name, _, *scores in told}))
+    said = [row[1:] for row in rows if row[0] == "m"]
+    learned = {name: labels[int(place)] for name, place, *_ in said}
+    return State(learned, counts, (head, {name: scores for name, _, *scores in said}))
 
 
 def named(raw: bytes) -> str:

@@ -53,9 +53,9 @@ def sound_model() -> str:
 
 
 def model(data: bytes) -> None:
-    """Damage is told as such, or does no harm; who checks the model finds it.
+    """Damage is reported as such, or does no harm; `spamnb check` finds it.
 
-    Where its checksums were put right it is none, but a forgery: that is told, too, or judges as it says.
+    A forged file with correct checksums is also reported, or judges by its counts.
     """
     forged, rest = data[:1] > b"\x7f", data[1:]
     file, _, journal = rest.partition(JOURNAL)

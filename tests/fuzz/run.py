@@ -54,13 +54,13 @@ def searched(name: str, seconds: int, made: dict[str, str]) -> tuple[int, bool]:
     corpus = CORPUS / name
     corpus.mkdir(parents=True, exist_ok=True)
     limits = f"-max_total_time={seconds} -max_len={TARGETS[name].largest} -rss_limit_mb={MEMORY}"
-    told = [*SPARED, *limits.split(), f"-timeout={MAX_SECONDS}", "-print_final_stats=1"]
-    told.append(f"-artifact_prefix={KEPT}/{name}-")
+    output = [*SPARED, *limits.split(), f"-timeout={MAX_SECONDS}", "-print_final_stats=1"]
+    output.append(f"-artifact_prefix={KEPT}/{name}-")
     with tempfile.TemporaryDirectory(prefix="spamnb-fuzz-", dir=IN_MEMORY) as folder:
         log = Path(folder, "log")  # no pipe: what names functions for a sanitizer may hang, and hold it open
         with log.open("wb") as to:
             ended = subprocess.run(
-                [sys.executable, "-m", "fuzz.search", name, *told, corpus],
+                [sys.executable, "-m", "fuzz.search", name, *output, corpus],
                 stdout=to,
                 stderr=to,
                 env={**made, "TMPDIR": folder},

@@ -85,12 +85,12 @@ class BadNetwork:
         await connection.end(to_client)
         with suppress(OSError, asyncio.CancelledError, asyncio.TimeoutError):
             to_server.write_eof()
-            await asyncio.wait_for(from_server.read(), PATIENCE)  # it is done with what it was told to do
+            await asyncio.wait_for(from_server.read(), PATIENCE)  # it has done all it was asked
         await connection.end(to_server)
         self._open.discard(task)
 
     def settle(self):
-        """Wait until the server has done all that it was told."""
+        """Wait until the server has done all it was asked."""
         until(lambda: not self._open)
 
 

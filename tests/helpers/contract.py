@@ -17,7 +17,7 @@ INBOX, JUNK, UNSURE = ".", ".Junk", ".Unsure"
 
 class Recipes:
     def may_defer(self, raw):  # noqa: ARG002
-        """Whether the mail may stay with who sent it, to be delivered later."""
+        """Whether the mail may stay with its sender, to be delivered later."""
         return False
 
 

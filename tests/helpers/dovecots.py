@@ -148,9 +148,9 @@ class Dovecot(DovecotProcess):
         Path(self.moved(path)).write_text(self.moved(text))
 
     def shell(self, lines):
-        """Run as the administrator would, but that sievec is told which Dovecot is meant."""
-        told = f'sievec() {{ command sievec -c {self.config} "$@"; }}\n'
-        self.home.run("sh", "-ec", told + self.moved(lines))
+        """Run commands as the administrator would, with sievec using this Dovecot."""
+        said = f'sievec() {{ command sievec -c {self.config} "$@"; }}\n'
+        self.home.run("sh", "-ec", said + self.moved(lines))
 
     def deliver(self, raw, to="bob"):
         return deliver(self.folder / "lmtp", raw, to)

@@ -1,4 +1,4 @@
-"""Heads that look as if somebody had written a message who has not."""
+"""Heads that forge a message's sender."""
 
 from spamnb.core.native import MAX_FIELDS, MAX_HEADER_BYTES
 

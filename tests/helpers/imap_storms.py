@@ -246,12 +246,12 @@ class Sea:
         chance = random.Random(seed)
         self.lay_out()
         command = "train" if chance.random() < 0.15 else "run"
-        codes, told = [], [f"seed {seed}: {command}"]
+        codes, reported = [], [f"seed {seed}: {command}"]
         for _ in range(chance.choice((1, 1, 2, 3))):
             weather, kill = any_weather(chance, command), chance.random() < 0.5
-            told.append(f"{weather}, kill {kill}")
+            reported.append(f"{weather}, kill {kill}")
             codes.append(self.storm(command, weather, kill))
-        about = "; ".join(told) + f"; ended with {codes}"
+        about = "; ".join(reported) + f"; ended with {codes}"
         for _ in range(2):
             assert self.run(command) == 0, f"{about}\n{self.output.read_text()}"
             self.hold(command, about)

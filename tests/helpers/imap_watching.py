@@ -35,8 +35,8 @@ class Watching:
                 stderr=subprocess.STDOUT,
             )
 
-    def told(self):
-        """What systemd is told next."""
+    def said(self):
+        """Return the next state reported to systemd."""
         return self.socket.recv(1000).decode().splitlines()[0]
 
     @property
@@ -62,9 +62,9 @@ class Watching:
 
 @contextmanager
 def ready(home, *options):
-    """One that has visited each mailbox once, or could not, and ends when it is told to."""
+    """Start a `watch` that has visited each mailbox once, or could not, and stops on request."""
     with Watching(home, *(options or ("--poll", "5"))) as watching:
-        assert watching.told() == "READY=1"
+        assert watching.said() == "READY=1"
         accounts = re.findall(r"^\[account\.(\w+)\]", home.config.read_text(), re.MULTILINE)
         until(lambda: all(f"{name}: " in watching.log for name in accounts), lambda: watching.log)
         yield watching

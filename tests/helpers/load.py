@@ -66,7 +66,7 @@ class Outcome:
 
     clients: dict[str, int] = field(default_factory=dict)
     latencies: list[float] = field(default_factory=list)  # seconds, of the good client
-    # What it heard instead of an answer, if it asked at once: who is slow to ask may have to make room.
+    # What it heard instead of an answer, if it asked at once: a client slow to ask may be dropped.
     refused: list[bytes] = field(default_factory=list)
 
     def latency(self, share: float) -> float:

@@ -84,7 +84,7 @@ def is_ours(line: bytes, names: tuple[bytes, ...]) -> bool:
 
 
 def is_forged(raw: bytes, names: tuple[bytes, ...]) -> bool:
-    """Whether a header of ours is seen by who takes a bare CR for a byte, the end of a line, or nothing.
+    """Whether a program sees a header of ours that takes a bare CR for a byte, a line end, or nothing.
 
     A NUL is the end of a line, or of a name.
     """

@@ -168,7 +168,7 @@ class Postfix:
         return self.deliver_all(messages, self.unfiltered)
 
     def run(self, program, *arguments):
-        """One of Postfix's own programs, told which Postfix is meant."""
+        """Run one of Postfix's own programs for this Postfix."""
         subprocess.run([program, "-c", self.folder / "etc", *arguments], check=True, timeout=PATIENCE)
 
     def waiting(self):

@@ -107,7 +107,7 @@ os._exit(code)  # taking it all down again would cost more than the run
 
 @dataclass(frozen=True)
 class Spamnb:
-    """Runs `spamnb` with the model of the session, unless told otherwise."""
+    """Runs `spamnb`, by default with the model of the session."""
 
     home: str
     model: str

@@ -123,7 +123,7 @@ class Serving(Client):
         return any(socket[1].endswith(f":{int(port):04X}") and socket[3] in established for socket in sockets)
 
     def end_when_asked(self):
-        """Stand still, so that who asks waits for the answer; then die."""
+        """Stop the server, so that clients wait for their answers; then kill it."""
         stand_still(self.process.pid)
 
         def end():
@@ -164,7 +164,7 @@ class Spoken(Connection):
         self.heard += data
 
     def talk(self, handler):
-        """Return all that a client hears who says these pieces."""
+        """Return all that a client hears after sending these pieces."""
         try:
             handler(self).send(None)
         except StopIteration as end:

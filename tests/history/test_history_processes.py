@@ -267,7 +267,7 @@ def test_what_a_fallback_judged_is_corrected_by_ones_own_model(spamnb, own, tmp_
 
 
 def test_mail_is_forgotten_by_rule(spamnb, own, tmp_path):
-    """Each message once, of what is learned and still kept; the count is told before."""
+    """Each learned message that is still kept is taken once; the count is announced before."""
     env = state_of(spamnb, tmp_path) | {"SPAMNB_MODEL": own}
     spamnb("forget", "--from", "casino.example", env=env).fails(66, "no history")
     large = spam(98) + b"x" * MAX_MESSAGE

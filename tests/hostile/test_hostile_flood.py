@@ -68,8 +68,8 @@ def words_in_one_stretch(bits: int, many: int) -> list[str]:
 def reads() -> tuple[int, int]:
     """Bytes this process has read, and how often."""
     with open("/proc/self/io") as file:
-        told = dict(line.split(": ") for line in file)
-    return int(told["rchar"]), int(told["syscr"])
+        said = dict(line.split(": ") for line in file)
+    return int(said["rchar"]), int(said["syscr"])
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/io"), reason="needs Linux's /proc")

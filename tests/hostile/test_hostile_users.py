@@ -44,7 +44,7 @@ def test_a_file_of_a_stranger_is_not_written(spamnb, mail, shared_folder, name):
     command = ("train", "--model", shared_folder / "model", *learn)
     spamnb(*command, stdin=SPAM).fails(73, f"{name}: belongs to another user")
     assert file.read_bytes() == b""
-    os.chown(shared_folder, NOBODY, NOBODY)  # who owns the folder can change all that is in it
+    os.chown(shared_folder, NOBODY, NOBODY)  # its owner can change all that is in it
     spamnb(*command, stdin=SPAM).succeeds()
 
 

@@ -1,4 +1,4 @@
-"""Take docs/first-fifteen-minutes.md anew: what a new user does, and each screen: `make film`.
+"""Write docs/first-fifteen-minutes.md again: what a new user does, and each screen: `make film`.
 
 Installs this commit by pipx as an ordinary user, then goes on where nothing is to be reached but a Dovecot,
 which has the names and folders of two mail providers. Needs root and pipx.
@@ -50,7 +50,7 @@ WIDE = {"width": 1000, "height": 640, "deviceScaleFactor": 1, "mobile": False}
 
 
 def install(folder: Path) -> None:
-    """Install what is committed, as a user does who has its source in a folder."""
+    """Install what is committed, as a user with its source in a folder does."""
     home = folder / "home"
     (home / "spamnb").mkdir(parents=True)
     packed = subprocess.run(["git", "archive", "HEAD"], cwd=ROOT, capture_output=True, check=True).stdout

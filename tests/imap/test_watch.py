@@ -30,13 +30,13 @@ def test_mail_is_judged_as_it_comes(server, home):
     home.add(server)
     server.append("INBOX", ham(99))
     with Watching(home, "--poll", "5") as watching:
-        assert watching.told() == "READY=1"
+        assert watching.said() == "READY=1"
         judge_spam(server, watching)
         assert proportional_memory(watching.process.pid) < 60e6
         with open(f"/proc/{watching.process.pid}/cmdline") as file:  # what `ps` shows to all
             assert server.password not in file.read()
         watching.ends_when_told()
-        assert watching.told() == "STOPPING=1"
+        assert watching.said() == "STOPPING=1"
         assert "not spam\t" in watching.log
         for secret in ("pills", "casino", server.password):  # no subjects in a log
             assert secret not in watching.log
@@ -54,7 +54,7 @@ def test_without_idle(dovecot_with, home):
         judge_spam(server, watching)
 
 
-def test_the_file_is_read_anew(dovecot, home):
+def test_the_file_is_read_again(dovecot, home):
     home.add(dovecot, action="nothing")
     with ready(home) as watching:
         good = home.config.read_text()
@@ -63,7 +63,7 @@ def test_the_file_is_read_anew(dovecot, home):
         watching.wait_for("watching on as before")
         home.config.write_text(good.replace('"nothing"', '"move"'))
         watching.process.send_signal(signal.SIGHUP)
-        assert (watching.told(), watching.told()) == ("RELOADING=1", "READY=1")
+        assert (watching.said(), watching.said()) == ("RELOADING=1", "READY=1")
         judge_spam(dovecot, watching)
 
 

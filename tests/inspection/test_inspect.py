@@ -99,15 +99,15 @@ class TestMessage:
         """From what is printed alone: weights to parts, parts to the score."""
         text = spamnb("inspect", "--all", "-", stdin=mail.messages["spam"]).succeeds().out.decode()
         tokens_only = re.sub(r"(?m)^.*text of learned spam.*$", "", text)
-        told = re.findall(r"^   \S.*?(?: ×(\d+))? +\d+ +\d+ +([+-]\d+\.\d{3}) +[+-]\d", tokens_only, re.M)
-        weights = [float(one) * int(times or 1) for times, one in told]
+        output = re.findall(r"^   \S.*?(?: ×(\d+))? +\d+ +\d+ +([+-]\d+\.\d{3}) +[+-]\d", tokens_only, re.M)
+        weights = [float(one) * int(times or 1) for times, one in output]
         line = r"^ (?:head|body|byte runs of the \S+) +(\S+) +(2 × )?\(?(\S+) \+ 4 silent\)? +(\S+) *$"
         parts = [
             (whole, tokens, 2 if twice else 1, adds)
             for whole, twice, tokens, adds in re.findall(line, text, re.M)
         ]
         score = float(re.findall(r"^ score +(\S+) *$", text, re.M)[0])
-        count = sum(int(times or 1) for times, _ in told)
+        count = sum(int(times or 1) for times, _ in output)
         assert sum(weights) == pytest.approx(sum(float(whole) for whole, *_ in parts), abs=0.0005 * count)
         for whole, tokens, share, adds in parts:
             assert float(whole) / share / (float(tokens) + 4) == pytest.approx(float(adds), abs=0.005)
@@ -203,13 +203,13 @@ class TestTokens:
         assert known["probabilities"] == {"ham": ham, "spam": spam}
 
     def test_an_unknown_one(self, spamnb):
-        """A clear line; what is known is told nevertheless."""
+        """An unknown token is reported in a clear line; known ones are shown nevertheless."""
         both = spamnb("inspect", "--token", "viagra", "--token", "plugh")
         assert both.code == 65
         assert both.err == b"spamnb: plugh: no learned message has this token\n"
         assert b"92.86 %" in both.out
-        told = spamnb("inspect", "--json", "--token", "plugh")
-        assert (told.code, told.json_lines[0]["known"]) == (65, False)
+        output = spamnb("inspect", "--json", "--token", "plugh")
+        assert (output.code, output.json_lines[0]["known"]) == (65, False)
 
     def test_a_pair_as_text(self, spamnb):
         text = spamnb("inspect", "--token", "Casino Bonus").succeeds().out.decode()

@@ -151,8 +151,8 @@ class TestReading:
 def test_every_token_is_told_once(spamnb, mail):
     why = explain(Model.open(spamnb.model), mail.messages["spam"])
     reasons = [one.token for one in why.reasons if not one.is_gram and one.token != "text of learned spam"]
-    told = [*(token for token in reasons if " " not in token), *why.unknown, *why.weak_rows]
-    assert sorted(told) == sorted(why.features.texts.values())
+    said = [*(token for token in reasons if " " not in token), *why.unknown, *why.weak_rows]
+    assert sorted(said) == sorted(why.features.texts.values())
     pairs = sum(" " in token for token in reasons)
     assert why.ignored_pairs == len(why.features.pairs) - pairs
     assert all(abs(one.weight) < 2.5 for one in why.weak)

@@ -101,7 +101,7 @@ def folders_of(dovecot, postfix, users, raw):
     return [until(partial(found, user), log) for user in users]
 
 
-def test_mail_is_judged_moved_learned_and_judged_anew(dovecot, postfix, server, home, spamnb):
+def test_mail_is_judged_moved_learned_and_judged_again(dovecot, postfix, server, home, spamnb):
     users, before = home.path.parent / "server" / "users", learned(spamnb.model)
     own = users / BOB / "model.msgpack"
     assert folder_of(dovecot, postfix, BOB, spam(300)) == "Junk"

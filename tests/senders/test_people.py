@@ -122,15 +122,15 @@ def test_only_their_own_mail_is_spared(known, head):
 
 def test_a_delivery_spares_them(known):
     for head, verdict, reason in ((USUAL, "unsure", "known=win@casino.example"), (OTHER, "spam", None)):
-        told = known.classify(head + spam(99))
-        assert (told["verdict"], told["reason"]) == (verdict, reason)
+        said = known.classify(head + spam(99))
+        assert (said["verdict"], said["reason"]) == (verdict, reason)
 
 
 def test_who_answers_is_known_if_it_is_they(known):
     for head, is_spared in ((VERIFIED, True), (b"", False), (ANSWER.replace(b"1", b"2"), False)):
         for answers in (ANSWER, b"References: <0@example.org>\n\t<1.me@example.org>\n"):
-            told = known.classify(head + OTHER + (answers if b"2.me" not in head else b"") + STRANGER)
-            assert told["verdict"] == ("unsure" if is_spared else "spam"), head
+            said = known.classify(head + OTHER + (answers if b"2.me" not in head else b"") + STRANGER)
+            assert said["verdict"] == ("unsure" if is_spared else "spam"), head
 
 
 def test_nobody_is_known_by_ones_own_address(known):

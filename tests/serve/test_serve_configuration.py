@@ -24,11 +24,11 @@ def test_a_list_that_changes_is_noticed(serving, mail, tmp_path):
         (folder / "new").write_text(text)
         os.replace(folder / "new", block)
 
-    told = server.ask(asked)
-    assert b"Spam: True ; 5.0 / 5.0" in told
-    assert b"X-Spam-Told: spam; " in told
-    assert b"; blocked=example.org\n" in told
-    assert b"\nSubject: [spam] meeting notes 99\n" in told
+    output = server.ask(asked)
+    assert b"Spam: True ; 5.0 / 5.0" in output
+    assert b"X-Spam-Told: spam; " in output
+    assert b"; blocked=example.org\n" in output
+    assert b"\nSubject: [spam] meeting notes 99\n" in output
     report = server.ask(request("REPORT", mail.messages["ham"]))
     assert b"its sender decided: blocked=example.org" in report
     assert "blocked=example.org" in server.wait_for("asked=PROCESS")

@@ -71,8 +71,8 @@ def test_no_other_base_than_the_shared_model(shared, homes, judge, tmp_path, cap
     judged = judge.classify(spam(99), "ann")
     assert judged.verdict.as_map() == alone.classify(spam(99)).as_map()
     judge.classify(ham(99), "ann")
-    told = capfd.readouterr().err
-    assert told.count("its base is another model than the shared one") == 1
+    said = capfd.readouterr().err
+    assert said.count("its base is another model than the shared one") == 1
 
 
 @pytest.mark.parametrize("missing", ["file", "entries"])

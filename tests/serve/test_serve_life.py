@@ -199,7 +199,7 @@ def test_root_becomes_an_ordinary_user(spamnb, serving, mail):
 
 @needs("systemd-socket-activate")
 def test_sockets_from_systemd(spamnb, tmp_path, mail):
-    """Handed over by name; ready is told, and stopping too; and systemd's sockets stay."""
+    """Sockets are handed over by name; systemd hears of the start and the stop, and keeps its sockets."""
     doors = [tmp_path / name for name in ("spamd", "http")]
     names = [f"-E{name}" for name in (f"SPAMNB_MODEL={spamnb.model}", f"NOTIFY_SOCKET={tmp_path}/notify")]
     command = [

@@ -36,7 +36,7 @@ def test_who_dawdles_is_timed_out(serving):
     with server.connect() as client:
         client.settimeout(0.05)
         for _ in range(20 * PATIENCE):
-            with suppress(ConnectionError):  # it may have been told, and hung up on
+            with suppress(ConnectionError):  # it may have been answered and hung up on
                 client.sendall(b"x")
             with suppress(TimeoutError):
                 said = client.recv(1000)
@@ -89,7 +89,7 @@ def test_many_large_requests_do_not_fill_the_memory(server, check):
 
 
 def test_answers_that_nobody_reads_do_not_fill_the_memory(serving, tmp_path, check):
-    """The kernel takes some of each; who has not read for longest is dropped."""
+    """The kernel takes some of each answer; the client that has not read for longest is dropped."""
     options = {"timeout": 3600.0, "max_size": MEGABYTE, "max_connections": 100}
     server = serving(listen=(f"unix:{tmp_path}/socket",), **options)
     answered(server, check)

@@ -74,7 +74,7 @@ def test_the_verdict(server, spamnb, mail, label, options):
 
 @needs("rspamc")
 def test_teaching(teachable, spamnb, tmp_path):
-    """At the port, where the password is asked for, and at the path, where the kernel says who asks."""
+    """At the port, a password is required; at the path, the kernel names the client's user."""
     port, path = teachable.http.split(" and ")
     anns = tmp_path / "users" / "ann" / "model.msgpack"
     assert rspamc(port, "learn_spam", stdin=NEW)[0] == rspamc(port, "-P", "x", stdin=NEW)[0] == 1

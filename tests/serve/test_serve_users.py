@@ -123,8 +123,8 @@ def test_who_teaches_teaches_the_model_that_judges_them(serving, spamnb, own, ho
     server = serving(model=own, user_models=str(homes), allow_tell=True)
     raw = b"Subject: xyzzy\n\nplugh\n"
     server.ask(request("TELL", raw, User="ann", Set="local", Message_class="spam"))
-    told = server.ask(request("TELL", raw, User="../ann", Set="local", Message_class="ham"))
-    assert told.startswith(b"SPAMD/1.0 69 Service Unavailable: this name cannot be a user's")
+    output = server.ask(request("TELL", raw, User="../ann", Set="local", Message_class="ham"))
+    assert output.startswith(b"SPAMD/1.0 69 Service Unavailable: this name cannot be a user's")
     assert not os.path.exists(f"{own}.journal")
     assert spamnb("train", "--spam", "-", "--model", anns, stdin=raw).lines == ["spam: 1 already known"]
 
@@ -143,7 +143,7 @@ def test_a_first_lesson_makes_a_model(serving, own, homes):
 
 
 def test_a_user_has_one_name_in_every_protocol(serving, own, homes):
-    """By an address, with its domain: who has the same name elsewhere is another."""
+    """An address counts with its domain: the same name elsewhere is another user."""
     options = {"model": own, "user_models": str(homes), "allow_tell": True}
     server = serving(http=(LOOPBACK,), **options)
     lesson = {"raw": SPAM, "Set": "local", "Message_class": "spam"}

@@ -186,7 +186,7 @@ def test_other_labels_than_the_blocks_have(tmp_path, blocks):
 
 
 def test_a_file_cut_short_while_it_is_open(tmp_path):
-    """Mapped, this would kill who looks."""
+    """If the file were mapped, this would kill its readers."""
     model = stored(tmp_path, {n << 52: (1, 1) for n in range(1, 4000)})
     model.counts.lookup([1 << 52])  # the index is read
     os.truncate(model.path, model.columns["entries"].at + 600)

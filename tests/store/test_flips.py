@@ -1,4 +1,4 @@
-"""Damage where a delivery looks words up: it is told if that was read, and else changes nothing."""
+"""Damage where a delivery looks words up: it is reported if it was read, and else changes nothing."""
 
 import os
 from pathlib import Path
@@ -27,7 +27,7 @@ def write(path, at, data):
 
 @pytest.mark.parametrize("name", COLUMNS)
 def test_a_flipped_bit_is_told_or_changes_nothing(spamnb, own, name):
-    """Where it is told, the program says so in a line: nothing is passed on, nothing written."""
+    """Reported damage is one line: no mail is passed on, nothing is written."""
     content, answer, column = Path(own).read_bytes(), judged(own), StoredModel.open(own).columns[name]
     step = 1 if LONG else 9
     said = f"its column {name} is damaged; {WHAT_TO_DO}"

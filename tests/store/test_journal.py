@@ -41,7 +41,7 @@ def test_learned_and_forgotten_then_folded_it_is_the_model_of_before(model):
 # Of other models
 
 
-def told(path):
+def said(path):
     """Of each record its model, and what became of the message."""
     return [(record["model"], record["before"], record["after"]) for record in records(path)]
 
@@ -71,7 +71,7 @@ def test_learning_goes_on_beside_the_records_of_another_model(model, older):
     journal_of(model).write_bytes(of_another(one) + two if older else one + of_another(two))
     assert learn(model, MAIL[2 if older else 1], "spam") == "learned"
     own = [(generation, None, "ham"), (generation, None, "spam")]
-    assert told(model) == [(5, None, "ham")] * older + own
+    assert said(model) == [(5, None, "ham")] * older + own
     assert len(Journal(["ham", "spam"], 5, journal_of(model).read_bytes()).records) == older
     assert StoredModel.open(model).messages == [1, 1]
     fold(model)

@@ -207,19 +207,19 @@ def test_the_damaged_journal_is_kept_aside(start, model, without, tmp_path):
 
 
 def test_every_command_goes_on_and_what_was_lost_is_learned_again(spamnb, own, mail):
-    """One line is told, until the lesson that comes next has the journal folded."""
+    """One line is shown until the next lesson has the journal folded."""
     ends = [0]
     for number in range(3):
         raw = b"Subject: lesson %d\n\nnumber%d pills and casino\n" % (number, number)
         spamnb("train", "--spam", "-", "--model", own, stdin=raw).succeeds()
         ends.append(os.path.getsize(own + ".journal"))
     damage_a_record(own, ends[1:3])
-    told = f"{own}.journal: damaged records are passed over, at bytes {ends[1]}-{ends[2] - 1}; learn"
+    said = f"{own}.journal: damaged records are passed over, at bytes {ends[1]}-{ends[2] - 1}; learn"
 
     def says(done):
         assert done.code == 0
         assert done.err.decode().count("\n") == 1
-        assert done.err.decode().startswith(f"spamnb: {told}")
+        assert done.err.decode().startswith(f"spamnb: {said}")
         return done
 
     for command in (

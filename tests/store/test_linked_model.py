@@ -44,8 +44,8 @@ def test_what_is_changed_by_a_link_is_changed_in_the_file(spamnb, own, link, wor
     after = StoredModel.open(own)
     assert (after.generation, after.journal.size) != (before.generation, before.journal.size)
     assert spamnb("check", link).succeeds()
-    told = [spamnb("classify", "--model", path, stdin=MORE).succeeds().out for path in (own, link)]
-    assert told[0] == told[1]
+    said = [spamnb("classify", "--model", path, stdin=MORE).succeeds().out for path in (own, link)]
+    assert said[0] == said[1]
 
 
 def test_a_link_that_leads_nowhere_yet_leads_to_the_new_model(spamnb, tmp_path):

@@ -280,13 +280,13 @@ for what in (
 
 
 def test_a_full_disk_leaves_nothing(tmp_path):
-    told = subprocess.run(
+    said = subprocess.run(
         [sys.executable, "-c", FULL, str(tmp_path)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         capture_output=True,
         text=True,
         check=True,
     ).stdout.splitlines()
-    assert len(told) == 3
-    assert all("File too large" in line and str(tmp_path) in line for line in told)
+    assert len(said) == 3
+    assert all("File too large" in line and str(tmp_path) in line for line in said)
     assert os.listdir(tmp_path) == []

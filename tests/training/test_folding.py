@@ -64,7 +64,7 @@ def assert_counts(path, folder, many):
 
 
 def test_a_delivery_does_not_wait_for_it(spamnb, model, tmp_path):
-    """Its end is seen by who started it, and so is that of its streams.
+    """The caller sees the end of the process and of its streams.
 
     Modules are found where its parent did, and not in the folder it was started in, which may be anybody's.
     """
@@ -119,7 +119,7 @@ def test_many_at_once_start_one(model, log, tmp_path):
 
 
 def test_python_may_be_gone(model, monkeypatch, capfd):
-    """Nothing is lost. When the journal is far too long, who learns folds it."""
+    """Nothing is lost. When the journal is far too long, the learning process folds it."""
     monkeypatch.setattr(sys, "executable", "/nonexistent/python")
     monkeypatch.setattr("spamnb.training.learn.TOO_LONG", 3 * LIMIT)
     sizes = []

@@ -1,4 +1,4 @@
-"""Labels of a model: new ones are told, emptied ones go, any number of them has the same properties."""
+"""Labels of a model: new ones are reported, emptied ones go, any number of them has the same properties."""
 
 import pytest
 from helpers.samples import work
@@ -112,8 +112,8 @@ def test_what_is_refused(spamnb, own, words, said):
 def test_a_model_of_spam_alone_is_unsure_of_everything(spamnb, own, mail, options):
     spamnb("labels", "--model", own, "remove", "ham", "--yes").succeeds()
     for raw in (*mail.messages.values(), b"\n"):
-        told = spamnb("classify", "--json", "--model", own, *options, stdin=raw).succeeds().json
-        assert (told["verdict"], told["score"], told["probability"]) == ("unsure", 0, 0.5)
+        output = spamnb("classify", "--json", "--model", own, *options, stdin=raw).succeeds().json
+        assert (output["verdict"], output["score"], output["probability"]) == ("unsure", 0, 0.5)
     several = spamnb("classify", "--model", own, *options, mail.ham, mail.spam).succeeds().lines
     assert {line.split("\t")[0] for line in several} == {"unsure"}
 

@@ -101,9 +101,9 @@ def test_without_its_base(layered, base, capfd):
     alone = [Model.open(layered, layered=False).classify(raw).as_map() for raw in LATER]
     os.rename(base, base + ".moved")
     assert [Model.open(layered).classify(raw).as_map() for raw in LATER[:1]] == alone[:1]
-    told = capfd.readouterr().err
-    assert told.count("\n") == 1
-    assert "judging without this base" in told
+    said = capfd.readouterr().err
+    assert said.count("\n") == 1
+    assert "judging without this base" in said
     Path(base).write_bytes(Path(base + ".moved").read_bytes()[:-100])
     assert Model.open(layered).base is None
     assert "cut short" in capfd.readouterr().err
@@ -114,9 +114,9 @@ def test_a_base_that_does_not_fit_any_more(layered, base, capfd):
     alone = [Model.open(layered, layered=False).classify(raw).as_map() for raw in LATER]
     Path(base).write_bytes(forged_model(Path(base).read_bytes(), ("settings", "ngrams"), 2))
     judge = Model.open(layered)
-    told = capfd.readouterr().err
-    assert told.count("\n") == 1
-    assert "it has other ngrams (judging without this base)" in told
+    said = capfd.readouterr().err
+    assert said.count("\n") == 1
+    assert "it has other ngrams (judging without this base)" in said
     assert [judge.classify(raw).as_map() for raw in LATER] == alone
 
 
@@ -132,9 +132,9 @@ def test_damage_that_is_found_late(layered, base, column, capfd):
         judge = prepared(Model.open(layered))
         for raw in LATER:
             assert judge.verdict(judge.features(read(raw))).as_map() == alone.classify(raw).as_map()
-        told = capfd.readouterr().err
-        assert told.count("\n") == 1
-        assert "judging without this base" in told
+        said = capfd.readouterr().err
+        assert said.count("\n") == 1
+        assert "judging without this base" in said
 
 
 def test_what_does_not_fit(tmp_path, base):

@@ -120,9 +120,9 @@ def a_run(path, folder, **options):
     for name, label in IN_RUN.items():
         (folder / name).write_bytes(letter(name))
         sources[label].append(str(folder / name))
-    told = iter([options.pop("meanwhile", lambda: learn_meanwhile(path))])  # once, not for each batch
+    output = iter([options.pop("meanwhile", lambda: learn_meanwhile(path))])  # once, not for each batch
     return lambda: training.train(
-        path, sources, pool=LocalPool(1), progress=lambda _: next(told, dict)(), **options
+        path, sources, pool=LocalPool(1), progress=lambda _: next(output, dict)(), **options
     )
 
 

@@ -38,8 +38,8 @@ def test_swapped_folders_change_nothing(spamnb, plain, own, jobs):
     spamnb("train", "--model", own, "--spam", "-", stdin=spam(99)).succeeds()  # one is in the journal
     before = contents(own)
     train = ("train", "--model", own, "--jobs", jobs, plain.spam, plain.ham)
-    told = ("14 of 14 messages learned as ham to spam", "14 of 15 messages learned as spam to ham", "forget")
-    spamnb(*train).fails(64, *told)
+    said = ("14 of 14 messages learned as ham to spam", "14 of 15 messages learned as spam to ham", "forget")
+    spamnb(*train).fails(64, *said)
     assert contents(own) == before
 
 
@@ -47,12 +47,12 @@ def test_names_that_contradict_their_labels_are_refused_from_the_first_training_
     put(tmp_path / "spam", spam(1), spam(2))
     put(tmp_path / "Inbox", ham(1), ham(2))
     train = ("train", "--jobs", "1", "--model", tmp_path / "model", tmp_path / "spam", tmp_path / "Inbox")
-    told = (
+    said = (
         f"{tmp_path}/spam as ham and {tmp_path}/Inbox as spam: swapped?",
         "Nothing was changed",
         "use --ham and",
     )
-    spamnb(*train).fails(64, *told)
+    spamnb(*train).fails(64, *said)
     assert not (tmp_path / "model").exists()
     spamnb(*train[:-2], "--ham", tmp_path / "spam", "--spam", tmp_path / "Inbox").succeeds()
 

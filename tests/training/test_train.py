@@ -33,7 +33,7 @@ def write(folder, messages):
 
 
 def train(folder, name="model", **options):
-    """Train on the two folders, if not told otherwise."""
+    """Train, by default on the two folders."""
     sources = options.pop("sources", {"ham": [str(folder / "ham")], "spam": [str(folder / "spam")]})
     return training.train(str(folder / name), sources, pool=LocalPool(options.pop("jobs", 1)), **options)
 

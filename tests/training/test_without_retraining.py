@@ -14,8 +14,8 @@ def test_ham_loss_is_changed_without_mail(spamnb, own, mail, tmp_path):
     same = tmp_path / "same"
     shutil.copy(own, same)
     shutil.copy(own + ".journal", f"{same}.journal")
-    told = spamnb("train", "--ham-loss", "5%", "--model", own).succeeds()
-    assert told.lines[0] == f"model: {own}"
+    said = spamnb("train", "--ham-loss", "5%", "--model", own).succeeds()
+    assert said.lines[0] == f"model: {own}"
     spamnb("train", "--ham-loss", "5%", "--jobs", "1", "--model", same, "--ham", mail.ham).succeeds()
     heads = [StoredModel.open(str(path)).head for path in (own, same)]
     assert heads[0]["ham_loss"] == heads[1]["ham_loss"] == 0.05

@@ -78,16 +78,16 @@ class EventPrinter:
         if self.as_json or not (judged or learned or late or rescued or always or is_first):
             return
         outcomes = ", ".join(f"{n} {what}" for what, n in judged.most_common())
-        told = f"{judged.total()} judged: {outcomes}" if judged else "nothing new"
-        told += f"; {counted(learned, 'correction')} learned" if learned else ""
+        output = f"{judged.total()} judged: {outcomes}" if judged else "nothing new"
+        output += f"; {counted(learned, 'correction')} learned" if learned else ""
         for target, count in rescued.items():
             verb = "looks" if count == 1 else "look"
             back = f", moved back to {target}" if target else ""
-            told += f"; {counted(count, 'message')} in Junk {verb} like mail you keep{back}"
+            output += f"; {counted(count, 'message')} in Junk {verb} like mail you keep{back}"
         if late:
             oldest = datetime.fromtimestamp(min(event.since or 0.0 for event in late))
-            told += f"; {len(late):,} moved now that waited since {oldest:%d %b %H:%M}"
-        print(f"{account}: {printable(told)}", flush=True)
+            output += f"; {len(late):,} moved now that waited since {oldest:%d %b %H:%M}"
+        print(f"{account}: {printable(output)}", flush=True)
 
 
 def outcome_of(event: Event) -> str:
@@ -169,8 +169,8 @@ def show_trial(found: Sequence[Event]) -> None:
         return
     verdicts = Counter(event.verdict for event in found)
     others = [label for label in verdicts if label not in (SPAM, HAM, UNSURE)]
-    told = ", ".join(f"{verdicts[label]:,} {plain_label(label)}" for label in (SPAM, HAM, *others, UNSURE))
-    print(f"It judged {counted(len(found), 'message')} of your inbox so: {told}.")
+    output = ", ".join(f"{verdicts[label]:,} {plain_label(label)}" for label in (SPAM, HAM, *others, UNSURE))
+    print(f"It judged {counted(len(found), 'message')} of your inbox so: {output}.")
     spam = sorted(
         (event.score or 0.0, event.sender, event.subject) for event in found if event.verdict == SPAM
     )
