@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from spamnb.library import train as train
     from spamnb.reading.settings import Settings as Settings
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 _HOMES = {
     "Model": "spamnb.library",
     "Settings": "spamnb.reading.settings",
