@@ -104,7 +104,7 @@ def evaluate(
             show_compared(found, folds, as_json)
         else:
             text = names[0] if names else None
-            judged = judge(mail, text, folds, model, is_online, top, cores, report is not None)
+            judged = judge(mail, text, folds, model, is_online, top, cores)
             code = show_and_write(judged, as_json, report)
     finally:
         unreadable = print_unreadable(mail.unreadable)
@@ -136,7 +136,6 @@ def judge(
     is_online: bool,
     top: int,
     jobs: int,
-    has_report: bool,
 ) -> Evaluation:
     """Judge the mail in one of the three ways, with the settings of a text or the default settings."""
     allowed = {"allowed": VIEW_NAMES} if model is not None else {}
@@ -155,7 +154,7 @@ def judge(
         from spamnb.evaluation.evaluate import evaluate_online
 
         return evaluate_online(corpus, view)
-    corpus = mail.corpus(settings, has_texts=has_report)
+    corpus = mail.corpus(settings)
     from spamnb.evaluation.evaluate import evaluate_by_folds
 
     return evaluate_by_folds(corpus, settings, view, folds, top, jobs)

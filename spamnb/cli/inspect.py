@@ -98,7 +98,7 @@ def inspect(
 
         return show_tokens(opened, [look_up(opened, token) for token in (*tokens, *names)], as_json)
     if sample is not None:
-        return draw_samples(opened, view, sample, SAMPLES if top is None else top, everything, as_json)
+        return draw_samples(opened, sample, SAMPLES if top is None else top, everything, as_json)
     if suspects:
         return list_suspects(opened, names, top, as_json)
     if names:
@@ -139,6 +139,8 @@ def check_options(
             raise UsageError("one message at a time")
     if tokens:
         refuse_without_effect("with --token", "top")
+    if sample is not None:
+        refuse_without_effect("with --sample", "view")
     if sample is None and not names:
         refuse_without_effect("without a message or --sample", "everything")
     if as_json and html == OUTPUT:
@@ -178,21 +180,14 @@ def summarise(model: Model, top: int, as_json: bool) -> int:
     return 0
 
 
-def draw_samples(
-    model: Model,
-    view: View | None,
-    label: str,
-    count: int,
-    everything: bool,
-    as_json: bool,
-) -> int:
+def draw_samples(model: Model, label: str, count: int, everything: bool, as_json: bool) -> int:
     from spamnb.cli.render.model import show_samples
     from spamnb.inspection.samples import draw_messages
 
     if label not in model.labels:
         raise UsageError(f"--sample: unknown label {label!r}; the labels are: {', '.join(model.labels)}")
     seed = int.from_bytes(os.urandom(4), "little")
-    show_samples(draw_messages(model, view, label, count, seed), count, everything, as_json)
+    show_samples(draw_messages(model, label, count, seed), count, everything, as_json)
     return 0
 
 

@@ -36,14 +36,12 @@ class Corpus:
         batches: Iterable[Batch],
         *,
         is_counted: bool = True,
-        has_texts: bool = False,
     ) -> Corpus:
         """Count batches as they are read.
 
-        Without counts, the table only knows where each token lies, and can learn messages one by one. Only
-        the report asks for the texts of tokens.
+        Without counts, the table only knows where each token lies, and can learn messages one by one.
         """
-        table = CountTable(labels, has_texts)
+        table = CountTable(labels, has_texts=False)
         truth: list[Array] = []
         names: list[tuple[str, int | None]] = []
         rows = MessageRows()

@@ -12,12 +12,9 @@ from spamnb.evaluation.folds import CrossValidation, assign_folds
 from spamnb.evaluation.metrics import measure
 from spamnb.evaluation.online import in_time_order, judge_online
 from spamnb.evaluation.results import Evaluation, JudgedMessages
-from spamnb.inspection.model_summary import ModelSummary, most_telling_tokens
 from spamnb.model import DEFAULT_VIEW, Model
 from spamnb.reading.settings import Settings
 from spamnb.training.batches import Batch
-
-TELLING_TOKENS = 20  # of each label, in the report
 
 
 def evaluate_by_folds(
@@ -38,7 +35,6 @@ def evaluate_by_folds(
         {**figures_of(judged), "folds": fold_count},
         mistakes.by_folds(judged, work, settings, most_mistakes),
         duplicates_in(corpus),
-        lambda: most_telling_tokens(corpus.table, view, TELLING_TOKENS),
         [],
     )
 
@@ -46,7 +42,7 @@ def evaluate_by_folds(
 def evaluate_online(corpus: Corpus, view: View | None) -> Evaluation:
     """Judge messages in the order of their dates, each by those before it; the corpus has no counts."""
     judged, curve = judge_online(corpus, in_time_order(corpus), view)
-    return Evaluation("online", judged, figures_of(judged), [], duplicates_in(corpus), dict, curve)
+    return Evaluation("online", judged, figures_of(judged), [], duplicates_in(corpus), curve)
 
 
 def evaluate_by_model(
@@ -62,7 +58,6 @@ def evaluate_by_model(
         figures_of(judged),
         mistakes.by_model(judged, model, most_mistakes),
         0,
-        lambda: ModelSummary.of(model, TELLING_TOKENS).telling,
         [],
         learned,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,6 @@ from spamnb.files import counted
 if TYPE_CHECKING:
     from spamnb.arrays import Array
     from spamnb.bayes.verdict import Verdict
-    from spamnb.inspection.model_summary import TellingToken
     from spamnb.mailboxes.skipped import Unreadable
 
 UNDECIDED = -1  # in place of a label's index
@@ -90,7 +89,6 @@ class Evaluation:
     metrics: dict[str, Any]  # Metrics.as_map() and more, JSON-ready
     mistakes: list[Mistake]
     duplicates: int
-    telling: Callable[[], dict[str, list[TellingToken]]]  # only a page needs it
     curve: list[CurvePoint]
     learned: int | None = None  # messages left out because the model has learned them; None without a model
 

@@ -12,7 +12,7 @@ Spam gains where much of the text was in spam that was learned (`repeat_gain`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -57,6 +57,15 @@ class IgnoredKind(NamedTuple):
     why: str
     total: int
     examples: list[str]
+
+
+class SumRow(NamedTuple):
+    """A row of the sum: a name, the sum of its weights, by what that is divided, and what it adds."""
+
+    name: str
+    weight: float | None
+    divisor: str
+    adds: float
 
 
 class Explanation(NamedTuple):
@@ -214,6 +223,22 @@ class Explanation(NamedTuple):
             "messages": dict(zip(labels, row[: len(labels)], strict=True)),
             "occurrences": dict(zip(labels, row[len(labels) :], strict=False)),
         }
+
+    def sum_rows(self, named: Callable[[str], str] = str) -> Iterator[SumRow]:
+        """Yield the rows of a table that adds up the score; `named` says what to call a label."""
+        against, toward = map(named, self.sides)
+        damping = self.model.view.damping
+        if damping is None:
+            yield SumRow(f"prior, log {toward} against {against}", None, "", self.prior)
+        if self.absent:
+            yield SumRow("all other words, which are absent", None, "", self.absent)
+        for part in self.part_sums:
+            counted = part.divisor * part.share - (damping or 0.0)
+            divisor = f"{counted:.2f} + {damping or 0:g} silent" if part.divisor != 1 else ""
+            divisor = divisor if part.share == 1 else f"{1 / part.share:g} × ({divisor})"
+            yield SumRow(part.name, part.weight, divisor, part.adds)
+        ahead = "score" if self.lead == self.verdict.score else f"{toward} ahead of {against} by"
+        yield SumRow(ahead, None, "", self.lead)
 
     def by_place(self) -> dict[str, list[Reason]]:
         """Return the reasons by place, in the order of a message."""

@@ -14,9 +14,9 @@ from spamnb.bayes import layers
 from spamnb.bayes.cutoffs import has_spam
 from spamnb.bayes.likelihood import Likelihood
 from spamnb.bayes.verdict import lead_of
-from spamnb.bayes.view import View, prior
+from spamnb.bayes.view import prior
 from spamnb.clock import DAY, today
-from spamnb.core.native import CountTable, Scorer
+from spamnb.core.native import Scorer
 from spamnb.inspection.standing import ENOUGH, standing
 from spamnb.inspection.words import WordBlock, words_of
 from spamnb.model import Model
@@ -178,11 +178,3 @@ def label_leads(likelihood: Likelihood, row: tuple[int, ...]) -> list[float]:
     weights = likelihood.weights(row) if spam >= 0 else counted
     leads = [lead_of(counted if k == spam else weights, k) for k in range(len(weights))]
     return [max(-INFINITE, min(INFINITE, lead)) for lead in leads]
-
-
-def most_telling_tokens(table: CountTable, view: View, top: int) -> dict[str, list[TellingToken]]:
-    """Find the tokens of a table that are the strongest evidence for each label."""
-    telling = TellingTokens(Likelihood(table, view), top)
-    for words in words_of(table):
-        telling.add(words)
-    return telling.by_label()

@@ -20,16 +20,6 @@ if TYPE_CHECKING:
 Value = TypeVar("Value", int, float)
 Words = tuple[str, ...]  # a token alone, or both words of a pair
 
-TAGS = ("", "subject:", "from:", "to:", "hidden:", "url:", "url:/", "file:", "header:")
-
-
-@dataclass(frozen=True)
-class OtherToken:
-    """Another token, and in how many messages it is."""
-
-    token: str
-    messages: dict[str, int]
-
 
 @dataclass(frozen=True)
 class TokenFacts:
@@ -44,17 +34,16 @@ class TokenFacts:
     counts: bool = False  # whether the weights are far enough apart to be evidence
     first_seen: str | None = None
     last_seen: str | None = None
-    elsewhere: Sequence[OtherToken] = ()  # the same word in other places of a message
     is_pair: bool = False  # two words side by side
     base_messages: dict[str, int] | None = None  # of the base, if there is one; the weights are by both
 
 
 def look_up(model: Model, asked: str) -> TokenFacts:
     """Look up a token, or two neighbours separated by a space, as a user or the tokenizer spells them."""
-    spellings: list[Words] = [(asked,), (folded(model, asked),)]
+    spellings: list[Words] = [(asked,), (as_tokenized(model, asked),)]
     match asked.split():
         case [first, second]:
-            spellings += [(first, second), (folded(model, first), folded(model, second))]
+            spellings += [(first, second), (as_tokenized(model, first), as_tokenized(model, second))]
     known = rows_of(model.counts, spellings) or rows_of(model.stored.counts, spellings)
     if not known:
         nothing = dict.fromkeys(model.labels, 0)
@@ -75,26 +64,15 @@ def look_up(model: Model, asked: str) -> TokenFacts:
         is_read and model.classifier.is_evidence(both),
         first_seen,
         last_seen,
-        [
-            OtherToken(" ".join(other), by_label(model, counts[:label_count]))
-            for other, counts in rows_of(model.stored.counts, in_other_places(words)).items()
-            if other != words
-        ],
         is_pair,
         by_label(model, of_base[:label_count]) if of_base else None,
     )
 
 
-def folded(model: Model, token: str) -> str:
+def as_tokenized(model: Model, token: str) -> str:
     """Return a token as the tokenizer spells it, since people may ask for `Subject:Free`."""
     tag, colon, word = token.rpartition(":")
     return tag.lower() + colon + " ".join(model.tokenizer.words.of(word))
-
-
-def in_other_places(words: Words) -> list[Words]:
-    """Return the spellings of a token or pair in each place of a message."""
-    untagged = [word.rpartition(":")[2].lstrip("/") for word in words]
-    return [tuple(tag + word for word in untagged) for tag in TAGS]
 
 
 def rows_of(counts: Counts, spellings: Sequence[Words]) -> dict[Words, Row]:

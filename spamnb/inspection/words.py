@@ -1,4 +1,4 @@
-"""All words of a model or a table, in blocks, so that only some are in memory at a time."""
+"""All words of a model, in blocks, so that only some are in memory at a time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from spamnb.arrays import Array
 from spamnb.bayes.view import View
-from spamnb.core.native import CountTable, Entries, Merger
+from spamnb.core.native import Entries
 from spamnb.store.stored_model import StoredModel
 
 PIECES = 32  # of some thousand entries each, in a block
@@ -53,15 +53,11 @@ class WordBlock(NamedTuple):
         return found.T[:, which]
 
 
-def words_of(counted: StoredModel | CountTable) -> Iterator[WordBlock]:
-    """Read all words of a model, its journal included, or of a table."""
-    label_count = len(counted.labels)
-    if isinstance(counted, CountTable):
-        pieces = iter(Merger(label_count, [(counted, 1, list(range(label_count)))]))
-    else:
-        pieces = counted.entries()
+def words_of(stored: StoredModel) -> Iterator[WordBlock]:
+    """Read all words of a model, its journal included."""
+    pieces = stored.entries()
     while some := list(islice(pieces, PIECES)):
-        block = block_of(some, label_count)
+        block = block_of(some, len(stored.labels))
         if len(block.fingerprints):
             yield block
 

@@ -157,15 +157,10 @@ def sum_section(why: Explanation) -> Markup:
     """Show how the lead is added up."""
     if not why.is_finite:
         return section("The sum", "The sum is infinite: without smoothing, a count of zero means never.")
-    before = (("prior", why.prior), ("words that are absent", why.absent))
-    rows = [row(name, None, None, signed(adds, 4)) for name, adds in before if adds]
-    for part in why.part_sums:
-        silent = f"{count(part.tokens)} + {part.divisor - part.tokens:g} silent"
-        divided = None if part.divisor == 1 else silent
-        rows.append(row(part.name, signed(part.weight, 3), divided, signed(part.adds, 4)))
-    against, toward = map(plain_label, why.sides)
-    name = "score" if why.lead == why.verdict.score else f"{toward} ahead of {against} by"
-    rows.append(row(name, None, None, signed(why.lead, 4)))
+    rows = [
+        row(one.name, None if one.weight is None else signed(one.weight, 3), one.divisor, signed(one.adds, 4))
+        for one in why.sum_rows(plain_label)
+    ]
     summed = table(("part", "weights", "divided by", "adds"), rows, "sum")
     return section("The sum", None, scrolling("The sum", summed))
 

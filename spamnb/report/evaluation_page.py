@@ -11,8 +11,8 @@ from spamnb.mailboxes.skipped import failures
 from spamnb.pages.elements import Markup, element, joined, untrusted
 from spamnb.pages.formats import count, interval_text, percent, share
 from spamnb.pages.parts import card, document, label_text, path_text, row, section, small, table, titled
+from spamnb.report.mistakes import mistakes_section
 from spamnb.report.plots import plots_section
-from spamnb.report.tokens_and_mistakes import mistakes_section, telling_tokens_section
 
 MAX_TEXT = 160  # characters shown of a title or a reason
 MAX_FAILURES = 20
@@ -27,7 +27,6 @@ def evaluation_page(evaluation: Evaluation, title: str = "spamnb evaluation") ->
         headlines(evaluation),
         plots_section(evaluation),
         tables_section(metrics),
-        telling_tokens_section(evaluation.telling()),
         mistakes_section(evaluation.mistakes),
         mail_section(evaluation),
     )

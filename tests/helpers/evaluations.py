@@ -9,7 +9,6 @@ import numpy as np
 from helpers.pages import ATTACKS
 from spamnb.evaluation.metrics import measure
 from spamnb.evaluation.results import CurvePoint, Evaluation, JudgedMessages, Mistake
-from spamnb.inspection.model_summary import TellingToken
 from spamnb.mailboxes.skipped import Unreadable
 
 
@@ -33,13 +32,8 @@ def evaluation(found=None, **changes):
     found = found or judged()
     figures = (found.labels, found.truth, found.verdict, found.score, found.probability)
     metrics = measure(*figures) | {"folds": 10}
-    whole = Evaluation("in 10 folds", found, metrics, [mistake()], 3, lambda: tokens(found.labels), [])
+    whole = Evaluation("in 10 folds", found, metrics, [mistake()], 3, [])
     return replace(whole, **changes)
-
-
-def tokens(labels, words=("viagra", "subject:free")):
-    messages = [place + 1 for place in range(len(labels))]
-    return {name: [TellingToken(word, messages, 3.0 - k) for k, word in enumerate(words)] for name in labels}
 
 
 def mistake(**changes):
@@ -58,6 +52,5 @@ def hostile_evaluation():
         found,
         how=ATTACKS[0],
         mistakes=[mistake(path=text, subject=text, evidence=[(text, 1.0)] * 20, index=7) for text in texts],
-        telling=lambda: tokens(found.labels, texts),
         curve=curve(),
     )

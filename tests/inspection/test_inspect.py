@@ -215,7 +215,7 @@ class TestTokens:
         text = spamnb("inspect", "--token", "Casino Bonus").succeeds().out.decode()
         assert text.startswith("casino bonus\n")
         assert "92.86 %" in text
-        assert "evidence   yes" in text
+        assert "evidence  yes" in text
         spamnb("inspect", "--token", "viagra agenda").fails(65, "viagra agenda: no learned message")
         spamnb("inspect", "--settings", "event=multinomial", "--token", "casino bonus").succeeds()
 

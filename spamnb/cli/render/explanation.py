@@ -185,20 +185,11 @@ def sum_table(why: Explanation) -> RenderableType:
 
     if not why.is_finite:
         return "no sum: without smoothing, a count of zero means a probability of zero"
-    rows: list[Sequence[Any]] = []
-    if why.model.view.damping is None:
-        rows.append((f"prior, log {' against '.join(reversed(why.sides))}", "", "", signed(why.prior, 4)))
-    if why.absent:
-        rows.append(("all other words, which are absent", "", "", signed(why.absent, 4)))
-    for part in why.part_sums:
-        damping = why.model.view.damping or 0.0
-        counted = part.divisor * part.share - damping
-        divided = f"{counted:.2f} + {damping:g} silent" if part.divisor != 1 else ""
-        if part.share != 1:
-            divided = f"{1 / part.share:g} × ({divided})"
-        rows.append((part.name, signed(part.weight, 3), divided, signed(part.adds, 4)))
-    ahead = "score" if why.lead == why.verdict.score else f"{why.sides[1]} ahead of {why.sides[0]} by"
-    rows.append([Text(cell, "bold") for cell in (ahead, "", "", signed(why.lead, 4))])
+    rows: list[Sequence[Any]] = [
+        [row.name, "" if row.weight is None else signed(row.weight, 3), row.divisor, signed(row.adds, 4)]
+        for row in why.sum_rows()
+    ]
+    rows[-1] = [Text(cell, "bold") for cell in rows[-1]]
     return table("the sum", ("", "weights", "divided by", "adds"), rows)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from spamnb.cli.render.terminal import fact_lines, print_json_lines, show, signed, table
 from spamnb.errors import DataError
 from spamnb.files import complain, printable
-from spamnb.inspection.token_lookup import OtherToken, TokenFacts
+from spamnb.inspection.token_lookup import TokenFacts
 from spamnb.model import Model
 
 if TYPE_CHECKING:
@@ -55,16 +55,6 @@ def facts(model: Model, token: TokenFacts) -> Iterator[tuple[str, str]]:
     if not token.is_pair:
         yield "first seen", token.first_seen or "not recorded"
         yield "last seen", token.last_seen or "not recorded"
-    yield "elsewhere", others(token.elsewhere)
     if token.base_messages is not None:
         counts = ", ".join(f"{label} {count:,}" for label, count in token.base_messages.items())
         yield "in the base", f"{counts}; probability and weight are by both"
-
-
-def others(found: Sequence[OtherToken]) -> str:
-    """List other tokens, each with its numbers of messages."""
-    return ", ".join(f"{other.token} ({messages(other)})" for other in found) or "nothing"
-
-
-def messages(other: OtherToken) -> str:
-    return ", ".join(f"{count:,} {label}" for label, count in other.messages.items() if count)

@@ -97,13 +97,13 @@ class LabelledMail:
         if not found:
             raise DataError(f"no mail found in {', '.join(self.paths)}")
 
-    def corpus(self, settings: Settings, *, is_counted: bool = True, has_texts: bool = False) -> Corpus:
+    def corpus(self, settings: Settings, *, is_counted: bool = True) -> Corpus:
         """Read all the mail once, for cross-validation."""
         batches = self.batches(settings)
         first = next(batches)  # others are read while this thread loads numpy
         from spamnb.evaluation.corpus import Corpus
 
-        return Corpus.of(self.labels, chain([first], batches), is_counted=is_counted, has_texts=has_texts)
+        return Corpus.of(self.labels, chain([first], batches), is_counted=is_counted)
 
 
 def refuse_swapped_names(sources: dict[str, list[str]]) -> None:
