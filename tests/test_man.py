@@ -12,7 +12,7 @@ from helpers.waiting import PATIENCE
 from markdown_it import MarkdownIt
 
 from spamnb.configuration import DEFAULTS
-from spamnb.imap.accounts import Account, Provider
+from spamnb.imap.accounts import Account
 
 PAGES = {str(path.relative_to(ROOT / "man")): path for path in (ROOT / "man").glob("man?/*")}
 WRITTEN = PAGES | {"../docs/commands.md": ROOT / "docs" / "commands.md"}
@@ -33,7 +33,7 @@ def first_cells(page):
 
 def test_every_key_of_an_account_has_a_line():
     keys = [cell for cell in first_cells("imap-file.md") if cell != "key"]
-    assert sorted(keys) == sorted(field.name for field in (*fields(Account)[1:], *fields(Provider)))
+    assert sorted(keys) == sorted(field.name for field in fields(Account)[1:])
 
 
 def test_every_key_of_the_configuration_has_a_line():

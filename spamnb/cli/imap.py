@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spamnb.cli.imap_service import service
-from spamnb.cli.imap_setup import fill_keyring, setup
+from spamnb.cli.imap_setup import setup
 from spamnb.cli.render.imap import EventPrinter, show_accounts, show_doubted, show_training
 from spamnb.cli.render.terminal import print_json_lines
 from spamnb.cli.shared.help import Group, Number
@@ -41,7 +41,6 @@ def imap(ctx: click.Context) -> None:
 
     \b
     spamnb imap setup     asks for the server, learns, shows what it would do
-    spamnb imap login     logs in again with a browser, if the provider asks
     spamnb imap check     connects, shows what the server can do; changes nothing
     spamnb imap train     learns what is new in mail you keep, and in Junk
     spamnb imap run       judges what is new and learns from what you moved
@@ -54,30 +53,6 @@ def imap(ctx: click.Context) -> None:
     if ctx.invoked_subcommand is None:
         write_stderr(ctx.get_help() + "\n")
         ctx.exit(UsageError.exit_code)
-
-
-@imap.command(examples="spamnb imap login\nspamnb imap login --account work")
-@account_option
-def login(account: str | None) -> int:
-    """Log in with a browser, for accounts that have a table [account.NAME.oauth2].
-
-    Shows the address of a page and a code to enter there, on any device, and waits until that is done.
-    The keyring keeps the login: one is enough, until the provider ends it.
-    """
-    found = False
-
-    def log_in(one: Account) -> None:
-        nonlocal found
-        if one.oauth2:
-            found = True
-            fill_keyring(one)
-            with connected(one, looks_only=True):
-                click.echo(f"{one.name}: logged in to {one.host} as {one.user}")
-
-    code = for_each(account, log_in)
-    if not found:
-        raise UsageError("no account uses a login with a browser; `spamnb imap setup` adds one")
-    return code
 
 
 @imap.command(examples="spamnb imap check\nspamnb imap check --account home --json")

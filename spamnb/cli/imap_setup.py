@@ -26,37 +26,13 @@ INTRODUCTION = """\
 You need your mail address, the name of your mail server (IMAP), and a password.
 Nothing is changed in your mailbox before you agree to it.
 """
-# Where a password comes from: the key in the file, its description, and what else must be asked for.
-# A dot leads into a table.
-TYPED = "password_file"
-WAYS: dict[str, tuple[str, dict[str, str]]] = {
-    TYPED: ("type it now; it is kept in a file that only you can read", {}),
-    "keyring": ("type it now; it is kept in the keyring of your desktop", {}),
-    "password_command": (
-        "a command prints it, as that of a password manager",
-        {"password_command": "command that prints it, like `pass show mail/home`"},
-    ),
-    "oauth2": (
-        "no password: log in with a browser (OAuth2, needs a client ID)",
-        {
-            "oauth2.device_url": "provider's address for the login of a device",
-            "oauth2.token_url": "provider's address for tokens",
-            "oauth2.client_id": "client ID that the provider gave you for spamnb",
-            "oauth2.scope": "scope",
-        },
-    ),
-    "oauth2_token_command": (
-        "no password: a command prints a token (OAuth2)",
-        {"oauth2_token_command": "command that prints a token"},
-    ),
-}
-MICROSOFT = "https://login.microsoftonline.com/common/oauth2/v2.0"
-KNOWN = {
-    "outlook.office365.com": {
-        "oauth2.device_url": f"{MICROSOFT}/devicecode",
-        "oauth2.token_url": f"{MICROSOFT}/token",
-        "oauth2.scope": "https://outlook.office.com/IMAP.AccessAsUser.All offline_access",
-    }
+# Where a password comes from: the key in the file, and its description.
+TYPED, TOKEN = "password_file", "oauth2_token_command"
+WAYS = {
+    TYPED: "type it now; it is kept in a file that only you can read",
+    "keyring": "type it now; it is kept in the keyring of your desktop",
+    "password_command": "a command prints it, like `pass show mail/home`",
+    TOKEN: "no password: a command prints a token (OAuth2)",
 }
 SERVER = ("host", "tls", "port")
 WIDTH = 79  # characters of a line, where what is said is long
@@ -71,7 +47,6 @@ spamnb imap setup
 spamnb imap setup --live
 spamnb imap setup --account work host=imap.example.org user=me@example.org
 spamnb imap setup host=127.0.0.1 port=1143 tls=starttls ca_file=bridge.pem
-spamnb imap setup host=outlook.office365.com oauth2.client_id=ID
 """,
 )
 @click.argument("given", nargs=-1, metavar="[KEY=VALUE]...")
@@ -83,8 +58,8 @@ spamnb imap setup host=outlook.office365.com oauth2.client_id=ID
 def setup(ctx: click.Context, given: tuple[str, ...], account: str, live: bool) -> int:
     """Ask for a server and a password, try them, find the folders, learn, and ask whether to move spam.
 
-    Each KEY=VALUE goes into the file, and is not asked for; a dot leads into a table. What does not work is
-    asked for again. Nothing is done to your mail before you say yes to the last question.
+    Each KEY=VALUE goes into the file, and is not asked for. What does not work is asked for again. Nothing is
+    done to your mail before you say yes to the last question.
     """
     from spamnb.imap.accounts import default_config
     from spamnb.imap.setup import add_account, check_new
@@ -134,11 +109,11 @@ def tried(name: str, answers: dict[str, Any]) -> dict[str, Any]:
         while True:
             written = ask_all(name, answers, again) or written
             try:
-                account = parse_account(name, nested(answers))
+                account = parse_account(name, answers)
                 fill_keyring(account)
                 announce(f"connecting to {printable(account.host)} …")
                 with connected(account, looks_only=True) as connection:
-                    values = proposed_folders(account, connection) | nested(answers)
+                    values = proposed_folders(account, connection) | answers
                     show_learned(*what_is_learned(parse_account(name, values), connection))
                     written = "" if values.get(TYPED) == written else written
                     return values
@@ -177,49 +152,37 @@ def ask_all(name: str, answers: dict[str, Any], again: tuple[str, ...]) -> str:
     elif "port" in again:
         ask("tls", "TLS: implicit (most servers), starttls or none", "implicit")
         ask("port", "port", 993 if answers["tls"] == "implicit" else 143)
-    way = next((way for way in WAYS if any(key.partition(".")[0] == way for key in answers)), None)
+    way = next((way for way in WAYS if way in answers), None)
     if way is None or "password" in again:
         if not can_ask():
             raise UsageError("there is no terminal to ask for a password on; say password_file=PATH")
-        for key in [key for key in answers if key.partition(".")[0] == way]:
-            del answers[key]
+        if way:
+            del answers[way]
         if found := provider_of(answers["host"]):
             write_stderr(f"{fill(found.hint, WIDTH, break_on_hyphens=False)}\n")
-        way = ask_way(way, is_token_wanted=answers["host"] in KNOWN)
+        way = ask_way(way or (TYPED if found is None or found.takes_password else TOKEN))
         if way == TYPED:
             answers[way] = write_password(
                 name, click.prompt("password (it is not shown)", hide_input=True, err=True)
             )
             return str(answers[way])
-    if way == "keyring":
-        answers[way] = True
-    for key, value in KNOWN.get(answers["host"], {}).items():
-        if way == "oauth2":
-            answers.setdefault(key, value)
-    for key, what in WAYS[way][1].items():
-        ask(key, what)
+        if way == "keyring":
+            answers[way] = True
+        else:
+            ask(way, "command")
     return ""
 
 
-def ask_way(last: str | None, is_token_wanted: bool) -> str:
+def ask_way(last: str) -> str:
     """Ask where the password comes from."""
     ways = [*WAYS]
-    for number, (said, _) in enumerate(WAYS.values(), 1):
-        write_stderr(f"  {number}  {said}\n")
-    default = 1 + ways.index(last or ("oauth2" if is_token_wanted else TYPED))
+    for number, description in enumerate(WAYS.values(), 1):
+        write_stderr(f"  {number}  {description}\n")
+    default = 1 + ways.index(last)
     chosen = click.prompt(
         "Where does the password come from?", type=click.IntRange(1, len(ways)), default=default, err=True
     )
     return ways[chosen - 1]
-
-
-def nested(answers: dict[str, Any]) -> dict[str, Any]:
-    """Make the table of an account, with a table in it for keys that have a dot."""
-    table: dict[str, Any] = {}
-    for key, value in answers.items():
-        above, dot, below = key.partition(".")
-        (table.setdefault(above, {}) if dot else table)[below or above] = value
-    return table
 
 
 def can_ask() -> bool:
@@ -231,17 +194,11 @@ def agrees(question: str, default: bool = True) -> bool:
 
 
 def fill_keyring(account: Account) -> None:
-    """Put a password or the tokens of a login into the keyring, if that is where the account has them."""
+    """Ask for the password and put it into the keyring, if the account has it there."""
     if account.keyring and can_ask():
         from spamnb.imap.secrets import to_keyring
 
         to_keyring(account, click.prompt("password, for the keyring", hide_input=True, err=True))
-    if account.oauth2:
-        from spamnb.imap.oauth2 import Login
-
-        Login(account, account.oauth2).in_browser(
-            lambda page, code: click.echo(f"open {page} in a browser and enter the code {code}", err=True)
-        )
 
 
 def go_live(account: Account) -> None:

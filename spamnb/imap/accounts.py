@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from ipaddress import ip_address
 from typing import Any
-from urllib.parse import urlsplit
 
 from spamnb.configuration.tables import WrongValue, checked_values, place_of_key, read_toml, unknown_key
 from spamnb.errors import DataError, NoInput, UsageError
@@ -19,28 +17,7 @@ TLS_PORTS = {"implicit": 993, "starttls": 143, "none": 143}
 LIST = "list"
 NOTHING, FLAG, MOVE = ACTIONS = ("nothing", "flag", "move")
 NAME = re.compile(r"[\w@+-][\w@+.-]*")  # of an account, and of the file of its state
-SECRETS = ("password_command", "password_file", "keyring", "oauth2", "oauth2_token_command")
-
-
-@dataclass(frozen=True)
-class Provider:
-    """A provider of OAuth 2 tokens, and the client ID of spamnb there."""
-
-    device_url: str
-    token_url: str
-    client_id: str
-    scope: str = ""
-
-    def __post_init__(self) -> None:
-        for key in ("device_url", "token_url"):
-            try:
-                parts = urlsplit(getattr(self, key))
-                schemes = ("https", "http") if is_local_host(parts.hostname or "") else ("https",)
-                is_right = parts.scheme in schemes and bool(parts.hostname) and parts.port != 0
-            except ValueError:
-                is_right = False
-            if not is_right:
-                raise WrongValue(key, f"{key} must be an address that begins with https://")
+SECRETS = ("password_command", "password_file", "keyring", "oauth2_token_command")
 
 
 @dataclass(frozen=True)
@@ -56,7 +33,6 @@ class Account:
     password_command: str = ""
     password_file: str = ""
     keyring: bool = False
-    oauth2: Provider | None = None
     oauth2_token_command: str = ""
     inbox: tuple[str, ...] = ("INBOX",)
     ham: tuple[str, ...] = ()
@@ -88,10 +64,6 @@ class Account:
         if sum(bool(getattr(self, name)) for name in SECRETS) != 1:
             named = ", ".join(SECRETS)
             raise WrongValue(SECRETS[0], f"one of {named} must say where the password comes from")
-
-    @property
-    def takes_token(self) -> bool:
-        return bool(self.oauth2 or self.oauth2_token_command)
 
     @property
     def port_number(self) -> int:
@@ -153,30 +125,12 @@ def parse_account(name: str, table: Any) -> Account:
     check_name(name)
     if not isinstance(table, dict):
         raise DataError("not a table; write [account.NAME]")
-    tables: dict[str, Callable[[Any], Any]] = {"sort": checked_sort, "oauth2": checked_provider}
-    rest = {key: value for key, value in table.items() if key not in tables}
-    values = checked_fields(Account, rest, ("name", *tables))
-    return Account(name, **values, **{key: tables[key](table[key]) for key in tables if key in table})
-
-
-def checked_fields(kind: type, table: dict[str, Any], but: Collection[str] = ()) -> dict[str, Any]:
-    """Return the values of a table for a class, or raise an error if a required value is missing."""
-    known = {one.name: one for one in fields(kind) if one.name not in but}
-    values = checked_values(table, {key: one.type for key, one in known.items()})
-    for key, one in known.items():
-        if one.default is MISSING and key not in values:
+    known = {one.name: one.type for one in fields(Account) if one.name not in ("name", "sort")}
+    values = checked_values({key: value for key, value in table.items() if key != "sort"}, known)
+    for key in ("host", "user"):
+        if key not in values:
             raise WrongValue(key, f"{key} is missing")
-    return values
-
-
-def checked_provider(table: Any) -> Provider:
-    """Return the provider of a table [account.NAME.oauth2]."""
-    try:
-        if not isinstance(table, dict):
-            raise DataError("not a table; write [account.NAME.oauth2]")
-        return Provider(**checked_fields(Provider, table))
-    except DataError as error:
-        raise WrongValue("oauth2", f"oauth2: {error}") from None
+    return Account(name, **values, sort=checked_sort(table.get("sort", {})))
 
 
 def checked_sort(table: Any) -> dict[str, str]:

@@ -9,15 +9,15 @@ from __future__ import annotations
 import imaplib
 import select
 import socket
+import ssl
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from logging import NullHandler, getLogger
 from typing import TYPE_CHECKING, Any
 
-from spamnb.errors import SpamnbError
+from spamnb.errors import DataError, SpamnbError
 from spamnb.imap.errors import IMAPClient, SocketTimeout, exceptions, explained, redact
-from spamnb.imap.oauth2 import Login, tls_context
 from spamnb.imap.secrets import secret_of
 
 if TYPE_CHECKING:
@@ -65,25 +65,24 @@ class ImapConnection:
                 raise
 
     def _log_in(self) -> None:
-        """Connect and log in. A rejected token is renewed once: it may have expired."""
+        """Connect and log in. A rejected token is asked for again once: it may have expired."""
         self._connect()
         try:
             self._authenticate()
         except exceptions.LoginError:
-            if not self.account.takes_token:
+            if not self.account.oauth2_token_command:
                 raise
             self._hang_up()
-            self._connect(refused=self.secret)
+            self._connect()
             self._authenticate()
         self.client._cached_capabilities = None  # there may be more now
         self.capabilities = frozenset(name.decode("ascii", "replace") for name in self.client.capabilities())
         if self.has("ENABLE") and self.has("CONDSTORE"):
             self.client.enable("CONDSTORE")  # else Dovecot does not send the number of the last change
 
-    def _connect(self, refused: str = "") -> None:
+    def _connect(self) -> None:
         account, context = self.account, None if self.account.tls == "none" else tls_context(self.account)
-        provider = account.oauth2
-        self.secret = Login(account, provider).access_token(refused) if provider else secret_of(account)
+        self.secret = secret_of(account)
         is_implicit = account.tls == "implicit"
         self.client = IMAPClient(
             account.host,
@@ -101,7 +100,7 @@ class ImapConnection:
         """Log in by a method that both the account and the server support."""
         client, user = self.client, self.account.user
         try:
-            if self.account.takes_token:
+            if self.account.oauth2_token_command:
                 if client.has_capability("AUTH=OAUTHBEARER"):
                     client.oauthbearer_login(user, self.secret)
                 else:
@@ -242,6 +241,14 @@ class ImapConnection:
         except Exception as error:
             redact(error, self.secret)
             raise explained(error, self.account, doing) from None
+
+
+def tls_context(account: Account) -> ssl.SSLContext:
+    """Make a TLS context with the `ca_file` of an account, or else the system's certificates."""
+    try:
+        return ssl.create_default_context(cafile=account.ca_file or None)
+    except OSError as error:
+        raise DataError(f"ca_file {account.ca_file}: {error.strerror}") from None
 
 
 def in_range(value: Any, most: int = MAX_UID) -> int:

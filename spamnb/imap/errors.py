@@ -74,7 +74,7 @@ def explained(error: Exception, account: Account, doing: str) -> ImapError:
     where, why = f"{account.host}:{account.port_number}", reason_of(error)
     if isinstance(error, exceptions.LoginError) and not any(code in why for code in BUSY):
         provider = provider_of(account.host)
-        hint = f". {provider.hint}" if provider and not account.takes_token else ""
+        hint = f". {provider.hint}" if provider and not account.oauth2_token_command else ""
         return NotLoggedIn(f"{where}: login refused ({why}); check `user` and the password{hint}")
     is_read_only = isinstance(error, imaplib.IMAP4.readonly)  # to imaplib, an end of the connection
     for kind, text in BROKEN.items():

@@ -12,6 +12,7 @@ class MailProvider(NamedTuple):
     host: str
     domains: tuple[str, ...]
     hint: str
+    takes_password: bool = True
     opens: str = "mid:"  # beginning of the address of a message, before its Message-ID (RFC 2392)
 
 
@@ -26,7 +27,7 @@ PROVIDERS = (
         takes_app_password(
             "Gmail", "myaccount.google.com/apppasswords, after turning on 2-step verification"
         ),
-        "https://mail.google.com/mail/#search/rfc822msgid%3A",
+        opens="https://mail.google.com/mail/#search/rfc822msgid%3A",
     ),
     MailProvider(
         "imap.fastmail.com",
@@ -37,7 +38,7 @@ PROVIDERS = (
         "imap.mail.me.com",
         ("icloud.com", "me.com", "mac.com"),
         takes_app_password("iCloud", "account.apple.com, Sign-In and Security"),
-        "message:",
+        opens="message:",
     ),
     MailProvider(
         "imap.mail.yahoo.com",
@@ -47,10 +48,11 @@ PROVIDERS = (
     MailProvider(
         "outlook.office365.com",
         ("outlook.com", "hotmail.com", "live.com", "msn.com", "office365.com"),
-        "Microsoft takes no password, only a login by a browser (OAuth2), for which you need a client ID. "
-        "At work or school, ask the administrator for one. For Outlook.com and Hotmail, register one "
-        "yourself with an Azure account, which is free but asks for a card; or forward that mail to a "
-        "mailbox elsewhere",
+        "Microsoft takes no password, only tokens (OAuth2), which a program like email-oauth2-proxy gets by "
+        "a login in your browser, with a client ID. At work or school, ask the administrator for one. For "
+        "Outlook.com and Hotmail, register one yourself with an Azure account, which is free but asks for a "
+        "card; or forward that mail to a mailbox elsewhere",
+        takes_password=False,
     ),
 )
 

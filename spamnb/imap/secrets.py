@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
 
 PATIENCE = 120  # seconds for a command: it may ask for a passphrase
+SERVICE = "spamnb imap "  # before the name of a server, in the keyring
 MAX_SECRET = 64 << 10  # bytes of a token
 
 
@@ -29,10 +30,12 @@ def secret_of(account: Account) -> str:
                 return first_line("password_file", file.read(MAX_SECRET))
         except OSError as error:
             raise DataError(f"{path}: {error.strerror}") from error
-    if found := from_keyring(account):
-        return found
-    name = f"'{keyring_service(account)}' '{account.user}'"
-    raise DataError(f"keyring: has no password; set it: keyring set {name}")
+    found: str | None = _keyring("get_password", account)
+    if not found:
+        raise DataError(
+            f"keyring: has no password; set it: keyring set '{SERVICE}{account.host}' '{account.user}'"
+        )
+    return found
 
 
 def write_password(name: str, password: str) -> str:
@@ -71,19 +74,8 @@ def first_line(key: str, data: bytes) -> str:
     return line
 
 
-def from_keyring(account: Account) -> str | None:
-    """Ask the keyring, which may be locked, for the password of an account, or its tokens."""
-    found: str | None = _keyring("get_password", account)
-    return found
-
-
 def to_keyring(account: Account, password: str) -> None:
-    """Store a password or tokens in the keyring."""
     _keyring("set_password", account, password)
-
-
-def keyring_service(account: Account) -> str:
-    return f"spamnb imap {account.oauth2.token_url if account.oauth2 else account.host}"
 
 
 def _keyring(verb: str, account: Account, *password: str) -> Any:
@@ -92,6 +84,6 @@ def _keyring(verb: str, account: Account, *password: str) -> Any:
     except ImportError:
         raise needs_extra("the keyring", "keyring") from None
     try:
-        return getattr(keyring, verb)(keyring_service(account), account.user, *password)
+        return getattr(keyring, verb)(f"{SERVICE}{account.host}", account.user, *password)
     except Exception as error:
         raise DataError(f"keyring: {' '.join(str(error).split())}") from None

@@ -104,9 +104,8 @@ def add_account(path: str, name: str, values: dict[str, Any]) -> None:
     """Add an account to the file, which only its owner may read."""
     check_new(path, name)
     table = f"account.{name if name.isidentifier() else json.dumps(name)}"
-    lines = [f"[{table}]", *lines_of({key: values[key] for key in values if key != "oauth2"})]
-    if "oauth2" in values:
-        lines += [f"[{table}.oauth2]", *lines_of(values["oauth2"])]
+    # Of these values, TOML is as JSON.
+    lines = [f"[{table}]", *(f"{key} = {json.dumps(values[key], ensure_ascii=False)}" for key in values)]
     try:
         make_folder(os.path.dirname(path))
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
@@ -140,11 +139,6 @@ def change_action(path: str, name: str, action: str) -> None:
         os.replace(beside, path)
     except OSError as error:
         raise CannotCreate(f"{path}: {error.strerror}") from error
-
-
-def lines_of(values: dict[str, Any]) -> list[str]:
-    """Write values as TOML does, which for these is as JSON does."""
-    return [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()]
 
 
 def look_at(account: Account, connection: ImapConnection) -> dict[str, Any]:

@@ -85,8 +85,8 @@ def head_of(raw: bytes) -> bytes:
 
 
 @contextmanager
-def locked(path: str, busy: str = "") -> Iterator[None]:
-    """Hold a lock; if it is taken, wait, or raise Locked with the message `busy`."""
+def locked(path: str, busy: str) -> Iterator[None]:
+    """Hold a lock; if it is taken, raise Locked with the message `busy`."""
     try:
         make_folder(os.path.dirname(path))
         handle = open_own(path, os.O_RDWR | os.O_CREAT)
@@ -94,7 +94,7 @@ def locked(path: str, busy: str = "") -> Iterator[None]:
         raise CannotCreate(f"{path}: {error.strerror}") from error
     with open(handle, "r+b"):
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | (fcntl.LOCK_NB if busy else 0))
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise Locked(busy) from None
         yield

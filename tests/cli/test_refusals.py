@@ -96,5 +96,4 @@ def test_what_setup_cannot_ask_for(spamnb):
         (known, "password_file=PATH"),
     ):
         spamnb("imap", "setup", *given).fails(64, missing, "there is no terminal")
-    spamnb("imap", "setup", *known, "oauth2.scope=x").fails(64, "oauth2.device_url=… is missing")
     spamnb("imap", "setup", "host").fails(64, "KEY=VALUE")

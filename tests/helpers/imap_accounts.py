@@ -40,7 +40,6 @@ class ImapHome:
         facts = {"host": HOST, "port": port or server.port, "tls": "none", "user": server.user}
         facts |= {"password_file": str(self.password_file), "action": "move"} | values
         old = self.config.read_text() if self.config.exists() else ""
-        facts |= {f"oauth2.{key}": value for key, value in (facts.pop("oauth2", None) or {}).items()}
         sort = facts.pop("sort", None)
         lines = [f"{key} = {json.dumps(value)}" for key, value in facts.items() if value is not None]
         if sort:

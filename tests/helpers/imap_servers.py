@@ -12,8 +12,8 @@ import threading
 
 from helpers.dovecots import VERSION, DovecotProcess, deliver
 from helpers.imap_mailbox import FOLDERS, PASSWORD, USER, ImapMailbox
-from helpers.oauth2_provider import Provider
 from helpers.ports import answers, free_ports
+from helpers.token_checks import TokenChecks
 from helpers.waiting import until
 
 
@@ -164,12 +164,11 @@ class DovecotImap(ImapMailbox, DovecotProcess):
     without      capabilities it does not show
     full         has a folder Full/Junk that answers NO [OVERQUOTA]
     settings     more lines for dovecot.conf
-    introspection  address of a provider of OAuth 2 that knows which tokens are good
     folders      names, and the special use of each, "" for none
     provider     a Sieve script that runs when mail is delivered: `server.deliver(raw)`
     below_inbox  all folders are below `INBOX.`, as Courier and Cyrus have them
 
-    `ca` is the file of the authority, `provider.tokens` are let in by OAuth 2, unless another one is asked.
+    `ca` is the file of the authority, `tokens.good` are let in by OAuth 2.
     """
 
     def __init__(
@@ -177,7 +176,6 @@ class DovecotImap(ImapMailbox, DovecotProcess):
         without=(),
         full=False,
         settings="",
-        introspection="",
         below_inbox=False,
         folders=FOLDERS,
         provider="",
@@ -187,8 +185,8 @@ class DovecotImap(ImapMailbox, DovecotProcess):
             self.separator, self.prefix = ".", "INBOX."
             settings += "namespace inbox {\n  prefix = INBOX.\n  separator = .\n}\n"
         self.port, self.tls_port = free_ports(2)
-        self.provider = Provider()
-        oauth2 = OAUTH2.format(url=introspection or self.provider.introspection)
+        self.tokens = TokenChecks()
+        oauth2 = OAUTH2.format(url=self.tokens.url)
         ours = IMAP + OF_A_VERSION[VERSION] + (FULL[VERSION] if full else "")
         names = {"folder": self.root / "dovecot", "port": self.port, "tls_port": self.tls_port}
         ours = ours.format(oauth2=oauth2, **names)
@@ -207,14 +205,14 @@ class DovecotImap(ImapMailbox, DovecotProcess):
             subprocess.run(shlex.split(CERTIFY + what), cwd=self.folder, check=True, capture_output=True)
 
     def __enter__(self):
-        self.provider.__enter__()
+        self.tokens.__enter__()
         self.start()
         until(lambda: answers(self.port), lambda: self.log)
         return self
 
     def __exit__(self, *_):
         DovecotProcess.__exit__(self)
-        self.provider.__exit__()
+        self.tokens.__exit__()
         self._temporary.cleanup()
 
     @property

@@ -27,7 +27,6 @@ SLOW = {
     "test_journal_damage.py": "damage of every kind at many places",
     "test_metrics.py": "scikit-learn, which takes seconds to import",
     "test_narrow.py": "terminals of many widths",
-    "test_oauth2.py": "IMAP servers and a provider of tokens",
     "test_oracle_sklearn.py": "scikit-learn",
     "test_remote.py": "servers",
     "test_runs.py": "IMAP servers",

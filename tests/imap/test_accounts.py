@@ -67,9 +67,6 @@ def test_defaults(config):
         ("tls = 'maybe'", ["tls", "implicit or starttls or none"]),
         ("tls = 'none'", ["none", "unencrypted", "starttls"]),
         ("password_file = 'x'", ["one of", "password_command"]),  # two of them
-        ("oauth2 = 'x'", ["oauth2", "[account.NAME.oauth2]"]),
-        ("oauth2.client_id = 'x'", ["oauth2: device_url is missing"]),
-        ("oauth2.cleint_id = 'x'", ["oauth2", "'cleint_id'", "'client_id'"]),
     ],
 )
 def test_what_makes_no_sense(config, line, words):
@@ -103,19 +100,6 @@ def test_without_tls_only_to_this_machine(config, host):
     text = f'[account.home]\nhost = "{host}"\nuser = "me"\nkeyring = true\ntls = "none"\n'
     assert read_accounts(config(text))[0].port_number == 143
     refused(config, text.replace(host, "127.0.0.1.example.org"), "unencrypted")
-
-
-def provider(**changes):
-    table = {"device_url": "https://example.org/d", "token_url": "https://example.org/t", "client_id": "x"}
-    return "\n".join(f'oauth2.{key} = "{value}"' for key, value in (table | changes).items())
-
-
-def test_a_provider_of_tokens(config):
-    assert account(config, provider()).takes_token
-    assert account(config, provider(token_url="http://127.0.0.1:8080/t")).takes_token
-    for url in "http://example.org/t example.org https:// https://[ https://x:99999/ file:///t".split():
-        refused(config, f"[account.home]\n{GOOD}{provider(token_url=url)}\n", "token_url", "https://")
-    refused(config, f"[account.home]\n{GOOD}{provider()}\nkeyring = true\n", "one of", "oauth2")
 
 
 @pytest.mark.slow

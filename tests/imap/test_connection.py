@@ -6,7 +6,6 @@ import subprocess
 import pytest
 from helpers.imap_mailbox import HOST, PASSWORD
 from helpers.imap_servers import CERTIFY
-from helpers.oauth2_provider import Token
 from helpers.samples import ham, spam
 
 TOKEN = "ya29.a-token-that-is-secret"
@@ -81,7 +80,7 @@ def test_folders_that_are_not_there(secure):
 def test_tokens_are_refreshed_when_refused(dovecot_with, home, only):
     """The first time the command prints a token that has run out."""
     server = dovecot_with(settings=only)
-    server.provider.tokens = [Token(TOKEN)]
+    server.tokens.good = {TOKEN}
     times = home.path / "times"
     command = f'echo x >> {times}; [ "$(wc -l < {times})" -gt 1 ] && echo {TOKEN} || echo old'
     home.change(server, password_file=None, oauth2_token_command=command)

@@ -34,6 +34,7 @@ def ask(home):
 
     def run(server, *answers, given=(), option="setup"):
         environment = {**home.environment, "SPAMNB_MODEL": str(home.path / "new.msgpack")}
+        environment["PYTHON_KEYRING_BACKEND"] = "keyrings.alt.file.PlaintextKeyring"
         environment["PATH"] = str(home.path)  # no systemctl: that of a user may run or not
         where = (f"port={server.port}", "tls=none", *given) if option == "setup" else ("--live",)
         seen, code = on_a_terminal(home.spamnb, "imap", "setup", *where, answers=answers, **environment)
@@ -112,7 +113,8 @@ def test_the_inbox_of_who_archives_nothing(dovecot, home, ask):
 def test_what_setup_warns_of(dovecot_with, ask):
     server = dovecot_with(folders=GERMAN, without=("MOVE", "SPECIAL-USE"))
     fill(server, "Gesendet", [b"Subject: re %d\n\nyes\n" % n for n in range(3)])
-    seen = ask(server, *answers(server, (HISTORY, "n"), (LEARN, "n")))
+    keyring = [(ADDRESS, server.user), (PLACE, HOST), (WAY, "2"), ("for the keyring", server.password)]
+    seen = ask(server, *keyring, (HISTORY, "n"), (LEARN, "n"))
     assert "not spam  Gesendet: 3 messages (written by yourself)" in seen
     assert "careful: All mail to keep is what you wrote yourself" in seen
     assert "careful: No spam to learn from" in seen
@@ -121,7 +123,7 @@ def test_what_setup_warns_of(dovecot_with, ask):
 def test_setup_asks_again_for_what_does_not_work(dovecot, home, ask):
     fill(dovecot, "Archive", [ham(n) for n in range(ENOUGH)])
     again = [(ADDRESS, ""), (WAY, ""), (PASSWORD, dovecot.password), (HISTORY, "n"), (LEARN, "n")]
-    first = [(ADDRESS, dovecot.user), (PLACE, "localhost"), (WAY, "3"), ("like `pass", "exit 3")]
+    first = [(ADDRESS, dovecot.user), (PLACE, "localhost"), (WAY, "3"), ("command", "exit 3")]
     wrong = [(ADDRESS, ""), (WAY, "1"), (PASSWORD, "guess")]
     right = [(PLACE, f"{HOST}:2"), (PLACE, HOST), ("TLS", ""), ("port", str(dovecot.port))]
     seen = ask(dovecot, *first, *wrong, *right, *again, given=["port=1"])
