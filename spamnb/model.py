@@ -56,7 +56,7 @@ class Model:
         self.stand_on(base if view is None else None)
 
     def stand_on(self, base: StoredModel | None) -> None:
-        """Judge also by a base, or by the model's own counts alone."""
+        """Judge with the counts of a base, too; without one (None), by the model's own counts."""
         self.totals: TotalCounts = self.stored
         self.base, self.layers = None, [self.stored]
         if base:

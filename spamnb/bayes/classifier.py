@@ -1,4 +1,4 @@
-"""Scores of messages by counts, as a view reads them: of one with its evidence, or of many on any thread."""
+"""Scoring messages by counts, as a view reads them: one with its evidence, or many on any thread."""
 
 from spamnb.bayes.likelihood import NONE_MISFILED, Likelihood
 from spamnb.bayes.verdict import Evidence, Score
@@ -48,41 +48,41 @@ def with_evidence(scorer: FeatureScorer, features: "FeatureSet") -> Score:
 
 
 class Scorers:
-    """Scorers by the same counts, one for each thread that asks at the same time."""
+    """Scorers that share their counts, one for each thread that scores at the same time."""
 
     def __init__(self, classifier: Classifier, settings: "Any", are_for_many: bool = False) -> None:
-        """Take settings to read raw mail by; weigh all grams once, if many messages are to be scored."""
+        """Prepare scorers for mail tokenized by some settings; weigh all grams in advance if `are_for_many`."""
         self.labels = classifier.labels
         weights = None
         if are_for_many and classifier.grams and classifier.is_mean_of_two:
             weights = gram_weights(Scorer(classifier.grams), classifier.counts)
         self.first = FeatureScorer(classifier, classifier.counts, weights, settings)
-        self.spare = [self.first]  # that no thread uses
+        self.idle = [self.first]  # scorers that no thread uses
 
     def with_evidence(self, features: "FeatureSet") -> Score:
         """Score a message, with the evidence."""
         scorer = self._take()
         score = with_evidence(scorer, features)
-        self.spare.append(scorer)
+        self.idle.append(scorer)
         return score
 
     def score(self, features: "FeatureSet") -> Score:
         """Score a message without the evidence, which takes time."""
         scorer = self._take()
         joint, parts = scorer.score(features)
-        self.spare.append(scorer)
+        self.idle.append(scorer)
         return Score(self.labels, joint, [], parts)
 
     def scores(self, messages: list[bytes]) -> list[Score]:
         """Read and score many messages, without the evidence."""
         scorer = self._take()
         found = scorer.score_raw(messages)
-        self.spare.append(scorer)
+        self.idle.append(scorer)
         return [Score(self.labels, joint, [], parts) for joint, parts in found]
 
     def _take(self) -> FeatureScorer:
         """Return a scorer that no other thread uses; one that fails is not used again."""
         try:
-            return self.spare.pop()
+            return self.idle.pop()
         except IndexError:
             return self.first.another()

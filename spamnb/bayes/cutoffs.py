@@ -126,13 +126,13 @@ def cutoffs(
     unscored: tuple[int, int] = (0, 0),
     scale: float = SCALE,
 ) -> Cutoffs:
-    """Choose the lowest spam cutoff that loses no more ham than accepted, the highest ham cutoff likewise.
+    """Choose the lowest spam cutoff and the highest ham cutoff that lose no more mail than accepted.
 
     `unscored`: how many more ham and spam were learned, whose scores do not count; `scale`: how far apart
     scores are by the view that made them.
 
-    A message without evidence scores 0 and is always unsure, as is one with little evidence. Nor is a message
-    called spam that scores lower than nearly all spam does, however far ham is from both: it is like neither.
+    A message without evidence scores 0 and is always unsure, as is one with little evidence. So is a message
+    that scores lower than nearly all spam, however far ham is from both: it is like neither.
     """
     ham, spam = in_order(ham), in_order(spam)
     if min(len(ham), len(spam)) < MIN_SCORED:
@@ -162,7 +162,7 @@ def measured(
 def score_scale(view: View) -> float:
     """Return the weight of a token that was met once, and on one side only.
 
-    With grams, scores of unmet mail are farther from 0 as deviations of chance are that are added up.
+    With grams, mail of a kind not met before scores farther from 0, since chance deviations add up.
     """
     scale = log(1 + 1 / float(view.smoothing)) if view.smoothing else SCALE
     return sqrt(1 + SHARE_OF_GRAMS**2) * scale if view.grams else scale
@@ -177,8 +177,8 @@ def _spam_cutoff(ham: Scores, spam: Scores, ham_loss: float, more: int, scale: f
 def spam_caught(ham: Scores, spam: Scores, ham_loss: float, growth: float = 1, scale: float = SCALE) -> float:
     """Estimate the share of spam that the cutoff for a ham loss catches, by sorted scores.
 
-    Or would, with `growth` times as much mail (or as little): a word that only spam has then weighs
-    log(growth) more.
+    With `growth`, estimate it for that many times as much mail, or as little: a word that only spam has then
+    weighs log(growth) more.
     """
     ham, spam = rightly_filed(ham, spam)
     more = log(growth)

@@ -111,9 +111,10 @@ class Likelihood:
             self.grams.update(GramTotals(totals))
 
     def weights(self, row: "Row") -> list[float]:
-        """Return per label log P(token | label) in nats; for Bernoulli the log of its odds of being there.
+        """Return per label log P(token | label) in nats; for Bernoulli the log-odds that a message has it.
 
-        Of all mail as it is filed, and each label by itself: `Scorer.weights_of` has what scores are made of.
+        Misfiled mail is not subtracted, and each label counts by itself: scores are made of
+        `Scorer.weights_of`.
         """
         return self.weigher.weights(row)
 

@@ -103,9 +103,8 @@ class Evidence:
 class Cutoffs:
     """Two limits: a score up to `ham` is ham, from `spam` on it is spam, and between the two it is unsure.
 
-    Unsure is also a message that would be ham, but whose head or body speaks for spam by more than
-    `contradiction`. Of several
-    labels that are not spam, one has to be ahead of the others by `margin`.
+    A message that would be ham is also unsure if its head or body speaks for spam by more than
+    `contradiction`. Of several labels that are not spam, one has to be ahead of the others by `margin`.
     """
 
     __slots__ = ("contradiction", "ham", "margin", "spam")

@@ -143,7 +143,7 @@ def mcnemar_exact_p(won: int, lost: int) -> float:
 
 
 def holm(chances: Sequence[float]) -> list[float]:
-    """Correct the probabilities of several tests by Holm's method: all together err as rarely as one."""
+    """Correct the p-values of several tests by Holm's method: together they err as rarely as one."""
     corrected, highest = [0.0] * len(chances), 0.0
     for rank, at in enumerate(np.argsort(chances, kind="stable").tolist()):
         highest = max(highest, min(1.0, (len(chances) - rank) * chances[at]))

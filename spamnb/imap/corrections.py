@@ -100,7 +100,7 @@ class Corrections:
         ]
 
     def _moved_back(self, folder: Folder, met: dict[int, Known]) -> list[int]:
-        """Return the messages that spamnb moved away before and that are gone from there: not mere copies."""
+        """Return messages that spamnb moved away and that have left that folder: moved, not copied."""
         candidates = {
             uid: known
             for uid, known in met.items()

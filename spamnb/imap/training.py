@@ -108,7 +108,7 @@ class MailboxTraining:
         return sum(len(uids) for _, _, uids in self.wanted)
 
     def run(self, model: str, step: Callable[[int, int], None]) -> Summary:
-        """Learn all messages. The model is replaced at once, and recorded what was learned after that."""
+        """Learn all messages. The model is replaced in one step; what was learned is recorded after that."""
         labels = {
             label: [folder.name for of, folder, _ in self.wanted if of == label]
             for label in (*LABELS, *self.roles.sort)

@@ -101,7 +101,7 @@ def column_damage(stored: StoredModel, progress: Callable[[int, int], object]) -
 
 
 def check_sums(stored: StoredModel, progress: Callable[[int, int], object]) -> None:
-    """Read all entries; raise an error if they are out of order, or if the head has other sums."""
+    """Read all entries; raise ModelError if they are out of order, or if the head has other sums."""
     labels = list(range(len(stored.labels)))
     sums = BlockWriter(len(labels))
     for entries in Merger(len(labels), [(stored.file_counts, 1, labels)]):

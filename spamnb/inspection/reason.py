@@ -62,7 +62,7 @@ class Reason(NamedTuple):
 
     @property
     def mark(self) -> float:
-        """How strongly its words are tinted: the total weight; for a stretch of grams, the weight."""
+        """How strongly to tint its words: the total weight; for a stretch of grams, their mean weight."""
         return self.weight if self.is_gram else self.total_weight
 
     @property

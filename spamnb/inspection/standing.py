@@ -39,8 +39,7 @@ PARTS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1)  # of the mail there is, for th
 
 
 def left_out_scores(stored: StoredModel) -> tuple[Scores, Scores]:
-    """Return the scores of learned ham and spam, each message left out of the counts; of a sample, if
-    many."""
+    """Return the scores of learned ham and spam, or of a sample, each message left out of the counts."""
     return ham_and_spam(stored.labels, load_learned(stored).scored())
 
 

@@ -37,7 +37,7 @@ class Suspect:
 
 
 def misfiled_by(stored: StoredModel, scored: Sequence[Any]) -> Callable[[int, float], bool]:
-    """Return a function of label index and score: whether a learned message looks misfiled."""
+    """Return a function that says by label index and score whether a learned message looks misfiled."""
     if not has_spam(stored.labels):
         return lambda _label, _score: False
     both, spam = ham_and_spam(stored.labels, scored), stored.labels.index(SPAM)

@@ -40,7 +40,7 @@ def signed(value: float, decimals: int = 2) -> str:
 
 
 def short(value: float) -> str:
-    """Write a count shortly, to fit under a bar or beside an axis."""
+    """Write a count in few characters, to fit under a bar or beside an axis."""
     if value < 1000:
         return f"{value:g}"
     if value >= 1e6:

@@ -153,8 +153,8 @@ def sole_address(value: str) -> str:
 def fails_dmarc(fields: list[str], address: str = "") -> bool:
     """Tell whether the server that wrote the topmost of these raw fields found that From fails DMARC.
 
-    It may have written several. A sender who forges one more gains nothing by it. What it found of another
-    domain than that of the address fails, too: it has read another From.
+    That server may have written several fields, and a sender gains nothing by forging one more. A result for
+    a domain other than the address's also fails: the server has read another From.
     """
     domain = "." + in_ascii(address.rpartition("@")[2])
     trusted = None
@@ -186,7 +186,7 @@ def addresses_in(value: str) -> Iterator[str]:
 
 
 def in_ascii(domain: str) -> str:
-    """Return a domain as it is in DNS, `xn--…`; one that cannot be there as it is."""
+    """Return a domain as it is in DNS, `xn--…`; one that DNS cannot have stays as it is."""
     try:
         return domain if domain.isascii() else domain.encode("idna").decode()
     except UnicodeError:

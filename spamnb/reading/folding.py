@@ -81,7 +81,7 @@ def folded(word: str) -> str:
 
 
 def without_non_joiners(text: str) -> str:
-    """Replace a Persian non-joiner by a space, as many type it; elsewhere it goes."""
+    """Replace a Persian non-joiner by a space, as many type it; remove it elsewhere."""
     pieces: list[str] = []
     for piece in text.split(NON_JOINER):
         if piece:

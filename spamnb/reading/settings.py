@@ -44,7 +44,7 @@ class Settings:
 
     @classmethod
     def from_map(cls, stored: "Mapping[str, Any]") -> "Settings":
-        """Make the settings that a model names; ValueError if they are none."""
+        """Make the settings that a model names; raise ValueError for invalid ones."""
         if not isinstance(stored["stop_words"], list):
             raise ValueError("not settings")
         found = cls(**{name: stored[name] for name in cls.__slots__})
@@ -104,7 +104,7 @@ class Words:
         return [shorten_if_long(word) for word in split(self.spaced(text))][:MAX_WORDS]
 
     def spaced(self, text: str) -> bytes:
-        """Return a text as words with spaces between them, quotes around and over-long ones as they are."""
+        """Return the words of a text, joined by spaces; quotes at words and over-long words stay."""
         return spaced_words(text, self)
 
     def filtered(self, spaced: bytes) -> bytes:

@@ -58,7 +58,7 @@ HIDDEN_HEADER = ReplyCode(b"550 5.7.1 A header within a header, after a bare car
 class ReceivedHeader:
     """The Received header that the mail server will add, which no milter sees: it is rebuilt here.
 
-    It names the only host that the sender cannot invent, and mail that was trained on has it, so it is
+    Mail that was trained on has this header. It names the only host that the sender cannot invent, so it is
     evidence. All its parts come from strangers, and stay bytes.
     """
 

@@ -191,7 +191,7 @@ def read_bytes(path: str) -> bytes:
 
 
 def sealed(fields: "Mapping[str, Any]") -> bytes:
-    """Return the bytes of a record, its checksum in front; both numbers have four bytes, however small."""
+    """Return the bytes of a record after its checksum and length, each of four bytes."""
     packed = pack(fields)
     front = bytes([ARRAY_OF_TWO, UINT32]) + crc32(packed).to_bytes(4, "big")
     return b"%b%c%b%b" % (front, BIN32, len(packed).to_bytes(4, "big"), packed)

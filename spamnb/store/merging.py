@@ -81,7 +81,7 @@ def unnamed_file(folder: str | None) -> IO[bytes]:
 
 @dataclass(frozen=True, eq=False)
 class Merged:
-    """What a new model file says of its mail, the messages learned aside."""
+    """The counts of a new model file, except its learned messages."""
 
     labels: tuple[str, ...]
     messages: list[int]  # of each label
@@ -173,7 +173,7 @@ def sum_grams(stored: StoredModel) -> GramSums:
 
 
 def _parts(source: Source) -> list[CountTable | FileCounts]:
-    """Return what has the entries of a source: a model has a file and a journal."""
+    """Return the tables that hold a source's entries: of a model, its file and its journal."""
     counts = source.counts
     if isinstance(counts, CountTable):
         return [counts]
@@ -194,7 +194,7 @@ def _messages(sources: Sequence[Source], label_count: int, places: Mapping[str, 
 
 
 def _numbers(sources: Sequence[Source], label_count: int, places: Mapping[str, int]) -> NumberSums:
-    """Add up the sums of numeric features; those of a label that come to nothing, or less, are zeros."""
+    """Add up the sums of numeric features; a label left with no values gets zeros."""
     total: NumberSums = {}
     for counts, sign in sources:
         if not isinstance(counts, Run):

@@ -115,7 +115,7 @@ class Column:
 
 
 def read_head(file: File) -> "tuple[dict[str, Any], int]":
-    """Return the head of the file, with all but the columns, and the offset behind it."""
+    """Return the head of the file, which has everything except the columns, and where it ends."""
     size, most = min(file.size, USUAL_HEAD), min(file.size, MAX_HEAD)
     while True:
         front = file.read(0, size)

@@ -81,7 +81,7 @@ class StoredModel:
         return iter(Merger(len(labels), [(self.file_counts, 1, labels), (self.journal.table, 1, labels)]))
 
     def histogram(self) -> dict[tuple[int, ...], int]:
-        """Return how many words share the same messages per label: all are read."""
+        """Count the words that share the same messages per label; all words are read."""
         from collections import Counter
 
         many = len(self.labels)
@@ -94,7 +94,7 @@ class StoredModel:
 
     @property
     def is_imported(self) -> bool:
-        """Whether the counts are another filter's: which messages they are of is not known."""
+        """Whether the counts come from another filter, so that their messages are unknown."""
         return not (self.columns["learned"].size or (self._journal and self._journal.learned))
 
     @property
@@ -155,7 +155,7 @@ class StoredModel:
         return len(self.counts.lookup(keys)) - len(self.file_counts.lookup(keys))
 
     def _find_lost_lessons(self, journal: "Journal") -> None:
-        """Warn of a journal with lessons for another model file; those of a stale one are in this, too."""
+        """Warn of a journal with lessons for another model file; those of a stale one are in this file."""
         from spamnb.store.journal import WRONG_FIELDS, JournalRecord, warn_once
 
         for fields in journal.foreign:
@@ -213,7 +213,7 @@ def _has_journal(path: str) -> bool:
 
 
 def open_file(path: str) -> File:
-    """Open a model file; one that is missing, closed or empty is an error that says what to do."""
+    """Open a model file; if that is impossible, the error says what to do."""
     try:
         file = File(path)
     except FileNotFoundError:

@@ -83,7 +83,7 @@ def _columns(merged: Merged, learned: LearnedMessages) -> dict[str, NewColumn]:
 
 
 def _head(merged: Merged, about: dict[str, Any], columns: dict[str, NewColumn]) -> dict[str, Any]:
-    """Say all that is small, and where the columns are.
+    """Make the head: everything small, and the places of the columns.
 
     The generation is a hash of the content: the same mail gives the same file, byte for byte.
     """
@@ -100,7 +100,7 @@ def _head(merged: Merged, about: dict[str, Any], columns: dict[str, NewColumn]) 
 
 
 def _pieces(head: dict[str, Any], columns: dict[str, NewColumn]) -> Iterator[bytes]:
-    """Give the file piece by piece: one msgpack map. Where columns start follows from the head's sizes."""
+    """Yield the file piece by piece: one msgpack map. Where columns start follows from the head's sizes."""
     packer, packed = msgpack.Packer(), msgpack.packb(head)
     front = [packer.pack_map_header(4 + len(columns))]
     for key, value in (("format", FORMAT), ("version", VERSION), ("crc32", crc32(packed))):

@@ -22,7 +22,7 @@ Known = Callable[[str], Any]
 
 @dataclass(frozen=True)
 class MailToRead:
-    """Mail under each label, and how it is to be read."""
+    """The mail of each label, and the settings to tokenize it with."""
 
     sources: Mapping[str, Sequence[str]]  # the paths of each label
     settings: Settings
@@ -68,9 +68,9 @@ def batch_of(
     digests: bool = True,
     numbers: bool = True,
 ) -> Batch:
-    """Read and tokenize a chunk, but for messages whose digests are among the `known` ones.
+    """Read and tokenize a chunk, except messages whose digests are `known`.
 
-    Verdicts need no digests, which are 0 then, and most no numbers.
+    To judge mail, `digests` are not needed and left 0; nor, by most views, are `numbers`.
     """
     names: list[tuple[str, int | None]] = []
     unreadable: list[Unreadable] = []

@@ -17,10 +17,10 @@ DAMAGED_SUFFIX = ".damaged"  # of a damaged journal that is kept
 
 
 def replace_model(path: str, new: str, before: StoredModel | None) -> None:
-    """Put a new model file in place of the old one; `before` is the old one as it was when the new was begun.
+    """Put a new model file in place of the old one; `before` is the old model when the new one was begun.
 
-    At every moment there is a model and a journal of all that it does not know: what was learned since then
-    is written once more, for the generation of the new model, before the new takes the old one's place.
+    What was learned since then is first written again to the journal, for the generation of the new model. So
+    at every moment there is a model, and a journal of all that it does not know.
     """
     journal = path + ".journal"
     try:

@@ -59,7 +59,7 @@ def train(
 
     `wanted` (the tokenizer's settings) and `view` are for a new model, or a `fresh` one in place of the old.
     Raises UsageError if nearly all that was learned under a label would move to another one.
-    `base` is a model that this one is to stand on, "" none, None the one that it has.
+    `base` is the path of a base, "" for none; None keeps the current one.
     `progress` is called with each batch.
     """
     with Lock(path, kind=TRAINING):

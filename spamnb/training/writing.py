@@ -22,7 +22,7 @@ Names = Mapping[str, str | None]  # label → its new name, None to remove it
 
 
 def kept_labels(labels: Sequence[str], sources: Sequence[Source], renamed: Names | None = None) -> list[str]:
-    """Return the labels that a sum of counts keeps: those with mail, and spam; of ham or spam alone, both."""
+    """Return the labels that a sum keeps: those with mail, and spam; if only ham or spam has mail, both."""
     messages = dict.fromkeys(labels, 0)
     for source in sources:
         if not isinstance(source.counts, Run):  # a run has no counts of messages
@@ -63,9 +63,9 @@ def find_limits(
     about: About,
     scorer: SampleScorer | None = None,
 ) -> dict[str, Any]:
-    """Find the limits by the scores that are known of learned mail; those of a sample are taken first.
+    """Find cutoffs and calibration from the scores of learned mail, those of a sample first.
 
-    Scores, and what they say of misfiled mail, are taken in turn: each depends on the other.
+    Scores and the shares of misfiled mail are computed in turns, since each depends on the other.
     """
     messages = learned.message_counts(len(labels))
     shares = misfiled_shares(labels, messages, learned.scored())
@@ -93,9 +93,9 @@ def put_in_place(
     before: StoredModel | None = None,
     limits: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write a model in place of the current one, with what that learned meanwhile.
+    """Write a model in place of the current one, including what that has learned meanwhile.
 
-    Without `limits`, these follow from the scores that it keeps. The caller holds the lock on training.
+    Without `limits`, these follow from the stored scores. The caller holds the lock on training.
     """
     limits = limits or find_limits(total.labels, learned, about)
     new = write_model(path, total, learned, {**about.as_map(), **limits})

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class LocalPool:
-    """Threads of this process: what they read is counted by the one that asks."""
+    """Threads of this process that read mail; the calling thread counts it."""
 
     def __init__(self, jobs: int | None = None) -> None:
         self.jobs = jobs or all_cores()

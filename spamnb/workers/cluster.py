@@ -76,7 +76,7 @@ class ClusterPool:
 
 
 class CheckedTask:
-    """Reading by workers that have this version of spamnb, and see the mail that is to be read."""
+    """Reading by a worker, which must have this version of spamnb and access to the mail."""
 
     def __init__(self, read: ChunkReader) -> None:
         self.read = read

@@ -136,7 +136,7 @@ settings_option = partial(rare_option, "--settings", metavar="NAME=VALUE,…")
 
 
 def _parse_settings(_ctx: click.Context, _option: click.Parameter, text: str | None) -> ParsedSettings:
-    """Parse settings of how mail is read and judged; none leaves them to the model."""
+    """Parse settings of how mail is read and judged; without any, the model's settings count."""
     from spamnb.evaluation.candidates import parse_settings
 
     return ({}, None) if text is None else parse_settings(text)

@@ -66,7 +66,7 @@ def read_zip(data: bytes, allowance: Allowance) -> Content:
 
 
 def overlap(members: list[Member]) -> bool:
-    """Tell whether two members have bytes in common, which no packing program does."""
+    """Tell whether two members have bytes in common, which no archiver writes."""
     end = 0
     for member in sorted(members, key=lambda member: member.offset):
         if member.offset < end:

@@ -226,7 +226,7 @@ class _Pdf:
 
 
 def shown(data: bytes, font: Font | None) -> str:
-    """Return the letters of a string; none where only its font knows them."""
+    """Return the letters of a string; none if only its font maps codes to letters."""
     if font:
         return font.text(data)
     if data.startswith(b"\xfe\xff"):

@@ -53,7 +53,7 @@ def read_picture(data: bytes, allowance: Allowance) -> Content:
 
 
 def cheaper(data: bytes) -> bytes:
-    """Return a picture without what takes decoders long; nothing if it is made to take long."""
+    """Return a picture without parts that are slow to decode; nothing for one crafted to be slow."""
     if data.startswith(b"\xff\xd8\xff") and data.count(b"\xff\xda") > MAX_SCANS:
         return b""
     if not data.startswith(b"\x89PNG"):
