@@ -51,7 +51,7 @@ class Scorers:
     """Scorers that share their counts, one for each thread that scores at the same time."""
 
     def __init__(self, classifier: Classifier, settings: "Any", are_for_many: bool = False) -> None:
-        """Prepare scorers for mail tokenized by some settings; weigh all grams in advance if `are_for_many`."""
+        """Prepare scorers for mail tokenized by some settings; weigh all grams in advance, if many."""
         self.labels = classifier.labels
         weights = None
         if are_for_many and classifier.grams and classifier.is_mean_of_two:
