@@ -65,9 +65,9 @@ def without_queries(text: str) -> str:
     return re.sub(r"(https?://[^\s?]*)\?\S*?(?=(?::\d+)?[:;,'\")]*(?:\s|$))", r"\1", text)
 
 
-def counted(number: int, thing: str) -> str:
+def counted(number: int, thing: str, things: str = "") -> str:
     """Write a number with its noun, such as `1 message` or `2 messages`."""
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+    return f"{number:,} {thing if number == 1 else things or thing + 's'}"
 
 
 def complain(why: str) -> None:

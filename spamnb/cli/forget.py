@@ -49,9 +49,14 @@ spamnb forget --from news@example.org --since 7d
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=path_type)
 @click.option(
-    "--from", "sender", metavar="SENDER", help="Forget mail of an address or domain that the history has."
+    "--from",
+    "sender",
+    metavar="SENDER",
+    help="Forget mail from this address or domain that is in the history.",
 )
-@click.option("--since", metavar="TIME", help="Forget mail judged since then: 12h, 7d or 2w ago, or a date.")
+@click.option(
+    "--since", metavar="TIME", help="Forget mail judged since a time: 12h, 7d or 2w ago, or a date."
+)
 @yes_option
 @model_option
 @jobs_option
@@ -89,7 +94,7 @@ def forget(
         what = f"{counted(found.total(), 'message')} to forget{f' ({labels})' if labels else ''}"
         what += f"; the history no longer has the text of {gone:,} more learned messages" if gone else ""
         if not found and not gone:
-            what += ": the history has no such mail that is learned"
+            what += ": no learned mail in the history is like that"
         if not found or yes:
             click.echo(what)
         return forget_mail((folder,), model, jobs) if found and is_meant(what, yes) else 0

@@ -44,7 +44,7 @@ spamnb serve --milter --listen unix:/var/spool/postfix/spamnb/milter
 @click.option(
     "--allow-tell",
     is_flag=True,
-    help="Allow teaching: at a port by everyone, at a Unix socket by the model's owner; a "
+    help="Let clients teach: everyone at a port, the model's owner at a Unix socket; a "
     "user's first lesson makes a model.",
 )
 @rare_option("--allow-tell-all", is_flag=True, help="Also allow everyone at a Unix socket to teach.")
@@ -66,11 +66,11 @@ spamnb serve --milter --listen unix:/var/spool/postfix/spamnb/milter
     help="Allow --listen and --http to take addresses that other machines reach. Nothing is encrypted; only "
     "--http can require a password.",
 )
-@click.option("--milter", is_flag=True, help="Be a milter for Postfix instead.")
+@click.option("--milter", is_flag=True, help="Serve as a milter for Postfix instead.")
 @click.option(
     "--reject",
     is_flag=True,
-    help="With --milter, reject spam; with --http, say to reject it.",
+    help="Reject spam (--milter), or tell clients to reject it (--http).",
 )
 @click.option("--user", metavar="NAME", help="As root: become this user once the sockets are open.")
 @history_option

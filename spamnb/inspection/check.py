@@ -70,8 +70,8 @@ def check(path: str, progress: Callable[[int, int], object] = lambda _size, _ent
         found.damage.append(error.why)
     found.damage += journal_damage(journal)
     if stored.lost_lessons:
-        lessons = counted(stored.lost_lessons, "lesson")
-        found.damage.append(f"its journal has {lessons} for another model file")
+        entries = counted(stored.lost_lessons, "entry", "entries")
+        found.damage.append(f"its journal has {entries} of another model file")
     return found
 
 
@@ -80,7 +80,7 @@ def journal_damage(journal: Journal) -> Iterator[str]:
     for start, end in journal.damaged:
         before = [f" from {day_text(entry.day)}" for entry in journal.records if entry.end <= start][-1:]
         after = [f" to {day_text(entry.day)}" for entry in journal.records if entry.end > start][:1]
-        days = "".join([", lessons", *before, *after]) if before or after else ""
+        days = "".join([", written", *before, *after]) if before or after else ""
         damage = f"its journal is damaged at bytes {start}-{end - 1}{days}"
         yield f"{damage}; learn the messages of that time again"
 

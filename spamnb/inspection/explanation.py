@@ -165,7 +165,7 @@ class Explanation(NamedTuple):
         ham = named(not_spam(self.model.labels))
         rules = [f"cutoffs: {ham} up to {limits.ham:.4f}, spam from {limits.spam:.4f} on"]
         if len(self.model.labels) > 2:
-            rules.append(f"of other labels, one that is ahead by {margin:.4f}")
+            rules.append(f"other labels must lead by {margin:.4f}")
         if self.model.classifier.is_corrected:
             rules.append("weights leave out mail that looks misfiled, the counts below do not")
         if self.verdict.label == UNSURE and self.verdict.score <= limits.ham:

@@ -78,8 +78,8 @@ SAYING = {
 REPEATED = "much of its text was in a message marked as spam"
 # Sentences by the first word of a verdict's reason.
 BY_SENDER = {
-    "allowed": "its sender is on your list of those allowed",
-    "blocked": "its sender is on your list of those blocked",
+    "allowed": "its sender is on your list of allowed senders",
+    "blocked": "its sender is on your list of blocked senders",
     "known": "it is like spam, but you know its sender",
 }
 

@@ -48,8 +48,8 @@ def errors_figure(judged: JudgedMessages, metrics: Mapping[str, Any]) -> Markup 
     if plot is None:
         return None
     words = (
-        "Every cutoff is a point of the line; the nearer to the lower left, the better. "
-        "The ring is where the verdicts are, with unsure mail delivered."
+        "Each point of the line is a cutoff; the nearer to the lower left, the better. "
+        "The ring marks the verdicts, with unsure mail delivered."
     )
     return captioned(plot, words, title=f"{plain_ham(judged.labels).capitalize()} lost against spam missed")
 
@@ -81,7 +81,7 @@ def score_groups(judged: JudgedMessages) -> tuple[ScoreGroup, ScoreGroup]:
 
 
 def learning_figure(curve: Sequence[CurvePoint], ham_name: str) -> Markup:
-    words = "Lately is over the last messages before each point, the others are from the first message on."
+    words = "“Lately” covers the last messages before each point; the other lines, all messages so far."
     legend = svg.legend(
         (name.format(ham_name), class_)
         for field, name, class_ in LEARNING_SERIES

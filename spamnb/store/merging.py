@@ -123,7 +123,7 @@ def merged(
             spool.write(writer.add(entries))
         spool.write(writer.finish())
     except OSError as error:
-        raise CannotCreate(f"{folder}: cannot keep what is merged: {error.strerror}") from error
+        raise CannotCreate(f"{folder}: cannot store merged counts: {error.strerror}") from error
     messages, grams = _messages(sources, len(labels), places), GramSums(len(labels))
     for part in parts:
         grams.add(*part)
@@ -150,7 +150,7 @@ def write_run(sources: Sequence[CountTable | Run], folder: str | None = None) ->
             file.flush()
             kept = File(f"{folder or os.curdir}: a temporary file", os.dup(file.fileno()))
     except OSError as error:
-        raise CannotCreate(f"{folder}: cannot keep what is learned: {error.strerror}") from error
+        raise CannotCreate(f"{folder}: cannot store counts: {error.strerror}") from error
     columns = (
         Column(kept, "entries", "B", 0, writer.size, 0),  # each block has its checksum in the index
         Column(kept, "index", "QII", writer.size, len(index), crc32(index)),

@@ -165,9 +165,9 @@ class StoredModel:
             except WRONG_FIELDS:
                 self.lost_lessons += 1
         if self.lost_lessons:
-            lessons = counted(self.lost_lessons, "lesson")
-            what_to_do = "restore the file that they belong to, or remove the journal"
-            warn_once(f"{self.path}.journal", f"{lessons} for another model file, not counted; {what_to_do}")
+            entries = counted(self.lost_lessons, "entry", "entries")
+            what_to_do = "restore that file, or remove the journal"
+            warn_once(f"{self.path}.journal", f"ignoring {entries} of another model file; {what_to_do}")
 
     def _add_totals(self, journal: "Journal") -> None:
         """Add what the records change in the sums of the head; what is forgotten twice does no harm."""

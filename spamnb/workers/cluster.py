@@ -90,7 +90,7 @@ class CheckedTask:
             paths = chunk.paths if isinstance(chunk, MessageFiles) else [chunk.path]
             for folder in {os.path.dirname(path) or "." for path in paths if not is_address(path)}:
                 if not os.path.isdir(folder):  # a message may be gone by now, but not all of them
-                    raise DataError(f"{folder}: not there on {name}, where workers are to read it")
+                    raise DataError(f"{folder}: missing on {name}, where workers must read it")
         return self.read(chunk, label)
 
 

@@ -202,7 +202,7 @@ class TestWhatWorkersCannotDo:
             return found
 
         monkeypatch.setattr(cluster_module, "chunks_by_label", chunks)
-        with cluster.client() as client, pytest.raises(DataError, match="not there on"):
+        with cluster.client() as client, pytest.raises(DataError, match="missing on"):
             trained(tmp_path / "model", {"ham": [str(hidden)]}, ClusterPool(client))
 
     def test_to_read_standard_input(self, cluster, tmp_path):

@@ -101,7 +101,7 @@ def test_three_reasons_are_given_if_asked_for(spamnb, mail, tmp_path):
     put(tmp_path / "spamnb" / "block.txt", b"casino.example\n")
     env = spamnb.environment | {"XDG_CONFIG_HOME": str(tmp_path)}
     configured = spamnb("classify", "-p", stdin=raw, env=env).succeeds().out
-    assert b"\nX-Spamnb-Reason: its sender is on your list of those blocked; " in configured
+    assert b"\nX-Spamnb-Reason: its sender is on your list of blocked senders; " in configured
     assert b"Reason" not in spamnb("classify", "-p", stdin=raw).succeeds().out
     spamnb("classify", "--reasons", stdin=raw).fails(64, "--reasons", "-p")
 

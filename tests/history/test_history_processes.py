@@ -274,7 +274,7 @@ def test_mail_is_forgotten_by_rule(spamnb, own, tmp_path):
     for raw in (spam(97), spam(97), large, ham(97), ham(98)):
         spamnb("classify", "--history", stdin=raw, env=env).succeeds()
     none = spamnb("forget", "--since", "1h", env=env).succeeds()
-    assert none.out == b"0 messages to forget: the history has no such mail that is learned\n"
+    assert none.out == b"0 messages to forget: no learned mail in the history is like that\n"
     for raw in (spam(97), large, ham(97)):
         spamnb("train", "--ham", "-", stdin=raw, env=env).succeeds()
     before = Path(own + ".journal").read_bytes()

@@ -104,7 +104,7 @@ def test_all_of_it_is_said(spamnb, own):
     said = lines(spamnb("check", own))
     what = [line.removeprefix(f"spamnb: {own}: ").partition(";")[0] for line in said]
     assert what[:-1] == [f"its column {name} is damaged" for name in ("entries", "index", "learned")]
-    assert what[-1].startswith(f"its journal is damaged at bytes {first}-{end - 1}, lessons from 20")
+    assert what[-1].startswith(f"its journal is damaged at bytes {first}-{end - 1}, written from 20")
     assert " to 20" in what[-1]
     assert said[-1].endswith("; learn the messages of that time again")
     done = spamnb("check", "--json", own)

@@ -82,7 +82,7 @@ def test_a_list_decided(judge, mail):
     features = judge.features(message)
     verdict.label, verdict.reason = "ham", "allowed=win@casino.example"
     row = short_reasons(judge, message, features, judge.score(features), verdict)
-    assert row[0] == "its sender is on your list of those allowed"
+    assert row[0] == "its sender is on your list of allowed senders"
 
 
 @pytest.fixture

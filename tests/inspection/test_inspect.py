@@ -140,7 +140,7 @@ class TestMessage:
         assert (why["evidence"], why["verdict"]) == ([], "unsure")
         assert set(why["ignored"]["unknown"]) >= {"subject:xyzzy", "plugh"}
         text = spamnb("inspect", "-", stdin=mail.messages["unknown"]).succeeds().out.decode()
-        assert "evidence: none that counts" in text
+        assert "evidence: none is strong enough to count" in text
         assert "in ham" not in text
 
     def test_three_labels(self, spamnb, three, mail):
@@ -154,7 +154,7 @@ class TestMessage:
         assert "in work" in text
         assert "cutoffs: not spam up to" in text
         assert "not spam │ spam" in text  # their evidence is that of all labels but spam
-        assert f"; of other labels, one that is ahead by {why['margin']:.4f}\n" in text
+        assert f"; other labels must lead by {why['margin']:.4f}\n" in text
 
     def test_a_flood_is_bounded(self, spamnb):
         flood = b"Subject: x\n\n" + b" ".join(b"viagra%d casino" % n for n in range(20_000))

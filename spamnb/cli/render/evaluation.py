@@ -54,7 +54,7 @@ def show_evaluation(evaluation: Evaluation) -> None:
 def show_mistakes(mistakes: Sequence[Mistake]) -> None:
     show(
         table(
-            "worst mistakes: the filter's, or is the mail mislabelled?",
+            "worst mistakes (some of this mail may be mislabelled)",
             ("message", "subject", "truly", "judged", "score", "because of"),
             [
                 (
@@ -97,8 +97,8 @@ def show_curve(evaluation: Evaluation) -> None:
 def show_comparison(compared: Sequence[ComparedCandidate], how: str) -> None:
     show(
         table(
-            f"compared in {how}; won, tied and lost against the first, message by message; "
-            f"p: the chance of such a difference, corrected for all tests here: up to {CHANCE:g} it counts",
+            f"compared in {how}; won:tied:lost counts messages, against the first row; "
+            f"p is the probability of chance, corrected for all tests (significant up to {CHANCE:g})",
             (
                 "settings",
                 "F1",

@@ -114,7 +114,7 @@ def show_explanation(why: Explanation, top: int, everything: bool) -> None:
         *wrapped(why.sentence, *(f"  {reason}" for reason in why.in_words), ""),
         *wrapped(headline(why), why.rule()),
         *message_text(why, everything),
-        evidence_table(why, top, everything) if why.reasons else "evidence: none that counts\n",
+        evidence_table(why, top, everything) if why.reasons else "evidence: none is strong enough to count\n",
         sum_table(why),
         *ignored(why, most),
     )

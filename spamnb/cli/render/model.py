@@ -87,9 +87,7 @@ def cutoffs(known: ModelSummary) -> str:
     other = not_spam(known.labels)
     loss = f"set for {100 * known.ham_loss:g} % of {other} lost"
     said = f"{other} up to {ham:.4f}, {SPAM} from {spam:.4f} on, between them unsure; {loss}"
-    return (
-        said if known.margin is None else f"{said}; of other labels, one that is ahead by {known.margin:.4f}"
-    )
+    return said if known.margin is None else f"{said}; other labels must lead by {known.margin:.4f}"
 
 
 def age(known: ModelSummary) -> str:
@@ -135,7 +133,7 @@ def journal(known: ModelSummary) -> str:
         return "empty: all that was learned is in the model file"
     share = 100 * known.journal_size / known.journal_limit
     messages = counted(known.journal, "message")
-    return f"{messages} since the model file was written; {share:.0f} % full, then folded in"
+    return f"{messages} since the model file was written; {share:.0f} % of what it may hold"
 
 
 def telling_table(known: ModelSummary, label: str, tokens: list[TellingToken]) -> RenderableType:

@@ -57,4 +57,4 @@ def facts(model: Model, token: TokenFacts) -> Iterator[tuple[str, str]]:
         yield "last seen", token.last_seen or "not recorded"
     if token.base_messages is not None:
         counts = ", ".join(f"{label} {count:,}" for label, count in token.base_messages.items())
-        yield "in the base", f"{counts}; probability and weight are by both"
+        yield "in the base", f"{counts}; probability and weight count both"
