@@ -9,7 +9,7 @@ cdef struct EntryTotals:  # sums over all entries
 
 
 cdef class BlockWriter:
-    """Makes the blocks of a model file of entries, and their index; adds up the totals."""
+    """Makes the blocks of a model file from entries, and the index of blocks; adds up the totals."""
 
     cdef readonly int label_count
     cdef NewBlock block
@@ -80,7 +80,7 @@ cdef class BlockWriter:
         return 0
 
     cdef int end_block(self) except -1 nogil:
-        """Write the entries up to here as a block, and what the index says of it."""
+        """Write the entries up to here as a block, and the block's entry in the index."""
         cdef Size size, number = self.index_size // INDEX_BYTES
         cdef Byte *entry
         if self.made_room - self.made_size < max_block_size(self.label_count):
@@ -124,7 +124,7 @@ cdef class BlockWriter:
 
 
 cdef inline void add_total(uint64_t *total, uint64_t count) noexcept nogil:
-    """Add a count; with forged ones, the sum does not pass what a head may say."""
+    """Add a count; the sum is limited to what a head may hold, as counts may be forged."""
     total[0] = min(total[0] + count, <uint64_t>1 << 62)
 
 

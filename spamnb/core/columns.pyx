@@ -35,14 +35,14 @@ cdef Column new_column(Size size):
 
 
 cdef Column cut_to(Column column, Size size):
-    """Give the memory back that an array has over so many bytes."""
+    """Shrink an array to so many bytes."""
     cdef void *smaller = realloc(column.at, max(size, <Size>1))
     column.at, column.size = smaller if smaller is not NULL else column.at, size
     return column
 
 
 cdef void *grown(void *items, Size *room, Size needed, Size item_size) except NULL nogil:
-    """Return an array with room for so many items, and twice what it had."""
+    """Return a larger copy of an array: for the items needed, and for at least twice as many as before."""
     cdef Size larger = max(needed, max(2 * room[0], <Size>FIRST_ITEMS))
     items = memory_of(items, larger * item_size)
     room[0] = larger
@@ -62,7 +62,7 @@ cdef extern from *:
 
 
 def trim_memory():
-    """Give the system back what is free between pieces of memory in use: after many batches, a third of all."""
+    """Return the free memory between used pieces to the system: after many batches, a third of all."""
     with nogil:
         spamnb_trim()
 

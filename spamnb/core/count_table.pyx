@@ -205,8 +205,8 @@ cdef class CountTable(Counts):
     cdef void find_entries(self, const uint64_t *keys, Size count, Size *entries) noexcept nogil:
         """Find the entries of up to AT_ONCE keys, NOWHERE for one that has none.
 
-        In loops so short that a core runs many of their rounds at once: cache misses overlap. Afterwards the records are
-        in the cache.
+        The loops are short, so that a core runs many rounds at once and cache misses overlap. Afterwards the
+        records are in the cache.
         """
         cdef uint32_t[AT_ONCE] slots
         cdef uint32_t hash, slot, entry_bits = (<uint32_t>1 << self.slot_bits) - 1
@@ -241,7 +241,7 @@ cdef class CountTable(Counts):
         return 0
 
     cdef const int32_t *places_of(self, MessageRows rows, Size message) noexcept nogil:
-        """Return the entry of each entry of a message, NULL where they are not known."""
+        """Return this table's entry for each entry of a message; NULL if they are not known."""
         cdef Size start = rows.it.starts[message]
         if rows.places is NULL or (rows.it.starts[message + 1] > start and rows.places[start] < 0):
             return NULL
@@ -446,7 +446,7 @@ cdef class CountTable(Counts):
         return table
 
     def copy(self, bint has_counts=True):
-        """Return a copy without texts, or of the entries alone; places noted in this table are good for it, too."""
+        """Return a copy without texts, or of the entries alone; places noted for this table are valid for the copy."""
         cdef CountTable table = CountTable(self.labels, False)
         table.make_entry_room(self.room)
         table.used, table.only_day = self.used, self.only_day

@@ -21,7 +21,7 @@ cdef int count_message(CountTable table, MessageRows rows, Size message, int lab
 
 
 cdef int count_entries(CountTable table, MessageRows rows, Size message, int label, int day, int sign) except -1 nogil:
-    """Add a message, or subtract it, but for its grams."""
+    """Add or subtract the tokens and pairs of a message, not its grams."""
     cdef const int32_t *places = table.places_of(rows, message)
     cdef Tally tally
     if table.highest > MAX_BEFORE_MESSAGE:

@@ -24,7 +24,7 @@ cdef class Counts:
         return 0
 
     cdef int find_grams(self, const uint32_t *counters, Size count, int64_t *rows) except -1 nogil:
-        """Fill in in how many messages of each label the grams of some counters are."""
+        """Fill in how many messages of each label have the grams of some counters."""
         memset(rows, 0, count * self.label_count * sizeof(int64_t))
         return 0
 

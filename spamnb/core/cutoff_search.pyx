@@ -9,8 +9,9 @@ cdef enum:
 def fewest_mistakes(scores, others, double highest, double misfiled):
     """Return the score above which a label's messages are left out with the fewest mistakes; of equals the highest.
 
-    `scores` and `others`, of the other label, are sorted; no choice is above `highest`. So many messages as `misfiled`
-    belong to the other label, and score as its messages do. Mistakes are these at or below the score, and own ones above.
+    `scores` and `others`, of the other label, are sorted; no choice is above `highest`. `misfiled` is how
+    many messages belong to the other label, and score as its messages do. Mistakes are misfiled messages at
+    or below the score, and rightly filed ones above it.
     """
     cdef Numbers of_label = Numbers(scores, sizeof(double)), of_others = Numbers(others, sizeof(double))
     cdef const double *own = <const double *>of_label.at

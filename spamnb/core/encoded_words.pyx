@@ -62,7 +62,7 @@ cdef inline int believed(int codec) noexcept nogil:
 
 
 cdef int readable_fields(Context *context, Field *fields, Size count, int codec) except -1 nogil:
-    """Set the values of header fields as a person would see them; raw bytes are of one charset, if of any.
+    """Set the values of header fields as a person would see them; raw bytes are taken for one charset.
 
     `codec` is what the body was read by, if that is known.
     """

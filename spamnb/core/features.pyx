@@ -150,7 +150,7 @@ cdef int set_room(EntryTable *table, Size room) except -1 nogil:
 
 
 cdef void use_slots(EntryTable *table, Size room) noexcept nogil:
-    """Use twice as many slots as there is to be room."""
+    """Use twice as many slots as the table may have entries."""
     table.room, table.shift = room, 63
     while room > 1:
         table.shift -= 1

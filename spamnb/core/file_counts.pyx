@@ -286,7 +286,7 @@ cdef class FileCounts(Counts):
         return 0
 
     cdef int pass_grams(self, const uint32_t *counters, Size count, int64_t *rows) except -1 nogil:
-        """Find grams as their column passes by. Who judges one message so takes 0.8 ms; to keep all takes 2.5."""
+        """Find grams while reading their column once: 0.8 ms for one message; to keep all takes 2.5."""
         cdef Size labels = self.label_count, row_bytes = labels * self.gram_rows.width
         cdef Size at = 0, size, n, k, first, last, place
         cdef Byte *data = <Byte *>memory_of(NULL, GRAMS_AT_ONCE)
@@ -339,7 +339,7 @@ cdef int find_in_blocks(
 # All counts of a file in memory
 
 cdef int load_file(CountTable table, FileCounts counts) except -1:
-    """Add all entries and grams of a model file to an empty table; counts too high for it are taken for the highest."""
+    """Add all entries and grams of a model file to an empty table; counts above the table's limit become the limit."""
     cdef BlockCursor cursor
     cdef GramSums grams = GramSums(table.label_count)
     cdef int error = 0

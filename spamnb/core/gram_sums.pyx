@@ -2,7 +2,7 @@
 
 
 cdef class GramSums:
-    """In how many messages of each label each gram is; nothing is kept while no source has grams."""
+    """The numbers of messages of each label that have each gram; empty while no source has grams."""
 
     cdef readonly int label_count
     cdef int64_t *rows  # [COUNTERS][label_count], NULL while there are none

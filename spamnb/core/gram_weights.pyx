@@ -19,7 +19,7 @@ cdef class GramWeights:
         free(self.weights)
 
     cdef void weigh(self, Scorer scorer, uint32_t counter, const uint64_t *counts, const uint64_t *others) noexcept nogil:
-        """Note the weights of 32 counters, from one on, by their counts. Branch-free, as `Scorer.compare_some` is."""
+        """Compute the weights of 32 counters, starting at one, from their counts. Branch-free, like `Scorer.compare_some`."""
         cdef int64_t weight = 0, other_weight = 0, share
         cdef uint32_t is_strong, bits = 0
         cdef Size at
@@ -97,7 +97,7 @@ cdef void leave_out_of_grams(Scorer scorer, int label_index) noexcept nogil:
 
 
 cdef inline uint64_t usual_count(int64_t count) noexcept nogil:
-    """Return a count; what is below 0 is 0, what is too high the highest."""
+    """Return a count within its limits: 0 if it is below 0, the highest if it is above that."""
     return min(<uint64_t>max(count, 0), MAX_ROW_COUNT)
 
 

@@ -219,7 +219,7 @@ cdef int plain_address(Arena *arena, Text *address) except -1 nogil:
 
 
 cdef int add_identifier(Features *features, Arena *arena, Tag *tag, Text value) except -1 nogil:
-    """Count the host that made an identifier, the last of several; what else it has is random."""
+    """Count the host that made an identifier, the last of several; the rest of it is random."""
     cdef Size sign = find_last(value, 64, value.size)
     cdef Text data, host
     if sign < 0:

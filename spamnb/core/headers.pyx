@@ -192,7 +192,7 @@ cdef inline Size *needed(HeaderBlock *block, Text name) noexcept nogil:
 
 
 cdef inline Text raw_value(HeaderBlock *block, int needed) noexcept nogil:
-    """Return the raw value of a field that is needed; nothing if a block has it not."""
+    """Return the raw value of a field that is needed; nothing if the block does not have it."""
     cdef Size field = block.first[needed]
     return block.fields[field].raw if field >= 0 else nothing()
 
@@ -206,7 +206,7 @@ cdef int declared_encoding(HeaderBlock *block) noexcept nogil:
 
 
 cdef bint is_in_any_case(Text text, Text sought) noexcept nogil:
-    """Tell whether a text is what is sought, which is in lower case, in whatever case."""
+    """Tell whether a text equals another, which is in lower case, in any case of its letters."""
     cdef Size at
     if text.size != sought.size:
         return False

@@ -66,7 +66,7 @@ cdef int put_unescaped(Writer *to, Text text, bint in_attribute) except -1 nogil
 
 
 cdef Char referred(Text text, bint in_attribute, Size *size) noexcept nogil:
-    """Return the letter of the reference that a text starts with, and its size: 0 if it is none."""
+    """Return the character that a reference at the start of a text stands for, and the reference's size; 0 without one."""
     cdef int first = byte_at(text, 1)
     size[0] = 0
     if first == c"#":

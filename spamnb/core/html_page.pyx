@@ -174,7 +174,7 @@ cdef inline int put_gap(PageReader *reader, int gap) except -1 nogil:
 
 
 cdef inline int update_view(PageReader *reader) except -1 nogil:
-    """See the text that follows as the open elements show it."""
+    """Set how the open elements show the text that follows."""
     if reader.style.view != reader.view:
         if reader.view == SEEN:
             put_byte(&reader.hidden, c"\n")
@@ -255,7 +255,7 @@ cdef void close_elements(PageReader *reader, Size depth) noexcept nogil:
 # Tags
 
 cdef Size after_markup(PageReader *reader, Size at) except -1 nogil:
-    """Read the markup that starts with a "<"; return where text begins: there if it is none."""
+    """Read the markup that starts with a "<"; return where text begins: at the "<" if it is not markup."""
     cdef Text html = reader.scanner.html
     cdef int first = byte_at(html, at + 1), second
     if is_letter(first):

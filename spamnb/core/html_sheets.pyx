@@ -211,7 +211,7 @@ cdef int add_own(StyleSheet *sheet, Text name, int kind) except -1 nogil:
 
 
 cdef uint64_t find_matched(const StyleSheet *sheet, Declared *declared) noexcept nogil:
-    """Take what the rules declare that the last element matches, unless there is NULL for it; return their hash."""
+    """Collect what the rules that the last element matches declare, unless given NULL; return their hash."""
     cdef uint64_t found = 0
     cdef const StyleRule *rule
     cdef Size k

@@ -122,7 +122,7 @@ cdef int read_declarations(Arena *arena, Text css, Declared *declared, Texts *va
 
 
 cdef void override(Declared *declared, const Declared *other, int order) noexcept nogil:
-    """Take the values of others of an order, where there are none of a higher one."""
+    """Take other declarations' values of an order, except where one of a higher order is there."""
     cdef int property, its
     for property in range(PROPERTY_COUNT):
         its = other.orders[property] & IMPORTANT | order

@@ -19,7 +19,7 @@ cdef enum:
 
 
 cdef int read_mail(Mail *mail, Arena *arena, Text raw) except -1 nogil:
-    """Read a message. Any bytes are one: without a header block, all of them are body."""
+    """Read a message. Any bytes are a message: without a header block, all of them are body."""
     cdef Walk walk
     cdef Size start
     end_mail(mail)

@@ -88,7 +88,7 @@ cdef inline void change_wanted(
 
 
 cdef class Lessons(Counts):
-    """What the records of a journal change, searched as they are: to put twenty into a table takes 3 ms, a search 0.2.
+    """The changes of a journal's records, searched without making a table: for twenty of them 0.2 ms instead of 3.
 
     Counts may be below 0.
     """

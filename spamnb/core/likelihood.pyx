@@ -58,7 +58,7 @@ cdef class Weigher:
     cdef double[MAX_LOGARITHMS] logarithms
 
     def __init__(self, int label_count, int spam_apart, str event, epsilon, log_zero):
-        """Take what a view says. Without an ε, smooth by global statistics."""
+        """Take the settings of a view. Without an ε, smooth by global statistics."""
         if not 0 <= label_count < MAX_COLUMNS or not NO_LABEL <= spam_apart < label_count:
             raise ValueError("not so many labels")
         self.label_count, self.spam_apart = label_count, spam_apart

@@ -20,7 +20,7 @@ cdef enum:
 # Envelope lines
 
 cdef inline bint is_one_of_words(Text word, const char *words) noexcept nogil:
-    """Tell whether a word is one of some of three letters, given one behind the other."""
+    """Tell whether a word of three letters is in a list of such words, written without separators."""
     cdef Size at
     if word.size != 3:
         return False

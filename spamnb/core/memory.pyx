@@ -286,7 +286,7 @@ cdef int add_block(Arena *arena, Size room) except -1 nogil:
 
 
 cdef void *allot(Arena *arena, Size size) except NULL nogil:
-    """Give out memory until the arena is cleared; what is in it is not known."""
+    """Allot memory that lasts until the arena is cleared; its content is undefined."""
     cdef Block *block
     size = (size + 15) & ~<Size>15
     while arena.now is not NULL and arena.now.room - arena.now.used < size:
@@ -302,7 +302,7 @@ cdef void *allot(Arena *arena, Size size) except NULL nogil:
 
 
 cdef void clear_arena(Arena *arena) noexcept nogil:
-    """Take all memory back, to be given out again; the system has back what is more than usual."""
+    """Reclaim all memory, to be allotted again; what exceeds the usual size goes back to the system."""
     cdef Block *block = arena.first
     if arena.total > MAX_KEPT:
         free_arena(arena)
@@ -399,7 +399,7 @@ cdef inline int put_literal(Writer *to, const char *letters) except -1 nogil:
 
 
 cdef int put_number(Writer *to, int64_t number) except -1 nogil:
-    """Put a number of no sign in decimals."""
+    """Write an unsigned number in decimals."""
     cdef Byte[20] digits
     cdef int size = 0
     while number > 0 or not size:

@@ -143,9 +143,9 @@ cdef object decoding_of(Decoding *found):
 
 
 def read(bytes raw not None, Message reuse=None) -> Message:
-    """Read a message. Any bytes are one: without a header block, all of them are body.
+    """Read a message. Any bytes are a message: without a header block, all of them are body.
 
-    A message to `reuse`, which nobody else may use, is read into and returned: its memory is used again.
+    `reuse` is a message that nobody uses any more: the new one is read into it, and it is returned.
     """
     cdef Message message = reuse if reuse is not None else Message()
     message.take(raw, True)

@@ -208,7 +208,7 @@ cdef int reserve(
 
 
 cdef inline Size wider(Size room, Size needed) noexcept nogil:
-    """Return how much there is to be room for, so that it seldom has to grow."""
+    """Return a size with room to grow, so that the rows seldom have to be moved."""
     return room if needed <= room else max(needed, 2 * room)
 
 

@@ -203,7 +203,7 @@ def unpack(bytes data not None, Size at=0):
 # Packing: each object in its shortest form
 
 cdef bytes packed_front(int mark, uint64_t number, int width):
-    """Return a mark, and a number behind it, its highest byte first."""
+    """Return a type byte, and behind it a number, its highest byte first."""
     cdef Byte[9] front
     cdef int at
     front[0] = mark
@@ -213,7 +213,8 @@ cdef bytes packed_front(int mark, uint64_t number, int width):
 
 
 cdef bytes sized_front(uint64_t size, int fixed, uint64_t fixed_limit, int mark, int width):
-    """Return a byte that holds a size, if it is below a limit; else a mark, and the size in `width` bytes or more."""
+    """Return a type byte that holds a size, if it is below a limit; else a type byte, and the size in `width` bytes or more.
+    """
     if size < fixed_limit:
         return packed_front(fixed | <int>size, 0, 0)
     while width < 8 and size >> 8 * width:

@@ -106,7 +106,7 @@ cdef int keep_parameter(Arena *arena, Parameters *found, Text name, Text text) e
 
 
 cdef int parameter_text(Context *context, Parameters *found, int which, int codec, Text *result) except -1 nogil:
-    """Find the readable text of a parameter, nothing if it is missing; what is beyond ASCII is perhaps of this codec."""
+    """Find the readable text of a parameter, nothing if it is missing; bytes above 0x7f are probably of this codec."""
     cdef Parameter *parameter = &found.named[which]
     result[0] = nothing()
     if parameter.is_encoded:

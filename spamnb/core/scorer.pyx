@@ -84,17 +84,17 @@ cdef class Scorer:
             self.grams.clear()
 
     def add(self, row, double times, int part):
-        """Add a row of counts, as often as the message has its token, if it is strong; tell for what."""
+        """Add a row of counts, as often as the message has its token, if it is strong; return for which decisions."""
         self.weigher.take(row, self.row)
         return self.add_row(times, part)
 
     def weights_of(self, row):
-        """Return per label the weight of a row; for labels but spam, if that is apart, that of their sum."""
+        """Return per label the weight of a row; where spam is apart, all others have the weight of their sum."""
         self.add(row, 1.0, 0)
         return self.evidence_weights()
 
     cdef list evidence_weights(self):
-        """Return per label the weight of the row added last; for labels but spam that of their sum."""
+        """Return per label the weight of the row added last; labels other than spam have that of their sum."""
         cdef int k
         return [nats_of(self.weights[self.column_of(k)]) for k in range(self.label_count)]
 
@@ -325,7 +325,7 @@ cdef class Scorer:
                 found[k] = rest_sum + (found[k] - best)
 
     cdef void limit_spam(self, double *found, double doubt) noexcept nogil:
-        """Shrink a lead of spam by little evidence, and take away the doubt that is left: so little must not convict."""
+        """Shrink a lead of spam that rests on little evidence, and subtract the doubt that is left."""
         cdef double best = -INFINITY, trust = self.trust()
         cdef int k
         for k in range(self.label_count):
@@ -402,5 +402,5 @@ cdef double repeat_gain(int64_t of_spam, int64_t phrases, double head) noexcept 
 
 
 cdef inline double share_of_token(uint64_t count) noexcept nogil:
-    """Return how much of a token counts in a mean, by how many messages have it: of one that one message has, half."""
+    """Return how much of a token counts in a mean, by how many messages have it: half, if only one has it."""
     return <double>count / <double>(count + 1)

@@ -83,7 +83,7 @@ cdef int registered_domain(Arena *arena, Text host, Text *result) except -1 nogi
 
 
 cdef int domain_in_ascii(Arena *arena, Text domain, Text *result) except -1 nogil:
-    """Make a domain as it is in DNS, `xn--…`; one that cannot be there as it is."""
+    """Make a domain as it is in DNS, `xn--…`; one that DNS cannot have stays as it is."""
     result[0] = domain
     if not is_ascii(domain):
         with gil:
@@ -97,7 +97,7 @@ cdef int domain_in_ascii(Arena *arena, Text domain, Text *result) except -1 nogi
 # Authentication-Results (RFC 8601)
 
 cdef int add_results(Features *features, Arena *arena, Text value, Text domain) except -1 nogil:
-    """Count each method with its result, whether it looked at the sender's domain, and who says so."""
+    """Count each method with its result, whether it looked at the sender's domain, and which server says so."""
     cdef Text plain, by, result, sender
     cdef Texts found  # each once
     cdef Size at, number

@@ -8,7 +8,7 @@ cdef struct Share:
 
 
 cdef int share_out(Share *shares, Size count, Size most) noexcept nogil:
-    """Cut sizes so that their sum is no more than `most`: the largest are cut. If any is, they come in order of sizes."""
+    """Cut the largest sizes so that the sum of all is at most `most`. If any is cut, all end up in order of sizes."""
     cdef Size n, total = 0
     for n in range(count):
         total += shares[n].size

@@ -267,7 +267,7 @@ cdef int add_texts(
 cdef int add_grams_of_head(Features *features, Mail *mail) except -1 nogil:
     """Note the grams of the headers that are evidence, without dates and what is random.
 
-    But for the first Received: the receiving server writes it, and a milter does not see it.
+    The first Received is left out: the receiving server writes it, and a milter does not see it.
     """
     cdef Writer head
     cdef Field *field
@@ -290,7 +290,8 @@ cdef int add_grams_of_head(Features *features, Mail *mail) except -1 nogil:
 
 
 cdef Text value_of_grams(Field *field) noexcept nogil:
-    """Return what grams are taken of: no date, of an identifier its host, of a route what stands before the date."""
+    """Return the part of a value that grams are taken from: no date, of an identifier its host, of a route what stands before the date.
+    """
     cdef int rule = field.rule
     cdef Size at
     if rule == AS_DATE:

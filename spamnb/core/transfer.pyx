@@ -21,7 +21,7 @@ cdef enum:  # why a body is not encoded as declared
 
 
 cdef int decode_transfer(Arena *arena, Text body, int declared, bint is_text, DecodedBody *result) except -1 nogil:
-    """Undo base64 and quoted-printable where they are, declared or not."""
+    """Decode base64 and quoted-printable where they are used, declared or not."""
     result.data, result.encoding, result.other_encoding = body, declared, NOWHERE
     result.why, result.high_bytes = AS_DECLARED, 0
     if declared == BASE64:
@@ -154,7 +154,7 @@ cdef int decode_lines(Arena *arena, Text body, int declared, DecodedBody *result
 
 
 cdef Size end_of_lines(Text body, Size at, int encoding, bint *may_be) noexcept nogil:
-    """Return where lines end of which all may be encoded as the first, or none may be."""
+    """Return the end of the lines that all may be encoded, like the first line, or all may not be."""
     cdef Text line = until(body, c"\n", at)
     may_be[0] = may_be_encoded(line, encoding)
     at += line.size

@@ -12,7 +12,7 @@ cdef struct WordRules:  # of a model; each thread has its own
 
 
 cdef int start_rules(WordRules *rules, words) except -1:
-    """Begin to use the rules of a Words, which the caller keeps; None has the usual ones."""
+    """Begin to use the rules of a Words, which the caller keeps; None stands for the usual rules."""
     memset(rules, 0, sizeof(WordRules))
     rules.ngrams, rules.is_simple = 1, True
     if words is not None:
