@@ -64,6 +64,13 @@ def running_dovecot(*protocols: str) -> Iterator[Any]:
         yield dovecot
 
 
+def start_roundcube() -> None:
+    from helpers.roundcubes import roundcube
+
+    with tempfile.TemporaryDirectory() as folder, roundcube(Path(folder)):
+        pass
+
+
 def start_postfix() -> None:
     from helpers.postfixes import Postfix
 
@@ -113,6 +120,7 @@ STARTS: dict[str, str | Callable[[], None]] = {
     "postfix": start_postfix,
     "procmail": "procmail -v",
     "promtool": "promtool --version",
+    "roundcube": start_roundcube,
     "rspamc": "rspamc --help",
     "rspamd": "rspamd --version",
     "sa-learn": "sa-learn --version",
