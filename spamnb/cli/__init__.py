@@ -62,10 +62,10 @@ def main(ctx: click.Context) -> None:
     spamnb labels                    list labels; rename OLD NEW; remove NAME
     spamnb classify < message        spam, ham or unsure?
     spamnb evaluate ham/ spam/       how good is it on this mail?
-    spamnb inspect message           why was it judged so?
-    spamnb history                   what was judged lately?
+    spamnb inspect message           why did it get its verdict?
+    spamnb history                   recent verdicts
     spamnb check                     is the model damaged?
-    spamnb prune                     drop what is old and rare from the model
+    spamnb prune                     drop old, rare words from the model
     spamnb merge OUT IN...           add up the models of several hosts
     spamnb backup FILE               a copy of the model, while others learn
     spamnb export                    the model as text

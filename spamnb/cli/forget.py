@@ -68,7 +68,7 @@ def forget(
     model: str,
     jobs: int | str | None,
 ) -> int:
-    """Take messages out of the model again, whatever their label. Others change nothing.
+    """Take messages out of the model again, whatever their label. Unknown messages change nothing.
 
     Instead of PATHs, --from and --since select mail that the history still has. The command shows how many
     messages these are, and asks before it forgets them.

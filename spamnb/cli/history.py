@@ -45,7 +45,7 @@ EMPTY = "nothing yet; run `spamnb classify` or `spamnb serve` with --history"
 @click.argument("words", nargs=-1, metavar="[WORD]...")
 @click.option("--verdict", metavar="LABEL", help="Only this verdict: ham, spam, unsure …")
 @click.option(
-    "--since", metavar="TIME", help="Only since then: 12h, 7d or 2w ago, or a date such as 2026-11-16."
+    "--since", metavar="TIME", help="Only since this time: 12h, 7d or 2w ago, or a date such as 2026-11-16."
 )
 @click.option(
     "--summary", is_flag=True, help="Only count: judged, caught, unsure, corrected; default: 7 days."

@@ -9,8 +9,8 @@ from functools import partial
 import click
 
 from spamnb.cli.render.notices import model_location
-from spamnb.cli.render.terminal import print_json, show, table
-from spamnb.cli.shared.options import Command, json_option, model_option, path_type
+from spamnb.cli.render.terminal import show, table
+from spamnb.cli.shared.options import Command, model_option, path_type
 from spamnb.cli.shared.outputs import check_replaceable
 from spamnb.errors import DataError, NoInput
 from spamnb.files import STDIN, announce_stdin, printable
@@ -27,8 +27,7 @@ spamnb import --fresh wordlist.txt.gz
 @click.argument("export", type=path_type)
 @model_option
 @click.option("--fresh", is_flag=True, help="Replace the model that is there.")
-@json_option
-def import_(export: str, model: str, fresh: bool, as_json: bool) -> None:
+def import_(export: str, model: str, fresh: bool) -> None:
     """Import what bogofilter has learned, from an EXPORT by `bogoutil -d`; - is standard input.
 
     The counts become MODEL.base, under an empty MODEL: bogofilter's counts judge mail until spamnb has
@@ -41,11 +40,6 @@ def import_(export: str, model: str, fresh: bool, as_json: bool) -> None:
     words = WordList.read(Lines(export, blocks(export)))
     base = make_base(model, words, fresh)
     ham, spam = words.messages
-    if as_json:
-        messages = {"ham": ham, "spam": spam}
-        tokens = {"carried": words.carried, "dropped": words.dropped}
-        print_json({"model": model, "base": base, "messages": messages, **tokens})
-        return
     kinds = sorted(words.carried, key=lambda kind: -words.carried[kind])
     rows = [(kind, f"{words.carried[kind]:,}", f"{words.dropped[kind]:,}") for kind in kinds]
     grid = table(None, ("tokens of", "imported", "dropped"), rows)

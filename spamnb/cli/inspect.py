@@ -86,8 +86,8 @@ def inspect(
 ) -> int:
     """Show what the model knows, or why a MESSAGE (- is standard input) gets its verdict.
 
-    A message of a mailbox is named as by classify: archive.mbox:3. With --token, more words may follow; with
-    --suspects, name the mail that was learned.
+    A message in a mailbox is named by its number, from 0 on: archive.mbox:3. After --token, more words may
+    follow. With --suspects, name the mail that was learned.
     """
     check_options(names, html, tokens, sample, suspects, as_json)
     check_writable(html)

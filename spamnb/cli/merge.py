@@ -20,7 +20,7 @@ def merge(out: str, models: tuple[str, ...], fresh: bool) -> None:
     """Add up models that were trained separately: OUT knows everything that they know.
 
     A message that several models learned counts once for each of them; the number of such messages is shown.
-    OUT has it under the label that the first of these models has.
+    Its label in OUT is that of the first of these models.
     """
     from spamnb.exchange.merging import merge as merge_models
 

@@ -1,12 +1,9 @@
 """`spamnb prune`."""
 
-from dataclasses import asdict
-
 import click
 
-from spamnb.cli.render.terminal import print_json
 from spamnb.cli.shared.help import Number
-from spamnb.cli.shared.options import Command, json_option, model_option, read_by
+from spamnb.cli.shared.options import Command, model_option, read_by
 from spamnb.configuration.quantities import parse_days
 from spamnb.training.pruning import OLD_DAYS, RARE_MESSAGES
 from spamnb.training.pruning import prune as pruned
@@ -37,16 +34,12 @@ spamnb prune --dry-run
     help="Drop only words in fewer than N messages.",
 )
 @click.option("--dry-run", is_flag=True, help="Only show what would be dropped.")
-@json_option
-def prune(model: str, older_than: int, rarer_than: int, dry_run: bool, as_json: bool) -> None:
+def prune(model: str, older_than: int, rarer_than: int, dry_run: bool) -> None:
     """Drop words that are both old and rare, so that the model does not grow forever.
 
     Messages learned before can still be forgotten, and dropped words can be learned again.
     """
     result = pruned(model, older_than, rarer_than - 1, try_only=dry_run)
-    if as_json:
-        print_json({"model": model, "dry_run": dry_run, **asdict(result)})
-        return
     for name, (before, after) in (("tokens", result.tokens), ("pairs", result.pairs)):
         click.echo(f"{name}: {before - after:,} of {before:,} {'would be dropped' if dry_run else 'dropped'}")
     before, after = result.size

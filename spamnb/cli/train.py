@@ -111,8 +111,8 @@ def train(
     Adds to an existing model. A message that was learned before changes nothing; under another label, it
     moves there. If nearly all mail of a label would move, as with swapped folders, nothing is changed.
 
-    A message of a mailbox is named as by classify: inbox.mbox:3. Files may be compressed (gzip, xz, bzip2,
-    zstd), and may be at any address that fsspec opens (s3://…, sftp://…).
+    A message in a mailbox is named by its number, from 0 on: inbox.mbox:3. Files may be compressed (gzip, xz,
+    bzip2, zstd), and may be at any address that fsspec opens (s3://…, sftp://…).
 
     Subfolders whose names contradict the label (Trash, Drafts, Junk, Unsure …) are left out and listed. A
     folder that you name yourself is always read.

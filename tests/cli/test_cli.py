@@ -19,7 +19,7 @@ OPTIONS = {
     "classify": "-p --passthrough -e --exit-code --header-style --json --model --settings --cutoff --help",
     "evaluate": "--ham --spam --label --folds --model --online --tune --settings --top --report --json",
     "inspect": "--top --all --html --token --sample --suspects --settings --model --json --help",
-    "import": "--model --fresh --json --help",
+    "import": "--model --fresh --help",
 }
 
 

@@ -10,7 +10,6 @@ OBJECTS = [
     "evaluate --folds 2 HAM SPAM",
     "inspect",
     "check",
-    "prune --dry-run",
     "history --summary",
     "config",
 ]

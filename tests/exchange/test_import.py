@@ -76,9 +76,10 @@ def test_an_export_becomes_a_base_of_an_empty_model(spamnb, model):
     spam = b"Subject: money!\n\nfree $500 casino\n"
     assert spamnb("classify", "--model", model, stdin=spam).out.startswith(b"spam")
     assert spamnb("classify", "--model", model, stdin=b"\nagenda\n").out.startswith(b"ham")
-    answer = spamnb("import", "-", "--fresh", "--json", "--model", model, stdin=EXPORT).succeeds().json
-    assert (answer["base"], answer["messages"]) == (f"{model}.base", {"ham": 10, "spam": 20})
-    assert (answer["carried"]["Subject"], answer["dropped"]["Return-Path"]) == (1, 1)
+    lines = spamnb("import", "-", "--fresh", "--model", model, stdin=EXPORT).succeeds().lines
+    assert lines[0] == "bogofilter: 10 ham, 20 spam"
+    assert f"base: {model}.base" in lines
+    assert ["Return-Path", "0", "1"] in [line.split() for line in lines]
 
 
 def test_mail_is_learned_by_the_model_on_top_of_it(spamnb, model, mail):

@@ -54,8 +54,8 @@ def test_only_what_is_old_and_rare_goes(model, clock):
 
 def test_trying_changes_nothing(spamnb, own):
     before = Path(own).read_bytes()
-    answer = spamnb("prune", "--dry-run", "--older-than", "0", "--json", "--model", own).succeeds().json
-    assert set(answer) == {"model", "dry_run", "tokens", "pairs", "size"}
+    lines = spamnb("prune", "--dry-run", "--older-than", "0", "--model", own).succeeds().lines
+    assert [line.partition(":")[0] for line in lines] == ["tokens", "pairs", "size"]
     assert Path(own).read_bytes() == before
 
 
