@@ -118,7 +118,7 @@ SUMMARY = {  # the text of each figure
     "spam_caught": "judged spam, and not corrected",
     "unsure": "unsure",
     "corrected": "corrected by a person",
-    "ham_lost": "judged spam, but not spam",
+    "ham_lost": "judged spam, but is not spam",
     "spam_missed": "judged not spam, but is spam",
 }
 

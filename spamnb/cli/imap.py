@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spamnb.cli.imap_service import service
 from spamnb.cli.imap_setup import setup
 from spamnb.cli.render.imap import EventPrinter, show_accounts, show_doubted, show_training
 from spamnb.cli.render.terminal import print_json_lines
@@ -173,6 +172,20 @@ def watch(account: str | None, as_json: bool, poll: float) -> None:
     watch_all(read, printer, lambda name: printer.end_visit(name, always=False), poll)
 
 
+@imap.command(examples="spamnb imap service install")
+@click.argument("action", type=click.Choice(["install"]))
+def service(action: str) -> None:  # noqa: ARG001
+    """Run `spamnb imap watch` from now on, whenever you are logged in.
+
+    `install` writes a unit of systemd, or an agent of macOS' launchd, for this user, and starts it. One that
+    is there is replaced and restarted. On other systems, this prints the command to run.
+    """
+    from spamnb.imap.service import install
+
+    for line in install():
+        click.echo(printable(line))
+
+
 @imap.command(examples="spamnb imap digest\nspamnb imap digest --account home")
 @account_options
 def digest(account: str | None, as_json: bool) -> int:
@@ -197,4 +210,3 @@ def digest(account: str | None, as_json: bool) -> int:
 
 
 imap.add_command(setup)
-imap.add_command(service)

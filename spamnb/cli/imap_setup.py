@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spamnb.cli.imap_service import install_service
 from spamnb.cli.render.imap import EventPrinter, show_learned, show_trial
 from spamnb.cli.shared.imap_accounts import connected, for_each, visit
 from spamnb.cli.shared.options import Command
@@ -204,6 +203,7 @@ def fill_keyring(account: Account) -> None:
 def go_live(account: Account) -> None:
     """Judge the inbox without touching it, show what came of it, and ask whether to move spam from now on."""
     from spamnb.imap.accounts import MOVE, default_config, read_accounts
+    from spamnb.imap.service import install
     from spamnb.imap.setup import change_action
 
     path, name = default_config(), account.name
@@ -232,7 +232,8 @@ def go_live(account: Account) -> None:
         click.echo("Nothing was moved. `spamnb imap setup --live` asks again.")
         return
     if agrees("Go on by itself, whenever mail arrives?"):
-        install_service()
+        for line in install():
+            click.echo(printable(line))
     else:
         click.echo("next: spamnb imap watch, until you end it; or for always: spamnb imap service install")
     if account.history:

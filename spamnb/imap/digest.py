@@ -20,7 +20,7 @@ from spamnb.imap.state import Known, Progress, head_of, key_of
 from spamnb.inspection.in_words import short_reasons
 from spamnb.labels import HAM
 from spamnb.model import Model
-from spamnb.pages.elements import Markup, element
+from spamnb.pages.elements import Markup, element, shortened
 from spamnb.reading.envelope import envelope_of
 
 if TYPE_CHECKING:
@@ -89,7 +89,9 @@ def listed(account: Account, connection: ImapConnection, model: Model, uids: lis
         date = datetime.fromtimestamp(date_of(parsed, time.time())).strftime("%d %b %Y, %H:%M")
         texts = (envelope.sender, envelope.subject or "(no subject)", date, (*reasons, "")[0])
         link = link_to(account.host, envelope.message_id) if envelope.message_id else ""
-        found.append(Listed._make((verdict.score, *[printable(text)[:MAX_TEXT] for text in texts], link)))
+        found.append(
+            Listed._make((verdict.score, *[shortened(printable(text), MAX_TEXT) for text in texts], link))
+        )
     return found
 
 
@@ -118,7 +120,8 @@ def digest_of(account: Account, like_ham: list[Listed], put_by_us: list[Listed])
         pages.append([*introduction, *map(as_html, shown), element("p", more)])
     message.set_content("\n".join(texts))
     viewport = element("meta", name="viewport", content="width=device-width, initial-scale=1")
-    head = element("head", element("meta", charset="utf-8"), viewport)
+    schemes = element("meta", name="color-scheme", content="light dark")
+    head = element("head", element("meta", charset="utf-8"), viewport, schemes)
     html = element("html", head, element("body", pages, style=PAGE))
     message.add_alternative(f"<!doctype html>\n{html}\n", subtype="html")
     return message.as_bytes(policy=message.policy.clone(linesep="\r\n"))

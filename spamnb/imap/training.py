@@ -153,17 +153,19 @@ class MailboxTraining:
         folder = self.connection.open(self.roles.junk, read_only=True)
         uids = sorted(set(uids) - moved_there(self.connection, uids))
         keys = {uid: key_of(head) for uid, head in heads(self.connection, uids)}
-        notes, judge, history = [], Model.open(model), history_of(self.account, load())
+        notes = []
         for message in messages(self.connection, [*keys]):
             if not message.why and learn(model, message.raw, None) == FORGOTTEN:
                 parsed = read(message.raw)
                 append_lessons(model, [(SPAM, None, digest(parsed).to_bytes(8, "little"))])
-                if history:
-                    source = f"imap {self.account.name}/{folder.name}{BY_PROVIDER}"
-                    history.append(message.raw, judge.classify_message(parsed), model, source)
                 self.doubted.append(envelope_of(parsed))
                 place = folder.name, folder.validity, message.uid
                 notes.append(Known(keys[message.uid], *place, HAM))
+        if history := history_of(self.account, load()):
+            judge = Model.open(model)  # which does not know any of them as spam any more
+            source = f"imap {self.account.name}/{folder.name}{BY_PROVIDER}"
+            for message in messages(self.connection, [known.uid for known in notes]):
+                history.append(message.raw, judge.classify(message.raw), model, source)
         summary.count(SPAM, LEARNED, -len(notes))
         return notes
 

@@ -200,6 +200,8 @@ def reasons_in_words(
         others = like(score.labels, k, toward, against)
         text, named = phrase(topic, others, items)
         shown = counts_text(named, score.labels, k, others) if named else ""
+        if "”, “" in text:
+            shown = f"the first {shown}"
         found.append(ReasonInWords(text, shown, score.labels[k], abs(sum([adds for adds, _, _ in items]))))
     if score.repeat_gain and label in (SPAM, UNSURE):
         found.append(ReasonInWords(REPEATED, "", SPAM, score.repeat_gain))

@@ -35,7 +35,6 @@ SURE = 0.9  # of the ham: the share that is surely ham
 # Scored messages per label that are needed to report how many look misfiled: of models of spamassassin with 3
 # to 20 messages per label, all filed right, one in five had such messages; with 30 and more, one in 40.
 ENOUGH_TO_SUSPECT = 30
-PARTS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1)  # of the mail there is, for the learning curve
 
 
 def left_out_scores(stored: StoredModel) -> tuple[Scores, Scores]:
@@ -58,15 +57,6 @@ def score_of_sure_ham(stored: StoredModel) -> float:
     """
     scores = known_scores(stored)
     return min(stored.head["cutoffs"][0], quantile(scores[0], SURE)) if scores else -inf
-
-
-def learning_curve(stored: StoredModel) -> list[tuple[int, float]]:
-    """Estimate the share of spam caught with less mail, with all, and with more, by messages learned."""
-    scores = known_scores(stored)
-    if scores is None:
-        return []
-    loss, scale, messages = stored.head["ham_loss"], score_scale(view_of(stored)), sum(stored.messages)
-    return [(round(part * messages), spam_caught(*scores, loss, part, scale)) for part in (*PARTS, *GROWTHS)]
 
 
 def verdicts_left_out(stored: StoredModel) -> dict[str, dict[str, float]]:

@@ -74,11 +74,9 @@ def url(path: str, **query: str | None) -> str:
     return path + ("?" + urlencode(given) if given else "")
 
 
-def note(words: Child) -> Markup:
-    """Show a sentence in place of an empty list, with a link to all mail."""
-    return element(
-        "div", element("p", words), element("p", element("a", "Show all mail", href="/")), class_="note"
-    )
+def note(words: Child, link: str = "To the list") -> Markup:
+    """Show a sentence where there is nothing else to show, with a link to the list of all mail."""
+    return element("div", element("p", words), element("p", element("a", link, href="/")), class_="note")
 
 
 @cache

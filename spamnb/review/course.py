@@ -1,4 +1,4 @@
-"""The "Results" page: shares per week, corrected mistakes, and the learning curve."""
+"""The "Results" page: shares per week, and the mistakes that were corrected."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 from spamnb.evaluation.intervals import Estimate, share
 from spamnb.files import counted
 from spamnb.history.queries import Week
-from spamnb.inspection.standing import learning_curve, standing
+from spamnb.inspection.standing import standing
 from spamnb.labels import SPAM, UNSURE, plain_label, sorted_into
 from spamnb.pages import svg
 from spamnb.pages.elements import Markup, element, joined
 from spamnb.pages.formats import UNKNOWN, count, interval_text
 from spamnb.pages.parts import captioned, row, scrolling, section, small, table
-from spamnb.pages.svg import ACROSS, BOTTOM, TOP, UPWARD, Linear, Logarithmic
+from spamnb.pages.svg import ACROSS, UPWARD, Linear
 from spamnb.review.context import PageContext, heading, note, sentences
 
 WEEKS = 12  # shown
@@ -31,7 +31,6 @@ def course_page(context: PageContext) -> str:
         heading("Results", sentences(standing(context.model.stored, plain=True))),
         weeks_section(weeks, context.model.labels) if weeks else note("No mail was judged yet."),
         labels_section(weeks, context.model.labels),
-        curve_section(context),
     )
 
 
@@ -42,7 +41,10 @@ def weeks_section(weeks: Sequence[Week], labels: Sequence[str]) -> Markup:
         return section(
             "Week by week", f"{so_far(weeks)} After {MIN_WEEKS} weeks there are charts here.", listed
         )
-    intro = "With 95 % intervals. Lost and missed is what you have put right: as much as you have looked."
+    intro = (
+        "A thin line shows how far chance may have moved a point (95 %). Lost and missed are counted by your "
+        "corrections: what you did not correct is not in them."
+    )
     shares = ((SPAM, "curve spam", spam_share), (UNSURE, "curve quiet dashed", unsure_share))
     shown = [week_figure("shares", "Spam and unsure", "Of all mail that was judged.", drawn, shares)]
     if SPAM in labels:
@@ -174,31 +176,3 @@ def estimate_cell(found: Estimate | None) -> Markup | str:
 
 def tenths(value: float | None) -> str:
     return UNKNOWN if value is None else f"{value:.1f}"
-
-
-def curve_section(context: PageContext) -> Markup | None:
-    """Draw how much spam is caught with less and with more mail than there is."""
-    curve = learning_curve(context.model.stored)
-    if not curve:
-        return None
-    messages = sum(context.model.stored.messages)
-    x = Logarithmic(svg.power_below(curve[0][0]), 10 * svg.power_below(curve[-1][0]), *ACROSS)
-    y = Linear(0, 100, *UPWARD)
-    now = 100 * next(caught for learned, caught in curve if learned == messages)
-    left, top = x.at(messages), y.at(now)
-    plot = svg.drawing(
-        "curve",
-        "Learning curve",
-        f"Spam caught against messages learned: {now:.0f} % with {count(messages)}.",
-        svg.y_axis(y, "spam caught, %"),
-        svg.x_axis(x, "messages learned", x.ticks[1:], form=lambda value: f"{value:,.0f}"),
-        svg.line(left, TOP, left, BOTTOM, "mark"),
-        svg.path([(x.at(learned), y.at(100 * caught)) for learned, caught in curve], "curve"),
-        svg.dot(left, top, 5.5, "ring"),
-        svg.text(left + 8, top + 20, f"now: {count(messages)}, {now:.0f} %", "start", "small"),
-    )
-    words = (
-        "Estimated from how the mail that was learned scores, each message without itself. "
-        "The ring is where the model stands."
-    )
-    return section("Learning curve", None, element("div", captioned(plot, words), class_="plots of2"))

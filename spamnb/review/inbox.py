@@ -27,7 +27,8 @@ ORDERS = {"doubt": "doubtful first", "date": "newest first"}
 # Asked for as verdicts: what is no spam, but unsure of its folder; what a provider put into Junk by mistake.
 FOLDER, JUNK = "folder", "junk"
 WAYS_IN = (
-    ("IMAP: in imap.toml", "history = true"),
+    ("Mail at a provider (IMAP)", "spamnb imap setup"),
+    ("… if that is done: in imap.toml", "history = true"),
     ("procmail: in .procmailrc", "| spamnb classify -p --history"),
     ("A server", "spamnb serve --history"),
     ("Mail that you have, once", "spamnb review MAILBOX"),
@@ -58,7 +59,7 @@ def inbox_page(context: PageContext) -> str:
     else:
         entries = context.history.entries(order, **asked, limit=SHOWN, after=after)
     labels = known_labels(context.model_path)
-    nothing = note("Nothing here is of that kind.")
+    nothing = note("No mail here is like that.", "Show all mail")
     listed = listed_messages(context, entries, labels, order) if entries else nothing
     more = None
     if len(entries) >= SHOWN:
@@ -92,8 +93,8 @@ def ways_in() -> Markup:
         element("div", element("dt", where), element("dd", element("code", line))) for where, line in WAYS_IN
     ]
     words = (
-        "No mail yet: the filter has to remember what it judges. Copy one line to where your mail is judged, "
-        "and load this page again once some came:"
+        "No mail yet: the filter must remember what it judges. Use one of these lines where your mail is "
+        "judged, and load this page again once some mail came:"
     )
     return element("div", element("p", words), element("dl", lines, class_="headers"), class_="note ways-in")
 

@@ -129,7 +129,7 @@ def delivered(server, subject):
 
 def test_the_first_training(provider, home):
     """There is no other spam than what the provider found; what surely is none is named, and not learned."""
-    home.add(provider, ham=["Archive"], is_trained=False)
+    home.add(provider, ham=["Archive"], is_trained=False, history=True)
     home.model = str(home.path / "own.msgpack")
     provider.fill("Archive", [ham(n) for n in range(3 * ENOUGH)])
     provider.deliver(*(spam(n) for n in range(3 * ENOUGH)), ham(98), ham(99))
@@ -139,6 +139,9 @@ def test_the_first_training(provider, home):
     assert "2 messages in Junk look like mail you keep, not learned as spam:" in said
     assert "meeting notes 98\n" in said
     assert [home.label_of(ham(n)) for n in (97, 98, 99)] == ["spam", None, None]
+    with home.history(ham(98)) as (history, _):
+        listed = [(entry.verdict, entry.source) for entry in history.entries(is_by_provider=True)]
+    assert listed == 2 * [("ham", "imap home/Junk by the provider")]
     assert train(home) == {"ham": 0, "spam": 0}
     assert home.outcomes() == []
     assert home("digest").succeeds().lines == ["home: 2 messages listed, in a new message in your inbox"]

@@ -36,7 +36,7 @@ def judge(spamnb):
         (
             "ham",
             "Not spam: text and headers are like mail you keep.",
-            "says “tuesday”, “project”, in 14 messages you",
+            "says “tuesday”, “project”, the first in 14 messages you",
         ),
         (
             "spam",
