@@ -100,7 +100,7 @@ cdef int add_entries(Rows *rows, EntryTable *table, bint are_tokens) except -1 n
 
 
 cdef int copy_letters(Rows *rows, Features *features) except -1 nogil:
-    """Add the texts of the tokens of a message, which lie one behind the other."""
+    """Add the texts of a message's tokens, which are stored one after the other."""
     if rows.size + features.size > MAX_ENTRIES:
         with gil:
             raise OverflowError("too many words for one batch")

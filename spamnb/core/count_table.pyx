@@ -400,7 +400,7 @@ cdef class CountTable(Counts):
             self.message_totals[k] += messages[k]
 
     def set_totals(self, list messages not None, totals not None, GramSums grams not None):
-        """Take the totals of a `BlockWriter`, and the counts of grams: those of more than this table's entries."""
+        """Set the totals to those of a `BlockWriter` and of grams, which cover more than this table's entries."""
         cdef Size k
         for k in range(self.label_count):
             self.message_totals[k] = messages[k]
@@ -483,5 +483,5 @@ cdef class CountTable(Counts):
     # For Python
 
     def histogram(self):
-        """Return how many words are in each combination of messages by label."""
+        """Return the number of words for each combination of messages by label."""
         return histogram_of(self)

@@ -292,7 +292,7 @@ cdef Size count_kinds(CountTable table, uint32_t *firsts, int64_t *sizes, int bi
 
 
 cdef dict histogram_of(CountTable table):
-    """Return how many words are in each combination of messages by label."""
+    """Return the number of words for each combination of messages by label."""
     cdef Size at, k, labels = table.label_count
     cdef Column firsts, sizes
     cdef uint32_t *first

@@ -142,7 +142,7 @@ cdef inline int last_day_at(const EntryBlock *block, int entry) noexcept nogil:
 
 
 cdef inline int first_day_at(const EntryBlock *block, int entry) noexcept nogil:
-    """Return the day of a word; that of a pair is not kept, and is taken for its last."""
+    """Return the first day of a word; that of a pair is not stored, so its last day counts."""
     if is_word(block, entry):
         return number_at(block.first_days + 2 * word_number(block, entry), 2)
     return last_day_at(block, entry)

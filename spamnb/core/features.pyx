@@ -313,7 +313,7 @@ cdef Size add_words(
 ) except -1 nogil:
     """Count the words of a text, up to `most`, and their n-grams; return how many words there were.
 
-    Neighbours are noted if they are to be paired.
+    Neighbours are noted if they will be paired.
     """
     cdef Size at = 0, start, to, words = 0, number, before = -1, pair, pairs
     cdef uint64_t state, eight, letters, found, last = 0

@@ -89,7 +89,7 @@ cdef GramWeights weighed(Scorer scorer, Counts counts, int left_out):
 
 
 cdef void leave_out_of_grams(Scorer scorer, int label_index) noexcept nogil:
-    """Take denominators of grams without one message of a label."""
+    """Set the denominators of grams for counts without one message of a label."""
     cdef int64_t[MAX_COLUMNS] totals
     memcpy(totals, scorer.weigher.label_totals, sizeof(totals))
     totals[label_index] -= 1

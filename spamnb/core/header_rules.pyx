@@ -125,7 +125,7 @@ cdef inline bint is_read(int rule) noexcept nogil:
 cdef int add_header(Features *features, WordRules *rules, Arena *arena, Field *field, bint paired) except -1 nogil:
     """Count the tokens of a header: that it is there, and what its rule makes of its value.
 
-    Neighbours in its value are noted if they are to be `paired`.
+    Neighbours in its value are noted if they will be `paired`.
     """
     cdef int rule = field.rule, ngrams
     cdef Text name = first_chars(field.name, MAX_HEADER_TOKEN), prefix, words

@@ -66,7 +66,7 @@ cdef struct StyleSheet:
 # Traits
 
 cdef Trait *find_trait(StyleSheet *sheet, Text name, int kind, bint is_added) except? NULL nogil:
-    """Return a trait by its name, NULL if no rule has it and it is not to be added."""
+    """Return a trait by its name; NULL if no rule has it and it must not be added."""
     cdef Trait **slot = &sheet.slots[hash_of(name, HASH_SEED + kind) & (TRAIT_SLOTS - 1)]
     cdef Trait *trait = slot[0]
     while trait is not NULL and not (trait.kind == kind and equal(trait.name, name)):

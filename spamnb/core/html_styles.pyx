@@ -93,7 +93,7 @@ cdef inline bint is_unstyled(Style style) noexcept nogil:
 # Declarations
 
 cdef int read_declarations(Arena *arena, Text css, Declared *declared, Texts *variables) except -1 nogil:
-    """Read properties of plain CSS, their orders 1 or IMPORTANT; names and values of variables go to a list."""
+    """Read properties of plain CSS, with their orders (1 or IMPORTANT); names and values of variables go to a list."""
     cdef Size at = 0, colon, mark
     cdef Text name, value
     cdef int property, order

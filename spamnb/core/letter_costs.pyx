@@ -130,7 +130,7 @@ cdef int cost_of_pair(int before, int flags) noexcept:
 
 
 cdef int cost_of_kind(int kind) noexcept:
-    """Return what it costs to be this one of a class: letter (s, C), frequent mark (.) or another (,), nothing (-)."""
+    """Return the cost of a character within its class: letter (s, C), frequent mark (.), another (,), nothing (-)."""
     if kind == 46:
         return MARK_COST
     if kind == 44:

@@ -69,7 +69,7 @@ cdef class Weigher:
 
     def set_totals(self, list label_totals, int64_t vocabulary, double message_total, list background,
                    list certain_words):
-        """Take what depends on the totals of a table, label by label."""
+        """Set what depends on the totals of a table, label by label."""
         cdef int k
         self.revision += 1
         self.vocabulary, self.message_total = vocabulary, message_total
@@ -80,7 +80,7 @@ cdef class Weigher:
         self.set_denominators(self.label_totals, vocabulary, self.log_denominators)
 
     cdef void change_totals(self, const int64_t *label_totals, int64_t vocabulary, int64_t messages) noexcept nogil:
-        """Take other totals, where the background is not read: a view that averages has no prior."""
+        """Set other totals, for a view that averages: it has no prior, so the background is not read."""
         cdef int64_t total = 0
         cdef int k
         self.revision += 1
@@ -92,7 +92,7 @@ cdef class Weigher:
         self.set_denominators(self.label_totals, vocabulary, self.log_denominators)
 
     def correct(self, bint is_corrected, list misfiled):
-        """Take what share of the other side's mail is filed under each column."""
+        """Set the share of the other side's mail that is filed under each column."""
         cdef int k
         self.revision += 1
         self.is_corrected = is_corrected

@@ -229,7 +229,7 @@ cdef class Mailbox:
         return True
 
     cdef Size pass_over(self, Size most, Size at) noexcept:
-        """Discard what lies from `most` to shortly before `at`, and return where `at` is then.
+        """Discard the bytes from `most` to shortly before `at`, and return where `at` is then.
 
         The two bytes before `at` stay: they tell whether an empty line ends there.
         """

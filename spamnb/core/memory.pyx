@@ -337,7 +337,7 @@ cdef void *with_room(Arena *arena, void *items, Size used, Size *room, Size item
 
 
 cdef inline int add_text(Arena *arena, Texts *texts, Text text) except -1 nogil:
-    """Put one more text into a list, which begins with zeros for all that it has."""
+    """Add a text to a list; an empty list has only zeros."""
     texts.items = <Text *>with_room(arena, texts.items, texts.count, &texts.room, sizeof(Text))
     texts.items[texts.count] = text
     texts.count += 1

@@ -396,7 +396,7 @@ cdef class Merger:
         return key
 
     cdef bint finish_entry(self, Merging *entry) noexcept nogil:
-        """Bring the sums of an entry into their limits; return False if it goes."""
+        """Bring the sums of an entry within their limits; return False if the entry is dropped."""
         cdef int64_t *row = entry.row
         cdef int64_t total = 0
         cdef int k, labels = self.label_count

@@ -98,7 +98,7 @@ cdef class MessageRows:
         return [self.it.grams[n] for n in range(self.it.gram_starts[message], self.it.gram_starts[message + 1])]
 
     def drop_texts(self):
-        """Give back the memory of all texts, which nobody needs to score messages, and what is not used of the rest."""
+        """Free the texts, which scoring does not need, and all unused memory."""
         free(self.it.ends)
         free(self.it.letters)
         self.it.ends, self.it.letters, self.it.size = NULL, NULL, 0

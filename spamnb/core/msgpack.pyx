@@ -49,7 +49,7 @@ cdef inline uint64_t number_at(const Byte *at, int width) noexcept nogil:
 
 
 cdef uint32_t crc_of(const Byte *at, Size size, uint32_t crc) noexcept nogil:
-    """Return the CRC-32 of some bytes, behind those that have had one; 16 at a time, with a table for each."""
+    """Continue a CRC-32 with more bytes, 16 at a time, with a table for each."""
     cdef uint32_t one, two, three, four
     cdef Byte[16] folded
     crc = ~crc
@@ -279,7 +279,7 @@ def pack(value):
 # For Python
 
 def crc32(bytes data not None, uint32_t crc=0):
-    """Return the CRC-32 of some bytes, behind those that have had one."""
+    """Return the CRC-32 of some bytes, continuing that of earlier ones."""
     return crc_of(<const Byte *>data, len(data), crc)
 
 

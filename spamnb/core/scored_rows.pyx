@@ -5,7 +5,7 @@ cdef enum:
 
 
 cdef class ScoredRows:
-    """What `score_rows` is given: checked once, so that its loop needs no checks."""
+    """The arguments of `score_rows`, checked once, so that its loop needs no checks."""
 
     cdef Numbers messages_given, labels_given, joints_given, parts_given
     cdef const int64_t *messages

@@ -106,7 +106,7 @@ cdef class Scorer:
         return [found[k] for k in range(self.label_count)]
 
     cdef int add_row(self, double times, int part) noexcept nogil:
-        """Add the row taken, if it is strong; return for what."""
+        """Add the current row, if it is strong; return for which decisions."""
         cdef uint64_t rest_count = 0
         cdef int k, strong
         self.entries += 1
@@ -231,7 +231,7 @@ cdef class Scorer:
         self.terms_left -= terms
 
     cdef bint add_all(self, double times, int part) noexcept nogil:
-        """Add the row taken for each label; where spam is apart, for each other one."""
+        """Add the current row for each label or, where spam is apart, for each other one."""
         cdef uint64_t total = 0
         cdef int64_t low = CERTAIN, high = IMPOSSIBLE, weight, strong
         cdef double epsilon, share
@@ -313,7 +313,7 @@ cdef class Scorer:
             found[self.spam] += self.gain_of_repeated_spam()
 
     cdef void put_others_behind_rest(self, double *found) noexcept nogil:
-        """Put each label but spam as far below the rest as it is behind the best of them."""
+        """Place each label but spam below the rest by as much as it is behind the best of them."""
         cdef double best = -INFINITY, rest_sum
         cdef int k
         rest_sum = self.sum_of_means(self.second)
@@ -342,8 +342,9 @@ cdef class Scorer:
     cdef double trust(self) noexcept nogil:
         """Return the share of a lead of spam that counts, by how many words and pairs are evidence.
 
-        Those of the body count as far as other mail knows the body's words, beside spam: of a language that only spam is
-        known in, all words speak for spam. Or by their share of the message, which is high in spam that comes again.
+        Evidence of the body counts less if other mail knows fewer of the body's words than spam does: if only spam is
+        known in a language, all its words speak for spam. If more, the evidence's share of the message counts instead:
+        it is high in spam that comes again.
         """
         cdef double body = <double>self.strong[0] / ONE_TOKEN, head = <double>self.strong[1] / ONE_TOKEN, share
         cdef bint is_second = self.spam == self.second and self.spam_apart == NO_LABEL

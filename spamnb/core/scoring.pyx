@@ -57,7 +57,7 @@ cdef class FeatureScorer:
         self.make_room()
 
     cdef int make_room(self) except -1:
-        """Get memory for what is taken of a message."""
+        """Get memory for the collected entries of a message."""
         cdef Size room = max(<Size>AT_ONCE, MAX_TAKEN // (2 * self.label_count))
         self.width = 2 * self.label_count
         self.keys = <uint64_t *>memory_of(NULL, room * sizeof(uint64_t))
@@ -171,7 +171,7 @@ cdef class FeatureScorer:
         return self.put_score(features.numbers, joint, parts)
 
     cdef int take_entries(self, EntryTable *table) except -1 nogil:
-        """Take the tokens or pairs of a message."""
+        """Collect the tokens or pairs of a message."""
         cdef Size at
         for at in range(table.used):
             self.keys[self.taken] = table.entries[at].fingerprint
@@ -183,7 +183,7 @@ cdef class FeatureScorer:
         return 0
 
     cdef int add_found(self) except -1 nogil:
-        """Look up what was taken, and add it."""
+        """Look up the collected entries, and add them."""
         self.find_taken()
         self.add_taken()
         self.taken = 0
@@ -210,7 +210,7 @@ cdef class FeatureScorer:
     # Rows of counts
 
     cdef int find_taken(self) except -1 nogil:
-        """Look up the rows of what was taken."""
+        """Look up the rows of the collected entries."""
         cdef Size at, k, first = self.label_count if self.scorer.weigher.is_multinomial else 0
         cdef const int64_t *row = self.rows
         if not self.taken:
@@ -245,7 +245,7 @@ cdef class FeatureScorer:
         return 0
 
     cdef int take_rows(self, const Rows *rows, const int32_t *places, Size start, Size end) except -1 nogil:
-        """Take entries of a message, at most `room`, and find their counts: at their places, if these are known."""
+        """Collect entries of a message, at most `room`, and find their counts: at their places, if these are known."""
         cdef Size at, taken = 0
         if places is not NULL and self.reads_pairs and self.scorer.is_of_two:
             self.taken = end - start
@@ -273,7 +273,7 @@ cdef class FeatureScorer:
             columns[at], others[at] = max(row[0], 0), max(row[1], 0)
 
     cdef int read_places(self) noexcept nogil:
-        """Read the counts of all labels at the places in the table that were taken for keys."""
+        """Read the counts of all labels at the collected places of the table."""
         cdef const int32_t *row
         cdef Size at, k, first = self.label_count if self.scorer.weigher.is_multinomial else 0
         for at in range(self.taken):
@@ -395,7 +395,7 @@ cdef class FeatureScorer:
         self.score_all(rows, messages, label_indices, joints, None)
 
     def score_online(self, MessageRows rows not None, order, label_indices, joints, parts=None):
-        """Put the scores of messages as `score_rows` does; each is learned, as its label tells, once it is scored."""
+        """Put the scores of messages as `score_rows` does, and learn each under its label once it is scored."""
         cdef ScoredRows it = ScoredRows(rows, self.label_count, order, label_indices, joints, parts)
         if self.table is None:
             raise TypeError("only a table learns")
@@ -488,7 +488,7 @@ cdef class FeatureScorer:
         self.own_unique += unique
 
     cdef void leave_out(self, int label_index) noexcept nogil:
-        """Take denominators without a message."""
+        """Set the denominators for counts without a message."""
         cdef int64_t[MAX_COLUMNS] totals
         memcpy(totals, self.scorer.weigher.label_totals, sizeof(totals))
         totals[label_index] -= self.own_tokens

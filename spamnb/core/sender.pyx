@@ -176,7 +176,7 @@ cdef bint add_result(Arena *arena, Texts *found, Text result, Text sender, Text 
 
 
 cdef bint names_domain(Text method, Text key) noexcept nogil:
-    """Tell whether a property has the domain a method looked at: of the signature, of the envelope, of From."""
+    """Tell whether a property is of the domain that a method looked at: of the signature, of the envelope, of From."""
     if is_(method, b"dkim"):
         return is_(key, b"header.d") or is_(key, b"header.i")
     if is_(method, b"spf"):

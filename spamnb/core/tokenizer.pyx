@@ -62,7 +62,7 @@ cdef int read_features(Reader *reader, Text raw, bint with_numbers, uint64_t *di
 
 
 cdef int make_features(Features *features, Cutter *cutter, Mail *mail, bint with_numbers) except -1 nogil:
-    """Make all features of a message, up to the most it may bring; its numbers if they are wanted."""
+    """Make all features of a message, up to their limits; its numbers if they are wanted."""
     cdef Arena *arena = mail.arena
     cdef WordRules *words = &cutter.words
     cdef Page *pages
@@ -364,7 +364,7 @@ cdef int add_grams_of_texts(Features *features, Texts *texts) except -1 nogil:
 
 
 cdef int put_joined(Writer *to, Texts *texts, bint words_only) except -1 nogil:
-    """Put texts with a space between them, as much as grams are taken from; only one between two words, if so wanted."""
+    """Join texts by spaces, as much as grams are taken from; between words only one space, if so wanted."""
     cdef Size n, at
     cdef Text text
     for n in range(texts.count):
