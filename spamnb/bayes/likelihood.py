@@ -122,7 +122,7 @@ class Likelihood:
     def bias(self) -> float:
         """The log-odds of spam, or of the second label, before any token is seen.
 
-        By a textbook's view of two labels, those of a message are bias + Σ times · weight(row of the token).
+        With a textbook's view of two labels, a message's log-odds are bias + Σ times · weight(row of the token).
         """
         return self.log_odds(Scorer(self).joint())
 

@@ -79,7 +79,7 @@ def classify(
 ) -> int:
     """Judge messages: print verdict, score and path of each. Without PATH, read one from standard input.
 
-    The higher the score, the surer is spam. With a textbook's event model (--event bernoulli …) the
+    The higher the score, the more surely it is spam. With a textbook's event model (--event bernoulli …) the
     verdict is the likeliest label, and the probability its posterior. On a terminal, messages are shown as a
     table.
     """

@@ -269,7 +269,7 @@ cdef bint is_marked_deleted(Text message) noexcept nogil:
     """Tell whether a message is marked as deleted (or moved), and only kept until the mailbox is compacted.
 
     Thunderbird has a bit for it, in the header fields that it puts before all others: what comes later, a stranger may
-    have written. Dovecot, Alpine and others have a letter, which they go by whoever wrote it.
+    have written. Dovecot, Alpine and others have a letter in a header, and trust it whoever wrote it.
     """
     cdef Size at = 0, end
     cdef Text status

@@ -114,7 +114,7 @@ def digest_of(account: Account, like_ham: list[Listed], put_by_us: list[Listed])
     texts, pages = [], []
     for title, (found, who) in zip(titles, parts, strict=True):
         shown, left = found[:MAX_LISTED], len(found) - MAX_LISTED
-        more = f"and {left:,} more, of which it is surer" if left > 0 else ""
+        more = f"and {left:,} more, more surely spam" if left > 0 else ""
         texts.append("\n".join([title, f"{who} {HOW}\n", *map(as_text, shown), more]))
         introduction = element("h2", title), element("p", f"{who} {HOW}")
         pages.append([*introduction, *map(as_html, shown), element("p", more)])

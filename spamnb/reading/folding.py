@@ -1,7 +1,7 @@
 """Letters that readers take for the same: with or without marks, or typed on different keyboards.
 
-core/scripts.pyx reads most letters of mail by tables made from what this says, and has the rest
-normalised here.
+core/scripts.pyx makes tables from these functions and reads most letters by them; only other text is
+normalised by Python, here.
 """
 
 from __future__ import annotations

@@ -133,8 +133,8 @@ def judged(loss: float, limits: Cutoffs, limits_now: Cutoffs, mail: JudgedMail) 
 def picture(groups: Sequence[ScoreGroup], limits: Cutoffs) -> Markup:
     plot, _ = histogram(groups[0], groups[1], (limits.ham, limits.spam))
     words = (
-        "Bars up are mail you keep and what was unsure, bars down are spam, as you or else the filter "
-        "called it; the scale is logarithmic, so that a single message shows. "
+        "Bars up are mail you keep and unsure mail, bars down are spam, as marked by you or else judged; "
+        "the scale is logarithmic, so that a single message shows. "
         "Between the dashed lines a message is unsure."
     )
     return captioned(plot, words)

@@ -174,4 +174,4 @@ def show_trial(found: Sequence[Event]) -> None:
     spam = sorted(
         (event.score or 0.0, event.sender, event.subject) for event in found if event.verdict == SPAM
     )
-    show_messages("the spam, least sure first", [one[1:] for one in spam], ", of which it is surer")
+    show_messages("the spam, least sure first", [one[1:] for one in spam], ", more surely spam")

@@ -159,7 +159,7 @@ class _Pdf:
                 self._add_dictionary(number, found[start : min(end, start + MAX_DICTIONARY)])
 
     def _find_fonts(self) -> dict[bytes, Font]:
-        """Return the fonts that say what their letters are, by the names that the file has for them."""
+        """Return the fonts that map their codes to letters, by their names in the file."""
         found: dict[int, Font] = {}
         maps: dict[int, Font] = {}  # by the numbers of their streams
         for number, dictionary in self.objects.items():
