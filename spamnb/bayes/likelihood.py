@@ -122,7 +122,7 @@ class Likelihood:
     def bias(self) -> float:
         """The log-odds of spam, or of the second label, before any token is seen.
 
-        With a textbook's view of two labels, a message's log-odds are bias + Σ times · weight(row of the token).
+        With a textbook's view of two labels, a message has log-odds of bias + Σ times · weight(token's row).
         """
         return self.log_odds(Scorer(self).joint())
 

@@ -49,7 +49,7 @@ def weeks_section(weeks: Sequence[Week], labels: Sequence[str]) -> Markup:
     shown = [week_figure("shares", "Spam and unsure", "Of all mail that was judged.", drawn, shares)]
     if SPAM in labels:
         title = "Mail lost and spam missed"
-        words = "By your corrections: shares of the mail you keep that was taken for spam, and of the spam that was not."
+        words = "By your corrections: mail you keep that was taken for spam, and spam that was not."
         missed = ("spam missed", "curve spam dashed", spam_missed)
         wrong = (("mail lost", "curve ham", ham_lost), missed)
         shown.append(week_figure("mistakes", title, words, drawn, wrong))
