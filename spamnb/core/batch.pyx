@@ -209,10 +209,10 @@ cdef class BatchReader:
     def rows(self):
         """Return the rows of all messages since the last call."""
         cdef MessageRows rows = MessageRows()
-        if self.it.message_room:
-            free_rows(&rows.it)
-            rows.it = self.it
-            memset(&self.it, 0, sizeof(Rows))
+        cdef Rows *it = &self.it
+        if it.messages:
+            copy_rows(&rows.it, it)
+            it.messages = it.entries = it.gram_count = it.size = 0
         return rows
 
     cdef int read(

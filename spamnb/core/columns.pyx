@@ -51,6 +51,35 @@ cdef void *grown(void *items, Size *room, Size needed, Size item_size) except NU
 
 cdef extern from *:
     """
+    #define LARGE_PAGE ((size_t)1 << 21)
+
+    /* Memory of zeros; if it is large, in huge pages: places anywhere in it are then found without misses of the TLB. */
+    static void *spamnb_zeros(size_t size) {
+    #ifdef MADV_HUGEPAGE
+        if (size >= LARGE_PAGE) {
+            size_t room = (size + 2 * LARGE_PAGE - 1) & ~(LARGE_PAGE - 1), before;
+            char *start = (char *)mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            if (start == (char *)MAP_FAILED) return NULL;
+            before = -(uintptr_t)start & (LARGE_PAGE - 1);
+            if (before) munmap(start, before);
+            if (before < LARGE_PAGE) munmap(start + before + room - LARGE_PAGE, LARGE_PAGE - before);
+            madvise(start + before, room - LARGE_PAGE, MADV_HUGEPAGE);
+            return start + before;
+        }
+    #endif
+        return calloc(1, size);
+    }
+
+    static void spamnb_free_zeros(void *memory, size_t size) {
+    #ifdef MADV_HUGEPAGE
+        if (memory && size >= LARGE_PAGE) {
+            munmap(memory, (size + LARGE_PAGE - 1) & ~(LARGE_PAGE - 1));
+            return;
+        }
+    #endif
+        free(memory);
+    }
+
     #if defined(__GLIBC__)
     #include <malloc.h>
     static void spamnb_trim(void) { malloc_trim(0); }
@@ -59,6 +88,17 @@ cdef extern from *:
     #endif
     """
     void spamnb_trim() noexcept nogil
+    void *spamnb_zeros(size_t size) noexcept nogil
+    void free_zeros "spamnb_free_zeros"(void *memory, size_t size) noexcept nogil
+
+
+cdef void *zeros_of(Size size) except NULL nogil:
+    """Return so many bytes of zeros, which are given back by `free_zeros`."""
+    cdef void *memory = spamnb_zeros(size)
+    if memory is NULL:
+        with gil:
+            raise MemoryError
+    return memory
 
 
 def trim_memory():

@@ -27,7 +27,7 @@ cdef class CountTable(Counts):
     """Counts of tokens, pairs and grams in memory, and their totals."""
 
     cdef readonly tuple labels
-    cdef Size used, room
+    cdef Size used, room, record_room
     cdef Size stride  # of the records, in numbers of 64 bits
     cdef uint64_t *records  # of each entry its key and a row of counts of 32 bits: messages by label, then occurrences
     cdef uint16_t *first_days
@@ -60,24 +60,30 @@ cdef class CountTable(Counts):
 
     def __dealloc__(self):
         self.free_entries()
-        free(self.grams)
+        free_zeros(self.grams, self.gram_bytes())
         free(self.sums)
 
     cdef void free_entries(self) noexcept nogil:
         """Give the memory of all entries back."""
-        free(self.records)
+        free_zeros(self.records, self.record_room * self.record_bytes())
         free(self.first_days)
         free(self.last_days)
         free(self.text_ends)
         free(self.letters)
-        free(self.slots)
+        free_zeros(self.slots, 2 * self.room * sizeof(uint32_t))
         self.records = self.text_ends = NULL
         self.first_days = self.last_days = NULL
         self.letters, self.slots = NULL, NULL
-        self.used = self.room = self.letter_count = self.letter_room = self.slot_bits = 0
+        self.used = self.room = self.record_room = self.letter_count = self.letter_room = self.slot_bits = 0
 
     def __len__(self):
         return self.used
+
+    cdef inline Size record_bytes(self) noexcept nogil:
+        return self.stride * sizeof(uint64_t)
+
+    cdef inline Size gram_bytes(self) noexcept nogil:
+        return COUNTERS * self.label_count * sizeof(int32_t)
 
     # Entries
 
@@ -117,6 +123,7 @@ cdef class CountTable(Counts):
     cdef int make_entry_room(self, Size more) except -1 nogil:
         """Make room for so many entries more."""
         cdef Size room = max(self.room, <Size>FIRST_ROOM), bits = 1
+        cdef uint64_t *records
         if self.used + more <= self.room:
             return 0
         while room < self.used + more:
@@ -124,7 +131,11 @@ cdef class CountTable(Counts):
         if room > MAX_ROOM:
             with gil:
                 raise OverflowError("too many tokens for one table")
-        self.records = <uint64_t *>memory_of(self.records, room * self.stride * sizeof(uint64_t))
+        records = <uint64_t *>zeros_of(room * self.record_bytes())
+        if self.used:
+            memcpy(records, self.records, self.used * self.record_bytes())
+        free_zeros(self.records, self.record_room * self.record_bytes())
+        self.records, self.record_room = records, room
         self.first_days = <uint16_t *>memory_of(self.first_days, room * sizeof(uint16_t))
         self.last_days = <uint16_t *>memory_of(self.last_days, room * sizeof(uint16_t))
         if self.has_texts:
@@ -135,13 +146,10 @@ cdef class CountTable(Counts):
 
     cdef int set_slots(self, Size room, int bits) except -1 nogil:
         """Put all entries into new slots."""
-        cdef uint32_t *slots = <uint32_t *>calloc(2 * room, sizeof(uint32_t))
+        cdef uint32_t *slots = <uint32_t *>zeros_of(2 * room * sizeof(uint32_t))
         cdef Size[AT_ONCE] homes
         cdef Size start = 0, size, n, at, last = 2 * room - 1
-        if slots is NULL:
-            with gil:
-                raise MemoryError
-        free(self.slots)
+        free_zeros(self.slots, 2 * self.room * sizeof(uint32_t))
         self.slots, self.room, self.slot_bits = slots, room, bits
         while start < self.used:
             size = min(<Size>AT_ONCE, self.used - start)
@@ -224,6 +232,9 @@ cdef class CountTable(Counts):
                     at = (at + 1) & entry_bits
                     slot = self.slots[at]
             entries[n] = <Size>(slot & entry_bits) - 1
+            at = max(entries[n], 0)
+            __builtin_prefetch(self.records + at * self.stride)
+            __builtin_prefetch(self.row_of(at) + self.label_count)  # which may lie in the next line of the cache
         for n in range(count):
             at = max(entries[n], 0)
             if (self.key_of(at) != keys[n]) & (entries[n] >= 0):  # only some bits of their hashes are the same
@@ -301,7 +312,7 @@ cdef class CountTable(Counts):
         """Bytes of memory."""
         cdef Size of_entry = (self.stride + self.has_texts) * sizeof(uint64_t) + 2 * sizeof(uint16_t)
         return (self.used * of_entry + 2 * self.room * sizeof(uint32_t) + self.letter_count
-                + (COUNTERS * self.label_count * sizeof(int32_t) if self.grams is not NULL else 0))
+                + (self.gram_bytes() if self.grams is not NULL else 0))
 
     @property
     def is_full(self):
@@ -452,7 +463,7 @@ cdef class CountTable(Counts):
         table.used, table.only_day = self.used, self.only_day
         table.origin, table.copied = self.identity, self.used
         if self.used:
-            memcpy(table.records, self.records, self.used * self.stride * sizeof(uint64_t))
+            memcpy(table.records, self.records, self.used * self.record_bytes())
             memcpy(table.first_days, self.first_days, self.used * sizeof(uint16_t))
             memcpy(table.last_days, self.last_days, self.used * sizeof(uint16_t))
             memcpy(table.slots, self.slots, 2 * self.room * sizeof(uint32_t))
@@ -473,7 +484,7 @@ cdef class CountTable(Counts):
         table.highest, table.has_subtracted = self.highest, self.has_subtracted
         if self.grams is not NULL:
             make_grams(table)
-            memcpy(table.grams, self.grams, <Size>COUNTERS * self.label_count * sizeof(int32_t))
+            memcpy(table.grams, self.grams, self.gram_bytes())
         memcpy(table.sums, self.sums, NUMBER_COUNT * self.label_count * sizeof(NumberSums))
         table.message_totals, table.presence_totals = self.message_totals, self.presence_totals
         table.occurrence_totals, table.pair_totals = self.occurrence_totals, self.pair_totals

@@ -2,6 +2,7 @@
 
 cdef enum:
     AHEAD = 16  # entries that are prefetched before their turn
+    COUNTED_AT_ONCE = 64  # entries of a message that are found, then counted: they stay in the first cache
     MAX_STEPS_OF_LESSON = 2  # a message is moved from a label to another
 
 
@@ -48,13 +49,13 @@ cdef int count_keys(
     CountTable table, MessageRows rows, Size message, int label, int day, int sign, Tally *tally
 ) except -1 nogil:
     """Count the entries of a message, found by hashing, and note their places."""
-    cdef Size[AT_ONCE] entries
+    cdef Size[COUNTED_AT_ONCE] entries
     cdef Rows *it = &rows.it
     cdef Size start = it.starts[message], end = it.starts[message + 1], size, n, slot
     cdef bint is_later = sign > 0 and table.only_day < 0
     cdef bint notes = rows.places is not NULL and rows.owner is table.identity
     while start < end:
-        size = min(<Size>AT_ONCE, end - start)
+        size = min(<Size>COUNTED_AT_ONCE, end - start)
         table.make_entry_room(size)
         table.find_entries(it.fingerprints + start, size, entries)
         for n in range(size):
@@ -99,35 +100,40 @@ cdef void count_places(
 cdef inline void count_entry(
     CountTable table, Size entry, int label, int32_t times, int sign, Tally *tally
 ) noexcept nogil:
-    """Change the counts of a token, and note what that changes in the totals."""
-    cdef int k, labels = table.label_count
+    """Change the counts of a token, and note what that changes in the totals. Branch-free but for a rare case."""
+    cdef int labels = table.label_count
     cdef int32_t *row = table.row_of(entry)
-    cdef int64_t messages = 0, occurrences = 0
-    cdef bint was_word
+    cdef int64_t before, after, occurrences, is_new, is_word
     if labels == 2:  # apart: the compiler makes no loop of it
-        messages, occurrences = row[0] + row[1], row[2] + row[3]
+        before, occurrences = row[0] + row[1], row[2] + row[3]
     else:
-        for k in range(labels):
-            messages += row[k]
-            occurrences += row[labels + k]
-    was_word = occurrences > 0
-    occurrences += sign * times
-    if was_word != (occurrences > 0):
-        move_entry(table, row, was_word)
+        before, occurrences = sum_of(row, labels), sum_of(row + labels, labels)
+    after = before + sign
+    is_word = occurrences + sign * times > 0
+    if (before > 0) & (after > 0) & (is_word != (occurrences > 0)):
+        move_entry(table, row, occurrences > 0)  # a word that a pair collides with
+    is_word |= (after <= 0) & (occurrences > 0)  # what goes is of the kind that it was
     row[label] += sign
     row[labels + label] += sign * times
+    is_new = (after > 0) - (before > 0)
     tally.highest = max(tally.highest, row[labels + label])
     tally.occurrences += sign * times
-    if occurrences > 0:
-        tally.words += sign
-        tally.new_words += (messages + sign > 0) - (messages > 0)
-    else:
-        tally.pairs += sign
-        tally.new_pairs += (messages + sign > 0) - (messages > 0)
+    tally.words += sign & -is_word
+    tally.new_words += is_new & -is_word
+    tally.pairs += sign & (is_word - 1)
+    tally.new_pairs += is_new & (is_word - 1)
+
+
+cdef int64_t sum_of(const int32_t *counts, int labels) noexcept nogil:
+    cdef int64_t total = 0
+    cdef int k
+    for k in range(labels):
+        total += counts[k]
+    return total
 
 
 cdef void move_entry(CountTable table, const int32_t *row, bint was_word) noexcept nogil:
-    """Move an entry as it is from the totals of words to those of pairs, or back: a new one, or one that both have."""
+    """Move an entry from the totals of words to those of pairs, or back."""
     cdef int k
     cdef int64_t messages = 0, way = -1 if was_word else 1
     for k in range(table.label_count):
@@ -160,10 +166,7 @@ cdef void count_numbers(CountTable table, const int64_t *numbers, int label, int
 
 
 cdef int make_grams(CountTable table) except -1 nogil:
-    table.grams = <int32_t *>calloc(<Size>COUNTERS * table.label_count, sizeof(int32_t))
-    if table.grams is NULL:
-        with gil:
-            raise MemoryError
+    table.grams = <int32_t *>zeros_of(table.gram_bytes())
     return 0
 
 

@@ -237,6 +237,18 @@ cdef void append(Rows *rows, const Rows *source, Size first, Size end, bint is_w
     rows.gram_count += grams
 
 
+cdef int copy_rows(Rows *rows, const Rows *source) except -1:
+    """Copy rows with their texts, into memory of exactly their size: that of a reader is used again."""
+    reserve(rows, source.messages, source.entries, source.size, source.gram_count, source.date_ends[source.messages], True)
+    append(rows, source, 0, source.messages, True)
+    if source.entries:
+        memcpy(rows.ends, source.ends, source.entries * sizeof(uint32_t))
+    if source.size:
+        memcpy(rows.letters, source.letters, source.size)
+    rows.size = source.size
+    return 0
+
+
 # Rows as bytes
 
 cdef struct Stretch:
