@@ -106,6 +106,7 @@ STARTS: dict[str, str | Callable[[], None]] = {
     "bogofilter": "bogofilter -V",
     "cc": f"cc -I{sysconfig.get_path('include')} -include Python.h -x c -fsyntax-only /dev/null",
     "chromedriver": drive_a_browser,
+    "curl": "curl --version",
     "dovecot": start_dovecot,
     "dovecot with lmtp and sieve": start_sieve,
     "fdm": "fdm -nf /dev/null",

@@ -64,7 +64,7 @@ def ask(server, tmp_path):
 def test_spam_is_marked_and_ham_is_not(ask, server, mail):
     spam, ham = ask(mail.messages["spam"]), ask(mail.messages["ham"])
     assert "Action: add header" in spam
-    assert "Symbol: SPAMNB (6.00)" in spam
+    assert "Symbol: SPAMNB (7.00)" in spam
     assert "Action: no action" in ham
     assert "SPAMNB" not in ham
     server.end()
