@@ -1,6 +1,6 @@
 """Settings by their names on the command line: how mail is read (tokenizer), and how it is judged (view)."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -98,6 +98,16 @@ def parse_settings(text: str, allowed: Collection[str] = SETTING_NAMES) -> Parse
         raise UsageError("prior needs an event, such as event=multinomial: the default method has no prior")
     base = View() if is_textbook else DEFAULT_VIEW
     return settings, View.from_map({**base.as_map(), **view}) if view or text == "default" else None
+
+
+def settings_text(settings: Mapping[str, Any], view: Mapping[str, Any]) -> str:
+    """Write the settings of a model by their names on the command line."""
+    texts = []
+    for name, (field, _) in _SETTINGS.items():
+        value = (view if name in VIEW_NAMES else settings)[field]
+        if value is not None and not (name == "prior" and view["damping"] is not None):  # no prior with means
+            texts.append(f"{name}={('no', 'yes')[value] if name in SWITCHES else value}")
+    return ", ".join(texts)
 
 
 def parse_candidate(text: str) -> Candidate:

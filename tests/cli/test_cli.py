@@ -231,19 +231,6 @@ def test_settings_are_kept_and_others_refused(spamnb, mail, tmp_path):
         spamnb("classify", "--model", model, stdin=mail.messages["spam"]).succeeds()
 
 
-def test_classifying_uses_the_settings_of_the_model(spamnb, mail, tmp_path):
-    """What only the headers say is not heard by a model without them."""
-    for options in ([], ["--settings", "headers=no"]):
-        model = tmp_path / "model"
-        spamnb("train", "--fresh", "--model", model, *options, mail.ham, mail.spam).succeeds()
-        judge = ("classify", "--json", "--settings", "event=multinomial,prior=uniform", "--model", model)
-        one = spamnb(*judge, stdin=b"Subject: cheap pills\n\nplugh\n").succeeds().json
-        assert (one["score"] > 1) == (not options)
-    spamnb("train", "--fresh", "--model", model, "--settings", "ngrams=2", mail.ham, mail.spam).succeeds()
-    known = spamnb("inspect", "--json", "--model", model, "--token", "viagra now").succeeds().json_lines
-    assert known[0]["messages"]["spam"] == 13
-
-
 def test_settings_are_options_too(spamnb, mail):
     """`--event binary` is `--settings event=binary`; one way at a time."""
     judge = ("classify", "--json")

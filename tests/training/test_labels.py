@@ -41,9 +41,6 @@ def test_a_new_label_is_added_and_told(spamnb, own, mail):
     assert known.lines == ["work: 1 learned"]
 
 
-# Three labels
-
-
 # Emptied labels
 
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from spamnb.bayes.cutoffs import not_spam
 from spamnb.cli.render.terminal import fact_lines, left_aligned, listed, print_json, show, signed, table
 from spamnb.errors import DataError
+from spamnb.evaluation.candidates import settings_text
 from spamnb.files import complain, counted, printable
 from spamnb.inspection.check import CheckReport
 from spamnb.inspection.model_summary import ModelSummary, TellingToken
-from spamnb.inspection.reason import PLACES, place_of
 from spamnb.inspection.samples import SyntheticMessage
 from spamnb.labels import SPAM
 
@@ -59,8 +59,7 @@ def facts(known: ModelSummary) -> Iterator[tuple[str, str]]:
     yield "cutoffs", cutoffs(known)
     yield "learned", age(known)
     yield "vocabulary", f"{counted(known.vocabulary, 'token')}, {counted(known.pairs, 'word pair')}"
-    yield "settings", settings(known.settings)
-    yield "view", view(known.view)
+    yield "settings", printable(settings_text(known.settings, known.view))
     if known.base:
         yield "base", base(known.base)
     yield "size", f"{known.size / 1e6:,.1f} MB"
@@ -95,37 +94,6 @@ def age(known: ModelSummary) -> str:
         return "nothing yet"
     days = (date.today() - date.fromisoformat(known.last_learned)).days
     return f"last {known.last_learned} ({'today' if days < 1 else counted(days, 'day') + ' ago'})"
-
-
-def settings(chosen: dict[str, Any]) -> str:
-    """Describe how mail is read."""
-    texts = {
-        "headers": "headers",
-        "ngrams": f"runs of up to {chosen['ngrams']} words" if chosen["ngrams"] > 1 else "words",
-        "grams": "runs of four bytes",
-        "stem": f"stems of {chosen['stem']}",
-        "stop_language": f"without stop words of {chosen['stop_language']}",
-    }
-    return printable(", ".join(text for name, text in texts.items() if chosen[name]))
-
-
-def view(chosen: dict[str, Any]) -> str:
-    """Describe how counts are weighed."""
-    words = [f"{chosen['event']} events", f"smoothing {chosen['smoothing']}"]
-    if chosen["damping"] is None:
-        words.append(f"prior {chosen['prior']}")
-    else:
-        words.append(f"the mean of the evidence and {chosen['damping']:g} silent tokens")
-    if chosen["least_evidence"]:
-        words.append(f"from {chosen['least_evidence']:g} nats on")
-    flags = {
-        "split_head_body": "head and body apart",
-        "pairs": "word pairs",
-        "grams": "runs of four bytes",
-        "tfidf": "tf-idf",
-        "numbers": "numbers",
-    }
-    return ", ".join([*words, *(text for name, text in flags.items() if chosen[name])])
 
 
 def journal(known: ModelSummary) -> str:
@@ -182,25 +150,17 @@ def check_facts(found: CheckReport) -> Iterator[tuple[str, str]]:
         )
 
 
-LISTED = 25  # tokens of each place
+LISTED = 100  # tokens of a random message
 
 
 def show_samples(samples: Iterable[SyntheticMessage], count: int, everything: bool, as_json: bool) -> None:
+    """Show random messages: their tokens, the most frequent first."""
     if as_json:
         print_json({"messages": [*map(asdict, samples)]})
         return
     for serial, sample in enumerate(samples, 1):
-        show(*lines(sample, serial, count, everything))
-
-
-def lines(sample: SyntheticMessage, serial: int, count: int, everything: bool) -> Iterator[str]:
-    """Describe a random message: its tokens by place, the most frequent first."""
-    size = f"{sample.length:,} tokens, {len(sample.tokens):,} different"
-    yield f"{sample.label} {serial} of {count}: {size}"
-    by_place: dict[str, list[str]] = {name: [] for name in PLACES}
-    for token, times in sorted(sample.tokens.items(), key=lambda item: -item[1]):
-        by_place[place_of(token)].append(token if times == 1 else f"{token} ×{times}")
-    for name, tokens in by_place.items():
-        if tokens:
-            yield f"  {name}: {listed(tokens, len(tokens) if everything else LISTED)}"
-    yield ""
+        size = f"{sample.length:,} tokens, {len(sample.tokens):,} different"
+        ordered = sorted(sample.tokens.items(), key=lambda item: -item[1])
+        tokens = [token if times == 1 else f"{token} ×{times}" for token, times in ordered]
+        named = listed(tokens, len(tokens) if everything else LISTED)
+        show(f"{sample.label} {serial} of {count}: {size}", f"  {named}", "")
