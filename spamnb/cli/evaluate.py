@@ -14,14 +14,13 @@ from spamnb.cli.shared.help import Number
 from spamnb.cli.shared.labelled_mail import LabelledMail
 from spamnb.cli.shared.options import (
     Command,
+    check_modes,
     check_prior,
-    given_options,
     json_option,
     local_jobs_option,
     mail_options,
     open_model,
     path_type,
-    refuse_without_effect,
     settings_option,
 )
 from spamnb.cli.shared.outputs import OUTPUT, check_writable, write_reported
@@ -47,6 +46,13 @@ spamnb evaluate --settings standard ham/ spam/
 spamnb evaluate --json ham/ spam/ | jq .labels.spam.f1
 """
 SEVERAL = "several --settings"
+# Ways to evaluate, and which options have no effect with each.
+MODES = {
+    "--model": ("folds",),
+    "--online": ("folds", "top"),
+    "--tune": ("top", "report", "chosen"),
+    SEVERAL: ("top", "report"),
+}
 
 
 @click.command(cls=Command, examples=EXAMPLES)
@@ -90,7 +96,7 @@ def evaluate(
     names = list(
         dict.fromkeys(name for each in chosen for name in (STANDARD if each == "standard" else (each,)))
     )
-    check_options(len(names) > 1)
+    check_modes(MODES, *([SEVERAL] if len(names) > 1 else []))
     mail.check("mail of at least two labels is")
     check_writable(report)
     from spamnb.threads import all_cores
@@ -109,23 +115,6 @@ def evaluate(
     finally:
         unreadable = print_unreadable(mail.unreadable)
     return code or unreadable
-
-
-def check_options(compares: bool) -> None:
-    """Raise UsageError for options that cannot be combined, or have no effect."""
-    given = {option.name for option in given_options()}
-    modes = {"model": "--model", "is_online": "--online", "is_tuned": "--tune"}
-    asked = [mode for name, mode in modes.items() if name in given] + ([SEVERAL] if compares else [])
-    if len(asked) > 1:
-        raise UsageError(f"{asked[0]} and {asked[1]} cannot be combined")
-    without_effect = {
-        "--model": ["folds"],
-        "--online": ["folds", "top"],
-        "--tune": ["top", "report", "chosen"],
-        SEVERAL: ["top", "report"],
-    }
-    for mode in asked:
-        refuse_without_effect(f"with {mode}", *without_effect[mode])
 
 
 def judge(

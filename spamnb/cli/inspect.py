@@ -15,6 +15,7 @@ from spamnb.cli.render.terminal import print_json
 from spamnb.cli.shared.help import Number
 from spamnb.cli.shared.options import (
     Command,
+    check_modes,
     json_option,
     model_option,
     open_model,
@@ -89,7 +90,7 @@ def inspect(
     A message in a mailbox is named by its number, from 0 on: archive.mbox:3. After --token, more words may
     follow. With --suspects, name the mail that was learned.
     """
-    check_options(names, html, tokens, sample, suspects, as_json)
+    check_options(names, html, as_json)
     check_writable(html)
     opened = open_model(model, view)
     if tokens:
@@ -107,41 +108,25 @@ def inspect(
     return summarise(opened, TOKENS_OF_LABEL if top is None else top, as_json)
 
 
-def check_options(
-    names: Sequence[str],
-    html: str | None,
-    tokens: Sequence[str],
-    sample: str | None,
-    suspects: bool,
-    as_json: bool,
-) -> None:
+# Options that choose what is inspected, and which arguments have no effect with each.
+MODES = {
+    "--token": ("top", "everything"),
+    "--sample": ("names", "view"),
+    "--suspects": ("everything",),
+    "--html": (),
+}
+
+
+def check_options(names: Sequence[str], html: str | None, as_json: bool) -> None:
     """Raise UsageError for options that cannot be combined: one thing is inspected at a time."""
-    modes = {
-        "--token": bool(tokens),
-        "--sample": sample is not None,
-        "--suspects": suspects,
-        "--html": html is not None,
-    }
-    match [name for name, is_given in modes.items() if is_given]:
-        case [first, second, *_]:
-            raise UsageError(f"{first} and {second} cannot be combined")
-        case ["--sample"] if names:
-            raise UsageError("--sample cannot be combined with a message")
-        case ["--token"] if "-" in names:
-            raise UsageError("--token cannot be combined with a message")
-        case ["--suspects"] if not names:
-            raise UsageError(
-                "--suspects needs the mail that was learned: spamnb inspect --suspects ham/ spam/"
-            )
-        case ["--html"] if not names:
-            raise UsageError("--html needs a message")
-        case [] | ["--html"] if len(names) > 1:
-            raise UsageError("one message at a time")
-    if tokens:
-        refuse_without_effect("with --token", "top")
-    if sample is not None:
-        refuse_without_effect("with --sample", "view")
-    if sample is None and not names:
+    mode = check_modes(MODES)
+    if mode == "--suspects" and not names:
+        raise UsageError("--suspects needs the mail that was learned: spamnb inspect --suspects ham/ spam/")
+    if mode == "--html" and not names:
+        raise UsageError("--html needs a message")
+    if mode in ("", "--html") and len(names) > 1:
+        raise UsageError("one message at a time")
+    if not mode and not names:
         refuse_without_effect("without a message or --sample", "everything")
     if as_json and html == OUTPUT:
         raise UsageError("--html - and --json both write to standard output; name a file")

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 
 MAX_TEXT = 3000  # characters of a message that are shown
 MAX_LINES = 24
-MIN_MARK = 0.15  # share of the strongest weight; weaker words are not marked
-STRENGTHS = ((0.75, "bold reverse "), (0.4, "bold "), (0.0, ""))  # share of the strongest weight, style
+MIN_MARK, STRONG = 0.15, 0.5  # shares of the strongest weight: of marked words, of bold ones
 SPAM_COLOUR, OTHER_COLOUR, AGAINST_COLOUR = "red", "magenta", "cyan"
 
 
@@ -98,8 +97,7 @@ class WordMarker:
             return Text(text, style)
         if not self.coloured:
             return Text(f"{text}[{signed(weight, 1)}]")
-        strength = next(strength for least, strength in STRENGTHS if part >= least)
-        return Text(text, strength + colour_of(self.why, weight))
+        return Text(text, ("bold " if part >= STRONG else "") + colour_of(self.why, weight))
 
 
 AT_LEAST = 3  # tokens shown of each place

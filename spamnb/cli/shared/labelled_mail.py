@@ -16,7 +16,7 @@ from spamnb.errors import DataError, UsageError
 from spamnb.labels import is_label
 from spamnb.mailboxes.roles import speaks_against
 from spamnb.mailboxes.skipped import Unreadable
-from spamnb.mailboxes.sources import check, size_of, split_number
+from spamnb.mailboxes.sources import check, size_of
 from spamnb.workers import open_pool
 
 if TYPE_CHECKING:
@@ -120,18 +120,8 @@ def _check_named_once(sources: dict[str, list[str]]) -> None:
     label_of: dict[str, str] = {}
     for name, paths in sources.items():
         for path in paths:
-            before = label_of.setdefault(_real_path(path), name)
+            before = label_of.setdefault(path if path == "-" else os.path.realpath(path), name)
             if before != name:
                 raise UsageError(f"{path}: named as both {before} and {name}: choose one")
-    for name, paths in sources.items():
-        for path in paths:
-            box = split_number(path)[0]
-            if box and label_of.get(_real_path(box), name) != name:
-                other = label_of[_real_path(box)]
-                raise UsageError(f"{path}: named as {name}, but all of {box} as {other}: choose one")
     if sum(paths.count("-") for paths in sources.values()) > 1:
         raise UsageError("-: standard input can be named only once")
-
-
-def _real_path(path: str) -> str:
-    return path if path == "-" else os.path.realpath(path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial, wraps
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
@@ -61,6 +61,20 @@ def refuse_without_effect(when: str, *names: str) -> None:
         if option.name in names:
             name = option.opts[-1] if isinstance(option, click.Option) else option.human_readable_name
             raise UsageError(f"{name} has no effect {when}")
+
+
+def check_modes(modes: Mapping[str, Sequence[str]], *more: str) -> str:
+    """Return the mode that an option, or `more`, chooses; "" for none.
+
+    `modes` names the options without effect in each mode. One of them, or two modes, raise UsageError.
+    """
+    asked = [option.opts[0] for option in given_options() if option.opts[0] in modes]
+    asked += more
+    if len(asked) > 1:
+        raise UsageError(f"{asked[0]} and {asked[1]} cannot be combined")
+    for mode in asked:
+        refuse_without_effect(f"with {mode}", *modes[mode])
+    return asked[0] if asked else ""
 
 
 def given_options() -> list[click.Parameter]:
