@@ -21,6 +21,7 @@ from spamnb.inspection.in_words import short_reasons
 from spamnb.labels import HAM
 from spamnb.model import Model
 from spamnb.pages.elements import Markup, element, shortened
+from spamnb.pages.parts import page
 from spamnb.reading.envelope import envelope_of
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ WHO_PROVIDER = "Your provider put them there; spamnb would not have."
 WHO_SPAMNB = "spamnb moved them there, the least sure first."
 HOW = "Move what is not spam back to the inbox: it is learned from that."
 PAGE = "font: 16px/1.45 sans-serif; max-width: 40em; margin: 0 auto; padding: 0 8px; overflow-wrap: anywhere"
+TITLE = "font-size: 1.25em"
 ROW = "border-top: 1px solid #8888; padding: 10px 0"
 
 
@@ -116,14 +118,11 @@ def digest_of(account: Account, like_ham: list[Listed], put_by_us: list[Listed])
         shown, left = found[:MAX_LISTED], len(found) - MAX_LISTED
         more = f"and {left:,} more, more surely spam" if left > 0 else ""
         texts.append("\n".join([title, f"{who} {HOW}\n", *map(as_text, shown), more]))
-        introduction = element("h2", title), element("p", f"{who} {HOW}")
+        introduction = element("h1", title, style=TITLE), element("p", f"{who} {HOW}")
         pages.append([*introduction, *map(as_html, shown), element("p", more)])
     message.set_content("\n".join(texts))
-    viewport = element("meta", name="viewport", content="width=device-width, initial-scale=1")
-    schemes = element("meta", name="color-scheme", content="light dark")
-    head = element("head", element("meta", charset="utf-8"), viewport, schemes)
-    html = element("html", head, element("body", pages, style=PAGE))
-    message.add_alternative(f"<!doctype html>\n{html}\n", subtype="html")
+    html = page(message["Subject"], None, element("main", pages, style=PAGE))
+    message.add_alternative(html, subtype="html")
     return message.as_bytes(policy=message.policy.clone(linesep="\r\n"))
 
 

@@ -21,8 +21,8 @@ from spamnb.bayes.verdict import Cutoffs, Evidence, Verdict
 from spamnb.configuration import Configuration
 from spamnb.core.native import FeatureSet, Message, Scorer, read
 from spamnb.files import printable
-from spamnb.inspection.comparison import compared_labels, difference, evidence_between
-from spamnb.inspection.in_words import ReasonInWords, why_in_words
+from spamnb.inspection.comparison import difference, evidence_between
+from spamnb.inspection.in_words import ReasonInWords, labels_in_question, why_in_words
 from spamnb.inspection.reason import PLACES, Reason
 from spamnb.inspection.sums import (
     PartSum,
@@ -256,7 +256,7 @@ def explain(model: Model, raw: bytes, configuration: Configuration | None = None
     pairs = features.pairs if view.pairs else []
     score = model.score(features)
     verdict = model.decide(score)
-    toward, against = compared_labels(score, verdict.label)
+    toward, against = labels_in_question(score, verdict)
     lead = difference(score.joint, toward, against)
     prior = difference(classifier.log_prior, toward, against) if view.damping is None else 0.0
     absent = 0.0

@@ -143,7 +143,7 @@ def because(model: Model, score: Score, verdict: Verdict) -> str:
         return BY_SENDER.get(verdict.reason.partition("=")[0], "by its sender")
     if not model.can_judge or (model.cutoffs and model.cutoffs.spam == float("inf")):
         return "too little mail was learned to judge by"
-    toward, against = compared_in_words(score, verdict)
+    toward, against = labels_in_question(score, verdict)
     likes = [like(score.labels, k, toward, against) for k in (against, toward)]
     if verdict.label == UNSURE and verdict.is_spam is False:
         return f"not spam, but as much like {likes[0]} as like {likes[1]}"
@@ -176,7 +176,7 @@ def like(labels: Sequence[str], label: int, *compared: int) -> str:
     return MAIL_KEPT if is_about_spam or name == HAM else f"mail in {name}"
 
 
-def compared_in_words(score: Score, verdict: Verdict) -> tuple[int, int]:
+def labels_in_question(score: Score, verdict: Verdict) -> tuple[int, int]:
     """Return the two labels to compare; one is spam if the question is whether it is spam."""
     is_about_spam = verdict.is_spam is None and SPAM in score.labels
     return compared_labels(score, SPAM if is_about_spam else verdict.label)
@@ -186,7 +186,7 @@ def reasons_in_words(
     model: Model, message: Message, features: FeatureSet, score: Score, verdict: Verdict
 ) -> list[ReasonInWords]:
     """Return the strongest reasons for the verdict; if unsure, for both labels compared."""
-    toward, against = compared_in_words(score, verdict)
+    toward, against = labels_in_question(score, verdict)
     label = verdict.label
     sign = {score.labels[against]: -1, score.labels[toward]: 1}.get(label, 0)
     topics: dict[tuple[str, bool], list[tuple[float, str, Evidence]]] = {}

@@ -12,6 +12,5 @@ def colour_of_label(label: str) -> str:
 
 
 def colour_of_weight(why: Explanation, weight: float) -> str:
-    """Return the colour of evidence for or against spam or, if no label is spam, the label that is ahead."""
-    is_warm = why.sides[weight > 0] == SPAM if SPAM in why.sides else weight > 0
-    return SPAM_COLOUR if is_warm else HAM_COLOUR
+    """Return the colour of evidence: of two labels that are not spam, the one behind is grey."""
+    return GREY if weight <= 0 and SPAM not in why.sides else colour_of_label(why.sides[weight > 0])

@@ -8,7 +8,7 @@ from spamnb.inspection.explanation import Explanation
 from spamnb.inspection.marked_text import SHOWN_HEADERS, MarkedPiece, Section, marked_sections
 from spamnb.inspection.reason import Reason
 from spamnb.labels import plain_label
-from spamnb.pages.colours import colour_of_weight
+from spamnb.pages.colours import GREY, HAM_COLOUR, SPAM_COLOUR, colour_of_weight
 from spamnb.pages.elements import Markup, element, joined, untrusted
 from spamnb.pages.formats import count, signed
 from spamnb.pages.parts import section
@@ -16,6 +16,7 @@ from spamnb.pages.parts import section
 MAX_TEXT = 60_000  # characters: some 30 pages
 MAX_NOTED = 4  # tokens in the note on a word
 MAX_TITLE, MAX_NOTE = 120, 300  # characters of a part's type and name, and of how it was read
+UNDERLINES = {SPAM_COLOUR: "underlined", HAM_COLOUR: "dotted", GREY: "dashed"}  # as in message.css
 MIN_TINT, MAX_TINT = 0.10, 0.60  # of the weakest and the strongest word
 
 
@@ -79,11 +80,12 @@ def message_section(why: Explanation, rows: Mapping[str, str]) -> Markup:
     first = [block for block in headers if block.title.text.lower() in SHOWN_HEADERS]
     others = [block for block in headers if block.title.text.lower() not in SHOWN_HEADERS]
     against, toward = map(plain_label, why.sides)
+    colours = [colour_of_weight(why, weight) for weight in (-1, 1)]
     words = (
         "Tinted words added to the verdict: ",
-        element("mark", "underlined", class_=colour_of_weight(why, 1), style="--tint:.35"),
+        element("mark", UNDERLINES[colours[1]], class_=colours[1], style="--tint:.35"),
         f" for {toward}, ",
-        element("mark", "dotted", class_=colour_of_weight(why, -1), style="--tint:.35"),
+        element("mark", UNDERLINES[colours[0]], class_=colours[0], style="--tint:.35"),
         f" for {against}. Point at one, tap it or tab to it for its counts.",
     )
     summary = element("summary", counted(len(others), "other header"))

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from spamnb.core.native import read
 from spamnb.inspection.explanation import explain
-from spamnb.inspection.in_words import MAX_REASONS, because, is_plain_word, short_reasons
+from spamnb.inspection.in_words import MAX_REASONS, because, is_plain_word, labels_in_question, short_reasons
 from spamnb.model import Model
+from spamnb.pages.colours import colour_of_weight
 
 
 def texts(model, raw):
@@ -64,6 +65,15 @@ def test_several_labels(three, mail):
     assert texts(model, both)[0] == "Unsure: not spam, but as much like mail in work as like mail you keep."
 
 
+def test_colours_mean_spam_or_not_spam(three, mail):
+    model = Model.open(three)
+    about_spam = explain(model, mail.messages["spam"])
+    assert [colour_of_weight(about_spam, weight) for weight in (-1, 1)] == ["ham", "spam"]
+    head, body = (mail.messages[name].partition(b"\n\n") for name in ("work", "ham"))
+    which_folder = explain(model, head[0] + b"\n\n" + body[2])
+    assert [colour_of_weight(which_folder, weight) for weight in (-1, 1)] == ["quiet", "ham"]
+
+
 def test_is_it_spam_of_several_labels(three, mail):
     """Spam is one side, though two other labels are likelier."""
     model = Model.open(three)
@@ -74,6 +84,7 @@ def test_is_it_spam_of_several_labels(three, mail):
     verdict = model.decide(score)
     verdict.label, verdict.is_spam = "unsure", None
     assert "spam" in because(model, score, verdict)
+    assert "spam" in [score.labels[k] for k in labels_in_question(score, verdict)]
 
 
 def test_a_list_decided(judge, mail):
