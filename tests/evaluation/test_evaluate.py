@@ -148,7 +148,7 @@ def test_what_cannot_be_read_is_told(spamnb, mail, damaged, way):
 def test_a_file_that_cannot_be_written_is_told_first(spamnb, mail, damaged, tmp_path):
     """The output file is checked before any mail is read, else unreadable mail would be reported, too."""
     words = ("evaluate", "--folds", "2", "--report", tmp_path / "no/file", damaged, mail.spam)
-    spamnb(*words).fails(73, "no/file", "No such file", "another file")
+    spamnb(*words).fails(73, "no/file: cannot be written; name another file")
 
 
 def test_a_file_that_is_there_stays_if_the_work_fails(spamnb, mail, tmp_path):

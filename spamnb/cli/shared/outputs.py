@@ -5,36 +5,20 @@ import stat
 import sys
 from contextlib import suppress
 
-from spamnb.errors import CannotCreate, InputOutputError
-from spamnb.files import STDOUT, complain, write_all
+from spamnb.errors import CannotCreate, InputOutputError, SpamnbError
+from spamnb.files import STDOUT, complain
 from spamnb.lock import check_place
 from spamnb.store.model_file import SIGNATURE
 
 OUTPUT = "-"  # in place of a file: standard output, and then nothing else goes there
 
 
-def check_writable(*paths: str | None) -> None:
-    """Raise an error for a file that cannot be written, so that no work is done in vain."""
-    for path in paths:
-        if path not in (None, OUTPUT):
-            try:
-                _try(path)
-            except OSError as error:
-                raise CannotCreate(f"{path}: {error.strerror}; name another file") from error
-
-
-def _try(path: str) -> None:
-    try:
-        mode = os.stat(path).st_mode
-    except FileNotFoundError:
-        path = os.path.realpath(path) if os.path.islink(path) else path
-        with suppress(FileExistsError):  # another process has just made it
-            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
-            os.unlink(path)
-        return
-    # A pipe is not tried: its reader would see the end.
-    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
-        os.close(os.open(path, os.O_WRONLY))
+def check_writable(path: str | None) -> None:
+    """Raise CannotCreate for a file that cannot be written, so that no work is done in vain."""
+    if path not in (None, OUTPUT):
+        place = path if os.path.exists(path) else os.path.dirname(os.path.realpath(path))
+        if os.path.isdir(path) or not os.access(place, os.W_OK):
+            raise CannotCreate(f"{path}: cannot be written; name another file")
 
 
 def check_replaceable(path: str) -> None:
@@ -51,30 +35,21 @@ def check_replaceable(path: str) -> None:
 
 def write_reported(path: str, content: str) -> int:
     """Write a file; if that fails, say why. Returns the exit code."""
-    try:
-        write_file(path, content)
-    except (CannotCreate, InputOutputError) as error:
-        complain(str(error))
-        return error.exit_code
-    return 0
-
-
-def write_file(path: str, content: str) -> None:
     data = content.encode("utf-8", "surrogateescape")
+    kind: type[SpamnbError] = CannotCreate
     if path == OUTPUT:
         keep_output_private()
         sys.stdout.buffer.write(data)
-        return
+        return 0
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        kind = InputOutputError
+        with open(handle, "wb") as file:
+            file.write(data)
     except OSError as error:
-        raise CannotCreate(f"{path}: {error.strerror}") from error
-    try:
-        write_all(handle, data)
-    except OSError as error:
-        raise InputOutputError(f"{path}: {error.strerror}") from error
-    finally:
-        os.close(handle)
+        complain(f"{path}: {error.strerror}")
+        return kind.exit_code
+    return 0
 
 
 def keep_output_private() -> None:
