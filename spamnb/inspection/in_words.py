@@ -312,7 +312,7 @@ def counts_text(item: Evidence, labels: Sequence[str], k: int, others: str) -> s
     if others == MAIL_KEPT:
         rest = messages[labels.index(SPAM)] if SPAM in labels else rest
         return f"in {number(sum(messages) - rest)} messages you keep and {number(rest)} spam"
-    return f"in {own:,} of {others} and {number(rest)} other"
+    return f"in {own:,} messages in {labels[k]} and {number(rest)} others"
 
 
 def number(messages: int) -> str:
