@@ -8,7 +8,7 @@ SPAM = --spam $(CORPUS)/spam.mbox.xz
 # What the caller set for other programs: with some of these neither Python nor pip works as meant.
 unexport $(filter PYTHON% PIP_PREFIX PIP_TARGET PIP_USER,$(.VARIABLES))
 export LC_ALL = C.UTF-8
-.PHONY: help install env lock demo review screenshots film pictures test test-fast test-pythons checks lint golden man bench bench-serve bench-cluster bench-imap accuracy charsets lies sorting ablation attacks growth soak fuzz dist dist-test release docs deb deb-test image image-test audit verify figures clean
+.PHONY: help install env lock demo review screenshots film pictures test test-fast test-pythons checks lint golden man bench bench-serve bench-cluster accuracy peers charsets sorting ablation attacks growth soak fuzz dist dist-test first-hour release docs deb deb-test image image-test audit verify figures clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 15
@@ -65,26 +65,23 @@ golden: env  ## rewrite the expected tokens of tests/golden; review the differen
 man: env  ## the manual pages below man/ and docs/commands.md, from the commands' help and docs/; review the difference
 	$(BIN)/python man/generate.py
 
-bench: env  ## speed and memory, beside the peers that are installed
+bench: env  ## speed and memory, beside bogofilter
 	$(BIN)/python bench/speed.py $(ARGS)
 
 bench-serve: env  ## the server's speed, beside bogofilter and spamd
 	$(BIN)/python bench/serve.py $(ARGS)
 
-bench-cluster: env  ## workers of a cluster on this machine, beside its processes
+bench-cluster: env  ## workers of a cluster on this machine, beside its threads
 	$(BIN)/python bench/cluster.py $(ARGS)
-
-bench-imap: env  ## training from a local IMAP server, beside the same Maildir
-	$(BIN)/python bench/imap.py $(ARGS)
 
 accuracy: env  ## accuracy, beside the peers that are installed
 	$(BIN)/python bench/accuracy.py $(ARGS)
 
+peers: env  ## every other filter in a bare root, on the same mail (debootstrap, as root, half an hour): ARGS="--corpus NAME=HAM,SPAM"
+	@PYTHONPATH=tests $(BIN)/python -m debian.peers $(ARGS)
+
 charsets: env  ## how often undeclared text is read rightly, beside the detectors that are installed
 	$(BIN)/python bench/charsets.py $(ARGS)
-
-lies: env  ## accuracy on Chinese and Russian mail that is not as it says: ARGS=1 for one split
-	$(BIN)/python bench/lies.py $(ARGS)
 
 sorting: env  ## mailing lists as folders that mail is sorted into: ARGS="HAM SPAM" for other mail
 	$(BIN)/python bench/sorting.py $(or $(ARGS),$(CORPUS)/ham.mbox.xz $(CORPUS)/spam.mbox.xz)
@@ -125,7 +122,10 @@ dist: env  ## in dist/ the wheel and the source, built again from the source and
 dist-test:  ## what is in dist/ installed and used, on every Python from 3.11 on: ARGS=3.12
 	$(PYTHON) tests/dists.py $(ARGS)
 
-release: env  ## all checks, dist/ with checksums and what it depends on, and the tag: VERSION=1.2.3 ARGS=--dry-run
+first-hour: env  ## what is in dist/ installed in a bare root of Debian, where all of README is done (debootstrap, as root, some minutes)
+	PYTHONPATH=tests $(BIN)/python -m debian.first_hour
+
+release: env  ## all checks, all files of a release in dist/, signed, and the tag: VERSION=1.2.3 ARGS="--key ID", ARGS=--dry-run
 	.ci/release $(VERSION) $(ARGS)
 
 docs: env  ## the documentation as one site: python3 -m http.server -d build/site
@@ -162,7 +162,7 @@ image-test: env  ## the image built on a base made here, and used by the service
 audit: env  ## known vulnerabilities of what is installed
 	.ci/audit
 
-verify: env  ## all of these checks, some hours, with a page build/verify.html; goes on where it was: ARGS="--again test soak-kills"
+verify: env  ## all of these checks, with a page build/verify.html; goes on where it was: ARGS="--again test soak-kills"
 	$(BIN)/python bench/verify.py $(ARGS)
 
 figures: env  ## put on record what `make verify` measured, and write the figures of the pages again

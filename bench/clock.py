@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
 MEGABYTE = 1 << 20
-PAGE = os.sysconf("SC_PAGE_SIZE")
 TICK = os.sysconf("SC_CLK_TCK")
 SAMPLE_EVERY = 0.005  # seconds
 NOISY_SPREAD = 0.15  # of the bare interpreter's start; a guess, with other work going on it was above 1
@@ -73,11 +72,9 @@ def race(runners: Mapping[str, Callable[[], float]], repeats: int) -> dict[str, 
 @dataclass(frozen=True)
 class Used:
     seconds: float
-    peak: float  # megabytes resident
+    peak: float  # megabytes resident; of several processes, each shared page counted once
     exit_code: int | None  # None: stopped for taking too long
     output: bytes = b""
-    proportional: float = 0.0  # megabytes, each shared page counted once
-    largest: float = 0.0  # megabytes resident in one process
     cpu: float = 0.0  # seconds, of all processes
 
 
@@ -96,20 +93,18 @@ def alone(command: Command, patience: float = 60) -> Used:
 
 
 def together(command: Command) -> Used:
-    """A process and all it starts: the peak of their sum, by looking every few milliseconds."""
+    """Run a process and all it starts: the peak of their sum, by looking every few milliseconds."""
     start, busy = time.perf_counter(), cpu_of_children()
     process = command.start()
-    peaks = [0.0, 0.0, 0.0]
+    peak = 0.0
     done = threading.Event()
 
     def look() -> None:
+        nonlocal peak
         pause = SAMPLE_EVERY
         while not done.wait(pause):
             began = time.perf_counter()
-            tree = list(descendants(process.pid))
-            held = [resident(pid) for pid in tree]
-            now = (sum(held), sum(map(proportional, tree)), max(held))
-            peaks[:] = [max(peak, size / MEGABYTE) for peak, size in zip(peaks, now, strict=True)]
+            peak = max(peak, sum(map(proportional, descendants(process.pid))) / MEGABYTE)
             pause = max(SAMPLE_EVERY, 10 * (time.perf_counter() - began))  # looking holds them up
 
     watcher = threading.Thread(target=look)
@@ -121,7 +116,7 @@ def together(command: Command) -> Used:
         watcher.join()
     seconds = time.perf_counter() - start
     cpu = cpu_of_children() - busy
-    return Used(seconds, peaks[0], process.returncode, proportional=peaks[1], largest=peaks[2], cpu=cpu)
+    return Used(seconds, peak, process.returncode, cpu=cpu)
 
 
 def cpu_of_children() -> float:
@@ -138,17 +133,6 @@ def descendants(pid: int) -> Iterator[int]:
                 yield from descendants(int(child))
     except OSError:
         return  # ended meanwhile
-
-
-def resident(pid: int) -> int:
-    fields = contents(f"/proc/{pid}/statm").split()
-    return int(fields[1]) * PAGE if fields else 0
-
-
-def cpu_seconds(pid: int) -> float:
-    """What a process has used, in and for it."""
-    fields = contents(f"/proc/{pid}/stat").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICK if fields else 0.0
 
 
 def proportional(pid: int) -> int:

@@ -14,7 +14,7 @@ from clock import MEGABYTE, Weather, together
 from distributed import LocalCluster
 from peers import SPAMNB, Command, Failed
 from rows import COLUMNS, Row, machine
-from tables import save, table
+from tables import table
 
 from corpora import LABELS, Corpus, resampled, write_mbox
 
@@ -38,7 +38,6 @@ def main() -> int:
     weather.look()
     notes = [machine(), *weather.lines()]
     print("\n".join((table(COLUMNS, [row.cells() for row in rows]), "", *notes)))
-    save(asked.json, {"rows": [row.cells() for row in rows], "notes": notes})
     return 0
 
 
@@ -70,7 +69,7 @@ def merged(folder: str, boxes: list[str]) -> Iterator[Row]:
     out = os.path.join(folder, "merged")
     used = done(together(Command([SPAMNB, "merge", out, *halves])))
     size = sum(map(os.path.getsize, halves)) / MEGABYTE
-    yield Row(f"merge two models, {size:.0f} MB", f"{used.seconds:.1f} s", f"{used.largest:.0f} MB resident")
+    yield Row(f"merge two models, {size:.0f} MB", f"{used.seconds:.1f} s", f"{used.peak:.0f} MB of memory")
 
 
 def mailboxes(folder: str, messages: int) -> list[str]:

@@ -8,24 +8,40 @@ record: bench/records/STEP.json, each with its run (command, commit, date, machi
     <!-- figures: summary -->         the rows of SUMMARY
     <!-- figures: lead -->            the sentences of LEAD
     <!-- end of figures -->
+
+and where a page shows what a command prints, on a model of the mail in corpora/spamassassin:
+
+    <!-- output: COMMAND -->
+    <!-- end of output -->
 """
 
 from __future__ import annotations
 
 import json
+import lzma
+import os
 import re
+import subprocess
+import sys
+import tempfile
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from tables import table
-from verify import PASSED, STEPS, Results
+from verify import PASSED, STEPS, log_of, outcomes
 
 ROOT = Path(__file__).parent.parent
 RECORDS = ROOT / "bench" / "records"
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("bench/*.md"), *ROOT.glob("docs/**/*.md")]
 BLOCK = re.compile(r"(<!-- figures: (?P<what>.+?) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
+OUTPUT = re.compile(r"(<!-- output: (?P<command>.+?) -->\n).*?(<!-- end of output -->)", re.DOTALL)
+CORPUS = ROOT / "corpora" / "spamassassin"
+MAIL = {"ham.mbox": ("ham", "hard-ham"), "spam.mbox": ("spam",)}
+MAX_LINE = 130  # characters of what a command prints
+WHEN = "1795046400"  # the day that examples are of
 Table = dict[str, Any]  # run, columns, rows
 
 HALF = "accuracy: spamassassin, half"
@@ -42,7 +58,7 @@ SUMMARY = (
     ("spam missed where 0.1 % of the ham is lost, %", HALF, (OURS, "FN@0.1 %"), (THEIRS, "FN@0.1 %")),
     ("at the defaults: F1 of spam", HALF, (OURS, "F1"), (THEIRS, "F1")),
     ("… ham lost, %", HALF, (OURS, "ham lost %"), (THEIRS, "ham lost %")),
-    ("… of all mail unsure, %", HALF, (OURS, "unsure %"), (THEIRS, "unsure %")),
+    ("all mail that is unsure, %", HALF, (OURS, "unsure %"), (THEIRS, "unsure %")),
     ("100 ham and 100 spam learned: ham lost, %", WEEK, (f"100 {OURS}", LOST), (f"100 {THEIRS}", LOST)),
     ("… spam caught, %", WEEK, (f"100 {OURS}", CAUGHT), (f"100 {THEIRS}", CAUGHT)),
     (
@@ -121,32 +137,33 @@ def chosen(what: str) -> dict[str, Table]:
     return found
 
 
-def cell(what: str, begins: str, column: str) -> tuple[str, Table]:
-    """Find a figure, without its spread, and the table that has it."""
+def cell(what: str, begins: str, column: str) -> str:
+    """Find a figure, without its spread."""
     for one in chosen(what).values():
         for row in one["rows"] if column in one["columns"] else ():
             if " ".join(row).startswith(begins):
-                return row[one["columns"].index(column)].partition(" ±")[0], one
+                figure: str = row[one["columns"].index(column)]
+                return figure.partition(" ±")[0]
     raise KeyError(f"no run on record has `{what}`, {begins}, {column}")
 
 
 def block(what: str) -> str:
     """Write what stands between two comments: tables, and the runs that they are of."""
     if what == "lead":
-        rows = [(cell(place, *ours)[0], cell(place, *theirs)[0]) for _, place, ours, theirs in SUMMARY]
+        rows = [(cell(place, *ours), cell(place, *theirs)) for _, place, ours, theirs in SUMMARY]
         return "".join(f"- {sentence.format(*rows[row])}\n" for sentence, row in LEAD)
-    if what == "summary":
-        found = [(name, cell(place, *ours), cell(place, *theirs)) for name, place, ours, theirs in SUMMARY]
-        texts = [table(["", OURS, THEIRS], [[name, ours[0], theirs[0]] for name, ours, theirs in found])]
-        shown = [one for _, *both in found for _, one in both]
-    else:
-        tables = chosen(what)
-        titled = len(tables) > 1 and ": " in what
-        texts = [
-            f"{title}:\n\n" * titled + table(one["columns"], one["rows"]) for title, one in tables.items()
+    if what == "summary":  # the pages of the tables have their runs
+        led = [row for _, row in LEAD]
+        found = [
+            [name, cell(place, *ours), cell(place, *theirs)]
+            for number, (name, place, ours, theirs) in enumerate(SUMMARY)
+            if number not in led
         ]
-        shown = list(tables.values())
-    runs = dict.fromkeys(said(one["run"]) for one in shown)
+        return table(["", OURS, THEIRS], found) + "\n"
+    tables = chosen(what)
+    titled = len(tables) > 1 and ": " in what
+    texts = [f"{title}:\n\n" * titled + table(one["columns"], one["rows"]) for title, one in tables.items()]
+    runs = dict.fromkeys(said(one["run"]) for one in tables.values())
     return "\n\n".join((*texts, *runs)) + "\n"
 
 
@@ -157,18 +174,42 @@ def said(run: dict[str, str]) -> str:
 
 
 def written(text: str) -> str:
-    """Return a page with its figures as the records have them."""
-    return BLOCK.sub(lambda found: found[1] + block(found["what"]) + found[3], text)
+    """Return a page with its figures as the records have them, and with what its commands print now."""
+    text = BLOCK.sub(lambda found: found[1] + block(found["what"]) + found[3], text)
+    return OUTPUT.sub(lambda found: f"{found[1]}\n{printed(found['command'])}\n{found[3]}", text)
+
+
+@cache
+def printed(command: str) -> str:
+    """Show a command and what it prints, on a model of the mail in two mailboxes."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, parts in MAIL.items():
+            mail = b"".join(lzma.decompress((CORPUS / f"{part}.mbox.xz").read_bytes()) for part in parts)
+            Path(folder, name).write_bytes(mail)
+        environment = {
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "LC_ALL": "C.UTF-8",
+            "HOME": folder,
+            "SOURCE_DATE_EPOCH": WHEN,
+            "SPAMNB_MODEL": "model.msgpack",
+        }
+
+        def run(line: str) -> str:
+            return subprocess.check_output(line, shell=True, cwd=folder, env=environment, text=True)
+
+        run("spamnb train ham.mbox spam.mbox 2>&1")
+        lines = [f"$ {command}", *run(command).rstrip().splitlines()]
+    cut = (line if len(line) <= MAX_LINE else f"{line[:MAX_LINE]}…" for line in lines)
+    return "".join(f"    {line}".rstrip() + "\n" for line in cut)
 
 
 def main() -> None:
-    results = Results(ROOT / "build", STEPS)
-    outcomes = results.outcomes()
+    found = outcomes()
     for step in STEPS:
-        outcome = outcomes.get(step.name)
-        if step.measures and outcome and outcome.result == PASSED and outcome.clean:
+        outcome = found.get(step.name)
+        if step.measures and outcome and outcome.result == PASSED and outcome.is_clean:
             run = {"command": outcome.command, "commit": outcome.commit, "date": outcome.began}
-            take(step.name, results.log(step.name).read_text(), run | {"machine": outcome.machine})
+            take(step.name, log_of(step.name).read_text(), run | {"machine": outcome.machine})
     for page in PAGES:
         before = page.read_text()
         after = written(before)

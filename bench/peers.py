@@ -14,6 +14,7 @@ import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from importlib import metadata
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -89,7 +90,7 @@ class Judged:
 class Peer:
     name: ClassVar[str]
     programs: ClassVar[tuple[str, ...]]  # what must be installed
-    slow: ClassVar[bool] = False  # too slow for a run of every day
+    package: ClassVar[str] = ""  # of Debian, if it is not named as the program
 
     def __init__(self, folder: str) -> None:
         os.makedirs(folder, exist_ok=True)
@@ -99,6 +100,11 @@ class Peer:
     def missing(cls) -> str | None:
         """What is not installed, if something is not."""
         return next((name for name in cls.programs if shutil.which(name) is None), None)
+
+    @classmethod
+    def version(cls) -> str:
+        words = ["dpkg-query", "-W", "-f", "${Version}", cls.package or cls.programs[0]]
+        return Command(words).run().decode()
 
     def at(self, *names: str) -> str:
         return os.path.join(self.folder, *names)
@@ -140,6 +146,10 @@ class Spamnb(Peer):
     programs = (SPAMNB,)
     program: Sequence[str] = (SPAMNB,)
     jobs: int | None = None
+
+    @classmethod
+    def version(cls) -> str:
+        return Command([SPAMNB, "--version"]).run().decode().split()[1]
 
     @property
     def model(self) -> str:
@@ -260,7 +270,6 @@ class Ifile(Peer):
 class Bsfilter(Peer):
     name = "bsfilter"
     programs = ("bsfilter",)
-    slow = True
 
     @property
     def _call(self) -> list[str]:
@@ -291,7 +300,7 @@ class SpamAssassin(Peer):
 
     name = "SpamAssassin Bayes"
     programs = ("sa-learn", "perl")
-    slow = True
+    package = "spamassassin"
     RULES = "/usr/share/spamassassin"
     PLUGINS = "loadplugin Mail::SpamAssassin::Plugin::Bayes\nloadplugin Mail::SpamAssassin::Plugin::Check\n"
     SETTINGS = """\
@@ -367,7 +376,7 @@ class Crm114(Peer):
 
     name = "CRM114"
     programs = ("crm",)
-    slow = True
+    package = "crm114"
     SCRIPTS = "/usr/share/crm114"
     CHANGES: ClassVar[dict[str, str]] = {
         "spw": "x",
@@ -437,6 +446,10 @@ class ScikitLearn(Peer):
         from importlib.util import find_spec
 
         return None if find_spec("sklearn") else "scikit-learn"
+
+    @classmethod
+    def version(cls) -> str:
+        return metadata.version("scikit-learn")
 
     @property
     def _call(self) -> list[str]:

@@ -9,6 +9,7 @@ import os
 import pty
 import subprocess
 import sys
+from collections.abc import Iterator
 from html import escape
 from io import StringIO
 from math import log10
@@ -27,10 +28,14 @@ MESSAGE = (
 COLUMNS = 100
 FONTS = "@font-face"  # rich's own template loads two from another host: they are left out
 
-# Of the chart: the heading, the table and column of the figures, and whether less is better.
-TABLE = "spamassassin, half"
-TRAINED = 3023  # messages, half of the corpus
-BAR, GAP, NAMES, WIDTH = 18, 8, 150, 760
+TITLE = "How accurate spamnb and other filters are, how fast, and what they need"
+PANELS = (  # of the chart: a heading, the column, and whether more is better
+    ("Pairs of ham and spam in the wrong order, %", "(1-AUC)%", False),
+    ("Messages learned per second (longer is better)", "train msg/s", True),
+    ("Memory for training, MB", "training MB", False),
+    ("Size of what was learned, MB", "learned MB", False),
+)
+BAR, GAP, NAMES, WIDTH = 16, 6, 150, 480  # of a panel
 
 
 def terminal(path: Path, title: str, command: list[str], lines: int) -> None:
@@ -69,43 +74,37 @@ def read(descriptor: int) -> bytes:
 
 
 def chart(path: Path) -> None:
-    """Draw how every filter ranks mail, and how fast it learns."""
-    table = recorded("accuracy-peers")[TABLE]
+    """Draw four panels, each with one bar per filter on a logarithmic scale, the best first."""
+    (table,) = (found for title, found in recorded("peers").items() if title == "spamassassin")
     columns, rows = table["columns"], table["rows"]
-    wrong = {row[0]: float(row[columns.index("(1-AUC)%")]) for row in rows}
-    speed = {row[0]: TRAINED / float(row[columns.index("train s")]) for row in rows}
-    height = 2 * (len(rows) * (BAR + GAP) + 60)
+    height = len(rows) * (BAR + GAP) + 50
     drawn = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {2 * WIDTH} {2 * height}" role="img" '
         'font-family="sans-serif" font-size="13">',
-        "<title>How spamnb and other filters rank mail, and how fast they learn</title>",
+        f"<title>{TITLE}</title>",
         "<style>text{fill:#1d2226}.ours{fill:#0a66a8}.other{fill:#b9b4aa}"
         "@media(prefers-color-scheme:dark){text{fill:#e6e3dd}.ours{fill:#62b4ee}.other{fill:#6d757b}}</style>",
-        *bars("Pairs of ham and spam ranked the wrong way round, % (shorter is better)", 0, wrong, False),
-        *bars("Messages learned per second (longer is better)", height // 2, speed, True),
-        "</svg>",
     ]
-    path.write_text("\n".join(drawn) + "\n")
+    for number, (heading, column, more_is_better) in enumerate(PANELS):
+        values = {row[0]: float(row[columns.index(column)].replace(",", "")) for row in rows}
+        place = f"{number % 2 * WIDTH},{number // 2 * height}"
+        drawn += [f'<g transform="translate({place})">', *bars(heading, values, more_is_better), "</g>"]
+    path.write_text("\n".join([*drawn, "</svg>"]) + "\n")
 
 
-def bars(heading: str, top: int, values: dict[str, float], more_is_better: bool) -> list[str]:
-    """Draw one bar per filter on a logarithmic scale, the best first."""
+def bars(heading: str, values: dict[str, float], more_is_better: bool) -> Iterator[str]:
+    yield f'<text x="0" y="18" font-weight="bold">{escape(heading)}</text>'
     low = min(values.values()) / 2
     span = log10(max(values.values()) / low)
-    drawn = [f'<text x="0" y="{top + 18}" font-weight="bold">{escape(heading)}</text>']
-    for place, (name, value) in enumerate(
-        sorted(values.items(), key=lambda each: each[1], reverse=more_is_better)
-    ):
-        y = top + 34 + place * (BAR + GAP)
+    order = sorted(values.items(), key=lambda each: each[1], reverse=more_is_better)
+    for place, (name, value) in enumerate(order):
+        y = 30 + place * (BAR + GAP)
         length = (WIDTH - NAMES - 70) * log10(value / low) / span
         kind = "ours" if name == "spamnb" else "other"
-        shown = f"{value:,.0f}" if value >= 10 else f"{value:.3f}"
-        drawn += [
-            f'<text x="{NAMES - 8}" y="{y + 14}" text-anchor="end">{escape(name)}</text>',
-            f'<rect class="{kind}" x="{NAMES}" y="{y}" width="{length:.1f}" height="{BAR}" rx="2"/>',
-            f'<text x="{NAMES + length + 6:.1f}" y="{y + 14}">{shown}</text>',
-        ]
-    return drawn
+        shown = f"{value:,.0f}" if value >= 10 else f"{value:.3g}"
+        yield f'<text x="{NAMES - 8}" y="{y + 13}" text-anchor="end">{escape(name)}</text>'
+        yield f'<rect class="{kind}" x="{NAMES}" y="{y}" width="{length:.1f}" height="{BAR}" rx="2"/>'
+        yield f'<text x="{NAMES + length + 6:.1f}" y="{y + 13}">{shown}</text>'
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import os
 import random
@@ -13,20 +12,17 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
-from math import inf
 from pathlib import Path
 from statistics import median, quantiles
 from typing import TYPE_CHECKING
 
-from clock import Times, Weather, cpu_seconds, descendants, race
+from clock import Times, Weather, race
 from peers import ENVIRONMENT, SPAMNB, Bogofilter, SpamAssassin, Spamnb
 from rows import COLUMNS, Row, machine
-from tables import save, table
+from tables import table
 
 from corpora import Corpus, lay_out
-from spamnb.core.native import read
 from spamnb.lock import Lock
-from spamnb.model import Model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,7 +34,7 @@ LOOPBACK = "127.0.0.1"
 LOOP = 'for path do {command} < "$path" > /dev/null; done'
 CLIENTS = 8
 ONE_BY_ONE, TOGETHER = 100, 1600  # messages of a run
-TURNS = 4
+REPEATS = 7
 USERS, CROWD, ASKED = 2000, 20, 4000  # with models of their own; clients at once; questions
 LEARNED_BY_SPAMD = 500  # of each label: it takes 20 ms a message
 
@@ -64,10 +60,6 @@ class Server:
     def end(self) -> None:
         self.process.terminate()
         self.process.wait()
-
-    def cpu_seconds(self) -> float:
-        """Of the process and all it started."""
-        return sum(map(cpu_seconds, descendants(self.process.pid)))
 
     @property
     def client(self) -> str:
@@ -137,9 +129,9 @@ def shown(times: Times, unit: str) -> str:
     return f"{1000 * times.median:.2f} ms{spread}" if unit == "ms" else f"{times.median:,.0f} msg/s{spread}"
 
 
-def one_by_one(server: Server, beside: dict[str, str], paths: list[str], repeats: int) -> Iterator[Row]:
+def one_by_one(server: Server, beside: dict[str, str], paths: list[str]) -> Iterator[Row]:
     commands = {"spamnb": f"{server.client} -c", **beside}
-    times = race({name: each(command, paths) for name, command in commands.items()}, repeats)
+    times = race({name: each(command, paths) for name, command in commands.items()}, REPEATS)
     for name, limit in (("bogofilter", 2.0), ("spamd", 0.333)):
         if name in times:
             ratio = times["spamnb"].median / times[name].median
@@ -147,38 +139,14 @@ def one_by_one(server: Server, beside: dict[str, str], paths: list[str], repeats
             yield Row(f"spamc, beside {name}", shown(times["spamnb"], "ms"), other, ratio, at_most=limit)
 
 
-def many(server: Server, beside: dict[str, str], paths: list[str], repeats: int) -> Iterator[Row]:
-    """Messages as they come, and the one of middling size again and again."""
-    middling = sorted(paths, key=os.path.getsize)[len(paths) // 2]
+def many(server: Server, beside: dict[str, str], paths: list[str]) -> Iterator[Row]:
     commands = {"spamnb": f"{server.client} -c", **beside}
-    for what, asked in (("of all sizes", paths), ("of middling size", [middling] * len(paths))):
-        rates = race({name: at_once(command, asked) for name, command in commands.items()}, repeats)
-        others = ", ".join(f"{name} {shown(rates[name], 'msg/s')}" for name in beside)
-        rate = rates["spamnb"]
-        name = f"{CLIENTS} clients, messages {what}"
-        yield Row(name, shown(rate, ""), others, rate.median, at_least=300, unit="msg/s", digits=0)
-
-
-def beyond_tokenizing(server: Server, model: str, paths: list[str]) -> Iterator[Row]:
-    """A question over a socket, less the time to tokenize the same message: of the median message.
-
-    Each message has several turns, far apart, and the quickest counts: others use the machine, too.
-    """
-    tokenizing = Model.open(model)
-    whole, alone = [inf] * len(paths), [inf] * len(paths)
-    for _ in range(TURNS):
-        for place, path in enumerate(paths):
-            with open(path, "rb") as file:
-                raw = file.read()
-            start = time.perf_counter()
-            tokenizing.features(read(raw))
-            middle = time.perf_counter()
-            server.ask(raw)
-            whole[place] = min(whole[place], time.perf_counter() - middle)
-            alone[place] = min(alone[place], middle - start)
-    spent = 1000 * median(total - part for total, part in zip(whole, alone, strict=True))
-    text = f"{1000 * median(whole):.2f} ms"
-    yield Row("one message, beyond tokenizing", text, "", spent, at_most=1.5, unit="ms")
+    rates = race({name: at_once(command, paths) for name, command in commands.items()}, REPEATS)
+    others = ", ".join(f"{name} {shown(rates[name], 'msg/s')}" for name in beside)
+    rate = rates["spamnb"]
+    yield Row(
+        f"{CLIENTS} clients", shown(rate, ""), others, rate.median, at_least=300, unit="msg/s", digits=0
+    )
 
 
 def many_users(shared: str, model: str, folder: str, paths: list[str]) -> Iterator[Row]:
@@ -215,18 +183,9 @@ def many_users(shared: str, model: str, folder: str, paths: list[str]) -> Iterat
     yield Row(name, rate, "", slowest, at_most=60, unit="ms", digits=0)
 
 
-def options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="few repeats, and without spamd")
-    parser.add_argument("--json", metavar="FILE", help="every figure")
-    return parser.parse_args()
-
-
 def main() -> None:
-    asked = options()
     if not shutil.which("spamc"):
         sys.exit("spamc is not installed")
-    repeats = 2 if asked.quick else 7
     notes: list[str] = []
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as servers:
         os.chmod(folder, 0o755)
@@ -244,18 +203,17 @@ def main() -> None:
             beside["bogofilter"] = f"bogofilter -C -d {bogofilter.folder}"
         else:
             notes.append("bogofilter: not installed")
-        if shutil.which("spamd") and not asked.quick:
+        if shutil.which("spamd"):
             some = Corpus("some", corpus.ham[:LEARNED_BY_SPAMD], corpus.spam[:LEARNED_BY_SPAMD])
             spamd = theirs(os.path.join(folder, "spamd"), lay_out(some, os.path.join(folder, "some")))
             servers.callback(spamd.end)
             spamds["spamd"] = f"{spamd.client} -c"
         else:
-            notes.append("spamd: not asked")
+            notes.append("spamd: not installed")
         weather = Weather()
         weather.look()
-        rows = list(beyond_tokenizing(server, spamnb.model, paths))
-        rows += one_by_one(server, beside | spamds, paths[:ONE_BY_ONE], repeats)
-        rows += many(server, beside, paths, repeats)
+        rows = list(one_by_one(server, beside | spamds, paths[:ONE_BY_ONE]))
+        rows += many(server, beside, paths)
         little = Corpus("small", corpus.ham[:100], corpus.spam[:100])
         boxes = lay_out(little, os.path.join(folder, "little"))
         small = os.path.join(folder, "small.msgpack")
@@ -266,7 +224,6 @@ def main() -> None:
     notes += [machine(), *weather.lines()]
     print(table(COLUMNS, [row.cells() for row in rows]))
     print("\n".join(notes))
-    save(asked.json, {"rows": [row.cells() for row in rows], "notes": notes})
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 EXTRAS = ("imap", "milter", "review")
+LEFT_OUT = ("interact.py", "livetest.py")  # programs of IMAPClient's developers
 
 
 def needed(name: str, extra: str = "") -> set[str]:
@@ -37,14 +38,12 @@ def bundled() -> set[str]:
 def main(folder: str) -> None:
     for name in bundled():
         for file in distribution(name).files or ():
-            if {"..", "__pycache__"} & set(file.parts):
+            if {"..", "__pycache__", *LEFT_OUT} & set(file.parts):
                 continue
             path = Path(folder, file)
             path.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(file.locate(), path)
-            if (
-                file.name == "METADATA"
-            ):  # it tells the version; its dependencies dh_python3 would take for ours
+            if file.name == "METADATA":  # dh_python3 would take its dependencies for ours
                 lines = path.read_text().splitlines(keepends=True)
                 path.write_text("".join(line for line in lines if not line.startswith("Requires-Dist:")))
 

@@ -117,7 +117,7 @@ def check_services(root: Root) -> None:
         system(f"install -o spamnb -m 600 /home/ann/{MODEL} /var/lib/spamnb/model.msgpack")
         system("systemctl start spamnb.socket spamnb-milter.service spamnb-prune.service")
         for label in ("spam", "ham"):
-            said = system("spamc -x", a_message(label))
+            said = system("spamc -x -p 7830", a_message(label))
             assert f"\nX-Spamnb: {label}" in "\n" + said, said
         system("systemctl reload spamnb spamnb-milter && systemctl is-active spamnb spamnb-milter")
         system("systemctl stop spamnb.service spamnb.socket spamnb-milter.service spamnb-milter.socket")

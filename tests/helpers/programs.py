@@ -110,6 +110,7 @@ STARTS: dict[str, str | Callable[[], None]] = {
     "dovecot": start_dovecot,
     "dovecot with lmtp and sieve": start_sieve,
     "fdm": "fdm -nf /dev/null",
+    "gpg": "gpg --version",
     "less": "less --version",
     "maildrop": "maildrop -v",
     "man": f"man -l {shlex.quote(str(Path(__file__).parents[2] / 'man/man1/spamnb.1'))}",
