@@ -6,9 +6,10 @@ import os
 from itertools import islice
 from stat import S_ISREG
 
+from spamnb.core.native import Mailbox, is_deleted, is_envelope
 from spamnb.errors import NoInput
 from spamnb.files import is_address, without_queries
-from spamnb.mailboxes import maildir, mbox
+from spamnb.mailboxes import maildir
 from spamnb.mailboxes.not_mail import no_message, not_mail
 from spamnb.mailboxes.skipped import Deleted, PassedOver, Unreadable
 from spamnb.mailboxes.streams import (
@@ -24,6 +25,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+MAX_MESSAGE = 64 << 20  # bytes of a message that are kept; larger than any mail server accepts by default
 FIRST_BYTES = 1000  # bytes that tell what a file is
 
 
@@ -127,7 +129,7 @@ def plain_message(path: str, named: bool) -> RawMessage | Unreadable | None:
         data = read_whole(path)
     except OSError:
         return None
-    if not data or decompressor_for(data[:10]) is not None or mbox.is_envelope(data):
+    if not data or decompressor_for(data[:10]) is not None or is_envelope(data):
         return None
     if not named and maildir.is_deleted(path):
         return Deleted(path)
@@ -141,7 +143,7 @@ def read_whole(path: str) -> bytes | None:
     try:
         status = os.fstat(file)
         size = status.st_size if S_ISREG(status.st_mode) else 0
-        data = os.read(file, size) if size <= mbox.MAX_MESSAGE else b""
+        data = os.read(file, size) if size <= MAX_MESSAGE else b""
         return data if len(data) == size else None  # else it is read in blocks, as a stream
     finally:
         os.close(file)
@@ -162,16 +164,16 @@ def file_messages(
     stream = ByteStream(decompressed(blocks))
     start = gather(stream, FIRST_BYTES)
     if is_mailbox(path, start):
-        yield from mailbox_messages(path, mbox.messages(chain(start, stream)), stream, deleted)
+        yield from mailbox_messages(path, Mailbox(chain(start, stream)), stream, deleted)
     elif not named and maildir.is_deleted(path):
         yield Deleted(path)
     else:
-        if mbox.is_envelope(start):  # some programs leave it before the messages of a Maildir
+        if is_envelope(start):  # some programs leave it before the messages of a Maildir
             start = start[start.find(b"\n") + 1 or len(start) :]
         if reason := why_no_message(path, start, named):
             yield PassedOver(path, reason)
             return
-        data = (start + gather(stream, mbox.MAX_MESSAGE - len(start)))[: mbox.MAX_MESSAGE]
+        data = (start + gather(stream, MAX_MESSAGE - len(start)))[:MAX_MESSAGE]
         if data and not stream.why:
             yield RawMessage(path, None, data)
     if stream.why:
@@ -180,7 +182,7 @@ def file_messages(
 
 def is_mailbox(path: str, start: bytes) -> bool:
     """Check whether a file that begins with `start` is an mbox; if not, it is a single message."""
-    return mbox.is_envelope(start) and not maildir.is_in_maildir(path)
+    return is_envelope(start) and not maildir.is_in_maildir(path)
 
 
 def mailbox_messages(
@@ -196,7 +198,7 @@ def mailbox_messages(
         following = next(messages, None)
         if following is None and stream.why:
             break
-        if not deleted and mbox.is_deleted(data):
+        if not deleted and is_deleted(data):
             skipped += 1
         elif data:
             yield RawMessage(path, count if count or following is not None else None, data)
@@ -208,4 +210,4 @@ def mailbox_messages(
 
 def has_several(path: str, data: bytes) -> bool:
     """Check whether a file with these bytes is a mailbox of several messages."""
-    return is_mailbox(path, data[:FIRST_BYTES]) and len(list(islice(mbox.messages([data]), 2))) > 1
+    return is_mailbox(path, data[:FIRST_BYTES]) and len(list(islice(Mailbox([data]), 2))) > 1

@@ -10,15 +10,7 @@ import os
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
-    from typing import Protocol, TypeVar
-
-    class Named(Protocol):
-        """File in a folder."""
-
-        @property
-        def name(self) -> str: ...
-
-    Entry = TypeVar("Entry", bound=Named)
+    from typing import Any
 
 # New before cur, as messages move: one that moves while they are listed is found twice, not missed.
 WITH_MAIL = ("new", "cur")
@@ -54,7 +46,7 @@ def is_deleted(path: str) -> bool:
     return os.path.basename(folder) in WITH_MAIL and "T" in name.partition(":2,")[2]
 
 
-def messages(listed: Iterable[Entry]) -> list[Entry]:
+def messages(listed: Iterable[Any]) -> list[Any]:
     """Sort the messages listed in `new`, then in `cur`; if one is in both, take the latter."""
     found = {_unique_part(entry.name): entry for entry in listed}
     return [found[unique] for unique in sorted(found)]

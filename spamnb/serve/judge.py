@@ -35,22 +35,12 @@ class Judged(NamedTuple):
     verdict: Verdict
     features: FeatureSet
     message: Message
-    by: Model
-    score: Score | None = None  # if evidence was asked for
+    model: Model
+    score: Score | None  # None unless evidence was asked for
 
     @property
-    def stored(self) -> StoredModel:
-        return self.by.stored
-
-    @property
-    def model(self) -> str:
-        return self.stored.path
-
-    def say_why(self) -> None:
-        """Note reasons in words, which need the evidence."""
-        if self.score:
-            about = self.message, self.features, self.score, self.verdict
-            self.verdict.why = header_reasons(self.by, *about)
+    def path(self) -> str:
+        return self.model.stored.path
 
 
 class Judge:
@@ -79,12 +69,13 @@ class Judge:
         with_evidence = with_evidence or says_why
         own = self._by_own_model(message, user, with_evidence)
         judged = own or self._by(self.shared, message, with_evidence)
-        self._decide_by_sender(judged, user, judged.stored if is_taken else None)
-        if says_why:
-            judged.say_why()
+        self._decide_by_sender(judged, user, judged.model.stored if is_taken else None)
+        if says_why and judged.score:
+            about = judged.features, judged.score, judged.verdict
+            judged.verdict.why = header_reasons(judged.model, message, *about)
         self.counters.judged(judged.verdict.label, perf_counter() - start)
         if self.history:
-            self.history.append(raw, judged.verdict, judged.model, "serve", user)
+            self.history.append(raw, judged.verdict, judged.path, "serve", user)
         return judged
 
     def _by_own_model(self, message: Message, user: str, with_evidence: bool) -> Judged | None:
@@ -118,7 +109,7 @@ class Judge:
         if verdict.reason or not configuration.may_decide(verdict, stored):
             return  # no envelope is needed: 0.04 ms
         try:
-            with as_owner(self.owner(user) if judged.model != self.shared.path else ROOT):
+            with as_owner(self.owner(user) if judged.path != self.shared.path else ROOT):
                 configuration.decide(verdict, envelope_of(judged.message), stored)
         except SpamnbError as error:
             self._report(f"{user}, people", f"{error} (continuing without)")

@@ -300,7 +300,7 @@ class Session:
         verdict, seconds = judged.verdict, perf_counter() - start
         is_rejected = self.options.reject and verdict.label == SPAM
         done = "rejected" if is_rejected else "accepted"
-        more = {"user": user, "model": judged.model, "queue": self._queue_id(), "done": done}
+        more = {"user": user, "model": judged.path, "queue": self._queue_id(), "done": done}
         self.milter.log.judged(verdict, len(raw), judged.message, seconds, "MILTER", **more)
         if is_rejected:
             judge.counters.count(REJECTED)

@@ -16,7 +16,6 @@ from spamnb.delivery.log_line import escaped
 from spamnb.errors import NoInput, UsageError
 from spamnb.files import printable
 from spamnb.labels import HAM, SPAM
-from spamnb.mailboxes.streams import decompressor_for
 from spamnb.passthrough import header_fields, header_names
 from spamnb.reading.envelope import envelope_of
 from spamnb.serve.clients import Connection
@@ -26,7 +25,6 @@ from spamnb.serve.http_requests import (
     RequestReader,
     json_response,
     response,
-    too_large,
 )
 from spamnb.serve.metrics import FAILED, PROTOCOL, REFUSED, TIMEOUT
 from spamnb.serve.service import Asked, Refusal, Service, strongest_evidence, symbol
@@ -67,15 +65,13 @@ class Rspamd(Service[HttpRequest]):
         if request.path in LESSONS:
             self.check_teaching()
         asked.user = self.judge.user_of(request.first_of("deliver-to", "rcpt", "user").strip("<>"))
-        raw = await reader.read_body()
-        if "compression" in request.headers:
-            raw = decompressed_message(raw, self.options.max_size)
-        asked.raw = raw
+        asked.raw = await reader.read_body()
         return request
 
     async def answer(self, request: HttpRequest, asked: Asked) -> bytes:
         if request.path not in WITH_MESSAGE:
-            return self._state(request.path)
+            counters = self.judge.counters.text(self.judge.shared.path) if request.path == METRICS else ""
+            return response(counters, PROMETHEUS) if counters else response("pong\r\n", PLAIN)
         if request.path not in LESSONS:
             return self._judge(asked.raw, asked.user)
         if not asked.raw:
@@ -90,6 +86,8 @@ class Rspamd(Service[HttpRequest]):
         is_open = peer is not None or self.password or self.options.allow_network
         if not is_open and not is_here(request.headers.get("host", "")):
             raise HttpRefusal(421, "use localhost or an address of this machine, or see --allow-network")
+        if "compression" in request.headers:
+            raise HttpRefusal(415, "compressed messages are not read")
         if request.path not in PATHS:
             raise HttpRefusal(404, f"not found: {escaped(request.path)}")
         if self.password and peer is None and request.path != "/ping":
@@ -98,11 +96,6 @@ class Rspamd(Service[HttpRequest]):
                 raise HttpRefusal(401)
         if request.path in WITH_MESSAGE and request.method != "POST":
             raise HttpRefusal(405)
-
-    def _state(self, path: str) -> bytes:
-        if path == METRICS:
-            return response(self.judge.counters.text(self.judge.shared.path), PROMETHEUS)
-        return response("pong\r\n", PLAIN)
 
     def _judge(self, raw: bytes, user: str) -> bytes:
         start = perf_counter()
@@ -129,7 +122,7 @@ class Rspamd(Service[HttpRequest]):
             "milter": milter_block(verdict, *style_and_name),
         }
         seconds = perf_counter() - start
-        more = {"user": user, "model": judged.model}
+        more = {"user": user, "model": judged.path}
         self.log.judged(verdict, len(raw), judged.message, seconds, "checkv2", **more)
         return json_response(answer | {"time_real": round(seconds, 6)})
 
@@ -141,21 +134,6 @@ def is_here(host: str) -> bool:
         return name.lower() in ("", LOCALHOST) or bool(ip_address(name))
     except ValueError:
         return False
-
-
-def decompressed_message(packed: bytes, most: int) -> bytes:
-    """Decompress a message, from one frame only: thousands of empty frames would take too long."""
-    try:
-        new = decompressor_for(packed[:10])
-        decompressor = new() if new else None
-        raw = decompressor.decompress(packed, most + 1) if decompressor else packed
-    except Exception as error:  # each library has its own
-        raise HttpRefusal(400, f"damaged compression: {error}") from None
-    if len(raw) > most:
-        raise too_large(most)
-    if decompressor and (not decompressor.eof or decompressor.unused_data):
-        raise HttpRefusal(400, "damaged compression: truncated, or data follows it")
-    return raw
 
 
 def description(verdict: Verdict) -> str:

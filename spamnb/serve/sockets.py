@@ -12,7 +12,7 @@ from spamnb.errors import CannotCreate, UsageError
 BACKLOG = 1024  # clients that may wait to be accepted
 LOCALHOST = "localhost"
 FIRST_FROM_SYSTEMD = 3  # number of the first file handle that systemd passes on
-HTTP, METRICS = "http", "metrics"  # FileDescriptorName= of sockets in systemd's settings
+HTTP = "http"  # FileDescriptorName= of sockets in systemd's settings
 
 
 def listen(address: str, allow_network: bool = False) -> list[socket.socket]:

@@ -231,7 +231,7 @@ class Spamd(Service[Request]):
         verdict, header = judged.verdict, self.judge.header()
         reply = answer_to(request.command, request.version, verdict, judged.features, asked.raw, header)
         seconds, command = perf_counter() - start, request.command.decode()
-        more = {"user": asked.user, "model": judged.model}
+        more = {"user": asked.user, "model": judged.path}
         self.log.judged(verdict, len(asked.raw), judged.message, seconds, command, **more)
         return reply
 

@@ -22,19 +22,21 @@ from spamnb.core.native import (
     MAX_WORK,
     BatchReader,
     FeatureSet,
+    Mailbox,
     Message,
     MessageContext,
     Tokenizer,
     decode_transfer_encoding,
     digest,
     found_text,
+    is_deleted,
+    is_envelope,
     known_codecs,
     pages_of,
     read,
     read_head,
     render_page,
 )
-from spamnb.mailboxes import mbox
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import chunks, messages
 from spamnb.passthrough import STYLES, passed_through
@@ -153,11 +155,11 @@ def mailbox(data: bytes) -> None:
     BOX.write_bytes(data)
     whole = found(messages([str(BOX)]))
     assert whole == found(one for chunk in chunks([str(BOX)], size=64) for one in chunk.messages())
-    if mbox.is_envelope(data):
+    if is_envelope(data):
         in_blocks = [data[at : at + 7] for at in range(0, len(data), 7)]
-        cut = list(mbox.messages([data]))
-        assert cut == list(mbox.messages(in_blocks))
-        kept = [raw for raw in cut if raw and not mbox.is_deleted(raw)]
+        cut = list(Mailbox([data]))
+        assert cut == list(Mailbox(in_blocks))
+        kept = [raw for raw in cut if raw and not is_deleted(raw)]
         assert kept == [raw for raw in whole if isinstance(raw, bytes)]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -39,8 +38,6 @@ HTTP_REQUESTS = [
     POST + b"User: ann\r\nRcpt: <bob@b.example>\r\nContent-Length: %d\r\n\r\n" % len(SPAM) + SPAM,
     POST + b"Expect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n%x;a=b\r\n" % len(SPAM)
     + SPAM + b"\r\n0\r\nA: b\r\n\r\n",
-    POST + b"Compression: zstd\r\nContent-Length: %d\r\n\r\n" % len(gzip.compress(SPAM, mtime=0))
-    + gzip.compress(SPAM, mtime=0),
     b"POST /learnspam" + HOST + b"Content-Length: 1\r\n\r\nx",
 ]  # fmt: skip
 ADDRESSES = [

@@ -4,8 +4,8 @@ import pytest
 from helpers.mailboxes import ENVELOPE, described, maildir, put, together
 from helpers.samples import ham, spam
 
+from spamnb.core.native import is_deleted
 from spamnb.mailboxes import sources
-from spamnb.mailboxes.mbox import is_deleted
 
 THUNDERBIRD = b"X-Account-Key: account1\nX-Mozilla-Status: %s\nX-Mozilla-Status2: 00000000\n"
 KEPT, DELETED = THUNDERBIRD % b"0001", THUNDERBIRD % b"0009"

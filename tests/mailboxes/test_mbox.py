@@ -3,7 +3,7 @@ from helpers.mailboxes import ENVELOPE, LINES, MIXED, written
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.mailboxes import mbox
+from spamnb.core.native import Mailbox, is_envelope
 
 
 def pieces(data, size):
@@ -11,7 +11,7 @@ def pieces(data, size):
 
 
 def split(data, size=1 << 20, **limit):
-    return list(mbox.messages(pieces(data, size), **limit))
+    return list(Mailbox(pieces(data, size), **limit))
 
 
 @pytest.mark.parametrize(
@@ -28,8 +28,8 @@ def split(data, size=1 << 20, **limit):
     ],
 )
 def test_an_envelope_line(line):
-    assert mbox.is_envelope(line)
-    assert mbox.is_envelope(bytearray(line))
+    assert is_envelope(line)
+    assert is_envelope(bytearray(line))
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_an_envelope_line(line):
     ],
 )
 def test_no_envelope_line(line):
-    assert not mbox.is_envelope(line)
+    assert not is_envelope(line)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_a_message_over_the_limit_is_cut_and_the_next_is_found():
 
 
 def test_the_size_of_the_blocks_changes_nothing():
-    whole = list(mbox.messages([MIXED]))
+    whole = list(Mailbox([MIXED]))
     assert len(whole) > 5
     for size in range(1, 201):
         assert split(MIXED, size) == whole

@@ -46,11 +46,11 @@ def test_a_model_is_begun_on_top_of_the_shared_one(shared, homes, judge):
     assert StoredModel.open(path).head["base"]["path"] == str(shared)
     lesson(shared, homes, spam(60), "spam")
     for n in range(2, 13):
-        assert judge.classify(spam(99), "ann").model == str(shared)
+        assert judge.classify(spam(99), "ann").path == str(shared)
         lesson(shared, homes, work(n), "ham")
         lesson(shared, homes, spam(60 + n), "spam")
     judged = judge.classify(spam(99), "ann")
-    assert judged.model == path
+    assert judged.path == path
     assert judged.verdict.as_map() == Model.open(path).classify(spam(99)).as_map()
     assert judged.verdict.score != Model.open(path, layered=False).classify(spam(99)).score
     assert Path(shared).read_bytes() == before
@@ -91,7 +91,7 @@ def test_without_the_shared_model_users_are_judged_by_their_own(shared, homes, t
     judge = Judge(Options(str(shared), user_models=str(homes)), Counters())
     for _ in range(2):
         judged = judge.classify(spam(99), "ann")
-        assert (judged.model, judged.verdict.as_map()) == (path, alone)
+        assert (judged.path, judged.verdict.as_map()) == (path, alone)
     assert capfd.readouterr().err.count("without this base") == 1
     kept.rename(shared)
     assert judge.classify(spam(99), "ann").verdict.as_map() == layered

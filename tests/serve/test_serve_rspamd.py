@@ -1,6 +1,5 @@
 """`spamnb serve --http` speaks rspamd's protocol: Debian's rspamc, and requests of every kind."""
 
-import gzip
 import json
 import subprocess
 
@@ -52,7 +51,7 @@ def without_time(answer):
 
 
 @needs("rspamc")
-@pytest.mark.parametrize(("label", "options"), [("ham", []), ("spam", ["-z"]), ("unsure", ["-F", "a@b"])])
+@pytest.mark.parametrize(("label", "options"), [("ham", []), ("spam", []), ("unsure", ["-F", "a@b"])])
 def test_the_verdict(server, spamnb, mail, label, options):
     raw = mail.messages[label]
     verdict = Model.open(spamnb.model).classify(raw)
@@ -123,7 +122,6 @@ def test_other_ways_to_ask_the_same(server, mail):
     for asked in (
         post("/checkv2?x=y", raw),
         post("/checkv2", raw).replace(b"Content-Length", b"content-LENGTH"),
-        post("/checkv2", gzip.compress(raw), Compression="gzip"),
         post("/checkv2", raw, Deliver_To="ann", User="bob"),
         *(CHUNKED + chunked(raw, size) + b"X: y\r\n\r\n" for size in (1, 7, 10_000)),
     ):
@@ -143,8 +141,7 @@ ERRORS = {
     "too long a length": (post("/checkv2", b"abc", Content_Length=7), 400),
     "endless chunks": (CHUNKED + chunked(b"x" * 15_000, 1), 400),
     "large": (post("/checkv2", b"x" * 20_001), 413),
-    "large when unpacked": (post("/checkv2", gzip.compress(b"x" * 20_001), Compression="zstd"), 413),
-    "frames without end": (post("/checkv2", 1000 * gzip.compress(b""), Compression="zstd"), 400),
+    "compressed": (post("/checkv2", b"x", Compression="zstd"), 415),
     "another host for metrics": (b"GET /metrics HTTP/1.1\r\nHost: evil.example:11334\r\n\r\n", 421),
     "teaching": (post("/learnspam", NEW), 403),
     "a web page": (post("/checkv2", b"x", Origin="http://example.org"), 403),
