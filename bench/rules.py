@@ -60,7 +60,7 @@ class Change:
 PAGE, STYLES, SHEETS = "core/html_page.pyx", "core/html_styles.pyx", "core/html_sheets.pyx"
 COLOURS, TOKENIZER, LEAVES = "core/html_colours.pyx", "core/tokenizer.pyx", "core/leaves.pyx"
 # The core reads most letters; what it leaves to Python has the same rule there.
-SCRIPTS, ODD_SCRIPTS = "core/scripts.pyx", "reading/folding.py"
+SCRIPTS, ODD_SCRIPTS = "core/scripts.pyx", "reading/normalizing.py"
 PAIRED = "if cut == PAIRS and end - start > 1"
 FOLDED = """        ("ΆΈΉΊΌΎΏΐΪΫάέήίΰϊϋόύώς", "αεηιουωιιυαεηιυιυουωσ"),
         ("ȘșȚțЁёİ", "şşţţееi"),
@@ -109,8 +109,10 @@ CHANGES = {
         "),",
         Change(ODD_SCRIPTS, 'normalize("NFKC", piece.translate(PLAINER))', "piece.translate(PLAINER)"),
     ),
-    "folding": Change(SCRIPTS, FOLDED, "", Change(ODD_SCRIPTS, "unmasked(folded(word))", "unmasked(word)")),
-    "look-alike letters": Change(ODD_SCRIPTS, "unmasked(folded(word))", "folded(word)"),
+    "folding": Change(
+        SCRIPTS, FOLDED, "", Change(ODD_SCRIPTS, "unmasked(without_marks(word))", "unmasked(word)")
+    ),
+    "look-alike letters": Change(ODD_SCRIPTS, "unmasked(without_marks(word))", "without_marks(word)"),
     "pairs of Chinese, Japanese, Korean": Change(SCRIPTS, PAIRED, "if False"),
     "typography": Change("core/words.pyx", "        if form:", "        if False:"),
     "links in plain text": Change(TOKENIZER, "links_in(arena, text, &links[link_lists])", "pass"),

@@ -1,8 +1,8 @@
 # Words that are not all ASCII: those that look the same to a reader become the same.
 #
-# Normalising (NFKC), folding and casefolding change most letters of mail by a table or not at all: these are read here.
-# What stands between two separators and has any other character is normalised by Python (reading/folding.py), then read
-# here, and its words are remembered. A text is read in pieces of MAX_PIECE characters, because to normalise a
+# Normalising (NFKC), dropping marks and casefolding change most letters of mail by a table or not at all: these are read
+# here. What stands between two separators and has any other character is normalised by Python (reading/normalizing.py),
+# then read here, and its words are remembered. A text is read in pieces of MAX_PIECE characters, because to normalise a
 # run of marks takes quadratic time.
 
 cdef enum:
@@ -37,7 +37,7 @@ cdef enum:  # kinds of characters
     PICTURE
 
 cdef Byte[0x10000] CHAR_KINDS
-cdef uint16_t[FORM_COUNT] FORMS  # of letters: folded and in lower case
+cdef uint16_t[FORM_COUNT] FORMS  # of letters: without marks and in lower case
 
 
 cdef struct CachedRun:
@@ -143,7 +143,7 @@ cdef inline Char ascii_form(Char char) noexcept nogil:
 
 
 cdef inline Char form_of(Char char) noexcept nogil:
-    """Return a letter folded and in lower case."""
+    """Return a letter without marks and in lower case."""
     if char < FORM_COUNT:
         return FORMS[char]
     return Py_UNICODE_TOLOWER(char) if char < 0x2000 else char
@@ -381,7 +381,7 @@ cdef int add_odd_words(RunCache *cache, Writer *to, Text text, Size *words) exce
             put(to, found)
         return 0
     with gil:
-        from spamnb.reading.folding import normalized
+        from spamnb.reading.normalizing import normalized
 
         text_of_str(to.arena, normalized(str_of(text)), &found)
     add_plain_words(to, found, words, True)

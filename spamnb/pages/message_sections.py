@@ -28,7 +28,7 @@ from spamnb.pages.parts import (
 )
 
 MAX_PROBABILITIES = 4  # those of the likeliest labels
-SHOWN, MAX_TOKENS = 12, 500  # tokens of a place: shown at once, and when unfolded
+SHOWN, MAX_TOKENS = 12, 500  # tokens of a place: shown at once, and when opened
 MAX_REASON = 120  # characters
 MAX_IGNORED = 200  # tokens of a kind
 
@@ -47,7 +47,7 @@ def message_page(why: Explanation, path: str) -> str:
 
 
 def message_sections(why: Explanation, *details: Markup) -> tuple[Markup | None, ...]:
-    """Make the sections of a page about a message; numbers and further details are folded."""
+    """Make the sections of a page about a message; numbers and further details are collapsed."""
     ids = row_ids(why)
     return (
         message_section(why, ids),

@@ -39,7 +39,7 @@ class Settings:
             from spamnb.reading.languages import stop_words_of
 
             stop_words = stop_words_of(stop_language)
-        self.stop_words = folded_stop_words(stop_words)
+        self.stop_words = normalized_stop_words(stop_words)
         self.grams = grams  # counts runs of four bytes, too
 
     @classmethod
@@ -76,7 +76,7 @@ class Settings:
         return Words(self.ngrams, frozenset(self.stop_words), stem, dotless=self.stem == "turkish")
 
 
-def folded_stop_words(stop_words: "Sequence[str]") -> list[str]:
+def normalized_stop_words(stop_words: "Sequence[str]") -> list[str]:
     """Return stop words as the tokenizer spells them, without those that it splits into several words."""
     words = Words()
     return sorted({found[0] for found in map(words.of, stop_words) if len(found) == 1})

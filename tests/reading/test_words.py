@@ -7,7 +7,7 @@ from helpers.textbook import grams_of
 
 from spamnb.core.native import MAX_WORDS, spaced_words
 from spamnb.errors import UsageError
-from spamnb.reading.folding import is_emoji, normalized
+from spamnb.reading.normalizing import is_emoji, normalized
 from spamnb.reading.settings import Settings, Words
 
 WORDS = Words()

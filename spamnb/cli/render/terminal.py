@@ -55,7 +55,7 @@ def paths_and_reasons(found: Iterable[Unreadable]) -> list[dict[str, str]]:
     return [{"path": item.path, "why": item.why} for item in found]
 
 
-PIPE_WIDTH = 1_000_000  # columns: nothing is folded
+PIPE_WIDTH = 1_000_000  # columns: nothing is wrapped
 
 
 def console() -> Console:
@@ -93,7 +93,7 @@ def table(
 ) -> RenderableType:
     """Make a table of a name, figures, columns of text named in `texts`, and perhaps a picture in the last.
 
-    Where a row is too long, names and texts are folded; figures are not. A Text is shown as it is.
+    Where a row is too long, names and texts are wrapped; figures are not. A Text is shown as it is.
     """
     from rich import box
     from rich.console import Group
@@ -153,7 +153,7 @@ def bar_heading(left: str, right: str, width: int = 20) -> Text:
 
 
 def cut_text(text: str) -> Text:
-    """Make a cell of a text from mail; if it is too long, it is cut, not folded."""
+    """Make a cell of a text from mail; if it is too long, it is cut, not wrapped."""
     from rich.text import Text
 
     return Text(printable(text), no_wrap=True, overflow="ellipsis")

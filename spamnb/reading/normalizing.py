@@ -48,7 +48,7 @@ def normalized(piece: str) -> str:
         piece = without_non_joiners(piece)
     text = normalize("NFKC", piece.translate(PLAINER))
     text = "".join([char if is_inside(char) or is_emoji(char) else " " for char in text])
-    return " ".join([unmasked(folded(word)) for word in text.split(" ")]).casefold()
+    return " ".join([unmasked(without_marks(word)) for word in text.split(" ")]).casefold()
 
 
 def is_inside(char: str) -> bool:
@@ -65,7 +65,7 @@ def is_emoji(char: str) -> bool:
     return char <= "\U0001faff"
 
 
-def folded(word: str) -> str:
+def without_marks(word: str) -> str:
     """Return a normalised word without the marks that people may leave out."""
     if not MARKS.isdisjoint(word):
         letters: list[str] = []
