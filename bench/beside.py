@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from accuracy import figures, further
-from clock import alone, together
+from clock import Weather, alone, together
 from peers import PEERS, Failed, chosen
 from rows import machine
 from tables import figure, table
@@ -71,20 +71,24 @@ def main() -> None:
     parser.add_argument("--only", default="all", help=f"of {','.join(PEERS)}")
     asked = parser.parse_args()
     kinds, gone = chosen(asked.only)
+    weather = Weather()
+    weather.look()
     for corpus in (Corpus.spamassassin(), *map(further, asked.corpus)):
         learned, tested = corpus.halves(1)
         halves = (learned, "learned"), (tested, "tested")
         print(f"## {corpus.name}: {len(learned):,} messages learned, {len(tested):,} judged\n")
         rows = []
         with tempfile.TemporaryDirectory() as folder:
-            mail = [lay_out(half, os.path.join(folder, name)) for half, name in (halves)]
+            mail = [lay_out(half, os.path.join(folder, name)) for half, name in halves]
             for kind in kinds:
                 try:
                     rows.append(measured(kind, folder, *mail))
                 except (Failed, OSError, ValueError, IndexError, KeyError) as error:
                     gone.append(f"{kind.name} on {corpus.name}: {type(error).__name__}: {error}")
         print(table(COLUMNS, rows), end="\n\n", flush=True)
-    print("\n".join([", ".join(f"{kind.name} {kind.version()}" for kind in kinds), *gone, machine()]))
+    weather.look()
+    versions = ", ".join(f"{kind.name} {kind.version()}" for kind in kinds)
+    print("\n".join([versions, *gone, machine(), *weather.lines()]))
 
 
 if __name__ == "__main__":
