@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
     from spamnb.imap.connection import ImapConnection
 
-# What a server may have that spamnb makes use of, and what it does where a server has it not.
+# Capabilities of a server that spamnb uses, and what it does without each.
 USEFUL = {
-    "MOVE": "moves at once; without it, copies, looks at the copy, and removes the original",
-    "UIDPLUS": "removes one message; without it, the original stays, flagged as deleted",
-    "CONDSTORE": "notices changed flags; without it, asks at every visit",
-    "IDLE": "reports new mail; without it, spamnb asks every few minutes",
-    "SPECIAL-USE": "says which folder is which; without it, names tell",
+    "MOVE": "spamnb copies a message, compares the copy, and removes the original",
+    "UIDPLUS": "a message that was copied stays, flagged as deleted",
+    "CONDSTORE": "spamnb looks at all flags at each visit",
+    "IDLE": "spamnb asks for new mail every few minutes",
+    "SPECIAL-USE": "spamnb finds folders by their names",
 }
 
 

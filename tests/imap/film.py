@@ -1,6 +1,6 @@
 """Write docs/first-fifteen-minutes.md again: what a new user does, and each screen: `make film`.
 
-Installs this commit by pipx as an ordinary user, then goes on where nothing is to be reached but a Dovecot,
+Installs this commit by pipx as an ordinary user, then goes on where no server can be reached but a Dovecot,
 which has the names and folders of two mail providers. Needs root and pipx.
 """
 

@@ -128,7 +128,7 @@ def delivered(server, subject):
 
 
 def test_the_first_training(provider, home):
-    """There is no other spam than what the provider found; what surely is none is named, and not learned."""
+    """All spam there is was found by the provider; what surely is no spam is named, and not learned."""
     home.add(provider, ham=["Archive"], is_trained=False, history=True)
     home.model = str(home.path / "own.msgpack")
     provider.fill("Archive", [ham(n) for n in range(3 * ENOUGH)])

@@ -19,7 +19,7 @@ NARROW = {"width": 320, "height": 640, "deviceScaleFactor": 1, "mobile": True}
 
 @pytest.mark.parametrize("labels", ["two labels", "three labels"])
 def test_nothing_is_in_the_way_of_a_screen_reader(shared, spamnb, three, eyes, labels):
-    """On any page, all of it unfolded, on a screen as narrow as pages are to be read on."""
+    """On any page, all of it unfolded, on the narrowest screen that pages must fit."""
     script = files("axe_core_python").joinpath("axe.min.js").read_text()
     shared.renew(three if labels == "three labels" else spamnb.model)
     page = spam(1).replace(b"Date:", b"Content-Type: text/html\nDate:").replace(b"\n\n", b"\n\n<p>")

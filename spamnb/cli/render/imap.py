@@ -106,7 +106,7 @@ def show_accounts(found: Iterable[dict[str, Any]]) -> None:
     for facts in found:
         print(f"{facts['account']}: {facts['server']}, TLS {facts['tls']}")
         for name, there in facts["can"].items():
-            print(f"  has {name}" if there else f"  lacks {name}: {USEFUL[name].partition('; ')[2]}")
+            print(f"  has {name}" if there else f"  lacks {name}: {USEFUL[name]}")
         for folder in facts["folders"]:
             messages = counted(folder["messages"], "message") if "messages" in folder else folder["why"]
             print(f"  {plain_label(folder['is'])}: {printable(folder['folder'])}, {printable(messages)}")
