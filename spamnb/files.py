@@ -241,9 +241,13 @@ def sync_folder(path: str) -> None:
         os.close(handle)
 
 
-def default_model() -> str:
-    """Return the path of the model: $SPAMNB_MODEL, else spamnb/model.msgpack in the XDG data folder."""
-    return os.environ.get("SPAMNB_MODEL") or os.path.join(data_folder(), "spamnb", "model.msgpack")
+def stamp_of(path: str, follow_symlinks: bool = True) -> tuple[int, int, int] | None:
+    """Return inode, time and size of a file, which differ after it was changed or replaced; None if gone."""
+    try:
+        status = os.stat(path, follow_symlinks=follow_symlinks)
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns, status.st_size
 
 
 def model_file(path: str) -> str:

@@ -3,7 +3,7 @@
 import os
 
 from spamnb.errors import SpamnbError
-from spamnb.files import default_model, known_file, xdg_folder
+from spamnb.files import data_folder, known_file, stamp_of, xdg_folder
 from spamnb.labels import SPAM
 
 TYPE_CHECKING = False
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from spamnb.senders.lists import SenderLists
     from spamnb.store.stored_model import StoredModel
 
-    Stamp = list[int] | None  # time, size and inode of a file; None if it is not there
+    Stamps = dict[str, tuple[int, int, int] | None]  # by path, as `stamp_of` makes them
 
 SYSTEM_FOLDER = "/etc/spamnb"
 FILES = (
@@ -48,7 +48,7 @@ class Configuration:
         self,
         values: "dict[str, Any] | None" = None,
         origins: "dict[str, str] | None" = None,
-        sources: "dict[str, Stamp] | None" = None,
+        sources: "Stamps | None" = None,
         senders: "SenderLists | None" = None,
     ) -> None:
         self.values = DEFAULTS | (values or {})
@@ -114,21 +114,12 @@ def read_configuration() -> Configuration:
 def model_path(configuration: Configuration | None = None) -> str:
     """Return the path of the model: $SPAMNB_MODEL, else as configured, else in the XDG data folder."""
     named: str = os.environ.get("SPAMNB_MODEL") or (configuration or load())["model"]
-    return named or default_model()
+    return named or os.path.join(data_folder(), "spamnb", "model.msgpack")
 
 
-def stamps() -> "dict[str, Stamp]":
+def stamps() -> "Stamps":
     """Return the stamps of all configuration files: first the system's, then the user's."""
     own = xdg_folder("XDG_CONFIG_HOME", ".config")
     folders = [SYSTEM_FOLDER, *([f"{own}/spamnb"] if own else [])]
     paths = [f"{folder}/{name}" for folder in folders for name in FILES]
     return {path: stamp_of(path) for path in paths}
-
-
-def stamp_of(path: str) -> "Stamp":
-    """Return a stamp that differs after a file was changed or replaced; None if it is missing."""
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return [status.st_mtime_ns, status.st_size, status.st_ino]

@@ -10,7 +10,7 @@ import os
 
 from spamnb.core.native import fingerprint_of, sender_tokens
 from spamnb.errors import CannotCreate, NoInput
-from spamnb.files import known_file, open_beside
+from spamnb.files import known_file, open_beside, stamp_of
 from spamnb.labels import SPAM, UNSURE
 from spamnb.reading.route import SUBMITTED, route_of
 from spamnb.senders.lists import candidates
@@ -130,15 +130,14 @@ def read(handle: int) -> str:
 
 def cached(path: str, make: Callable[[str], Iterable[str]]) -> frozenset[str]:
     """Return the lines of a file or folder, read again if it has changed; nothing if it is missing."""
+    stamp = stamp_of(path)
+    if stamp is None:
+        return frozenset()
     try:
-        status = os.stat(path)
-        stamp = status.st_mtime_ns, status.st_size, status.st_ino
         if path not in CACHE or CACHE[path][0] != stamp:
             if len(CACHE) >= MAX_CACHED:
                 CACHE.clear()
             CACHE[path] = stamp, frozenset(make(path))
-    except FileNotFoundError:
-        return frozenset()
     except OSError as error:
         raise NoInput(f"{path}: {error.strerror}") from error
     return CACHE[path][1]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from abc import ABC, abstractmethod
 
 from spamnb.errors import InputOutputError, ModelError, SpamnbError
-from spamnb.files import model_file
+from spamnb.files import model_file, stamp_of
 from spamnb.in_memory import file_table, load_into_memory
 from spamnb.model import Model, base_of, view_of
 from spamnb.rights import ROOT, Rights, as_owner
@@ -81,14 +80,8 @@ class ReloadingModel(ABC):
 
     def _stamp(self) -> Stamp:
         """Return a stamp that differs after the model file or its journal was replaced or has grown."""
-        return self._file_stamp(self.path), self._file_stamp(self.path + ".journal")
-
-    def _file_stamp(self, path: str) -> tuple[int, int, int] | None:
-        try:
-            status = os.stat(path, follow_symlinks=self.is_link)
-        except OSError:
-            return None
-        return status.st_ino, status.st_mtime_ns, status.st_size
+        path = self.path
+        return stamp_of(path, self.is_link), stamp_of(path + ".journal", self.is_link)
 
 
 class SharedModel(ReloadingModel):

@@ -116,44 +116,33 @@ class Request:
         return self.command == b"TELL" or self.version >= (1.1 if self.command in JUDGING else 1.5)
 
     def add_header(self, line: bytes) -> None:
-        name, colon, value = line.partition(b":")
+        written, colon, value = line.partition(b":")
         if not colon:
             raise bad_header("(header not in 'Name: value' format)")
-        if read := HEADERS.get(name.strip().lower()):
-            read(self, value.strip())
-
-    def _read_length(self, value: bytes) -> None:
-        if not value.isdigit() or len(value) > 18:  # more digits than any size has
-            raise bad_header("(Content-Length contains non-numeric bytes)")
-        self.length = int(value)
-
-    def _read_user(self, value: bytes) -> None:
-        if any(byte < 0x20 or byte == 0x7F for byte in value):
-            raise bad_header("(User header contains control chars)")
-        self.user = value.decode("utf-8", "surrogateescape")
-
-    def _read_compression(self, value: bytes) -> None:
-        if value.lower() != b"zlib":
-            kind = escaped(value.decode("utf-8", "surrogateescape"))
-            raise bad_header(f"(compression type not supported: {kind})")
-        self.compressed = True
-
-    def _read_label(self, value: bytes) -> None:
-        self.label = value.decode("latin-1").lower()
-        if self.label not in (SPAM, HAM):
-            raise bad_header("(Message-class header contains invalid class)")
-
-    def _read_set(self, value: bytes) -> None:
-        self.set = self._names_us(value, b"DidSet")
-
-    def _read_remove(self, value: bytes) -> None:
-        self.remove = self._names_us(value, b"DidRemove")
-
-    def _names_us(self, value: bytes, answer: bytes) -> bool:
-        """Return whether `local`, the model, is named; note `remote`, which only the answer has."""
-        if b"remote" in value.lower():
-            self.remote = answer
-        return b"local" in value.lower()
+        name, value = written.strip().lower(), value.strip()
+        text = value.decode("utf-8", "surrogateescape")
+        if name == b"content-length":
+            if not value.isdigit() or len(value) > 18:  # more digits than any size has
+                raise bad_header("(Content-Length contains non-numeric bytes)")
+            self.length = int(value)
+        elif name == b"user":
+            if any(byte < 0x20 or byte == 0x7F for byte in value):
+                raise bad_header("(User header contains control chars)")
+            self.user = text
+        elif name == b"compress":
+            if value.lower() != b"zlib":
+                raise bad_header(f"(compression type not supported: {escaped(text)})")
+            self.compressed = True
+        elif name == b"message-class":
+            self.label = text.lower()
+            if self.label not in (SPAM, HAM):
+                raise bad_header("(Message-class header contains invalid class)")
+        elif name in (b"set", b"remove"):
+            # `local` is the model; `remote` is a database of others, which only the answer names.
+            is_set, is_local = name == b"set", b"local" in value.lower()
+            self.set, self.remove = (is_local, self.remove) if is_set else (self.set, is_local)
+            if b"remote" in value.lower():
+                self.remote = b"DidSet" if is_set else b"DidRemove"
 
     def check(self) -> None:
         """Check that the headers make sense together."""
@@ -163,16 +152,6 @@ class Request:
             raise bad_header("(Message-class header contains invalid class)")
         if self.compressed and self.length is None:
             raise Refusal(REFUSED, "Compress requires Content-length header")
-
-
-HEADERS = {
-    b"content-length": Request._read_length,
-    b"user": Request._read_user,
-    b"compress": Request._read_compression,
-    b"message-class": Request._read_label,
-    b"set": Request._read_set,
-    b"remove": Request._read_remove,
-}
 
 
 class Spamd(Service[Request]):

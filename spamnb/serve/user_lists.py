@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
-
-from spamnb.errors import DataError, NoInput
+from spamnb.errors import DataError
+from spamnb.files import stamp_of
 from spamnb.rights import as_owner
 from spamnb.senders.list_file import read_list
 from spamnb.senders.lists import SenderLists
@@ -14,22 +13,20 @@ NAMES = ("allow.txt", "block.txt")
 MAX_USERS = 1024  # lists kept in memory
 MAX_LIST = 1 << 20  # bytes
 
-Stamps = list[tuple[int, int, int] | None]
-
 
 class UserLists:
     """Lists of senders, read when first needed, and again when they have changed."""
 
     def __init__(self, models: UserModels) -> None:
         self.models = models
-        self.by_user: dict[str, tuple[Stamps, SenderLists]] = {}  # the least recently used first
+        self.by_user: dict[str, tuple[list[object], SenderLists]] = {}  # the least recently used first
 
     def of(self, user: str) -> SenderLists | None:
         """Return a user's lists; None if there are none. Raises an error if a list cannot be read."""
         paths = [self.models.find(user, name) for name in NAMES]
         if paths == [None, None]:
             return None
-        stamps = [None if path is None else stamp_of(path) for path in paths]
+        stamps: list[object] = [path and checked_stamp(path) for path in paths]
         kept = self.by_user.pop(user, None)
         if kept is None or kept[0] != stamps:
             with as_owner(self.models.owner(user)):
@@ -40,12 +37,9 @@ class UserLists:
         return kept[1]
 
 
-def stamp_of(path: str) -> tuple[int, int, int]:
-    """Return a stamp that differs after a list was changed; raise an error if the list is too large."""
-    try:
-        status = os.lstat(path)
-    except OSError as error:
-        raise NoInput(f"{path}: {error.strerror}") from error
-    if status.st_size > MAX_LIST:
+def checked_stamp(path: str) -> tuple[int, int, int] | None:
+    """Return the stamp of a list; raise an error if the list is too large."""
+    stamp = stamp_of(path, follow_symlinks=False)
+    if stamp and stamp[2] > MAX_LIST:
         raise DataError(f"{path}: larger than {MAX_LIST >> 20} MB, the limit for a user of a server")
-    return status.st_ino, status.st_mtime_ns, status.st_size
+    return stamp
