@@ -23,7 +23,7 @@ from spamnb.evaluation.results import JudgedMessages
 from spamnb.evaluation.scores import row_scores
 from spamnb.model import DEFAULT_VIEW
 from spamnb.threads import in_threads
-from spamnb.training.sample import sampled
+from spamnb.training.sample import SAMPLE_SIZE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -108,7 +108,7 @@ class CrossValidation:
         labels, truth, digests = self.corpus.labels, self.corpus.truth, self.corpus.digests
         if not self.view.has_cutoffs or not has_spam(labels):
             return None, None
-        messages = np.array(sampled(digests, truth, training.tolist()), np.int64)
+        messages = sample(digests, truth, training, len(labels))
         joints, of_label = np.empty((len(messages), len(labels))), truth[messages].tolist()
         counts = np.bincount(truth[training], minlength=len(labels)).tolist()
 
@@ -124,3 +124,9 @@ class CrossValidation:
         if any(misfiled):
             scored = scored_by(misfiled)
         return measured(labels, counts, scored, scale=score_scale(self.view))
+
+
+def sample(digests: Array, truth: Array, messages: Array, label_count: int) -> Array:
+    """Select the messages that training would score: of each label those with the lowest digests."""
+    ordered = messages[np.argsort(digests[messages], kind="stable")]
+    return np.concatenate([ordered[truth[ordered] == k][:SAMPLE_SIZE] for k in range(label_count)])

@@ -142,13 +142,3 @@ class SampleScorer:
         self.idle_scorers.append(scorer)
         found: Any = memoryview(joints).cast("B").cast("d", (count, labels)).tolist()
         return list(found)
-
-
-def sampled(digests: Any, truth: Any, messages: Iterable[int]) -> list[int]:
-    """Select from `messages` (indices) those that a Sample would keep: the lowest digests of each label."""
-    chosen: dict[int, list[int]] = {}
-    for message in sorted(messages, key=digests.__getitem__):
-        of_label = chosen.setdefault(truth[message], [])
-        if len(of_label) < SAMPLE_SIZE:
-            of_label.append(message)
-    return [message for label in sorted(chosen) for message in chosen[label]]
