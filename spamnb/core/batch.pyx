@@ -125,7 +125,7 @@ cdef int copy_grams(Rows *rows, Features *features) except -1 nogil:
 
 
 cdef int add_row(Rows *rows, Features *features) except -1 nogil:
-    """Add the features of a message; NULL if nobody wants them."""
+    """Add the features of a message; NULL adds an empty row."""
     cdef Size n
     cdef int64_t *numbers = &rows.numbers[rows.messages * NUMBER_COUNT]
     rows.entries, rows.gram_count = rows.starts[rows.messages], rows.gram_starts[rows.messages]  # one may have failed

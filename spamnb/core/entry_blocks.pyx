@@ -189,7 +189,7 @@ cdef struct NewBlock:  # entries of a block that is being made, one array for ea
 
 
 cdef Size write_block(const NewBlock *block, Byte *to) noexcept nogil:
-    """Write a block, for which there must be `max_block_size` bytes; return its size. Words are what has occurrences."""
+    """Write a block, for which there must be `max_block_size` bytes; return its size. An entry with occurrences is a word, else a pair."""
     cdef int n, k, labels = block.labels, words = 0, width
     cdef uint64_t highest = 0, mask = 0
     cdef int64_t *row

@@ -173,7 +173,7 @@ cdef inline int make_table_room(EntryTable *table) except -1 nogil:
 
 
 cdef inline Size entry_of(EntryTable *table, uint64_t fingerprint) noexcept nogil:
-    """Return the number of a fingerprint's entry. If it is new, the caller has made room, and says what it holds."""
+    """Return the number of a fingerprint's entry. If it is new, the caller has made room and fills it in."""
     cdef Size at = slot_of(table, fingerprint), number = table.slots[at]
     if number >= table.before:
         return number - table.before
@@ -441,7 +441,7 @@ NUMBERS = ("size", "capitals", "digits", "exclamations", "html", "links", "recip
 
 
 cdef class FeatureSet:
-    """All that is counted of a message, as Python's objects where they are asked for."""
+    """The features of a message, made into Python objects when they are asked for."""
 
     cdef Features it
     cdef object message  # that was read last: texts of grams lie in its memory

@@ -49,7 +49,7 @@ cdef bint look_the_same(int one, int other) noexcept nogil:
 
 
 cdef Text argument_of(Text value, const char *function) noexcept nogil:
-    """Return what is behind the name of a function and "(" in a value."""
+    """Return the arguments in a value, behind the name of a function and "("."""
     cdef Size at = find(value, literal(function), 0)
     return stripped(rest(value, at + <Size>strlen(function)), b")") if at >= 0 else nothing()
 

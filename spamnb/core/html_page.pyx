@@ -87,7 +87,7 @@ cdef struct PageReader:
 
 
 cdef int render(Arena *arena, Text html, Size max_work, Page *page) except -1 nogil:
-    """Read a page, whatever it is, in one pass; look at its styles for so many steps."""
+    """Read a page of any bytes in one pass; spend at most so many steps on its styles."""
     cdef PageReader *reader = <PageReader *>allot(arena, sizeof(PageReader))
     memset(reader, 0, sizeof(PageReader))
     reader.arena, reader.sheet.arena, reader.page, reader.max_work = arena, arena, page, max_work
@@ -344,7 +344,7 @@ cdef Size after_raw(PageReader *reader, const Element *element, Size start) exce
 
 
 cdef int put_text_in_place(PageReader *reader, int role, bint is_not_rendered) except -1 nogil:
-    """Put the words that an element shows in its place."""
+    """Write the words that an element shows in place of its content."""
     cdef Text text = nothing()
     cdef Writer *to = &reader.hidden if is_not_rendered or reader.view != SEEN else &reader.shown
     if role == ROLE_IMAGE:
@@ -438,7 +438,7 @@ cdef class RenderedPage:
 
 
 def render_page(html: str, most: int = MAX_WORK) -> RenderedPage:
-    """Read a page, whatever it is; look at its styles for so many steps."""
+    """Read a page of any bytes; spend at most so many steps on its styles."""
     cdef Memory memory = Memory()
     cdef Text text
     cdef Page page

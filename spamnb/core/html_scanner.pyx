@@ -65,14 +65,14 @@ cdef Size skip_comment(Text html, Size at) noexcept nogil:
 
 
 cdef inline Size skip_until(Text html, Size at, int ending) noexcept nogil:
-    """Return where something ends, as bits, from an offset on; at the end if nothing ends it."""
+    """Return the offset of the next byte with one of the flags `ending` in ENDINGS, or the end."""
     while at < html.size and not ENDINGS[<Byte>byte_at(html, at)] & ending:
         at += 1
     return at
 
 
 cdef Size find_end_tag(Text html, Text name, Size start) noexcept nogil:
-    """Return where the end tag of an element stands that holds no markup; at the end if it has none."""
+    """Return the offset of the end tag of an element whose content is not markup; the end if it has none."""
     cdef Size end = find(html, literal(b"</"), start)
     cdef int behind
     while end >= 0:

@@ -90,7 +90,7 @@ cdef int note_variables(StyleSheet *sheet, Texts variables) except -1 nogil:
 # Rules
 
 cdef int add_sheet(StyleSheet *sheet, Text css, Text media, Size most) except -1 nogil:
-    """Read the rules of one more style sheet, for so many steps."""
+    """Read the rules of one more style sheet, with at most so many steps."""
     cdef Size at = 0, opening = -1, closing = -1, depth = 0, left_out
     cdef Text prelude
     sheet.is_used = True
@@ -227,7 +227,7 @@ cdef uint64_t find_matched(const StyleSheet *sheet, Declared *declared) noexcept
 
 
 cdef bint is_matched(const StyleSheet *sheet, const StyleRule *rule) noexcept nogil:
-    """Tell whether the last element has the traits that a rule asks for, and the open ones those around it."""
+    """Tell whether the last element has a rule's own traits, and the open elements have the others."""
     cdef Size k
     for k in range(rule.own_count):
         if rule.own[k].element != sheet.element_count:
@@ -239,7 +239,7 @@ cdef bint is_matched(const StyleSheet *sheet, const StyleRule *rule) noexcept no
 
 
 cdef inline bint is_around_all(const Trait *trait) noexcept nogil:
-    """Tell whether a trait is around each element, open or not."""
+    """Tell whether every element of a page is inside one with this trait, as it is inside html and body."""
     return trait.kind == IS_NAME and (is_(trait.name, b"*") or is_(trait.name, b"html") or is_(trait.name, b"body"))
 
 

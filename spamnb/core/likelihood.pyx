@@ -190,5 +190,5 @@ cdef class Weigher:
         return count - misfiled if count > misfiled else 0
 
     cdef double idf(self, uint64_t with_token) noexcept nogil:
-        """Return the log of all messages over those with the token."""
+        """Return log(number of all messages / number of messages with the token)."""
         return log(self.message_total / <double>with_token) if with_token else 0.0

@@ -83,7 +83,7 @@ cdef Entries new_entries(int label_count):
 
 
 cdef int cut_entries(Entries entries) except -1:
-    """Cut the columns to what is used of them."""
+    """Cut the columns to their used parts."""
     cut_to(entries.keys, entries.used * sizeof(uint64_t))
     cut_to(entries.counts, entries.used * 2 * entries.label_count * sizeof(int64_t))
     cut_to(entries.first_days, entries.used * sizeof(uint16_t))
@@ -117,10 +117,10 @@ cdef int advance_source(MergeSource *source, int *error) except -1 nogil:
 
 
 cdef void stage_entries(TableStage *stage, Size labels) noexcept nogil:
-    """Copy the next entries of a table, which are anywhere in memory.
+    """Copy the next entries of a table, which lie anywhere in memory.
 
-    Cache misses are what a merge waits for: short loops have many at once (a prefetch changes nothing), and no column is
-    read that is not needed.
+    A merge waits for cache misses: short loops have many at once (a prefetch changes nothing), and only
+    columns that are needed are read.
     """
     cdef const uint64_t *order = stage.order + stage.next
     cdef int n, count = <int>min(<Size>STAGED, stage.count - stage.next)
@@ -409,7 +409,7 @@ cdef class Merger:
 
 
 cdef void fill_counts(CountTable table, const uint64_t *keys, const int64_t *rows, Size count) noexcept nogil:
-    """Replace the counts of those entries of a table that are among some."""
+    """Copy merged rows into those entries of a table that have their keys."""
     cdef Size[AT_ONCE] found
     cdef Size start = 0, size, n, k, width = 2 * table.label_count
     while start < count:

@@ -17,7 +17,7 @@ cdef class LeafContent:
 
 
 cdef class LeafDecoding:
-    """How the text of a leaf was read: where that is not as declared, the reasons."""
+    """How the text of a leaf was read, and the reasons where that is not as declared."""
 
     cdef readonly object charset, encoding, text, why_charset, why_encoding
 

@@ -48,7 +48,7 @@ cdef class MessageRows:
 
     @property
     def dates(self):
-        """The date of each message as it is written; empty if it has none."""
+        """The date of each message as written in it; empty if it has none."""
         cdef Size n, start, end
         cdef list dates = []
         for n in range(self.it.messages):

@@ -289,11 +289,11 @@ cdef class Scorer:
         self.terms_left = MAX_TERMS
 
     cdef inline int column_of(self, int label_index) noexcept nogil:
-        """Return the column whose words decide for a label: its own or, where spam is apart, that of all others."""
+        """Return the column that decides for a label: the label's own or, where spam is apart, that of all others."""
         return label_index if self.spam_apart in (NO_LABEL, label_index) else self.second
 
     cdef void put_means(self, double *found) noexcept nogil:
-        """Find what the body adds for each label, and behind that what the head does."""
+        """Find what the body adds for each label, and then what the head adds."""
         cdef int part, k
         for part in range(2):
             for k in range(self.label_count):

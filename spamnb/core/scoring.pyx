@@ -190,7 +190,7 @@ cdef class FeatureScorer:
         return 0
 
     cdef int put_score(self, const int64_t *numbers, double *joint, double *parts) except -1 nogil:
-        """Find the log-joints of what was added and of numbers, if there are any, and what body and head add."""
+        """Find the log-joints of the entries added and of numbers, if there are any, and what body and head add."""
         self.scorer.put_joint(joint)
         if parts is not NULL:
             self.scorer.put_means(parts)
@@ -386,7 +386,7 @@ cdef class FeatureScorer:
         self.score_all(rows, messages, None, joints, parts)
 
     def score_left_out(self, MessageRows rows not None, messages, label_indices, joints):
-        """Put the log-joints of some messages, each by the counts without its own; `label_indices` are theirs.
+        """Put the log-joints of some messages, each by the counts without its own; `label_indices` are their labels.
 
         For views that average the presence of tokens as the default one does.
         """

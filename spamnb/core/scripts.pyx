@@ -364,7 +364,7 @@ cdef inline bint is_bound(Char before, Char char, Char after) noexcept nogil:
 
 
 cdef int add_odd_words(RunCache *cache, Writer *to, Text text, Size *words) except -1 nogil:
-    """Write the words of a piece that Python normalises first, or as they are remembered."""
+    """Write the words of a piece that Python normalises; those of earlier pieces are remembered."""
     cdef CachedRun *slot
     cdef Text found
     cdef Size start = to.size + (words[0] > 0)

@@ -125,7 +125,8 @@ cdef int add_results(Features *features, Arena *arena, Text value, Text domain) 
 
 
 cdef int find_server(Arena *arena, Text value, Text plain, Size *at, Text *domain) except -1 nogil:
-    """Find the domain of the server that wrote a value, given without comments, too, and where its results start."""
+    """Find the domain of the server that wrote a value, and where its results start; `plain` is the value without comments.
+    """
     cdef Text server = until(plain, 59, 0)
     at[0] = server.size + 1
     if has(server, 61):  # "=": Microsoft names no server

@@ -36,7 +36,7 @@ cdef struct Reader:  # all that a thread needs to read messages, one after the o
 
 
 cdef object start_reader(Reader *reader, settings):
-    """Begin to read by the settings of a model; return what the caller has to keep as long as the reader."""
+    """Begin to read by the settings of a model; return an object that must live as long as the reader."""
     words = settings.words()
     start_arena(&reader.arena)
     start_features(&reader.features)
@@ -199,7 +199,7 @@ cdef int add_file(Features *features, WordRules *words, Text name) except -1 nog
 
 
 cdef int add_printable(Features *features, const char *tag_text, Text text, Size times) except -1 nogil:
-    """Count a token of the body, without spaces and what no terminal should be sent."""
+    """Count a token of the body, without spaces and characters that no terminal should get."""
     cdef Tag tag = tag_of(literal(tag_text))
     cdef Writer token
     cdef Size at = 0, start
