@@ -81,7 +81,7 @@ peers: env  ## every other filter in a bare root, on the same mail (debootstrap,
 	@PYTHONPATH=tests $(BIN)/python -m debian.peers $(ARGS)
 
 charsets: env  ## how often undeclared text is read rightly, beside the detectors that are installed
-	$(BIN)/python bench/charsets.py $(ARGS)
+	$(BIN)/python bench/charsets.py
 
 sorting: env  ## mailing lists as folders that mail is sorted into: ARGS="HAM SPAM" for other mail
 	$(BIN)/python bench/sorting.py $(or $(ARGS),$(CORPUS)/ham.mbox.xz $(CORPUS)/spam.mbox.xz)

@@ -15,10 +15,9 @@ import numpy as np
 import variants
 import verdicts
 from peers import EVERY_DAY, PEERS, Failed, Spamnb, chosen
-from tables import figure, save, table
+from tables import figure, table
 
 from corpora import Corpus, lay_out
-from spamnb.evaluation.intervals import compare_auc
 from spamnb.evaluation.metrics import measure
 from spamnb.evaluation.outcome import roc
 
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 SEEDS = 5
 DRAWS = 20
 HALVES, VARIANTS = "halves", "variants"
-BASE = "bogofilter"  # what the ratios are to
 # Column: figure, digits. Unsure spam counts against F1.
 COLUMNS = {
     "FP": ("false_positives", 1),
@@ -49,7 +47,6 @@ COLUMNS = {
     "train s": ("train_seconds", 1),
     "score s": ("score_seconds", 1),
 }
-RATIOS = ("one_minus_auc_percent", "missed_at_0.1", "missed_at_0.5", "fewest_errors")
 
 Row = dict[str, Any]
 
@@ -98,7 +95,6 @@ class Trial:
         self.train = train
         self.test = test
         self.rows: dict[str, Row] = {}
-        self.scores: dict[str, Array] = {}
         self.failures: dict[str, str] = {}
 
     def run(self, kinds: Sequence[type[Peer]], workers: int) -> None:
@@ -120,42 +116,11 @@ class Trial:
                         "train_seconds": trained - start,
                         "score_seconds": time.monotonic() - trained,
                     }
-                    self.scores[kind.name] = judged.score
                 except (Failed, OSError, ValueError, IndexError, KeyError) as error:
                     self.failures[kind.name] = f"{type(error).__name__}: {error}"
 
             with ThreadPoolExecutor(workers) as pool:
                 list(pool.map(one, kinds))
-
-    def as_map(self) -> dict[str, Any]:
-        many = {
-            label: {"ham": len(each.ham), "spam": len(each.spam)}
-            for label, each in (("trained", self.train), ("tested", self.test))
-        }
-        return {
-            "trial": self.name,
-            "seed": self.seed,
-            **many,
-            "peers": self.rows,
-            "ratios": self.ratios(),
-            "failures": self.failures,
-        }
-
-    def ratios(self) -> dict[str, dict[str, float | None]]:
-        base = self.rows.get(BASE)
-        if base is None:
-            return {}
-        return {name: {key: ratio(row[key], base[key]) for key in RATIOS} for name, row in self.rows.items()}
-
-    def versus_base(self) -> list[str]:
-        """A line of the comparison between spamnb and bogofilter on this split."""
-        mine, base = (self.rows[name] for name in (Spamnb.name, BASE))
-        compared = compare_auc(self.is_spam, self.scores[Spamnb.name], self.scores[BASE])
-        cells = [self.name, "–" if self.seed is None else str(self.seed)]
-        for key, digits in (("one_minus_auc_percent", 4), ("missed_at_0.1", 2), ("fewest_errors", 0)):
-            cells += [figure(mine[key], digits), figure(base[key], digits)]
-            cells.append(figure(ratio(mine[key], base[key])))
-        return [*cells, figure(compared, 3)]
 
 
 def trials(corpora: Sequence[Corpus], seeds: int) -> Iterator[Trial]:
@@ -177,21 +142,7 @@ def summary(name: str, done: Sequence[Trial], order: Sequence[str]) -> str:
         if own:
             means = averages(own)
             rows.append([peer, *(figure(means[key], digits) for key, digits in COLUMNS.values())])
-    text = [f"## {title}", "", table(["filter", *COLUMNS], rows), ""]
-    rows = []
-    for peer in order:
-        pairs = [trial for trial in done if peer in trial.rows and BASE in trial.rows]
-        if pairs and peer != BASE:
-            ours, base = (averages([trial.rows[who] for trial in pairs]) for who in (peer, BASE))
-            rows.append([peer, *(figure(ratio(ours[key], base[key])) for key in RATIOS)])
-    if rows:
-        names = [column for column, (key, _) in COLUMNS.items() if key in RATIOS]
-        text += [table([f"ratio of means to {BASE}", *names], rows), ""]
-    return "\n".join(text)
-
-
-def ratio(ours: float | None, base: float | None) -> float | None:
-    return ours / base if ours is not None and base else None
+    return "\n".join((f"## {title}", "", table(["filter", *COLUMNS], rows), ""))
 
 
 def averages(rows: Sequence[Row]) -> dict[str, float | None]:
@@ -214,7 +165,6 @@ def options() -> argparse.Namespace:
         "--corpus", action="append", default=[], metavar="NAME=HAM,SPAM", help="further mail, two folders"
     )
     parser.add_argument("--workers", type=int, default=os.cpu_count(), help="peers that run at once")
-    parser.add_argument("--json", metavar="FILE", help="every figure of every split")
     return parser.parse_args()
 
 
@@ -236,18 +186,10 @@ def main() -> None:
     for trial in trials(corpora, chosen_options.seeds) if HALVES in only else ():
         trial.run(kinds, chosen_options.workers)
         done.append(trial)
-        save(chosen_options.json, [each.as_map() for each in done])
         for name, why in trial.failures.items():
             gone.append(f"{name} on {trial.name}: {why}")
     for name, same in itertools.groupby(done, lambda trial: trial.name):
         print(summary(name, list(same), names))
-    both = [trial for trial in done if Spamnb.name in trial.rows and BASE in trial.rows]
-    if both:
-        columns = ["trial", "seed"]
-        for what in ("(1-AUC)%", "FN@0.1 %", "fewest errors"):
-            columns += [what, BASE, "ratio"]
-        print(f"## spamnb beside {BASE}, split by split (p: of equal AUC)\n")
-        print(table([*columns, "p"], [trial.versus_base() for trial in both]), end="\n\n")
     if VARIANTS in only:
         with tempfile.TemporaryDirectory() as folder:
             for text in variants.report(corpora, folder):

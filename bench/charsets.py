@@ -1,9 +1,6 @@
 """Charsets that nothing declares: how often text is read rightly, beside the detectors that are installed.
 
-    python bench/charsets.py [TEXTS]
-
-Texts are those of tests/reading/prose.txt, or of a folder: a UTF-8 file a language (de.txt, zh-Hans.txt …).
-Of each, in each usual charset, pieces of 20, 80 and 400 characters are read.
+Of the texts of tests/reading/prose.txt, in each usual charset, pieces of 20, 80 and 400 characters are read.
 Peers: pip install chardet charset-normalizer faust-cchardet PyICU.
 """
 
@@ -49,8 +46,8 @@ def icu(data: bytes) -> str:
     return str(detector.detect().getName())
 
 
-def main(folder: Path | None) -> None:
-    found = dict(samples(folder))
+def main() -> None:
+    found = dict(samples())
     print("| detector | " + " | ".join(f"{size} characters" for size in SIZES) + " | µs each |")
     print("|---|" + "--:|" * (len(SIZES) + 1))
     for detector in (spamnb, chardet, charset_normalizer, cchardet, icu):
@@ -69,13 +66,9 @@ def main(folder: Path | None) -> None:
         )
 
 
-def samples(folder: Path | None) -> Iterator[tuple[int, list[tuple[str, bytes]]]]:
+def samples() -> Iterator[tuple[int, list[tuple[str, bytes]]]]:
     """Yield pieces of each size: the text, and its bytes in a charset."""
-    texts = (
-        {path.stem: path.read_text("utf-8") for path in sorted(folder.glob("*.txt"))}
-        if folder
-        else languages.prose()
-    )
+    texts = languages.prose()
     for size in SIZES:
         chosen = random.Random(size)
         yield (
@@ -110,4 +103,4 @@ def share_read(detector: Callable[[bytes], str], found: list[tuple[str, bytes]])
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if sys.argv[1:] else None)
+    main()

@@ -91,7 +91,6 @@ def done(used: Used) -> Used:
 def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--messages", type=int, default=MESSAGES, help="to train on")
-    parser.add_argument("--json", help="a file for the figures")
     return parser.parse_args()
 
 

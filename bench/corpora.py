@@ -57,9 +57,6 @@ class Corpus:
         """Short mail of strangers, to test with: nothing is to learn from it."""
         return cls.read("short", *([os.path.join(SHORT, f"{label}.mbox.xz")] for label in LABELS))
 
-    def with_more(self, other: Corpus) -> Corpus:
-        return Corpus(f"{self.name} and {other.name}", [*self.ham, *other.ham], [*self.spam, *other.spam])
-
     def grown(self, count: int, seed: int = 1) -> Corpus:
         """So many messages, made of these by changing words; ham and spam in the same proportion."""
         ham = round(count * len(self.ham) / len(self))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,10 +25,3 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def figure(value: float | None, digits: int = 2) -> str:
     return "–" if value is None else f"{value:,.{digits}f}"
-
-
-def save(path: str | None, value: Any) -> None:
-    if path:
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(value, file, indent=1)
-            file.write("\n")
