@@ -352,17 +352,6 @@ cdef class CountTable(Counts):
         finally:
             self.is_busy = False
 
-    def change(self, MessageRows rows not None, Size message, int label_index, int sign):
-        """Count a message of a label, or take it away again (sign -1)."""
-        if not 0 <= message < rows.it.messages or not 0 <= label_index < self.label_count or not -1 <= sign <= 1:
-            raise IndexError("no such message, label or sign")
-        self.begin()
-        try:
-            self.has_subtracted |= sign < 0
-            count_message(self, rows, message, label_index, max(self.only_day, 0), sign)
-        finally:
-            self.is_busy = False
-
     def add_lesson(self, bytes fingerprints not None, bytes occurrences not None, bytes texts not None,
                    bytes pairs not None, bytes grams not None, list steps not None, int day):
         """Add what a record of a journal changes; totals are not kept up.
@@ -370,10 +359,7 @@ cdef class CountTable(Counts):
         Texts end with a newline each. Steps: a label index, and 1 to add or -1 to subtract.
         """
         cdef Lesson lesson
-        lesson.words, lesson.pairs, lesson.grams = text_of(fingerprints), text_of(pairs), text_of(grams)
-        lesson.occurrences, lesson.texts = text_of(occurrences), text_of(texts)
-        set_steps(&lesson, steps, day, self.label_count)
-        check_lesson(&lesson)
+        set_lesson(&lesson, fingerprints, occurrences, texts, pairs, grams, steps, day, self.label_count)
         self.begin()
         try:
             self.only_day = day if not self.used or self.only_day == day else -1

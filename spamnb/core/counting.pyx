@@ -197,17 +197,22 @@ cdef struct Lesson:  # a record: what one message changes
     int day
 
 
-cdef int set_steps(Lesson *lesson, list steps, int day, int label_count) except -1:
-    """Set the day of a lesson, and its steps: a label index, and 1 to add or -1 to subtract."""
+cdef int set_lesson(
+    Lesson *lesson, bytes fingerprints, bytes occurrences, bytes texts, bytes pairs, bytes grams, list steps, int day,
+    int label_count
+) except -1:
+    """Make a lesson of its parts, which stay where they are. Steps: a label index, and 1 to add or -1 to subtract."""
     if len(steps) > MAX_STEPS_OF_LESSON or not 0 <= day <= MAX_DAY:
         raise ValueError("too many steps, or no such day")
+    lesson.words, lesson.pairs, lesson.grams = text_of(fingerprints), text_of(pairs), text_of(grams)
+    lesson.occurrences, lesson.texts = text_of(occurrences), text_of(texts)
     lesson.day, lesson.steps = day, 0
     for label_index, sign in steps:
         if not 0 <= label_index < label_count or sign not in (1, -1):
             raise ValueError("no such label or sign")
         lesson.labels[lesson.steps], lesson.signs[lesson.steps] = label_index, sign
         lesson.steps += 1
-    return 0
+    return check_lesson(lesson)
 
 
 cdef int check_lesson(Lesson *lesson) except -1:

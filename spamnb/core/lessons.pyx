@@ -111,10 +111,7 @@ cdef class Lessons(Counts):
         cdef Lesson lesson
         cdef Size n
         cdef int64_t length = 0
-        lesson.words, lesson.pairs, lesson.grams = text_of(fingerprints), text_of(pairs), text_of(grams)
-        lesson.occurrences, lesson.texts = text_of(occurrences), text_of(texts)
-        set_steps(&lesson, steps, day, self.label_count)
-        check_lesson(&lesson)
+        set_lesson(&lesson, fingerprints, occurrences, texts, pairs, grams, steps, day, self.label_count)
         if self.count == self.room:
             self.items = <Lesson *>memory_of(self.items, (2 * self.room + 32) * sizeof(Lesson))
             self.room = 2 * self.room + 32

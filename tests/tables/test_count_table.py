@@ -123,8 +123,7 @@ def test_a_table_has_the_counts_of_dictionaries(mails, keeps_places):
         learned |= new
         plain.assert_is(table)
     copy = table.copy()
-    for message, label in learned.items():
-        copy.change(rows, message, label, -1)
+    copy.add(rows, numbers(*learned), numbers(*learned.values()), 7, -1)
     plain.assert_is(table)
     assert not any(
         (*copy.messages, *copy.presences, *copy.pair_presences, copy.vocabulary, copy.pair_vocabulary)
@@ -287,9 +286,6 @@ def test_wrong_arguments_are_refused(rows, messages, labels, day, sign):
 def test_other_wrong_arguments_are_refused(rows):
     nothing: Any = [None]
     table = CountTable(LABELS)
-    for message, label in ((60, 0), (-1, 0), (0, 3), (0, -1)):
-        with pytest.raises(IndexError):
-            table.change(rows, message, label, 1)
     word = b"\0" * 8
     for lesson in (
         (word, b"", b"", b"", b"", [], 1),
