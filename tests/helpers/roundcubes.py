@@ -32,7 +32,7 @@ def roundcube(folder, imap=1, settings=""):
         (config / name).symlink_to(CONFIG / name)
     base = SETTINGS.format(folder=config, imap=imap, key="k" * 24)
     (config / "config.inc.php").write_text(base + settings)
-    command = ["php", "-S", f"127.0.0.1:{port}", "-t", PAGES]
+    command = ["php", "-S", f"127.0.0.1:{port}", "-t", str(PAGES)]
     env = os.environ | {"ROUNDCUBE_CONFIG_DIR": str(config)}
     with (config / "php.log").open("wb") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, env=env, start_new_session=True)

@@ -56,7 +56,8 @@ class Reader:
     def click(self, button, folder, target):
         """Select the only message of a folder and click a button; wait until it is in another folder."""
         self.eyes.open(f"{self.address}/?_task=mail&_mbox={folder}")
-        self.eyes.wait(lambda: self.eyes.click("#messagelist tbody tr .subject") or True)
+        self.eyes.wait(lambda: self.eyes.find("#messagelist tbody tr .subject"))
+        self.eyes.click("#messagelist tbody tr .subject")
         self.eyes.wait(lambda: self.eyes.run(SHOWN) and self.eyes.find(f"a.{button}:not(.disabled)"))
         self.eyes.click(f"a.{button}")
         with self.dovecot.imap() as imap:
