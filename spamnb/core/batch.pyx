@@ -1,39 +1,39 @@
-# Many messages read one after the other, without the interpreter's lock: for each a row of its tokens, pairs and grams.
+# Reads many messages in a row without the interpreter's lock, and keeps the features of each (tokens, pairs, grams).
 #
-# A `BatchReader` is for one thread at a time; its memory for reading is kept from batch to batch. A batch has less than
-# 2^31 entries.
+# A `BatchReader` belongs to one thread at a time, and reuses its memory for every batch. A batch has less than 2^31
+# entries; an entry is a token or a pair of one message.
 
 cdef enum:
-    MAX_DATE = 200  # characters; the longest real date has 43, and remarks may follow
-    MAX_OCCURRENCES = 65535  # of one token in one message: two bytes hold this number
+    MAX_DATE = 200  # characters kept of a Date header; the longest real date has 43, and remarks may follow
+    MAX_OCCURRENCES = 65535  # of one token in one message: the number is stored in two bytes
 
 
-cdef struct Rows:
+cdef struct Rows:  # features of many messages, as arrays
     uint64_t *fingerprints
-    uint32_t *ends  # of the text of each entry in `letters`; it starts where that of the one before ends
-    uint16_t *times  # 0 for a pair of neighbours
+    uint32_t *ends  # where the text of an entry ends in `letters`; it starts where the text of the entry before ends
+    uint16_t *times  # how often the token occurs in the message; 0 for a pair of neighbouring words
     uint8_t *parts  # HEAD or BODY
     Size entries
-    Size entry_room
-    Byte *letters
-    Size size
-    Size room
-    uint32_t *grams  # counters
+    Size entry_room  # entries that the arrays above can hold
+    Byte *letters  # texts of all tokens, one after the other
+    Size size  # bytes used of `letters`
+    Size room  # bytes allocated for `letters`
+    uint32_t *grams  # numbers of the counters of the grams
     Size gram_count
     Size gram_room
-    int64_t *starts  # of the entries of each message, and of its grams, and the ends of the last
-    int64_t *gram_starts
-    int64_t *numbers  # NUMBER_COUNT of each message
-    uint64_t *digests
-    int64_t *date_ends  # in `dates`
-    Byte *dates  # as they are written, in UTF-8
+    int64_t *starts  # number of each message's first entry; behind the last message, the number of all entries
+    int64_t *gram_starts  # as `starts`, in `grams`
+    int64_t *numbers  # numeric features: NUMBER_COUNT for each message
+    uint64_t *digests  # the hash of each message
+    int64_t *date_ends  # as `starts`, in `dates`
+    Byte *dates  # values of the Date headers, in UTF-8
     Size date_room
     Size messages
-    Size message_room
+    Size message_room  # messages that the arrays for messages can hold
 
 
 cdef int make_message_room(Rows *rows, Size more) except -1 nogil:
-    """Make room for so many messages more."""
+    """Enlarge the arrays that have an item for each message, so that `more` messages can be added."""
     cdef Size needed = rows.messages + more, room
     if needed <= rows.message_room:
         return 0
@@ -65,6 +65,7 @@ cdef void free_rows(Rows *rows) noexcept nogil:
 
 
 cdef int make_entry_room(Rows *rows, Size more) except -1 nogil:
+    """Enlarge the arrays that have an item for each entry, so that `more` entries can be added."""
     cdef Size needed = rows.entries + more, room
     if needed <= rows.entry_room:
         return 0
@@ -82,7 +83,7 @@ cdef int make_entry_room(Rows *rows, Size more) except -1 nogil:
 
 
 cdef int add_entries(Rows *rows, EntryTable *table, bint are_tokens) except -1 nogil:
-    """Add the tokens of a message, or its pairs, which have no text."""
+    """Add the tokens of a message (`are_tokens`; `copy_letters` adds their texts), or its pairs, which have none."""
     cdef Size n, to = rows.entries
     cdef Entry *entry
     make_entry_room(rows, table.used)
@@ -100,7 +101,7 @@ cdef int add_entries(Rows *rows, EntryTable *table, bint are_tokens) except -1 n
 
 
 cdef int copy_letters(Rows *rows, Features *features) except -1 nogil:
-    """Add the texts of a message's tokens, which are stored one after the other."""
+    """Append the texts of a message's tokens to `rows.letters`."""
     if rows.size + features.size > MAX_ENTRIES:
         with gil:
             raise OverflowError("too many words for one batch")
@@ -125,10 +126,10 @@ cdef int copy_grams(Rows *rows, Features *features) except -1 nogil:
 
 
 cdef int add_row(Rows *rows, Features *features) except -1 nogil:
-    """Add the features of a message; NULL adds an empty row."""
+    """Add a message with these features as the last row; with NULL, a message without any."""
     cdef Size n
     cdef int64_t *numbers = &rows.numbers[rows.messages * NUMBER_COUNT]
-    rows.entries, rows.gram_count = rows.starts[rows.messages], rows.gram_starts[rows.messages]  # one may have failed
+    rows.entries, rows.gram_count = rows.starts[rows.messages], rows.gram_starts[rows.messages]  # drops what a failed call left
     rows.size = rows.ends[rows.entries - 1] if rows.entries else 0
     for n in range(NUMBER_COUNT):
         numbers[n] = features.numbers[n] if features is not NULL else -1
@@ -144,7 +145,7 @@ cdef int add_row(Rows *rows, Features *features) except -1 nogil:
 
 
 cdef int add_date(Rows *rows, Text date) except -1 nogil:
-    """Note the date of the message that is added next."""
+    """Store the date of the message that the next `add_row` adds, cut to MAX_DATE characters."""
     cdef Size size = rows.date_ends[rows.messages]
     date = first_chars(date, MAX_DATE)
     if rows.date_room - size < date.size:
@@ -156,7 +157,7 @@ cdef int add_date(Rows *rows, Text date) except -1 nogil:
 
 
 cdef bint is_among(uint64_t value, const uint64_t *sorted, Size count) noexcept nogil:
-    """Tell whether a number is among others, which are sorted."""
+    """Return whether a number is in a sorted array of `count` numbers (binary search)."""
     cdef Size first = 0, middle
     while first < count:
         middle = first + (count - first) // 2
@@ -170,11 +171,11 @@ cdef bint is_among(uint64_t value, const uint64_t *sorted, Size count) noexcept 
 
 
 cdef class BatchReader:
-    """Reads messages and makes rows of them, by the settings of a model."""
+    """Reads raw messages into rows of features, with the tokenizer settings of a model."""
 
     cdef Reader reader
-    cdef Rows it
-    cdef object words  # of the settings: what the rules for words refer to
+    cdef Rows it  # messages that were read since the last call of `rows`
+    cdef object words  # keeps alive what `reader` points to: the rules for words of the settings
 
     def __cinit__(self, settings):
         self.words = start_reader(&self.reader, settings)
@@ -184,9 +185,10 @@ cdef class BatchReader:
         free_rows(&self.it)
 
     def add(self, list messages not None, known=None, bint digests=True, bint numbers=True):
-        """Read messages; one whose digest is among those `known`, which are sorted, has an empty row.
+        """Read a list of messages, and add a row for each; `rows` returns these rows.
 
-        Without `digests` these are 0, and without `numbers` there are none.
+        A message whose hash is in `known` (sorted, 64 bits each) gets a row without features. Without `digests`, all
+        hashes are 0 and no message is known; without `numbers`, all numeric features are missing.
         """
         cdef Size count = len(messages), n, known_count = 0
         cdef Text *texts
@@ -207,7 +209,7 @@ cdef class BatchReader:
             free(texts)
 
     def rows(self):
-        """Return the rows of all messages since the last call."""
+        """Return the messages that were added since the last call, as `MessageRows`, and forget them."""
         cdef MessageRows rows = MessageRows()
         cdef Rows *it = &self.it
         if it.messages:
@@ -218,7 +220,7 @@ cdef class BatchReader:
     cdef int read(
         self, Text raw, const uint64_t *known, Size known_count, bint with_digest, bint with_numbers
     ) except -1 nogil:
-        """Read a message and add its row."""
+        """Read one raw message, and add its row; without features if its hash is in the sorted array `known`."""
         cdef Reader *reader = &self.reader
         cdef Rows *rows = &self.it
         cdef uint64_t digest = 0

@@ -1,7 +1,8 @@
 # Blocks of entries: how the counts of words and pairs lie in a model file. docs/model-file.md describes the format.
 #
-# A block has up to 64 entries in order of their fingerprints. Files may be damaged or forged: `open_block` checks all sizes
-# against each other and against the bytes that were read, so that what it opened can be read without further checks.
+# A block has up to 64 entries in order of their fingerprints. Files may be damaged or forged: `open_block` checks all
+# sizes against each other and against the bytes that were read, so that what it opened can be read without further
+# checks.
 
 cdef extern from *:
     int count_bits "__builtin_popcountll"(unsigned long long bits) noexcept nogil

@@ -1,30 +1,30 @@
-# Features of a message: tokens, pairs of neighbouring words, and grams, gathered as they are read.
+# Features of one message: its distinct tokens, pairs of neighbouring words and grams, collected while it is read.
 #
-# A token is known by its fingerprint of 64 bits. Its bytes are taken eight at a time: the state so far is XORed with them,
-# multiplied by an odd factor, its upper half mixed into the lower, and multiplied again. Somebody can make tokens collide;
-# that gains a sender nothing, as he could write the hammy word itself. Where a fingerprint lies in the tables below depends
-# on a secret of the process, so nobody can make them slow.
+# A token is identified by its fingerprint, a hash of 64 bits. It takes eight bytes of the token at a time: the hash so
+# far is XORed with them, multiplied by an odd factor, its upper half XORed into the lower, and multiplied again. A
+# sender can make two tokens collide, and gains nothing: he could as well write the word of ham itself. The slot of a
+# fingerprint in the hash tables below depends on a secret of the process, so nobody can make them slow.
 #
-# Memory is kept from message to message, and bounded by the limits on tokens in tokenizer.pyx.
+# Memory is reused for the next message, and bounded by the limits on tokens in tokenizer.pyx.
 
 from os import urandom
 
 cpdef enum:
     BODY = 0
     HEAD = 1
-    COUNTER_BITS = 18  # (1-AUC)% by half splits of spamassassin: 0.0149 without grams, 0.0138 with 2^16, 0.0113 with 2^18
+    COUNTER_BITS = 18  # (1-AUC)% by half splits of spamassassin: 0.0149 without grams, 2^16: 0.0138, 2^18: 0.0113
     COUNTERS = 1 << COUNTER_BITS
     GRAM_BYTES = 4
-    MAX_WORDS = 20000  # of one text; a flood of words stops counting here
+    MAX_WORDS = 20000  # read of one text; further words are ignored
 
 cdef enum:
     NO_LIMIT = 1 << 30
     MAX_WORD = 32  # characters; longer words (file names, encoded data, random strings) are shortened
-    FIRST_ENTRIES = 512  # more than most messages have: so many slots are in the cache of a core
+    FIRST_ENTRIES = 512  # size of a new table, enough for most messages: its slots fit into the cache of a core
     FIRST_LETTERS = 1 << 16
     NUMBER_COUNT = 8  # of numeric features
-    PART_BIT = COUNTER_BITS - 1  # one half of the counters is for the body of messages, the other for the head
-    MAX_GRAMS = 4096  # different ones of one message
+    PART_BIT = COUNTER_BITS - 1  # the highest bit of a counter's number: grams of the body 0, of the head 1
+    MAX_GRAMS = 4096  # distinct grams kept of one message
 
 cdef uint64_t FACTOR = 0x9E3779B97F4A7C15u
 cdef uint64_t PAIR_FACTOR = 0xB5D3C96A1F84E27Du
@@ -32,59 +32,60 @@ cdef uint64_t ONES = 0x0101010101010101u  # a one in each of eight bytes
 cdef uint64_t SECRET_FACTOR = int.from_bytes(urandom(8), "little") | 1
 
 
-cdef struct Tag:  # what tokens of a kind begin with, and their fingerprint up to there
+cdef struct Tag:  # the prefix of a kind of tokens, such as "subject:", and the state of their hash behind it
     Text text
     uint64_t state
-    uint64_t eight  # bytes that are not yet mixed into the state
-    int shift  # bits of `eight` that are filled
+    uint64_t eight  # bytes not yet hashed into `state`, fewer than eight
+    int shift  # how many bits of `eight` are used
 
 
 cdef struct Entry:
     uint64_t fingerprint
-    uint32_t times  # how often it occurs
-    uint32_t start  # of its text in `letters`; of a pair, the number of its first token
-    uint32_t end  # of its text; of a pair, the number of its second token
-    uint32_t part  # HEAD or BODY, where it came first
+    uint32_t times  # how often the token occurs in the message; 0 for a pair
+    uint32_t start  # where the token's text starts in `letters`; of a pair, the number of its first token
+    uint32_t end  # where that text ends; of a pair, the number of its second token
+    uint32_t part  # HEAD or BODY: where it was found first
 
 
-cdef struct EntryTable:  # distinct fingerprints in the order they came, found by hashing
+cdef struct EntryTable:  # a hash table of entries, numbered in the order in which they were added
     Entry *entries
     Size used
-    Size room  # for entries of this message, before slots are twice as many; a power of two
-    Size most  # of all messages: memory is kept
-    uint32_t *slots  # twice as many as there is room: numbers of entries, plus `before`; less than that: free
-    uint32_t before  # above all that slots of messages before have, so that they are free
-    int shift
+    Size room  # entries that fit before the number of slots is doubled; a power of two
+    Size most  # entries for which memory is allocated: the largest `room` of any message so far
+    uint32_t *slots  # 2 * room of them: the number of an entry + `before`; a lower value means that the slot is free
+    uint32_t before  # above all values that earlier messages left in slots, so that clearing a table writes no slots
+    int shift  # a slot's number is the top 64 - shift bits of a product
 
 
 cdef struct Features:
     EntryTable tokens
     EntryTable pairs
-    Byte *letters  # texts of the tokens, one behind the other
-    Size size
-    Size room
-    Size added  # tokens, each as often as it occurs
-    Size left  # so many may still be added
-    uint64_t fingerprint  # of the last token
-    uint32_t[MAX_GRAMS] grams  # counters of the grams, each once
+    Byte *letters  # texts of the tokens, one after the other
+    Size size  # bytes used of `letters`
+    Size room  # bytes allocated for `letters`
+    Size added  # tokens added so far, repeated ones included
+    Size left  # how many tokens may still be added; callers set it for each kind of tokens
+    uint64_t fingerprint  # of the token added last
+    uint32_t[MAX_GRAMS] grams  # numbers of the counters of the grams, each once
     Size gram_count
-    uint32_t *seen  # a bit per counter
-    Text[2] gram_texts  # what the grams of body and head were taken from
-    int64_t[NUMBER_COUNT] numbers  # MISSING where there is no such number
-    bint keeps_order
-    uint32_t *order  # numbers of all tokens as they came, if their order is kept
+    uint32_t *seen  # a bit for each counter: set if it is in `grams`
+    Text[2] gram_texts  # the bytes of body and head that the grams were taken from
+    int64_t[NUMBER_COUNT] numbers  # numeric features; MISSING where the message does not have one
+    bint keeps_order  # whether `order` is filled
+    uint32_t *order  # entry number of each token in the order of the message, repeated ones included
     Size ordered
     Size order_room
-    Arena *arena  # of the message
+    Arena *arena  # memory for texts made while this message is read
 
 
 cdef inline uint64_t mixed(uint64_t state, uint64_t eight) noexcept nogil:
-    """Return a fingerprint changed by the next eight bytes of its token."""
+    """Return the state of a hash after the next eight bytes of a token."""
     state = (state ^ eight) * FACTOR
     return (state ^ state >> 32) * FACTOR
 
 
 cdef Tag tag_of(Text text) noexcept nogil:
+    """Return the tag for a prefix; `text` must stay in memory."""
     cdef Tag tag
     cdef Size at
     tag.text, tag.state, tag.eight, tag.shift = text, 0, 0, 0
@@ -98,6 +99,7 @@ cdef Tag tag_of(Text text) noexcept nogil:
 
 
 cdef uint64_t fingerprint_of_text(Text token) noexcept nogil:
+    """Return the fingerprint of a token, its prefix included."""
     cdef Tag whole = tag_of(token)
     return mixed(whole.state, whole.eight) if whole.shift else whole.state
 
@@ -120,6 +122,7 @@ cdef extern from *:
 
 
 cdef void *memory_of(void *before, Size size) except NULL nogil:
+    """Return memory of `size` bytes with the content of `before` (NULL: none), which is freed: realloc."""
     cdef void *memory = realloc(before, size)
     if memory is NULL:
         with gil:
@@ -135,7 +138,7 @@ cdef int start_table(EntryTable *table) except -1 nogil:
 
 
 cdef int set_room(EntryTable *table, Size room) except -1 nogil:
-    """Make a table larger, and put all its entries into new slots."""
+    """Let a table hold `room` entries, a power of two, and put its entries into new slots."""
     cdef Size number
     if room > table.most:
         table.entries = <Entry *>memory_of(table.entries, room * sizeof(Entry))
@@ -150,7 +153,7 @@ cdef int set_room(EntryTable *table, Size room) except -1 nogil:
 
 
 cdef void use_slots(EntryTable *table, Size room) noexcept nogil:
-    """Use twice as many slots as the table may have entries."""
+    """Use 2 * room slots; they must be allocated and free."""
     table.room, table.shift = room, 63
     while room > 1:
         table.shift -= 1
@@ -158,7 +161,7 @@ cdef void use_slots(EntryTable *table, Size room) noexcept nogil:
 
 
 cdef inline Size slot_of(EntryTable *table, uint64_t fingerprint) noexcept nogil:
-    """Return the slot of a fingerprint, or the free one where it belongs."""
+    """Return the slot that has a fingerprint; if none has, the free slot where it is to be put."""
     cdef Size at = fingerprint * SECRET_FACTOR >> table.shift
     cdef uint32_t slot = table.slots[at]
     while slot >= table.before and table.entries[slot - table.before].fingerprint != fingerprint:
@@ -168,12 +171,15 @@ cdef inline Size slot_of(EntryTable *table, uint64_t fingerprint) noexcept nogil
 
 
 cdef inline int make_table_room(EntryTable *table) except -1 nogil:
-    """Make room for one more entry."""
+    """Enlarge a table if it is full, so that one more entry can be added."""
     return set_room(table, 2 * table.room) if table.used == table.room else 0
 
 
 cdef inline Size entry_of(EntryTable *table, uint64_t fingerprint) noexcept nogil:
-    """Return the number of a fingerprint's entry. If it is new, the caller has made room and fills it in."""
+    """Return the number of a fingerprint's entry; if there is none, add one with `times` 0.
+
+    The caller has called `make_table_room`, and fills in a new entry with `set_entry`.
+    """
     cdef Size at = slot_of(table, fingerprint), number = table.slots[at]
     if number >= table.before:
         return number - table.before
@@ -199,6 +205,7 @@ cdef void clear_table(EntryTable *table) noexcept nogil:
 
 
 cdef int start_features(Features *features) except -1 nogil:
+    """Make an empty set of features."""
     memset(features, 0, sizeof(Features))
     start_table(&features.tokens)
     start_table(&features.pairs)
@@ -222,7 +229,7 @@ cdef void free_features(Features *features) noexcept nogil:
 
 
 cdef void clear_features(Features *features) noexcept nogil:
-    """Forget everything, for another message."""
+    """Remove all features, so that another message can be read into this memory."""
     cdef Size at
     clear_table(&features.tokens)
     clear_table(&features.pairs)
@@ -236,7 +243,7 @@ cdef void clear_features(Features *features) noexcept nogil:
 
 
 cdef inline int make_letter_room(Features *features, Size size) except -1 nogil:
-    """Make room for the text of a token, and for eight bytes that may be written behind it."""
+    """Allocate memory for `size` bytes behind `letters`, and eight more, which `store_eight` may overwrite."""
     if features.size + size + 8 > features.room:
         features.room = 2 * (features.room + size)
         features.letters = <Byte *>memory_of(features.letters, features.room)
@@ -244,6 +251,7 @@ cdef inline int make_letter_room(Features *features, Size size) except -1 nogil:
 
 
 cdef inline Text text_of_entry(Features *features, Size number) noexcept nogil:
+    """Return the text of a token by its number; it is valid until another token is added."""
     cdef Entry *entry = &features.tokens.entries[number]
     cdef Text text
     text.at, text.size = features.letters + entry.start, entry.end - entry.start
@@ -253,7 +261,7 @@ cdef inline Text text_of_entry(Features *features, Size number) noexcept nogil:
 # Tokens
 
 cdef Size count(Features *features, uint64_t fingerprint, Tag *tag, Size end, int part, Size times) except -2 nogil:
-    """Count a token whose text lies behind the others and ends there; return its number, -1 if no more are allowed."""
+    """Add a token whose text was written to `letters` up to `end`; return its number, -1 if the limit is reached."""
     times = min(times, min(features.left, NO_LIMIT - features.added))
     return count_allowed(features, fingerprint, tag, end, part, times) if times > 0 else -1
 
@@ -261,12 +269,13 @@ cdef Size count(Features *features, uint64_t fingerprint, Tag *tag, Size end, in
 cdef inline Size count_allowed(
     Features *features, uint64_t fingerprint, Tag *tag, Size end, int part, Size times
 ) except -2 nogil:
+    """Add a token, as `count` does, without checking the limit; return its number."""
     cdef Size number, used = features.tokens.used
     cdef Entry *entry
     make_table_room(&features.tokens)
     number = entry_of(&features.tokens, fingerprint)
     entry = &features.tokens.entries[number]
-    if number == used:  # a new one: its text stays
+    if number == used:  # a new token: its text stays in `letters`
         if tag.text.size:
             memcpy(features.letters + features.size, tag.text.at, tag.text.size)
         set_entry(entry, features.size, end, part)
@@ -290,7 +299,7 @@ cdef int add_to_order(Features *features, Size number) except -1 nogil:
 
 
 cdef Size add_token(Features *features, Tag *tag, Text token, int part, Size times) except -2 nogil:
-    """Count a token, a tag and a text behind it; return its number, -1 if no more tokens are allowed."""
+    """Add the token that consists of a tag and a text; return its number, -1 if no more tokens are allowed."""
     cdef uint64_t state = tag.state, eight = tag.eight, letters
     cdef int shift = tag.shift, bits
     cdef Size at = 0, to = features.size + tag.text.size
@@ -311,9 +320,9 @@ cdef Size add_token(Features *features, Tag *tag, Text token, int part, Size tim
 cdef Size add_words(
     Features *features, Tag *tag, Text spaced, Size most, int part, int ngrams, bint paired
 ) except -1 nogil:
-    """Count the words of a text, up to `most`, and their n-grams; return how many words there were.
+    """Add the first `most` words of `spaced` as tokens with a tag, and their n-grams; return how many words there were.
 
-    Neighbours are noted if they will be paired.
+    `spaced` has spaces between words. `paired`: also add each pair of neighbouring words.
     """
     cdef Size at = 0, start, to, words = 0, number, before = -1, pair, pairs
     cdef uint64_t state, eight, letters, found, last = 0
@@ -368,7 +377,9 @@ cdef Size add_words(
 
 
 cdef Size add_long_or_quoted_word(Features *features, Tag *tag, Text word, int part) except -2 nogil:
-    """Count a word without the quotes behind it; of an over-long one, how it starts and roughly how long it is."""
+    """Add a word without the quotes at its end; return its number. A word longer than MAX_WORD is added in short:
+    its first six letters, "~", and how many bits its length in characters has.
+    """
     cdef Writer short
     cdef Size chars
     cdef int bits = 0
@@ -387,7 +398,7 @@ cdef Size add_long_or_quoted_word(Features *features, Tag *tag, Text word, int p
 
 
 cdef int add_ngrams(Features *features, Tag *tag, uint32_t *run, Size words, int n, int part) except -1 nogil:
-    """Count each n neighbours of a run of tokens, given by their numbers, as one token."""
+    """Add each run of n words as one token, the words joined by spaces; `run` has the numbers of the words in order."""
     cdef Size start, at
     cdef Writer gram
     cdef Text word
@@ -403,14 +414,15 @@ cdef int add_ngrams(Features *features, Tag *tag, uint32_t *run, Size words, int
     return 0
 
 
-# Grams: runs of four bytes, each counted by one of many counters, which a hash of the run chooses
+# Grams: four neighbouring bytes, counted by one of COUNTERS counters; a hash of the bytes tells which
 
 cdef inline uint32_t counter_of_gram(uint32_t gram, int part) noexcept nogil:
+    """Return the number of the counter for four bytes, given as one number, in HEAD or BODY."""
     return gram * 0x9E3779B1u >> (32 - PART_BIT) | <uint32_t>part << PART_BIT
 
 
 cdef int add_grams(Features *features, Text text, int part) noexcept nogil:
-    """Note the grams of head or body, as far as there is room; branch-free, as the branch would be unpredictable."""
+    """Add the counters of the grams of a text, each once. Branch-free because the branch is unpredictable."""
     cdef uint32_t counter, bit, seen
     cdef Size at, used = features.gram_count
     features.gram_texts[part] = text
@@ -428,7 +440,7 @@ cdef int add_grams(Features *features, Text text, int part) noexcept nogil:
 # For Python
 
 cdef Size given_entry(EntryTable *table, uint64_t fingerprint, int part) except -1:
-    """Return the number of an entry without a text."""
+    """Return the number of a fingerprint's entry; if there is none, add one without a text."""
     cdef Size used = table.used, number
     make_table_room(table)
     number = entry_of(table, fingerprint)
@@ -441,12 +453,12 @@ NUMBERS = ("size", "capitals", "digits", "exclamations", "html", "links", "recip
 
 
 cdef class FeatureSet:
-    """The features of a message, made into Python objects when they are asked for."""
+    """The features of one message; each property makes Python objects of them when it is read."""
 
     cdef Features it
-    cdef object message  # that was read last: texts of grams lie in its memory
-    cdef dict known_texts
-    cdef dict pair_numbers
+    cdef object message  # the message of these features, kept because `gram_texts` point into its memory
+    cdef dict known_texts  # fingerprint: text, of each token; None until it is needed
+    cdef dict pair_numbers  # fingerprint: number, of each pair; None until it is needed
 
     def __cinit__(self):
         start_features(&self.it)
@@ -456,7 +468,7 @@ cdef class FeatureSet:
 
     @staticmethod
     def of(tokens, numbers=None, pairs=(), grams=()):
-        """Return features that are given: tokens and pairs as the properties below have them, without texts."""
+        """Return a set with these features, in the form of the properties of the same names; tokens get no texts."""
         cdef FeatureSet features = FeatureSet()
         cdef Features *it = &features.it
         cdef uint64_t fingerprint
@@ -473,38 +485,38 @@ cdef class FeatureSet:
 
     @property
     def tokens(self):
-        """Each token once: fingerprint, how often it occurs, HEAD or BODY."""
+        """Each distinct token: (fingerprint, how often it occurs in the message, HEAD or BODY)."""
         cdef Size n
         cdef Entry *found = self.it.tokens.entries
         return [(found[n].fingerprint, found[n].times, found[n].part) for n in range(self.it.tokens.used)]
 
     @property
     def pairs(self):
-        """Each pair of neighbours, in the subject or in a text, once: fingerprint, HEAD or BODY."""
+        """Each distinct pair of neighbouring words of the subject or of a text: (fingerprint, HEAD or BODY)."""
         cdef Size n
         cdef Entry *found = self.it.pairs.entries
         return [(found[n].fingerprint, found[n].part) for n in range(self.it.pairs.used)]
 
     @property
     def grams(self):
-        """Counters of the grams, each once."""
+        """The number of the counter of each gram, each once."""
         cdef Size n
         return [self.it.grams[n] for n in range(self.it.gram_count)]
 
     @property
     def gram_texts(self):
-        """What the grams of body and head were taken from."""
+        """The bytes that the grams were taken from: of the body, then of the head."""
         return [bytes_of(self.it.gram_texts[BODY]), bytes_of(self.it.gram_texts[HEAD])]
 
     @property
     def numbers(self):
-        """Numeric features by name, without those that are missing."""
+        """Numeric features by their names in NUMBERS, without those that the message does not have."""
         cdef Size n
         return {NUMBERS[n]: self.it.numbers[n] for n in range(NUMBER_COUNT) if self.it.numbers[n] >= 0}
 
     @property
     def texts(self):
-        """Tokens by their fingerprints; of those that collide, the first."""
+        """The text of each token by its fingerprint; of tokens with the same fingerprint, that of the first."""
         cdef Size n
         if self.known_texts is None:
             self.known_texts = {
@@ -514,12 +526,12 @@ cdef class FeatureSet:
         return self.known_texts
 
     def in_order(self):
-        """Return all tokens as they came, if their order was kept."""
+        """Return the texts of all tokens in the order of the message, with repetitions; [] if it was not kept."""
         cdef Size n
         return [str_of(text_of_entry(&self.it, self.it.order[n])) for n in range(self.it.ordered)]
 
     def text_of(self, feature):
-        """Return a token or, with a space between them, the two words of a pair; of a number its name."""
+        """Return the text of a token by its fingerprint; of a pair its two words; of a number (a str) its name."""
         cdef Size n
         if isinstance(feature, str):
             return feature
@@ -534,26 +546,26 @@ cdef class FeatureSet:
 
 
 def fingerprint_of(token: bytes) -> int:
-    """Return the fingerprint of a token."""
+    """Return the fingerprint of a token, a hash of 64 bits."""
     return fingerprint_of_text(text_of(token))
 
 
 def fingerprints_of(tokens) -> list:
-    """Return the fingerprint of each token."""
+    """Return the fingerprint of each token, given as str."""
     return [fingerprint_of(token.encode()) for token in tokens]
 
 
 def pair_fingerprint(first: str, second: str) -> int:
-    """Return the fingerprint of two neighbours."""
+    """Return the fingerprint of the pair of two neighbouring words."""
     cdef uint64_t before = fingerprint_of(first.encode()), after = fingerprint_of(second.encode())
     return before * PAIR_FACTOR + after
 
 
 def counter_of(gram: int, part: int) -> int:
-    """Return the counter of four bytes, given as one number, in head or body."""
+    """Return the number of the counter for a gram: four bytes as one number, in HEAD or BODY."""
     return counter_of_gram(gram, part)
 
 
 def part_of(counter: int) -> int:
-    """Return whether a counter is for the head or the body."""
+    """Return HEAD or BODY: where the grams of this counter stand."""
     return counter >> PART_BIT

@@ -1,10 +1,11 @@
 # Counts in a model file: blocks of entries, found by an index of their first fingerprints.
 #
-# A model file is never changed but replaced, so what is open stays as it was. It is read, not mapped: a page that a
-# map touches makes 64 KB resident, and a file that somebody cuts short would end the process. The index is read whole, once.
-# Every block is verified by its checksum, which the index has, before it is opened (entry_blocks.pyx).
+# A model file is never changed but replaced, so what is open stays as it was. It is read, not mapped: a page that a map
+# touches makes 64 KB resident, and a file that somebody cuts short would end the process. The index is read whole,
+# once. Every block is verified by its checksum, which the index has, before it is opened (entry_blocks.pyx).
 #
-# Bounds: a lookup reads each block that may have what is sought once; a cursor holds at most READ_AT_ONCE bytes, or a block.
+# Bounds: a lookup reads each block that may have what is sought once; a cursor holds at most READ_AT_ONCE bytes, or a
+# block.
 
 from libc.errno cimport EINTR, errno
 from libc.stdlib cimport qsort

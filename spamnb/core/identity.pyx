@@ -1,8 +1,8 @@
 # Identity of a message: a digest that stays the same however it was delivered, stored and read since.
 #
 # The digest covers all that is evidence: two messages of one digest have the same tokens. So what is learned from one
-# copy can be forgotten by another. It is BLAKE2b of 8 bytes (RFC 7693), over the fields that last and the body: of a weaker
-# hash a stranger could give his spam the digest of ham that was learned, and it would never be learned as spam.
+# copy can be forgotten by another. It is BLAKE2b of 8 bytes (RFC 7693), over the fields that last and the body: of a
+# weaker hash a stranger could give his spam the digest of ham that was learned, and it would never be learned as spam.
 
 cdef enum:
     BLAKE_BLOCK = 128  # bytes

@@ -1,7 +1,7 @@
 # The messages that a model learned: of each its digest, its label, and how it was judged by all other mail.
 #
-# Found by hashing, 24 bytes a message and 8 for its slots. While mail is learned, each message also has the label that it
-# had before, so that of several copies only the first counts.
+# Found by hashing, 24 bytes a message and 8 for its slots. While mail is learned, each message also has the label that
+# it had before, so that of several copies only the first counts.
 
 from libc.math cimport NAN
 from libc.stdint cimport int8_t

@@ -176,7 +176,8 @@ cdef enum:  # kinds of attachments, in the order of ATTACHMENT_KINDS
     A_TEXT
 
 cdef tuple ATTACHMENT_KINDS = ("", "pdf", "zip", "picture")
-# As browsers tell HTML from other text: https://mimesniff.spec.whatwg.org/#identifying-a-resource-with-an-unknown-mime-type
+# As browsers tell HTML from other text:
+# https://mimesniff.spec.whatwg.org/#identifying-a-resource-with-an-unknown-mime-type
 cdef NameTable PAGE_STARTS
 fill_names(&PAGE_STARTS, b"<!doctype <html <head <script <iframe <h1 <div <font <table <a <style <title <b <body <br <p <meta "
            b"<center <span <img".split())

@@ -1,8 +1,8 @@
 # Rows of many messages: what a reader made of each, one behind the other, as it was read.
 #
 # They are counted by a `CountTable` and scored. Where their entries lie in a table may be noted (`places`), so that
-# messages are taken out of it and put back without hashing. Rows of a cluster's workers are pickled, with a checksum against
-# damage; what they are is trusted, as whoever may send a pickle could run any code.
+# messages are taken out of it and put back without hashing. Rows of a cluster's workers are pickled, with a checksum
+# against damage; what they are is trusted, as whoever may send a pickle could run any code.
 
 cdef enum:
     HEAD_SIZES = 6  # numbers that packed rows begin with

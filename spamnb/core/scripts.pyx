@@ -1,9 +1,9 @@
 # Words that are not all ASCII: those that look the same to a reader become the same.
 #
-# Normalising (NFKC), dropping marks and casefolding change most letters of mail by a table or not at all: these are read
-# here. What stands between two separators and has any other character is normalised by Python (reading/normalizing.py),
-# then read here, and its words are remembered. A text is read in pieces of MAX_PIECE characters, because to normalise a
-# run of marks takes quadratic time.
+# Normalising (NFKC), dropping marks and casefolding change most letters of mail by a table or not at all: these are
+# read here. What stands between two separators and has any other character is normalised by Python
+# (reading/normalizing.py), then read here, and its words are remembered. A text is read in pieces of MAX_PIECE
+# characters, because to normalise a run of marks takes quadratic time.
 
 cdef enum:
     MAX_PIECE = 512  # characters

@@ -1,14 +1,14 @@
-# Shares of a limit, so that a flood in one text or list hides no other.
+# Divides a limit among texts or lists, so that a flood in one of them cannot keep out the others.
 
 from libc.stdlib cimport qsort
 
 cdef struct Share:
-    Size which
-    Size size
+    Size which  # number of the text or list
+    Size size  # what it has; after `share_out`, what it may use
 
 
 cdef int share_out(Share *shares, Size count, Size most) noexcept nogil:
-    """Cut the largest sizes so that the sum of all is at most `most`. If any is cut, all end up in order of sizes."""
+    """Cut the largest sizes so that their sum is at most `most`; if any has to be cut, the shares end up sorted."""
     cdef Size n, total = 0
     for n in range(count):
         total += shares[n].size
@@ -22,7 +22,7 @@ cdef int share_out(Share *shares, Size count, Size most) noexcept nogil:
 
 
 cdef void sort_shares(Share *shares, Size count) noexcept nogil:
-    """Sort shares by their sizes, those of one size by their order."""
+    """Sort shares by size, those of the same size by their number."""
     qsort(shares, count, sizeof(Share), &smaller_first)
 
 

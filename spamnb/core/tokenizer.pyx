@@ -1,34 +1,35 @@
-# The way of one message: bytes are read into a Mail, and its head, leaves, pages, links and texts give features.
+# From one raw message to its features: tokens of its headers, leaf parts, HTML pages, links and texts, and grams.
 #
-# All memory is the reader's: an arena that is cleared before each message, and tables that keep their size. Each kind of
-# token has a limit of its own, so that a flood of one hides no other.
+# All memory belongs to a `Reader`, and is reused for the next message. Each kind of token has a limit of its own, so
+# that a flood of one kind cannot keep out the others.
 
 cpdef enum:
-    # Tokens of one message, n-grams included; with those of five other kinds there are less than 2^16, so that two bytes
-    # hold how often any occurs.
+    # Words of the texts of one message, n-grams included. With the limits of the other kinds, a message has less than
+    # 2^16 tokens, so that two bytes can store how often a token occurs.
     MAX_TOKENS = 30000
-    MAX_HEADER_WORDS = 200  # read of one header: a To with ten thousand addresses says no more than fifty do
+    MAX_HEADER_WORDS = 200  # read of one header: ten thousand addresses in To say no more than fifty
 
 cdef enum:
-    MAX_OF_A_KIND = 4000  # tokens of headers, leaves, tags, links, hidden words, each
-    MAX_OF_ONE_TAG = 1000  # occurrences of an HTML tag that are counted, after its first
+    MAX_OF_A_KIND = 4000  # tokens of each of these kinds: headers; leaf parts and tags; links; hidden words
+    MAX_OF_ONE_TAG = 1000  # how often an HTML tag is counted beyond its first occurrence
 
-    # Bytes of the head, and of the texts, that grams are taken from. (1-AUC)% by half splits of spamassassin: 0.0149
-    # without grams, 0.0110 with those of 1,500 and 1,500 bytes, 0.0113 of the first 3,000.
+    # Grams are taken from this many bytes of the head, and of the texts. (1-AUC)% by half splits of spamassassin:
+    # 0.0149 without grams, 0.0110 with 1,500 bytes of each, 0.0113 with the first 3,000 bytes of both together.
     GRAM_TEXT = 1500
-    # Characters of one header: long ones are random, and would leave no place for others. Learned from phishing and
-    # mailing lists of today, tested on csdmc2010: 2.9 without the limit, 2.3 with it.
+    # … and from this many characters of one header: long ones are random, and would leave no place for others.
+    # (1-AUC)%, learned from phishing and mailing lists of today, tested on csdmc2010: 2.9 without the limit, 2.3 with
+    # it.
     GRAM_HEADER = 150
-    MIN_RANDOM = 6  # letters and digits of a random word
+    MIN_RANDOM = 6  # letters and digits: a shorter word is not taken for a random one
 
 
-cdef struct Cutter:  # how messages are cut, by the settings of a model; with caches, so each thread has its own
+cdef struct Cutter:  # the tokenizer settings of a model; it has caches, so each thread has its own
     WordRules words
     bint has_headers
     bint has_grams
 
 
-cdef struct Reader:  # all that a thread needs to read messages, one after the other
+cdef struct Reader:  # settings and memory with which a thread reads messages, one after the other
     Arena arena
     Mail mail
     Features features
@@ -36,7 +37,7 @@ cdef struct Reader:  # all that a thread needs to read messages, one after the o
 
 
 cdef object start_reader(Reader *reader, settings):
-    """Begin to read by the settings of a model; return an object that must live as long as the reader."""
+    """Prepare a reader for the settings of a model; return an object that the caller keeps as long as the reader."""
     words = settings.words()
     start_arena(&reader.arena)
     start_features(&reader.features)
@@ -53,7 +54,7 @@ cdef void free_reader(Reader *reader) noexcept:
 
 
 cdef int read_features(Reader *reader, Text raw, bint with_numbers, uint64_t *digest) except -1 nogil:
-    """Read a message and make its features; its digest, too, unless there is NULL for it."""
+    """Read a raw message, and put its features into `reader.features`; its hash into `digest`, unless that is NULL."""
     clear_arena(&reader.arena)
     read_mail(&reader.mail, &reader.arena, raw)
     if digest is not NULL:
@@ -62,13 +63,13 @@ cdef int read_features(Reader *reader, Text raw, bint with_numbers, uint64_t *di
 
 
 cdef int make_features(Features *features, Cutter *cutter, Mail *mail, bint with_numbers) except -1 nogil:
-    """Make all features of a message, up to their limits; its numbers if they are wanted."""
+    """Collect the features of a message that was read into `mail`; the numeric ones only if `with_numbers`."""
     cdef Arena *arena = mail.arena
     cdef WordRules *words = &cutter.words
     cdef Page *pages
     cdef Size page_count = 0, n
     cdef Texts texts, hidden
-    cdef Texts *links  # of pages, attachments and texts: at most four of a leaf
+    cdef Texts *links  # lists of links: at most four for each leaf part
     cdef Size link_lists = 0
     cdef Leaf *leaf
     cdef Text text
@@ -124,7 +125,7 @@ cdef int make_features(Features *features, Cutter *cutter, Mail *mail, bint with
 
 
 cdef inline bint is_page(Leaf *leaf) noexcept nogil:
-    """Tell whether a leaf is shown as HTML."""
+    """Return whether a leaf part is HTML with a text."""
     if not leaf.has_text or not leaf.text.size:
         return False
     if leaf.has_content:
@@ -133,7 +134,7 @@ cdef inline bint is_page(Leaf *leaf) noexcept nogil:
 
 
 cdef int render_pages(Mail *mail, Page *pages, Size *page_count) except -1 nogil:
-    """Render the leaves that are HTML; all have the same share of the work, so that no page takes that of another."""
+    """Render the leaf parts that are HTML into `pages`; each page gets the same share of MAX_WORK."""
     cdef Size n, count = 0
     for n in range(mail.leaf_count):
         count += is_page(&mail.leaves[n])
@@ -147,7 +148,7 @@ cdef int render_pages(Mail *mail, Page *pages, Size *page_count) except -1 nogil
 # The head
 
 cdef int add_head(Features *features, WordRules *words, Mail *mail) except -1 nogil:
-    """Count the tokens of the headers, and the subjects of embedded messages; the subject first, to stay in any flood."""
+    """Add the tokens of the headers and of subjects of embedded messages; the subject first: no flood can hide it."""
     cdef Size n, k
     cdef Field *subject = first_field(mail.head.fields, mail.head.count, b"subject")
     cdef Leaf *leaf
@@ -172,7 +173,7 @@ cdef int add_head(Features *features, WordRules *words, Mail *mail) except -1 no
 # Leaves
 
 cdef int add_leaf(Features *features, WordRules *words, Leaf *leaf) except -1 nogil:
-    """Count tokens of a leaf's type and charset, and of the name of an attachment and what is in it."""
+    """Add tokens of a leaf part's content type, charset and file name, and of the names of the files in an archive."""
     cdef Size n
     if leaf.content_type.size:
         add_printable(features, b"type:", first_chars(leaf.content_type, 60), 1)
@@ -186,7 +187,7 @@ cdef int add_leaf(Features *features, WordRules *words, Leaf *leaf) except -1 no
 
 
 cdef int add_file(Features *features, WordRules *words, Text name) except -1 nogil:
-    """Count the words of the name of a file, and its ending."""
+    """Add tokens of a file's name: its words, and its extension."""
     cdef Size dot = find_last(name, 46, name.size)
     cdef Text stem = piece(name, 0, dot) if dot >= 0 else name, ending
     cdef Tag tag = tag_of(literal(b"file:"))
@@ -199,7 +200,7 @@ cdef int add_file(Features *features, WordRules *words, Text name) except -1 nog
 
 
 cdef int add_printable(Features *features, const char *tag_text, Text text, Size times) except -1 nogil:
-    """Count a token of the body, without spaces and characters that no terminal should get."""
+    """Add a token of the body that consists of a tag and a text, without spaces and unprintable characters."""
     cdef Tag tag = tag_of(literal(tag_text))
     cdef Writer token
     cdef Size at = 0, start
@@ -215,7 +216,7 @@ cdef int add_printable(Features *features, const char *tag_text, Text text, Size
 
 
 cdef int add_tags(Features *features, Page *page) except -1 nogil:
-    """Count each tag of a page once, and only then the repeated ones: a flood hides no other."""
+    """Add a token for each HTML tag of a page; repetitions come after all distinct tags, so that all have a place."""
     cdef Size n
     for n in range(page.tag_count):
         add_printable(features, b"html:", page.tags[n].name, 1)
@@ -228,7 +229,7 @@ cdef int add_tags(Features *features, Page *page) except -1 nogil:
 # Links and texts
 
 cdef int add_all_links(Features *features, WordRules *words, Texts *lists, Size count) except -1 nogil:
-    """Count the links of all lists, the long ones cut."""
+    """Add the tokens of MAX_LINKS links of `count` lists; if there are more, the longest lists are cut."""
     cdef Share *shared = <Share *>allot(features.arena, count * sizeof(Share) + 1)
     cdef Size n, k
     for n in range(count):
@@ -244,7 +245,7 @@ cdef int add_all_links(Features *features, WordRules *words, Texts *lists, Size 
 cdef int add_texts(
     Features *features, Text tag_text, Texts *texts, Size most, int ngrams, bint paired
 ) except -1 nogil:
-    """Count the words of texts, the long ones cut, `most` words in all."""
+    """Add the words of texts as tokens with a tag, at most `most`; if there are more, the longest texts are cut."""
     cdef Share *shared = <Share *>allot(features.arena, texts.count * sizeof(Share) + 1)
     cdef Tag tag = tag_of(tag_text)
     cdef Size n, total = 0
@@ -252,7 +253,7 @@ cdef int add_texts(
     for n in range(texts.count):
         shared[n].which, shared[n].size = n, texts.items[n].size
         total += texts.items[n].size
-    if total > most:  # a text has no more words than bytes
+    if total > most:  # counted only now: a text has at most as many words as bytes
         for n in range(texts.count):
             shared[n].size = count_words(texts.items[n])
     share_out(shared, texts.count, most)
@@ -265,9 +266,9 @@ cdef int add_texts(
 # Grams
 
 cdef int add_grams_of_head(Features *features, Mail *mail) except -1 nogil:
-    """Note the grams of the headers that are evidence, without dates and what is random.
+    """Add the grams of those headers that are used as evidence, without dates and random words.
 
-    The first Received is left out: the receiving server writes it, and a milter does not see it.
+    The first Received is left out: the receiving server writes it, and a milter never sees it.
     """
     cdef Writer head
     cdef Field *field
@@ -290,7 +291,8 @@ cdef int add_grams_of_head(Features *features, Mail *mail) except -1 nogil:
 
 
 cdef Text value_of_grams(Field *field) noexcept nogil:
-    """Return the part of a value that grams are taken from: no date, of an identifier its host, of a route what stands before the date.
+    """Return the part of a header's value that grams are taken from: nothing of a date, only the host of an identifier
+    such as Message-ID, a Received up to the date at its end; of other headers the whole value.
     """
     cdef int rule = field.rule
     cdef Size at
@@ -304,7 +306,7 @@ cdef Text value_of_grams(Field *field) noexcept nogil:
 
 
 cdef int put_known(Writer *to, Text text) except -1 nogil:
-    """Put a text without its random words."""
+    """Append a text without those of its words that `is_random` recognises."""
     cdef Size copied = 0, at = next_digit(text, 0), start
     while at < text.size:  # a random word has digits
         start = at
@@ -320,11 +322,12 @@ cdef int put_known(Writer *to, Text text) except -1 nogil:
 
 
 cdef inline bint is_in_word(int byte) noexcept nogil:
+    """Return whether a byte is a letter, a digit or part of a character beyond ASCII."""
     return is_letter(byte) or is_digit(byte) or byte >= 0x80
 
 
 cdef Size next_digit(Text text, Size at) noexcept nogil:
-    """Return where the next digit is, or the end."""
+    """Return the offset of the next digit from `at` on; the size of the text if there is none."""
     cdef uint64_t eight, digits
     while at < text.size:
         eight = load_eight(text, at)
@@ -339,10 +342,10 @@ cdef Size next_digit(Text text, Size at) noexcept nogil:
 
 
 cdef bint is_random(Text word) noexcept nogil:
-    """Tell whether letters and digits look drawn by chance: a long number, or digits among the letters of a word.
+    """Return whether a word looks random: a long number, or two digits or more mixed with letters.
 
-    Their grams tell nothing, and crowd the counters: (1-AUC)%, learned from spamassassin, tested on phishing and mailing lists
-    of today: 1.21 with them, 0.90 without them and dates.
+    Its grams say nothing about other mail, and fill the counters. (1-AUC)%, learned from spamassassin, tested on
+    phishing and mailing lists of today: 1.21 with random words and dates, 0.90 without.
     """
     cdef Size at, digits = 0, changes = 0
     for at in range(word.size):
@@ -352,7 +355,7 @@ cdef bint is_random(Text word) noexcept nogil:
 
 
 cdef int add_grams_of_texts(Features *features, Texts *texts) except -1 nogil:
-    """Note the grams of the beginning of the texts; if more than half of it is spaces, of their words alone."""
+    """Add the grams of the start of the texts; if more than half of it is spaces, only one space per gap is kept."""
     cdef Writer start
     start_writer(&start, features.arena, 2 * GRAM_TEXT)
     put_joined(&start, texts, False)
@@ -364,7 +367,7 @@ cdef int add_grams_of_texts(Features *features, Texts *texts) except -1 nogil:
 
 
 cdef int put_joined(Writer *to, Texts *texts, bint words_only) except -1 nogil:
-    """Join texts by spaces, as much as grams are taken from; between words only one space, if so wanted."""
+    """Append texts, joined by spaces, until GRAM_TEXT bytes are there; `words_only`: runs of spaces become one."""
     cdef Size n, at
     cdef Text text
     for n in range(texts.count):
@@ -389,7 +392,7 @@ cdef int put_joined(Writer *to, Texts *texts, bint words_only) except -1 nogil:
 # For Python
 
 cdef class Tokenizer:
-    """Makes features of messages by the settings of a model; for one thread at a time."""
+    """Makes the features of messages with the settings of a model; for one thread at a time."""
 
     cdef Cutter cutter
     cdef readonly object settings
@@ -406,9 +409,9 @@ cdef class Tokenizer:
         free_rules(&self.cutter.words)
 
     def features(self, Message message, bint numbers=True, FeatureSet reuse=None):
-        """Return all features of a message; its numbers if they are wanted.
+        """Return the features of a message; the numeric ones only if `numbers`.
 
-        They are put into `reuse`, if there is one that nobody uses any more.
+        `reuse`: a set that nobody uses any more; it is filled and returned in place of a new one.
         """
         cdef FeatureSet found = reuse if reuse is not None else FeatureSet()
         found.message, found.known_texts, found.pair_numbers = message, None, None
@@ -418,7 +421,7 @@ cdef class Tokenizer:
 
 
 def word_tokens(str text, words=None) -> list:
-    """Return the words of a text and their n-grams, in order; by the rules of a Words, if given."""
+    """Return the words of a text and their n-grams, in order. `words`: a model's rules; None for the default rules."""
     cdef Arena arena
     cdef WordRules rules
     cdef FeatureSet found = FeatureSet()
@@ -438,13 +441,13 @@ def word_tokens(str text, words=None) -> list:
 
 
 def is_html(leaf) -> bool:
-    """Tell whether a leaf is shown as HTML."""
+    """Return whether a leaf part is HTML."""
     if leaf.content is not None:
         return leaf.content.is_html
     return leaf.content_type in ("text/html", "application/xhtml+xml")
 
 
 def pages_of(message) -> dict:
-    """Return HTML as a reader sees it, by the id() of its leaf."""
+    """Return each HTML leaf part of a message as a `RenderedPage`, by the id() of the leaf."""
     pages = [leaf for leaf in message.leaves if leaf.text and is_html(leaf)]
     return {id(leaf): render_page(leaf.text, MAX_WORK // len(pages)) for leaf in pages}

@@ -1,18 +1,19 @@
-# Texts as words with spaces between them: ASCII here, what is not ASCII by scripts.pyx, stop words and stems by Python.
+# Makes words separated by spaces of a text: ASCII here, other characters in scripts.pyx, stop words and stems in
+# Python.
 #
-# The result is as long as the text if that is ASCII, and up to seven thirds of it in Chinese; a character that Python
-# normalises becomes up to 18. Of a text that is not ASCII only the first MAX_WORDS runs between spaces are read.
+# The result of an ASCII text is as long as the text, that of Chinese up to 7/3 as long; a character that Python
+# normalises becomes up to 18. Of a text that is not ASCII, only the first MAX_WORDS runs between spaces are read.
 
-cdef struct WordRules:  # of a model; each thread has its own
-    int ngrams
-    bint is_simple  # neither stop words nor stems
-    bint dotless  # ı is another letter than i, and its capital is I; else all four are one
-    void *filter  # a Words of reading/settings.py, borrowed; NULL if they are simple
+cdef struct WordRules:  # a model's rules for words; with a cache, so each thread has its own
+    int ngrams  # up to how many neighbouring words make one token
+    bint is_simple  # no stop words are left out, and no words are stemmed
+    bint dotless  # Turkish: ı is another letter than i, and its capital is I; else i, ı, I and İ are the same letter
+    void *filter  # the object that removes stop words and stems (`Words` of reading/settings.py); NULL if is_simple
     RunCache runs
 
 
 cdef int start_rules(WordRules *rules, words) except -1:
-    """Begin to use the rules of a Words, which the caller keeps; None stands for the usual rules."""
+    """Set up the rules of a `Words` (reading/settings.py), which the caller keeps alive; None for the default rules."""
     memset(rules, 0, sizeof(WordRules))
     rules.ngrams, rules.is_simple = 1, True
     if words is not None:
@@ -27,7 +28,7 @@ cdef void free_rules(WordRules *rules) noexcept nogil:
 
 
 cdef int spaced(WordRules *rules, Arena *arena, Text text, Text *result) except -1 nogil:
-    """Make words with spaces between them, quotes around and over-long ones as they are."""
+    """Make lower-case words separated by spaces of a text; quotes and long words are left to `add_words`."""
     cdef Byte *copy
     cdef bint is_plain
     if rules.dotless:
@@ -49,13 +50,13 @@ cdef int spaced(WordRules *rules, Arena *arena, Text text, Text *result) except 
 
 
 cdef int filter_words(WordRules *rules, Arena *arena, Text *words) except -1 with gil:
-    """Leave out stop words, and stem the others."""
+    """Remove stop words from `words`, and stem the others, with the rules of the model."""
     cdef bytes left = (<object>rules.filter).filtered(bytes_of(words[0]))
     return joined(arena, text_of(left), nothing(), words)
 
 
 cdef int read_scripts(RunCache *cache, Arena *arena, Text text, Text *result) except -1 nogil:
-    """Replace each run between spaces that is not ASCII by its words, up to the most that a text has."""
+    """Replace each run between spaces that is not ASCII by the words in it; only the first MAX_WORDS runs are kept."""
     cdef Writer to
     cdef Size at, start, copied = 0
     text = first_runs(text)
@@ -76,7 +77,7 @@ cdef int read_scripts(RunCache *cache, Arena *arena, Text text, Text *result) ex
 
 
 cdef Text first_runs(Text text) noexcept nogil:
-    """Return a text up to the space behind its MAX_WORDS-th run of other characters."""
+    """Return the start of a text that has MAX_WORDS runs between spaces; the whole text if it has no more."""
     cdef Size at, runs = 0
     if text.size >= 2 * MAX_WORDS - 1:  # else there are no more
         for at in range(text.size):
@@ -88,9 +89,9 @@ cdef Text first_runs(Text text) noexcept nogil:
 
 
 cdef int plain_typography(Arena *arena, Text text, Text *result) except -1 nogil:
-    """Make a text with typographic marks replaced by their ASCII forms; the text itself if it has none.
+    """Replace typographic quotes, dashes, bullets and the like by ASCII; a text without any is returned as it is.
 
-    They are often the only characters that are not ASCII: two texts in three of those are read four times as fast then.
+    They are often the only characters that are not ASCII: two texts in three of those are then read four times as fast.
     """
     cdef Writer to
     cdef Size at, after = 0, copied = 0
@@ -119,7 +120,7 @@ cdef int plain_typography(Arena *arena, Text text, Text *result) except -1 nogil
 
 
 cdef inline int typographic_form(Char char) noexcept nogil:
-    """Return the ASCII form of a mark; 0 if it has none."""
+    """Return the ASCII character that replaces a typographic one; 0 for any other character."""
     if char == 0x2018 or char == 0x2019:
         return 39  # a quote
     if char == 0xA0 or char == 0xA9 or char == 0xAE:
@@ -130,7 +131,7 @@ cdef inline int typographic_form(Char char) noexcept nogil:
 
 
 cdef Size count_words(Text spaced) noexcept nogil:
-    """Count the words between the spaces of a text."""
+    """Return how many words a text has, which are separated by spaces."""
     cdef Size at, words = 0
     cdef int byte, before = 32
     for at in range(spaced.size):
@@ -143,7 +144,7 @@ cdef Size count_words(Text spaced) noexcept nogil:
 # For Python
 
 cdef class Cutting(Memory):
-    """The rules of a Words, which the caller keeps, and an arena for what is cut by them."""
+    """The rules of a `Words`, which the caller keeps alive, with an arena, for a call from Python."""
 
     cdef WordRules rules
 
@@ -155,7 +156,7 @@ cdef class Cutting(Memory):
 
 
 def spaced_words(str text, words=None) -> bytes:
-    """Return a text as words with spaces between them, by the rules of a Words."""
+    """Return a text as words separated by spaces. `words`: the model's rules for words; None for the default rules."""
     cdef Cutting cutting = Cutting(words)
     cdef Text source, result
     text_of_str(&cutting.arena, text, &source)
