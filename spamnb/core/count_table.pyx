@@ -1,25 +1,27 @@
-# Counts in memory: a table of tokens and pairs, found by hashing, and counters of grams.
+# Counts in memory: a hash table of tokens and pairs, and an array of gram counters.
 #
-# Entries stay in the order they came. A slot holds the number of an entry and, in the bits above it, some of its hash,
-# so that a wrong entry is seldom looked at. Where a fingerprint lies depends on a random factor of this process, as
-# senders choose fingerprints. Slots and entries of many fingerprints are read at once, so that cache misses overlap.
+# An entry is a token or a pair; entries are numbered in the order in which they were added. A slot has the number of an
+# entry and, in the bits above it, some bits of its hash, so that wrong entries are seldom read. The slot of a
+# fingerprint depends on a random factor of this process, because senders choose fingerprints. Slots and entries of many
+# fingerprints are read together, so that cache misses overlap.
 #
-# Totals are kept up by every change. A token is a word if it has occurrences, else a pair of neighbours.
+# Totals are updated by every change, unless a docstring says otherwise. An entry with occurrences is a word (or another
+# token), one without is a pair of neighbouring words.
 
 cdef enum:
     FIRST_ROOM = 1 << 10
     MAX_ROOM = 1 << 30
-    FULL_COUNT = 1 << 30
+    FULL_COUNT = 1 << 30  # `is_full` above this
     MAX_DAY = 0xFFFF
 
 cdef uint64_t TABLE_FACTOR = int.from_bytes(urandom(8), "little") | 1
-cdef int32_t MAX_BEFORE_MESSAGE = MAX_INT32 - MAX_OCCURRENCES  # of a count to which a message is added
+cdef int32_t MAX_BEFORE_MESSAGE = MAX_INT32 - MAX_OCCURRENCES  # a higher count could overflow by one message more
 
 
-cdef struct NumberSums:  # of a numeric feature in the messages of a label
-    int64_t count
+cdef struct NumberSums:  # sums of a numeric feature over the messages of a label
+    int64_t count  # messages that have it
     int64_t sum
-    int64_t high_squares  # the sum of squares has 128 bits
+    int64_t high_squares  # upper half of the sum of squares, which has 128 bits
     uint64_t low_squares
 
 
@@ -27,25 +29,25 @@ cdef class CountTable(Counts):
     """Counts of tokens, pairs and grams in memory, and their totals."""
 
     cdef readonly tuple labels
-    cdef Size used, room, record_room
-    cdef Size stride  # of the records, in numbers of 64 bits
-    cdef uint64_t *records  # of each entry its key and a row of counts of 32 bits: messages by label, then occurrences
-    cdef uint16_t *first_days
-    cdef uint16_t *last_days
-    cdef uint64_t *text_ends  # in `letters`; a text starts where that of the entry before ends. NULL without texts
+    cdef Size used, room, record_room  # entries, and for how many there is memory
+    cdef Size stride  # numbers of 64 bits from one record to the next
+    cdef uint64_t *records  # for each entry its key, and 32-bit counts: messages by label, then occurrences
+    cdef uint16_t *first_days  # for each entry the day on which it was seen first (days since 1970)
+    cdef uint16_t *last_days  # … and last
+    cdef uint64_t *text_ends  # where each text ends in `letters`; it starts where the text before ends. NULL without texts
     cdef Byte *letters
     cdef Size letter_count, letter_room
     cdef int32_t *grams  # [COUNTERS][label_count]; NULL until some are counted
-    cdef uint32_t *slots  # twice as many as there is room: entry + 1, and bits of its hash above; 0: free
-    cdef int slot_bits
-    cdef int only_day  # of all entries; below 0 if there is none yet, or several
-    cdef int32_t highest  # count of occurrences
+    cdef uint32_t *slots  # 2 * room: an entry's number + 1, and above it bits of its hash; 0: free
+    cdef int slot_bits  # log2 of the number of slots
+    cdef int only_day  # the day on which all entries were seen; below 0 if there are none yet, or several days
+    cdef int32_t highest  # the highest count of occurrences
     cdef bint has_texts, is_busy
-    cdef bint has_subtracted  # so that a word may have no occurrences
-    cdef object identity, origin  # stand for these entries, and for those that this is a copy of
-    cdef Size copied  # entries that it has of the origin
+    cdef bint has_subtracted  # something was subtracted, so a word may have no occurrences left
+    cdef object identity, origin  # identify these entries, and those of the table that this is a copy of
+    cdef Size copied  # entries copied from that table
     cdef int64_t[MAX_LABELS] message_totals, presence_totals, occurrence_totals, pair_totals
-    cdef int64_t word_count, pair_count  # that are in any message
+    cdef int64_t word_count, pair_count  # distinct words and pairs that any message has
     cdef NumberSums *sums  # [NUMBER_COUNT][label_count]
 
     def __cinit__(self, labels, bint has_texts=True):
@@ -64,7 +66,7 @@ cdef class CountTable(Counts):
         free(self.sums)
 
     cdef void free_entries(self) noexcept nogil:
-        """Give the memory of all entries back."""
+        """Remove all entries, and free their memory."""
         free_zeros(self.records, self.record_room * self.record_bytes())
         free(self.first_days)
         free(self.last_days)
@@ -88,20 +90,22 @@ cdef class CountTable(Counts):
     # Entries
 
     cdef inline uint64_t key_of(self, Size entry) noexcept nogil:
+        """Return the key (fingerprint) of an entry."""
         return self.records[entry * self.stride]
 
     cdef inline int32_t *row_of(self, Size entry) noexcept nogil:
+        """Return the counts of an entry: messages by label, then occurrences by label."""
         return <int32_t *>(self.records + entry * self.stride + 1)
 
     cdef inline uint32_t hash_of(self, uint64_t key) noexcept nogil:
         return key * TABLE_FACTOR >> 32
 
     cdef inline Size home_of(self, uint32_t hash) noexcept nogil:
-        """Return the slot where an entry belongs; if it is taken, the entry is in one of those behind."""
+        """Return the slot where an entry belongs by its hash; if that is taken, it is in one of the next slots."""
         return hash >> (32 - self.slot_bits)
 
     cdef Size slot_of_key(self, uint64_t key) noexcept nogil:
-        """Return the slot of a key, or the free one where it belongs."""
+        """Return the slot of a key's entry; if there is none, the free slot where it is to be put."""
         cdef uint32_t hash = self.hash_of(key), entry_bits = (<uint32_t>1 << self.slot_bits) - 1, slot
         cdef Size at = self.home_of(hash)
         while True:
@@ -113,15 +117,15 @@ cdef class CountTable(Counts):
             at = (at + 1) & entry_bits
 
     cdef inline Size entry_in(self, Size slot) noexcept nogil:
-        """Return the entry in a slot, or NOWHERE if it is free."""
+        """Return the number of the entry in a slot, NOWHERE if the slot is free."""
         return <Size>(self.slots[slot] & ((<uint32_t>1 << self.slot_bits) - 1)) - 1
 
     cdef Size entry_of(self, uint64_t key) noexcept nogil:
-        """Return the entry of a key, or NOWHERE."""
+        """Return the number of a key's entry, NOWHERE if there is none."""
         return self.entry_in(self.slot_of_key(key)) if self.used else NOWHERE
 
     cdef int make_entry_room(self, Size more) except -1 nogil:
-        """Make room for so many entries more."""
+        """Enlarge the table if needed, so that `more` entries can be added."""
         cdef Size room = max(self.room, <Size>FIRST_ROOM), bits = 1
         cdef uint64_t *records
         if self.used + more <= self.room:
@@ -145,7 +149,7 @@ cdef class CountTable(Counts):
         return self.set_slots(room, bits)
 
     cdef int set_slots(self, Size room, int bits) except -1 nogil:
-        """Put all entries into new slots."""
+        """Allocate 2 * room = 2^bits slots, and put all entries into them."""
         cdef uint32_t *slots = <uint32_t *>zeros_of(2 * room * sizeof(uint32_t))
         cdef Size[AT_ONCE] homes
         cdef Size start = 0, size, n, at, last = 2 * room - 1
@@ -165,7 +169,7 @@ cdef class CountTable(Counts):
         return 0
 
     cdef Size new_entry(self, uint64_t key, Size slot, const Byte *text, Size size, int day) except -1 nogil:
-        """Put an entry with no counts into a free slot; `make_entry_room` was called."""
+        """Add an entry with all counts 0 into a free slot; return its number. Call `make_entry_room` before."""
         cdef Size entry = self.used
         if self.has_texts:
             if self.letter_room - self.letter_count < size:
@@ -183,7 +187,7 @@ cdef class CountTable(Counts):
         return entry
 
     cdef Size entry_made(self, uint64_t key, const Byte *text, Size size, int day) except -1 nogil:
-        """Return the entry of a key, which is made with a text if there is none."""
+        """Return the number of a key's entry, which is added with a text if there is none."""
         cdef Size slot, entry
         self.make_entry_room(1)
         slot = self.slot_of_key(key)
@@ -191,11 +195,11 @@ cdef class CountTable(Counts):
         return entry if entry >= 0 else self.new_entry(key, slot, text, size, day)
 
     cdef inline void see_on(self, Size entry, int day) noexcept nogil:
-        """Note that a token was seen on a day."""
+        """Update an entry's first and last day by a day on which it was seen."""
         self.first_days[entry] = min(self.first_days[entry], <uint16_t>day)
         self.last_days[entry] = max(self.last_days[entry], <uint16_t>day)
 
-    # Answers
+    # Look-ups
 
     cdef int find(self, const uint64_t *keys, Size count, int64_t *rows) except -1 nogil:
         cdef Size[AT_ONCE] entries
@@ -211,9 +215,9 @@ cdef class CountTable(Counts):
         return 0
 
     cdef void find_entries(self, const uint64_t *keys, Size count, Size *entries) noexcept nogil:
-        """Find the entries of up to AT_ONCE keys, NOWHERE for one that has none.
+        """Fill `entries` with the numbers of the entries of up to AT_ONCE keys; NOWHERE for a key that has none.
 
-        The loops are short, so that a core runs many rounds at once and cache misses overlap. Afterwards the
+        The loops are short, so that a core runs several rounds at once and cache misses overlap. Afterwards the
         records are in the cache.
         """
         cdef uint32_t[AT_ONCE] slots
@@ -252,7 +256,7 @@ cdef class CountTable(Counts):
         return 0
 
     cdef const int32_t *places_of(self, MessageRows rows, Size message) noexcept nogil:
-        """Return this table's entry for each entry of a message; NULL if they are not known."""
+        """Return the numbers of a message's entries in this table, if `rows` have them stored; NULL if not."""
         cdef Size start = rows.it.starts[message]
         if rows.places is NULL or (rows.it.starts[message + 1] > start and rows.places[start] < 0):
             return NULL
@@ -264,37 +268,37 @@ cdef class CountTable(Counts):
 
     @property
     def messages(self):
-        """How many messages of each label were counted."""
+        """The number of messages of each label."""
         return [self.message_totals[k] for k in range(self.label_count)]
 
     @property
     def presences(self):
-        """Each label's sum over words of the messages that have them."""
+        """For each label the sum, over all words, of the messages that have the word."""
         return [self.presence_totals[k] for k in range(self.label_count)]
 
     @property
     def occurrences(self):
-        """How often words occur in messages of each label."""
+        """For each label how often any word occurs."""
         return [self.occurrence_totals[k] for k in range(self.label_count)]
 
     @property
     def pair_presences(self):
-        """Each label's sum over pairs of the messages that have them."""
+        """For each label the sum, over all pairs, of the messages that have the pair."""
         return [self.pair_totals[k] for k in range(self.label_count)]
 
     @property
     def vocabulary(self):
-        """How many words are in any message."""
+        """The number of distinct words that any message has."""
         return self.word_count
 
     @property
     def pair_vocabulary(self):
-        """How many pairs are in any message."""
+        """The number of distinct pairs that any message has."""
         return self.pair_count
 
     @property
     def numbers(self):
-        """Sums of the numeric features that any message has, by name: n, Σx and Σx² for each label."""
+        """Sums of each numeric feature that any message has, by its name: [n, Σx, Σx²] for each label."""
         cdef dict found = {}
         cdef NumberSums *sums = self.sums
         for name in NUMBERS:
@@ -309,14 +313,14 @@ cdef class CountTable(Counts):
 
     @property
     def size(self):
-        """Bytes of memory."""
+        """Bytes of memory in use."""
         cdef Size of_entry = (self.stride + self.has_texts) * sizeof(uint64_t) + 2 * sizeof(uint16_t)
         return (self.used * of_entry + 2 * self.room * sizeof(uint32_t) + self.letter_count
                 + (self.gram_bytes() if self.grams is not NULL else 0))
 
     @property
     def is_full(self):
-        """Whether a count passed 2^30: a table has to be written before more is added."""
+        """Whether a count is above 2^30: the table has to be written to a file before more is added."""
         cdef int k
         for k in range(self.label_count):
             if self.message_totals[k] > FULL_COUNT:
@@ -326,9 +330,9 @@ cdef class CountTable(Counts):
     # Changes
 
     def add(self, MessageRows rows not None, messages, label_indices, int day, int sign=1):
-        """Count messages, given by their numbers, each for a label; or take them away again (sign -1).
+        """Add messages of `rows`, given by their numbers, each under its label; or subtract them (sign -1).
 
-        With sign 0 their tokens become entries with no counts. Where the rows keep places, these are noted.
+        With sign 0, their tokens become entries with all counts 0. Places are stored where the rows keep them.
         """
         cdef Numbers wanted = Numbers(messages, sizeof(int64_t)), labels = Numbers(label_indices, sizeof(int64_t))
         cdef const int64_t *message = <const int64_t *>wanted.at
@@ -354,9 +358,9 @@ cdef class CountTable(Counts):
 
     def add_lesson(self, bytes fingerprints not None, bytes occurrences not None, bytes texts not None,
                    bytes pairs not None, bytes grams not None, list steps not None, int day):
-        """Add what a record of a journal changes; totals are not kept up.
+        """Add the changes of a journal record (in the form of `lesson_of`); totals are not updated.
 
-        Texts end with a newline each. Steps: a label index, and 1 to add or -1 to subtract.
+        `texts`: a newline after each token. `steps`: (label index, 1 to add or -1 to subtract).
         """
         cdef Lesson lesson
         set_lesson(&lesson, fingerprints, occurrences, texts, pairs, grams, steps, day, self.label_count)
@@ -369,7 +373,7 @@ cdef class CountTable(Counts):
             self.is_busy = False
 
     def add_word(self, uint64_t fingerprint, bytes text not None, list messages not None, int day):
-        """Add a word that is once in each of so many messages of each label; totals are not kept up."""
+        """Add a word that occurs once in each of `messages[label]` messages; totals are not updated."""
         cdef Text word = text_of(text)
         cdef Size k, entry
         cdef int32_t count
@@ -389,7 +393,7 @@ cdef class CountTable(Counts):
             self.is_busy = False
 
     def add_messages(self, list messages not None):
-        """Add to the number of messages of each label, whose words are added otherwise."""
+        """Add to the number of messages of each label; their words are added by other calls."""
         cdef Size k
         if len(messages) != self.label_count:
             raise ValueError("not a count for each label")
@@ -397,7 +401,7 @@ cdef class CountTable(Counts):
             self.message_totals[k] += messages[k]
 
     def set_totals(self, list messages not None, totals not None, GramSums grams not None):
-        """Set the totals to those of a `BlockWriter` and of grams, which cover more than this table's entries."""
+        """Set the totals to those of a `BlockWriter`, and the grams; both cover more than the entries of this table."""
         cdef Size k
         for k in range(self.label_count):
             self.message_totals[k] = messages[k]
@@ -407,7 +411,7 @@ cdef class CountTable(Counts):
         self.take_grams(grams)
 
     cdef int take_grams(self, GramSums grams) except -1:
-        """Take the counts of all grams, if there are any."""
+        """Set all gram counters to those of `grams`, if it has any."""
         cdef Size n
         if grams.rows is not NULL:
             if self.grams is NULL:
@@ -417,14 +421,14 @@ cdef class CountTable(Counts):
         return 0
 
     cdef int begin(self) except -1:
-        """Raise an error if another thread changes this table."""
+        """Mark the table as being changed; RuntimeError if another thread changes it."""
         if self.is_busy:
             raise RuntimeError("another thread changes this table")
         self.is_busy = True
         return 0
 
     def clear_entries(self):
-        """Forget tokens, pairs and their totals, and give their memory back; messages, numbers and grams stay."""
+        """Remove tokens, pairs and their totals, and free their memory; messages, numeric features and grams stay."""
         self.begin()
         self.free_entries()
         self.highest = 0
@@ -437,13 +441,13 @@ cdef class CountTable(Counts):
 
     @classmethod
     def of_file(cls, labels, counts not None):
-        """Return a table of a model file's counts, without texts, days and totals."""
+        """Return a table with the counts of a model file (`FileCounts`), without texts, days and totals."""
         cdef CountTable table = cls(labels, False)
         load_file(table, counts)
         return table
 
     def copy(self, bint has_counts=True):
-        """Return a copy without texts, or of the entries alone; places noted for this table are valid for the copy."""
+        """Return a copy without texts (`has_counts` False: with all counts 0); places in this table are valid in it."""
         cdef CountTable table = CountTable(self.labels, False)
         table.make_entry_room(self.room)
         table.used, table.only_day = self.used, self.only_day
@@ -466,7 +470,7 @@ cdef class CountTable(Counts):
             memset(self.row_of(n), 0, 2 * self.label_count * sizeof(int32_t))
 
     cdef int copy_totals(self, CountTable table) except -1:
-        """Give a table of the same entries the same grams and totals."""
+        """Copy grams and totals to `table`, which has the same entries."""
         table.highest, table.has_subtracted = self.highest, self.has_subtracted
         if self.grams is not NULL:
             make_grams(table)
@@ -480,5 +484,5 @@ cdef class CountTable(Counts):
     # For Python
 
     def histogram(self):
-        """Return the number of words for each combination of messages by label."""
+        """Return {(messages by label): number of words with these counts}."""
         return histogram_of(self)

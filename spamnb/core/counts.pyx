@@ -1,7 +1,7 @@
-# Counts: in how many messages of each label a token or pair is, and how often it occurs there.
+# Counts: in how many learned messages of each label a token or pair is, and how often it occurs in them.
 #
-# A row has these numbers: messages by label, then occurrences by label (those of a pair are 0). `CountTable` has its
-# rows in memory, `FileCounts` in a model file, and a `CountSum` adds those of two others. Rows are found without the
+# A row has messages by label, then occurrences by label (0 for a pair). `CountTable` keeps rows in memory, `FileCounts`
+# reads them from a model file, and a `CountSum` adds up the rows of two others. Rows are looked up without the
 # interpreter's lock, by many threads at once.
 
 cdef extern from *:
@@ -10,26 +10,26 @@ cdef extern from *:
 cdef enum:
     MAX_LABELS = 100
 
-cdef int64_t MAX_SUMMED = <int64_t>1 << 46  # higher counts are taken for it
+cdef int64_t MAX_SUMMED = <int64_t>1 << 46  # higher counts are cut to it
 
 
 cdef class Counts:
-    """Counts of tokens, pairs and grams for each label: all are 0 here."""
+    """Counts of tokens, pairs and grams for each label; in this base class all are 0."""
 
     cdef readonly int label_count
 
     cdef int find(self, const uint64_t *keys, Size count, int64_t *rows) except -1 nogil:
-        """Fill in the rows of fingerprints, in any order; zeros for one that is not known."""
+        """Fill `rows` with a row for each key (fingerprint); zeros for one that was never learned."""
         memset(rows, 0, count * 2 * self.label_count * sizeof(int64_t))
         return 0
 
     cdef int find_grams(self, const uint32_t *counters, Size count, int64_t *rows) except -1 nogil:
-        """Fill in how many messages of each label have the grams of some counters."""
+        """Fill `rows` with the number of messages of each label for each gram counter."""
         memset(rows, 0, count * self.label_count * sizeof(int64_t))
         return 0
 
     def lookup(self, fingerprints):
-        """Return the rows of those fingerprints that have a count above 0."""
+        """Return {fingerprint: row} of those fingerprints that have a count above 0."""
         cdef list wanted = list(fingerprints)
         cdef Size count = len(wanted), n, width = 2 * self.label_count
         cdef uint64_t *keys = <uint64_t *>memory_of(NULL, count * (1 + width) * sizeof(uint64_t) + 1)
@@ -44,7 +44,7 @@ cdef class Counts:
             free(keys)
 
     def lookup_grams(self, counters):
-        """Return the rows of those counters that have a count above 0."""
+        """Return {counter: messages by label} of those gram counters that have a count above 0."""
         cdef list wanted = list(counters)
         cdef Size count = len(wanted), n, width = self.label_count
         cdef int64_t *rows = <int64_t *>memory_of(NULL, count * (width * sizeof(int64_t) + sizeof(uint32_t)) + 1)
@@ -60,7 +60,7 @@ cdef class Counts:
 
 
 cdef dict dict_of_rows(list wanted, const int64_t *rows, Size width):
-    """Return rows by what was wanted, those that have a count above 0."""
+    """Return {wanted: row} of the rows that have a count above 0."""
     cdef Size n, k
     cdef dict found = {}
     for n in range(len(wanted)):
@@ -73,7 +73,7 @@ cdef dict dict_of_rows(list wanted, const int64_t *rows, Size width):
 
 
 cdef class CountSum(Counts):
-    """The sum of two counts: a model file and its journal, a model and its base."""
+    """The sum of two counts: of a model file and its journal, or of a model and its base."""
 
     cdef readonly Counts one, other
 
@@ -106,7 +106,7 @@ cdef class CountSum(Counts):
 
 
 cdef void add_counts(int64_t *counts, const int64_t *others, Size size) noexcept nogil:
-    """Add other counts to some: a sum below 0 becomes 0, as what is forgotten twice does no harm."""
+    """Add `others` to `counts`; sums below 0 become 0, so that forgetting a message twice does no harm."""
     cdef Size n
     for n in range(size):
         counts[n] = min(max(min(counts[n], MAX_SUMMED) + min(others[n], MAX_SUMMED), 0), MAX_SUMMED)

@@ -1,4 +1,4 @@
-# What cutoffs and calibration take from thousands of scores: two loops over them, both linear in a turn.
+# Two loops over thousands of scores, for cutoffs and calibration; each step takes linear time.
 
 from libc.math cimport exp, fabs
 
@@ -7,11 +7,12 @@ cdef enum:
 
 
 def fewest_mistakes(scores, others, double highest, double misfiled):
-    """Return the score above which a label's messages are left out with the fewest mistakes; of equals the highest.
+    """Return the score up to which to believe a label's sample, so that the fewest messages are put on the wrong side.
 
-    `scores` and `others`, of the other label, are sorted; no choice is above `highest`. `misfiled` is how
-    many messages belong to the other label, and score as its messages do. Mistakes are misfiled messages at
-    or below the score, and rightly filed ones above it.
+    `scores` are those of the messages filed under the label, `others` those of the other label, both sorted; some of
+    the first, `misfiled`, really belong to the other label and score as its messages do. A mistake is a misfiled
+    message at or below the score that is returned, or a rightly filed one above it. That score is at most `highest`;
+    of equally good ones, it is the highest.
     """
     cdef Numbers of_label = Numbers(scores, sizeof(double)), of_others = Numbers(others, sizeof(double))
     cdef const double *own = <const double *>of_label.at
@@ -36,7 +37,7 @@ def fewest_mistakes(scores, others, double highest, double misfiled):
 def fitted_logistic(ham, spam):
     """Fit P(spam | score) = 1 / (1 + exp(-slope * score - intercept)) by Newton's method; return slope and intercept.
 
-    The targets are Platt's, which keep it from being too sure.
+    The targets are Platt's, a little inside 0 and 1, so that the curve does not become too steep.
     """
     cdef Numbers of_ham = Numbers(ham, sizeof(double)), of_spam = Numbers(spam, sizeof(double))
     cdef double slope = 0, intercept = 0, more, other
@@ -60,7 +61,7 @@ def fitted_logistic(ham, spam):
 cdef void add_slopes(
     const double *scores, Size count, double target, double slope, double intercept, double *sums
 ) noexcept nogil:
-    """Add what some scores of one target change in the gradient and the curvature."""
+    """Add to `sums` (gradient and curvature of the likelihood) the terms of scores that have the same target."""
     cdef double p, weight
     cdef Size n
     for n in range(count):

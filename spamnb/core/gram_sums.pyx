@@ -1,8 +1,8 @@
-# Counts of all grams, added up from tables and model files, and the columns that a model file has of them.
+# Adds up the gram counters of tables and model files, and makes the columns of a model file of the sums.
 
 
 cdef class GramSums:
-    """The numbers of messages of each label that have each gram; empty while no source has grams."""
+    """For each gram counter and label the number of messages; empty until a source with grams is added."""
 
     cdef readonly int label_count
     cdef int64_t *rows  # [COUNTERS][label_count], NULL while there are none
@@ -16,7 +16,10 @@ cdef class GramSums:
         free(self.rows)
 
     def add(self, Counts counts not None, int sign, targets):
-        """Add counts, or subtract them (sign -1); `targets`: for each of their labels its index here, or -1."""
+        """Add the gram counters of `counts`, or subtract them (sign -1).
+
+        `targets`: for each label of `counts` its index here, or -1 to leave it out.
+        """
         cdef uint32_t[AT_ONCE] counters
         cdef int64_t *found
         cdef int64_t *row
@@ -29,7 +32,7 @@ cdef class GramSums:
             if not -1 <= places[k] < self.label_count:
                 raise ValueError("no such label")
         if isinstance(counts, FileCounts):
-            set_flag(&(<FileCounts>counts).has_passed_grams)  # all are wanted: it keeps them
+            set_flag(&(<FileCounts>counts).has_passed_grams)  # all counters are needed: let it keep them in memory
         if not has_grams(counts):
             return
         if self.rows is NULL:
@@ -53,7 +56,7 @@ cdef class GramSums:
             free(found)
 
     def known(self):
-        """Return the counters that are above 0, each with its counts by label."""
+        """Return the counters above 0 in any label: (number of the counter, messages by label)."""
         cdef list found = []
         cdef Size n, k
         for n in range(COUNTERS if self.rows is not NULL else 0):
@@ -62,9 +65,9 @@ cdef class GramSums:
         return found
 
     def columns(self, Size max_listed):
-        """Return the columns of a model file: counters, counts, and how many bytes a count has.
+        """Return the columns of a model file: counter numbers, counts, and how many bytes each count has.
 
-        While no more than so many counters are above 0, these alone are listed; else all, and no counters.
+        If at most `max_listed` counters are above 0, only these are listed; else all counts, and b"" for the numbers.
         """
         cdef Size n, k, listed = 0
         cdef int64_t highest = 0
@@ -90,6 +93,7 @@ cdef class GramSums:
         return counters, counts, width
 
     cdef int64_t highest_of(self, Size counter) noexcept nogil:
+        """Return the highest count of a counter among the labels."""
         cdef int64_t highest = 0
         cdef Size k
         for k in range(self.label_count):
@@ -98,7 +102,7 @@ cdef class GramSums:
 
 
 cdef bint has_grams(Counts counts):
-    """Tell whether grams were counted."""
+    """Return whether a table or file has counts of grams."""
     if isinstance(counts, CountTable):
         return (<CountTable>counts).grams is not NULL
     return isinstance(counts, FileCounts) and counts.grams is not None and len(counts.grams) > 0

@@ -1,12 +1,12 @@
-# The weights of all grams, where many messages of two labels are scored.
+# The weights of all grams, computed once, where many messages are scored with two labels.
 
 cdef class GramWeights:
-    """The weights of all grams by which two labels are told apart: made once, then read by all threads."""
+    """The weights of all gram counters for two labels: computed once, then read by all threads."""
 
-    cdef uint32_t *are_strong  # a bit per counter: all fit into the first cache
-    cdef uint32_t *places  # by counter, its place among the weights if it is strong
-    cdef int64_t *weights  # of both labels, and how much of a gram counts
-    cdef Size used
+    cdef uint32_t *are_strong  # a bit for each counter: whether it is evidence; all fit into the L1 cache
+    cdef uint32_t *places  # for each counter used as evidence, its number in `weights`
+    cdef int64_t *weights  # three for each: of the first label, of the second, its share
+    cdef Size used  # items of `weights`
 
     def __cinit__(self):
         self.are_strong = <uint32_t *>memory_of(NULL, COUNTERS // 32 * sizeof(uint32_t))
@@ -19,7 +19,7 @@ cdef class GramWeights:
         free(self.weights)
 
     cdef void weigh(self, Scorer scorer, uint32_t counter, const uint64_t *counts, const uint64_t *others) noexcept nogil:
-        """Compute the weights of 32 counters, starting at one, from their counts. Branch-free, like `Scorer.compare_some`."""
+        """Compute the weights of 32 counters from their counts in two labels, the first counter given. Branch-free."""
         cdef int64_t weight = 0, other_weight = 0, share
         cdef uint32_t is_strong, bits = 0
         cdef Size at
@@ -34,7 +34,7 @@ cdef class GramWeights:
         self.are_strong[counter >> 5] = bits
 
     cdef void add(self, Scorer scorer, const uint32_t *counters, Size size) noexcept nogil:
-        """Add the grams of a message, at most MAX_TERMS, by their counters."""
+        """Add the weights of a message's grams to `scorer`; `counters` are at most MAX_TERMS."""
         cdef int64_t weight_sum = 0, other_sum = 0, in_head = 0, head_weights = 0, head_others = 0
         cdef int64_t weight, other_weight, share, head, strong = 0
         cdef uint32_t[MAX_TERMS] found
@@ -58,13 +58,13 @@ cdef class GramWeights:
 
 
 def gram_weights(Scorer scorer not None, Counts counts not None):
-    """Weigh all grams, for many messages of two labels."""
+    """Return the weights of all grams, for scoring many messages; ValueError unless there are two labels."""
     scorer.clear()
     return weighed(scorer, counts, NO_LABEL)
 
 
 cdef GramWeights weighed(Scorer scorer, Counts counts, int left_out):
-    """Weigh all grams of two labels, without a message that has them if its label is `left_out`."""
+    """Return the weights of all grams, by counts without one message of the label `left_out` (NO_LABEL: all counts)."""
     cdef GramWeights found = GramWeights()
     cdef uint32_t[32] counters
     cdef int64_t[2 * 32] rows
@@ -89,7 +89,7 @@ cdef GramWeights weighed(Scorer scorer, Counts counts, int left_out):
 
 
 cdef void leave_out_of_grams(Scorer scorer, int label_index) noexcept nogil:
-    """Set the denominators of grams for counts without one message of a label."""
+    """Set the denominators of a scorer of grams as if one message of a label had not been learned."""
     cdef int64_t[MAX_COLUMNS] totals
     memcpy(totals, scorer.weigher.label_totals, sizeof(totals))
     totals[label_index] -= 1
@@ -97,10 +97,10 @@ cdef void leave_out_of_grams(Scorer scorer, int label_index) noexcept nogil:
 
 
 cdef inline uint64_t usual_count(int64_t count) noexcept nogil:
-    """Return a count within its limits: 0 if it is below 0, the highest if it is above that."""
+    """Return a count limited to 0 … MAX_ROW_COUNT."""
     return min(<uint64_t>max(count, 0), MAX_ROW_COUNT)
 
 
 cdef inline uint64_t count_without(uint64_t count, bint is_left_out) noexcept nogil:
-    """Return a count, less one if a message with it is left out."""
+    """Return a count, less 1 if a message that has the token is left out; never below 0."""
     return count - (is_left_out & (count > 0))

@@ -1,11 +1,11 @@
-# P(token | label): what a view makes of counts, as weights.
+# P(token | label), computed from counts as the view says, and given as weights.
 #
-# A weight is log P(token | label), or for Bernoulli the log of its odds, as a whole number of units of 2⁻⁴⁰ nats: sums
-# of them are exact, and their order makes no difference. No finite weight is further from 0 than MAX_WEIGHT: no float
-# above 0 has a logarithm below -745, no total one above 100, and 0 itself is taken for 1e-300 or is IMPOSSIBLE.
+# A weight is log P(token | label), or for Bernoulli the log of its odds, as a whole number of units of 2⁻⁴⁰ nats
+# (natural-log units): sums of weights are exact in any order. No finite weight is further from 0 than MAX_WEIGHT: no
+# float above 0 has a logarithm below -745, no total one above 100, and 0 itself is replaced by 1e-300 or IMPOSSIBLE.
 #
-# `spamnb.bayes.likelihood` derives the numbers of a `Weigher` from the totals of a table. They stay the same while
-# messages are scored, so threads share it.
+# `spamnb.bayes.likelihood` sets the totals of a `Weigher`. They stay the same while messages are scored, so that
+# threads can share it.
 
 from libc.math cimport INFINITY, floor, log, rint
 
@@ -14,8 +14,8 @@ cdef extern from *:
     #define UNITS_PER_NAT 1099511627776.0  /* 2^40 */
     #define ROUNDING 6755399441055744.0    /* 1.5 * 2^52: floats of this size are 1 apart, so adding it rounds */
     #define MAX_WEIGHT 1125899906842624.0  /* 2^50 */
-    #define MAX_ROW_COUNT ((uint64_t)1 << 53)  /* higher ones are taken for it: sums have less than 63 bits */
-    #define MAX_TOTAL ((int64_t)1 << 56)   /* of a label, with the same reason */
+    #define MAX_ROW_COUNT ((uint64_t)1 << 53)  /* higher counts are cut to it, so that sums need less than 63 bits */
+    #define MAX_TOTAL ((int64_t)1 << 56)   /* of a label, for the same reason */
     #define CERTAIN ((int64_t)1 << 61)     /* in place of infinite weights */
     #define IMPOSSIBLE (-CERTAIN)
     """
@@ -25,40 +25,41 @@ cdef extern from *:
     const int64_t CERTAIN, IMPOSSIBLE
 
 cdef enum:
-    MAX_COLUMNS = 101  # 100 labels and, where spam is held against all others, these together
+    MAX_COLUMNS = 101  # 100 labels, and one for all labels but spam together
     MAX_LOGARITHMS = 4096  # log(n + ε) is kept for n below this, where many messages are scored
     NO_LABEL = -1  # in place of a label's index
 
 
 cdef inline int64_t rounded(double units) noexcept nogil:
-    """Return the nearest whole number; of two, the even one."""
+    """Return the nearest whole number; halfway between two, the even one."""
     return <int64_t>((units + ROUNDING) - ROUNDING)
 
 
 cdef double nats_of(int64_t weight) noexcept nogil:
+    """Return a weight in nats (natural-log units), -inf or inf if it is IMPOSSIBLE or CERTAIN."""
     if weight == CERTAIN or weight == IMPOSSIBLE:
         return INFINITY if weight > 0 else -INFINITY
     return weight / UNITS_PER_NAT
 
 
 cdef class Weigher:
-    """Weights of counts, by the totals of a table."""
+    """Computes the weights of counts from a model's totals, as a view says."""
 
     cdef readonly int label_count
-    cdef readonly int spam_apart  # the index of spam, where it is held against all others together; else NO_LABEL
+    cdef readonly int spam_apart  # index of spam, if it is compared with all others together ("set apart"); or NO_LABEL
     cdef readonly bint is_global, is_bernoulli, is_multinomial
-    cdef bint is_corrected
+    cdef bint is_corrected  # for mail that was filed under the wrong label
     cdef double epsilon, log_zero
     cdef readonly int64_t revision  # grows whenever weights change
     cdef int64_t vocabulary
-    cdef double message_total, all_counts  # of all labels
+    cdef double message_total, all_counts  # messages, and totals of tokens, of all labels
     cdef int64_t[MAX_COLUMNS] label_totals, certain_words
     cdef double[MAX_COLUMNS] log_denominators, misfiled, background
-    cdef uint64_t kept  # logarithms
+    cdef uint64_t kept  # how many logarithms are kept: 0 or MAX_LOGARITHMS
     cdef double[MAX_LOGARITHMS] logarithms
 
     def __init__(self, int label_count, int spam_apart, str event, epsilon, log_zero):
-        """Take the settings of a view. Without an ε, smooth by global statistics."""
+        """Set a view's event model and smoothing; with `epsilon` None, ε follows a token's share of all counts."""
         if not 0 <= label_count < MAX_COLUMNS or not NO_LABEL <= spam_apart < label_count:
             raise ValueError("not so many labels")
         self.label_count, self.spam_apart = label_count, spam_apart
@@ -69,7 +70,7 @@ cdef class Weigher:
 
     def set_totals(self, list label_totals, int64_t vocabulary, double message_total, list background,
                    list certain_words):
-        """Set what depends on the totals of a table, label by label."""
+        """Set what depends on the totals of the counts: lists have an item for each label."""
         cdef int k
         self.revision += 1
         self.vocabulary, self.message_total = vocabulary, message_total
@@ -80,7 +81,7 @@ cdef class Weigher:
         self.set_denominators(self.label_totals, vocabulary, self.log_denominators)
 
     cdef void change_totals(self, const int64_t *label_totals, int64_t vocabulary, int64_t messages) noexcept nogil:
-        """Set other totals, for a view that averages: it has no prior, so the background is not read."""
+        """Set other totals, without a background: only for a view that averages, which has no prior."""
         cdef int64_t total = 0
         cdef int k
         self.revision += 1
@@ -92,7 +93,7 @@ cdef class Weigher:
         self.set_denominators(self.label_totals, vocabulary, self.log_denominators)
 
     def correct(self, bint is_corrected, list misfiled):
-        """Set the share of the other side's mail that is filed under each column."""
+        """Set, for each column, the share of the other side's messages that is filed under it by mistake."""
         cdef int k
         self.revision += 1
         self.is_corrected = is_corrected
@@ -100,7 +101,7 @@ cdef class Weigher:
             self.misfiled[k] = misfiled[k]
 
     def keep_logarithms(self):
-        """Compute the logarithms of low counts once, for many messages."""
+        """Compute the logarithms of low counts once, which is worth it for many messages."""
         cdef int n
         if not (self.kept or self.is_global or self.is_bernoulli):
             for n in range(MAX_LOGARITHMS):
@@ -108,7 +109,7 @@ cdef class Weigher:
             self.kept = MAX_LOGARITHMS
 
     def weights(self, row):
-        """Return per label the weight of a row of counts, in nats, each label by itself."""
+        """Return the weight of a row of counts for each label, in nats."""
         cdef int k
         cdef uint64_t total = 0
         cdef uint64_t[MAX_COLUMNS] counts
@@ -121,7 +122,7 @@ cdef class Weigher:
         ]
 
     cdef int take(self, row, uint64_t *counts) except -1:
-        """Take the counts that the view reads from a row: of messages or, multinomial, of occurrences."""
+        """Copy from a row the counts that the view uses: of messages or, multinomial, of occurrences."""
         cdef int k
         cdef Size first = len(row) - self.label_count
         if first < 0:
@@ -132,7 +133,7 @@ cdef class Weigher:
         return 0
 
     cdef void set_denominators(self, const int64_t *label_totals, int64_t vocabulary, double *found) noexcept nogil:
-        """Find log(n_c + ε|V|) of each label, in units, 0 where nothing is; and that of the rest, if spam is apart."""
+        """Compute log(n_c + ε|V|) of each label, and of all but spam if it is set apart, in units; 0 without counts."""
         cdef double added = 1.0 if self.is_global else self.epsilon * <double>vocabulary, denominator
         cdef int64_t rest_total = 0
         cdef int k
@@ -146,13 +147,13 @@ cdef class Weigher:
             found[self.label_count] = UNITS_PER_NAT * log(denominator) if denominator > 0 else 0.0
 
     cdef double epsilon_for(self, uint64_t total) noexcept nogil:
-        """Return the ε added to the counts of a token that all labels together have `total` times."""
+        """Return the ε to add to the counts of a token whose counts in all labels add up to `total`."""
         return <double>total / self.all_counts if self.is_global else self.epsilon
 
     cdef int64_t weight_of(
         self, int label_index, uint64_t count, double epsilon, const double *denominators
     ) noexcept nogil:
-        """Return the weight of a token that a label has `count` times."""
+        """Return the weight of a token for a label in which its count is `count`."""
         cdef double present, absent, logarithm
         if self.is_bernoulli:
             present = <double>count + epsilon
@@ -164,7 +165,7 @@ cdef class Weigher:
         return rounded(logarithm - denominators[label_index]) if logarithm > -INFINITY else IMPOSSIBLE
 
     cdef inline double log_count(self, uint64_t count, double epsilon) noexcept nogil:
-        """Return log(n_ck + ε), in units."""
+        """Return log(n_ck + ε) in units: the logarithm of a smoothed count."""
         cdef double numerator
         if count < self.kept:
             return self.logarithms[count]
@@ -172,10 +173,10 @@ cdef class Weigher:
         return UNITS_PER_NAT * log(numerator) if numerator > 0 else self.log_zero
 
     cdef uint64_t rightly_filed(self, int column, uint64_t count, uint64_t other) noexcept nogil:
-        """Return in how many messages of a column a token is, less those that are likely misfiled.
+        """Return `count`, the messages of a column with a token, less those likely to be filed there by mistake.
 
-        `other`: messages of the other side that have it. As many are misfiled as expected, or one standard
-        deviation, √expected, more.
+        Of the other side's messages with the token, `other`, the usual share is taken for misfiled here, and one
+        standard deviation (√expected) more.
         """
         cdef double expected, more
         cdef uint64_t misfiled
@@ -190,5 +191,5 @@ cdef class Weigher:
         return count - misfiled if count > misfiled else 0
 
     cdef double idf(self, uint64_t with_token) noexcept nogil:
-        """Return log(number of all messages / number of messages with the token)."""
+        """Return log(number of all messages / number of messages with the token); 0 if no message has it."""
         return log(self.message_total / <double>with_token) if with_token else 0.0

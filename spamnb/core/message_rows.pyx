@@ -1,4 +1,4 @@
-# Rows of many messages: what a reader made of each, one behind the other, as it was read.
+# The features of many messages, in the order in which a `BatchReader` read them.
 #
 # They are counted by a `CountTable` and scored. Where their entries lie in a table may be noted (`places`), so that
 # messages are taken out of it and put back without hashing. Rows of a cluster's workers are pickled, with a checksum
@@ -10,13 +10,13 @@ cdef enum:
 
 
 cdef class MessageRows:
-    """Features, digests and dates of many messages."""
+    """The features, hashes and dates of many messages, each known by its number: 0 for the first."""
 
     cdef Rows it
-    cdef int32_t *places  # NULL, or the entry of a table for each entry; -1: the message was not counted
+    cdef int32_t *places  # number in a `CountTable` of each entry; -1 if its message was not added there; or NULL
     cdef Size place_end  # all places are below this
-    cdef object owner  # stands for the table that the places are of
-    cdef bint notes_places
+    cdef object owner  # `identity` of that table
+    cdef bint notes_places  # `keeps_places`
 
     def __cinit__(self):
         make_message_room(&self.it, 1)
@@ -30,7 +30,7 @@ cdef class MessageRows:
 
     @property
     def keeps_places(self):
-        """Whether the first table that counts these messages notes where their entries lie; setting it forgets them."""
+        """Whether the first table to which these are added stores here where their entries are; setting it drops that."""
         return self.notes_places
 
     @keeps_places.setter
@@ -40,7 +40,7 @@ cdef class MessageRows:
 
     @property
     def digests(self):
-        """A digest of 64 bits for each message."""
+        """The hash of each message (64 bits each)."""
         cdef Column digests = new_column(self.it.messages * sizeof(uint64_t))
         if self.it.messages:
             memcpy(digests.at, self.it.digests, digests.size)
@@ -48,7 +48,7 @@ cdef class MessageRows:
 
     @property
     def dates(self):
-        """The date of each message as written in it; empty if it has none."""
+        """The Date header of each message, as it is written there; "" if it has none."""
         cdef Size n, start, end
         cdef list dates = []
         for n in range(self.it.messages):
@@ -59,7 +59,7 @@ cdef class MessageRows:
 
     @property
     def size(self):
-        """Bytes of memory."""
+        """Bytes of memory that these rows take."""
         cdef Rows *rows = &self.it
         cdef Size of_entry = sizeof(uint64_t) + sizeof(uint16_t) + sizeof(uint8_t)
         of_entry += sizeof(uint32_t) if rows.ends is not NULL else 0
@@ -71,7 +71,7 @@ cdef class MessageRows:
 
     @property
     def sizes(self):
-        """Bytes of memory that each message takes once it is chosen (64 bits each)."""
+        """Bytes of memory that each message takes in the rows that `chosen` returns (64 bits each)."""
         cdef Size n, of_entry = sizeof(uint64_t) + sizeof(uint16_t) + sizeof(uint8_t) + sizeof(int32_t)
         cdef Column sizes = new_column(self.it.messages * sizeof(int64_t))
         cdef int64_t *size = <int64_t *>sizes.at
@@ -81,7 +81,7 @@ cdef class MessageRows:
         return sizes
 
     def entries(self, Size message):
-        """Return the tokens and pairs of a message: fingerprint, how often it occurs (0: a pair), HEAD or BODY."""
+        """Return a message's tokens and pairs: (fingerprint, how often it occurs or 0 for a pair, HEAD or BODY)."""
         cdef Size n
         if not 0 <= message < self.it.messages:
             raise IndexError("no such message")
@@ -91,21 +91,21 @@ cdef class MessageRows:
         ]
 
     def grams(self, Size message):
-        """Return the counters of a message's grams."""
+        """Return the number of the counter of each gram of a message, given by its number."""
         cdef Size n
         if not 0 <= message < self.it.messages:
             raise IndexError("no such message")
         return [self.it.grams[n] for n in range(self.it.gram_starts[message], self.it.gram_starts[message + 1])]
 
     def drop_texts(self):
-        """Free the texts, which scoring does not need, and all unused memory."""
+        """Free the texts of the tokens, which scoring does not need, and all unused memory."""
         free(self.it.ends)
         free(self.it.letters)
         self.it.ends, self.it.letters, self.it.size = NULL, NULL, 0
         reserve(&self.it, 0, self.it.entries, 0, self.it.gram_count, self.it.date_ends[self.it.messages], False)
 
     def chosen(self, messages):
-        """Return some messages, in the order given, without texts, numbers and dates."""
+        """Return the messages with these numbers, in this order, without texts, numeric features and dates."""
         cdef Numbers wanted = Numbers(messages, sizeof(int64_t))
         cdef const int64_t *message = <const int64_t *>wanted.at
         cdef MessageRows rows = MessageRows()
@@ -129,7 +129,7 @@ cdef class MessageRows:
 
     @staticmethod
     def of(list messages not None):
-        """Return the rows of messages whose features are given; they have no digests and dates."""
+        """Return rows of these feature sets, one for each message; all hashes are 0, and all dates empty."""
         cdef MessageRows rows = MessageRows()
         cdef FeatureSet features
         make_message_room(&rows.it, len(messages))
@@ -142,7 +142,7 @@ cdef class MessageRows:
         return rows
 
     def extend(self, MessageRows more not None):
-        """Add the messages of other rows behind these, without texts; places are kept if all are of one table."""
+        """Append the messages of `more`, without texts; places are kept if those of both are for the same table."""
         cdef Rows *it = &self.it
         cdef Size entries = it.entries + more.it.entries, dates = it.date_ends[it.messages]
         cdef bint has_places = more.places is not NULL and (more.owner is self.owner or not it.entries)
@@ -165,7 +165,7 @@ cdef class MessageRows:
         append(it, &more.it, 0, more.it.messages, True)
 
     cdef int start_places(self, owner) except -1:
-        """Begin to note places in a table that `owner` stands for."""
+        """Allocate places for the table whose `identity` is `owner`, all -1."""
         free(self.places)
         self.places = NULL
         self.places = <int32_t *>memory_of(NULL, self.it.entries * sizeof(int32_t) + 1)
@@ -179,7 +179,7 @@ cdef class MessageRows:
 
 
 cdef int check_below(const int64_t *numbers, Size count, int64_t limit) except -1:
-    """Raise an error if a number is below 0, or not below a limit."""
+    """Raise IndexError unless all numbers are from 0 to `limit` - 1."""
     cdef Size n
     for n in range(count):
         if not 0 <= numbers[n] < limit:
@@ -190,7 +190,7 @@ cdef int check_below(const int64_t *numbers, Size count, int64_t limit) except -
 cdef int reserve(
     Rows *rows, Size messages, Size entries, Size letters, Size grams, Size dates, bint has_texts
 ) except -1 nogil:
-    """Make room for so much in rows that are empty."""
+    """Allocate arrays for so many items: larger or smaller than before, but not smaller than what is used."""
     if entries > MAX_INT32 or letters > MAX_ENTRIES:
         with gil:
             raise OverflowError("too many words for one batch")
@@ -208,12 +208,15 @@ cdef int reserve(
 
 
 cdef inline Size wider(Size room, Size needed) noexcept nogil:
-    """Return a size with room to grow, so that the rows seldom have to be moved."""
+    """Return the size to allocate where `needed` is needed: `room` if that is enough, else at least twice as much."""
     return room if needed <= room else max(needed, 2 * room)
 
 
 cdef void append(Rows *rows, const Rows *source, Size first, Size end, bint is_whole) noexcept nogil:
-    """Add messages of other rows without texts: all with numbers and dates, or some without. There must be room."""
+    """Copy messages `first` to `end` of other rows, without texts, behind these; memory must be there.
+
+    `is_whole`: all messages, with numeric features and dates; else some, without these.
+    """
     cdef Size n, start = source.starts[first], count = source.starts[end] - start
     cdef Size gram = source.gram_starts[first], grams = source.gram_starts[end] - gram
     cdef Size date = rows.date_ends[rows.messages]
@@ -238,7 +241,7 @@ cdef void append(Rows *rows, const Rows *source, Size first, Size end, bint is_w
 
 
 cdef int copy_rows(Rows *rows, const Rows *source) except -1:
-    """Copy rows with their texts, into memory of exactly their size: that of a reader is used again."""
+    """Copy rows with their texts into memory of exactly their size; `rows` is empty before."""
     reserve(rows, source.messages, source.entries, source.size, source.gram_count, source.date_ends[source.messages], True)
     append(rows, source, 0, source.messages, True)
     if source.entries:
@@ -257,7 +260,7 @@ cdef struct Stretch:
 
 
 cdef void stretches_of(Rows *rows, Size dates, Stretch[PACKED_ARRAYS] found) noexcept nogil:
-    """Find the arrays of rows, in the order that they are packed."""
+    """Fill in where each array of rows is and its size, in the order in which they are packed."""
     found[0] = Stretch(rows.starts, (rows.messages + 1) * sizeof(int64_t))
     found[1] = Stretch(rows.gram_starts, (rows.messages + 1) * sizeof(int64_t))
     found[2] = Stretch(rows.date_ends, (rows.messages + 1) * sizeof(int64_t))
@@ -273,6 +276,7 @@ cdef void stretches_of(Rows *rows, Size dates, Stretch[PACKED_ARRAYS] found) noe
 
 
 cdef bytes packed_rows(Rows *rows):
+    """Return rows as bytes: their sizes, then their arrays."""
     cdef int64_t[HEAD_SIZES] head
     cdef Stretch[PACKED_ARRAYS] stretches
     cdef Size n, size = sizeof(head)
@@ -296,7 +300,7 @@ cdef bytes packed_rows(Rows *rows):
 
 
 def unpacked_rows(bytes data not None, uint32_t checksum):
-    """Return the rows of a `MessageRows` that was pickled; ValueError if they were damaged on the way."""
+    """Return the `MessageRows` that `__reduce__` packed; ValueError if the checksum differs."""
     cdef MessageRows rows = MessageRows()
     cdef int64_t[HEAD_SIZES] head
     cdef Stretch[PACKED_ARRAYS] stretches

@@ -1,11 +1,11 @@
-# Many messages to be scored: where they are, and where their scores go; and mail that is learned as it is scored.
+# Arrays for scoring many messages at once; and mail that is learned while it is scored.
 
 cdef enum:
-    VOCABULARY_OF_GRAMS = 2  # a message has a gram, or not
+    VOCABULARY_OF_GRAMS = 2  # |V| for grams: a message has a gram or does not
 
 
 cdef class ScoredRows:
-    """The arguments of `score_rows`, checked once, so that its loop needs no checks."""
+    """The numbers of messages to score and the arrays for their scores, checked once before the loop over them."""
 
     cdef Numbers messages_given, labels_given, joints_given, parts_given
     cdef const int64_t *messages
@@ -35,13 +35,16 @@ cdef class ScoredRows:
                 raise IndexError("too few parts")
 
     cdef double *joint_of(self, Size at) noexcept nogil:
+        """Return where the log-joints of the at-th message are to be written."""
         return self.joints + at * self.label_count
 
     cdef double *parts_of(self, Size at) noexcept nogil:
+        """Return where its sums of body and head are to be written; NULL if they are not wanted."""
         return self.parts + 2 * at * self.label_count if self.parts is not NULL else NULL
 
 
 cdef bint are_below_64(const int64_t *numbers, Size count, int64_t limit) noexcept nogil:
+    """Return whether all numbers are from 0 to `limit` - 1."""
     cdef Size at
     for at in range(count):
         if not 0 <= numbers[at] < limit:
@@ -52,7 +55,7 @@ cdef bint are_below_64(const int64_t *numbers, Size count, int64_t limit) noexce
 # Mail that is learned as it is scored
 
 cdef int learn_online(FeatureScorer scorer, MessageRows rows, ScoredRows it) except -1:
-    """Score messages, each by the counts of those before it."""
+    """Score each message with the counts of the messages before it, then add it to the counts."""
     cdef bint reads_background = not scorer.scorer.is_averaged or scorer.reads_numbers
     cdef CountTable table = scorer.table
     cdef Size at
@@ -70,7 +73,7 @@ cdef int learn_online(FeatureScorer scorer, MessageRows rows, ScoredRows it) exc
 
 
 cdef void take_totals(FeatureScorer scorer, Weigher weigher, CountTable table) noexcept nogil:
-    """Derive the denominators from the totals of a table, as `Likelihood.update` does."""
+    """Set a weigher's totals to those of the table, as `Likelihood.update` does, but without Python."""
     cdef int64_t[MAX_COLUMNS] totals
     cdef int64_t messages = 0, vocabulary = table.word_count
     cdef int k

@@ -1,59 +1,59 @@
-# The one scorer: adds up the weights of a message's evidence, exactly.
+# Adds up the weights of the evidence in a message, exactly: the only place in the package that does so.
 #
-# Rows of counts come from scoring.pyx. A scorer belongs to one thread; the weigher that it asks may be shared.
+# Rows of counts come from scoring.pyx. A scorer belongs to one thread; its weigher may be shared by threads.
 #
-# A sum has two numbers: whole nats, and units. After MAX_TERMS weights its units are carried over to its nats, so that
-# 63 bits hold them.
+# A sum is kept as whole nats (natural-log units) and units of 2⁻⁴⁰ nats. After MAX_TERMS weights, units are carried
+# over to nats, so that 63 bits are enough.
 
 cdef enum:
-    MAX_SUMS = 2 * MAX_COLUMNS  # of each column, in the body and in the head
+    MAX_SUMS = 2 * MAX_COLUMNS  # for each label one of the body and one of the head
     MAX_TERMS = 1 << 12
-    AT_ONCE = 256  # tokens that are weighed together
+    AT_ONCE = 256  # tokens whose counts are looked up together
     UNIT_BITS = 40
     SHARE_BITS = 40
-    PHRASE = 2 | BODY  # the part of a pair in the text: pairs have 2 added to HEAD or BODY
-    STRONG = 1  # what a row is evidence for: spam, or any label
-    STRONG_AMONG_OTHERS = 2  # one of the labels but spam
+    PHRASE = 2 | BODY  # marks a pair of words of the body: pairs have 2 added to HEAD or BODY
+    STRONG = 1  # evidence for or against spam; without spam, for or against any label
+    STRONG_AMONG_OTHERS = 2  # evidence for one of the labels other than spam
 
 cdef extern from *:
     """
     #define LAST_UNIT (((int64_t)1 << 40) - 1)
     #define MAX_NATS 4503599627370496.0  /* 2^52, of one term */
     #define ONE_TOKEN 1099511627776.0  /* 2^SHARE_BITS */
-    #define DOUBT 2.0  /* nats by which mail that says nothing is ham */
-    #define ENOUGH 10.0  /* tokens of evidence with which half of a lead of spam counts */
-    #define KNOWN_SHARE 0.25  /* or so much of a message, of which each token counts half if it was met once */
+    #define DOUBT 2.0  /* nats subtracted from spam where there is no evidence */
+    #define ENOUGH 10.0  /* tokens of evidence: with so many, half of the lead of spam is kept */
+    #define KNOWN_SHARE 0.25  /* … or with this share of the message as evidence */
     """
     const int64_t LAST_UNIT
     const double MAX_NATS, ONE_TOKEN, DOUBT, ENOUGH, KNOWN_SHARE
 
 
 cdef class Scorer:
-    """Adds up the weights of one message after the other."""
+    """Adds up the weights of the tokens and pairs of a message, and then of the next message."""
 
     cdef Weigher weigher
-    cdef readonly Scorer grams
+    cdef readonly Scorer grams  # a scorer for the grams of the message; None if the view has none
     cdef int label_count, spam_apart
     cdef int first, second  # the columns that are compared: two labels, or spam and all others
-    cdef int spam  # the index of spam, whose lead needs evidence, or NO_LABEL
+    cdef int spam  # the index of spam, or NO_LABEL: its lead is kept only as far as there is evidence
     cdef bint is_averaged, is_of_two
     cdef double damping, share_of_grams
-    cdef int64_t splits  # 1 if head and body are averaged by themselves, else 0
-    cdef int64_t least  # units that weights have to be apart, to count
+    cdef int64_t splits  # 1 if head and body are averaged separately, else 0
+    cdef int64_t least  # units by which the weights of a token must differ for it to be used as evidence
     cdef double[MAX_COLUMNS] log_denominators  # the weigher's, or those without one message
-    cdef uint64_t[MAX_COLUMNS] row  # the counts of a token that the view reads: a source puts them here
-    cdef int64_t[MAX_COLUMNS] weights  # of the row added last
+    cdef uint64_t[MAX_COLUMNS] row  # the counts of the next token, set by the caller of `add_row`
+    cdef int64_t[MAX_COLUMNS] weights  # of the token added last
     cdef int64_t[MAX_SUMS] nats, units
-    cdef int64_t terms_left
-    cdef int64_t[2] strong, strong_among_others  # tokens that were added, in body and head, in 2^-SHARE_BITS
-    cdef int64_t entries  # words and pairs of the message, strong or not
-    cdef int64_t[2] known  # those of the body that are in messages of the columns compared
-    cdef int64_t phrases  # pairs of the text that are strong, or in no message learned
-    cdef int64_t[2] strong_phrases  # those that are strong for the first column, and for the second
+    cdef int64_t terms_left  # weights that may be added before `carry`
+    cdef int64_t[2] strong, strong_among_others  # sum of the shares of tokens used, in body and head, in 2^-SHARE_BITS
+    cdef int64_t entries  # words and pairs of the message, evidence or not
+    cdef int64_t[2] known  # words and pairs of the body that learned messages of the first, of the second column have
+    cdef int64_t phrases  # pairs of the body that are evidence, or are in no learned message
+    cdef int64_t[2] strong_phrases  # pairs of the body that are evidence for the first, for the second column
     cdef int64_t[MAX_COLUMNS] certain, impossible  # by label, how many weights were infinite
 
     def __init__(self, likelihood):
-        """Take a `spamnb.bayes.likelihood.Likelihood`."""
+        """Score by the view and the totals of a `spamnb.bayes.likelihood.Likelihood`."""
         view, self.weigher = likelihood.view, likelihood.weigher
         self.label_count, self.spam_apart = self.weigher.label_count, self.weigher.spam_apart
         self.spam, self.is_averaged = likelihood.spam, view.damping is not None
@@ -69,7 +69,7 @@ cdef class Scorer:
         self.clear()
 
     cdef void clear(self) noexcept nogil:
-        """Begin a message."""
+        """Forget the message before, and start a new one."""
         cdef Size columns = self.label_count + 1
         memcpy(self.log_denominators, self.weigher.log_denominators, columns * sizeof(double))
         memset(self.nats, 0, 2 * columns * sizeof(int64_t))
@@ -84,29 +84,29 @@ cdef class Scorer:
             self.grams.clear()
 
     def add(self, row, double times, int part):
-        """Add a row of counts, as often as the message has its token, if it is strong; return for which decisions."""
+        """Add a token, `times` times, by its row of counts; return what it is evidence for: STRONG …, 0 for nothing."""
         self.weigher.take(row, self.row)
         return self.add_row(times, part)
 
     def weights_of(self, row):
-        """Return per label the weight of a row; where spam is apart, all others have the weight of their sum."""
+        """Return the weight of a row for each label; where spam is set apart, others have the weight of their sum."""
         self.add(row, 1.0, 0)
         return self.evidence_weights()
 
     cdef list evidence_weights(self):
-        """Return per label the weight of the row added last; labels other than spam have that of their sum."""
+        """Return the weights of the token added last, as `weights_of` does."""
         cdef int k
         return [nats_of(self.weights[self.column_of(k)]) for k in range(self.label_count)]
 
     def joint(self):
-        """Return the log-joint of each label, without numeric features."""
+        """Return the log-joint of each label for the message, without its numeric features."""
         cdef double[MAX_COLUMNS] found
         cdef int k
         self.put_joint(found)
         return [found[k] for k in range(self.label_count)]
 
     cdef int add_row(self, double times, int part) noexcept nogil:
-        """Add the current row, if it is strong; return for which decisions."""
+        """Add the token whose counts are in `row`; return what it is evidence for: STRONG …, 0 for nothing."""
         cdef uint64_t rest_count = 0
         cdef int k, strong
         self.entries += 1
@@ -123,7 +123,7 @@ cdef class Scorer:
     cdef inline int64_t weigh(
         self, uint64_t count, uint64_t other, int64_t *weight, int64_t *other_weight
     ) noexcept nogil:
-        """Weigh a token by its counts in the two columns compared; return how much of it counts, 0 if it is weak."""
+        """Compute a token's weights from its counts in the two columns; return its share, 0 if it is no evidence."""
         cdef uint64_t first = count, second = other
         cdef double logarithm, other_logarithm
         if self.weigher.is_corrected and count and other:
@@ -141,7 +141,7 @@ cdef class Scorer:
     cdef inline int64_t counted(
         self, uint64_t count, uint64_t other, int64_t *weight, int64_t *other_weight
     ) noexcept nogil:
-        """Reduce two weights to the share of the token that counts; return it, 0 if the token is weak."""
+        """Multiply two weights by the token's share; return the share in 2^-SHARE_BITS, 0 if it is no evidence."""
         cdef int64_t gap = weight[0] - other_weight[0], is_strong
         cdef double share = share_of_token(count + other)
         is_strong = ((gap >= self.least) | (gap <= -self.least)) & (count | other > 0)
@@ -149,7 +149,7 @@ cdef class Scorer:
         return rounded(share * ONE_TOKEN) & -is_strong
 
     cdef int compare(self, uint64_t count, uint64_t other, int part) noexcept nogil:
-        """Add one token by its counts in the columns compared; tell whether it is strong."""
+        """Add a token by its counts in the two columns compared; return whether it is evidence."""
         cdef int64_t strong = self.weigh(count, other, &self.weights[self.first], &self.weights[self.second])
         cdef int64_t of_first
         if part == PHRASE:
@@ -167,7 +167,7 @@ cdef class Scorer:
     cdef void compare_all(
         self, const uint64_t *counts, const uint64_t *others, const Byte *parts, Size size
     ) noexcept nogil:
-        """Add tokens by their counts in the columns compared."""
+        """Add `size` tokens by their counts in the two columns compared."""
         cdef Size at = 0
         while at < size:
             self.compare_some(counts + at, others + at, parts + at, min(<Size>MAX_TERMS, size - at))
@@ -176,7 +176,7 @@ cdef class Scorer:
     cdef void compare_some(
         self, const uint64_t *counts, const uint64_t *others, const Byte *parts, Size size
     ) noexcept nogil:
-        """Add at most MAX_TERMS tokens. Branch-free because the branch is unpredictable; halves the run time."""
+        """Add up to MAX_TERMS tokens as `compare` does. Branch-free: a branch would be unpredictable, twice as slow."""
         cdef int64_t strong = 0, weight_sum = 0, other_sum = 0, in_head = 0, head_weights = 0, head_others = 0
         cdef int64_t weight = 0, other_weight = 0, share, head, mask, known = 0, other_known = 0, splits = self.splits
         cdef int64_t high_weight = 0, high_other_weight = 0  # apart, so that the others stay in registers
@@ -221,7 +221,7 @@ cdef class Scorer:
         self.add_sums(0, 0, strong - in_head, weight_sum - head_weights, other_sum - head_others)
 
     cdef void add_sums(self, int part, int64_t terms, int64_t strong, int64_t weight_sum, int64_t other_sum) noexcept nogil:
-        """Add the weights of so many tokens or grams, at most MAX_TERMS, and how much of them counts."""
+        """Add the shares and weights of tokens or grams of one part, summed: `terms` of them, at most MAX_TERMS."""
         if terms >= self.terms_left:
             self.carry()
         part &= self.splits
@@ -231,7 +231,7 @@ cdef class Scorer:
         self.terms_left -= terms
 
     cdef bint add_all(self, double times, int part) noexcept nogil:
-        """Add the current row for each label or, where spam is apart, for each other one."""
+        """Add the token in `row` to all labels (where spam is set apart, to the others); False if it is no evidence."""
         cdef uint64_t total = 0
         cdef int64_t low = CERTAIN, high = IMPOSSIBLE, weight, strong
         cdef double epsilon, share
@@ -264,7 +264,7 @@ cdef class Scorer:
         return True
 
     cdef void add_term(self, int label_index, int part, double times) noexcept nogil:
-        """Add the weight of a label so many times."""
+        """Add the weight of a label, `times` times, to its sum of head or body."""
         cdef int64_t weight = self.weights[label_index]
         cdef int place = 2 * label_index + part
         cdef double term = times * <double>weight, whole
@@ -282,6 +282,7 @@ cdef class Scorer:
             self.units[place] += <int64_t>rint(min(term - whole * UNITS_PER_NAT, UNITS_PER_NAT))
 
     cdef void carry(self) noexcept nogil:
+        """Carry the units of all sums over to whole nats."""
         cdef int place
         for place in range(MAX_SUMS):
             self.nats[place] += self.units[place] >> UNIT_BITS
@@ -289,11 +290,11 @@ cdef class Scorer:
         self.terms_left = MAX_TERMS
 
     cdef inline int column_of(self, int label_index) noexcept nogil:
-        """Return the column that decides for a label: the label's own or, where spam is apart, that of all others."""
+        """Return the column whose sums decide about a label: its own or, where spam is set apart, that of others."""
         return label_index if self.spam_apart in (NO_LABEL, label_index) else self.second
 
     cdef void put_means(self, double *found) noexcept nogil:
-        """Find what the body adds for each label, and then what the head adds."""
+        """Write the mean weight of the body for each label, and then that of the head."""
         cdef int part, k
         for part in range(2):
             for k in range(self.label_count):
@@ -302,7 +303,7 @@ cdef class Scorer:
                 self.limit_spam(found + part * self.label_count, 0.0)
 
     cdef void put_joint(self, double *found) noexcept nogil:
-        """Find the log-joint of each label, without numeric features."""
+        """Write the log-joint of each label, without numeric features."""
         cdef int k
         for k in range(self.label_count):
             found[k] = self.sum_of_means(k) if self.is_averaged else self.summed(k)
@@ -313,7 +314,7 @@ cdef class Scorer:
             found[self.spam] += self.gain_of_repeated_spam()
 
     cdef void put_others_behind_rest(self, double *found) noexcept nogil:
-        """Place each label but spam below the rest by as much as it is behind the best of them."""
+        """Give the best of the other labels the joint of all of them, and each as much less as it is behind the best."""
         cdef double best = -INFINITY, rest_sum
         cdef int k
         rest_sum = self.sum_of_means(self.second)
@@ -325,7 +326,7 @@ cdef class Scorer:
                 found[k] = rest_sum + (found[k] - best)
 
     cdef void limit_spam(self, double *found, double doubt) noexcept nogil:
-        """Shrink a lead of spam that rests on little evidence, and subtract the doubt that is left."""
+        """Shrink the lead of spam if there is little evidence, and subtract a doubt where there is nearly none."""
         cdef double best = -INFINITY, trust = self.trust()
         cdef int k
         for k in range(self.label_count):
@@ -337,14 +338,15 @@ cdef class Scorer:
             found[self.spam] -= doubt * (1 - trust)
 
     cdef bint has_evidence(self) noexcept nogil:
+        """Return whether any token or gram of the message is used as evidence."""
         return self.strong[0] + self.strong[1] > 0 or (self.grams is not None and self.grams.has_evidence())
 
     cdef double trust(self) noexcept nogil:
-        """Return the share of a lead of spam that counts, by how many words and pairs are evidence.
+        """Return the share of spam's lead that is kept, 0 … 1: it grows with the words and pairs that are evidence.
 
-        Evidence of the body counts less if other mail knows fewer of the body's words than spam does: if only spam is
-        known in a language, all its words speak for spam. If more, the evidence's share of the message counts instead:
-        it is high in spam that comes again.
+        Evidence in the body is reduced if other mail has fewer of the body's words than spam has: if spam alone was
+        learned in a language, all words of that language speak for spam. Where the share of the message that is
+        evidence says more, it decides: it is high in spam that comes again.
         """
         cdef double body = <double>self.strong[0] / ONE_TOKEN, head = <double>self.strong[1] / ONE_TOKEN, share
         cdef bint is_second = self.spam == self.second and self.spam_apart == NO_LABEL
@@ -358,26 +360,26 @@ cdef class Scorer:
         return share / (1 + share)
 
     cdef double gain_of_repeated_spam(self) noexcept nogil:
-        """Return what spam gains if the text repeats phrases of learned spam, unless the head speaks for other mail."""
+        """Return the nats added to spam for phrases of learned spam in the body; 0 if the headers speak for ham."""
         cdef int is_second = self.column_of(self.spam) == self.second
         cdef double head = self.mean(1, self.second) - self.mean(1, self.first)
         return repeat_gain(self.strong_phrases[is_second], self.phrases, head if is_second else -head)
 
     cdef double summed(self, int label_index) noexcept nogil:
-        """Return a label's background plus the weights; -inf without a word that all its messages have."""
+        """Return a label's background plus its weights: the log-joint without means; -inf if a word excludes it."""
         if self.certain[label_index] != self.weigher.certain_words[label_index] or self.impossible[label_index]:
             return -INFINITY
         return self.weigher.background[label_index] + self.sum_at(2 * label_index)
 
     cdef double sum_of_means(self, int column) noexcept nogil:
-        """Return what body and head add by their words, and by their grams."""
+        """Return the mean weights of body and head for a column, of words and, by their share, of grams."""
         cdef double of_words = self.mean(0, column) + self.mean(1, column)
         return of_words + self.share_of_grams * self.grams.sum_of_means(column) if self.grams is not None else of_words
 
     cdef double mean(self, int part, int column) noexcept nogil:
-        """Return the sum of the weights of a part / (their number + damping).
+        """Return the sum of a column's weights in head or body / (number of tokens used + damping), without a prior.
 
-        A mean, so that a long message is no surer than a short one. It has no prior.
+        A mean, so that a long message is no surer than a short one.
         """
         cdef int64_t strong = self.strong[part]
         if self.spam_apart != NO_LABEL and column != self.first and column != self.second:
@@ -385,7 +387,7 @@ cdef class Scorer:
         return self.sum_at(2 * column + part) / (<double>strong / ONE_TOKEN + self.damping) if strong else 0.0
 
     cdef double sum_at(self, int place) noexcept nogil:
-        """Return one of the sums, in nats, rounded once."""
+        """Return one of the sums in nats, rounded once."""
         cdef int64_t whole = self.nats[place] + (self.units[place] >> UNIT_BITS)
         return <double>whole + <double>(self.units[place] & LAST_UNIT) / UNITS_PER_NAT
 
@@ -393,15 +395,15 @@ cdef class Scorer:
 cdef double repeat_gain(int64_t of_spam, int64_t phrases, double head) noexcept nogil:
     """Return the nats that spam gains because its text was learned before, perhaps with other names and links.
 
-    A phrase is a pair of neighbouring words. Left out are those that spam and other mail share. Of the others, 99.8 % of the
-    ham of four corpora has at most 14 to 18 % from spam, by models of three. Of spam that was learned once and comes with 15 %
-    of its words changed, 95 % has 16 to 20 % or more, and half of it 42 % or more. `head` is the lead of spam by the headers: a reply
-    that quotes spam has headers of ham, by 3 nats and more.
+    A phrase is a pair of neighbouring words that is evidence, or that no learned message has. By models of three
+    corpora, at most 14 to 18 % of the phrases speak for spam in 99.8 % of the ham of four. In spam that was learned
+    once and comes with 15 % of its words changed, they are 16 to 20 % or more in 95 %, and 42 % or more in half.
+    `head` is spam's lead by the headers: a reply that quotes spam has headers of ham, by 3 nats and more.
     """
     cdef double share = of_spam / (phrases + 8.0)
     return 8.0 * min(max((share - 0.18) / 0.14, 0.0), 1.0) * min(max(head + 1.0, 0.0), 1.0)
 
 
 cdef inline double share_of_token(uint64_t count) noexcept nogil:
-    """Return how much of a token counts in a mean, by how many messages have it: half, if only one has it."""
+    """Return the share with which a token is used in a mean, by the number of messages that have it: 1/2 for one."""
     return <double>count / <double>(count + 1)

@@ -1,39 +1,41 @@
-# Scores of messages by counts: of one with its evidence, of many, of those left out, of mail learned one by one.
+# Scores messages with the counts of a model: one with its evidence, many, each without its own counts, or online.
 #
-# Words and pairs are taken from a message in stretches, their rows looked up (`Counts.find`) or read at their places in
-# a table, and what the view reads of them put into columns, a column for each label. All ways to score add these
-# columns up alike. A scorer belongs to one thread; counts may be shared as long as no thread changes them.
+# The words and pairs of a message are collected, some at a time; their rows of counts are looked up (`Counts.find`), or
+# read at known places of a table; the counts that the view uses are copied to an array for each label, `columns`. All
+# ways to score add up these columns in the same way. A scorer belongs to one thread; threads may share counts as long
+# as no thread changes them.
 
 cdef enum:
     NO_REVISION = -1
-    WORTH_ALL_GRAMS = 200  # messages from which on all grams are weighed beforehand: 1.5 ms, as 200 messages' take
-    MAX_TAKEN = 1 << 18  # counts that are looked up at once; memory that no message needs is never touched
+    WORTH_ALL_GRAMS = 200  # with so many messages or more, the weights of all grams are computed beforehand, in 1.5 ms
+    MAX_TAKEN = 1 << 18  # counts that are looked up at once; pages of memory that no message needs stay unused
 
 
 cdef class FeatureScorer:
-    """Scores messages by counts, seen through a view. Each thread has its own (`another`)."""
+    """Scores messages with counts, seen through a view. Each thread needs its own (`another`)."""
 
     cdef readonly object likelihood, settings
     cdef readonly Counts counts
-    cdef CountTable table  # the counts, if they are in one table
+    cdef CountTable table  # `counts` if it is a table, else None
     cdef Scorer scorer
     cdef int label_count
-    cdef Size width  # numbers of a row
+    cdef Size width  # numbers in a row of counts
     cdef bint reads_words, reads_pairs, reads_grams, reads_numbers, is_tfidf, splits_parts, is_used
-    cdef object of_all_grams, words  # weights that were given; what the rules for words refer to
-    cdef GramWeights gram_weights, grams_without_first, grams_without_second  # of a message of one of two labels
-    cdef int64_t[3] revisions  # of the weigher, when these were made
-    cdef Size room, taken  # words and pairs of a message
-    cdef readonly Size new_words, new_pairs  # of the last message that was scored: in no message of the counts
+    cdef object of_all_grams, words  # the weights given to __init__; what `reader` refers to
+    # Weights of all grams: by all counts, and by counts without one message of the first or of the second label.
+    cdef GramWeights gram_weights, grams_without_first, grams_without_second
+    cdef int64_t[3] revisions  # the weigher's revision when each of these was computed
+    cdef Size room, taken  # how many words and pairs fit into the arrays below, and how many are there
+    cdef readonly Size new_words, new_pairs  # words and pairs of the last message that no learned message has
     cdef uint64_t *keys
     cdef int64_t *rows
-    cdef uint64_t *columns  # [label][taken]: the counts that the view reads
-    cdef uint64_t *with_token  # messages that have it, of all labels: for tf-idf
+    cdef uint64_t *columns  # [label][room]: the counts that the view uses
+    cdef uint64_t *with_token  # for tf-idf: learned messages of all labels that have the token
     cdef uint32_t *times
     cdef Byte *parts
     cdef int64_t *gram_rows
-    cdef int64_t length, own_tokens, own_unique
-    cdef list strong, strong_among_others  # the evidence; None if nobody wants it
+    cdef int64_t length, own_tokens, own_unique  # tokens of the message; `subtract_own` explains the others
+    cdef list strong, strong_among_others  # the evidence that `evidence` returns, else None
     cdef bint notes_evidence, has_reader
     cdef Reader reader
 
@@ -41,7 +43,10 @@ cdef class FeatureScorer:
         self.revisions = [NO_REVISION, NO_REVISION, NO_REVISION]
 
     def __init__(self, likelihood, Counts counts not None, gram_weights=None, settings=None):
-        """Take a Likelihood, counts, the weights of all grams, if they are known, and settings, to read raw mail."""
+        """Score with `counts` as the view of `likelihood` (a Likelihood) says.
+
+        `gram_weights`: the weights of all grams, if they are known. `settings`: tokenizer settings, for `score_raw`.
+        """
         view, self.likelihood, self.settings, self.scorer = likelihood.view, likelihood, settings, Scorer(likelihood)
         self.label_count, self.counts = self.scorer.label_count, counts
         if self.room or counts.label_count != self.label_count or not self.label_count:
@@ -57,7 +62,7 @@ cdef class FeatureScorer:
         self.make_room()
 
     cdef int make_room(self) except -1:
-        """Get memory for the collected entries of a message."""
+        """Allocate the arrays for the collected words and pairs."""
         cdef Size room = max(<Size>AT_ONCE, MAX_TAKEN // (2 * self.label_count))
         self.width = 2 * self.label_count
         self.keys = <uint64_t *>memory_of(NULL, room * sizeof(uint64_t))
@@ -82,13 +87,13 @@ cdef class FeatureScorer:
             free_reader(&self.reader)
 
     def another(self):
-        """Return a scorer by the same counts for another thread."""
+        """Return a scorer with the same counts for another thread."""
         return FeatureScorer(self.likelihood, self.counts, self.of_all_grams, self.settings)
 
     # One message
 
     def score(self, FeatureSet features not None):
-        """Return the log-joints of a message, and what body and head add to them by their words."""
+        """Return a message's log-joint for each label, and what body and head add to each ([] if not averaged)."""
         cdef double[MAX_COLUMNS] joint
         cdef double[2 * MAX_COLUMNS] parts
         self.begin()
@@ -97,10 +102,9 @@ cdef class FeatureScorer:
         return self.found_score(joint, parts)
 
     def evidence(self, FeatureSet features not None):
-        """Return what `score` does, the strong evidence (for spam or any label, and among labels but spam), and what
-        spam gains by repeated phrases.
+        """Return what `score` does, the evidence for spam (or any label), that among other labels, and `repeat_gain`.
 
-        Of each token, then of each pair: fingerprint, row of counts, how often it counts, weights by label, part.
+        Each item of evidence: (fingerprint, row of counts, how often it is used, weights by label, HEAD or BODY).
         """
         self.notes_evidence, self.strong, self.strong_among_others = True, [], []
         try:
@@ -111,7 +115,7 @@ cdef class FeatureScorer:
             self.notes_evidence, self.strong, self.strong_among_others = False, None, None
 
     def score_raw(self, list messages not None):
-        """Read and score many messages; return for each what `score` does."""
+        """Read and score raw messages; return for each what `score` returns."""
         cdef Size count = len(messages), n, width = 3 * self.label_count
         cdef Text *texts = <Text *>memory_of(NULL, count * sizeof(Text) + 1)
         cdef double *found = NULL
@@ -139,13 +143,14 @@ cdef class FeatureScorer:
         return 0
 
     cdef int begin(self) except -1:
-        """Keep logarithms, which take as long as a message, from the second call on."""
+        """Keep logarithms from the second call on: computing them takes as long as scoring one message."""
         if self.is_used:
             self.likelihood.keep_logarithms()
         self.is_used = True
         return 0
 
     cdef tuple found_score(self, const double *joint, const double *parts):
+        """Return C arrays of log-joints, and of sums of body and head, as the lists that `score` returns."""
         cdef int k, part
         return (
             [joint[k] for k in range(self.label_count)],
@@ -154,7 +159,7 @@ cdef class FeatureScorer:
         )
 
     cdef int score_features(self, Features *features, double *joint, double *parts) except -1 nogil:
-        """Find the log-joints of a message, and what body and head add."""
+        """Compute the log-joints of a message, and what body and head add (`parts`, unless NULL)."""
         cdef Size at
         self.scorer.clear()
         self.length = self.new_words = self.new_pairs = 0
@@ -171,7 +176,7 @@ cdef class FeatureScorer:
         return self.put_score(features.numbers, joint, parts)
 
     cdef int take_entries(self, EntryTable *table) except -1 nogil:
-        """Collect the tokens or pairs of a message."""
+        """Collect the tokens or pairs of a message; add them up whenever the arrays are full."""
         cdef Size at
         for at in range(table.used):
             self.keys[self.taken] = table.entries[at].fingerprint
@@ -183,14 +188,17 @@ cdef class FeatureScorer:
         return 0
 
     cdef int add_found(self) except -1 nogil:
-        """Look up the collected entries, and add them."""
+        """Look up the collected words and pairs, add their weights, and empty the collection."""
         self.find_taken()
         self.add_taken()
         self.taken = 0
         return 0
 
     cdef int put_score(self, const int64_t *numbers, double *joint, double *parts) except -1 nogil:
-        """Find the log-joints of the entries added and of numbers, if there are any, and what body and head add."""
+        """Write the log-joints of all that was added and of numeric features, and the sums of body and head.
+
+        `parts` and `numbers` may be NULL.
+        """
         self.scorer.put_joint(joint)
         if parts is not NULL:
             self.scorer.put_means(parts)
@@ -200,6 +208,7 @@ cdef class FeatureScorer:
         return 0
 
     cdef int add_numbers(self, const int64_t *numbers, double *joint) except -1:
+        """Add the weights of numeric features to the log-joints."""
         cdef int n, k
         known = {NUMBERS[n]: numbers[n] for n in range(NUMBER_COUNT) if numbers[n] >= 0}
         for item in self.likelihood.numeric_evidence(known):
@@ -210,7 +219,7 @@ cdef class FeatureScorer:
     # Rows of counts
 
     cdef int find_taken(self) except -1 nogil:
-        """Look up the rows of the collected entries."""
+        """Look up the rows of the collected words and pairs, and copy the counts that the view uses to `columns`."""
         cdef Size at, k, first = self.label_count if self.scorer.weigher.is_multinomial else 0
         cdef const int64_t *row = self.rows
         if not self.taken:
@@ -230,7 +239,7 @@ cdef class FeatureScorer:
         return 0
 
     cdef int take_found_of_two(self, Size first) noexcept nogil:
-        """Do the rest of `find_taken` for two labels. Branch-free because the branch is unpredictable."""
+        """Do the last step of `find_taken` for two labels. Branch-free because the branch is unpredictable."""
         cdef const int64_t *row = self.rows
         cdef uint64_t *columns = self.columns
         cdef uint64_t *others = self.columns + self.room
@@ -245,7 +254,7 @@ cdef class FeatureScorer:
         return 0
 
     cdef int take_rows(self, const Rows *rows, const int32_t *places, Size start, Size end) except -1 nogil:
-        """Collect entries of a message, at most `room`, and find their counts: at their places, if these are known."""
+        """Collect entries `start` to `end` of rows, at most `room`, with their counts: from their places, if known."""
         cdef Size at, taken = 0
         if places is not NULL and self.reads_pairs and self.scorer.is_of_two:
             self.taken = end - start
@@ -261,7 +270,7 @@ cdef class FeatureScorer:
         return self.read_places() if places is not NULL else self.find_taken()
 
     cdef void read_places_of_two(self, const int32_t *places) noexcept nogil:
-        """Read what two labels have at places in the table. Prefetched, so that cache misses overlap."""
+        """Copy to `columns` what two labels have at places of the table. Prefetched, so that cache misses overlap."""
         cdef const int32_t *row
         cdef const uint64_t *rows = self.table.records + 1
         cdef uint64_t *columns = self.columns
@@ -273,7 +282,7 @@ cdef class FeatureScorer:
             columns[at], others[at] = max(row[0], 0), max(row[1], 0)
 
     cdef int read_places(self) noexcept nogil:
-        """Read the counts of all labels at the collected places of the table."""
+        """Copy to `columns` the counts of all labels at the collected places of the table."""
         cdef const int32_t *row
         cdef Size at, k, first = self.label_count if self.scorer.weigher.is_multinomial else 0
         for at in range(self.taken):
@@ -288,7 +297,7 @@ cdef class FeatureScorer:
     # Adding up
 
     cdef int add_taken(self) except -1 nogil:
-        """Add the words and pairs whose counts are in the columns."""
+        """Add the weights of the collected words and pairs, whose counts are in `columns`."""
         cdef Size at, k
         cdef double times
         cdef int strong
@@ -308,7 +317,7 @@ cdef class FeatureScorer:
         return 0
 
     cdef int note(self, Size at, double times, int strong) except -1:
-        """Put the token or pair added last to the evidence that it counts for."""
+        """Append the word or pair that was added last to the lists of evidence that `strong` names."""
         cdef Size k, size = self.width if self.times[at] else self.label_count
         cdef const int64_t *counts = self.rows + self.width * at
         cdef object often = <int64_t>times
@@ -325,7 +334,7 @@ cdef class FeatureScorer:
         return 0
 
     cdef int add_grams(self, const uint32_t *counters, Size count, int left_out) except -1 nogil:
-        """Add the grams of a message; if `left_out` is its label, their counts are taken without it."""
+        """Add a message's grams by their counters. If `left_out` is its label, their counts are taken without it."""
         cdef int64_t revision = self.scorer.grams.weigher.revision
         cdef bint is_weighed = self.scorer.is_of_two and self.revisions[left_out + 1] == revision
         cdef Size start = 0, size
@@ -343,7 +352,7 @@ cdef class FeatureScorer:
         return 0
 
     cdef int find_grams(self, const uint32_t *counters, Size size, int left_out) except -1 nogil:
-        """Look up and add grams, at most MAX_TERMS."""
+        """Look up the counts of at most MAX_TERMS grams, and add their weights."""
         cdef Size at, k
         cdef const int64_t *row = self.gram_rows
         if self.scorer.is_of_two:
@@ -359,7 +368,7 @@ cdef class FeatureScorer:
         return 0
 
     cdef int take_grams_of_two(self, const uint32_t *counters, Size size, int left_out) except -1 nogil:
-        """Put the counts of grams into two columns, and their parts."""
+        """Copy the counts of grams in two labels to `columns`, and HEAD or BODY of each to `parts`."""
         cdef const int64_t *row = self.gram_rows
         cdef const int32_t *grams = NULL if self.table is None else self.table.grams
         cdef uint64_t *columns = self.columns
@@ -370,7 +379,7 @@ cdef class FeatureScorer:
             self.counts.find_grams(counters, size, self.gram_rows)
             for at in range(size):
                 columns[at], others[at] = usual_count(row[2 * at]), usual_count(row[2 * at + 1])
-        else:  # read here: half the time
+        else:  # reading the table here takes half the time of `find_grams`
             for at in range(size):
                 columns[at] = max(grams[2 * <Size>(counters[at] & (COUNTERS - 1))], 0)
                 others[at] = max(grams[2 * <Size>(counters[at] & (COUNTERS - 1)) + 1], 0)
@@ -382,20 +391,20 @@ cdef class FeatureScorer:
     # Many messages
 
     def score_rows(self, MessageRows rows not None, messages, joints, parts=None):
-        """Put the log-joints [message, label] of some messages, and what body and head add [message, part, label]."""
+        """Write the log-joints [message, label] of the messages with these numbers, and sums [message, part, label]."""
         self.score_all(rows, messages, None, joints, parts)
 
     def score_left_out(self, MessageRows rows not None, messages, label_indices, joints):
-        """Put the log-joints of some messages, each by the counts without its own; `label_indices` are their labels.
+        """Write the log-joints of messages, each by the counts without its own; `label_indices` are their labels.
 
-        For views that average the presence of tokens as the default one does.
+        Only for views that average the presence of tokens, as the default view does; ValueError for others.
         """
         if self.label_count < 2 or not self.likelihood.view.has_cutoffs:
             raise ValueError("no view that messages can be left out of")
         self.score_all(rows, messages, label_indices, joints, None)
 
     def score_online(self, MessageRows rows not None, order, label_indices, joints, parts=None):
-        """Put the scores of messages as `score_rows` does, and learn each under its label once it is scored."""
+        """Write the scores of messages as `score_rows` does, and add each message to the counts after it is scored."""
         cdef ScoredRows it = ScoredRows(rows, self.label_count, order, label_indices, joints, parts)
         if self.table is None:
             raise TypeError("only a table learns")
@@ -408,6 +417,7 @@ cdef class FeatureScorer:
             self.likelihood.update(self.table)
 
     cdef int score_all(self, MessageRows rows, messages, label_indices, joints, parts) except -1:
+        """Write the scores of messages; with `label_indices`, each by the counts without its own."""
         cdef ScoredRows it = ScoredRows(rows, self.label_count, messages, label_indices, joints, parts)
         cdef bint leaves_out = label_indices is not None
         cdef Size at
@@ -423,7 +433,7 @@ cdef class FeatureScorer:
         return 0
 
     cdef int score_message(self, MessageRows rows, ScoredRows it, Size number, int left_out) except -1 nogil:
-        """Put the score of one message; if `left_out` is its label, by counts without it."""
+        """Write the scores of the number-th message of `it`; if `left_out` is its label, by counts without it."""
         cdef Size message = it.messages[number], start, end
         cdef const int64_t *numbers = NULL  # of messages left out they are not read
         self.scorer.clear()
@@ -436,7 +446,7 @@ cdef class FeatureScorer:
         return self.put_score(numbers, it.joint_of(number), it.parts_of(number))
 
     cdef int add_entries(self, MessageRows rows, Size message, int left_out) except -1 nogil:
-        """Add the words and pairs of a message, `room` of them at a time."""
+        """Add the words and pairs of a message, `room` of them at a time; `left_out` as above."""
         cdef Size first = rows.it.starts[message], end = rows.it.starts[message + 1], at = first
         cdef const int32_t *places = NULL if self.table is None else self.table.places_of(rows, message)
         places = places - first if places is not NULL else NULL
@@ -465,7 +475,10 @@ cdef class FeatureScorer:
     # One message left out
 
     cdef void subtract_own(self, int label_index) noexcept nogil:
-        """Take a message out of the counts; note how many of its tokens they have, and how many no other message has."""
+        """Take the message itself out of the collected counts of its label.
+
+        Add to `own_tokens` how many of its tokens any message has, and to `own_unique` how many only this message has.
+        """
         cdef uint64_t *own = self.columns + label_index * self.room
         cdef const uint64_t *other
         cdef uint64_t others
@@ -488,7 +501,7 @@ cdef class FeatureScorer:
         self.own_unique += unique
 
     cdef void leave_out(self, int label_index) noexcept nogil:
-        """Set the denominators for counts without a message."""
+        """Set the denominators as if the message had not been learned."""
         cdef int64_t[MAX_COLUMNS] totals
         memcpy(totals, self.scorer.weigher.label_totals, sizeof(totals))
         totals[label_index] -= self.own_tokens
@@ -498,7 +511,7 @@ cdef class FeatureScorer:
             leave_out_of_grams(self.scorer.grams, label_index)
 
     cdef GramWeights weighed_grams(self, GramWeights known, Size messages, int left_out):
-        """Weigh all grams of two labels, if many messages are scored; None if each is to be weighed when it is met."""
+        """Return the weights of all grams, `known` if up to date; None if there are too few messages for that."""
         if not self.reads_grams or not self.scorer.is_of_two:
             return None
         if self.revisions[left_out + 1] == self.scorer.grams.weigher.revision:
