@@ -55,7 +55,12 @@ CLASSIFY = "classify 6,046 messages in bulk, against bogofilter"
 # What is measured; the table; of spamnb and of bogofilter, how the row begins, and the column.
 SUMMARY = (
     ("pairs of a ham and a spam in the wrong order, %", HALF, (OURS, "(1-AUC)%"), (THEIRS, "(1-AUC)%")),
-    ("spam not caught by a single cutoff that loses 0.1 % of the ham, %", HALF, (OURS, "FN@0.1 %"), (THEIRS, "FN@0.1 %")),
+    (
+        "spam not caught by a single cutoff that loses 0.1 % of the ham, %",
+        HALF,
+        (OURS, "FN@0.1 %"),
+        (THEIRS, "FN@0.1 %"),
+    ),
     ("at the defaults: F1 of spam", HALF, (OURS, "F1"), (THEIRS, "F1")),
     ("… ham lost, %", HALF, (OURS, "ham lost %"), (THEIRS, "ham lost %")),
     ("all mail that is unsure, %", HALF, (OURS, "unsure %"), (THEIRS, "unsure %")),
@@ -81,7 +86,8 @@ SUMMARY = (
 # A sentence, and which row of SUMMARY has its figures, ours and theirs.
 LEAD = (
     (
-        "**Accurate**: of all pairs of a good message and a spam, {} % are scored in the wrong order; by bogofilter, {} %.",
+        "**Accurate**: of all pairs of a good message and a spam, {} % are scored in the wrong order; "
+        "by bogofilter, {} %.",
         0,
     ),
     ("**Decisive**: {} % of the mail is left undecided; by bogofilter, {} %.", 4),
