@@ -10,7 +10,7 @@ PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 MODULES = sorted((ROOT / "spamnb").rglob("*.py"))
 PACKAGES = (
     "bayes cli configuration core delivery evaluation exchange history imap inspection mailboxes"
-    " pages reading report review senders serve store training workers"
+    " pages reading report review senders serve store thunderbird training workers"
 ).split()
 TOP = "|".join(["spamnb", "tests", "bench", "docs", *PACKAGES])
 NAMED = re.compile(rf"(?<![\w/.-])((?:{TOP})/[\w./-]*(?:\.pyx?|\.md|\.css|/))(?![\w*])")

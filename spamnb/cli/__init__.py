@@ -14,7 +14,7 @@ from spamnb.files import write_stderr
 NAME = "spamnb"
 COMMANDS = (
     "train forget labels classify evaluate inspect history check prune merge backup export import serve imap "
-    "review config"
+    "thunderbird review config"
 ).split()
 
 
@@ -25,7 +25,7 @@ class Commands(Group):
         if name not in COMMANDS:
             return None
         function = "import_" if name == "import" else name
-        module = import_module(f"spamnb.cli.{function}")  # by its name: only one of seventeen is needed
+        module = import_module(f"spamnb.cli.{function}")  # by its name: only one of eighteen is needed
         command: click.Command = getattr(module, function)
         return command
 
@@ -72,6 +72,7 @@ def main(ctx: click.Context) -> None:
     spamnb import EXPORT             import what bogofilter has learned
     spamnb serve                     answer spamc, rspamc or a mail server
     spamnb imap COMMAND              filter mail that lives on an IMAP server
+    spamnb thunderbird install       filter mail in Thunderbird, by an add-on
     spamnb review                    see and correct verdicts in a browser
     spamnb config                    show the configuration
     """

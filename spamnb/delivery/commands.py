@@ -110,16 +110,18 @@ class ClassifyCommand:
     def run(self, path: str = "-") -> int | None:
         """Judge the message on standard input or in a file; None if the full command line has to do it."""
         raw = read_stdin() if path == "-" else self.read_file(path)
-        if raw is None:
-            return None
+        return None if raw is None else self.answer(*self.judged(raw), raw, path)
+
+    def judged(self, raw: bytes) -> "tuple[Verdict, Envelope | None]":
+        """Judge a message by the model, else by the fallback; without a model, by its sender if listed."""
         from spamnb.model import Model
 
         try:
             try:
-                judged = self.judge(Model.open(self.model), raw)
+                return self.judge(Model.open(self.model), raw)
             except SpamnbError as error:
                 self.fall_back(error)
-                judged = self.judge(Model.open(self.model), raw)
+                return self.judge(Model.open(self.model), raw)
         except NoModel:
             from spamnb.reading.envelope import read_envelope
 
@@ -127,8 +129,7 @@ class ClassifyCommand:
             verdict = verdict_without_model(self.configuration, envelope)
             if verdict is None:
                 raise
-            judged = verdict, envelope
-        return self.answer(*judged, raw, path)
+            return verdict, envelope
 
     def read_file(self, path: str) -> bytes | None:
         """Read the only message of a file; None if the output is a table or the message itself."""
@@ -249,13 +250,15 @@ class LearnCommand:
         model: str | None = None,
         forget: bool = False,
         base: str | None = None,
+        is_correction: bool = False,
     ) -> None:
-        """`base`, if given, is that of a new model."""
+        """`base`, if given, is that of a new model; for corrections see `training.learn`."""
         self.label = label
         self.base = base
         self.configuration = load()
         self.model = model_file(model or model_path(self.configuration))
         self.forget = forget
+        self.is_correction = is_correction
 
     @property
     def fits_journal(self) -> bool:
@@ -305,7 +308,7 @@ class LearnCommand:
         if self.forget:
             return learn(self.model, raw, None)
         try:
-            return learn(self.model, raw, self.label)
+            return learn(self.model, raw, self.label, self.is_correction)
         except NoModel:
             from spamnb.bayes.verdict import HAM_LOSS
             from spamnb.configuration.quantities import parse_percentage

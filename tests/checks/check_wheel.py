@@ -16,7 +16,7 @@ from helpers.building import hatch_build
 from helpers.paths import ROOT
 from helpers.programs import needs
 
-NEEDED = ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "man", "spamnb")
+NEEDED = ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "man", "spamnb", "thunderbird")
 CORE = (hatch_build.CORE / "native.pyx").as_posix()
 COMPILED = hatch_build.library(Path()).as_posix()
 
@@ -51,7 +51,8 @@ def test_a_wheel_holds_the_program_and_nothing_else_and_runs(tree):
     data = {name.partition(".data/data/share/")[2]: name for name in names if ".data/" in name}
     assert set(data) == {path.relative_to(ROOT).as_posix() for path in ROOT.glob("man/man?/*")}
     sources = {name for name in files if not name.endswith((".so", ".pyc")) and "/." not in name}
-    assert names - set(data.values()) == sources | {COMPILED}
+    add_on = {f"spamnb/thunderbird/add-on/{path.name}" for path in (ROOT / "thunderbird").iterdir()}
+    assert names - set(data.values()) == sources | add_on | {COMPILED}
     command = [
         sys.executable,
         "-P",

@@ -1,0 +1,232 @@
+"""The program that the Thunderbird add-on talks to: it judges, explains and learns the messages it is sent.
+
+Thunderbird starts it, writes requests to its standard input and reads answers from its standard output: 4
+bytes with the length, in the byte order of this machine, then JSON. Requests are answered in their order; an
+answer has the `id` of its request. A message is a string in which each character is a byte.
+
+    {"id": 1, "do": "status"}                                  messages by label; can it judge already?
+    {"id": 2, "do": "judge", "message": "From: …"}             verdict, score
+    {"id": 3, "do": "learn", "message": "…", "label": "spam"}  outcome; label null forgets the message
+    {"id": 4, "do": "why", "message": "…"}                     page, in HTML; "more" if another piece follows
+    {"id": 5, "do": "train"}                                   "mail" with message and label, repeatedly, and
+                                                               "end" follow: all is learned, or nothing
+
+An answer to what cannot be done has `error`, a sentence for people, and `kind`, the name of its class.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from math import isfinite
+from typing import Any, NamedTuple
+
+from spamnb.configuration import load, model_path
+from spamnb.configuration.quantities import parse_percentage
+from spamnb.delivery.commands import ClassifyCommand, LearnCommand
+from spamnb.errors import DataError, InputOutputError, NoModel, SpamnbError
+from spamnb.files import STDERR, STDIN, STDOUT, complain, model_file, write_all
+from spamnb.history.log import append_lessons
+from spamnb.inspection.explanation import explain
+from spamnb.labels import LABELS, SPAM
+from spamnb.mailboxes.chunks import RawMessage
+from spamnb.model import Model
+from spamnb.pages.message_sections import message_page
+from spamnb.threads import all_cores
+from spamnb.training.batches import AT_ONCE, Batch, ChunkReader, MailToRead
+from spamnb.training.train import train
+
+MAX_REQUEST = 256 << 20  # bytes
+MAX_PIECE = 150_000  # characters of a page: Thunderbird takes answers up to 1 MB, and JSON may need 6 for one
+BLOCK = 1 << 20  # bytes read at once
+PLACE = "Thunderbird"  # the path of all its messages
+
+Answer = dict[str, Any]
+
+
+class AddOnRequest(NamedTuple):
+    """A request that was checked; the message is empty if it needs none."""
+
+    id: int
+    do: str
+    message: bytes
+    label: str | None
+
+
+class Pipe:
+    """Requests that are read from one handle, and answers that are written to another."""
+
+    def __init__(self, source: int, target: int) -> None:
+        self.source = source
+        self.target = target
+        self.requests = self._requests()
+
+    def answer(self, id_: object, content: Answer) -> None:
+        """Write an answer; a page is written in pieces."""
+        page = content.get("page", "")
+        for start in range(0, len(page) or 1, MAX_PIECE):
+            end = start + MAX_PIECE
+            piece = {"page": page[start:end], "more": end < len(page)} if page else {}
+            data = json.dumps({"id": id_, **content, **piece}).encode()
+            write_all(self.target, len(data).to_bytes(4, sys.byteorder) + data)
+
+    def refuse(self, id_: object, error: SpamnbError) -> None:
+        self.answer(id_, {"error": str(error), "kind": type(error).__name__})
+
+    def _requests(self) -> Iterator[AddOnRequest]:
+        """Yield requests until the pipe is closed; refuse what is none."""
+        while len(head := b"".join(self._blocks(4))) == 4:
+            size, asked = int.from_bytes(head, sys.byteorder), None
+            try:
+                if size > MAX_REQUEST:
+                    for _ in self._blocks(size):
+                        pass
+                    raise DataError("the message is too large")
+                asked = json.loads(b"".join(self._blocks(size)))
+                request = checked(asked)
+            except DataError as error:
+                self.refuse(asked.get("id") if isinstance(asked, dict) else None, error)
+            except (ValueError, RecursionError):  # not JSON, or nested too deeply
+                self.refuse(None, DataError("this is no request"))
+            else:
+                yield request
+
+    def _blocks(self, size: int) -> Iterator[bytes]:
+        """Read a number of bytes, or fewer if the pipe is closed."""
+        while size and (block := os.read(self.source, min(size, BLOCK))):
+            size -= len(block)
+            yield block
+
+
+def checked(asked: object) -> AddOnRequest:
+    """Return a request with all that it needs, or raise DataError."""
+    if not isinstance(asked, dict) or type(asked.get("id")) is not int:
+        raise DataError("a request needs an id")
+    do, message, label = asked.get("do"), asked.get("message", ""), asked.get("label")
+    if do not in ("status", "judge", "learn", "why", "train", "mail", "end"):
+        raise DataError("this request is unknown")
+    if do in ("judge", "learn", "why", "mail") and not (isinstance(message, str) and message.strip()):
+        raise DataError("the message is empty")
+    if label not in LABELS and not (label is None and do != "mail"):
+        raise DataError("the label must be ham or spam")
+    try:
+        return AddOnRequest(asked["id"], do, str(message).encode("latin-1"), label)
+    except UnicodeEncodeError:
+        raise DataError("the message must have one character for each byte") from None
+
+
+class Host:
+    """Answers the requests of a pipe by the configured model."""
+
+    def __init__(self, pipe: Pipe) -> None:
+        self.pipe = pipe
+
+    def run(self) -> None:
+        for request in self.pipe.requests:
+            mail = PipedMail(self.pipe, request.id)
+            try:
+                answer = self.train(mail) if request.do == "train" else self.answer_to(request)
+            except SpamnbError as error:
+                self.pipe.refuse(mail.asked, error)
+            except Exception as error:  # every request gets an answer
+                complain(f"unexpected {type(error).__name__}: {error}")
+                self.pipe.refuse(mail.asked, SpamnbError("this message could not be read"))
+            else:
+                self.pipe.answer(mail.asked, answer)
+
+    def answer_to(self, request: AddOnRequest) -> Answer:
+        if request.do == "status":
+            return status()
+        if request.do == "judge":
+            return judge(request.message)
+        if request.do == "learn":
+            lesson = LearnCommand(request.label or SPAM, forget=request.label is None, is_correction=True)
+            return {"outcome": lesson.teach(request.message)}
+        if request.do == "why":
+            model = Model.open(model_file(model_path()))
+            return {"page": message_page(explain(model, request.message, load()), PLACE)}
+        raise DataError("ask to train first")
+
+    def train(self, mail: PipedMail) -> Answer:
+        """Learn the mail of the requests that follow."""
+        path, ham_loss = model_file(model_path()), load()["ham_loss"]
+        sources: dict[str, list[str]] = {label: [] for label in LABELS}
+        summary = train(path, sources, ham_loss=parse_percentage(ham_loss) if ham_loss else None, pool=mail)
+        append_lessons(path, summary.lessons)
+        return {"outcomes": summary.outcomes, **status()}
+
+
+def status() -> Answer:
+    """Say how many messages of each label are learned, and whether that is enough to judge."""
+    path = model_file(model_path())
+    try:
+        model = Model.open(path)
+    except NoModel:
+        return {"model": path, "messages": {}, "can_judge": False}
+    messages = dict(zip(model.labels, model.stored.messages, strict=True))
+    has_cutoffs = not model.cutoffs or isfinite(model.cutoffs.spam)
+    return {"model": path, "messages": messages, "can_judge": model.can_judge and has_cutoffs}
+
+
+def judge(raw: bytes) -> Answer:
+    """Judge a message as a delivery does, and note it in the history if there is to be one."""
+    command = ClassifyCommand()
+    verdict, _ = command.judged(raw)
+    if command.history:
+        command.history.append(raw, verdict, command.model, "thunderbird")
+    return {"verdict": verdict.label, "score": verdict.score}
+
+
+class PipedMail:
+    """Mail for training that comes through the pipe, one message per request."""
+
+    def __init__(self, pipe: Pipe, asked: int) -> None:
+        self.pipe = pipe
+        self.asked = asked  # the id of the request that waits for an answer
+        self.jobs = all_cores()
+        self.held = {label: HeldMail() for label in LABELS}
+
+    def batches(self, mail: MailToRead) -> Iterator[Batch]:
+        """Yield the mail until the request that ends it; raise InputOutputError if it never comes."""
+        read = ChunkReader(mail.settings, mail.known)
+        self.pipe.answer(self.asked, {})
+        for request in self.pipe.requests:
+            self.asked, label = request.id, request.label
+            if request.do == "end":
+                for label, held in self.held.items():
+                    yield read(held, label)
+                return
+            if request.do != "mail" or label is None:
+                self.pipe.refuse(request.id, DataError("training has to end first"))
+                continue
+            if self.held[label].add(request.message) >= AT_ONCE:
+                yield read(self.held[label], label)
+                self.held[label] = HeldMail()
+            self.pipe.answer(request.id, {})
+        raise InputOutputError("training was broken off; nothing was learned")
+
+
+class HeldMail:
+    """Messages of one label that wait to be read."""
+
+    def __init__(self) -> None:
+        self.data: list[bytes] = []
+        self.size = 0
+
+    def add(self, raw: bytes) -> int:
+        """Add a message, and return the size of all."""
+        self.data.append(raw)
+        self.size += len(raw)
+        return self.size
+
+    def messages(self) -> Iterator[RawMessage]:
+        return (RawMessage(PLACE, None, raw) for raw in self.data)
+
+
+def run() -> None:
+    """Answer requests on standard input. What else is printed must not get between the answers."""
+    target = os.dup(STDOUT)
+    os.dup2(STDERR, STDOUT)
+    Host(Pipe(STDIN, target)).run()
