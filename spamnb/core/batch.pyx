@@ -129,7 +129,7 @@ cdef int add_row(Rows *rows, Features *features) except -1 nogil:
     """Add a message with these features as the last row; with NULL, a message without any."""
     cdef Size n
     cdef int64_t *numbers = &rows.numbers[rows.messages * NUMBER_COUNT]
-    rows.entries, rows.gram_count = rows.starts[rows.messages], rows.gram_starts[rows.messages]  # a call before may have failed
+    rows.entries, rows.gram_count = rows.starts[rows.messages], rows.gram_starts[rows.messages]  # undoes a failed call
     rows.size = rows.ends[rows.entries - 1] if rows.entries else 0
     for n in range(NUMBER_COUNT):
         numbers[n] = features.numbers[n] if features is not NULL else -1

@@ -1,7 +1,7 @@
-# Blocks of a model file made of merged entries, with their index and totals, without the interpreter's lock.
+# Makes the blocks of a model file from merged entries, and their index and totals, without the interpreter's lock.
 
-cdef struct EntryTotals:  # sums over all entries
-    uint64_t[MAX_LABELS] presences  # messages of words
+cdef struct EntryTotals:  # sums over all entries; `CountTable` explains them
+    uint64_t[MAX_LABELS] presences
     uint64_t[MAX_LABELS] occurrences
     uint64_t[MAX_LABELS] pair_presences
     uint64_t vocabulary
@@ -9,13 +9,13 @@ cdef struct EntryTotals:  # sums over all entries
 
 
 cdef class BlockWriter:
-    """Makes the blocks of a model file from entries, and the index of blocks; adds up the totals."""
+    """Makes the blocks of a model file from entries, and the index of the blocks; adds up the totals."""
 
     cdef readonly int label_count
     cdef NewBlock block
     cdef EntryTotals totals
-    cdef Byte *made  # blocks that nobody has taken yet
-    cdef Byte *made_index
+    cdef Byte *made  # complete blocks that were not returned yet
+    cdef Byte *made_index  # index of all blocks so far
     cdef Size made_size, made_room, index_size, index_room
     cdef readonly int64_t size  # bytes of all blocks
 
@@ -33,7 +33,7 @@ cdef class BlockWriter:
         free(self.made_index)
 
     def add(self, Entries entries not None):
-        """Add entries that follow those before in order; return the blocks that are complete."""
+        """Add entries, whose fingerprints follow those before; return the bytes of the blocks that are complete."""
         if entries.label_count != self.label_count:
             raise ValueError("entries of other labels")
         with nogil:
@@ -41,13 +41,13 @@ cdef class BlockWriter:
         return self.take()
 
     def finish(self):
-        """Return the last block."""
+        """Return the bytes of the last block, or b""."""
         if self.block.count:
             self.end_block()
         return self.take()
 
     def index(self):
-        """Return the index of all blocks."""
+        """Return the bytes of the index of all blocks."""
         return PyBytes_FromStringAndSize(<const char *>self.made_index, self.index_size)
 
     cdef bytes take(self):
@@ -80,7 +80,7 @@ cdef class BlockWriter:
         return 0
 
     cdef int end_block(self) except -1 nogil:
-        """Write the entries up to here as a block, and the block's entry in the index."""
+        """Write the collected entries as a block, and its entry in the index."""
         cdef Size size, number = self.index_size // INDEX_BYTES
         cdef Byte *entry
         if self.made_room - self.made_size < max_block_size(self.label_count):
@@ -124,7 +124,7 @@ cdef class BlockWriter:
 
 
 cdef inline void add_total(uint64_t *total, uint64_t count) noexcept nogil:
-    """Add a count; the sum is limited to what a head may hold, as counts may be forged."""
+    """Add a count to a total, which is limited to what the head of a file may have, as counts may be forged."""
     total[0] = min(total[0] + count, <uint64_t>1 << 62)
 
 

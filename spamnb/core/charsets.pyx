@@ -1,9 +1,9 @@
-# Charsets by name: which codec stands for each, and text decoded by it into UTF-8.
+# Finds the codec for the name of a charset, and decodes bytes with it into UTF-8.
 #
-# Only the codecs named here are ever looked up: a charset comes from a stranger, and Python's registry also holds
-# codecs that are not charsets (base64, zlib), take quadratic time (punycode, idna) or interpret escapes.
-# ASCII, UTF-8 and charsets of single bytes are decoded here, others by Python's codecs, which need the GIL. All in
-# linear time; a byte becomes three at most. A charset's table is made when it is first used, and stays.
+# Only the codecs in CODECS are ever used: a stranger names the charset, and Python's registry also has codecs that are
+# no charsets (base64, zlib), take quadratic time (punycode, idna) or interpret escapes. ASCII, UTF-8 and charsets of
+# single bytes are decoded here, others by Python's codecs, which need the GIL. All in linear time; a byte becomes three
+# at most. The table of a charset is made when it is first used, and kept.
 
 from encodings.aliases import aliases as PYTHON_ALIASES  # already loaded by the interpreter
 
@@ -17,11 +17,11 @@ cdef extern from *:
 
 cdef enum:
     MAX_CHARSET_NAME = 64  # bytes; the longest registered charset name has 45
-    MAX_NAMES_IN = 60  # charsets that are looked at in a text
+    MAX_NAMES_IN = 60  # charsets named in a text that are looked up
     MAX_CODECS = 128
 
-cdef enum:  # numbers of codecs, in the order of CODECS; the code mentions no others
-    GUESSED = 0  # nothing believable is declared
+cdef enum:  # numbers of codecs, in the order of CODECS; only those that the code names
+    GUESSED = 0  # in place of a codec: no charset is declared, or none that can be true
     ASCII
     UTF_8
     CP1252
@@ -54,7 +54,7 @@ cdef frozenset MULTI_BYTE = frozenset("""
     shift_jis shift_jis_2004 shift_jisx0213
     """.split())
 
-# As browsers do: senders name the old charset and mean the superset that their system really uses.
+# As in browsers: senders name an old charset and mean the superset that their system really uses.
 cdef dict SUPERSETS = {
     "ascii": "-",  # says nothing about bytes above 0x7f: they are guessed
     "latin_1": "cp1252",
@@ -84,16 +84,16 @@ cdef dict MORE_ALIASES = {
 }
 
 
-cdef enum:  # what a codec is
+cdef enum:  # kinds of codecs
     IS_SINGLE_BYTE = 1
     IS_MULTI_BYTE = 2
     IS_STATEFUL = 4  # bytes below 0x80 are not simply ASCII
     IS_TWO_BYTES = 8  # or four
 
 
-cdef struct Forms:  # what each byte of a charset stands for
-    uint32_t[256] forms  # in UTF-8: up to three bytes, and above these their number
-    bint has_ascii  # as it is
+cdef struct Forms:  # the character for each byte of a charset
+    uint32_t[256] forms  # up to three bytes of UTF-8, and their number in the highest byte
+    bint has_ascii  # bytes below 0x80 are ASCII
 
 
 cdef Byte[MAX_CODECS] CODEC_KINDS
@@ -112,7 +112,7 @@ cdef int fill_codecs() except -1:
         CODEC_KINDS[number] = kind_of(name)
         CODEC_FAMILIES[number] = families.setdefault(name[:6], number)
     number_of |= {name: number_of[superset] for name, superset in SUPERSETS.items()}
-    # What is in two of them is found as the first says.
+    # For a name that is in two of these, the first is used.
     for aliases in (MORE_ALIASES, PYTHON_ALIASES, {name: name for name in CODECS[1:]}):
         for alias, name in aliases.items():
             number = number_of.get(name, NOWHERE)
@@ -123,6 +123,7 @@ cdef int fill_codecs() except -1:
 
 
 cdef int kind_of(str name) except -1:
+    """Return the kinds of a codec by its name."""
     if name in MULTI_BYTE:
         return IS_MULTI_BYTE
     if name.startswith(("utf_16", "utf_32")):
@@ -139,12 +140,12 @@ cdef inline str codec_name(int codec):
 
 
 cdef inline bint is_codec(int codec, int kinds) noexcept nogil:
-    """Tell whether a codec is of one of some kinds."""
+    """Return whether a codec is of any of these kinds."""
     return CODEC_KINDS[codec] & kinds != 0
 
 
 cdef int codec_of(Text declared) noexcept nogil:
-    """Return the codec for a declared charset, or GUESSED."""
+    """Return the codec for the name of a charset; GUESSED if it is unknown."""
     cdef Byte[MAX_CHARSET_NAME] letters
     cdef Size at, size = 0
     cdef int byte, number
@@ -164,7 +165,7 @@ cdef int codec_of(Text declared) noexcept nogil:
 
 
 cdef int names_in(Text data, int *names) noexcept nogil:
-    """Find the codecs of the charsets that bytes name: charset=…, encoding="…" and =?…?; MAX_NAMES_IN at most."""
+    """Fill `names` with the codecs of charsets named in a text (charset=…, encoding="…", =?…?); return how many."""
     cdef Size at = find_byte(data, EQUALS, 0), next, start
     cdef int count = 0
     cdef Text name
@@ -184,7 +185,10 @@ cdef int names_in(Text data, int *names) noexcept nogil:
 # UTF-8
 
 cdef Size utf8_size(Text text, Size at) noexcept nogil:
-    """Return the size of the character at an offset; if it is wrong, minus the bytes to be replaced; 0 if it is cut."""
+    """Return the size of the character at an offset; 0 if the text ends within it; below 0 if it is invalid.
+
+    In the last case, it is minus the number of bytes that are to be replaced.
+    """
     cdef int first = byte_at(text, at), byte, least = 0x80, most = 0xBF
     cdef Size k, size
     if first < 0x80:
@@ -211,7 +215,7 @@ cdef Size utf8_size(Text text, Size at) noexcept nogil:
 
 
 cdef Size end_of_utf8(Text text, Size at) noexcept nogil:
-    """Return up to where bytes are UTF-8, from an offset on."""
+    """Return the offset up to which bytes are UTF-8, from `at` on."""
     cdef Size size = 1
     while size > 0:
         at = end_of_plain_utf8(text, at)
@@ -225,14 +229,14 @@ cdef bint is_utf8(Text text) noexcept nogil:
 
 
 cdef bint is_cut_utf8(Text text, Size at) noexcept nogil:
-    """Tell whether a text ends within the character at an offset, or there: codecs.utf_8_decode waits for more."""
+    """Return whether a text ends at an offset or within the character there: codecs.utf_8_decode waits for more."""
     if at == text.size or utf8_size(text, at) == 0:
         return True
     return text.size - at == 2 and byte_at(text, at) == 0xED and 0xA0 <= byte_at(text, at + 1) <= 0xBF
 
 
 cdef int mended_utf8(Arena *arena, Text data, Text *result) except -1 nogil:
-    """Replace what is not UTF-8 by U+FFFD, as bytes.decode() does."""
+    """Replace bytes that are not UTF-8 by U+FFFD, as bytes.decode() does."""
     cdef Size at = end_of_utf8(data, 0), start = 0, wrong
     cdef Writer to
     result[0] = data
@@ -254,7 +258,7 @@ cdef int mended_utf8(Arena *arena, Text data, Text *result) except -1 nogil:
 # Decoding
 
 cdef int by_codec(Arena *arena, Text data, int codec, Text *result) except -1 nogil:
-    """Decode bytes by a codec; what it has no characters for is replaced by U+FFFD."""
+    """Decode bytes with a codec; bytes that it has no character for become U+FFFD."""
     cdef Forms *table
     cdef Byte *to
     result[0] = data
@@ -281,7 +285,7 @@ cdef int make_forms(int codec) except -1 with gil:
     cdef Forms *made
     cdef bytes form
     cdef int byte
-    if SINGLE_BYTE_FORMS[codec] is not NULL:  # by another thread
+    if SINGLE_BYTE_FORMS[codec] is not NULL:  # another thread made it
         return 0
     made = <Forms *>calloc(1, sizeof(Forms))
     if made is NULL:
@@ -296,6 +300,7 @@ cdef int make_forms(int codec) except -1 with gil:
 
 
 cdef int by_python(Arena *arena, Text data, int codec, Text *result) except -1 with gil:
+    """Decode bytes with one of Python's codecs."""
     return text_of_str(arena, decoded_by_python(bytes_of(data), codec), result)
 
 
@@ -319,10 +324,10 @@ cdef int declared_codec(str declared) except -1:
 
 
 def codec(str declared not None):
-    """Return Python's name of the codec for a declared charset; "" if it has to be guessed."""
+    """Return Python's name of the codec for the name of a charset; "" if the charset is unknown."""
     return codec_name(declared_codec(declared))
 
 
 def known_codecs():
-    """Return the names of all codecs."""
+    """Return Python's names of all codecs that are used to decode mail."""
     return CODECS[1:]

@@ -1,13 +1,13 @@
-# Arrays of C that numpy takes without a copy, arrays of numpy in C, and sorting.
+# C arrays that numpy uses without a copy, numpy arrays that C code uses, and sorting.
 #
-# Sorting takes linear time whatever the numbers are: a sender chooses fingerprints. Less than 2^32 numbers at once.
+# Sorting takes linear time for any numbers, as senders choose fingerprints. Fewer than 2^32 numbers at once.
 
 from cpython.buffer cimport PyBUF_ND, PyBUF_STRIDES, PyBUF_WRITABLE
 from cpython.buffer cimport PyBuffer_FillInfo, PyBuffer_Release, PyObject_GetBuffer
 
 cdef enum:
-    FIRST_ITEMS = 1 << 17  # of an array that grows: as many as a megabyte of mail has words and pairs
-    DIGIT_BITS = 11  # of a number that are sorted by at once
+    FIRST_ITEMS = 1 << 17  # first size of an array that grows: a megabyte of mail has so many words and pairs
+    DIGIT_BITS = 11  # a number is sorted by so many bits at a time: a digit
     DIGITS = 1 << DIGIT_BITS
     MAX_INT32 = 0x7FFFFFFF
 
@@ -15,7 +15,7 @@ cdef int64_t MAX_ENTRIES = 0xFFFFFFFF
 
 
 cdef class Column:
-    """An array of C, as a buffer that numpy takes without a copy."""
+    """A C array that Python sees as a buffer; numpy uses its memory without a copy."""
 
     cdef void *at
     cdef Size size  # bytes
@@ -28,21 +28,21 @@ cdef class Column:
 
 
 cdef Column new_column(Size size):
-    """Make an array of so many bytes."""
+    """Return an array of `size` bytes, with undefined content."""
     cdef Column column = Column()
     column.at, column.size = memory_of(NULL, max(size, <Size>1)), size
     return column
 
 
 cdef Column cut_to(Column column, Size size):
-    """Shrink an array to so many bytes."""
+    """Shrink an array to `size` bytes, and return it."""
     cdef void *smaller = realloc(column.at, max(size, <Size>1))
     column.at, column.size = smaller if smaller is not NULL else column.at, size
     return column
 
 
 cdef void *grown(void *items, Size *room, Size needed, Size item_size) except NULL nogil:
-    """Return a larger copy of an array: for the items needed, and for at least twice as many as before."""
+    """Return an array enlarged to at least `needed` items and twice `room`, which is updated; the old one is freed."""
     cdef Size larger = max(needed, max(2 * room[0], <Size>FIRST_ITEMS))
     items = memory_of(items, larger * item_size)
     room[0] = larger
@@ -93,7 +93,7 @@ cdef extern from *:
 
 
 cdef void *zeros_of(Size size) except NULL nogil:
-    """Return so many bytes of zeros, which are given back by `free_zeros`."""
+    """Return `size` bytes of zeros, to be freed by `free_zeros`."""
     cdef void *memory = spamnb_zeros(size)
     if memory is NULL:
         with gil:
@@ -102,7 +102,7 @@ cdef void *zeros_of(Size size) except NULL nogil:
 
 
 def trim_memory():
-    """Return the free memory between used pieces to the system: after many batches, a third of all."""
+    """Give unused memory back to the system: after many batches, a third of all."""
     with nogil:
         spamnb_trim()
 
@@ -110,7 +110,7 @@ def trim_memory():
 # Sorting
 
 cdef void count_digits(const uint64_t *keys, Size stride, Size *starts, Size count, int shift) noexcept nogil:
-    """Find where keys of each digit start, once they are sorted by it."""
+    """Fill `starts` with the place where numbers with each digit (the bits from `shift` on) start after sorting."""
     cdef Size n, digit, size, total = 0
     memset(starts, 0, DIGITS * sizeof(Size))
     for n in range(count):
@@ -122,7 +122,7 @@ cdef void count_digits(const uint64_t *keys, Size stride, Size *starts, Size cou
 
 
 cdef void sort_by_digit(const uint64_t *keys, uint64_t *sorted, Size count, int shift) noexcept nogil:
-    """Sort by DIGIT_BITS alone; those alike stay in their order."""
+    """Sort numbers by one digit, the bits from `shift` on; those with the same digit keep their order."""
     cdef Size[DIGITS] starts
     cdef Size n, digit
     count_digits(keys, 1, starts, count, shift)
@@ -135,7 +135,7 @@ cdef void sort_by_digit(const uint64_t *keys, uint64_t *sorted, Size count, int 
 cdef void sort_places(
     const uint64_t *values, Size stride, const uint64_t *order, uint64_t *sorted, Size count, int shift
 ) noexcept nogil:
-    """Sort places of values by DIGIT_BITS of these alone; those alike stay in their order."""
+    """Sort places of values by one digit of the values; those with the same digit keep their order."""
     cdef Size[DIGITS] starts
     cdef Size n, digit
     count_digits(values, stride, starts, count, shift)
@@ -146,7 +146,7 @@ cdef void sort_places(
 
 
 cdef bint finish_sorting(uint64_t *keys, Size count) noexcept nogil:
-    """Sort keys that are nearly sorted; return False, and leave them half sorted, if they are not."""
+    """Sort keys that are nearly sorted; return False if they are not, which leaves them half sorted."""
     cdef Size n, to, moves = 0
     cdef uint64_t key
     for n in range(1, count):
@@ -162,7 +162,7 @@ cdef bint finish_sorting(uint64_t *keys, Size count) noexcept nogil:
 cdef bint make_places(
     const uint64_t *values, Size stride, uint64_t *keys, uint64_t places, Size count
 ) noexcept nogil:
-    """Make sorted keys places again; return False if the values are not in order."""
+    """Replace sorted keys by their places (the lowest bits); return False if the values are not in order then."""
     cdef Size n
     cdef uint64_t place = 0, last_place = 0, last_key = 0
     for n in range(count):
@@ -174,10 +174,10 @@ cdef bint make_places(
 
 
 cdef uint64_t *order_of(const uint64_t *values, Size stride, Size count) except NULL nogil:
-    """Return the places of values, each so far from the next, in their order; the caller frees them.
+    """Return the places of values in ascending order, to be freed by the caller; they are `stride` numbers apart.
 
-    While they are sorted, the lowest bits of each value are its place; the first two digits, which are random, tell most
-    apart.
+    The lowest bits of each value are replaced by its place. Sorting by the two highest digits, which are random,
+    leaves little to do.
     """
     cdef uint64_t *keys = <uint64_t *>memory_of(NULL, 2 * count * sizeof(uint64_t) + 1)
     cdef uint64_t *spare = keys + count
@@ -193,7 +193,7 @@ cdef uint64_t *order_of(const uint64_t *values, Size stride, Size count) except 
     sort_by_digit(spare, keys, count, 64 - DIGIT_BITS)
     if finish_sorting(keys, count) and make_places(values, stride, keys, places, count):
         return <uint64_t *>memory_of(keys, count * sizeof(uint64_t) + 1)
-    for n in range(count):  # somebody made fingerprints that begin alike
+    for n in range(count):  # somebody chose fingerprints with the same first digits
         keys[n] = n
     for digit in range(0, 6, 2):
         sort_places(values, stride, keys, spare, count, digit * DIGIT_BITS)
@@ -201,10 +201,10 @@ cdef uint64_t *order_of(const uint64_t *values, Size stride, Size count) except 
     return keys
 
 
-# Arrays of numpy. Not as typed memoryviews of Cython: with these, the core takes 4 ms longer to load.
+# numpy arrays. Typed memoryviews of Cython would do, but then the core takes 4 ms longer to load.
 
 cdef class Numbers:
-    """The memory of an array of numbers, of some bytes each, in one piece; it stays as long as this does."""
+    """The memory of a contiguous array with numbers of `width` bytes; valid as long as this object."""
 
     cdef Py_buffer view
     cdef void *at

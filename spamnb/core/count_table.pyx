@@ -34,7 +34,7 @@ cdef class CountTable(Counts):
     cdef uint64_t *records  # for each entry its key, and 32-bit counts: messages by label, then occurrences
     cdef uint16_t *first_days  # for each entry the day on which it was seen first (days since 1970)
     cdef uint16_t *last_days  # … and last
-    cdef uint64_t *text_ends  # where each text ends in `letters`; it starts where the text before ends. NULL without texts
+    cdef uint64_t *text_ends  # where each text ends in `letters`; it starts where that before ends. NULL without texts
     cdef Byte *letters
     cdef Size letter_count, letter_room
     cdef int32_t *grams  # [COUNTERS][label_count]; NULL until some are counted

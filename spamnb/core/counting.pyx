@@ -1,12 +1,12 @@
-# Messages added to a `CountTable`, or taken away from it, with all totals.
+# Adds messages to a `CountTable`, or subtracts them, and updates all totals; and adds records of a journal.
 
 cdef enum:
-    AHEAD = 16  # entries that are prefetched before their turn
-    COUNTED_AT_ONCE = 64  # entries of a message that are found, then counted: they stay in the first cache
-    MAX_STEPS_OF_LESSON = 2  # a message is moved from a label to another
+    AHEAD = 16  # an entry is prefetched so many entries before it is used
+    COUNTED_AT_ONCE = 64  # entries that are looked up, then counted: they stay in the L1 cache
+    MAX_STEPS_OF_LESSON = 2  # a message that moves to another label is subtracted from one and added to the other
 
 
-cdef struct Tally:  # what a message changes in the totals
+cdef struct Tally:  # the changes that a message makes to the totals of a table
     int64_t words
     int64_t pairs
     int64_t new_words
@@ -16,13 +16,13 @@ cdef struct Tally:  # what a message changes in the totals
 
 
 cdef int count_message(CountTable table, MessageRows rows, Size message, int label, int day, int sign) except -1 nogil:
-    """Add a message of a label (1), or subtract it (-1)."""
+    """Add a message to the counts of a label (sign 1), or subtract it (sign -1)."""
     count_entries(table, rows, message, label, day, sign)
     return count_grams_of(table, &rows.it, message, label, sign)
 
 
 cdef int count_entries(CountTable table, MessageRows rows, Size message, int label, int day, int sign) except -1 nogil:
-    """Add or subtract the tokens and pairs of a message, not its grams."""
+    """Add or subtract the tokens, pairs and numeric features of a message, not its grams."""
     cdef const int32_t *places = table.places_of(rows, message)
     cdef Tally tally
     if table.highest > MAX_BEFORE_MESSAGE:
@@ -48,7 +48,7 @@ cdef int count_entries(CountTable table, MessageRows rows, Size message, int lab
 cdef int count_keys(
     CountTable table, MessageRows rows, Size message, int label, int day, int sign, Tally *tally
 ) except -1 nogil:
-    """Count the entries of a message, found by hashing, and note their places."""
+    """Add or subtract a message's entries, looked up by hashing; store their places if `rows` keeps them."""
     cdef Size[COUNTED_AT_ONCE] entries
     cdef Rows *it = &rows.it
     cdef Size start = it.starts[message], end = it.starts[message + 1], size, n, slot
@@ -75,7 +75,7 @@ cdef int count_keys(
 
 
 cdef Size new_entry_of(CountTable table, const Rows *it, Size at, Size slot, int day) except -1 nogil:
-    """Make an entry of one of the rows, with its text."""
+    """Add an entry to the table for entry `at` of the rows, with its text, in a free slot; return its number."""
     cdef Size text = 0, size = 0
     if it.ends is not NULL:
         text = it.ends[at - 1] if at else 0
@@ -86,7 +86,7 @@ cdef Size new_entry_of(CountTable table, const Rows *it, Size at, Size slot, int
 cdef void count_places(
     CountTable table, const Rows *it, const int32_t *places, Size message, int label, int day, int sign, Tally *tally
 ) noexcept nogil:
-    """Count the entries of a message whose places are known."""
+    """Add or subtract a message's entries, whose places in the table are known."""
     cdef Size n, start = it.starts[message], count = it.starts[message + 1] - start
     cdef bint is_later = sign > 0 and table.only_day < 0
     for n in range(count):
@@ -100,19 +100,19 @@ cdef void count_places(
 cdef inline void count_entry(
     CountTable table, Size entry, int label, int32_t times, int sign, Tally *tally
 ) noexcept nogil:
-    """Change the counts of a token, and note what that changes in the totals. Branch-free but for a rare case."""
+    """Change the counts of an entry, and add to `tally` how the totals change. Branch-free but for a rare case."""
     cdef int labels = table.label_count
     cdef int32_t *row = table.row_of(entry)
     cdef int64_t before, after, occurrences, is_new, is_word
-    if labels == 2:  # apart: the compiler makes no loop of it
+    if labels == 2:  # a case of its own, as the compiler would keep the loop
         before, occurrences = row[0] + row[1], row[2] + row[3]
     else:
         before, occurrences = sum_of(row, labels), sum_of(row + labels, labels)
     after = before + sign
     is_word = occurrences + sign * times > 0
     if (before > 0) & (after > 0) & (is_word != (occurrences > 0)):
-        move_entry(table, row, occurrences > 0)  # a word that a pair collides with
-    is_word |= (after <= 0) & (occurrences > 0)  # what goes is of the kind that it was
+        move_entry(table, row, occurrences > 0)  # a pair has the fingerprint of a word
+    is_word |= (after <= 0) & (occurrences > 0)  # an entry that is removed is of the kind that it was
     row[label] += sign
     row[labels + label] += sign * times
     is_new = (after > 0) - (before > 0)
@@ -125,6 +125,7 @@ cdef inline void count_entry(
 
 
 cdef int64_t sum_of(const int32_t *counts, int labels) noexcept nogil:
+    """Return the sum of the counts of all labels."""
     cdef int64_t total = 0
     cdef int k
     for k in range(labels):
@@ -133,7 +134,7 @@ cdef int64_t sum_of(const int32_t *counts, int labels) noexcept nogil:
 
 
 cdef void move_entry(CountTable table, const int32_t *row, bint was_word) noexcept nogil:
-    """Move an entry from the totals of words to those of pairs, or back."""
+    """Move an entry from the totals of words to those of pairs (`was_word`), or back."""
     cdef int k
     cdef int64_t messages = 0, way = -1 if was_word else 1
     for k in range(table.label_count):
@@ -146,7 +147,7 @@ cdef void move_entry(CountTable table, const int32_t *row, bint was_word) noexce
 
 
 cdef void count_numbers(CountTable table, const int64_t *numbers, int label, int sign) noexcept nogil:
-    """Add numeric features to their sums, or subtract them."""
+    """Add a message's numeric features to their sums, or subtract them."""
     cdef Size n
     cdef NumberSums *sums
     cdef uint64_t square, before
@@ -171,6 +172,7 @@ cdef int make_grams(CountTable table) except -1 nogil:
 
 
 cdef int count_grams_of(CountTable table, const Rows *it, Size message, int label, int sign) except -1 nogil:
+    """Add a message's grams to their counters, or subtract them."""
     cdef Size n, start = it.gram_starts[message], end = it.gram_starts[message + 1], labels = table.label_count
     cdef int32_t *counts
     if start == end or not sign:
@@ -183,9 +185,9 @@ cdef int count_grams_of(CountTable table, const Rows *it, Size message, int labe
     return 0
 
 
-# Lessons of a journal
+# Records of a journal: lessons
 
-cdef struct Lesson:  # a record: what one message changes
+cdef struct Lesson:  # how learning or forgetting one message changes the counts, as a journal records it
     Text words  # fingerprints, 64 bits each
     Text occurrences  # 16 bits each
     Text texts  # each with a newline behind it
@@ -201,7 +203,10 @@ cdef int set_lesson(
     Lesson *lesson, bytes fingerprints, bytes occurrences, bytes texts, bytes pairs, bytes grams, list steps, int day,
     int label_count
 ) except -1:
-    """Make a lesson of its parts, which stay where they are. Steps: a label index, and 1 to add or -1 to subtract."""
+    """Fill a lesson with its parts, which stay where they are; ValueError if they do not match.
+
+    `steps`: (label index, 1 to add or -1 to subtract).
+    """
     if len(steps) > MAX_STEPS_OF_LESSON or not 0 <= day <= MAX_DAY:
         raise ValueError("too many steps, or no such day")
     lesson.words, lesson.pairs, lesson.grams = text_of(fingerprints), text_of(pairs), text_of(grams)
@@ -216,7 +221,7 @@ cdef int set_lesson(
 
 
 cdef int check_lesson(Lesson *lesson) except -1:
-    """Raise an error if the parts of a lesson do not match."""
+    """Raise ValueError if the parts of a lesson do not match."""
     cdef Size words = lesson.words.size // 8, n
     if lesson.words.size % 8 or lesson.pairs.size % 8 or lesson.grams.size % 4 or lesson.occurrences.size != 2 * words:
         raise ValueError("not as many occurrences as tokens")
@@ -229,7 +234,7 @@ cdef int check_lesson(Lesson *lesson) except -1:
 
 
 cdef int count_lesson(CountTable table, Lesson *lesson) except -1 nogil:
-    """Change the counts of all that a lesson has; they may go below 0."""
+    """Change the counts of all words, pairs and grams of a lesson; counts may go below 0."""
     cdef Size n, end, text = 0
     cdef const Byte *letters = lesson.texts.at
     cdef Text empty = nothing()
@@ -249,6 +254,7 @@ cdef int count_lesson(CountTable table, Lesson *lesson) except -1 nogil:
 
 
 cdef int change_row(CountTable table, Lesson *lesson, uint64_t key, Text text, int32_t times) except -1 nogil:
+    """Change the counts of one word (or pair: `times` 0) of a lesson."""
     cdef Size entry = table.entry_made(key, text.at, text.size, lesson.day)
     cdef int32_t *row = table.row_of(entry)
     cdef int step
@@ -260,10 +266,10 @@ cdef int change_row(CountTable table, Lesson *lesson, uint64_t key, Text text, i
     return 0
 
 
-# How many words have which counts
+# Histogram: how many words have the same counts
 
 cdef inline Size hash_of_row(const int32_t *row, int labels, int bits) noexcept nogil:
-    """Return a hash of the messages of a word."""
+    """Return a hash of the number of messages of a word in each label."""
     cdef uint64_t hash = 0
     cdef int k
     for k in range(labels):
@@ -273,9 +279,9 @@ cdef inline Size hash_of_row(const int32_t *row, int labels, int bits) noexcept 
 
 
 cdef Size count_kinds(CountTable table, uint32_t *firsts, int64_t *sizes, int bits) noexcept nogil:
-    """Count the words of each kind, whose messages are the same: the first of them + 1, and how many they are.
+    """Count the words that have the same messages by label: `firsts` gets one such word + 1, `sizes` how many.
 
-    Return how many kinds there are, NOWHERE if there is not room for twice as many.
+    Both have 2^bits slots. Return how many distinct combinations there are, NOWHERE if the slots are too few.
     """
     cdef Size n, k, at, labels = table.label_count, kinds = 0, last = (<Size>1 << bits) - 1
     cdef const int32_t *row
@@ -300,7 +306,7 @@ cdef Size count_kinds(CountTable table, uint32_t *firsts, int64_t *sizes, int bi
 
 
 cdef dict histogram_of(CountTable table):
-    """Return the number of words for each combination of messages by label."""
+    """Return {(messages by label): number of words with these counts}."""
     cdef Size at, k, labels = table.label_count
     cdef Column firsts, sizes
     cdef uint32_t *first

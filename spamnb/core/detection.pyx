@@ -1,27 +1,28 @@
-# Charsets that are not declared, or not truly: found by the bytes themselves.
+# Finds the charset of bytes from the bytes themselves, where none is declared or it does not fit.
 #
-# In each charset bytes have a cost (see letter_costs.pyx). The lowest wins: naive Bayes, with charsets for labels. A
-# charset that the message names costs less. At most 512 bytes are counted, in each of 29 charsets and their languages.
+# In each charset bytes have a cost (letter_costs.pyx). The charset with the lowest cost is taken: naive Bayes, with
+# charsets as labels. One that the message names costs less. At most 512 bytes are read, for each of 29 charsets and
+# their languages.
 
 cdef enum:
     SAMPLED_PIECE = 256  # bytes
-    MAX_PIECES = 16  # looked at, without those that are all ASCII
-    MAX_SAMPLE = 512  # bytes of these that are counted
-    SHORT_SAMPLE = 40  # bytes that may be UTF-8 by chance
-    FEW_WRONG = 8  # of so many characters, one may be wrong
-    NAMED_IN = 64 * 1024  # bytes of a message in which it may name charsets
-    FEW_LETTERS = 1  # bytes above 0x7f: so few do not speak against a charset that they fit
-    # What a charset costs less that is declared, that the text itself names, that the message names elsewhere.
+    MAX_PIECES = 16  # pieces that a sample is taken from, without those that are all ASCII
+    MAX_SAMPLE = 512  # bytes of a sample
+    SHORT_SAMPLE = 40  # bytes: so few may be UTF-8 by chance
+    FEW_WRONG = 8  # one character in so many may be invalid
+    NAMED_IN = 64 * 1024  # bytes of a message that are searched for names of charsets
+    FEW_LETTERS = 1  # bytes above 0x7f: with so few, a declared charset is believed if they fit it
+    # By how much a charset costs less that is declared, that the text itself names, that the message names elsewhere.
     DECLARED_LESS = 80 * NAT
     IN_TEXT_LESS = 30 * NAT
     NEARBY_LESS = 12 * NAT
-    WESTERN_DIVISOR = 16  # less for what programs name unasked
-    HIGH_LETTER = 18  # letters cost less on average; ideographs taken for letters, more
+    WESTERN_DIVISOR = 16  # divides these for Western charsets, which programs name by default
+    HIGH_LETTER = 18  # letters cost less on average, ideographs read as letters more
     ASCII_LETTER = 10
-    WESTERN_LETTER = 106  # tenths: Western text costs less a byte; of 1,600 texts that only say so, none did
+    WESTERN_LETTER = 106  # tenths: Western text costs less per byte; of 1,600 other texts declared as Western, none did
     MAX_COST = 1 << 30
 
-cdef enum:  # why a charset is not the declared one, unless AS_DECLARED
+cdef enum:  # why a charset is not the declared one; AS_DECLARED if it is
     IS_UTF8 = 1
     HAS_BYTE_ORDER_MARK = 2
     HAS_ESCAPES = 3
@@ -31,7 +32,7 @@ cdef enum:  # why a charset is not the declared one, unless AS_DECLARED
     NAMED_IN_TEXT = 7
     NAMED_IN_MESSAGE = 8
 
-# Marks that are the same in all of Windows' charsets; letters in ISO-8859-15, marks in windows-1252.
+# Marks that have the same bytes in all of Windows' charsets; letters of ISO-8859-15 that are marks in windows-1252.
 cdef const char *PLAIN_MARKS = b"\x85\x91\x92\x93\x94\x95\x96\x97\x99\xa0\xa9\xae"
 cdef const char *ONLY_IN_15 = b"\xa4\xa6\xa8\xb4\xb8\xbc\xbd\xbe"
 
@@ -39,7 +40,7 @@ cdef const char *ONLY_IN_15 = b"\xa4\xa6\xa8\xb4\xb8\xbc\xbd\xbe"
 cdef int find_charset(Context *context, Text data, int declared, int *why) except -1 nogil:
     """Return the codec of bytes that are not plain ASCII, and why it is not the declared one.
 
-    The context is the message that they are from: it may name charsets elsewhere.
+    `context`: the message that they are from, which may name charsets elsewhere.
     """
     cdef Arena *arena = context.arena
     cdef int marked = marked_codec(data, why)
@@ -76,7 +77,7 @@ cdef int find_charset(Context *context, Text data, int declared, int *why) excep
 
 
 cdef int marked_codec(Text data, int *why) noexcept nogil:
-    """Return the codec of bytes with a byte order mark, with ISO-2022's escapes or with UTF-16's zeros."""
+    """Return the codec shown by a byte order mark, ISO-2022's escapes or UTF-16's zeros; GUESSED without any."""
     cdef Text zeros = piece(data, 0, MAX_SAMPLE)
     cdef Size at, big = 0, little = 0
     why[0] = HAS_BYTE_ORDER_MARK
@@ -107,7 +108,7 @@ cdef int marked_codec(Text data, int *why) noexcept nogil:
 
 
 cdef bint has_only_marks(Text text) noexcept nogil:
-    """Tell whether all bytes above 0x7f are marks that are the same in all of Windows' charsets."""
+    """Return whether all bytes above 0x7f are marks that have the same bytes in all of Windows' charsets."""
     cdef Size at = first_high(text, 0)
     while at < text.size:
         if not is_one_of(byte_at(text, at), PLAIN_MARKS):
@@ -117,6 +118,7 @@ cdef bint has_only_marks(Text text) noexcept nogil:
 
 
 cdef bint has_any_of(Text text, const char *letters) noexcept nogil:
+    """Return whether a text has one of the bytes of a literal."""
     cdef Size at
     for at in range(text.size):
         if is_one_of(byte_at(text, at), letters):
@@ -125,7 +127,7 @@ cdef bint has_any_of(Text text, const char *letters) noexcept nogil:
 
 
 cdef int without_tags(Arena *arena, Text data, Text *result) except -1 nogil:
-    """Return the text between the tags of a page: the letters of tags are of no language."""
+    """Remove the tags of a page from a text: their letters are of no language."""
     cdef Size at = find_byte(data, 60, 0), end
     cdef Text tag
     cdef Writer to
@@ -142,7 +144,7 @@ cdef int without_tags(Arena *arena, Text data, Text *result) except -1 nogil:
 
 
 cdef int take_sample(Arena *arena, Text data, Text *result) except -1 nogil:
-    """Take the first words that are not all ASCII, and their neighbours: others may be English."""
+    """Make a sample of the first words that are not all ASCII, and their neighbours; other words may be English."""
     cdef Writer pieces, near
     cdef Size at = 0
     cdef Text part, word, before = nothing()
@@ -170,6 +172,7 @@ cdef int take_sample(Arena *arena, Text data, Text *result) except -1 nogil:
 
 
 cdef bint is_nearly_utf8(Text sample) noexcept nogil:
+    """Return whether a sample is UTF-8, but for one character in FEW_WRONG."""
     cdef Size at = 0, size, wrong = 0, right = 0
     while at < sample.size:
         size = utf8_size(sample, at)
@@ -186,7 +189,7 @@ cdef bint is_nearly_utf8(Text sample) noexcept nogil:
 
 
 cdef int fits(Arena *arena, Text data, int codec) except -1 nogil:
-    """Tell whether a charset has characters for nearly all bytes."""
+    """Return whether a charset has characters for nearly all bytes."""
     cdef Size at = 0, strange = 0, others = 0
     cdef Text text
     cdef Char char
@@ -199,7 +202,7 @@ cdef int fits(Arena *arena, Text data, int codec) except -1 nogil:
 
 
 cdef int cheapest(Context *context, Text sample, int declared, Text data, int *why) except -1 nogil:
-    """Return the charset in which a sample costs least, and why it is not the declared one."""
+    """Return the codec in which a sample costs least, and why it is not the declared one."""
     cdef Arena *arena = context.arena
     cdef LetterTables *known = tables()
     cdef Candidate *candidate = candidate_of(declared)
@@ -217,7 +220,7 @@ cdef int cheapest(Context *context, Text sample, int declared, Text data, int *w
     if candidate.is_western and not as_letters and sample.size > SHORT_SAMPLE:
         plainly = WESTERN_LETTER * sample.size // 10
     if usual == declared or not has_any_of(sample, ONLY_IN_15):
-        if cost_in(arena, sample, candidate, plainly) < plainly:  # no other need be looked at
+        if cost_in(arena, sample, candidate, plainly) < plainly:  # no other charset needs to be compared
             why[0] = AS_DECLARED if usual == declared else FOUND_BY_BYTES
             return usual
     memset(less, 0, sizeof(less))
@@ -243,7 +246,7 @@ cdef int cheapest(Context *context, Text sample, int declared, Text data, int *w
     if best != usual:
         by_codec(arena, sample, usual, &text)
         by_codec(arena, sample, best, &other)
-        if equal(text, other):  # only marks, say, that both have
+        if equal(text, other):  # as where there are only marks that both have
             best = usual
     cost = less[best]
     if cost == DECLARED_LESS:
@@ -256,8 +259,8 @@ cdef int cheapest(Context *context, Text sample, int declared, Text data, int *w
 
 
 cdef bint may_be_double(Text sample) noexcept nogil:
-    """Tell whether it is worth a millisecond to load codecs of double bytes."""
-    cdef Size pairs = 0, wrong = 0, at  # if bytes were double: all, and those that none can be
+    """Return whether most bytes above 0x7f can begin a double-byte character: those codecs take 1 ms to load."""
+    cdef Size pairs = 0, wrong = 0, at  # pairs of bytes, and those that are no character
     cdef bint is_lead = False
     cdef int byte
     for at in range(sample.size):

@@ -1,22 +1,22 @@
-# Text of what is encoded: bodies, encoded words (RFC 2047), parameters (RFC 2231), as a reader sees them.
+# Decodes bodies, encoded words (RFC 2047) and parameters (RFC 2231) into text as a reader sees it.
 #
-# Nothing here fails but for want of memory. A value is read once, from its start to its end; of what is decoded, a byte
-# becomes three at most. Charsets are found for MAX_FOUND texts of a message, each of which takes up to 2 ms.
-# A codec is a number of charsets.pyx; NOWHERE, GUESSED and ASCII all say nothing about bytes above 0x7f.
+# Only a lack of memory makes these functions fail. A value is read once, from start to end; a byte becomes three at
+# most. Charsets are found by their bytes for MAX_FOUND texts of a message, each of which takes up to 2 ms. A codec is a
+# number of charsets.pyx; NOWHERE, GUESSED and ASCII all say nothing about bytes above 0x7f.
 
 cdef enum:
-    MAX_FOUND = 100  # charsets of one message
+    MAX_FOUND = 100  # texts of one message whose charset is found by their bytes
     UNLIMITED = 1 << 30
 
 
 cdef void start_context(Context *context, Arena *arena, Text data) noexcept nogil:
-    """Begin to read the texts of a message."""
+    """Prepare to decode the texts of a message."""
     context.arena, context.data = arena, data
     context.finds_left, context.name_count = MAX_FOUND, NOWHERE
 
 
 cdef int read_text(Context *context, Text body, int encoding, Text charset, Decoding *result) except -1 nogil:
-    """Read the body of a leaf, of an encoding and a charset as declared."""
+    """Decode the body of a leaf part, whose encoding and charset are given as declared."""
     decode_transfer(context.arena, body, encoding, True, &result.how)
     return text_and_charset(
         context, result.how.data, codec_of(charset), &result.text, &result.codec, &result.why_charset
@@ -24,7 +24,7 @@ cdef int read_text(Context *context, Text body, int encoding, Text charset, Deco
 
 
 cdef int decode(Context *context, Text data, int declared, Text *result) except -1 nogil:
-    """Decode bytes by their declared charset if they fit it, else by the one that is found."""
+    """Decode bytes with their declared codec if they fit it, else with the one that is found."""
     cdef int codec = 0, why = 0
     return text_and_charset(context, data, declared, result, &codec, &why)
 
@@ -32,7 +32,7 @@ cdef int decode(Context *context, Text data, int declared, Text *result) except 
 cdef int text_and_charset(
     Context *context, Text data, int declared, Text *result, int *codec, int *why
 ) except -1 nogil:
-    """Find the text of bytes, their codec, and why it is not the declared one."""
+    """Decode bytes; set their text, their codec, and why that is not the declared one."""
     cdef bint is_done = False
     codec[0] = charset_of(context, data, declared, why, &is_done)
     result[0] = data
@@ -40,7 +40,7 @@ cdef int text_and_charset(
 
 
 cdef int charset_of(Context *context, Text data, int declared, int *why, bint *is_done) except -1 nogil:
-    """Return the codec of bytes, why it is not the declared one, and whether they are already UTF-8."""
+    """Return the codec of bytes; set why it is not the declared one, and whether they already are UTF-8 (`is_done`)."""
     why[0], is_done[0] = AS_DECLARED, False
     declared = believed(declared)
     if is_ascii(data):
@@ -58,13 +58,14 @@ cdef int charset_of(Context *context, Text data, int declared, int *why, bint *i
 
 
 cdef inline int believed(int codec) noexcept nogil:
+    """Return a declared codec, GUESSED if it says nothing about bytes above 0x7f."""
     return GUESSED if codec == ASCII or codec < 0 else codec
 
 
 cdef int readable_fields(Context *context, Field *fields, Size count, int codec) except -1 nogil:
-    """Set the values of header fields as a person would see them; raw bytes are taken for one charset.
+    """Set the values of header fields as a person would see them; raw bytes of all are taken for one charset.
 
-    `codec` is what the body was read by, if that is known.
+    `codec`: that of the body, if it is known.
     """
     cdef Writer raw
     cdef Size which, with_raw = 0
@@ -86,14 +87,14 @@ cdef int readable_fields(Context *context, Field *fields, Size count, int codec)
 
 
 cdef int readable_value(Context *context, Text raw, int codec, Text *result) except -1 nogil:
-    """Read a raw value of a header with each `=?charset?B or Q?text?=` replaced.
+    """Decode the raw value of a header: replace each encoded word `=?charset?B or Q?text?=` by its text.
 
-    Neighbours of one charset are decoded together: many senders cut a multi-byte character in two.
+    Neighbouring words of one charset are decoded together, as many senders cut a character in two.
     """
-    cdef Writer to, words  # words: bytes of encoded words that wait to be decoded together
+    cdef Writer to, words  # words: bytes of encoded words, to be decoded together
     cdef Text between, decoded
     cdef Size copied = 0, start = find(raw, literal(b"=?"), 0), mark, end
-    cdef int coding, charset = GUESSED, named  # charset: of the words that wait
+    cdef int coding, charset = GUESSED, named  # charset: of `words`
     codec = believed(codec)
     result[0] = raw
     if start < 0:
@@ -135,6 +136,7 @@ cdef int readable_value(Context *context, Text raw, int codec, Text *result) exc
 
 
 cdef int put_decoded(Context *context, Writer *to, Text data, int codec) except -1 nogil:
+    """Decode bytes with a codec, and append the text."""
     cdef Text text
     if data.size:
         decode(context, data, codec, &text)
@@ -168,7 +170,7 @@ cdef tuple WHY_CHARSET = (
 
 
 cdef tuple described(DecodedBody *body):
-    """Return the encoding of a body, and why it is not the declared one."""
+    """Return the encoding of a body by name, and why it is not the declared one: "" if it is."""
     name = ENCODINGS[body.encoding]
     if body.other_encoding >= 0:
         name += f" and {ENCODINGS[body.other_encoding]}"
@@ -176,7 +178,7 @@ cdef tuple described(DecodedBody *body):
 
 
 cdef class MessageContext(Memory):
-    """What a message says about the charsets of its texts, and how many may still be found by their bytes."""
+    """A message that may name the charset of a text; without data, any number of charsets may be found."""
 
     cdef Context context
     cdef bytes data
@@ -189,7 +191,7 @@ cdef class MessageContext(Memory):
 
 
 def found_text(bytes data not None, str declared="", MessageContext message=None):
-    """Return the text of bytes, Python's name of their charset, and why it is not the declared one."""
+    """Return the text of bytes, Python's name of their charset, and why it is not the declared one: "" if it is."""
     cdef int codec = declared_codec(declared), why = 0
     cdef Text text = text_of(data), result
     message = message or MessageContext()
@@ -200,7 +202,7 @@ def found_text(bytes data not None, str declared="", MessageContext message=None
 
 
 def decode_transfer_encoding(bytes data not None, str declared="", bint is_text=True):
-    """Return a body as it was before it was encoded, how it was encoded, and why not as declared."""
+    """Return a body without its transfer encoding, the encoding's name, and why it is not the declared one ("")."""
     cdef Memory memory = Memory()
     cdef int encoding = BASE64 if declared == "base64" else QUOTED if declared == "quoted" else AS_IT_IS
     cdef Text body = text_of(data)
@@ -211,7 +213,7 @@ def decode_transfer_encoding(bytes data not None, str declared="", bint is_text=
 
 
 def readable(str value not None, str charset=""):
-    """Return a raw value of a header, a character for each byte, as a person would see it."""
+    """Return the raw value of a header (a character per byte) as a person would see it."""
     cdef bytes raw = value.encode("latin-1")
     cdef Text text = text_of(raw), result
     cdef int codec = declared_codec(charset)

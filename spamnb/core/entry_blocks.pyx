@@ -16,12 +16,12 @@ cdef enum:
     INDEX_BYTES = 16  # for each block: its first fingerprint, where it starts, its checksum
 
 
-cdef struct EntryBlock:
-    int count
+cdef struct EntryBlock:  # a block that was read: pointers to its columns
+    int count  # of entries
     int width  # bytes of a count
     int words
     int labels
-    uint64_t mask  # bit i: entry i is a word
+    uint64_t mask  # bit i tells whether entry i is a word
     const Byte *keys
     const Byte *messages  # by entry and label
     const Byte *last_days
@@ -33,7 +33,7 @@ cdef struct EntryBlock:
 
 
 cdef inline Size block_size(Size count, Size words, Size width, Size text_size, Size labels) noexcept nogil:
-    """Return how many bytes a block takes."""
+    """Return how many bytes a block takes with so many entries, words, bytes of a count, of texts, and labels."""
     return BLOCK_HEADER + count * (8 + labels * width + 2) + words * (labels * width + 4) + text_size
 
 
@@ -44,7 +44,7 @@ cdef inline Size max_block_size(int labels) noexcept nogil:
 # Reading
 
 cdef bint open_block(EntryBlock *block, const Byte *at, Size size, int labels) noexcept nogil:
-    """Find the columns of a block; return False unless its sizes match, and its fingerprints and texts are in order."""
+    """Find the columns of a block; return False if its sizes do not match, or keys or texts are out of order."""
     if size < BLOCK_HEADER:
         return False
     block.count, block.width, block.words, block.labels = at[0], at[1], number_at(at + 2, 2), labels
@@ -69,7 +69,7 @@ cdef bint open_block(EntryBlock *block, const Byte *at, Size size, int labels) n
 
 
 cdef bint is_in_order(const EntryBlock *block) noexcept nogil:
-    """Tell whether fingerprints rise, and texts follow one another up to the end."""
+    """Return whether the fingerprints of a block rise, and its texts follow one another up to the end."""
     cdef uint64_t key, last = block_key(block, 0)
     cdef int n, end = 0, next
     cdef bint fits = True
@@ -93,19 +93,19 @@ cdef inline bint is_word(const EntryBlock *block, int entry) noexcept nogil:
 
 
 cdef inline int word_number(const EntryBlock *block, int entry) noexcept nogil:
-    """Return how many words stand before an entry."""
+    """Return how many words the block has before an entry."""
     return count_bits(block.mask & ((<uint64_t>1 << entry) - 1))
 
 
 cdef inline uint64_t wide(const Byte *at, int width) noexcept nogil:
-    """Return a number of 1, 2, 4 or 8 bytes, the lowest first; the compiler knows the width."""
+    """Return a number of 1, 2, 4 or 8 bytes, the lowest first; for widths that the compiler knows."""
     cdef uint64_t number = 0
     memcpy(&number, at, width)
     return SPAMNB_FIRST_LOWEST(number)
 
 
 cdef inline int64_t count_at(const Byte *counts, Size place, int width) noexcept nogil:
-    """Return one of some counts of equal width."""
+    """Return the place-th of some counts that have `width` bytes each."""
     if width == 1:
         return counts[place]
     if width == 2:
@@ -116,7 +116,7 @@ cdef inline int64_t count_at(const Byte *counts, Size place, int width) noexcept
 
 
 cdef inline void read_row(const EntryBlock *block, int entry, int64_t *row) noexcept nogil:
-    """Read the counts of an entry: messages by label, then occurrences by label."""
+    """Read the counts of an entry into `row`: messages by label, then occurrences by label."""
     cdef int k, labels = block.labels, word
     for k in range(labels):
         row[k] = count_at(block.messages, entry * labels + k, block.width)
@@ -128,7 +128,7 @@ cdef inline void read_row(const EntryBlock *block, int entry, int64_t *row) noex
 
 
 cdef inline Text block_text(const EntryBlock *block, int entry) noexcept nogil:
-    """Return the text of a word, nothing for a pair."""
+    """Return the text of a word; an empty one for a pair."""
     cdef Text text = nothing()
     cdef int word, start
     if is_word(block, entry):
@@ -143,14 +143,14 @@ cdef inline int last_day_at(const EntryBlock *block, int entry) noexcept nogil:
 
 
 cdef inline int first_day_at(const EntryBlock *block, int entry) noexcept nogil:
-    """Return the first day of a word; that of a pair is not stored, so its last day counts."""
+    """Return the first day of a word; of a pair its last day, as only that is stored."""
     if is_word(block, entry):
         return number_at(block.first_days + 2 * word_number(block, entry), 2)
     return last_day_at(block, entry)
 
 
 cdef inline int block_entry(const EntryBlock *block, uint64_t key) noexcept nogil:
-    """Return which entry has a fingerprint, or NOWHERE."""
+    """Return the number of the entry with a key, NOWHERE if the block has none."""
     cdef int first = 0, last = block.count, middle
     while first < last:
         middle = (first + last) >> 1
@@ -164,20 +164,20 @@ cdef inline int block_entry(const EntryBlock *block, uint64_t key) noexcept nogi
 # Writing
 
 cdef inline Byte *put_at(Byte *to, uint64_t number, int width) noexcept nogil:
-    """Write a number of up to 8 bytes, the lowest first; return where it ends."""
+    """Write a number in `width` bytes, the lowest first; return where they end."""
     number = SPAMNB_FIRST_LOWEST(number)
     memcpy(to, &number, width)
     return to + width
 
 
 cdef inline int width_of(uint64_t highest) noexcept nogil:
-    """Return how many bytes hold a count: 1, 2, 4 or 8."""
+    """Return how many bytes are needed for a count: 1, 2, 4 or 8."""
     if highest < 1 << 8:
         return 1
     return 2 if highest < 1 << 16 else (4 if highest <= 0xFFFFFFFFu else 8)
 
 
-cdef struct NewBlock:  # entries of a block that is being made, one array for each column
+cdef struct NewBlock:  # entries of a block that is being made, as columns
     int labels
     int count
     Size text_size
@@ -190,7 +190,7 @@ cdef struct NewBlock:  # entries of a block that is being made, one array for ea
 
 
 cdef Size write_block(const NewBlock *block, Byte *to) noexcept nogil:
-    """Write a block, for which there must be `max_block_size` bytes; return its size. An entry with occurrences is a word, else a pair."""
+    """Write a block to memory for `max_block_size` bytes; return its size. An entry with occurrences is a word."""
     cdef int n, k, labels = block.labels, words = 0, width
     cdef uint64_t highest = 0, mask = 0
     cdef int64_t *row

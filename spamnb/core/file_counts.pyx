@@ -1,4 +1,4 @@
-# Counts in a model file: blocks of entries, found by an index of their first fingerprints.
+# Counts read from a model file: blocks of entries, and an index of the first fingerprint of each block.
 #
 # A model file is never changed but replaced, so what is open stays as it was. It is read, not mapped: a page that a map
 # touches makes 64 KB resident, and a file that somebody cuts short would end the process. The index is read whole,
@@ -20,44 +20,44 @@ cdef extern from *:
     void set_flag "spamnb_set"(int *flag) noexcept nogil
 
 cdef enum:
-    READ_AT_ONCE = 1 << 18  # bytes of a column
-    GRAMS_AT_ONCE = 1 << 16  # bytes of a column of grams that is not kept: they stay in the cache
-    DAMAGED = -1  # in place of an error of the system
+    READ_AT_ONCE = 1 << 18  # bytes of blocks, when all are read in order
+    GRAMS_AT_ONCE = 1 << 16  # bytes of grams, when they are read without keeping them: they stay in the cache
+    DAMAGED = -1  # an error that is not one of the system
 
 
 cdef struct BlockFile:  # what is needed to read blocks without Python
-    int handle
+    int handle  # file descriptor
     int labels
-    int64_t start  # of the column of entries in the file
-    int64_t size
+    int64_t start  # where the column of blocks starts in the file
+    int64_t size  # bytes of that column
     const Byte *index  # INDEX_BYTES for each block
-    Size count
+    Size count  # of blocks
     Size largest  # bytes of the largest block
 
 
 cdef struct GramRows:  # counts of grams, in memory
-    const Byte *named  # 4 bytes for each counter that has a row; if there are none, all have
+    const Byte *named  # the counters that have a row, 4 bytes each; if there are none, all have
     Size named_count
     const Byte *counts
     Size count  # rows
     int width  # bytes of a count
 
 
-cdef struct BlockCursor:  # goes through all blocks in order
-    EntryBlock block  # the one that was opened last
-    Byte *data
-    Size first  # which blocks are in `data`, and the one behind them
-    Size behind
-    Size at  # the block that comes next
+cdef struct BlockCursor:  # a place in the file, from which all blocks are read in order
+    EntryBlock block  # the current block
+    Byte *data  # bytes of some blocks
+    Size first  # number of the first block in `data`
+    Size behind  # … of the first block behind them
+    Size at  # … of the next block
 
 
-cdef struct Sought:
+cdef struct Sought:  # a key that is looked up
     uint64_t key
-    Size place  # of its row
+    Size place  # where its row goes
 
 
 cdef Size read_at(int handle, Byte *into, Size size, int64_t at) noexcept nogil:
-    """Read from a file; return how many bytes there were, -1 if that failed."""
+    """Read from an offset of a file; return how many bytes were read (fewer at its end), -1 if that failed."""
     cdef Size found, total = 0
     while total < size:
         found = pread(handle, into + total, size - total, at + total)
@@ -70,26 +70,28 @@ cdef Size read_at(int handle, Byte *into, Size size, int64_t at) noexcept nogil:
 
 
 cdef int order_of_sought(const void *one, const void *other) noexcept nogil:
+    """Compare two keys for `qsort`."""
     cdef uint64_t first = (<const Sought *>one).key, second = (<const Sought *>other).key
     return (first > second) - (first < second)
 
 
 cdef inline void sort_sought(Sought *sought, Size count) noexcept nogil:
-    """Put what is sought in order, so that the file is read from its start to its end."""
+    """Sort keys that are looked up, so that the file is read from its start to its end."""
     qsort(sought, count, sizeof(Sought), order_of_sought)
 
 
 cdef inline uint64_t first_key(const BlockFile *file, Size number) noexcept nogil:
+    """Return the first fingerprint of a block, from the index."""
     return eight_at(file.index + number * INDEX_BYTES)
 
 
 cdef inline int64_t block_start(const BlockFile *file, Size number) noexcept nogil:
-    """Return where a block starts in its column; behind the last one, where that ends."""
+    """Return where a block starts in its column; for the number behind the last block, where the column ends."""
     return four_at(file.index + number * INDEX_BYTES + 8) if number < file.count else file.size
 
 
 cdef bint check_index(BlockFile *file) noexcept nogil:
-    """Tell whether an index leads to blocks that fill their column, in order of their first fingerprints."""
+    """Return whether the blocks of an index fill their column, in order of their first fingerprints; set `largest`."""
     cdef Size number
     cdef int64_t size, largest = max_block_size(file.labels)
     file.largest = 0
@@ -108,7 +110,7 @@ cdef bint check_index(BlockFile *file) noexcept nogil:
 
 
 cdef Size block_of(const BlockFile *file, uint64_t key, Size first) noexcept nogil:
-    """Return which block may have a fingerprint, not before a given one, or NOWHERE."""
+    """Return the number of the block that may have a fingerprint, from `first` on; -1 if it is before all blocks."""
     cdef Size last = file.count, middle
     while first < last:
         middle = (first + last) >> 1
@@ -120,7 +122,7 @@ cdef Size block_of(const BlockFile *file, uint64_t key, Size first) noexcept nog
 
 
 cdef bint verify_block(const BlockFile *file, Size number, const Byte *data, EntryBlock *block) noexcept nogil:
-    """Open a block that was read; return False if it is not what the index says."""
+    """Open a block that was read into `data`; return False if it does not match the index."""
     cdef Size size = block_start(file, number + 1) - block_start(file, number)
     cdef uint32_t checksum = four_at(file.index + number * INDEX_BYTES + 12)
     return (
@@ -132,14 +134,14 @@ cdef bint verify_block(const BlockFile *file, Size number, const Byte *data, Ent
 
 
 cdef int read_blocks(const BlockFile *file, Size first, Size behind, Byte *into) noexcept nogil:
-    """Read neighbouring blocks; return 0, DAMAGED if the file is cut short, or the number of the system's error."""
+    """Read blocks `first` to `behind` - 1; return 0, DAMAGED if the file is too short, or the system's error number."""
     cdef int64_t start = block_start(file, first), size = block_start(file, behind) - start
     cdef Size found = read_at(file.handle, into, size, file.start + start)
     return 0 if found == size else (errno if found < 0 else DAMAGED)
 
 
 cdef int open_next_block(const BlockFile *file, BlockCursor *cursor, int *error) except -1 nogil:
-    """Open the next block of all; return False behind the last, or if there is an error."""
+    """Open the next block; return False after the last one, or if it cannot be read (`error`, as of `read_blocks`)."""
     cdef Size behind = cursor.at + 1
     cdef int64_t start
     error[0] = 0
@@ -168,17 +170,17 @@ cdef void close_cursor(BlockCursor *cursor) noexcept nogil:
 
 
 cdef class FileCounts(Counts):
-    """The counts of a model file, of the columns (`Column` of spamnb/store/model_file.py) of entries and their index.
+    """Counts of a model file: `column` has its blocks, `index` their index (`Column` of spamnb/store/model_file.py).
 
-    Columns of grams may be missing or empty. What the columns say is verified when it is read.
+    Columns of grams may be missing or empty. Each column is verified when it is read.
     """
 
     cdef readonly object column, index, grams, gram_counters
     cdef BlockFile file
     cdef GramRows gram_rows
     cdef bytes index_data, gram_data, counter_data
-    cdef int has_index, has_grams  # whether these were read
-    cdef int has_passed_grams  # whether the column of grams was read without keeping it
+    cdef int has_index, has_grams  # whether these were read into memory
+    cdef int has_passed_grams  # whether grams were read once without keeping them; next time they are kept
     cdef int64_t gram_start, gram_size
     cdef uint32_t gram_checksum
 
@@ -199,11 +201,11 @@ cdef class FileCounts(Counts):
         self.file.handle, self.file.start, self.file.size = column.file.handle, column.at, column.size
 
     def __len__(self):
-        """Return how many blocks there are."""
+        """Return the number of blocks."""
         return len(self.index)
 
     cdef int load_index(self) except -1 nogil:
-        """Read the index, once. Threads that come here at the same time all read it, and the first keeps it."""
+        """Read the index, unless it was read. If several threads read it at the same time, the first one keeps it."""
         if not is_set(&self.has_index):
             with gil:
                 self.read_index()  # apart: a function with variables of Python takes the lock at its end
@@ -220,7 +222,7 @@ cdef class FileCounts(Counts):
         return 0
 
     cdef int load_grams(self) except -1 nogil:
-        """Read the counts of all grams, once: a message has some in every page of them."""
+        """Read the counts of all grams, unless they were read: a message has grams in all parts of the column."""
         if not is_set(&self.has_grams):
             with gil:
                 self.read_grams()
@@ -239,7 +241,7 @@ cdef class FileCounts(Counts):
         return 0
 
     cdef int fail(self, int error) except -1 nogil:
-        """Raise the error of a file that is damaged, or that the system cannot read."""
+        """Raise the exception for an error of `read_blocks`."""
         with gil:
             import os
             from spamnb.errors import InputOutputError
@@ -249,7 +251,7 @@ cdef class FileCounts(Counts):
             raise InputOutputError(f"{self.column.file.path}: {os.strerror(error)}")
 
     cdef int find(self, const uint64_t *keys, Size count, int64_t *rows) except -1 nogil:
-        """Put the counts of entries into rows, zeros where there are none: each block is read at most once."""
+        """Fill `rows` with the counts of keys, zeros where the file has none; each block is read at most once."""
         cdef Sought *sought = NULL
         cdef Byte *data = NULL
         cdef int error = 0
@@ -271,7 +273,7 @@ cdef class FileCounts(Counts):
         return self.fail(error) if error else 0
 
     cdef int find_grams(self, const uint32_t *counters, Size count, int64_t *rows) except -1 nogil:
-        """Put the counts of grams into rows, zeros where there are none."""
+        """Fill `rows` with the counts of gram counters, zeros where there are none."""
         cdef GramRows *grams = &self.gram_rows
         cdef Size n, k, row, labels = self.label_count
         memset(rows, 0, count * labels * sizeof(int64_t))
@@ -287,7 +289,7 @@ cdef class FileCounts(Counts):
         return 0
 
     cdef int pass_grams(self, const uint32_t *counters, Size count, int64_t *rows) except -1 nogil:
-        """Find grams while reading their column once: 0.8 ms for one message; to keep all takes 2.5."""
+        """Fill `rows` as `find_grams` does, reading the column without keeping it: 0.8 ms; with keeping it 2.5."""
         cdef Size labels = self.label_count, row_bytes = labels * self.gram_rows.width
         cdef Size at = 0, size, n, k, first, last, place
         cdef Byte *data = <Byte *>memory_of(NULL, GRAMS_AT_ONCE)
@@ -316,7 +318,7 @@ cdef class FileCounts(Counts):
 cdef int find_in_blocks(
     const BlockFile *file, const Sought *sought, Size count, Byte *data, int64_t *rows
 ) noexcept nogil:
-    """Find what is sought, which is in order; return 0, or an error as `read_blocks` does."""
+    """Fill `rows` with the counts of sorted keys; return 0, or an error as `read_blocks` does."""
     cdef EntryBlock block
     cdef Size n, number = 0, opened = NOWHERE
     cdef int entry, error
@@ -337,10 +339,10 @@ cdef int find_in_blocks(
     return 0
 
 
-# All counts of a file in memory
+# A whole file in memory
 
 cdef int load_file(CountTable table, FileCounts counts) except -1:
-    """Add all entries and grams of a model file to an empty table; counts above the table's limit become the limit."""
+    """Copy all entries and grams of a model file to an empty table; counts that are too high for it are cut."""
     cdef BlockCursor cursor
     cdef GramSums grams = GramSums(table.label_count)
     cdef int error = 0
@@ -364,7 +366,7 @@ cdef int load_file(CountTable table, FileCounts counts) except -1:
 
 
 cdef void load_block(CountTable table, const EntryBlock *block) noexcept nogil:
-    """Add a block of entries to a table that has none of them, and room for all; they have no slots yet."""
+    """Append a block of entries to a table that has memory for them; they get no slots yet."""
     cdef int64_t[2 * MAX_LABELS] row
     cdef Size k, width = 2 * table.label_count
     cdef int n

@@ -1,17 +1,17 @@
 # Rules for headers: which are evidence, and how each is cut into tokens.
 #
-# Names are in lower case, values readable UTF-8. Of each header MAX_HEADER_WORDS are counted, and no token is longer
-# than MAX_HEADER_TOKEN behind its tag, so that a flood of addresses says no more than a few do.
+# Names are in lower case, values are readable UTF-8. Of each header MAX_HEADER_WORDS tokens are used, each with at most
+# MAX_HEADER_TOKEN characters behind its tag, so that a flood of addresses says no more than a few do.
 
 cdef enum:
     MAX_HEADER_TOKEN = 80  # characters of a header's name; bytes of an address or a host
-    MAX_RAW_ADDRESS = 320  # bytes of one that is not ASCII, before its letters are made plain
-    MAX_VOLATILE = 32  # bytes of a name
-    MAX_ZONE = 5  # letters of the name of a time zone, which a date can have in place of +0100
+    MAX_RAW_ADDRESS = 320  # bytes of an address that is not ASCII, before `plain_letters_in`
+    MAX_VOLATILE = 32  # bytes: a longer prefix of a name is not looked up in VOLATILE
+    MAX_ZONE = 5  # letters of the name of a time zone, which can stand in place of +0100
 
-cdef enum:  # what a header's value is cut into
-    IS_VOLATILE = 1  # not at all: it comes and goes with delivery, filters and mail readers
-    NOT_READ
+cdef enum:  # rules: how a header's value is cut into tokens
+    IS_VOLATILE = 1  # not at all, and not hashed: delivery, filters and mail readers add and remove it
+    NOT_READ  # not at all
     AS_WORDS
     AS_SUBJECT
     AS_ADDRESSES
@@ -34,7 +34,7 @@ HEADER_RULES = {
     b"references": AS_IDENTIFIER,
     b"resent-message-id": AS_IDENTIFIER,
     b"date": AS_DATE,
-    # No evidence, but part of a message's identity.
+    # No evidence, but part of a message's hash.
     b"content-type": NOT_READ,  # read with the parts
     b"content-disposition": NOT_READ,
     b"dkim-signature": NOT_READ,  # random by design
@@ -47,7 +47,7 @@ HEADER_RULES = {
     **dict.fromkeys(VOLATILE, IS_VOLATILE),
 }
 
-cdef enum:  # kinds of letters in a host or address; digits are of none
+cdef enum:  # kinds of bytes in a host or address; digits are of no kind
     A_DOT = 1
     A_COLON = 2
     A_HEX_LETTER = 4
@@ -57,8 +57,8 @@ cdef enum:  # kinds of letters in a host or address; digits are of none
 
 cdef NameTable RULE_NAMES
 cdef int[MAX_TABLE_NAMES] RULES
-# By byte of a value: a space for separators and controls, ASCII letters in lower case. What is not ASCII becomes one
-# "?" per character (0: left out), but stays as it is in addresses.
+# What replaces each byte of a value: separators and control characters become spaces, ASCII letters lower case. A
+# character beyond ASCII becomes one "?" (0: the byte is left out), but is not changed in addresses.
 cdef Byte[256] IN_ADDRESSES
 cdef Byte[256] IN_HOSTS
 cdef Byte[256] IN_IDENTIFIERS
@@ -67,6 +67,7 @@ cdef Tag HEADER_TAG
 
 
 cdef void fill_table(Byte *table, const char *separators, bint keeps_other) noexcept:
+    """Fill a table of what replaces each byte; bytes beyond ASCII stay if `keeps_other`."""
     cdef int byte
     for byte in range(256):
         if byte <= 32 or byte == 127 or is_one_of(byte, separators):
@@ -99,7 +100,7 @@ HEADER_TAG = tag_of(literal(b"header:"))
 
 
 cdef int rule_of(Text name) noexcept nogil:
-    """Return how a header's value is read, by its name in lower case."""
+    """Return the rule for a header, by its name in lower case."""
     cdef int number = number_of_name(&RULE_NAMES, name)
     cdef Size dash
     if number >= 0:
@@ -118,14 +119,14 @@ cdef int rule_of(Text name) noexcept nogil:
 
 
 cdef inline bint is_read(int rule) noexcept nogil:
-    """Tell whether a header is cut into tokens."""
+    """Return whether a header with this rule is cut into tokens."""
     return rule > NOT_READ
 
 
 cdef int add_header(Features *features, WordRules *rules, Arena *arena, Field *field, bint paired) except -1 nogil:
-    """Count the tokens of a header: that it is there, and what its rule makes of its value.
+    """Add the tokens of a header: one that it is there, and those of its value.
 
-    Neighbours in its value are noted if they will be `paired`.
+    `paired`: also add pairs of neighbouring words of the value.
     """
     cdef int rule = field.rule, ngrams
     cdef Text name = first_chars(field.name, MAX_HEADER_TOKEN), prefix, words
@@ -149,7 +150,7 @@ cdef int add_header(Features *features, WordRules *rules, Arena *arena, Field *f
 
 
 cdef int separated(Arena *arena, Text value, const Byte *table, Text *result) except -1 nogil:
-    """Make a copy of a value in lower case, with spaces for separators, by one of the tables above."""
+    """Make a copy of a value with spaces in place of separators, by one of the tables above."""
     cdef Byte *copy = <Byte *>allot(arena, value.size)
     cdef Size at, size = 0
     cdef Byte letter
@@ -171,13 +172,13 @@ cdef Text without_dots(Text word) noexcept nogil:
 
 
 cdef inline Text until(Text text, int byte, Size start) noexcept nogil:
-    """Return what stands between an offset and the next such byte, or the end."""
+    """Return what is between an offset and the next such byte, or the end of the text."""
     cdef Size end = find_byte(text, byte, start)
     return piece(text, start, end if end >= 0 else text.size)
 
 
 cdef bint next_word(Text data, Size *at, Text *word) noexcept nogil:
-    """Find the next word between spaces from an offset on, which is moved behind it."""
+    """Set `word` to the next word between spaces from `at` on, and move `at` behind it; False if there is none."""
     cdef Size start = at[0]
     while byte_at(data, start) == 32:
         start += 1
@@ -187,7 +188,7 @@ cdef bint next_word(Text data, Size *at, Text *word) noexcept nogil:
 
 
 cdef int add_addresses(Features *features, Arena *arena, Tag *tag, Text value) except -1 nogil:
-    """Count each address, and its domain."""
+    """Add each address of a header, and its domain ("@" and what follows), as tokens."""
     cdef Text data, address
     cdef Size at = 0, sign
     cdef int left = MAX_HEADER_WORDS
@@ -207,7 +208,7 @@ cdef int add_addresses(Features *features, Arena *arena, Tag *tag, Text value) e
 
 
 cdef int plain_address(Arena *arena, Text *address) except -1 nogil:
-    """Give an address of a value that is not ASCII one form of each letter."""
+    """Shorten an address that is not ASCII, and write each of its letters in one form."""
     cdef Size end = MAX_RAW_ADDRESS
     if byte_at(address[0], end) & 0xC0 == 0x80:  # within a character
         end = char_before(address[0], end)
@@ -219,7 +220,7 @@ cdef int plain_address(Arena *arena, Text *address) except -1 nogil:
 
 
 cdef int add_identifier(Features *features, Arena *arena, Tag *tag, Text value) except -1 nogil:
-    """Count the host that made an identifier, the last of several; the rest of it is random."""
+    """Add the host of an identifier such as Message-ID, of several the last one's; what precedes it is random."""
     cdef Size sign = find_last(value, 64, value.size)
     cdef Text data, host
     if sign < 0:
@@ -233,7 +234,7 @@ cdef int add_identifier(Features *features, Arena *arena, Tag *tag, Text value) 
 
 
 cdef int add_zone(Features *features, Tag *tag, Text value) except -1 nogil:
-    """Count the zone of a date only: the day tells old mail from new, not ham from spam."""
+    """Add the time zone of a date; the day would tell old mail from new, not ham from spam."""
     # (1-AUC)%, learned from spamassassin, tested on csdmc2010: 0.070, without it 0.084.
     cdef Size start, before, after = 0, at
     cdef Text date = without_white(until(value, 40, 0)), zone  # a comment may follow
@@ -257,9 +258,9 @@ cdef int add_zone(Features *features, Tag *tag, Text value) except -1 nogil:
 
 
 cdef int add_hosts(Features *features, Arena *arena, Tag *tag, Text value) except -1 nogil:
-    """Count the hosts and addresses a message came through, and the domains and networks they lie in."""
+    """Add the hosts and addresses that a message came through, and the domains and networks they are in."""
     # (1-AUC)% on spamassassin: 0.0192, without hosts 0.0205, without domains and networks 0.0208.
-    cdef Size date = find_last(value, 59, value.size), at = 0, start  # it is behind the last ";"
+    cdef Size date = find_last(value, 59, value.size), at = 0, start  # which follows the last ";"
     cdef Text word
     cdef int left = MAX_HEADER_WORDS, kind, kinds
     if date > 0:
@@ -284,7 +285,7 @@ cdef int add_hosts(Features *features, Arena *arena, Tag *tag, Text value) excep
 
 
 cdef int add_route(Features *features, Arena *arena, Tag *tag, Text word) except -1 nogil:
-    """Count an IPv6 address and its network, or what stands between colons, as in helo:host and host:25."""
+    """Add an IPv6 address and its network; or the hosts between colons, as in helo:host and host:25."""
     cdef bint is_marked = word.size > 5 and starts_with(word, b"ipv6:")
     cdef Text address = without_dots(rest(word, 5) if is_marked else word), part
     cdef Size first = find_byte(address, 58, 0), second = find_byte(address, 58, first + 1), at = 0
@@ -303,7 +304,7 @@ cdef int add_route(Features *features, Arena *arena, Tag *tag, Text word) except
 
 
 cdef int kinds_of(Text word) noexcept nogil:
-    """Return which kinds of letters a word has."""
+    """Return the kinds of bytes that a word has."""
     cdef Size at
     cdef int kinds = 0
     for at in range(word.size):
@@ -312,7 +313,7 @@ cdef int kinds_of(Text word) noexcept nogil:
 
 
 cdef int add_host_or_ipv4(Features *features, Arena *arena, Tag *tag, Text word, int kinds) except -1 nogil:
-    """Count a host with its domain, or an address with its networks; nothing if it is neither."""
+    """Add a host and its domain, or an IPv4 address and its networks; a word without dots is ignored."""
     cdef Text host = without_dots(word), domain
     cdef Size at, second = NOWHERE, before = NOWHERE, last = NOWHERE  # of its dots
     cdef int dots = 0
@@ -338,12 +339,12 @@ cdef int add_host_or_ipv4(Features *features, Arena *arena, Tag *tag, Text word,
 
 
 def header_tokens(headers: list, words=None) -> list:
-    """Return the words of headers, each tagged with its header's name, in order; by the rules of a Words, if given."""
+    """Return the tokens of (name, value) pairs of headers, in order. `words`: a model's rules, or None."""
     return tokens_of_headers(headers, words, False)
 
 
 cdef list tokens_of_headers(list headers, words, bint of_sender):
-    """Return the tokens of headers, or of the sender they name, in order."""
+    """Return the tokens of headers, or only of the sender they name (`of_sender`), in order."""
     cdef Cutting cutting = Cutting(words)
     cdef FeatureSet found = FeatureSet()
     cdef Size count = len(headers), at = 0

@@ -1,8 +1,8 @@
-# Header blocks, found over offsets of the message: fields with raw and readable values.
+# Reads header blocks: their fields, each with a raw and a readable value.
 #
-# A raw value is unfolded, with bytes as they came, so that the bytes of a boundary or an encoded word are not lost; it
-# lies in the message itself unless it was folded. encoded_words.pyx makes readable values, where a block is more than
-# plain ASCII. Each byte of a block is looked at a fixed number of times; of one block, MAX_FIELDS are kept.
+# A raw value is unfolded, with its bytes unchanged, so that those of a boundary or an encoded word are not lost; it is
+# a piece of the message unless it was folded. encoded_words.pyx makes readable values, where a block is not plain
+# ASCII. Each byte of a block is read a fixed number of times; of one block, MAX_FIELDS fields are kept.
 
 cdef enum:
     LF = 10
@@ -12,18 +12,18 @@ cdef enum:
     COLON = 58
     SEMICOLON = 59
     EQUALS = 61
-    MAX_FIRST_NAME = 1000  # bytes before the first colon, where there is a header block
-    MAX_SUBJECT_TAGS = 4  # taken off a subject
-    MAX_SUBJECT_TAG = 30  # bytes of each
-    TAG_WORDS = 5
-    FIRST_FIELDS = 64
+    MAX_FIRST_NAME = 1000  # bytes: if there is no colon in so many, a message has no header block
+    MAX_SUBJECT_TAGS = 4  # tags removed from a subject
+    MAX_SUBJECT_TAG = 30  # bytes of a tag
+    TAG_WORDS = 5  # items of TAG_NAMES
+    FIRST_FIELDS = 64  # for which memory is allocated at first
 
 cpdef enum:
-    # Of a message, all its header blocks together; the most in 8,000 real ones was 15 KB.
+    # Of all header blocks of a message; in 8,000 real ones there were at most 15 KB.
     MAX_HEADER_BYTES = 1 << 20  # what follows is read as one text
-    MAX_FIELDS = 10000  # kept of one header block; of the rest, the first of each name that `needed` knows
+    MAX_FIELDS = 10000  # kept of one header block; of further ones, only the first for each of NEEDED_NAMES
 
-cdef enum:  # of which fields a block knows the first, in the order of NEEDED_NAMES
+cdef enum:  # places in `HeaderBlock.first`, in the order of NEEDED_NAMES
     CONTENT_TYPE
     TRANSFER_ENCODING
     DISPOSITION
@@ -37,7 +37,7 @@ fill_names(
 
 
 cdef int make_canonical(Arena *arena, Text raw, Text *result) except -1 nogil:
-    """Find the form in which copies of a message are the same: line feeds, no empty lines at the end."""
+    """Find the form in which copies of a message are equal: line feeds, no empty lines at the end."""
     result[0] = raw
     if has(raw, CR):
         if has(raw, LF):
@@ -50,7 +50,7 @@ cdef int make_canonical(Arena *arena, Text raw, Text *result) except -1 nogil:
 
 
 cdef Size start_of_headers(Text data) noexcept nogil:
-    """Return where the header block starts: after the mbox envelope; NOWHERE if there is no header block."""
+    """Return where the header block starts, behind an mbox envelope line; NOWHERE if there is no header block."""
     cdef Size at = 0, colon
     if is_envelope_line(data, at):
         at = find_byte(data, LF, at) + 1
@@ -65,12 +65,12 @@ cdef Size start_of_headers(Text data) noexcept nogil:
 
 
 cdef bint is_envelope_line(Text data, Size at) noexcept nogil:
-    """Recognise the line an mbox puts before a message; quoted where a mailbox was put into a mailbox."""
+    """Return whether an mbox envelope line ("From ", or quoted ">From ") starts at an offset."""
     return stands_at(data, at, literal(b"From ")) or stands_at(data, at, literal(b">From "))
 
 
 cdef bint is_name(Text name) noexcept nogil:
-    """Tell whether a text can be the name of a header: printable ASCII without spaces."""
+    """Return whether a text can be the name of a header: printable ASCII without spaces."""
     cdef Size at
     for at in range(name.size):
         if not 32 < byte_at(name, at) < 127:
@@ -79,19 +79,19 @@ cdef bint is_name(Text name) noexcept nogil:
 
 
 cdef int read_block(Mail *mail, HeaderBlock *block, Size start, Size limit) except -1 nogil:
-    """Read the fields of a block up to where the body starts, which is NOWHERE if the limit comes before it.
+    """Read the header block from `start` on; set its `body`, NOWHERE if it does not end before `limit`.
 
-    A block ends at a blank line, at a line that starts as a boundary does, or at the first line that can be no header:
-    the body starts there when the blank line was forgotten. Taking headers for body loses no word; taking body for
-    headers would.
+    A block ends at a blank line, at a line that starts as a boundary does, or at the first line that can be no
+    header: there the body starts if the blank line was forgotten. Body that is taken for headers loses words, headers
+    that are taken for body do not.
     """
     cdef Text data = piece(mail.data, 0, limit)
-    cdef Size at = start, here = start, colon = NOWHERE, feed, found  # `at`: of the field; `here`: of the line
+    cdef Size at = start, here = start, colon = NOWHERE, feed, found  # start of the field, of the line
     cdef bint is_folded = False
     start_block(mail, block, end_of_block(mail.data, start))
     while block.body < 0 and here < data.size:
         feed = find_byte(data, LF, here)
-        if colon < at:  # only the first of a field counts
+        if colon < at:  # the first colon of a field ends its name
             found = find_byte(piece(data, 0, feed) if feed >= 0 else data, COLON, here)
             if found >= 0:
                 colon = found
@@ -119,14 +119,14 @@ cdef int read_block(Mail *mail, HeaderBlock *block, Size start, Size limit) exce
 
 
 cdef void start_block(Mail *mail, HeaderBlock *block, Size body) noexcept nogil:
-    """Begin a header block, which is empty."""
+    """Make an empty header block, whose body starts at an offset or is NOWHERE."""
     block.fields, block.count, block.body = mail.free_fields, 0, body
     memset(block.first, NOWHERE, sizeof(block.first))
     block.is_raw = False
 
 
 cdef Size end_of_block(Text data, Size at) noexcept nogil:
-    """Return where the body starts if a header block ends before the line at an offset, else NOWHERE."""
+    """Return where the body starts if a header block ends before the line at an offset; else NOWHERE."""
     cdef int byte = byte_at(data, at)
     if byte == END:
         return at
@@ -138,7 +138,7 @@ cdef Size end_of_block(Text data, Size at) noexcept nogil:
 
 
 cdef bint has_encoded_word(Text text) noexcept nogil:
-    """Tell whether there is a "=?" in a text; question marks are rarer than equal signs."""
+    """Return whether a text has "=?", searched by the question mark, which is rarer than the equal sign."""
     cdef Size mark = find_byte(text, 63, 0)
     while mark >= 0 and byte_at(text, mark - 1) != EQUALS:
         mark = find_byte(text, 63, mark + 1)
@@ -146,7 +146,7 @@ cdef bint has_encoded_word(Text text) noexcept nogil:
 
 
 cdef int add_field(Mail *mail, HeaderBlock *block, Size start, Size colon, Size end, bint is_folded) except -1 nogil:
-    """Add the field between two offsets, and return 1; if it can be none, the body starts there: 0."""
+    """Add the field between two offsets, and return 1; return 0 if it is none: then the body starts there."""
     cdef Text data = mail.data
     cdef Text name = piece(data, start, colon), raw
     cdef Field *field
@@ -167,7 +167,7 @@ cdef int add_field(Mail *mail, HeaderBlock *block, Size start, Size colon, Size 
     if is_(name, b"subject") and is_one_of(byte_at(raw, 0), b"[{(*"):
         raw = rest(raw, after_tags(raw))
         if not raw.size:
-            return 1  # a message without a subject got one that says "spam"
+            return 1  # a filter gave a message without a subject one that says "spam"
     first = needed(block, name)
     if first is not NULL and first[0] < 0:
         first[0] = block.count
@@ -186,19 +186,19 @@ cdef int add_field(Mail *mail, HeaderBlock *block, Size start, Size colon, Size 
 
 
 cdef inline Size *needed(HeaderBlock *block, Text name) noexcept nogil:
-    """Return where a block has the first field of this name, NULL if nobody asks for that."""
+    """Return the place in `block.first` for a name, NULL if it is none of NEEDED_NAMES."""
     cdef int number = number_of_name(&NEEDED_NAMES, name)
     return &block.first[number] if number >= 0 else NULL
 
 
 cdef inline Text raw_value(HeaderBlock *block, int needed) noexcept nogil:
-    """Return the raw value of a field that is needed; nothing if the block does not have it."""
+    """Return the raw value of a field by its place in `first`; an empty text if the block does not have it."""
     cdef Size field = block.first[needed]
     return block.fields[field].raw if field >= 0 else nothing()
 
 
 cdef int declared_encoding(HeaderBlock *block) noexcept nogil:
-    """Return the transfer encoding that a block declares; AS_IT_IS if it is not known."""
+    """Return the transfer encoding that a block declares; AS_IT_IS if there is none, or an unknown one."""
     cdef Text declared = piece(stripped(raw_value(block, TRANSFER_ENCODING), b"\" "), 0, 6)
     if is_in_any_case(declared, literal(b"base64")):
         return BASE64
@@ -206,7 +206,7 @@ cdef int declared_encoding(HeaderBlock *block) noexcept nogil:
 
 
 cdef bint is_in_any_case(Text text, Text sought) noexcept nogil:
-    """Tell whether a text equals another, which is in lower case, in any case of its letters."""
+    """Return whether a text equals `sought`, which is in lower case, ignoring case."""
     cdef Size at
     if text.size != sought.size:
         return False
@@ -217,7 +217,7 @@ cdef bint is_in_any_case(Text text, Text sought) noexcept nogil:
 
 
 cdef Field *first_field(Field *fields, Size count, const char *name) noexcept nogil:
-    """Return the first field of a name, NULL if there is none."""
+    """Return the first field with a name; NULL if there is none."""
     cdef Text sought = literal(name)
     cdef Size at
     for at in range(count):
@@ -226,7 +226,7 @@ cdef Field *first_field(Field *fields, Size count, const char *name) noexcept no
     return NULL
 
 
-# What filters put before the subject of spam
+# Tags that filters put before the subject of spam
 
 cdef Text[TAG_WORDS] TAG_NAMES
 TAG_NAMES[:] = [literal(b"spam"), literal(b"junk"), literal(b"suspected spam"), literal(b"possible spam"),
@@ -234,7 +234,7 @@ TAG_NAMES[:] = [literal(b"spam"), literal(b"junk"), literal(b"suspected spam"), 
 
 
 cdef Size after_tags(Text subject) noexcept nogil:
-    """Return where a subject starts behind tags like [spam] or ***SPAM***: a filter's verdicts are no evidence.
+    """Return where a subject starts behind tags such as [spam] or ***SPAM***: verdicts of other filters.
 
     Lists about spam have tags, too, such as [spam-l]: these stay.
     """
@@ -257,6 +257,7 @@ cdef Size after_tags(Text subject) noexcept nogil:
 
 
 cdef bint is_tag(Text word) noexcept nogil:
+    """Return whether a word is one of TAG_NAMES."""
     cdef int which
     for which in range(TAG_WORDS):
         if is_in_any_case(word, TAG_NAMES[which]):
@@ -267,7 +268,7 @@ cdef bint is_tag(Text word) noexcept nogil:
 # For Python
 
 def canonical(bytes raw) -> bytes:
-    """Return the form in which copies of a message are the same: line feeds, no empty lines at the end."""
+    """Return the form in which copies of a message are equal: line feeds, no empty lines at the end."""
     cdef Memory memory = Memory()
     cdef Text text
     make_canonical(&memory.arena, text_of(raw), &text)
@@ -275,11 +276,11 @@ def canonical(bytes raw) -> bytes:
 
 
 def header_start(bytes data) -> int:
-    """Return where the header block starts: after the mbox envelope; -1 if there is no header block."""
+    """Return where the header block starts, behind an mbox envelope line; -1 if there is no header block."""
     return start_of_headers(text_of(data))
 
 
 def without_tag(str subject) -> str:
-    """Return a subject without tags like [spam] or ***SPAM***."""
+    """Return a subject without tags of filters, such as [spam] or ***SPAM***."""
     cdef bytes letters = bytes([min(ord(char), 255) for char in subject])
     return subject[after_tags(text_of(letters)):]

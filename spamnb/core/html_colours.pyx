@@ -1,20 +1,20 @@
-# Colours and lengths, as style sheets and attributes write them.
+# Reads colours and lengths in style sheets and attributes.
 #
-# A value that is none is INHERITED, a length 0 and a number -1. Values are in lower case.
+# Values are in lower case. In place of an invalid one, a colour is INHERITED, a length 0 and a number -1.
 
 cdef enum:  # in place of a colour
-    COLOUR_UNKNOWN = -1  # that of a picture
-    CLEAR = -2
+    COLOUR_UNKNOWN = -1  # a picture, or one that something else may set
+    CLEAR = -2  # transparent
     INHERITED = -3
 
 cdef enum:
     CSS_WHITE = 0xFFFFFF
-    MAX_DIFFERENCE = 16  # of 255 levels: channels of two colours that look the same differ by no more
+    MAX_DIFFERENCE = 16  # of 255: two colours look the same if each of their channels differs by no more
     MAX_COLOUR_WORD = 128  # bytes of a colour in an attribute
     FAR = 500  # pixels beyond an edge: out of view
     MAX_DECIMALS = 15
 
-cdef double MIN_OPACITY = MAX_DIFFERENCE / 255.0  # what is no more opaque is not seen
+cdef double MIN_OPACITY = MAX_DIFFERENCE / 255.0  # text that is no more opaque is not seen
 
 COLOURS = (
     b"black 000000 white ffffff red ff0000 green 008000 blue 0000ff yellow ffff00 gray 808080 grey 808080 "
@@ -39,7 +39,7 @@ fill_colours()
 
 
 cdef bint look_the_same(int one, int other) noexcept nogil:
-    """Tell whether nobody sees text of one colour on the other."""
+    """Return whether text of one colour cannot be seen on the other; False if one is no colour."""
     return (
         one >= 0 and other >= 0
         and abs((one >> 16) - (other >> 16)) <= MAX_DIFFERENCE
@@ -49,17 +49,18 @@ cdef bint look_the_same(int one, int other) noexcept nogil:
 
 
 cdef Text argument_of(Text value, const char *function) noexcept nogil:
-    """Return the arguments in a value, behind the name of a function and "("."""
+    """Return the arguments of a function in a value, which is named with its "("; an empty text without it."""
     cdef Size at = find(value, literal(function), 0)
     return stripped(rest(value, at + <Size>strlen(function)), b")") if at >= 0 else nothing()
 
 
 cdef inline bint is_colour_function(Text word) noexcept nogil:
+    """Return whether a value is rgb(…), rgba(…), hsl(…) or hsla(…)."""
     return starts_with(word, b"rgb") or starts_with(word, b"hsl")
 
 
 cdef int colour_of(Text word) noexcept nogil:
-    """Return a colour as style sheets write it."""
+    """Return a colour as written in style sheets; CLEAR for transparent, INHERITED if it is none."""
     cdef bint has_sign = byte_at(word, 0) == c"#"
     cdef int number = number_of_name(&COLOUR_NAMES, word), colour = 0
     cdef Size k
@@ -81,7 +82,7 @@ cdef int colour_of(Text word) noexcept nogil:
 
 
 cdef int function_colour(Text word) noexcept nogil:
-    """Return the colour that rgb() or rgba() makes of its channels; of hsl() the grey that is as light."""
+    """Return the colour of rgb() or rgba(); of hsl() the grey with the same lightness."""
     cdef Text written = argument_of(word, b"("), one
     cdef Size at = 0, unused
     cdef int count = 0
@@ -122,7 +123,7 @@ cdef int attribute_colour(Arena *arena, Text word) except -9 nogil:
 
 
 cdef double pixels(Text value) noexcept nogil:
-    """Return a length in pixels, roughly; 0 if there is none."""
+    """Return a length in pixels, roughly; 0 if it is none."""
     cdef double sign = -1 if byte_at(value, 0) == c"-" else 1, number
     cdef Size end
     value = rest(value, is_one_of(byte_at(value, 0), b"+-"))
@@ -140,7 +141,7 @@ cdef double pixels(Text value) noexcept nogil:
 
 
 cdef int is_tiny(Text size) noexcept nogil:
-    """Tell whether letters of a size cannot be read; INHERITED for no size, or a relative one."""
+    """Return 1 for a font size too small to read, 0 for others; INHERITED if it is relative, or none."""
     cdef Size end
     cdef double number = leading_number(size, &end)
     cdef Text unit = rest(size, end)
@@ -150,14 +151,14 @@ cdef int is_tiny(Text size) noexcept nogil:
 
 
 cdef double share(Text value) noexcept nogil:
-    """Return a share, written as a number or in percent; -1 if there is none."""
+    """Return a share that is written as a number or in percent; -1 if it is none."""
     cdef Size end
     cdef double number = leading_number(value, &end)
     return number / 100 if ends_with(value, b"%") else number
 
 
 cdef double leading_number(Text value, Size *end) noexcept nogil:
-    """Return the number a length begins with, and where its digits end; -1 if there is none."""
+    """Return the number that a value begins with, and the offset behind it; -1 if it begins with none."""
     cdef double number = 0, place = 1
     cdef int byte, digits = 0, decimals = 0, dots = 0
     cdef Size at = 0

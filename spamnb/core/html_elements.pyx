@@ -1,19 +1,19 @@
-# Elements and attributes of HTML by their names: what a tag does to the text before, in and behind it.
+# Tables of HTML elements and attributes: how a tag affects the text before, in and after its element.
 
 cdef enum:
     MAX_KINDS = 128
 
-cdef enum:  # elements without an end are never followed, blocks always: their end ends what they hold
+cdef enum:  # whether an element is kept among the open ones: void elements never, blocks always
     NEVER_FOLLOWED = 0
     FOLLOWED_IF_STYLED = 1
     ALWAYS_FOLLOWED = 2
 
-cdef enum:  # elements whose content is no markup, and where it goes
+cdef enum:  # where the text of an element goes whose content is no markup
     RAW_DROPPED = 1
     RAW_HIDDEN = 2
     RAW_SHOWN = 3
 
-cdef enum:  # elements whose attributes mean something of their own, in the order of ROLES
+cdef enum:  # elements that are treated specially, in the order of ROLES
     ROLE_ROOT = 1
     ROLE_BODY = 2
     ROLE_LINK = 3
@@ -21,7 +21,7 @@ cdef enum:  # elements whose attributes mean something of their own, in the orde
     ROLE_INPUT = 5
     ROLE_SHEET = 6
 
-cdef enum:  # attributes that are read, in the order of ATTRIBUTES: where the element leads; what is seen
+cdef enum:  # attributes that are read, in the order of ATTRIBUTES: first addresses, then what affects the look
     ATTR_HREF = 0
     ATTR_SRC = 3
     ATTR_BACKGROUND = 4
@@ -38,18 +38,18 @@ cdef enum:  # attributes that are read, in the order of ATTRIBUTES: where the el
     ATTR_ID = 15
     ATTR_COUNT = 16
     MAX_ATTRIBUTE = 10  # bytes of the longest name
-    TARGETS = (1 << ATTR_BACKGROUND + 1) - 1  # as bits of a set of attributes
+    TARGETS = (1 << ATTR_BACKGROUND + 1) - 1  # bits of the attributes that have addresses
     LOOKS = (1 << ATTR_TEXT + 1) - (1 << ATTR_BACKGROUND)
 
 
 cdef struct ElementKind:
-    int gap  # byte that separates the words before and after it; 0 if none does
+    int gap  # byte that separates the words before and after it; 0 for none
     int followed
     int raw
     int role
-    bint before_text  # stands before the text of a page
-    bint ended_by_next  # the start of such an element ends one that is open
-    bint gap_at_any_end  # even if none is open
+    bint before_text  # its tag can stand before the text of a page
+    bint ended_by_next  # its start tag closes an open element of the same name
+    bint gap_at_any_end  # its end tag makes a gap even if no such element is open
 
 
 LINE_GAPS = frozenset((
@@ -76,6 +76,7 @@ cdef ElementKind[MAX_KINDS] ELEMENT_KINDS  # by number in ELEMENTS; the first is
 
 
 cdef ElementKind element_kind(bytes name):
+    """Return the kind of an element, by its name."""
     cdef ElementKind kind
     kind.gap = 9 if name in (b"td", b"th") else 10 if name in LINE_GAPS else 0
     kind.followed = NEVER_FOLLOWED if name in VOID else ALWAYS_FOLLOWED if kind.gap else FOLLOWED_IF_STYLED

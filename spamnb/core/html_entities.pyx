@@ -1,10 +1,10 @@
-# Character references: `&eacute;`, `&#233;` and `&#xE9;` become the letters they stand for.
+# Replaces character references such as `&eacute;`, `&#233;` and `&#xE9;` by their characters.
 #
-# The table holds the names that mail uses; any other stays as it is.
+# The table has the names that occur in mail; any other reference is left unchanged.
 
 cdef enum:
     MAX_REFERENCE = 31  # letters of a name
-    BEYOND = 0x110000  # the number after the last character's
+    BEYOND = 0x110000  # above the numbers of all characters
 
 LATIN_1_NAMES = (
     b"nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 "
@@ -48,9 +48,9 @@ fill_references()
 
 
 cdef int put_unescaped(Writer *to, Text text, bint in_attribute) except -1 nogil:
-    """Put a text with its character references replaced, as HTML says; any other "&" stays.
+    """Append a text with its character references replaced as HTML says; any other "&" is left unchanged.
 
-    In an attribute a name without ";" before "=" is no reference: `?a=1&copy=2`.
+    In an attribute, a name without ";" before "=" is no reference: `?a=1&copy=2`.
     """
     cdef Size done = 0, at = find_byte(text, c"&", 0), next, size
     cdef Char letter
@@ -66,7 +66,7 @@ cdef int put_unescaped(Writer *to, Text text, bint in_attribute) except -1 nogil
 
 
 cdef Char referred(Text text, bint in_attribute, Size *size) noexcept nogil:
-    """Return the character that a reference at the start of a text stands for, and the reference's size; 0 without one."""
+    """Return the character for the reference at the start of a text, and the reference's size; 0 if it is none."""
     cdef int first = byte_at(text, 1)
     size[0] = 0
     if first == c"#":
@@ -77,6 +77,7 @@ cdef Char referred(Text text, bint in_attribute, Size *size) noexcept nogil:
 
 
 cdef Char referred_by_number(Text text, Size *size) noexcept nogil:
+    """Return the character for a numeric reference."""
     cdef int base = 10, digit
     cdef Char code = 0
     cdef Size at = 2, first
@@ -98,6 +99,7 @@ cdef Char referred_by_number(Text text, Size *size) noexcept nogil:
 
 
 cdef Char referred_by_name(Text text, bint in_attribute, Size *size) noexcept nogil:
+    """Return the character for a reference by name."""
     cdef Size end = 1
     cdef int number, byte = byte_at(text, 1)
     while end <= MAX_REFERENCE and (is_letter(byte) or is_digit(byte)):
@@ -111,7 +113,7 @@ cdef Char referred_by_name(Text text, bint in_attribute, Size *size) noexcept no
 
 
 cdef int unescaped(Arena *arena, Text text, Text *result) except -1 nogil:
-    """Make the value of an attribute with its character references replaced; the text itself if it has none."""
+    """Make the value of an attribute with its references replaced; the text itself if it has none."""
     cdef Writer to
     result[0] = text
     if has(text, c"&"):

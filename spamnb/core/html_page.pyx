@@ -1,30 +1,30 @@
-# HTML as a person would see it: its text, the text kept from view, its targets and its tags.
+# Renders HTML as a person would see it: its text, the text hidden from view, its links and images, and its tags.
 #
-# One pass forward over the page, with browsers' rules where spam bends them: comments, quotes, forgotten end tags,
-# words split by tags, colours one cannot read. Where a mail reader and a browser differ, the mail reader counts: images
-# are off (their alt text is text, in spaces), scripts are off (noscript is shown). A title is not part of the page's
-# view: it is hidden text. Left out: text painted over. A style sheet counts for the whole page: if it comes after text,
-# the page is read once more.
+# One pass over the page, with the rules of browsers that spam exploits: comments, quotes, missing end tags, words split
+# by tags, unreadable colours. Where mail readers differ from browsers, it does as mail readers do: images are off
+# (their alt text is shown, between spaces), scripts are off (noscript is shown). A title is hidden text. Text that
+# something is painted over is not recognised. A style sheet is for the whole page: if it comes after text, the page is
+# read again.
 #
-# On 1,936 HTML parts of real mail the words agree with selectolax's in all but one (a frameset, not followed here).
-# The page is UTF-8. Texts of the result lie in it or in the arena.
+# On 1,936 HTML parts of real mail, the words are those of selectolax in all but one (a frameset). The page is UTF-8.
+# Texts of the result are pieces of the page or of the arena.
 
 cpdef enum:
     MAX_TARGETS = 1000  # links of a page, and as many images
-    # Steps of some 0.1 µs: tags, and what styles take. Once they are used up, styles are not looked at, and the text
-    # that follows is seen as the elements around it show it.
+    # Steps of about 0.1 µs: tags, and work on styles. When they are used up, further styles are ignored: text is shown
+    # or hidden as the open elements have it.
     MAX_WORK = 2000000
-    MAX_NAMES = 200  # distinct elements of a page; further ones of no known kind are one without a name
+    MAX_NAMES = 200  # distinct names of tags in a page; further unknown ones share an empty name
     MAX_ELEMENTS = MAX_NAMES + MAX_KINDS + 1
 
 cdef enum:
     MAX_TARGET = 2000  # characters of an address
-    MAX_DEPTH = 512  # open elements; deeper ones are not followed (browsers stop there, too)
+    MAX_DEPTH = 512  # open elements; deeper ones are ignored (as in browsers)
     MAX_NAME = 40  # bytes of an element's name
     ELEMENT_SLOTS = 256  # a power of 2
     STEPS_OF_SHEET = 30
     STEPS_OF_STYLE = 4
-    KNOWN_SLOTS = 512  # a power of 2: style attributes that are remembered, of which nine in ten repeat
+    KNOWN_SLOTS = 512  # style attributes that are remembered, as nine in ten repeat; a power of 2
 
 
 cdef struct TagCount:
@@ -32,34 +32,34 @@ cdef struct TagCount:
     Size times
 
 
-cdef struct Page:
+cdef struct Page:  # what is read of a page
     Text text
     Text hidden
     Texts links
     Texts images
     TagCount *tags
     Size tag_count
-    Size work  # steps that it took
+    Size work  # steps used
 
 
-cdef struct Element:  # of a page, by its name
+cdef struct Element:  # all elements of a page that have the same name
     Text name
-    uint64_t hash
-    int next  # in the same slot, + 1
+    uint64_t hash  # of the name
+    int next  # number + 1 of the next one in the same slot; 0 for none
     const ElementKind *kind
-    Size tags  # how many there are
+    Size tags  # how many start tags there are
     Size innermost  # depth of the innermost open one; 0 if none is open
 
 
-cdef struct OpenElement:  # and what is around it
+cdef struct OpenElement:
     Element *element
-    Style style  # that the elements around give
-    Size innermost  # depth of the innermost element of the same name around
-    (Trait *)[MAX_TRAITS] traits  # that rules ask for
+    Style style  # of the text around it
+    Size innermost  # depth of the innermost open element around it with the same name
+    (Trait *)[MAX_TRAITS] traits  # those that rules of style sheets ask for
     Size trait_count
 
 
-cdef struct KnownStyle:  # by the hash of a style attribute and the rules that go with it
+cdef struct KnownStyle:  # the style for the hash of a style attribute and of the matching rules
     uint64_t hash
     Style style
 
@@ -68,26 +68,26 @@ cdef struct PageReader:
     Arena *arena
     TagScanner scanner
     StyleSheet sheet
-    bint sheet_is_whole  # it has all the style sheets of the page
+    bint sheet_is_whole  # `sheet` has all style sheets of the page
     bint sheet_is_late  # a style sheet came after text
-    bint has_text_tags  # a tag that does not stand before the text
+    bint has_text_tags  # there was a tag that can only come with text
     Page *page
     Writer shown
     Writer hidden
     KnownStyle[KNOWN_SLOTS] known
     Element *elements  # the first is "table"
     int element_count
-    int16_t[ELEMENT_SLOTS] slots  # by hash of the name: numbers of elements, each + 1
+    int16_t[ELEMENT_SLOTS] slots  # by hash of the name: number of an element + 1; 0: free
     OpenElement *open
-    Size depth
-    Style style  # that the open elements give
-    int view  # of the text that follows
-    Size work  # steps up to here, but for those of the style sheet
+    Size depth  # how many elements are open
+    Style style  # of the text here
+    int view  # SEEN, UNSEEN or NOT_RENDERED: of the text here
+    Size work  # steps used, but for those of the style sheet
     Size max_work
 
 
 cdef int render(Arena *arena, Text html, Size max_work, Page *page) except -1 nogil:
-    """Read a page of any bytes in one pass; spend at most so many steps on its styles."""
+    """Read a page, which may be any UTF-8; use at most `max_work` steps for its styles."""
     cdef PageReader *reader = <PageReader *>allot(arena, sizeof(PageReader))
     memset(reader, 0, sizeof(PageReader))
     reader.arena, reader.sheet.arena, reader.page, reader.max_work = arena, arena, page, max_work
@@ -125,7 +125,7 @@ cdef int read_page(PageReader *reader) except -1 nogil:
 
 
 cdef int start_page(PageReader *reader) except -1 nogil:
-    """Forget all but the style sheet and the work."""
+    """Forget what was read of the page, but for its style sheet and the steps used."""
     cdef Element *table
     memset(reader.page, 0, sizeof(Page))
     memset(reader.slots, 0, sizeof(reader.slots))
@@ -138,6 +138,7 @@ cdef int start_page(PageReader *reader) except -1 nogil:
 
 
 cdef int count_tags(PageReader *reader) except -1 nogil:
+    """Fill in how often the page has each tag."""
     cdef Page *page = reader.page
     cdef int number
     page.tags = <TagCount *>allot(reader.arena, reader.element_count * sizeof(TagCount))
@@ -150,22 +151,24 @@ cdef int count_tags(PageReader *reader) except -1 nogil:
 
 
 cdef inline Size all_work(const PageReader *reader) noexcept nogil:
+    """Return how many steps were used."""
     return reader.work + reader.sheet.work
 
 
 cdef inline bint may_style(const PageReader *reader) noexcept nogil:
-    """Tell whether there are steps left to look at styles."""
+    """Return whether there are steps left for styles."""
     return all_work(reader) < reader.max_work
 
 
 # Text
 
 cdef inline int put_run(PageReader *reader, Text text) except -1 nogil:
-    """Put a run of text."""
+    """Append text to the shown or the hidden text."""
     return put_unescaped(&reader.shown if reader.view == SEEN else &reader.hidden, text, False)
 
 
 cdef inline int put_gap(PageReader *reader, int gap) except -1 nogil:
+    """Append a byte that separates words to the texts that are being written."""
     if reader.view != NOT_RENDERED:
         put_byte(&reader.shown, gap)
     if reader.view != SEEN:
@@ -174,7 +177,7 @@ cdef inline int put_gap(PageReader *reader, int gap) except -1 nogil:
 
 
 cdef inline int update_view(PageReader *reader) except -1 nogil:
-    """Set how the open elements show the text that follows."""
+    """Show or hide the text that follows, as the open elements have it."""
     if reader.style.view != reader.view:
         if reader.view == SEEN:
             put_byte(&reader.hidden, c"\n")
@@ -185,7 +188,7 @@ cdef inline int update_view(PageReader *reader) except -1 nogil:
 # Elements
 
 cdef int find_element(PageReader *reader, Text name, Element **element) except -1 nogil:
-    """Find an element by its name as it stands in the page."""
+    """Find the elements with a name, in any case; the name is added if it is new."""
     cdef Byte[MAX_NAME] letters
     cdef Text lower_name
     name = piece(name, 0, MAX_NAME)
@@ -195,6 +198,7 @@ cdef int find_element(PageReader *reader, Text name, Element **element) except -
 
 
 cdef int element_named(PageReader *reader, Text name, uint64_t hash, Element **element) except -1 nogil:
+    """Find the elements with a name in lower case, given with its hash; the name is added if it is new."""
     cdef int16_t *slot = &reader.slots[hash & (ELEMENT_SLOTS - 1)]
     cdef int number = slot[0], kind
     cdef Byte *kept
@@ -218,12 +222,12 @@ cdef int element_named(PageReader *reader, Text name, uint64_t hash, Element **e
 
 
 cdef inline bint is_open(const PageReader *reader, const Element *element) noexcept nogil:
-    """Tell whether an element is open in the innermost table."""
+    """Return whether an element with this name is open, within the innermost open table."""
     return element.innermost > 0 and element.innermost >= reader.elements[0].innermost
 
 
 cdef void enter(PageReader *reader, Element *element, const Style *own_style) noexcept nogil:
-    """Open an element."""
+    """Open an element; `own_style` is NULL if it has none."""
     cdef OpenElement *opened = &reader.open[reader.depth]
     cdef Size k
     if reader.depth == MAX_DEPTH:
@@ -240,7 +244,7 @@ cdef void enter(PageReader *reader, Element *element, const Style *own_style) no
 
 
 cdef void close_elements(PageReader *reader, Size depth) noexcept nogil:
-    """End the open element of a depth, and all that it holds."""
+    """Close the open element at a depth, and all elements in it."""
     cdef OpenElement *opened
     cdef Size k
     while reader.depth >= depth:
@@ -255,7 +259,7 @@ cdef void close_elements(PageReader *reader, Size depth) noexcept nogil:
 # Tags
 
 cdef Size after_markup(PageReader *reader, Size at) except -1 nogil:
-    """Read the markup that starts with a "<"; return where text begins: at the "<" if it is not markup."""
+    """Read the markup at a "<"; return the offset behind it, or that of the "<" if it is no markup."""
     cdef Text html = reader.scanner.html
     cdef int first = byte_at(html, at + 1), second
     if is_letter(first):
@@ -275,12 +279,13 @@ cdef Size after_markup(PageReader *reader, Size at) except -1 nogil:
 
 
 cdef Size after_end_tag(PageReader *reader, Size at) except -1 nogil:
+    """Read an end tag; return the offset behind it."""
     cdef Text html = reader.scanner.html
     cdef Size end = skip_until(html, at + 2, ENDS_NAME)
     cdef Element *element
     find_element(reader, piece(html, at + 2, end), &element)
     if is_open(reader, element):
-        if element.kind.role != ROLE_ROOT and element.kind.role != ROLE_BODY:  # what follows their end is still shown
+        if element.kind.role != ROLE_ROOT and element.kind.role != ROLE_BODY:  # browsers show what follows their end tags
             if element.kind.gap:
                 put_gap(reader, element.kind.gap)
             close_elements(reader, element.innermost)
@@ -291,6 +296,7 @@ cdef Size after_end_tag(PageReader *reader, Size at) except -1 nogil:
 
 
 cdef Size after_start_tag(PageReader *reader, Size at) except -1 nogil:
+    """Read a start tag, and content that is no markup; return the offset behind that."""
     cdef TagScanner *scanner = &reader.scanner
     cdef Text html = scanner.html
     cdef Size end = skip_until(piece(html, 0, at + 1 + MAX_TAG), at + 1, ENDS_NAME), after
@@ -324,7 +330,7 @@ cdef Size after_start_tag(PageReader *reader, Size at) except -1 nogil:
 
 
 cdef Size after_raw(PageReader *reader, const Element *element, Size start) except -1 nogil:
-    """Read the content of an element that holds no markup, up to its end tag."""
+    """Read the content of an element that has no markup in it, such as script; return the offset of its end tag."""
     cdef Text html = reader.scanner.html
     cdef Size end = find_end_tag(html, element.name, start)
     cdef Text content = piece(html, start, end)
@@ -344,7 +350,7 @@ cdef Size after_raw(PageReader *reader, const Element *element, Size start) exce
 
 
 cdef int put_text_in_place(PageReader *reader, int role, bint is_not_rendered) except -1 nogil:
-    """Write the words that an element shows in place of its content."""
+    """Append the text that an element shows in place of its content: of an image, or of an input."""
     cdef Text text = nothing()
     cdef Writer *to = &reader.hidden if is_not_rendered or reader.view != SEEN else &reader.shown
     if role == ROLE_IMAGE:
@@ -359,13 +365,13 @@ cdef int put_text_in_place(PageReader *reader, int role, bint is_not_rendered) e
 
 
 cdef bint shows_value(Text type) noexcept nogil:
-    """Tell whether a type of <input> shows its value."""
+    """Return whether an <input> of this type shows its value."""
     return (not type.size or is_in_any_case(type, literal(b"submit")) or is_in_any_case(type, literal(b"button"))
             or is_in_any_case(type, literal(b"reset")) or is_in_any_case(type, literal(b"text")))
 
 
 cdef int note_targets(PageReader *reader, int role) except -1 nogil:
-    """Note where an element leads."""
+    """Add the addresses in the attributes of a tag to the links or images of the page."""
     cdef int number
     cdef bint is_image
     for number in range(ATTR_BACKGROUND + 1):
@@ -380,7 +386,7 @@ cdef int note_targets(PageReader *reader, int role) except -1 nogil:
 
 
 cdef int add_target(Arena *arena, Texts *targets, Text value) except -1 nogil:
-    """Add an address, if there is one, as a browser would follow it: no spaces around, no line ends."""
+    """Add an address, if it is not empty, as a browser would follow it: no spaces around it, no line ends."""
     value = without_space(first_chars(value, MAX_TARGET))
     without_byte(arena, value, c"\n", &value)
     without_byte(arena, value, c"\t", &value)
@@ -393,7 +399,7 @@ cdef int add_target(Arena *arena, Texts *targets, Text value) except -1 nogil:
 # Styles
 
 cdef int find_own_style(PageReader *reader, const Element *element, Style *style) except -1 nogil:
-    """Find the style that style sheets and its attributes give an element; return whether there is one."""
+    """Compute the style of an element from style sheets and its attributes; return False if it has none."""
     cdef TagScanner *scanner = &reader.scanner
     cdef int role = element.kind.role
     cdef Text css = attribute(scanner, ATTR_STYLE)
@@ -430,7 +436,7 @@ cdef int find_own_style(PageReader *reader, const Element *element, Style *style
 # For Python
 
 cdef class RenderedPage:
-    """A page as a person would see it: its text, hidden text, links, images, and tags with their counts."""
+    """A page as a person would see it: its text, hidden text, links, images, and how often it has each tag."""
     cdef readonly str text, hidden
     cdef readonly list links, images
     cdef readonly dict tags
@@ -438,7 +444,7 @@ cdef class RenderedPage:
 
 
 def render_page(html: str, most: int = MAX_WORK) -> RenderedPage:
-    """Read a page of any bytes; spend at most so many steps on its styles."""
+    """Render a page; `most`: steps that may be used for its styles."""
     cdef Memory memory = Memory()
     cdef Text text
     cdef Page page

@@ -1,13 +1,12 @@
-# Tags and comments of a page: where they end, and the attributes that are read of a tag.
+# Finds the ends of tags and comments of an HTML page, and reads the attributes of tags.
 #
-# A page is scanned byte by byte, as browsers do: names and values end at ASCII bytes. Each byte is read a few times at
-# most: a quote that does not end within MAX_TAG makes the tag be read twice, and no quote is tried again before
-# `unquoted`.
+# A page is scanned byte by byte, as in browsers: names and values end at ASCII bytes. Each byte is read a few times at
+# most: if a quote does not end within MAX_TAG, the tag is read twice, and then no quotes are tried up to `unquoted`.
 
 cdef enum:
-    MAX_TAG = 4096  # bytes of one tag that are read; a quote not closed by then was never meant
+    MAX_TAG = 4096  # bytes of a tag that are read; a quote that is not closed by then is no quote
 
-cdef enum:  # what ends at a byte: the name of an element, of an attribute, an unquoted value
+cdef enum:  # flags of bytes: they end the name of an element, the name of an attribute, an unquoted value
     ENDS_NAME = 1
     ENDS_WORD = 2
     ENDS_VALUE = 4
@@ -29,35 +28,37 @@ fill_endings()
 
 cdef struct TagScanner:
     Arena *arena
-    Text html  # without NULs, as browsers drop them, too
-    bint with_classes  # classes and ids are read, which only style sheets ask for
-    Size unquoted  # offset: a quote opened before is known to have no end
-    int seen  # attributes of the tag read last, as bits by their numbers
-    Text[ATTR_COUNT] values  # by number, of those seen
+    Text html  # without NUL bytes, which browsers drop, too
+    bint with_classes  # whether classes and ids are read: only style sheets need them
+    Size unquoted  # offset up to which a quote that is opened is known to have no end
+    int seen  # which attributes the last tag has: a bit for the number of each
+    Text[ATTR_COUNT] values  # their values, by number
 
 
 cdef int start_scanner(TagScanner *scanner, Arena *arena, Text html) except -1 nogil:
+    """Prepare to scan a page."""
     memset(scanner, 0, sizeof(TagScanner))
     scanner.arena = arena
     return without_byte(arena, html, 0, &scanner.html)
 
 
 cdef inline bint has_attribute(const TagScanner *scanner, int number) noexcept nogil:
+    """Return whether the last tag has the attribute with this number (ATTR_…)."""
     return scanner.seen >> number & 1
 
 
 cdef inline Text attribute(const TagScanner *scanner, int number) noexcept nogil:
-    """Return the value of an attribute by its number; nothing if the tag does not have it."""
+    """Return the value of an attribute of the last tag, by its number (ATTR_…); an empty text if the tag does not have it."""
     return scanner.values[number] if has_attribute(scanner, number) else nothing()
 
 
 cdef inline Size skip_past_gt(Text html, Size at) noexcept nogil:
-    """Return the offset behind the next ">"."""
+    """Return the offset behind the next ">", or the end."""
     return min(or_end(html, find_byte(html, c">", at)) + 1, html.size)
 
 
 cdef Size skip_comment(Text html, Size at) noexcept nogil:
-    """Return the offset behind a comment; it may be as short as <!-->."""
+    """Return the offset behind a comment, which may be as short as <!-->."""
     at = find_byte(html, c">", at)
     while at >= 0 and not (byte_at(html, at - 1) == c"-" and byte_at(html, at - 2) == c"-"):
         at = find_byte(html, c">", at + 1)
@@ -65,14 +66,14 @@ cdef Size skip_comment(Text html, Size at) noexcept nogil:
 
 
 cdef inline Size skip_until(Text html, Size at, int ending) noexcept nogil:
-    """Return the offset of the next byte with one of the flags `ending` in ENDINGS, or the end."""
+    """Return the offset of the next byte with one of these flags in ENDINGS, or the end."""
     while at < html.size and not ENDINGS[<Byte>byte_at(html, at)] & ending:
         at += 1
     return at
 
 
 cdef Size find_end_tag(Text html, Text name, Size start) noexcept nogil:
-    """Return the offset of the end tag of an element whose content is not markup; the end if it has none."""
+    """Return the offset of the end tag with a name, or the end; for elements whose content is no markup."""
     cdef Size end = find(html, literal(b"</"), start)
     cdef int behind
     while end >= 0:
@@ -85,9 +86,9 @@ cdef Size find_end_tag(Text html, Text name, Size start) noexcept nogil:
 
 
 cdef Size read_attributes(TagScanner *scanner, Size at, Size start) except -1 nogil:
-    """Read the attributes of the tag at an offset, which start behind its name; return where it ends.
+    """Read the attributes of the tag at an offset, from `start` on; return the offset behind the tag.
 
-    That is behind the first ">" that is not in quotes; if a quote does not end within MAX_TAG, behind the first of all.
+    It ends at the first ">" outside of quotes; if a quote does not end within MAX_TAG, at the first ">".
     """
     cdef Text html = scanner.html
     cdef Size limit = min(at + 1 + MAX_TAG, html.size), end
@@ -102,7 +103,7 @@ cdef Size read_attributes(TagScanner *scanner, Size at, Size start) except -1 no
 
 
 cdef Size scan_attributes(TagScanner *scanner, Size at, Size limit) except -2 nogil:
-    """Note the attributes up to a ">" that is not in quotes; return its offset, NOWHERE if there is none."""
+    """Read attributes up to a ">" outside of quotes; return its offset, NOWHERE if there is none before `limit`."""
     cdef Text html = piece(scanner.html, 0, limit)
     cdef Size name = at, name_end = at, start  # of the last word
     cdef int byte
@@ -139,6 +140,7 @@ cdef Size scan_attributes(TagScanner *scanner, Size at, Size limit) except -2 no
 
 
 cdef inline int attribute_number(Text name) noexcept nogil:
+    """Return the number of an attribute by its name, NOWHERE if it is not read."""
     cdef Byte[MAX_ATTRIBUTE] letters
     cdef Text lowered
     if name.size > MAX_ATTRIBUTE or not may_have_name(&ATTRIBUTE_NAMES, name) or not lower_ascii(name, letters):
@@ -148,7 +150,7 @@ cdef inline int attribute_number(Text name) noexcept nogil:
 
 
 cdef int note_attribute(TagScanner *scanner, Text name, Text value) except -1 nogil:
-    """Note the value of an attribute, if it is one that is read and the first of its name."""
+    """Store the value of an attribute, if it is one that is read and the first with its name."""
     cdef int number = attribute_number(name)
     if number >= 0 and not has_attribute(scanner, number) and (number < ATTR_CLASS or scanner.with_classes):
         scanner.seen |= 1 << number

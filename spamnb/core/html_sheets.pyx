@@ -1,14 +1,14 @@
-# Style sheets of a page: which rules an element's name, id, classes and the elements around it match.
+# Reads the style sheets of a page, and finds the rules that an element matches.
 #
-# A rule is found by the name, class or id that its selector ends with; what else it asks for is then compared, of
-# elements around whatever their order. Of two rules the later one counts, an important one more, and a variable has one
-# value on the whole page.
+# A trait is a name of elements, a class, an id or a variable. A rule is found by the last trait of its selector; then
+# its other traits are compared, those of elements around in any order. Of two rules the later one wins, unless the
+# other is !important; a variable has the same value on the whole page.
 #
-# Mail is read in a wide window or on a phone: what only one of them hides is text that people see. So rules for some
-# widths, for print or dark screens are left out. So are selectors of attributes, states and neighbours, and all of
-# @import, @supports and the like: of 289 phishing messages one reads otherwise with them.
+# Mail is read in wide windows and on phones: text that is hidden in only one of them is seen. So rules for some widths,
+# for print or dark screens are ignored. So are selectors with attributes, states and neighbours, and @import, @supports
+# and the like: with them, the text of one of 289 phishing messages would differ.
 #
-# All of it lies in the arena of the page. The limits below bound it, and `work` bounds how often rules are compared.
+# Memory is in the arena of the page, and bounded by the limits below; `work` bounds how often rules are compared.
 
 cdef enum:
     MAX_SHEETS = 256 * 1024  # bytes of the style sheets of a page, without comments
@@ -16,8 +16,8 @@ cdef enum:
     MAX_SELECTORS = 10000  # of a page
     MAX_SELECTOR = 300  # bytes of one
     MAX_CLASSES = 20  # of an element
-    MAX_TRAITS = MAX_CLASSES + 3  # and "*", its name, its id
-    MAX_REPLACED = 8  # variables in one value
+    MAX_TRAITS = MAX_CLASSES + 3  # … and "*", its name, its id
+    MAX_REPLACED = 8  # variables replaced in one value
     MAX_QUERIES = 300  # bytes of a list of media queries
     NARROW = 360  # pixels: of the windows that mail is read in
     WIDE = 1000
@@ -31,20 +31,20 @@ cdef enum:  # kinds of traits
 
 
 cdef struct StyleRule:
-    int number
-    StyleRule *next  # whose selector ends with the same trait
-    Trait **own  # the rest of its selector: of the element
+    int number  # in the order of the page
+    StyleRule *next  # the next rule whose selector ends with the same trait
+    Trait **own  # traits that its selector asks for, but the last: of the element
     Size own_count
     Trait **around  # … and of elements around it
     Size around_count
     Declared *declared
 
 
-cdef struct Trait:  # a name, class or id in selectors, or a variable
+cdef struct Trait:
     Text name
     int kind
     Trait *next  # in the same slot
-    StyleRule *rules  # whose selector ends with it
+    StyleRule *rules  # those whose selector ends with it
     Size rule_count
     Size open  # how many of the open elements have it
     Size element  # number of the last element that had it
@@ -56,17 +56,17 @@ cdef struct StyleSheet:
     bint is_used
     (Trait *)[TRAIT_SLOTS] slots
     Size selector_count
-    Size size
-    Size work  # steps, as of html_page.pyx
-    Size element_count
-    (Trait *)[MAX_TRAITS] own  # of the last element, those that rules ask for
+    Size size  # bytes of style sheets read
+    Size work  # steps used, as html_page.pyx counts them
+    Size element_count  # number of the last element
+    (Trait *)[MAX_TRAITS] own  # traits of the last element that rules ask for
     Size own_count
 
 
 # Traits
 
 cdef Trait *find_trait(StyleSheet *sheet, Text name, int kind, bint is_added) except? NULL nogil:
-    """Return a trait by its name; NULL if no rule has it and it must not be added."""
+    """Return a trait by its name and kind; if there is none, a new one if `is_added`, else NULL."""
     cdef Trait **slot = &sheet.slots[hash_of(name, HASH_SEED + kind) & (TRAIT_SLOTS - 1)]
     cdef Trait *trait = slot[0]
     while trait is not NULL and not (trait.kind == kind and equal(trait.name, name)):
@@ -80,7 +80,7 @@ cdef Trait *find_trait(StyleSheet *sheet, Text name, int kind, bint is_added) ex
 
 
 cdef int note_variables(StyleSheet *sheet, Texts variables) except -1 nogil:
-    """Note the values of variables, given as a list of names and values."""
+    """Store the values of variables, given as names and values in turn."""
     cdef Size at
     for at in range(0, variables.count - 1, 2):
         find_trait(sheet, variables.items[at], IS_VARIABLE, True).value = variables.items[at + 1]
@@ -90,7 +90,7 @@ cdef int note_variables(StyleSheet *sheet, Texts variables) except -1 nogil:
 # Rules
 
 cdef int add_sheet(StyleSheet *sheet, Text css, Text media, Size most) except -1 nogil:
-    """Read the rules of one more style sheet, with at most so many steps."""
+    """Read the rules of another style sheet; use at most `most` steps."""
     cdef Size at = 0, opening = -1, closing = -1, depth = 0, left_out
     cdef Text prelude
     sheet.is_used = True
@@ -101,7 +101,7 @@ cdef int add_sheet(StyleSheet *sheet, Text css, Text media, Size most) except -1
     sheet.size += css.size
     sheet.work += STEPS_OF_CHARACTER * css.size
     lowered(sheet.arena, media, &media)
-    left_out = NOWHERE if is_for_all(media) else 0  # depth of the outermost block whose rules do not count
+    left_out = NOWHERE if is_for_all(media) else 0  # depth of the outermost block that is ignored
     while True:
         if opening < at:
             opening = find_byte(css, c"{", at)
@@ -129,6 +129,7 @@ cdef int add_sheet(StyleSheet *sheet, Text css, Text media, Size most) except -1
 
 
 cdef int add_rule(StyleSheet *sheet, Text selectors, Text block) except -1 nogil:
+    """Read a rule: its declarations, for each of its selectors."""
     cdef Declared *declared = <Declared *>allot(sheet.arena, sizeof(Declared))
     cdef Texts variables
     cdef Text selector
@@ -146,9 +147,9 @@ cdef int add_rule(StyleSheet *sheet, Text selectors, Text block) except -1 nogil
 
 
 cdef int add_selector(StyleSheet *sheet, Text selector, Declared *declared) except -1 nogil:
-    """Add a rule for what a selector asks for: traits of its last word are the element's own, the last is the key."""
+    """Add a rule for one selector; it is found by the last trait of the selector's last word."""
     cdef Trait **traits = <Trait **>allot(sheet.arena, selector.size * sizeof(Trait *))
-    cdef Size count = 0, own = 0, at = 0, start, end  # `own`: of the first trait of the last word
+    cdef Size count = 0, own = 0, at = 0, start, end  # `own`: where the traits of the last word start
     cdef Text word
     cdef StyleRule *rule
     cdef Trait *trait
@@ -181,7 +182,7 @@ cdef int add_selector(StyleSheet *sheet, Text selector, Declared *declared) exce
 # What an element matches
 
 cdef int note_traits(StyleSheet *sheet, Text name, Text identity, Text classes) except -1 nogil:
-    """Note which traits the last element has."""
+    """Set which traits the last element has, from its name, id and classes."""
     cdef Size at = 0, count = 0
     cdef Text one
     sheet.element_count += 1
@@ -200,7 +201,7 @@ cdef int note_traits(StyleSheet *sheet, Text name, Text identity, Text classes) 
 
 
 cdef int add_own(StyleSheet *sheet, Text name, int kind) except -1 nogil:
-    """Note a trait of the last element, which may have it twice."""
+    """Add a trait to those of the last element, unless it has it or no rule asks for it."""
     cdef Trait *trait = find_trait(sheet, name, kind, False)
     if trait is not NULL and trait.element != sheet.element_count:
         sheet.work += trait.rule_count
@@ -211,7 +212,7 @@ cdef int add_own(StyleSheet *sheet, Text name, int kind) except -1 nogil:
 
 
 cdef uint64_t find_matched(const StyleSheet *sheet, Declared *declared) noexcept nogil:
-    """Collect what the rules that the last element matches declare, unless given NULL; return their hash."""
+    """Add the declarations of the rules that the last element matches to `declared`, unless NULL; return their hash."""
     cdef uint64_t found = 0
     cdef const StyleRule *rule
     cdef Size k
@@ -227,7 +228,7 @@ cdef uint64_t find_matched(const StyleSheet *sheet, Declared *declared) noexcept
 
 
 cdef bint is_matched(const StyleSheet *sheet, const StyleRule *rule) noexcept nogil:
-    """Tell whether the last element has a rule's own traits, and the open elements have the others."""
+    """Return whether the last element matches a rule: it has the rule's own traits, open elements the others."""
     cdef Size k
     for k in range(rule.own_count):
         if rule.own[k].element != sheet.element_count:
@@ -239,12 +240,12 @@ cdef bint is_matched(const StyleSheet *sheet, const StyleRule *rule) noexcept no
 
 
 cdef inline bint is_around_all(const Trait *trait) noexcept nogil:
-    """Tell whether every element of a page is inside one with this trait, as it is inside html and body."""
+    """Return whether every element is inside one with this trait: "*", html or body."""
     return trait.kind == IS_NAME and (is_(trait.name, b"*") or is_(trait.name, b"html") or is_(trait.name, b"body"))
 
 
 cdef int compute_style(StyleSheet *sheet, Text css, Style *style) except -1 nogil:
-    """Find the style of the last element by the rules that it matches and its style attribute."""
+    """Compute the style of the last element from matching rules and its style attribute."""
     cdef Declared declared, own
     cdef Texts variables
     cdef int property
@@ -262,7 +263,7 @@ cdef int compute_style(StyleSheet *sheet, Text css, Style *style) except -1 nogi
 
 
 cdef int replace_variables(StyleSheet *sheet, Text *value) except -1 nogil:
-    """Replace the variables in a value."""
+    """Replace the variables in a value by their values."""
     cdef Size start, end, comma, replacements = 0
     cdef Text inside, replacement
     cdef Writer to
@@ -288,7 +289,7 @@ cdef int replace_variables(StyleSheet *sheet, Text *value) except -1 nogil:
 # Media queries
 
 cdef bint is_for_all(Text media) noexcept nogil:
-    """Tell whether one of some media queries is true on every screen."""
+    """Return whether any of some media queries is true for every screen that mail is read on."""
     cdef Size at = 0
     cdef Text query
     media = piece(media, 0, MAX_QUERIES)
@@ -299,6 +300,7 @@ cdef bint is_for_all(Text media) noexcept nogil:
 
 
 cdef bint is_true(Text query) noexcept nogil:
+    """Return whether a media query is true for every such screen."""
     cdef Text word
     cdef Size at = 0
     cdef bint is_least

@@ -1,15 +1,15 @@
-# Identity of a message: a digest that stays the same however it was delivered, stored and read since.
+# The hash of a message, which stays the same however the message is delivered, stored and read.
 #
-# The digest covers all that is evidence: two messages of one digest have the same tokens. So what is learned from one
-# copy can be forgotten by another. It is BLAKE2b of 8 bytes (RFC 7693), over the fields that last and the body: of a
-# weaker hash a stranger could give his spam the digest of ham that was learned, and it would never be learned as spam.
+# Two messages with the same hash have the same tokens, so that what one copy taught can be forgotten by another copy.
+# It is BLAKE2b of 8 bytes (RFC 7693) over the body and the header fields that do not change. With a weaker hash, a
+# sender could give spam the hash of a learned ham, and the spam would never be learned.
 
 cdef enum:
     BLAKE_BLOCK = 128  # bytes
 
-# Headers that come and go with delivery, filters and mail readers. Neither identity nor evidence: a filter would learn
-# verdicts instead of mail, and only mail that was read has notes. An x- name stands for all that begin so, too:
-# x-virus-scanned, x-mozilla-status. Any x- name with "spam" in it is a verdict: our own, SpamAssassin's, rspamd's …
+# Headers that delivery, filters and mail readers add or remove. They are neither hashed nor evidence: a filter would
+# learn other verdicts instead of mail, and only mail that somebody read has notes. An x- name stands for all names that
+# begin with it and "-": x-virus-scanned, x-mozilla-status. An x- name with "spam" in it is a verdict, too.
 VOLATILE = {
     b"x-bogosity": "bogofilter's verdict",
     b"x-crm114": "CRM114's verdict",
@@ -56,7 +56,7 @@ VOLATILE = {
 }
 
 cdef int digest_of(Mail *mail, uint64_t *result) except -1 nogil:
-    """Find the digest of a message, 64 bits."""
+    """Compute the hash of a message."""
     cdef Blake blake
     cdef Size n
     cdef Field *field
@@ -84,9 +84,9 @@ cdef int digest_of(Mail *mail, uint64_t *result) except -1 nogil:
 
 cdef struct Blake:
     uint64_t[8] state
-    uint64_t size  # bytes that were mixed in
-    Byte[BLAKE_BLOCK] waiting  # bytes that were not: the last block is mixed in another way
-    Size used  # of these
+    uint64_t size  # bytes hashed so far
+    Byte[BLAKE_BLOCK] waiting  # bytes not hashed yet, as the last block is hashed in another way
+    Size used  # bytes of `waiting`
 
 cdef uint64_t[8] BLAKE_START = [
     0x6A09E667F3BCC908u, 0xBB67AE8584CAA73Bu, 0x3C6EF372FE94F82Bu, 0xA54FF53A5F1D36F1u,
@@ -139,6 +139,7 @@ cdef void start_blake(Blake *blake) noexcept nogil:
 
 
 cdef void add_to_blake(Blake *blake, Text text) noexcept nogil:
+    """Hash the bytes of a text."""
     cdef Text block
     cdef Size taken
     while text.size:
@@ -156,7 +157,7 @@ cdef void add_to_blake(Blake *blake, Text text) noexcept nogil:
 
 
 cdef uint64_t end_blake(Blake *blake) noexcept nogil:
-    """Return the digest of all that was added."""
+    """Return the hash of all bytes that were added."""
     cdef Text block
     memset(blake.waiting + blake.used, 0, BLAKE_BLOCK - blake.used)
     block.at, block.size = blake.waiting, BLAKE_BLOCK
@@ -165,6 +166,6 @@ cdef uint64_t end_blake(Blake *blake) noexcept nogil:
 
 
 cdef void mix_block(Blake *blake, Text block, Size size, uint64_t last) noexcept nogil:
-    """Mix in the first 128 bytes of a text, of which `size` count; `last` has all bits set in the last block."""
+    """Hash the first BLAKE_BLOCK bytes of a text, `size` of them data; `last`: all bits set for the last, else 0."""
     blake.size += size
     blake_rounds(blake.state, BLAKE_START, block.at, blake.size, last)

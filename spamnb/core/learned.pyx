@@ -1,34 +1,34 @@
-# The messages that a model learned: of each its digest, its label, and how it was judged by all other mail.
+# The messages that a model learned: the hash and label of each, and its score by the counts of all other mail.
 #
-# Found by hashing, 24 bytes a message and 8 for its slots. While mail is learned, each message also has the label that
-# it had before, so that of several copies only the first counts.
+# A hash table, with 24 bytes per message and 8 for its slots. In a training, copies of a message are recognised, so
+# that only the first is learned.
 
 from libc.math cimport NAN
 from libc.stdint cimport int8_t
 
 cpdef enum:
     NOT_LEARNED = -1  # in place of a label's index
-    DUPLICATE_MET = -2  # in place of the label before: a copy that was met earlier in this run, under the same label
+    DUPLICATE_MET = -2  # in place of the previous label: this training already had a copy, under the same label
     CONFLICTING_MET = -3  # … under another label
 
 cdef enum:
     FIRST_MESSAGES = 1 << 10
-    LEARNED_BYTES = 17  # of a record of the column "learned": digest, label, score, lead
+    LEARNED_BYTES = 17  # of a record in the model file's column "learned": hash, label, score, lead
 
 
-cdef struct LearnedMessage:  # a whole number of 64 bits, as sorting takes it
-    uint64_t digest
-    float score  # NaN if it was not taken
-    float lead  # how far its label was ahead of the others, spam left out
+cdef struct LearnedMessage:  # its size is a multiple of 64 bits, as `order_of` needs it
+    uint64_t digest  # the hash of the message
+    float score  # NaN if it was not computed
+    float lead  # nats by which its label was ahead of the other labels but spam
     int8_t label
-    bint is_met  # in this run
+    bint is_met  # whether this training had a copy of it
 
 
 cdef class LearnedMessages:
-    """Messages by their digests, with label, score and lead; those that are not learned any more do not count."""
+    """Messages by their hashes, with label, score and lead; a label NOT_LEARNED marks one that was forgotten."""
 
     cdef LearnedMessage *items
-    cdef uint32_t *slots  # place of a message + 1, 0: free; twice as many as there is room
+    cdef uint32_t *slots  # 2 * room: place of a message + 1; 0: free
     cdef Size used, room
     cdef int shift
 
@@ -63,19 +63,19 @@ cdef class LearnedMessages:
         return 0
 
     cdef Size slot_of(self, uint64_t digest) noexcept nogil:
-        """Return the slot of a message, or the free one where it belongs."""
+        """Return the slot of a message, given by its hash; if there is none, the free slot where it is to be put."""
         cdef Size at = digest * TABLE_FACTOR >> self.shift, last = 2 * self.room - 1
         while self.slots[at] and self.items[self.slots[at] - 1].digest != digest:
             at = (at + 1) & last
         return at
 
     cdef LearnedMessage *item_of(self, uint64_t digest) noexcept nogil:
-        """Return a message, NULL if it is not known."""
+        """Return a message by its hash; NULL if it was never learned."""
         cdef Size place = self.slots[self.slot_of(digest)] if self.used else 0
         return &self.items[place - 1] if place else NULL
 
     cdef LearnedMessage *item_made(self, uint64_t digest) except NULL:
-        """Return a message, which is made if it is not known."""
+        """Return a message by its hash; if it was never learned, it is added."""
         cdef Size slot
         self.make_room(1)
         slot = self.slot_of(digest)
@@ -86,20 +86,20 @@ cdef class LearnedMessages:
         return &self.items[self.slots[slot] - 1]
 
     def set(self, uint64_t digest, int8_t label_index, double score=NAN, double lead=NAN):
-        """Put a message in, in place of what was known of it."""
+        """Set the label, score and lead of a message, given by its hash."""
         cdef LearnedMessage *item = self.item_made(digest)
         item.label, item.score, item.lead = label_index, <float>score, <float>lead
 
     def label_index(self, uint64_t digest):
-        """Return the index of a message's label, or NOT_LEARNED."""
+        """Return the index of a message's label, NOT_LEARNED if it is not learned."""
         cdef LearnedMessage *item = self.item_of(digest)
         return item.label if item is not NULL else NOT_LEARNED
 
     def learn(self, digests, int8_t label_index):
-        """Put messages of a run under a label, or forget them (NOT_LEARNED), unless the run has met them before.
+        """Put messages under a label, or forget them (NOT_LEARNED), but for those that this training already had.
 
-        Return the index of each one's label before; of one that was met, DUPLICATE_MET or CONFLICTING_MET. The score of
-        one whose label changes is not known any more.
+        Return the index of each one's previous label (8 bits each), or DUPLICATE_MET or CONFLICTING_MET for a message
+        that it already had. A message that changes its label loses its score.
         """
         cdef Numbers given = Numbers(digests, sizeof(uint64_t))
         cdef Column before = new_column(given.count)
@@ -108,7 +108,7 @@ cdef class LearnedMessages:
         cdef Size n, start = self.used
         for n in range(given.count):
             item = self.item_made((<uint64_t *>given.at)[n])
-            if item.is_met:  # a chunk has one label
+            if item.is_met:  # all these messages have one label
                 found[n] = DUPLICATE_MET if item.label == label_index else CONFLICTING_MET
                 continue
             found[n] = item.label
@@ -118,7 +118,7 @@ cdef class LearnedMessages:
         return before
 
     def relabel(self, list indices not None):
-        """Give each label, in order, another index."""
+        """Replace each label index k by indices[k]."""
         cdef Size n
         cdef int8_t *label
         for n in range(self.used):
@@ -127,14 +127,14 @@ cdef class LearnedMessages:
                 label[0] = indices[label[0]]
 
     def forget_scores(self, int8_t label_index):
-        """Forget what the messages of a label scored."""
+        """Remove the scores of the messages of a label."""
         cdef Size n
         for n in range(self.used):
             if self.items[n].label == label_index:
                 self.items[n].score = self.items[n].lead = NAN
 
     def message_counts(self, int label_count):
-        """Return how many messages of each label there are."""
+        """Return the number of messages of each label."""
         cdef list counts = [0] * label_count
         cdef Size n
         for n in range(self.used):
@@ -145,7 +145,7 @@ cdef class LearnedMessages:
     # Records of a model file
 
     def add_records(self, bytes records not None, int label_count):
-        """Add the records of a column to an empty list; return False if they are not in order, or have no such label."""
+        """Add a model file's records to an empty object; return False if they are out of order or a label is wrong."""
         cdef Text data = text_of(records)
         cdef Size n, count = data.size // LEARNED_BYTES
         cdef const Byte *at = data.at
@@ -164,7 +164,7 @@ cdef class LearnedMessages:
         return True
 
     def records(self):
-        """Return the records of all messages, in order of their digests."""
+        """Return the records of all messages for a model file, sorted by their hashes."""
         cdef uint64_t *order = self.order()
         cdef bytes records = PyBytes_FromStringAndSize(NULL, LEARNED_BYTES * len(self))
         cdef Byte *to = <Byte *>PyBytes_AS_STRING(records)
@@ -182,7 +182,7 @@ cdef class LearnedMessages:
         return order_of(<const uint64_t *>self.items, sizeof(LearnedMessage) // sizeof(uint64_t), self.used)
 
     def digests_of(self, int label_index):
-        """Return the digests, sorted, of the messages of a label (64 bits each)."""
+        """Return the sorted hashes of the messages of a label (64 bits each)."""
         cdef uint64_t *order = self.order()
         cdef Column digests = new_column(self.used * sizeof(uint64_t))
         cdef Size n, count = 0
@@ -194,7 +194,7 @@ cdef class LearnedMessages:
         return cut_to(digests, count * sizeof(uint64_t))
 
     def known(self):
-        """Return digest, label index, score and lead of each message, in order of digests."""
+        """Return (hash, label index, score, lead) of each message, sorted by hash."""
         cdef uint64_t *order = self.order()
         cdef LearnedMessage *item
         cdef Size n
@@ -207,7 +207,7 @@ cdef class LearnedMessages:
         return found
 
     def scored(self):
-        """Return label index, score and lead of the messages that have a score."""
+        """Return (label index, score, lead) of each message that has a score."""
         cdef Size n
         return [
             (self.items[n].label, self.items[n].score, self.items[n].lead)

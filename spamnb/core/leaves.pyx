@@ -1,21 +1,21 @@
-# Messages read whole: the head, and the leaves with their texts decoded.
+# Reads whole messages: the head, and the leaf parts with their texts decoded.
 #
-# ASCII texts stay where they are in the message. What a leaf is that is no text, its first bytes say, whatever its name
-# and declared type. Python reads PDF, ZIP and pictures: 75 leaves of 10,554 real messages.
-# Texts are cut to MAX_TEXT_BYTES before they are decoded.
+# ASCII texts stay where they are in the message. The first bytes of an attachment tell what it is, whatever its name
+# and declared type. Python reads PDF, ZIP and pictures: 75 leaf parts of 10,554 real messages. Texts are cut to
+# MAX_TEXT_BYTES before they are decoded.
 
 from cpython.ref cimport Py_DECREF, Py_INCREF
 
 cpdef enum:
-    MAX_TEXT_BYTES = 4 * 1024 * 1024  # of all texts as they were sent; of longer ones, the largest are cut
+    MAX_TEXT_BYTES = 4 * 1024 * 1024  # of all texts as they were sent; if they have more, the largest are cut
 
 cdef enum:
-    MAX_ATTACHED_BYTES = 4 * 1024 * 1024  # of all attachments, decoded; what follows is known by its first bytes only
-    BYTES_FOR_A_SPACE = 20  # a text with fewer spaces is looked at closely: it may be base64
-    MIN_BASE64 = 60
-    MAX_START = 40  # characters that say whether a text is a file, with the white space before it
-    SNIFFED = 1024  # bytes of an attachment that say what it is; so far into a file may a PDF begin
-    PAGE_NAME = 20  # bytes that the first tag of a page may have
+    MAX_ATTACHED_BYTES = 4 * 1024 * 1024  # of all attachments, decoded; of further ones only the first bytes are read
+    BYTES_FOR_A_SPACE = 20  # a text with less than a space in so many bytes may be base64
+    MIN_BASE64 = 60  # bytes: a shorter text is not taken for base64
+    MAX_START = 40  # characters of a text that tell whether it is a file, white space included
+    SNIFFED = 1024  # bytes of an attachment that tell what it is; a PDF may begin within so many
+    PAGE_NAME = 20  # bytes of the first tag of an HTML page that are compared
 
 
 cdef int read_mail(Mail *mail, Arena *arena, Text raw) except -1 nogil:
@@ -42,7 +42,7 @@ cdef int read_mail(Mail *mail, Arena *arena, Text raw) except -1 nogil:
 
 
 cdef int read_head_only(Mail *mail, Arena *arena, Text raw) except -1 nogil:
-    """Read the header block of a message, and nothing else of it."""
+    """Read only the header block of a message."""
     cdef Size start
     end_mail(mail)
     mail.arena = arena
@@ -55,7 +55,7 @@ cdef int read_head_only(Mail *mail, Arena *arena, Text raw) except -1 nogil:
 
 
 cdef void end_mail(Mail *mail) noexcept nogil:
-    """Forget a message; its arena is the caller's."""
+    """Release what a message holds, and empty it; its arena belongs to the caller."""
     if mail.attachments is not NULL:
         with gil:
             Py_DECREF(<object>mail.attachments)
@@ -63,7 +63,7 @@ cdef void end_mail(Mail *mail) noexcept nogil:
 
 
 cdef int read_leaves(Mail *mail, Walk *walk) except -1 nogil:
-    """Read the leaves that were found, in order; if their texts are too long, the largest are cut."""
+    """Read the leaf parts that were found, in order; if their texts are too long in all, the largest are cut."""
     cdef Size n
     cdef Share *shared = <Share *>allot(mail.arena, walk.count * sizeof(Share) + 1)
     cdef Size *allowed = <Size *>allot(mail.arena, walk.count * sizeof(Size) + 1)
@@ -85,7 +85,7 @@ cdef int read_leaves(Mail *mail, Walk *walk) except -1 nogil:
 
 
 cdef int read_leaf(Mail *mail, Leaf *leaf, Text content_type, HeaderBlock *head, Size end, Size most) except -1 nogil:
-    """Read the leaf with this header block, whose body ends at an offset; `most` bytes of its text."""
+    """Read the leaf part with this header block, whose body ends at an offset: at most `most` bytes of a text."""
     cdef Parameters declared, named
     cdef Text name
     cdef bint has_file = False
@@ -116,7 +116,7 @@ cdef int read_leaf(Mail *mail, Leaf *leaf, Text content_type, HeaderBlock *head,
 # Texts
 
 cdef int read_leaf_text(Mail *mail, Leaf *leaf, Size start, Size end, Size most) except -1 nogil:
-    """Decode the text of a leaf, up to so many bytes."""
+    """Decode the first `most` bytes of a leaf part's text."""
     cdef Text text = piece(mail.data, start, end)
     cdef Size feed
     if text.size > most:  # cut at a line end, not within a character
@@ -133,13 +133,13 @@ cdef int read_leaf_text(Mail *mail, Leaf *leaf, Size start, Size end, Size most)
 
 
 cdef bint is_ascii_charset(Text charset) noexcept nogil:
-    """Tell whether bytes below 0x80 are ASCII in a charset; four texts in five declare one of these, or none."""
+    """Return whether bytes below 0x80 are ASCII in a charset: one of those that four texts in five declare, or none."""
     return (not charset.size or is_(charset, b"us-ascii") or is_(charset, b"utf-8") or is_(charset, b"iso-8859-1")
             or is_(charset, b"iso-8859-15") or is_(charset, b"windows-1252"))
 
 
 cdef bint is_plain_text(Text text) noexcept nogil:
-    """Tell whether a text is ASCII that stands for itself: base64 has few spaces, ISO-2022 escapes, UTF-16 zeros."""
+    """Return whether a text is plain ASCII: not perhaps base64 (few spaces), ISO-2022 (escapes) or UTF-16 (zeros)."""
     cdef Size spaces
     if not is_ascii(text):
         return False
@@ -153,7 +153,7 @@ cdef bint is_plain_text(Text text) noexcept nogil:
 
 
 cdef bint begins_as_file(Text text, bint is_named) noexcept nogil:
-    """Tell whether a text is a file of another kind by its start; a named one may be a page."""
+    """Return whether a text is in fact a PDF or ZIP file, by its start; or an HTML page, if it has a file name."""
     cdef Text start = first_chars(text, MAX_START)
     while True:
         if is_one_of(byte_at(start, 0), b" \t\n"):
@@ -167,8 +167,8 @@ cdef bint begins_as_file(Text text, bint is_named) noexcept nogil:
 
 # Attachments
 
-cdef enum:  # kinds of attachments, in the order of ATTACHMENT_KINDS
-    NO_KIND
+cdef enum:  # kinds of attachments, the first in the order of ATTACHMENT_KINDS
+    NO_KIND  # not read
     A_PDF
     A_ZIP
     A_PICTURE
@@ -176,7 +176,7 @@ cdef enum:  # kinds of attachments, in the order of ATTACHMENT_KINDS
     A_TEXT
 
 cdef tuple ATTACHMENT_KINDS = ("", "pdf", "zip", "picture")
-# As browsers tell HTML from other text:
+# How browsers recognise HTML:
 # https://mimesniff.spec.whatwg.org/#identifying-a-resource-with-an-unknown-mime-type
 cdef NameTable PAGE_STARTS
 fill_names(&PAGE_STARTS, b"<!doctype <html <head <script <iframe <h1 <div <font <table <a <style <title <b <body <br <p <meta "
@@ -184,7 +184,7 @@ fill_names(&PAGE_STARTS, b"<!doctype <html <head <script <iframe <h1 <div <font 
 
 
 cdef int read_attachment(Mail *mail, Leaf *leaf, Text body) except -1 nogil:
-    """Read an attachment by what it is, whatever it is declared as."""
+    """Read an attachment as what its first bytes show, whatever its declared type."""
     cdef DecodedBody decoded
     cdef int kind
     decode_transfer(mail.arena, piece(body, 0, 2 * SNIFFED), leaf.encoding, False, &decoded)
@@ -202,7 +202,7 @@ cdef int read_attachment(Mail *mail, Leaf *leaf, Text body) except -1 nogil:
 
 
 cdef int kind_of_file(Arena *arena, Text start, Text content_type) except -1 nogil:
-    """Tell from its first bytes what an attachment is."""
+    """Return the kind of an attachment, by its first bytes; NO_KIND if it is not read."""
     cdef Text name
     cdef Size at = 0
     if starts_with(without_space(start), b"%PDF-") or (contains(start, b"%PDF-") and contains(start, b"obj")):
@@ -229,7 +229,7 @@ cdef int kind_of_file(Arena *arena, Text start, Text content_type) except -1 nog
 
 
 cdef bint is_text(Text start) noexcept nogil:
-    """Tell whether bytes can be the beginning of a text: UTF-8, or less than a third of them beyond ASCII."""
+    """Return whether bytes can be the start of a text: UTF-8, UTF-16, or less than a third of them above 0x7f."""
     cdef Size at
     cdef int byte
     if begins_as_utf16(start):
@@ -242,7 +242,7 @@ cdef bint is_text(Text start) noexcept nogil:
 
 
 cdef int ask_attachments(Mail *mail, Leaf *leaf, Text body, int kind) except -1 with gil:
-    """Have Python read an attachment, and put what it finds into the leaf."""
+    """Let Python read an attachment, and store the text, links and names that it finds."""
     cdef object attachments, content
     cdef Text text
     if mail.attachments is NULL:
@@ -265,7 +265,7 @@ cdef int ask_attachments(Mail *mail, Leaf *leaf, Text body, int kind) except -1 
 
 
 cdef bint reads_pictures() noexcept nogil:
-    """Tell whether there is a reader of QR codes; Python is asked once, as loading it takes long."""
+    """Return whether QR codes can be read; asks Python only once, as importing the reader takes long."""
     global _reads_pictures
     if _reads_pictures < 0:
         with gil:
@@ -276,4 +276,4 @@ cdef bint reads_pictures() noexcept nogil:
 
 
 ENCODING_NAMES = ("", "base64", "quoted")
-cdef int _reads_pictures = NOWHERE  # the one thing that is written later; whoever comes first writes the same
+cdef int _reads_pictures = NOWHERE  # until `reads_pictures` is called; all threads would write the same

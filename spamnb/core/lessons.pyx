@@ -1,10 +1,11 @@
-# What the records of a journal have of the messages that were learned, and what they change in the counts.
+# Records of a journal ("lessons"): what a record stores of a message, and the counts that its records change.
 
 
 def lesson_of(FeatureSet features not None):
-    """Return fingerprints of tokens, how often each occurs, the tokens with a line feed behind each; pairs; grams.
+    """Return what a journal stores of a message: (fingerprints, occurrences, texts, pairs, grams), all as bytes.
 
-    All are bytes: of numbers of 64, 16, 64 and 32 bits.
+    Of tokens: fingerprints of 64 bits, how often each occurs in 16, texts with a newline behind each. Of pairs:
+    fingerprints of 64 bits. Of grams: counters in 32.
     """
     cdef Entry *tokens = features.it.tokens.entries
     cdef Entry *pairs = features.it.pairs.entries
@@ -24,7 +25,7 @@ def lesson_of(FeatureSet features not None):
 
 
 def growth(Counts counts not None, bytes words not None, bytes pairs not None, bint is_forgotten):
-    """Return by how many words and pairs the counts grow with a message; forgetting it takes away what no other has."""
+    """Return by how many distinct words and pairs the counts grow when this message is learned, or forgotten."""
     cdef bytes fingerprints = words + pairs
     cdef Size count = len(fingerprints) // 8, width = 2 * counts.label_count, n, k
     cdef Size[2] grown
@@ -47,14 +48,15 @@ def growth(Counts counts not None, bytes words not None, bytes pairs not None, b
 
 # Counts of a journal
 
-cdef struct WantedKeys:  # found by hashing
+cdef struct WantedKeys:  # a hash table of the keys that a look-up asks for
     const uint64_t *keys
-    uint32_t *slots  # number of a key + 1, 0: free; twice as many as there are keys
-    Size last_slot
-    int shift
+    uint32_t *slots  # number of a key + 1, 0: free; at least twice as many as keys
+    Size last_slot  # number of the last slot
+    int shift  # a slot's number is the top 64 - shift bits of a product
 
 
 cdef int want_keys(WantedKeys *wanted, const uint64_t *keys, Size count) except -1 nogil:
+    """Make a hash table of keys; the caller frees its slots."""
     cdef int bits = 1
     cdef Size n, at
     while <Size>1 << bits < 2 * count:
@@ -73,7 +75,7 @@ cdef int want_keys(WantedKeys *wanted, const uint64_t *keys, Size count) except 
 cdef inline void change_wanted(
     const WantedKeys *wanted, const Lesson *lesson, uint64_t key, const Byte *times, int64_t *rows, Size width
 ) noexcept nogil:
-    """Change the rows of a key, if it is wanted; `times` is how often it occurs, NULL if that is not counted."""
+    """Apply a lesson to the rows of a wanted key; `times` is how often it occurs, in two bytes; NULL for a pair."""
     cdef Size at = key * TABLE_FACTOR >> wanted.shift
     cdef int64_t *row
     cdef int step
@@ -88,13 +90,13 @@ cdef inline void change_wanted(
 
 
 cdef class Lessons(Counts):
-    """The changes of a journal's records, searched without making a table: for twenty of them 0.2 ms instead of 3.
+    """The counts that the records of a journal change, looked up without making a table: twenty in 0.2 ms, not 3.
 
     Counts may be below 0.
     """
 
     cdef readonly tuple labels
-    cdef list kept  # what each was made of
+    cdef list kept  # the arguments of each `add`, which keep the bytes alive
     cdef Lesson *items
     cdef Size count, room
 
@@ -107,7 +109,7 @@ cdef class Lessons(Counts):
 
     def add(self, bytes fingerprints not None, bytes occurrences not None, bytes texts not None,
             bytes pairs not None, bytes grams not None, list steps not None, int day):
-        """Add a record, as `CountTable.add_lesson` does; return how many words it has, each as often as it occurs."""
+        """Add a record, given as to `CountTable.add_lesson`; return how many words its message has in all."""
         cdef Lesson lesson
         cdef Size n
         cdef int64_t length = 0
@@ -123,7 +125,7 @@ cdef class Lessons(Counts):
         return length
 
     def table(self):
-        """Return a table of all that the records change, with texts and days."""
+        """Return a `CountTable` with all the changes of these records, their texts and days."""
         table = CountTable(self.labels)
         for lesson in self.kept:
             table.add_lesson(*lesson)

@@ -1,39 +1,40 @@
-# What a text costs in a charset: minus the logarithm of its probability, by how often letters follow each other in a
-# language written in it. Costs are whole numbers, so that the same is found on every machine.
+# The cost of a text in a charset: minus the logarithm of its probability, by how often letters follow each other in the
+# languages written in it. Costs are whole numbers, so that the result is the same on every machine.
 #
-# letter_tables.py is loaded for the first text, and all of it is checked then: later, tables are indexed without a
-# check. Time is in proportion to the text, which has MAX_SAMPLE bytes, and to the languages of a charset.
+# letter_tables.py is loaded for the first text, and checked then, so that the tables can be indexed without checks.
+# Time is in proportion to the text, which has MAX_SAMPLE bytes, and to the number of a charset's languages.
 
 cdef enum:
     MAX_CANDIDATES = 32
     MAX_IDEOGRAPH = 0x30000
 
     NAT = 4  # costs are counted in quarters of a nat
-    COST_0 = 35  # the character that stands for cost 0 in the tables
-    # Classes of characters in the tables: behind BETWEEN come ASCII letters, behind OTHER_LETTER the language's own.
+    COST_0 = 35  # the byte for cost 0 in the tables
+    # Classes of characters in the tables: no letter, ASCII letters, other letters, then each of the language's own
+    # letters.
     BETWEEN = 0
     OTHER_LETTER = 27
-    # Which one of its class a character is.
+    # Costs of a character within its class.
     MARK_COST = 4 * NAT
     RARE_MARK_COST = 10 * NAT
     OTHER_COST = 5 * NAT
     UNDEFINED_COST = 12 * NAT
-    # A capital behind what is no letter, a small letter, a capital; a small letter behind a capital.
+    # Costs of a capital after no letter, after a small letter, after a capital; of a small letter after a capital.
     FIRST_CAPITAL = 6
     INNER_CAPITAL = 5 * NAT
     NEXT_CAPITAL = 3
     AFTER_CAPITAL = 1
-    OTHER_SCRIPT = 3 * NAT  # a letter of another script than the one before
-    RARE_IDEOGRAPH = 12 * NAT  # none of the frequent ones
-    SIGN_BEHIND = 3 * NAT  # ASCII behind an ideograph
+    OTHER_SCRIPT = 3 * NAT  # a letter of another writing system than the letter before
+    RARE_IDEOGRAPH = 12 * NAT
+    SIGN_BEHIND = 3 * NAT  # ASCII after an ideograph, if it is no letter
     LETTER_BEHIND = 6 * NAT
 
-cdef enum:  # what a byte is in a charset and a language
+cdef enum:  # flags of a byte in a charset and a language
     IS_HIGH = 1  # above 0x7f
     IS_CAPITAL = 2
     IS_IN_WORD = 4  # a letter
 
-# Charsets, and the cost of being rare in mail; of those with ideographs, the language.
+# Charsets, each with a cost for being rare in mail; of those with ideographs, the language.
 cdef tuple CANDIDATES = (
     *(("cp1252", 0, ""), ("cp1250", 10, ""), ("iso8859_15", 4, ""), ("iso8859_2", 12, ""), ("cp1254", 12, "")),
     *(("cp1257", 20, ""), ("iso8859_4", 28, ""), ("iso8859_13", 24, ""), ("cp1258", 20, ""), ("cp1251", 8, "")),
@@ -42,23 +43,23 @@ cdef tuple CANDIDATES = (
     *(("gb18030", 6, "zh-Hans"), ("big5hkscs", 8, "zh-Hant"), ("cp932", 10, "ja"), ("euc_jp", 14, "ja")),
     ("cp949", 10, "ko"),
 )
-# Looked at only where the message names them: too much like others.
+# Compared only where the message names them, as they are too similar to others.
 cdef tuple IF_NAMED = (("koi8_r", 10, ""), ("iso8859_8", 12, ""), ("mac_roman", 20, ""), ("cp950", 8, "zh-Hant"))
 cdef frozenset WESTERN_CHARSETS = frozenset(("cp1252", "iso8859_15", "mac_roman"))
 cdef frozenset NOT_LATIN = frozenset("ru uk bg sr be mk el he ar fa th".split())
-cdef str ASCII_LANGUAGE = "en"  # by which ASCII beside ideographs is counted
+cdef str ASCII_LANGUAGE = "en"  # whose costs ASCII has beside ideographs
 
 
-cdef struct ByteOf:  # a byte, as it is in a charset and a language
+cdef struct ByteOf:  # a byte in a charset and a language
     Byte letter_class
-    Byte cost  # of being this one of its class
+    Byte cost  # within its class
     Byte flags
-    Byte script  # 1 ASCII letters, 2 others; 0 where scripts mix or there is no letter
+    Byte script  # writing system: 1 for ASCII letters, 2 for others; 0 if the language mixes them, or for no letter
 
 
 cdef struct Language:  # in a charset
     ByteOf[256] bytes
-    const Byte *costs  # of each class behind each
+    const Byte *costs  # of each class after each other
     Size width  # number of classes
 
 
@@ -69,7 +70,7 @@ cdef struct Candidate:
     bint is_western
     int language_count
     Language *languages  # of a charset of single bytes
-    Byte *ideographs  # what each costs, by its number; 0 for the others. NULL in charsets of single bytes
+    Byte *ideographs  # costs of the frequent ideographs by their numbers, else 0; NULL in charsets of single bytes
 
 
 cdef struct LetterTables:
@@ -84,6 +85,7 @@ cdef Byte[64] PAIR_COST  # of capitals, by 8 * flags of the byte before + flags
 
 
 cdef LetterTables *tables() except NULL nogil:
+    """Return the tables of all charsets; they are made by the first call."""
     cdef LetterTables *found = <LetterTables *>published(<void **>&letter_tables)
     if found is NULL:
         make_tables()
@@ -96,7 +98,7 @@ cdef int make_tables() except -1 with gil:
     cdef LetterTables *made
     cdef int before, flags
     from spamnb.core import letter_tables as module
-    if letter_tables is not NULL:  # by another thread
+    if letter_tables is not NULL:  # another thread made them
         return 0
     letter_module = module
     for before in range(8):
@@ -120,6 +122,7 @@ cdef void *zeros(Size size) except NULL:
 
 
 cdef int cost_of_pair(int before, int flags) noexcept:
+    """Return what the case of a letter costs, by the flags of the byte before and its own."""
     if not (before | flags) & IS_HIGH:
         return 0
     if flags & IS_CAPITAL:
@@ -130,7 +133,7 @@ cdef int cost_of_pair(int before, int flags) noexcept:
 
 
 cdef int cost_of_kind(int kind) noexcept:
-    """Return the cost of a character within its class: letter (s, C), frequent mark (.), another (,), nothing (-)."""
+    """Return the cost of a character within its class: letter (s, C), frequent mark (.), rare mark (,), none (-)."""
     if kind == 46:
         return MARK_COST
     if kind == 44:
@@ -161,9 +164,9 @@ cdef int fill_candidate(Candidate *candidate, object module, str name, int rarit
 
 
 cdef int fill_language(Language *found, object module, str language, bytes kinds, bytes classes) except -1:
-    """Fill the table of a language in a charset; `kinds` and `classes` say what stands in its upper half.
+    """Fill the table of a language in a charset; `kinds` and `classes` have an item for each byte above 0x7f.
 
-    A kind is a small or a Capital letter, a frequent mark (.) or another (,), nothing (-).
+    A kind is a small letter (s), a capital (C), a frequent mark (.), a rare one (,), or no character (-).
     """
     cdef Size byte
     cdef ByteOf *one
@@ -197,7 +200,7 @@ cdef int fill_language(Language *found, object module, str language, bytes kinds
 
 
 cdef Candidate *candidate_of(int codec) except? NULL nogil:
-    """Return what is known of a charset that may be found; NULL for others."""
+    """Return the tables of a charset, NULL if it cannot be found by its bytes."""
     cdef LetterTables *known = tables()
     cdef int which
     for which in range(known.count):
@@ -207,7 +210,7 @@ cdef Candidate *candidate_of(int codec) except? NULL nogil:
 
 
 cdef int cost_in(Arena *arena, Text sample, Candidate *candidate, int most) except? -1 nogil:
-    """Return what a sample costs in a charset, in the language that suits it best; `most` if not less."""
+    """Return the cost of a sample in a charset, in the language where it is lowest; `most` if it is not below that."""
     cdef int which
     cdef Text text
     most -= candidate.rarity
@@ -220,7 +223,7 @@ cdef int cost_in(Arena *arena, Text sample, Candidate *candidate, int most) exce
 
 
 cdef int cost_of_ideographs(Text text, const Byte *ideographs, Language *english, int most) noexcept nogil:
-    """Return what a decoded sample costs as text of a language with ideographs; `most` if not less."""
+    """Return the cost of a decoded sample in a language with ideographs; `most` if it is not below that."""
     cdef Size at = 0
     cdef int cost = 0, before = BETWEEN, now, script = 0, here, frequent
     cdef bint was_ideograph = False

@@ -1,4 +1,5 @@
-# The parts of a message as they are found: fields, header blocks, leaves. All texts lie in the message or its arena.
+# What is read of a message: header fields, header blocks, and leaf parts (MIME parts that have no parts of their own).
+# All texts are pieces of the message or of its arena.
 
 cdef enum:  # transfer encodings
     AS_IT_IS = 0
@@ -8,59 +9,59 @@ cdef enum:  # transfer encodings
 
 cdef struct Field:
     Text name  # in lower case
-    Text raw  # its value: unfolded, bytes as they came
-    Text value  # as a person would see it, in UTF-8
-    int rule  # for what is evidence in it: one of header_rules.pyx
+    Text raw  # the value, unfolded, with its bytes unchanged
+    Text value  # the value as a person would see it, in UTF-8
+    int rule  # how its value is cut into tokens: one of header_rules.pyx
 
 
 cdef struct HeaderBlock:
     Field *fields
     Size count
-    Size body  # where what follows begins
-    Size[5] first  # fields of the names that are needed, NOWHERE if there is none
-    bint is_raw  # has bytes above 0x7f, in whatever charset
+    Size body  # where the body behind it starts; NOWHERE until its end is found
+    Size[5] first  # number of the first field for each of NEEDED_NAMES, NOWHERE if there is none
+    bint is_raw  # it has bytes above 0x7f, of an unknown charset
 
 
-cdef struct Context:  # the message around a text, which may name charsets; only so many are found in it
+cdef struct Context:  # the message that a text is from: it may name the charset of the text
     Arena *arena
     Text data
-    int finds_left
-    int name_count  # of codecs that the message names; NOWHERE until they are sought
-    int[64] names
+    int finds_left  # texts whose charset may still be found by their bytes, which takes time
+    int name_count  # how many charsets the message names; NOWHERE until they are looked for
+    int[64] names  # their codecs
 
 
-cdef struct DecodedBody:  # a body as it was before it was encoded
+cdef struct DecodedBody:  # a body after its transfer encoding is undone
     Text data
     int encoding  # found first: AS_IT_IS, BASE64, QUOTED
-    int other_encoding  # found besides; NOWHERE if none
-    int why  # it is not as declared
-    Size high_bytes  # above 0x7f, if that is why
+    int other_encoding  # found in other lines; NOWHERE if there is none
+    int why  # why the encoding is not the declared one; AS_DECLARED if it is
+    Size high_bytes  # how many bytes are above 0x7f, if that is why
 
 
-cdef struct Decoding:  # how the text of a leaf was read: if not as declared, why
+cdef struct Decoding:  # how the text of a leaf part was decoded, and why not as declared
     Text text  # in UTF-8
-    int codec  # number of the charset's codec, as `charsets.pyx` has it
+    int codec  # number of the charset's codec in charsets.pyx
     int why_charset
     DecodedBody how
 
 
-cdef struct Leaf:  # or the head of an embedded message, which has no text and size 0
+cdef struct Leaf:  # a leaf part; or the header block of an embedded message, which has no text and size 0
     Text content_type  # in lower case; nothing if the message has no header block
     Text charset  # as declared, in lower case
     Text filename  # in UTF-8
     Text text  # in UTF-8
-    Field *fields  # its own; in a message that is no multipart, the message's
+    Field *fields  # its header fields; those of the message if that is not a multipart
     Size field_count
     Size size  # bytes of its body as it was sent
     int encoding  # as declared
     bint is_embedded
     bint has_text
-    bint is_decoded  # `decoding` says how; else the text is ASCII, as declared
+    bint is_decoded  # `decoding` is filled; else the text is ASCII, as declared
     Decoding decoding
     bint has_content  # an attachment that could be read; its text is `text`
-    bint is_page  # an attachment of HTML
-    Texts links  # in an attachment
-    Texts names  # of the files in an archive
+    bint is_page  # … and is HTML
+    Texts links  # found in an attachment
+    Texts names  # of the files in an archive that is attached
 
 
 cdef struct Mail:  # all zeros before the first message
@@ -71,8 +72,8 @@ cdef struct Mail:  # all zeros before the first message
     Leaf *leaves
     Size leaf_count
     Context context
-    int codec  # of the first text beyond ASCII; NOWHERE until there is one
-    Field *free_fields  # behind those of the blocks that were read
+    int codec  # of the first text that is not ASCII; NOWHERE until there is one
+    Field *free_fields  # memory for fields of the next header block
     Size free_field_count
     Size attached_left  # bytes of attachments that may still be read
-    void *attachments  # Python's object that reads them, once there is one that it can read
+    void *attachments  # the Python object that reads PDF, ZIP and pictures; NULL until there is one to read

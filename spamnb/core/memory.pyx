@@ -1,11 +1,11 @@
-# Bytes of mail, and the memory that is made while one message is read.
+# Pieces of a message's bytes, and the memory that is allocated while one message is read.
 #
-# A `Text` is a piece of bytes that somebody else keeps: of the message itself, or of the arena. All bytes of mail are
-# read by `byte_at` and the functions below, which check bounds: outside of a text there is END.
-# An `Arena` gives out memory that stays where it is until the arena is cleared, when the next message comes. A `Writer`
-# writes bytes one behind the other into an arena, and finds more room for them by itself.
+# A `Text` is a pointer to bytes of the message or of an arena, and their number; it owns no memory. All bytes of mail
+# are read with `byte_at` and the functions below, which check bounds: a read outside of a text returns END. An `Arena`
+# allocates memory that stays where it is until the arena is cleared for the next message. A `Writer` appends bytes to a
+# text in an arena, and allocates more memory by itself.
 #
-# Functions that may need memory return 0, and raise MemoryError (-1); the others cannot fail.
+# Functions that allocate memory return 0, or -1 with a MemoryError; the others cannot fail.
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
@@ -15,13 +15,13 @@ from cpython.unicode cimport PyUnicode_DecodeLatin1, PyUnicode_DecodeUTF8
 
 ctypedef Py_ssize_t Size
 ctypedef unsigned char Byte
-ctypedef uint32_t Char  # a character, by its number
+ctypedef uint32_t Char  # a character: its number in Unicode
 
 cdef enum:
-    END = -1  # in place of a byte that is not there
-    NOWHERE = -1  # in place of an offset
-    FIRST_BLOCK = 1 << 16  # bytes; each further block is as large as all before it
-    MAX_KEPT = 1 << 22  # bytes of blocks that are kept for the next message
+    END = -1  # in place of a byte outside of a text
+    NOWHERE = -1  # in place of an offset or a number that does not exist
+    FIRST_BLOCK = 1 << 16  # bytes; each further block is as large as all before it together
+    MAX_KEPT = 1 << 22  # bytes of an arena that are kept for the next message
 
 
 cdef struct Text:
@@ -38,7 +38,7 @@ cdef struct Block:
 
 cdef struct Arena:
     Block *first
-    Block *now  # in which memory is given out; those behind it are empty
+    Block *now  # from which memory is allocated; the blocks behind it are empty
     Size total  # bytes of all blocks
 
 
@@ -87,7 +87,7 @@ cdef extern from *:
 
 
 cdef inline int byte_at(Text text, Size at) noexcept nogil:
-    """Return a byte of a text, END outside of it."""
+    """Return a byte of a text; END for an offset outside of it."""
     return <int>text.at[at] if <size_t>at < <size_t>text.size else END
 
 
@@ -98,14 +98,14 @@ cdef inline Text nothing() noexcept nogil:
 
 
 cdef inline Text literal(const char *letters) noexcept nogil:
-    """Return the text of a literal, as in literal(b"charset=")."""
+    """Return a literal as a text: literal(b"charset=")."""
     cdef Text text
     text.at, text.size = <const Byte *>letters, strlen(letters)
     return text
 
 
 cdef inline Text piece(Text text, Size start, Size end) noexcept nogil:
-    """Return the part of a text between two offsets, as far as they are in it."""
+    """Return the bytes from `start` to `end` of a text; offsets outside of it are moved to its edges."""
     start = min(max(start, 0), text.size)
     end = min(max(end, start), text.size)
     text.at += start
@@ -114,6 +114,7 @@ cdef inline Text piece(Text text, Size start, Size end) noexcept nogil:
 
 
 cdef inline Text rest(Text text, Size start) noexcept nogil:
+    """Return a text from an offset on."""
     return piece(text, start, text.size)
 
 
@@ -122,11 +123,12 @@ cdef inline bint equal(Text text, Text other) noexcept nogil:
 
 
 cdef inline bint is_(Text text, const char *letters) noexcept nogil:
-    """Tell whether a text is this literal."""
+    """Return whether a text equals a literal: is_(name, b"subject")."""
     return equal(text, literal(letters))
 
 
 cdef inline bint stands_at(Text text, Size at, Text sought) noexcept nogil:
+    """Return whether `sought` stands at an offset of a text."""
     return 0 <= at <= text.size - sought.size and memcmp(text.at + at, sought.at, sought.size) == 0
 
 
@@ -139,7 +141,7 @@ cdef inline bint ends_with(Text text, const char *letters) noexcept nogil:
 
 
 cdef inline Size find_byte(Text text, int byte, Size start) noexcept nogil:
-    """Return where a byte is next, from an offset on, or NOWHERE."""
+    """Return the offset of a byte, from `start` on; NOWHERE if it is not there."""
     if start < 0 or start >= text.size:
         return NOWHERE
     cdef const Byte *found = <const Byte *>memchr(text.at + start, byte, text.size - start)
@@ -147,7 +149,7 @@ cdef inline Size find_byte(Text text, int byte, Size start) noexcept nogil:
 
 
 cdef inline Size find_last(Text text, int byte, Size end) noexcept nogil:
-    """Return where a byte is last before an offset, or NOWHERE."""
+    """Return the offset of the last such byte before `end`; NOWHERE if there is none."""
     cdef Size at = min(end, text.size) - 1
     while at >= 0 and text.at[at] != byte:
         at -= 1
@@ -155,7 +157,7 @@ cdef inline Size find_last(Text text, int byte, Size end) noexcept nogil:
 
 
 cdef Size find(Text text, Text sought, Size start) noexcept nogil:
-    """Return where some bytes are next, from an offset on, or NOWHERE; of what is sought, the first byte should be rare."""
+    """Return the offset of `sought`, from `start` on; NOWHERE if it is not there. Fastest if its first byte is rare."""
     cdef Size at = start
     if sought.size == 0:
         return start if 0 <= start <= text.size else NOWHERE
@@ -173,7 +175,7 @@ cdef inline bint has(Text text, int byte) noexcept nogil:
 
 
 cdef inline Size or_end(Text text, Size at) noexcept nogil:
-    """Return an offset, or the end of a text for NOWHERE."""
+    """Return an offset, or the size of the text in place of NOWHERE."""
     return at if at >= 0 else text.size
 
 
@@ -186,7 +188,7 @@ cdef inline Size count_byte(Text text, int byte) noexcept nogil:
 
 
 cdef inline Size count_high(Text text) noexcept nogil:
-    """Return how many bytes are above 0x7f."""
+    """Return how many bytes are above 0x7f, as those beyond ASCII are."""
     return count_range(text.at, text.size, 0x80, 0x80)
 
 
@@ -195,12 +197,12 @@ cdef inline bint is_ascii(Text text) noexcept nogil:
 
 
 cdef inline int lower(int byte) noexcept nogil:
-    """Return an ASCII letter in lower case, any other byte as it is."""
+    """Return an ASCII letter in lower case, any other byte unchanged."""
     return byte | 32 if 65 <= byte <= 90 else byte
 
 
 cdef inline bint is_space(int byte) noexcept nogil:
-    """Tell whether a byte is white space to bytes.split(): the ASCII ones, but 0x1c to 0x1f."""
+    """Return whether a byte is white space to bytes.split(): a space, or 9 to 13."""
     return byte == 32 or 9 <= byte <= 13
 
 
@@ -209,19 +211,19 @@ cdef inline bint is_digit(int byte) noexcept nogil:
 
 
 cdef inline bint is_letter(int byte) noexcept nogil:
-    """Tell whether a byte is an ASCII letter."""
+    """Return whether a byte is an ASCII letter."""
     return 97 <= (byte | 32) <= 122 and byte >= 0
 
 
 cdef inline int hex_digit(int byte) noexcept nogil:
-    """Return the value of a hexadecimal digit, below 0 for other bytes."""
+    """Return the value of a hexadecimal digit; -1 for any other byte."""
     if is_digit(byte):
         return byte - 48
     return (byte | 32) - 87 if 97 <= (byte | 32) <= 102 else -1
 
 
 cdef inline bint is_one_of(int byte, const char *letters) noexcept nogil:
-    """Tell whether a byte is one of a literal's."""
+    """Return whether a byte is one of those of a literal."""
     return byte > 0 and memchr(letters, byte, strlen(letters)) is not NULL
 
 
@@ -236,7 +238,7 @@ cdef Text without_space(Text text) noexcept nogil:
 
 
 cdef Text stripped(Text text, const char *letters) noexcept nogil:
-    """Return a text without some bytes at its start and end."""
+    """Return a text without the bytes of a literal at its start and end."""
     cdef Text some = literal(letters)
     while text.size and has(some, text.at[0]):
         text.at += 1
@@ -247,7 +249,7 @@ cdef Text stripped(Text text, const char *letters) noexcept nogil:
 
 
 cdef bint next_of(Text text, const char *separators, Size *at, Text *found) noexcept nogil:
-    """Find the next piece between some bytes from an offset on, which is moved behind it."""
+    """Set `found` to the next piece between separators from `at` on, and move `at` behind it; False without one."""
     cdef Size start = at[0], end
     cdef Text some = literal(separators)
     while start < text.size and has(some, text.at[start]):
@@ -268,7 +270,7 @@ cdef int start_arena(Arena *arena) except -1 nogil:
 
 
 cdef int add_block(Arena *arena, Size room) except -1 nogil:
-    """Put a new block behind the one in use."""
+    """Allocate a new block behind the current one, and make it the current one."""
     cdef Block *block = <Block *>malloc(sizeof(Block) + room)
     if block is NULL:
         with gil:
@@ -286,7 +288,7 @@ cdef int add_block(Arena *arena, Size room) except -1 nogil:
 
 
 cdef void *allot(Arena *arena, Size size) except NULL nogil:
-    """Allot memory that lasts until the arena is cleared; its content is undefined."""
+    """Return memory of `size` bytes that lasts until the arena is cleared; its content is undefined."""
     cdef Block *block
     size = (size + 15) & ~<Size>15
     while arena.now is not NULL and arena.now.room - arena.now.used < size:
@@ -302,7 +304,7 @@ cdef void *allot(Arena *arena, Size size) except NULL nogil:
 
 
 cdef void clear_arena(Arena *arena) noexcept nogil:
-    """Reclaim all memory, to be allotted again; what exceeds the usual size goes back to the system."""
+    """Make all memory available again for the next message; what is above MAX_KEPT is freed."""
     cdef Block *block = arena.first
     if arena.total > MAX_KEPT:
         free_arena(arena)
@@ -325,7 +327,7 @@ cdef void free_arena(Arena *arena) noexcept nogil:
 
 
 cdef void *with_room(Arena *arena, void *items, Size used, Size *room, Size item_size) except NULL nogil:
-    """Return an array with room for at least one item more: as it is, or a larger copy of it."""
+    """Return an array that can hold one more item: the same one, or a larger copy; `room` is updated."""
     cdef void *larger
     if used < room[0]:
         return items
@@ -337,7 +339,7 @@ cdef void *with_room(Arena *arena, void *items, Size used, Size *room, Size item
 
 
 cdef inline int add_text(Arena *arena, Texts *texts, Text text) except -1 nogil:
-    """Add a text to a list; an empty list has only zeros."""
+    """Append a text to a list of texts; a list of zeros is empty."""
     texts.items = <Text *>with_room(arena, texts.items, texts.count, &texts.room, sizeof(Text))
     texts.items[texts.count] = text
     texts.count += 1
@@ -345,7 +347,7 @@ cdef inline int add_text(Arena *arena, Texts *texts, Text text) except -1 nogil:
 
 
 cdef class Memory:
-    """An arena for a call from Python."""
+    """An arena that lasts for one call from Python."""
 
     cdef Arena arena
 
@@ -359,7 +361,7 @@ cdef class Memory:
 # Writers
 
 cdef inline int start_writer(Writer *to, Arena *arena, Size room) except -1 nogil:
-    """Begin to write a text of about so many bytes."""
+    """Begin a text, for which `room` bytes are allocated at first."""
     to.arena = arena
     to.room = max(room, <Size>16)
     to.size = 0
@@ -368,7 +370,7 @@ cdef inline int start_writer(Writer *to, Arena *arena, Size room) except -1 nogi
 
 
 cdef int make_room(Writer *to, Size size) except -1 nogil:
-    """Make room for so many bytes more."""
+    """Allocate memory for `size` bytes more."""
     cdef Byte *larger
     if to.room - to.size < size:
         to.room = max(2 * to.room, to.size + size)
@@ -399,7 +401,7 @@ cdef inline int put_literal(Writer *to, const char *letters) except -1 nogil:
 
 
 cdef int put_number(Writer *to, int64_t number) except -1 nogil:
-    """Write an unsigned number in decimals."""
+    """Append a number that is not negative, in decimal digits."""
     cdef Byte[20] digits
     cdef int size = 0
     while number > 0 or not size:
@@ -413,14 +415,14 @@ cdef int put_number(Writer *to, int64_t number) except -1 nogil:
 
 
 cdef inline Text written(Writer *to) noexcept nogil:
-    """Return what was written up to here. What is written later may move, this stays as it is."""
+    """Return the text written so far; it stays valid when more is written."""
     cdef Text text
     text.at, text.size = to.at, to.size
     return text
 
 
 cdef int lowered(Arena *arena, Text text, Text *result) except -1 nogil:
-    """Make a copy with ASCII letters in lower case."""
+    """Make a copy of a text with its ASCII letters in lower case."""
     cdef Size at
     cdef Byte *copy = <Byte *>allot(arena, text.size)
     for at in range(text.size):
@@ -430,7 +432,7 @@ cdef int lowered(Arena *arena, Text text, Text *result) except -1 nogil:
 
 
 cdef int replaced(Arena *arena, Text text, Text sought, Text by, Text *result) except -1 nogil:
-    """Make a text with one string replaced by another: the text itself if it does not have it."""
+    """Make a text with each `sought` replaced by `by`; the text itself if it has none."""
     cdef Writer to
     cdef Size copied = 0, at = find(text, sought, 0)
     result[0] = text
@@ -448,7 +450,7 @@ cdef int replaced(Arena *arena, Text text, Text sought, Text by, Text *result) e
 
 
 cdef int without_byte(Arena *arena, Text text, int byte, Text *result) except -1 nogil:
-    """Make a text without a byte: the text itself if it does not have it."""
+    """Make a text without any such byte; the text itself if it has none."""
     cdef Writer to
     cdef Size start = 0, at = find_byte(text, byte, 0)
     result[0] = text
@@ -472,10 +474,10 @@ cdef int joined(Arena *arena, Text text, Text other, Text *result) except -1 nog
     return 0
 
 
-# Python's strings, made where somebody asks for them
+# Python's bytes and str
 
 cdef inline Text text_of(bytes data):
-    """Return the bytes of an object, which has to be kept as long as the text."""
+    """Return a bytes object as a text, valid as long as the object is kept."""
     cdef Text text
     text.at, text.size = <const Byte *>PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data)
     return text
@@ -486,17 +488,17 @@ cdef inline bytes bytes_of(Text text):
 
 
 cdef inline str str_of(Text text):
-    """Make a string of UTF-8."""
+    """Return a text, which is UTF-8, as a str."""
     return PyUnicode_DecodeUTF8(<const char *>text.at, text.size, "replace")
 
 
 cdef inline str latin_of(Text text):
-    """Make a string with a character for each byte."""
+    """Return a text as a str with one character per byte."""
     return PyUnicode_DecodeLatin1(<const char *>text.at, text.size, NULL)
 
 
 cdef int text_of_str(Arena *arena, str string, Text *result) except -1:
-    """Copy a string into an arena, as UTF-8; half a surrogate pair becomes a question mark."""
+    """Copy a str to an arena as UTF-8; half a surrogate pair becomes a question mark."""
     cdef bytes data = string.encode("utf-8", "replace")
     cdef Byte *copy = <Byte *>allot(arena, len(data))
     memcpy(copy, PyBytes_AS_STRING(data), len(data))

@@ -1,50 +1,50 @@
-# One pass over sorted counts: tables and model files are merged entry by entry, and become the blocks of a model file.
+# Merges tables and model files in one pass, in order of fingerprints: the entries of a new model file.
 #
-# A `Merger` reads all sources at once, in order of fingerprints, and adds up what they have of each: `Entries`, some
-# thousands at a time, without the interpreter's lock. A `BlockWriter` (block_writer.pyx) makes blocks of them.
+# A `Merger` goes through all sources together and adds up the counts of each fingerprint. It returns some thousands of
+# `Entries` at a time, and works without the interpreter's lock. A `BlockWriter` (block_writer.pyx) makes blocks of
+# them.
 #
-# Bounds: a file takes READ_AT_ONCE bytes of memory, a table 16 bytes for each of its entries, to sort them.
+# Memory: READ_AT_ONCE bytes for each file, and 16 bytes for each entry of a table, to sort them.
 
 cdef enum:
-    ENTRIES_AT_ONCE = 1 << 12
-    COUNTS_AT_ONCE = 1 << 16  # with many labels, fewer entries
-    LETTERS_AT_ONCE = 1 << 18  # bytes of texts, and one text more
-    STAGED = 128  # entries of a table that are read at once
+    ENTRIES_AT_ONCE = 1 << 12  # returned together
+    COUNTS_AT_ONCE = 1 << 16  # limits their counts: with many labels, fewer entries are returned
+    LETTERS_AT_ONCE = 1 << 18  # limits the bytes of their texts, but for the last text
+    STAGED = 128  # entries of a table that are copied together
 
 
-cdef struct TableStage:  # a table, the order of its entries, and copies of those that come next
+cdef struct TableStage:  # a table that is merged, the order of its entries, and copies of the next ones
     const uint64_t *records
     Size stride
     const uint16_t *first_days
     const uint16_t *last_days
     const uint64_t *text_ends
     const Byte *letters
-    int only_day  # of all entries, or NOWHERE
-    bint has_subtracted  # else a word has occurrences
-    uint64_t *order
+    int only_day  # the day on which all entries were seen, or NOWHERE
+    bint has_subtracted  # as in `CountTable`
+    uint64_t *order  # numbers of the entries, in order of fingerprints
     Size count
-    Size next  # the first that is not copied yet
-    int at
-    int copied
+    Size next  # place in `order` of the first entry that is not copied yet
+    int at  # the current one of the copied entries
+    int copied  # how many are copied
     uint64_t *staged  # records
     uint16_t[STAGED] staged_first_days
     uint16_t[STAGED] staged_last_days
     uint64_t[STAGED] text_starts
     uint64_t[STAGED] text_sizes
-    int32_t touched  # of no use but that what is read comes into the cache
+    int32_t touched  # a sum that nobody reads: making it brings memory into the cache
 
 
 cdef struct MergeSource:
     int number  # in the list of sources
-    int sign
+    int sign  # 1 to add its counts, -1 to subtract them
     int labels
     int[MAX_LABELS] targets  # for each label its index in the result, or NOWHERE
-    uint64_t key  # of the entry that comes next
+    uint64_t key  # of the current entry
     TableStage *stage  # of a table, else NULL
-    # Of a file, else NULL
-    const BlockFile *file
-    BlockCursor cursor
-    int entry
+    const BlockFile *file  # of a file, else NULL
+    BlockCursor cursor  # at the current block of the file
+    int entry  # current entry of the block
 
 
 cdef struct Merging:  # an entry that is being added up
@@ -57,9 +57,9 @@ cdef struct Merging:  # an entry that is being added up
 
 
 cdef class Entries:
-    """Entries in order of their fingerprints, as columns: counts are those of messages by label, then of occurrences.
+    """Entries in order of their fingerprints, as columns; `counts` has messages by label, then occurrences by label.
 
-    A word has occurrences, a pair has none. A text starts where the one before ends.
+    A word has occurrences, a pair has none. Each text starts where the text before ends.
     """
 
     cdef readonly int label_count
@@ -71,6 +71,7 @@ cdef class Entries:
 
 
 cdef Entries new_entries(int label_count):
+    """Make an empty batch of entries with memory for the limits above."""
     cdef Entries entries = Entries()
     cdef Size room = min(ENTRIES_AT_ONCE, COUNTS_AT_ONCE // (2 * label_count))
     entries.label_count, entries.room = label_count, room
@@ -83,7 +84,7 @@ cdef Entries new_entries(int label_count):
 
 
 cdef int cut_entries(Entries entries) except -1:
-    """Cut the columns to their used parts."""
+    """Shrink the columns to what is used."""
     cut_to(entries.keys, entries.used * sizeof(uint64_t))
     cut_to(entries.counts, entries.used * 2 * entries.label_count * sizeof(int64_t))
     cut_to(entries.first_days, entries.used * sizeof(uint16_t))
@@ -96,7 +97,7 @@ cdef int cut_entries(Entries entries) except -1:
 # Sources
 
 cdef int advance_source(MergeSource *source, int *error) except -1 nogil:
-    """Go to the next entry, and note its fingerprint; return False behind the last, or if there is an error."""
+    """Go to the next entry, and set `key`; return False after the last, or if the file cannot be read (`error`)."""
     cdef TableStage *stage = source.stage
     error[0] = 0
     if stage is not NULL:
@@ -117,9 +118,9 @@ cdef int advance_source(MergeSource *source, int *error) except -1 nogil:
 
 
 cdef void stage_entries(TableStage *stage, Size labels) noexcept nogil:
-    """Copy the next entries of a table, which lie anywhere in memory.
+    """Copy the next entries of a table, which are scattered in memory.
 
-    A merge waits for cache misses: short loops have many at once (a prefetch changes nothing), and only
+    A merge waits for cache misses: in short loops many of them overlap (prefetching changes nothing), and only
     columns that are needed are read.
     """
     cdef const uint64_t *order = stage.order + stage.next
@@ -142,7 +143,7 @@ cdef void stage_entries(TableStage *stage, Size labels) noexcept nogil:
 
 
 cdef void stage_texts(TableStage *stage, const uint64_t *order, Size labels) noexcept nogil:
-    """Find the texts of the entries that are copied; pairs have none."""
+    """Find the texts of the copied entries; pairs have none."""
     cdef int[STAGED] words
     cdef int n, word, count = 0
     cdef uint64_t entry
@@ -162,10 +163,12 @@ cdef void stage_texts(TableStage *stage, const uint64_t *order, Size labels) noe
 
 
 cdef inline const int32_t *staged_row(const TableStage *stage, Size staged) noexcept nogil:
+    """Return the counts of a copied entry."""
     return <const int32_t *>(stage.staged + staged * stage.stride + 1)
 
 
 cdef inline bint has_occurrences(const TableStage *stage, Size staged, Size labels) noexcept nogil:
+    """Return whether a copied entry has occurrences, as a word has, in any label."""
     cdef const int32_t *row = staged_row(stage, staged) + labels
     cdef int32_t found = 0
     cdef Size k
@@ -175,17 +178,19 @@ cdef inline bint has_occurrences(const TableStage *stage, Size staged, Size labe
 
 
 cdef inline void add_days(Merging *to, int first_day, int last_day) noexcept nogil:
+    """Widen the days of an entry to include these."""
     to.first_day, to.last_day = min(to.first_day, first_day), max(to.last_day, last_day)
 
 
 cdef inline void take_text_of(Merging *to, const Byte *text, Size size) noexcept nogil:
-    """Copy the text of an entry: of several, the first counts."""
+    """Copy a text to an entry that has none yet."""
     if size and not to.text_size:
         to.text_size = min(size, <Size>MAX_BLOCK_TEXT)
         memcpy(to.letters, text, to.text_size)
 
 
 cdef void add_table_entry(const MergeSource *source, Merging *to, int label_count) noexcept nogil:
+    """Add the current entry of a table to the sums `to`."""
     cdef const TableStage *stage = source.stage
     cdef int at = stage.at, k, target
     cdef const int32_t *row = staged_row(stage, at)
@@ -203,6 +208,7 @@ cdef void add_table_entry(const MergeSource *source, Merging *to, int label_coun
 
 
 cdef void add_file_entry(const MergeSource *source, Merging *to, int label_count) noexcept nogil:
+    """Add the current entry of a model file to the sums `to`."""
     cdef const EntryBlock *block = &source.cursor.block
     cdef int64_t[2 * MAX_LABELS] row
     cdef Text text = block_text(block, source.entry)
@@ -240,19 +246,19 @@ cdef void close_stage(TableStage *stage) noexcept nogil:
 
 
 cdef class Merger:
-    """Adds up the entries of sources, in order of their fingerprints.
+    """An iterator of `Entries`: the sums of the entries of several sources, in order of fingerprints.
 
-    A source is a tuple of its counts (a `CountTable` or `FileCounts`), its sign (1 or -1), and for each of its labels the
-    index in the result, -1 to leave it out. Sums below 0 become 0; what is left in no message goes. Of several texts,
-    the first counts. Entries last seen before `oldest_day` that are in at most `rare` messages are left out.
-    The counts of `fill`, a table of the same labels, become those of the result: 0 where it has none.
-    Tables may not change meanwhile.
+    A source is a tuple: a `CountTable` or `FileCounts`; 1 to add it, -1 to subtract it; for each of its labels the
+    index in the result, -1 to leave it out. Sums below 0 become 0; an entry that no message has is dropped. Of
+    several texts, the first is kept. Entries in at most `rare` messages that were last seen before `oldest_day` are
+    left out. All entries of the table `fill` get the counts of the result, 0 where it has none. Tables must not
+    change during the merge.
     """
 
     cdef readonly int label_count
     cdef list sources
     cdef MergeSource *items
-    cdef MergeSource **active  # those that are not at their end, in order
+    cdef MergeSource **active  # sources that are not at their end, in order
     cdef Size count, active_count
     cdef CountTable to_fill
     cdef int oldest_day
@@ -319,7 +325,7 @@ cdef class Merger:
         return entries
 
     cdef int check_tables(self) except -1:
-        """Raise an error if a table was changed since the merge began."""
+        """Raise RuntimeError if a table was changed since the merge began."""
         cdef Size n
         cdef CountTable table
         for n in range(self.count):
@@ -346,6 +352,7 @@ cdef class Merger:
         return 0
 
     cdef int advance(self, MergeSource *source) except -1 nogil:
+        """Go to a source's next entry; return False after its last one."""
         cdef int error = 0
         cdef bint has_more = advance_source(source, &error)
         if error:
@@ -354,7 +361,7 @@ cdef class Merger:
         return has_more
 
     cdef int merge_some(self, Entries to) except -1 nogil:
-        """Add up entries until there are enough of them, or no more."""
+        """Add summed entries to `to` until it is full, or there are no more."""
         cdef Merging entry
         cdef Size labels = self.label_count
         cdef uint64_t key
@@ -372,7 +379,7 @@ cdef class Merger:
         return 0
 
     cdef uint64_t add_up(self, Merging *entry) except? 0xFFFFFFFFFFFFFFFFu nogil:
-        """Add up what the sources have of the lowest fingerprint that comes next, and return it."""
+        """Sum up the counts that all sources have for their lowest fingerprint, and return that."""
         cdef uint64_t key = self.active[0].key
         cdef MergeSource *source
         cdef Size n
@@ -396,7 +403,7 @@ cdef class Merger:
         return key
 
     cdef bint finish_entry(self, Merging *entry) noexcept nogil:
-        """Bring the sums of an entry within their limits; return False if the entry is dropped."""
+        """Bring the sums of an entry within their limits; return False if it is to be dropped."""
         cdef int64_t *row = entry.row
         cdef int64_t total = 0
         cdef int k, labels = self.label_count
@@ -409,7 +416,7 @@ cdef class Merger:
 
 
 cdef void fill_counts(CountTable table, const uint64_t *keys, const int64_t *rows, Size count) noexcept nogil:
-    """Copy merged rows into those entries of a table that have their keys."""
+    """Copy merged rows into the entries of a table that have these keys."""
     cdef Size[AT_ONCE] found
     cdef Size start = 0, size, n, k, width = 2 * table.label_count
     while start < count:

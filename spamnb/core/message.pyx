@@ -1,29 +1,29 @@
-# Messages for Python: objects made of what was read, each when somebody asks for it.
+# Messages for Python: each property makes its Python objects when it is read for the first time.
 
 cdef class MessageLeaf:
-    """A leaf of the message, or the head of an embedded one.
+    """A leaf part of a message, or the header block of an embedded message.
 
-    An embedded message gives one leaf of type message/rfc822 whose `headers` are the embedded message's own, with no
-    text and size 0, and then its leaves. If it is no multipart, its one leaf has the same headers.
+    An embedded message gives a leaf of type message/rfc822 with its own `headers`, no text and size 0, followed by
+    its leaf parts. If it is not a multipart, its one leaf part has the same headers.
     """
 
     cdef readonly object charset, content, content_type, decoding, encoding, filename, headers, size, text
 
 
 cdef class LeafContent:
-    """What was found in an attachment."""
+    """What was found in an attachment: its text, whether that is HTML, links, and names of files in it."""
 
     cdef readonly object is_html, links, names, text
 
 
 cdef class LeafDecoding:
-    """How the text of a leaf was read, and the reasons where that is not as declared."""
+    """How the text of a leaf part was decoded: encoding and charset, and why each is not the declared one, or ""."""
 
     cdef readonly object charset, encoding, text, why_charset, why_encoding
 
 
 cdef class Message:
-    """A message as it was read: its headers, and its leaves."""
+    """A message that was read: its headers, and its leaf parts."""
 
     cdef Arena arena
     cdef Mail mail
@@ -40,7 +40,7 @@ cdef class Message:
         free_arena(&self.arena)
 
     cdef int take(self, bytes raw, bint is_whole) except -1:
-        """Read a message, whole or its head, in place of the one before."""
+        """Read another message into this object; its header block alone unless `is_whole`."""
         cdef Text text = text_of(raw)
         clear_arena(&self.arena)
         self.raw = raw
@@ -54,7 +54,7 @@ cdef class Message:
 
     @property
     def data(self) -> bytes:
-        """The message in canonical form."""
+        """The message in canonical form: line feeds, no empty lines at the end."""
         if self.made_data is None:
             is_raw = self.mail.data.size == len(self.raw) and self.mail.data.at == text_of(self.raw).at
             self.made_data = self.raw if is_raw else bytes_of(self.mail.data)
@@ -62,16 +62,16 @@ cdef class Message:
 
     @property
     def body(self) -> int:
-        """Where the body starts in `data`; below 0 if only the head was read, and it has no end."""
+        """Where the body starts in `data`; below 0 if only the head was read, and its end was not found."""
         return self.mail.head.body
 
     @property
-    def has_headers(self) -> bool:
+    def has_headers(self) -> bool:  # whether the message begins with a header block
         return self.mail.has_headers
 
     @property
     def fields(self) -> list[tuple[str, str]] | None:
-        """Names in lower case and raw values, a character for each byte; None if there is no header block."""
+        """[(name in lower case, raw value)] of the headers, a character per byte; None without a header block."""
         cdef Field *field
         if self.made_fields is None and self.mail.has_headers:
             self.made_fields = []
@@ -82,25 +82,25 @@ cdef class Message:
 
     @property
     def headers(self) -> list[tuple[str, str]]:
-        """Names in lower case and values as a person would see them, in order."""
+        """[(name in lower case, value as a person would see it)] in the order of the message."""
         if self.made_headers is None:
             self.made_headers = headers_of(self.mail.head.fields, self.mail.head.count)
         return self.made_headers
 
     @property
     def leaves(self) -> list[MessageLeaf]:
-        """The leaves in order; none if the message is a multipart without leaves."""
+        """The leaf parts in the order of the message; [] for a multipart without parts."""
         if self.made_leaves is None:
             self.made_leaves = [leaf_of(&self.mail.leaves[n]) for n in range(self.mail.leaf_count)]
         return self.made_leaves
 
     @property
     def allowance(self) -> object | None:
-        """What its attachments left of their allowance, if any was read."""
+        """What its attachments may still take, as an object of `reading.attachments`; None if none was read."""
         return (<object>self.mail.attachments).allowance if self.mail.attachments is not NULL else None
 
     def get(self, str name) -> str | None:
-        """Return the first header of a lower-case name."""
+        """Return the value of the first header with this name (in lower case), None if there is none."""
         cdef bytes sought = name.encode()
         cdef Field *field = first_field(self.mail.head.fields, self.mail.head.count, sought)
         return str_of(field.value) if field is not NULL else None
@@ -111,7 +111,7 @@ cdef list headers_of(Field *fields, Size count):
 
 
 cdef object leaf_of(Leaf *found):
-    """Make an object of a leaf."""
+    """Return a leaf part as a Python object."""
     cdef MessageLeaf leaf = MessageLeaf()
     leaf.content_type = str_of(found.content_type)
     leaf.headers = headers_of(found.fields, found.field_count)
@@ -143,9 +143,9 @@ cdef object decoding_of(Decoding *found):
 
 
 def read(bytes raw not None, Message reuse=None) -> Message:
-    """Read a message. Any bytes are a message: without a header block, all of them are body.
+    """Read a message and return it. Any bytes are a message: without a header block, all of them are body.
 
-    `reuse` is a message that nobody uses any more: the new one is read into it, and it is returned.
+    `reuse`: a message that nobody uses any more; it is filled and returned in place of a new one.
     """
     cdef Message message = reuse if reuse is not None else Message()
     message.take(raw, True)
@@ -153,14 +153,14 @@ def read(bytes raw not None, Message reuse=None) -> Message:
 
 
 def read_head(bytes raw not None) -> Message:
-    """Read the header block of a message, and nothing else of it."""
+    """Read only the header block of a message, and return it as a message."""
     cdef Message message = Message()
     message.take(raw, False)
     return message
 
 
 def digest(Message message not None) -> int:
-    """Return the digest of a message, 64 bits."""
+    """Return the hash of a message, 64 bits."""
     cdef uint64_t found = 0
     digest_of(&message.mail, &found)
     return found

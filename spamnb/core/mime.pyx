@@ -1,50 +1,50 @@
-# The leaves of a message, found by one walk over its parts: each is a header block and the offsets of a body.
+# Finds the leaf parts of a message in one pass: for each its header block, and where its body starts and ends.
 #
-# What no standard allows is read so that no text is missed: no text is dropped because a boundary is wrong, absent or
-# never closed, a type is malformed, or the header block ends without a blank line. The offset only moves forward, no
-# search goes over the same bytes twice, and there is no recursion.
+# Malformed mail is read so that no text is missed: none is dropped because a boundary is wrong, absent or never closed,
+# a type is malformed, or a header block ends without a blank line. The offset only moves forward, no search reads the
+# same bytes twice, and there is no recursion.
 
-cpdef enum:  # limits of a message; the most that 8,000 real ones had was 20 leaves
+cpdef enum:  # limits of a message; of 8,000 real ones, none had more than 20 leaf parts
     MAX_PARTS = 100000  # multiparts included; what follows is read as one text
-    ENOUGH_HEADER = 2000  # bytes: with less left of MAX_HEADER_BYTES, too, the rest is one text
-    MAX_LEAVES = 1000  # texts that are read, and as many others: of more, the largest
-    MAX_NESTING = 100  # open multiparts, as Postfix has it; one more is read as text
+    ENOUGH_HEADER = 2000  # bytes: when less is left of MAX_HEADER_BYTES, what follows is read as one text
+    MAX_LEAVES = 1000  # leaf parts with text that are kept, and as many others: the largest ones
+    MAX_NESTING = 100  # open multiparts, as in Postfix; one more is read as text
     MAX_DELIMITER = 1000  # bytes of a boundary line; the standard allows 74
     MAX_DASHED_LINES = 500000  # lines looked at because they are as long as a boundary and start with "--"
 
 
-cdef struct FoundLeaf:  # or the head of an embedded message, whose body ends NOWHERE
+cdef struct FoundLeaf:  # a leaf part, or the header block of an embedded message
     Text content_type
     HeaderBlock head
-    Size end  # of its body
+    Size end  # where its body ends; NOWHERE for an embedded message
 
 
 cdef struct Multipart:
     Text line  # "\n--boundary"
-    bint is_digest  # its leaves are messages, unless they state another type
+    bint is_digest  # multipart/digest: parts are messages, unless they declare another type
 
 
-cdef struct Walk:
+cdef struct Walk:  # the state of the pass over a message
     Mail *mail
     FoundLeaf *found
     Size count
     Size room
     Multipart[MAX_NESTING] open
-    int depth  # multiparts that are open
+    int depth  # how many multiparts are open
     Byte[MAX_DELIMITER + 2] sizes  # whether a line of this size can be a delimiter
-    Size header_left
-    Size dashed_left
+    Size header_left  # bytes of MAX_HEADER_BYTES that are not used
+    Size dashed_left  # … and lines of MAX_DASHED_LINES
 
 
-cdef struct Delimiter:
+cdef struct Delimiter:  # a line that separates the parts of a multipart
     Size before  # end of the text before it
     Size after  # start of the line behind it
-    int depth  # of its multipart; NOWHERE: there is none
-    bint closes
+    int depth  # number of its multipart in `open`; NOWHERE: there is no further delimiter
+    bint closes  # it ends its multipart
 
 
 cdef int find_leaves(Walk *walk, Mail *mail, Size at) except -1 nogil:
-    """Find all leaves from the header block that starts here, which becomes the head of the message."""
+    """Find all leaf parts; the first header block starts at an offset, and becomes the head of the message."""
     cdef Text content_type, declared, default = literal(b"text/plain")
     cdef HeaderBlock block
     cdef bint is_first = True, is_embedded = False
@@ -95,6 +95,7 @@ cdef int find_leaves(Walk *walk, Mail *mail, Size at) except -1 nogil:
 
 
 cdef int add_found(Walk *walk, Text content_type, HeaderBlock *head, Size end) except -1 nogil:
+    """Append a leaf part whose body ends at an offset."""
     cdef FoundLeaf *leaf
     walk.found = <FoundLeaf *>with_room(walk.mail.arena, walk.found, walk.count, &walk.room, sizeof(FoundLeaf))
     leaf = &walk.found[walk.count]
@@ -104,7 +105,7 @@ cdef int add_found(Walk *walk, Text content_type, HeaderBlock *head, Size end) e
 
 
 cdef int keep_largest(Walk *walk) except -1 nogil:
-    """Forget all but the largest texts, and the largest of the other leaves."""
+    """Drop all leaf parts but the MAX_LEAVES largest texts, and as many of the other leaf parts."""
     cdef Share *by_size = <Share *>allot(walk.mail.arena, walk.count * sizeof(Share))
     cdef Size n, which, count = 0
     cdef Size[2] left = [MAX_LEAVES, MAX_LEAVES]  # others, texts
@@ -115,7 +116,7 @@ cdef int keep_largest(Walk *walk) except -1 nogil:
         which = by_size[n].which
         left[is_textual(walk.found[which].content_type)] -= 1
         if left[is_textual(walk.found[which].content_type)] < 0:
-            walk.found[which].head.body = NOWHERE  # is forgotten
+            walk.found[which].head.body = NOWHERE  # to be dropped below
     for n in range(walk.count):
         if walk.found[n].head.body >= 0:
             walk.found[count] = walk.found[n]
@@ -127,7 +128,7 @@ cdef int keep_largest(Walk *walk) except -1 nogil:
 # Types
 
 cdef int media_type(Arena *arena, Text declared, Text *result) except -1 nogil:
-    """Find the type that a raw Content-Type states, in lower case; text/plain if it states none."""
+    """Find the content type in a raw Content-Type, in lower case; text/plain if it has none that is valid."""
     cdef Text word
     cdef Size at = 0
     result[0] = literal(b"text/plain")
@@ -136,12 +137,13 @@ cdef int media_type(Arena *arena, Text declared, Text *result) except -1 nogil:
 
 
 cdef bint is_message(Text content_type) noexcept nogil:
+    """Return whether a content type is that of an embedded message."""
     return (is_(content_type, b"message/rfc822") or is_(content_type, b"message/global")
             or is_(content_type, b"message/news"))
 
 
 cdef bint is_textual(Text content_type) noexcept nogil:
-    """Tell whether a leaf of this type is a text; one of a message without headers has no type."""
+    """Return whether a leaf part of this content type is text, as it is in a message without headers ("")."""
     return (starts_with(content_type, b"text/") or starts_with(content_type, b"message/") or not content_type.size
             or is_(content_type, b"application/xhtml+xml"))
 
@@ -149,7 +151,7 @@ cdef bint is_textual(Text content_type) noexcept nogil:
 # Header blocks
 
 cdef int next_block(Walk *walk, HeaderBlock *block, Size at) except -1 nogil:
-    """Read the header block at an offset. If it is too long, it ends at a line end."""
+    """Read the header block at an offset. If it is longer than allowed, it ends at a line end."""
     cdef Size limit = min(walk.mail.data.size, at + walk.header_left)
     read_block(walk.mail, block, at, limit)
     if block.body < 0:
@@ -162,7 +164,7 @@ cdef int next_block(Walk *walk, HeaderBlock *block, Size at) except -1 nogil:
 # Multiparts
 
 cdef int open_multipart(Walk *walk, Text declared, bint is_digest) except -2 nogil:
-    """Look for a multipart's boundary from now on; return its depth, or NOWHERE if that cannot be done."""
+    """Open the multipart with this raw Content-Type; return its number in `open`, NOWHERE if that is impossible."""
     cdef Parameters found
     cdef Text boundary, line
     read_parameters(walk.mail.arena, declared, &found)
@@ -181,10 +183,11 @@ cdef int open_multipart(Walk *walk, Text declared, bint is_digest) except -2 nog
 
 
 cdef Size next_part(Walk *walk, Size at, int *begins, Size *next) noexcept nogil:
-    """Return the end of the body that starts here, the depth of the multipart of which a leaf begins there (NOWHERE: it
-    was closed, or the message ends), and where the next leaf starts (NOWHERE: there is none).
+    """Return the end of the body that starts at an offset; close the multiparts that end there.
 
-    A delimiter of an outer multipart closes the inner ones.
+    `begins`: number of the multipart whose next part begins behind the body, NOWHERE if a multipart ends or there is
+    no delimiter. `next`: where the next part starts, NOWHERE if there is none. A delimiter of an outer multipart
+    closes the inner ones.
     """
     cdef Delimiter delimiter = next_delimiter(walk, at)
     cdef Size end = delimiter.before
@@ -234,7 +237,7 @@ cdef Delimiter next_delimiter(Walk *walk, Size at) noexcept nogil:
 
 
 cdef int depth_of(Walk *walk, Text line) noexcept nogil:
-    """Return the depth of the open multipart that a line delimits, NOWHERE if there is none."""
+    """Return the number of the open multipart that a line delimits, NOWHERE if there is none."""
     cdef int depth
     for depth in range(walk.depth):
         if equal(walk.open[depth].line, line):

@@ -1,7 +1,7 @@
-# Tables of names: each has a number, which is found by hashing.
+# Hash tables that give each of some names its number.
 #
-# They are filled at import and never change. Their hash is seeded with Python's own secret, so that nobody can write
-# names that collide; what html_sheets.pyx and html_page.pyx find by hashing has the same one.
+# They are filled at import and never change. The hash is seeded with Python's own secret, so that nobody can write
+# names that collide; html_sheets.pyx and html_page.pyx use the same hash.
 
 from libc.stdint cimport int16_t
 
@@ -12,15 +12,15 @@ cdef enum:
 
 cdef struct NameTable:
     Text[MAX_TABLE_NAMES] names
-    int16_t[TABLE_SLOTS] slots  # numbers of names, each + 1; 0 where there is nothing
-    uint32_t[32] sizes  # of the names that start with a letter, as bits; most words are told apart by them
+    int16_t[TABLE_SLOTS] slots  # number of a name + 1; 0: free
+    uint32_t[32] sizes  # by first letter: a bit for each size that a name has; excludes most other words
 
 
 cdef uint64_t HASH_SEED = <uint64_t><Py_ssize_t>hash(b"spamnb names")
 cdef uint64_t HASH_FACTOR = <uint64_t><Py_ssize_t>hash(b"spamnb factor") | 1
 
 
-cdef list known_names = []  # keeps the bytes that the tables are of
+cdef list known_names = []  # keeps the bytes that the tables refer to
 
 
 cdef int fill_names(NameTable *table, list names) except -1:
@@ -42,7 +42,7 @@ cdef int fill_names(NameTable *table, list names) except -1:
 
 
 cdef int name_number(const NameTable *table, Text name, uint64_t hash) noexcept nogil:
-    """Return the number of a name by its hash, NOWHERE if the table does not have it."""
+    """Return the number of a name, given with its hash; NOWHERE if the table does not have it."""
     cdef Size slot = hash & (TABLE_SLOTS - 1)
     while table.slots[slot]:
         if equal(table.names[table.slots[slot] - 1], name):
@@ -52,9 +52,10 @@ cdef int name_number(const NameTable *table, Text name, uint64_t hash) noexcept 
 
 
 cdef inline bint may_have_name(const NameTable *table, Text name) noexcept nogil:
-    """Tell whether a table has a name that is as long and starts with this letter, in either case."""
+    """Return whether a table has a name with this size and first letter, ignoring case."""
     return table.sizes[byte_at(name, 0) & 31] >> min(name.size, <Size>31) & 1
 
 
 cdef inline int number_of_name(const NameTable *table, Text name) noexcept nogil:
+    """Return the number of a name; NOWHERE if the table does not have it."""
     return name_number(table, name, hash_of(name, HASH_SEED)) if may_have_name(table, name) else NOWHERE

@@ -1,14 +1,14 @@
-# Numeric features of a message: whole numbers, so that their sums can be taken back exactly.
+# Numeric features of a message: whole numbers, so that their sums can be subtracted again exactly.
 #
-# A feature is MISSING where the mail does not have what it measures. Lengths are in characters.
+# A feature is MISSING where a message does not have what it measures. Lengths are in characters.
 
 from libc.math cimport log2, rint
 
 cdef enum:
     MISSING = -1
-    MAX_COUNT = 100  # more links, recipients or exclamation marks count as so many
+    MAX_COUNT = 100  # of links, recipients or exclamation marks; a higher number becomes this
 
-cdef enum:  # where each is among the numbers of Features; NUMBERS has their names
+cdef enum:  # places in `Features.numbers`, in the order of NUMBERS
     SIZE_NUMBER = 0
     CAPITALS_NUMBER
     DIGITS_NUMBER
@@ -22,13 +22,13 @@ cdef enum:  # where each is among the numbers of Features; NUMBERS has their nam
 cdef struct CharCounts:
     Size all
     Size capitals
-    Size letters  # that have case
+    Size letters  # capitals and small letters
     Size digits
     Size exclamations
 
 
 cdef int numbers_of(Mail *mail, Page *pages, Size page_count, Texts *texts, int64_t *numbers) noexcept nogil:
-    """Fill in the numeric features of a message, from its HTML and from the texts that it shows."""
+    """Compute the numeric features of a message from its leaf parts, its HTML pages and the texts that it shows."""
     cdef CharCounts chars
     cdef Size n, size = 0, html = 0, links = 0
     cdef Field *date
@@ -59,7 +59,7 @@ cdef int numbers_of(Mail *mail, Page *pages, Size page_count, Texts *texts, int6
 
 
 cdef void add_chars(CharCounts *counts, Text text) noexcept nogil:
-    """Count the characters of a text, and some kinds of them."""
+    """Add to counts the characters of a text, of each kind."""
     cdef Size capitals = count_range(text.at, text.size, 65, 26)
     counts.all += count_chars(text)
     counts.capitals += capitals
@@ -71,7 +71,7 @@ cdef void add_chars(CharCounts *counts, Text text) noexcept nogil:
 
 
 cdef void add_other_chars(CharCounts *counts, Text text) noexcept nogil:
-    """Count the characters of a text that are not ASCII, by their kinds."""
+    """Add to counts those characters of a text that are not ASCII; `all` has them already."""
     cdef Size at = 0
     cdef Char char
     while at < text.size:
@@ -84,7 +84,7 @@ cdef void add_other_chars(CharCounts *counts, Text text) noexcept nogil:
 
 
 cdef Size count_addresses(Text text) noexcept nogil:
-    """Count how often "://" stands in a text."""
+    """Return how many "://" are in a text."""
     cdef Size at = find(text, literal(b"://"), 0), found = 0
     while at >= 0:
         found += 1
@@ -93,7 +93,7 @@ cdef Size count_addresses(Text text) noexcept nogil:
 
 
 cdef int recipients_of(HeaderBlock *head) noexcept nogil:
-    """Return how many addresses To and Cc have; MISSING if there is no such field."""
+    """Return how many addresses To and Cc have; MISSING if there is neither."""
     cdef Size n, found = MISSING
     for n in range(head.count):
         if is_(head.fields[n].name, b"to") or is_(head.fields[n].name, b"cc"):
@@ -102,7 +102,7 @@ cdef int recipients_of(HeaderBlock *head) noexcept nogil:
 
 
 cdef int hour_of(Text date) noexcept nogil:
-    """Return the hour on the sender's clock, from `Mon, 15 Nov 2026 01:02:03 +0100`; MISSING if there is none."""
+    """Return the hour in a date such as `Mon, 15 Nov 2026 01:02:03 +0100`, as the sender's clock showed; or MISSING."""
     cdef Size colon = find_byte(date, 58, 0), at
     cdef Text hour = without_white(piece(date, char_before(date, char_before(date, colon)), colon))
     cdef int number = 0

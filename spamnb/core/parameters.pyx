@@ -1,7 +1,7 @@
-# Parameters of a header's raw value: those that decide how a part is read, and no others.
+# Reads those parameters of a header's raw value that decide how a part is read, such as boundary and charset.
 #
-# One pass over at most MAX_VALUE bytes; a real spam has 14 KB of "; ; ;" before its parameters. Those of RFC 2231 may
-# come in sections, which are read in the order they come in.
+# One pass over at most MAX_VALUE bytes; a real spam has 14 KB of "; ; ;" before its parameters. A parameter of RFC 2231
+# may come in sections, which are joined in the order of the value.
 
 cdef enum:
     MAX_VALUE = 256 * 1024  # bytes
@@ -19,9 +19,9 @@ cdef struct Parameter:
     bint is_found
     Text text
     bint is_encoded  # by RFC 2231: `name*=…` or `name*0=…`
-    bint is_whole  # and not in sections
-    Text charset  # of what is encoded
-    Writer sections
+    bint is_whole  # … and not in sections
+    Text charset  # declared for an encoded text
+    Writer sections  # joined so far
 
 
 cdef struct Parameters:
@@ -29,7 +29,7 @@ cdef struct Parameters:
 
 
 cdef int read_parameters(Arena *arena, Text value, Parameters *found) except -1 nogil:
-    """Find the parameters of a raw value; of several of one name, the first."""
+    """Find the parameters of a raw value; if several have the same name, the first."""
     cdef Size semicolon, at, end, equals
     cdef Text text
     memset(found, 0, sizeof(Parameters))
@@ -54,7 +54,7 @@ cdef int read_parameters(Arena *arena, Text value, Parameters *found) except -1 
 
 
 cdef int quoted_text(Arena *arena, Text value, Size start, Text *text, Size *end) except -1 nogil:
-    """Find the quoted string whose text starts at an offset, and where it ends."""
+    """Find the quoted string whose text starts at an offset, and where the string ends."""
     cdef Size quote = find_byte(value, c'"', start), at = start
     cdef Writer to
     cdef int following
@@ -73,7 +73,7 @@ cdef int quoted_text(Arena *arena, Text value, Size start, Text *text, Size *end
 
 
 cdef int keep_parameter(Arena *arena, Parameters *found, Text name, Text text) except -1 nogil:
-    """Keep a parameter if somebody asks for its name."""
+    """Store a parameter, if its name is one of PARAMETER_NAMES."""
     cdef Text base, charset
     cdef Parameter *parameter
     cdef bint is_escaped = byte_at(name, name.size - 1) == c"*"  # has %41 for A
@@ -106,7 +106,7 @@ cdef int keep_parameter(Arena *arena, Parameters *found, Text name, Text text) e
 
 
 cdef int parameter_text(Context *context, Parameters *found, int which, int codec, Text *result) except -1 nogil:
-    """Find the readable text of a parameter, nothing if it is missing; bytes above 0x7f are probably of this codec."""
+    """Decode a parameter; an empty text if it is missing. `codec`: what bytes above 0x7f probably are."""
     cdef Parameter *parameter = &found.named[which]
     result[0] = nothing()
     if parameter.is_encoded:

@@ -314,7 +314,7 @@ cdef class Scorer:
             found[self.spam] += self.gain_of_repeated_spam()
 
     cdef void put_others_behind_rest(self, double *found) noexcept nogil:
-        """Give the best of the other labels the joint of all of them, and each as much less as it is behind the best."""
+        """Give the best of the other labels the joint of all of them, and each as much less as it is behind it."""
         cdef double best = -INFINITY, rest_sum
         cdef int k
         rest_sum = self.sum_of_means(self.second)

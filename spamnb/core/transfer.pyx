@@ -1,13 +1,13 @@
-# Transfer encodings, decoded by what is there: what a message says about itself may be false.
+# Decodes transfer encodings by what the body has, as what the message declares may be false.
 #
-# A program never encoded a body that it declares as base64, a gateway decoded it and kept the header, a list added a
-# footer below. Text has no control characters; what is decoded by the wrong rule soon has some.
-# Every step is linear in the body. No result is larger than the body.
+# Some programs declare base64 and do not encode, some gateways decode a body and keep its header, mailing lists add a
+# plain footer. A wrong decoding shows by control characters, which text does not have. Every step takes linear time,
+# and no result is larger than the body.
 
 cdef enum:
-    LONG_BASE64_LINE = 40  # one character in eight may be no letter of base64
-    SHORT_BASE64 = 24  # letters where it is declared: so few must decode to UTF-8
-    UNDECLARED_BASE64 = 60  # letters: less are base64 only where it is declared
+    LONG_BASE64_LINE = 40  # characters: in a line as long, one in eight may be no letter of base64
+    SHORT_BASE64 = 24  # letters: fewer are base64 only if they decode to UTF-8, where base64 is declared
+    UNDECLARED_BASE64 = 60  # … where it is not declared
     CERTAIN_BASE64 = 120  # letters: so many hardly ever decode to bytes without control characters by chance
 
 cdef enum:  # why a body is not encoded as declared
@@ -21,7 +21,7 @@ cdef enum:  # why a body is not encoded as declared
 
 
 cdef int decode_transfer(Arena *arena, Text body, int declared, bint is_text, DecodedBody *result) except -1 nogil:
-    """Decode base64 and quoted-printable where they are used, declared or not."""
+    """Undo base64 and quoted-printable where a body has them, whether they are declared or not."""
     result.data, result.encoding, result.other_encoding = body, declared, NOWHERE
     result.why, result.high_bytes = AS_DECLARED, 0
     if declared == BASE64:
@@ -34,14 +34,14 @@ cdef int decode_transfer(Arena *arena, Text body, int declared, bint is_text, De
 
 
 cdef int decode_base64(Arena *arena, Text text, Text *result) except -1 nogil:
-    """Decode base64 with junk in it, or cut off anywhere."""
+    """Decode base64, which may have other characters in it or be cut off."""
     cdef Byte *to = <Byte *>allot(arena, text.size)
     result.at, result.size = to, base64_into(text, to)
     return 0
 
 
 cdef int decode_blocks(Arena *arena, Text text, Text *result) except -1 nogil:
-    """Decode base64, perhaps several pieces of it, one after the other."""
+    """Decode one or more pieces of base64, each of which may end with "="."""
     cdef Size at = 0, end, size = 0
     cdef Byte *to
     to = <Byte *>allot(arena, text.size)
@@ -54,7 +54,7 @@ cdef int decode_blocks(Arena *arena, Text text, Text *result) except -1 nogil:
 
 
 cdef int decode_quoted(Arena *arena, Text text, int sign, bint is_header, Text *result) except -1 nogil:
-    """Decode quoted-printable as binascii.a2b_qp does, by its "=" or another sign; in headers "_" is a space."""
+    """Decode quoted-printable as binascii.a2b_qp does, with "=" or another sign; in headers "_" is a space."""
     cdef Writer to
     cdef Size at = 0, end
     cdef Text plain
@@ -84,6 +84,7 @@ cdef int decode_quoted(Arena *arena, Text text, int sign, bint is_header, Text *
 
 
 cdef int decode_base64_body(Arena *arena, Text body, bint is_text, DecodedBody *result) except -1 nogil:
+    """Decode a body that is declared as base64: all of it, or the lines that are base64."""
     body = without_space(body)
     if is_all_base64(body) if is_text else is_ascii(body):
         return decode_blocks(arena, body, &result.data)
@@ -94,7 +95,7 @@ cdef int decode_base64_body(Arena *arena, Text body, bint is_text, DecodedBody *
 
 
 cdef bint is_all_base64(Text body) noexcept nogil:
-    """Tell whether a body has only letters of base64, in whole groups of four or very many, and is no prose."""
+    """Return whether a body has only letters of base64, in groups of four or very many, and is no prose."""
     cdef Size at, letters = 0
     cdef int byte
     for at in range(body.size):
@@ -107,6 +108,7 @@ cdef bint is_all_base64(Text body) noexcept nogil:
 
 
 cdef int decode_quoted_body(Arena *arena, Text body, bint is_text, DecodedBody *result) except -1 nogil:
+    """Decode a body that is declared as quoted-printable: all of it, or the lines that are encoded."""
     decode_quoted(arena, body, c"=", False, &result.data)
     if not is_text or (is_ascii(body) and is_quoted(body, result.data)):
         return 0
@@ -114,7 +116,7 @@ cdef int decode_quoted_body(Arena *arena, Text body, bint is_text, DecodedBody *
 
 
 cdef int decode_lines(Arena *arena, Text body, int declared, DecodedBody *result) except -1 nogil:
-    """Decode the blocks of lines that are encoded; others stay as they are."""
+    """Decode those blocks of lines that are encoded, and leave the others; also find out why if not as declared."""
     cdef int encoding = declared if declared != AS_IT_IS else BASE64, used
     cdef Size start = 0, end, copied = 0
     cdef bint may_be = False
@@ -154,7 +156,7 @@ cdef int decode_lines(Arena *arena, Text body, int declared, DecodedBody *result
 
 
 cdef Size end_of_lines(Text body, Size at, int encoding, bint *may_be) noexcept nogil:
-    """Return the end of the lines that all may be encoded, like the first line, or all may not be."""
+    """Return the end of the block of lines from an offset on that all may be encoded, or all may not be (`may_be`)."""
     cdef Text line = until(body, c"\n", at)
     may_be[0] = may_be_encoded(line, encoding)
     at += line.size
@@ -167,11 +169,12 @@ cdef Size end_of_lines(Text body, Size at, int encoding, bint *may_be) noexcept 
 
 
 cdef inline bint may_be_encoded(Text line, int encoding) noexcept nogil:
+    """Return whether a line may be in an encoding: base64, or ASCII for quoted-printable."""
     return is_ascii(line) if encoding == QUOTED else is_base64_line(line)
 
 
 cdef bint is_base64_line(Text line) noexcept nogil:
-    """Tell whether a line may be base64; some gateways put other characters into long ones."""
+    """Return whether a line may be base64; in long ones, some gateways put other characters."""
     cdef Size at, others = 0, signs = 0, strange = 0
     cdef int byte
     line = stripped(line, b" \t\r")
@@ -187,7 +190,7 @@ cdef bint is_base64_line(Text line) noexcept nogil:
 
 
 cdef bint is_prose(Text text) noexcept nogil:
-    """Tell whether a short text is of words in small letters, perhaps with a capital first."""
+    """Return whether a short text consists of words in small letters, which may begin with a capital."""
     cdef Size at, size = 0, words = 0
     cdef int byte
     if text.size >= CERTAIN_BASE64:
@@ -207,7 +210,7 @@ cdef bint is_prose(Text text) noexcept nogil:
 
 
 cdef int decode_if_encoded(Arena *arena, Text block, int declared, Text *result) except -1 nogil:
-    """Decode lines that may be encoded; return whether they are."""
+    """Decode lines that may be encoded; return False if they are not."""
     if declared == QUOTED:
         return decode_quoted_block(arena, block, result)
     if is_prose(block) if declared == BASE64 else not is_like_base64(block):
@@ -219,8 +222,8 @@ cdef int decode_if_encoded(Arena *arena, Text block, int declared, Text *result)
 
 
 cdef bint is_like_base64(Text block) noexcept nogil:
-    """Tell whether lines look like base64 that nobody declared: of one length, in letters of both cases."""
-    cdef Size at, size = 0, first = NOWHERE, last = NOWHERE  # bytes of words, each mostly on a line
+    """Return whether lines look like base64 though it is not declared: of one length, with letters in both cases."""
+    cdef Size at, size = 0, first = NOWHERE, last = NOWHERE  # bytes of the lines
     cdef bint has_small = False, has_capital = False
     cdef int byte
     for at in range(block.size + 1):
@@ -241,7 +244,7 @@ cdef bint is_like_base64(Text block) noexcept nogil:
 
 
 cdef int decode_quoted_block(Arena *arena, Text block, Text *result) except -1 nogil:
-    """Decode quoted-printable; return whether there is any. Other lines stay as they are."""
+    """Decode those lines that are quoted-printable; return whether there are any."""
     cdef Size at = 0
     cdef Text line, decoded
     cdef Writer to
@@ -263,9 +266,9 @@ cdef int decode_quoted_block(Arena *arena, Text block, Text *result) except -1 n
 
 
 cdef bint is_quoted(Text text, Text decoded) noexcept nogil:
-    """Tell whether "=" begins an escape more often than not, and seldom one of a control character."""
+    """Return whether "=" mostly begins an escape in a text, and seldom that of a control character."""
     cdef Size escapes = 0, signs = 0, controls, at = find_byte(text, 61, 0)
-    cdef bint is_second = False  # of two: "==" stands for a sign, as "=3D" does
+    cdef bint is_second = False  # of two signs: "==" stands for one, as "=3D" does
     cdef int next
     if begins_as_utf16(decoded):
         return True
@@ -287,10 +290,10 @@ cdef bint is_quoted(Text text, Text decoded) noexcept nogil:
 
 
 cdef inline bint begins_as_utf16(Text text) noexcept nogil:
-    """Tell whether a text begins with the mark of UTF-16, of whose bytes half may be control characters."""
+    """Return whether a text begins with the byte order mark of UTF-16; half of its bytes may look like controls."""
     return starts_with(text, b"\xff\xfe") or starts_with(text, b"\xfe\xff")
 
 
 cdef bint is_clean_utf8(Text text) noexcept nogil:
-    """Tell whether bytes are UTF-8 without control characters; the last character may be cut."""
+    """Return whether bytes are UTF-8 without control characters; the last character may be incomplete."""
     return is_cut_utf8(text, end_of_utf8(text, 0)) and not count_controls(text)

@@ -1,6 +1,6 @@
-# Characters of UTF-8, as Python's str has them: which are letters, spaces or printable.
+# Characters of UTF-8 texts, with the properties that Python's str gives them.
 #
-# Texts are valid UTF-8 once they are decoded; in what is not, each wrong byte is read as U+FFFD.
+# Decoded texts are valid UTF-8; in others, each invalid byte is read as U+FFFD.
 
 cdef extern from "Python.h":
     bint Py_UNICODE_ISSPACE(Char char) noexcept nogil
@@ -14,16 +14,16 @@ cdef extern from "Python.h":
     Char Py_UNICODE_TOLOWER(Char char) noexcept nogil
 
 cdef enum:
-    WRONG = 0xFFFD  # what stands for bytes that are no character
+    WRONG = 0xFFFD  # the character U+FFFD, in place of invalid bytes
 
 
 cdef inline Size char_size(int first) noexcept nogil:
-    """Return how many bytes a character has, by its first."""
+    """Return how many bytes a character has, by its first byte."""
     return 1 if first < 0xC0 else 2 if first < 0xE0 else 3 if first < 0xF0 else 4
 
 
 cdef inline Char char_at(Text text, Size at, Size *after) noexcept nogil:
-    """Return the character at an offset, and where the next one is; WRONG at the end."""
+    """Return the character at an offset, and the offset `after` it; WRONG at the end of the text."""
     cdef int first = byte_at(text, at)
     if first < 0x80:
         after[0] = at + 1
@@ -32,6 +32,7 @@ cdef inline Char char_at(Text text, Size at, Size *after) noexcept nogil:
 
 
 cdef Char long_char_at(Text text, Size at, Size *after) noexcept nogil:
+    """Do the rest of `char_at` for a character beyond ASCII."""
     cdef int first = byte_at(text, at), byte
     cdef Size size = char_size(first), k
     cdef Char char
@@ -49,7 +50,7 @@ cdef Char long_char_at(Text text, Size at, Size *after) noexcept nogil:
 
 
 cdef inline Size char_before(Text text, Size at) noexcept nogil:
-    """Return where the character before an offset starts; below 0 if there is none."""
+    """Return the offset of the character before an offset; below 0 if there is none."""
     at -= 1
     while at > 0 and byte_at(text, at) & 0xC0 == 0x80:
         at -= 1
@@ -61,7 +62,7 @@ cdef inline Size count_chars(Text text) noexcept nogil:
 
 
 cdef Text first_chars(Text text, Size most) noexcept nogil:
-    """Return the first so many characters of a text."""
+    """Return the first `most` characters of a text."""
     cdef Size at = 0
     if text.size <= most:
         return text
@@ -75,7 +76,7 @@ cdef Text first_chars(Text text, Size most) noexcept nogil:
 
 
 cdef int put_char(Writer *to, Char char) except -1 nogil:
-    """Put a character as UTF-8."""
+    """Append a character as UTF-8."""
     if char < 0x80:
         put_byte(to, char)
     elif char < 0x800:
@@ -94,12 +95,12 @@ cdef int put_char(Writer *to, Char char) except -1 nogil:
 
 
 cdef inline bint is_white(Char char) noexcept nogil:
-    """Tell whether str.strip() takes a character for white space."""
+    """Return whether a character is white space to str.strip()."""
     return Py_UNICODE_ISSPACE(char)
 
 
 cdef Text without_white(Text text) noexcept nogil:
-    """Return a text as str.strip() does."""
+    """Return a text without white space at its start and end, as str.strip() does."""
     cdef Size start = 0, end = text.size, after = 0, before
     while start < end and is_white(char_at(text, start, &after)):
         start = after
@@ -112,7 +113,7 @@ cdef Text without_white(Text text) noexcept nogil:
 
 
 cdef int lower_text(Arena *arena, Text text, Text *result) except -1 nogil:
-    """Make a text in lower case, as str.lower() does; Python does it where a letter beyond ASCII is a capital."""
+    """Make a text in lower case, as str.lower() does; through Python if it has a capital beyond ASCII."""
     cdef Size at = 0
     cdef Char char
     while at < text.size:
