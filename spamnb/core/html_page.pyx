@@ -285,7 +285,7 @@ cdef Size after_end_tag(PageReader *reader, Size at) except -1 nogil:
     cdef Element *element
     find_element(reader, piece(html, at + 2, end), &element)
     if is_open(reader, element):
-        if element.kind.role != ROLE_ROOT and element.kind.role != ROLE_BODY:  # browsers show what follows their end tags
+        if element.kind.role != ROLE_ROOT and element.kind.role != ROLE_BODY:  # what follows is still shown
             if element.kind.gap:
                 put_gap(reader, element.kind.gap)
             close_elements(reader, element.innermost)

@@ -48,7 +48,7 @@ cdef inline bint has_attribute(const TagScanner *scanner, int number) noexcept n
 
 
 cdef inline Text attribute(const TagScanner *scanner, int number) noexcept nogil:
-    """Return the value of an attribute of the last tag, by its number (ATTR_…); an empty text if the tag does not have it."""
+    """Return the value of an attribute of the last tag, by its number (ATTR_…); an empty text without it."""
     return scanner.values[number] if has_attribute(scanner, number) else nothing()
 
 

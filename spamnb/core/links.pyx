@@ -1,18 +1,18 @@
-# Links as evidence: where they lead.
+# Finds links in texts, and makes tokens of where links lead.
 #
-# Limits count characters. All is linear in the text: a link has at most MAX_LINK characters, and all links of a text
-# together not much more than four times its own.
+# Limits are in characters. All functions take linear time: a link has at most MAX_LINK characters, and all links of a
+# text together have not much more than four times its characters.
 
 cdef enum:
     MAX_LINKS = 500  # of one message
-    MAX_LINK = 500  # characters, as below
+    MAX_LINK = 500  # characters, as all limits below
     MAX_SCHEME = 10
     MAX_HOST = 80
     MAX_PATH_WORDS = 20
-    MAX_DOMAINS = 4  # of a host, itself among them
+    MAX_DOMAINS = 4  # used of a host, itself included
 
 cdef const char *LINK_ENDS = b"\t\n\v\f\r\x1c\x1d\x1e\x1f <>\"'`{}|^,"
-# What stands before the country in domains that anybody can register below, such as co.uk.
+# Names before the country under which anybody can register a domain, as co in co.uk.
 cdef const char *SECOND_LEVELS = b" ac co com edu go gob gov gv ltd ne net nom or org "
 cdef Byte[128] ENDS_LINK
 cdef Tag URL_TAG = tag_of(literal(b"url:"))
@@ -29,18 +29,19 @@ fill_ends()
 
 
 cdef inline bint is_not_first(int byte) noexcept nogil:
-    """Tell whether a byte may stand in a scheme, but not at its start."""
+    """Return whether a byte may be in a scheme, but not at its start."""
     return is_digit(byte) or byte == 43 or byte == 45 or byte == 46
 
 
 cdef inline bint is_of_scheme(int byte) noexcept nogil:
+    """Return whether a byte may be in a scheme, such as https."""
     return is_letter(byte) or is_not_first(byte)
 
 
 # In texts
 
 cdef int links_in(Arena *arena, Text text, Texts *links) except -1 nogil:
-    """Add the links that stand in a plain text to a list."""
+    """Append the links in a plain text to a list."""
     cdef Size at = find_byte(text, 58, 0), start, most = links.count + MAX_LINKS, left = -1
     cdef Text link
     while at >= 0 and links.count < most:
@@ -48,7 +49,7 @@ cdef int links_in(Arena *arena, Text text, Texts *links) except -1 nogil:
             start = scheme_start(text, at)
             if start < at:
                 if left < 0:
-                    left = 4 * count_chars(text) + MAX_LINK  # one may stand in another, as in /go?to=http://elsewhere
+                    left = 4 * count_chars(text) + MAX_LINK  # a link may have another in it: /go?to=http://elsewhere
                 link = piece(text, start, link_end(text, at))
                 add_text(arena, links, link)
                 left -= count_chars(link)
@@ -59,7 +60,7 @@ cdef int links_in(Arena *arena, Text text, Texts *links) except -1 nogil:
 
 
 cdef Size scheme_start(Text text, Size colon) noexcept nogil:
-    """Return where the scheme before a colon starts."""
+    """Return where the scheme before a colon starts; the offset of the colon if there is none."""
     cdef Size start = colon
     while colon - start < MAX_SCHEME and is_of_scheme(byte_at(text, start - 1)):
         start -= 1
@@ -69,7 +70,7 @@ cdef Size scheme_start(Text text, Size colon) noexcept nogil:
 
 
 cdef int add_www_links(Arena *arena, Text text, Texts *links, Size most) except -1 nogil:
-    """Add the links without a scheme."""
+    """Append the links without a scheme, which begin with "www."."""
     cdef Size at = find_byte(text, 46, 3)
     cdef int byte
     cdef Text link
@@ -84,7 +85,7 @@ cdef int add_www_links(Arena *arena, Text text, Texts *links, Size most) except 
 
 
 cdef Size link_end(Text text, Size at) except -1 nogil:
-    """Return where a link ends, before the marks of the sentence it stands in."""
+    """Return where a link ends, before punctuation of the sentence around it."""
     cdef Size end = at, after = 0, chars = 0
     cdef Char char
     while end < text.size and chars < MAX_LINK:
@@ -104,7 +105,7 @@ cdef Size link_end(Text text, Size at) except -1 nogil:
 # As evidence
 
 cdef int add_link(Features *features, WordRules *rules, Arena *arena, Text link) except -1 nogil:
-    """Count the tokens of a link: host, the domains above it, words of the path, and what is odd."""
+    """Add the tokens of a link: its host, the domains above that, and the words of its path."""
     cdef Size colon, k
     cdef Texts inner
     link = first_chars(link, MAX_LINK)
@@ -126,6 +127,7 @@ cdef int add_link(Features *features, WordRules *rules, Arena *arena, Text link)
 
 
 cdef bint is_scheme(Text text) noexcept nogil:
+    """Return whether a text can be the scheme of a link."""
     cdef Size at
     if is_not_first(byte_at(text, 0)):
         return False
@@ -136,7 +138,7 @@ cdef bint is_scheme(Text text) noexcept nogil:
 
 
 cdef int add_absolute_link(Features *features, WordRules *rules, Arena *arena, Text link, Size start) except -1 nogil:
-    """Count the tokens of a link with a host, which starts there."""
+    """Add the tokens of a link whose host starts at an offset."""
     cdef Size end = start, stop
     cdef int byte = byte_at(link, end), closing
     cdef Text text
@@ -160,7 +162,7 @@ cdef int add_absolute_link(Features *features, WordRules *rules, Arena *arena, T
 
 
 cdef int add_host(Features *features, Arena *arena, Text host) except -1 nogil:
-    """Count a host with the domains it lies in, an address with its network."""
+    """Add a host and the domains above it; of an address, its network."""
     # (1-AUC)% on bodies of phishing: 0.0344, without hosts 0.0366; without words of paths 0.0371.
     cdef Size start = host.size, at
     cdef int dots = 0
@@ -177,6 +179,7 @@ cdef int add_host(Features *features, Arena *arena, Text host) except -1 nogil:
 
 
 cdef int add_address(Features *features, Arena *arena, Text number) except -1 nogil:
+    """Add an IP address, its network, and that the host of a link is a number."""
     cdef Size dot = find_byte(number, 46, 0)
     cdef Text network
     add_token(features, &URL_TAG, literal(b"number"), BODY, 1)
@@ -192,7 +195,7 @@ cdef int add_address(Features *features, Arena *arena, Text number) except -1 no
 # Hosts
 
 cdef bint ends_in_number(Text host) noexcept nogil:
-    """Tell whether browsers read a host as an IPv4 address: its last part is a number, decimal or as 0x7f."""
+    """Return whether browsers read a host as an IPv4 address: its last part is a number, decimal or as 0x7f."""
     cdef Text last = rest(host, find_last(host, 46, host.size) + 1)
     cdef bint is_hexadecimal = starts_with(last, b"0x")
     cdef Size at
@@ -203,7 +206,7 @@ cdef bint ends_in_number(Text host) noexcept nogil:
 
 
 cdef Text registrable(Text host) noexcept nogil:
-    """Return the domain under which a host is registered: example.org, example.co.uk; a number as it is."""
+    """Return the domain under which a host is registered: example.org, example.co.uk; a number is left unchanged."""
     cdef Size last = find_last(host, 46, host.size), after = 0, before
     cdef Text second
     before = find_last(host, 46, last)
@@ -216,7 +219,7 @@ cdef Text registrable(Text host) noexcept nogil:
 
 
 cdef bint is_second_level(Text name) noexcept nogil:
-    """Tell whether a name stands before the country in domains that anybody can register below."""
+    """Return whether a name is one of SECOND_LEVELS."""
     cdef Text all = literal(SECOND_LEVELS)
     cdef Size at = find(all, name, 0)
     while at >= 0 and name.size:
@@ -227,7 +230,7 @@ cdef bint is_second_level(Text name) noexcept nogil:
 
 
 cdef int plain_host(Arena *arena, Text host, Text *result) except -1 nogil:
-    """Make a host in its usual form: it can be written in many ways."""
+    """Make a host in its usual form: in lower case, without escapes."""
     cdef Writer to
     cdef Size at
     cdef int byte
@@ -248,13 +251,14 @@ cdef int plain_host(Arena *arena, Text host, Text *result) except -1 nogil:
 
 
 cdef int plain_letters_in(Arena *arena, Text *text) except -1 with gil:
-    """Make one form of each letter of a host or an address that is not ASCII."""
+    """Write each letter of a host or an address beyond ASCII in one form."""
     from spamnb.reading.letters import plain_letters
 
     return text_of_str(arena, plain_letters(str_of(text[0])), text)
 
 
 cdef bint is_usual(Text host) noexcept nogil:
+    """Return whether a host is in its usual form: small letters, digits, hyphens and dots."""
     cdef Size at
     cdef int byte
     for at in range(host.size):
@@ -265,7 +269,7 @@ cdef bint is_usual(Text host) noexcept nogil:
 
 
 cdef int unquoted(Arena *arena, Text text, Text *result) except -1 nogil:
-    """Make a text with %41 as A: a path can be written in many ways."""
+    """Replace escapes such as %41 (A) in a path or host."""
     result[0] = text
     if not has(text, c"%"):
         return 0
@@ -276,7 +280,7 @@ cdef int unquoted(Arena *arena, Text text, Text *result) except -1 nogil:
 # For Python
 
 def links_in_text(str text) -> list:
-    """Return the links that stand in a plain text."""
+    """Return the links in a plain text."""
     cdef Memory memory = Memory()
     cdef Texts links
     cdef Text source
@@ -288,7 +292,7 @@ def links_in_text(str text) -> list:
 
 
 def link_tokens(list links, words=None) -> list:
-    """Return the tokens of links, in order; by the rules of a Words, if given."""
+    """Return the tokens of links, in order. `words`: a model's rules for words; None for the default rules."""
     cdef Cutting cutting = Cutting(words)
     cdef FeatureSet found = FeatureSet()
     cdef Text source

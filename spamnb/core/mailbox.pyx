@@ -1,11 +1,11 @@
-# Cuts a stream that is an mbox into its messages.
+# Splits an mbox, which is read as a stream, into its messages.
 #
 # A message starts at a `From ` line with a date (the envelope line) that follows an empty line; newer versions of
 # Thunderbird write nothing after `From `. A Content-Length is not believed. Any dialect: lines may end with CRLF, and
 # one `>` is taken off lines of `>`s and `From ` (mboxrd; mboxo is taken for it).
 #
-# Time is linear: each line end is looked at once. Memory is bounded: a message and one block of the stream; what a
-# message has over MAX_MESSAGE bytes is passed over.
+# Time is linear: each line end is read once. Memory is bounded: one message and one block of the stream; bytes of a
+# message above MAX_MESSAGE are skipped.
 
 cdef enum:
     MAX_MESSAGE = 64 << 20  # bytes of a message that are kept; larger than any mail server accepts by default
@@ -14,13 +14,13 @@ cdef enum:
     FIRST_BUFFER = 1 << 19  # bytes
     NEWLINE = 10
     RETURN = 13
-    QUOTE_MARK = 62  # >
+    QUOTE_MARK = 62  # ">"
 
 
 # Envelope lines
 
 cdef inline bint is_one_of_words(Text word, const char *words) noexcept nogil:
-    """Tell whether a word of three letters is in a list of such words, written without separators."""
+    """Return whether a word of three letters is in a list of such words, written without separators."""
     cdef Size at
     if word.size != 3:
         return False
@@ -31,7 +31,7 @@ cdef inline bint is_one_of_words(Text word, const char *words) noexcept nogil:
 
 
 cdef bint is_time(Text word) noexcept nogil:
-    """Tell whether a word is digits with colons between, up to 23:59:59."""
+    """Return whether a word is digits with colons between, such as 23:59:59."""
     cdef Size at, digits = 0, colons = 0
     if word.size > 8:
         return False
@@ -42,7 +42,7 @@ cdef bint is_time(Text word) noexcept nogil:
 
 
 cdef bint begins_with_field(Text text) noexcept nogil:
-    """Tell whether the first line has a name of letters, digits and hyphens before a colon."""
+    """Return whether the first line is a header field: letters, digits and hyphens before a colon."""
     cdef Size at, letters = 0
     cdef int byte
     for at in range(text.size):
@@ -55,7 +55,7 @@ cdef bint begins_with_field(Text text) noexcept nogil:
 
 
 cdef bint ends_as_envelope(Text text) noexcept nogil:
-    """Tell whether a `From ` line has a weekday, a month and a time, in this order; or a header field below it."""
+    """Return whether a `From ` line has a weekday, a month and a time; or nothing, and a header field below."""
     cdef Size end, at = 5
     cdef bint has_day = False, has_month = False
     cdef Text line, word
@@ -79,13 +79,13 @@ cdef bint ends_as_envelope(Text text) noexcept nogil:
 # Messages
 
 cdef bint follows_empty_line(Text data, Size line_end) noexcept nogil:
-    """Tell whether the line that ends there is empty."""
+    """Return whether the line that ends at an offset is empty."""
     cdef int before = byte_at(data, line_end - 1)
     return before == NEWLINE or (before == RETURN and byte_at(data, line_end - 2) == NEWLINE)
 
 
 cdef Size from_line(Text data, Size at, bint *is_quoted) noexcept nogil:
-    """Return the next line end with `From ` behind it, or NOWHERE; note if there are `>`s before another one."""
+    """Return the next line end that `From ` follows, or NOWHERE; set `is_quoted` if a `>From ` line is before."""
     cdef Text wanted = literal(b"From ")
     cdef Size start
     cdef int byte
@@ -105,7 +105,7 @@ cdef Size from_line(Text data, Size at, bint *is_quoted) noexcept nogil:
 
 
 cdef Text without_empty_line(Text data, Size start, Size end) noexcept nogil:
-    """Return the message of a record, which starts behind its envelope line: without the empty line after it."""
+    """Return the message from `start` to `end` without the empty line at its end; `start` 0: no message."""
     if start == 0:
         return nothing()
     if byte_at(data, end - 1) == NEWLINE and byte_at(data, end - 2) == NEWLINE:
@@ -116,11 +116,11 @@ cdef Text without_empty_line(Text data, Size start, Size end) noexcept nogil:
 
 
 cdef Size unquote(Text data, Byte *to) noexcept nogil:
-    """Copy a message with one `>` less on each line of `>`s and `From `; return how many bytes this makes.
+    """Copy a message with one `>` removed from each line of `>`s and `From `; return how many bytes the copy has.
 
-    A bare `From ` line after an empty line shows a writer that relies on Content-Length and quotes nothing (mboxcl2):
+    A `From ` line after an empty line shows that the mailbox relies on Content-Length and quotes nothing (mboxcl2):
     then every `>` is the author's. Without such a line, mboxcl and mboxcl2 look alike, and a `>From ` that a program
-    wrote is far more common than one that a person did.
+    wrote is far more common than one that a person wrote.
     """
     cdef Text wanted = literal(b"From ")
     cdef Size at = 0, start, end, size = 0
@@ -141,7 +141,7 @@ cdef Size unquote(Text data, Byte *to) noexcept nogil:
 
 
 cdef bytes message_of(Text data, bint is_quoted):
-    """Make a message of its bytes in the mailbox."""
+    """Return a message as bytes, without the quoting of the mailbox."""
     cdef Byte *copy
     if not is_quoted:
         return bytes_of(data)
@@ -155,11 +155,11 @@ cdef bytes message_of(Text data, bint is_quoted):
 
 
 cdef class Mailbox:
-    """Messages of a stream that begins with an envelope line, given in blocks of bytes; an iterator of bytes."""
+    """An iterator of the messages (bytes) of an mbox stream, which is given in blocks of bytes."""
 
     cdef object blocks
     cdef Byte *buffer
-    cdef Size start, end, room  # of what was read and not given out; all of it from `start` on
+    cdef Size start, end, room  # of `buffer`: where bytes not returned yet start and end, and its size
     cdef Size limit
 
     def __cinit__(self, blocks, Size limit=MAX_MESSAGE):
@@ -187,12 +187,13 @@ cdef class Mailbox:
         return message
 
     cdef inline Text data(self) noexcept:
+        """Return the bytes that were read and not returned."""
         cdef Text text
         text.at, text.size = self.buffer + self.start, self.end - self.start
         return text
 
     cdef bint read_more(self) except -1:
-        """Take one more block; return False if there is none."""
+        """Read one more block; return False if there is none."""
         cdef Text block
         for data in self.blocks:
             block = text_of(data)
@@ -204,7 +205,7 @@ cdef class Mailbox:
         return False
 
     cdef int make_room(self, Size size) except -1:
-        """Make room for so many bytes behind the others, which move to the front."""
+        """Make space for `size` bytes behind the others, which move to the front."""
         cdef Size used = self.end - self.start, room = max(self.room, <Size>FIRST_BUFFER)
         cdef Byte *larger
         if self.room - self.end >= size:
@@ -222,7 +223,7 @@ cdef class Mailbox:
         return 0
 
     cdef bint reach(self, Size size) except -1:
-        """Read until there are so many bytes; return False if the stream ends before."""
+        """Read until there are `size` bytes; return False if the stream ends before."""
         while self.end - self.start < size:
             if not self.read_more():
                 return False
@@ -242,7 +243,7 @@ cdef class Mailbox:
         return most + 2
 
     cdef Size end_of_record(self, Size most, bint *is_quoted) except -1:
-        """Return where the next envelope line starts that follows an empty line; else where the stream ends."""
+        """Return where the next envelope line after an empty line starts, or where the stream ends."""
         cdef Size at = 1, hit
         cdef Text data
         while True:
@@ -250,7 +251,7 @@ cdef class Mailbox:
             with nogil:
                 hit = from_line(data, at, is_quoted)
             if hit < 0:
-                is_quoted[0] |= has(rest(data, data.size - 5), QUOTE_MARK)  # which may go on in the next block
+                is_quoted[0] |= has(rest(data, data.size - 5), QUOTE_MARK)  # the line may go on in the next block
                 at = self.pass_over(most, max(at, data.size - 5))
                 if not self.read_more():
                     return self.end - self.start
@@ -266,10 +267,10 @@ cdef class Mailbox:
 
 
 cdef bint is_marked_deleted(Text message) noexcept nogil:
-    """Tell whether a message is marked as deleted (or moved), and only kept until the mailbox is compacted.
+    """Return whether a message is marked as deleted (or moved), and only kept until the mailbox is compacted.
 
-    Thunderbird has a bit for it, in the header fields that it puts before all others: what comes later, a stranger may
-    have written. Dovecot, Alpine and others have a letter in a header, and trust it whoever wrote it.
+    Thunderbird sets a bit, in header fields that it puts before all others: later ones may be a stranger's. Dovecot,
+    Alpine and others set a letter in a header, and trust it whoever wrote it.
     """
     cdef Size at = 0, end
     cdef Text status
@@ -290,6 +291,7 @@ cdef bint is_marked_deleted(Text message) noexcept nogil:
 
 
 cdef bint starts_as_thunderbird(Text text) noexcept nogil:
+    """Return whether a header field is one that Thunderbird puts before all others."""
     return byte_at(text, 0) == 88 and (
         starts_with(text, b"X-Mozilla-") or starts_with(text, b"X-Account-Key:") or starts_with(text, b"X-UIDL:")
     )
@@ -298,9 +300,9 @@ cdef bint starts_as_thunderbird(Text text) noexcept nogil:
 # For Python
 
 def is_envelope(data):
-    """Tell whether the first line is `From`, and in it a weekday, a month and a time, in this order.
+    """Return whether the first line of bytes is an envelope line of an mbox.
 
-    Or `From ` alone, if the next line is a header field.
+    It is `From` with a weekday, a month and a time in this order; or `From ` alone, if a header field follows.
 
     >>> is_envelope(b"From ann@example.org Mon Nov 15 01:02:03 2026")
     True
@@ -314,7 +316,7 @@ def is_envelope(data):
 
 
 def is_deleted(bytes message not None):
-    """Tell whether a message is marked as deleted.
+    """Return whether a message of a mailbox is marked as deleted.
 
     >>> is_deleted(b"X-Mozilla-Status: 0009\\nSubject: hello\\n\\n"), is_deleted(b"A: b\\nX-Status: AD\\n\\n")
     (True, True)

@@ -1,19 +1,19 @@
-# Numbers, checksums and msgpack of our own files; the library of that name takes 6 ms to import.
+# Numbers, checksums and msgpack for the files of this package; the msgpack library takes 6 ms to import.
 #
-# Files may be damaged or forged: every offset is checked, a size is believed only as far as there are bytes, objects
-# nest at most MAX_DEPTH deep. Binary objects are views of the data, not copies.
+# Files may be damaged or forged: every offset and every size is checked, and objects nest at most MAX_MSGPACK_DEPTH
+# deep. Binary objects are views of the data, not copies.
 
 from libc.math cimport INFINITY
 
 cdef enum:
     MAX_MSGPACK_DEPTH = 16  # our own files nest four deep
-    KEY_BYTES = 8  # a record begins with its fingerprint
+    KEY_BYTES = 8  # of the fingerprint that a record begins with
 
 
 # Numbers and checksums
 
 cdef uint32_t[16][256] CRC
-cdef bint CAN_FOLD = spamnb_can_fold()
+cdef bint CAN_FOLD = spamnb_can_fold()  # the processor has an instruction for CRC-32
 
 
 cdef void fill_crc() noexcept:
@@ -32,15 +32,17 @@ fill_crc()
 
 
 cdef inline uint32_t four_at(const Byte *at) noexcept nogil:
+    """Return the number in four bytes, the lowest first."""
     return at[0] | <uint32_t>at[1] << 8 | <uint32_t>at[2] << 16 | <uint32_t>at[3] << 24
 
 
 cdef inline uint64_t eight_at(const Byte *at) noexcept nogil:
+    """Return the number in eight bytes, the lowest first."""
     return four_at(at) | <uint64_t>four_at(at + 4) << 32
 
 
 cdef inline uint64_t number_at(const Byte *at, int width) noexcept nogil:
-    """Return the number of 1 to 8 bytes, the lowest first."""
+    """Return the number in `width` bytes (0 to 8), the lowest first."""
     cdef uint64_t number = 0
     while width:
         width -= 1
@@ -49,7 +51,7 @@ cdef inline uint64_t number_at(const Byte *at, int width) noexcept nogil:
 
 
 cdef uint32_t crc_of(const Byte *at, Size size, uint32_t crc) noexcept nogil:
-    """Continue a CRC-32 with more bytes, 16 at a time, with a table for each."""
+    """Return the CRC-32 of bytes, continued from `crc` (0 at first); 16 bytes at a time."""
     cdef uint32_t one, two, three, four
     cdef Byte[16] folded
     crc = ~crc
@@ -74,9 +76,9 @@ cdef uint32_t crc_of(const Byte *at, Size size, uint32_t crc) noexcept nogil:
 
 
 cdef Size record_of(const Byte *records, Size count, Size width, uint64_t key) noexcept nogil:
-    """Return which of some records in order has a key in its first 8 bytes, or 4 if it has no more.
+    """Return the place of the record with a key in sorted records; if there is none, -1 - how many are before it.
 
-    If none has, -1 minus how many are before it.
+    A record has `width` bytes and begins with its key: 8 bytes, or all of fewer.
     """
     cdef Size first = 0, last = count, middle
     cdef int key_bytes = min(width, <Size>KEY_BYTES)
@@ -96,16 +98,16 @@ cdef Size record_of(const Byte *records, Size count, Size width, uint64_t key) n
 # Msgpack
 
 class Damaged(ValueError):
-    """Raised for data that is not msgpack, or is cut short."""
+    """Raised for data that is not valid msgpack."""
 
 
-cdef struct Unpacking:
+cdef struct Unpacking:  # data that is read, and the offset of what comes next
     Text data
     Size at
 
 
 cdef uint64_t take_number(Unpacking *source, int size) except? 0xFFFFFFFFFFFFFFFFu:
-    """Take a number, its highest byte first."""
+    """Read a number of `size` bytes, the highest first."""
     cdef uint64_t number = 0
     cdef Size end = take(source, size) + size, at
     for at in range(end - size, end):
@@ -114,7 +116,7 @@ cdef uint64_t take_number(Unpacking *source, int size) except? 0xFFFFFFFFFFFFFFF
 
 
 cdef Size take(Unpacking *source, uint64_t size) except -1:
-    """Take so many bytes, and return where they start."""
+    """Skip `size` bytes, and return the offset where they start; Damaged if there are fewer."""
     if size > <uint64_t>(source.data.size - source.at):
         raise Damaged("cut short")
     source.at += size
@@ -122,13 +124,14 @@ cdef Size take(Unpacking *source, uint64_t size) except -1:
 
 
 cdef object take_text(Unpacking *source, uint64_t size):
+    """Read a str of `size` bytes."""
     cdef Size start = take(source, size)
     cdef Text text = piece(source.data, start, start + size)
     return PyUnicode_DecodeUTF8(<const char *>text.at, text.size, NULL)
 
 
 cdef object take_object(Unpacking *source, object view, int depth):
-    """Take the next object; binary ones are pieces of the view."""
+    """Read the next object; a binary one is returned as a slice of `view`, a memoryview of all the data."""
     cdef int kind = byte_at(source.data, take(source, 1)), unused
     cdef int64_t signed
     cdef uint64_t size, bits
@@ -174,6 +177,7 @@ cdef object take_object(Unpacking *source, object view, int depth):
 
 
 cdef list take_array(Unpacking *source, object view, uint64_t size, int depth):
+    """Read `size` objects as a list."""
     cdef list items = []
     while size:
         items.append(take_object(source, view, depth + 1))
@@ -182,6 +186,7 @@ cdef list take_array(Unpacking *source, object view, uint64_t size, int depth):
 
 
 cdef dict take_map(Unpacking *source, object view, uint64_t size, int depth):
+    """Read `size` keys with their values as a dict."""
     cdef dict items = {}
     while size:
         key = take_object(source, view, depth + 1)
@@ -191,19 +196,19 @@ cdef dict take_map(Unpacking *source, object view, uint64_t size, int depth):
 
 
 def unpack(bytes data not None, Size at=0):
-    """Return the object that starts at an offset, and the offset behind it."""
+    """Return the object that starts at an offset, and the offset behind it; Damaged if it is not valid."""
     cdef Unpacking unpacking
     unpacking.data, unpacking.at = text_of(data), min(max(at, 0), len(data))
     try:
         return take_object(&unpacking, memoryview(data), 0), unpacking.at
-    except (UnicodeDecodeError, TypeError) as error:  # no text; a key that cannot be one
+    except (UnicodeDecodeError, TypeError) as error:  # invalid UTF-8, or a key of a dict that cannot be one
         raise Damaged("not what was written") from error
 
 
 # Packing: each object in its shortest form
 
 cdef bytes packed_front(int mark, uint64_t number, int width):
-    """Return a type byte, and behind it a number, its highest byte first."""
+    """Return a type byte followed by a number of `width` bytes, the highest first."""
     cdef Byte[9] front
     cdef int at
     front[0] = mark
@@ -213,7 +218,9 @@ cdef bytes packed_front(int mark, uint64_t number, int width):
 
 
 cdef bytes sized_front(uint64_t size, int fixed, uint64_t fixed_limit, int mark, int width):
-    """Return a type byte that holds a size, if it is below a limit; else a type byte, and the size in `width` bytes or more.
+    """Return the first bytes of an object: its type and size; in one byte if the size is below `fixed_limit`, else in a
+
+    type byte `mark` and `width` bytes, or the next type with twice as many.
     """
     if size < fixed_limit:
         return packed_front(fixed | <int>size, 0, 0)
@@ -224,6 +231,7 @@ cdef bytes sized_front(uint64_t size, int fixed, uint64_t fixed_limit, int mark,
 
 
 cdef bytes packed_integer(object value):
+    """Return an integer as msgpack."""
     cdef int64_t number
     cdef int width = 1, mark = 0xD0
     if value >= 0:
@@ -238,6 +246,7 @@ cdef bytes packed_integer(object value):
 
 
 cdef int put_packed(list pieces, object value) except -1:
+    """Append an object as msgpack to a list of bytes."""
     cdef double number
     cdef uint64_t bits = 0
     if value is None:
@@ -270,7 +279,7 @@ cdef int put_packed(list pieces, object value) except -1:
 
 
 def pack(value):
-    """Return an object as msgpack: None, a bool, number, text or bytes, or a list, tuple or dict of such."""
+    """Return an object as msgpack: None, bool, int, float, str, bytes, or a list, tuple or dict of such objects."""
     cdef list pieces = []
     put_packed(pieces, value)
     return b"".join(pieces)
@@ -279,20 +288,20 @@ def pack(value):
 # For Python
 
 def crc32(bytes data not None, uint32_t crc=0):
-    """Return the CRC-32 of some bytes, continuing that of earlier ones."""
+    """Return the CRC-32 of bytes, continued from that of the bytes before."""
     return crc_of(<const Byte *>data, len(data), crc)
 
 
 def is_number(value, double least=-INFINITY, double most=INFINITY) -> bool:
-    """Tell whether a value is a number within limits; NaN never is."""
+    """Return whether a value is an int or float within limits; False for NaN and bool."""
     return isinstance(value, (int, float)) and not isinstance(value, bool) and least <= value <= most
 
 
 def is_integer(value, least=0, most=(1 << 63) - 1) -> bool:
-    """Tell whether a value is a whole number within limits."""
+    """Return whether a value is an int within limits; False for bool."""
     return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
 
 def index_of(bytes records not None, uint64_t key, Size width):
-    """Return which of some records in order begins with a key; if none does, -1 minus how many are before it."""
+    """Return the place of a key in sorted records that begin with their keys; -1 - how many are before, if missing."""
     return record_of(<const Byte *>records, len(records) // width, width, key)

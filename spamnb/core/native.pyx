@@ -1,7 +1,7 @@
-# The native core: all of it is one extension, so that a delivery loads one library and calls are direct.
+# The native core, one extension: a process loads one library, and functions call each other directly.
 #
-# The files are included in the order of the data: from bytes to text, to features, to counts and scores. Each is named
-# for what it reads or makes, and begins with what it does and what bounds it.
+# Files are included in the order of the data flow: from bytes to texts, features, counts and scores. Each file is named
+# after what it reads or makes, and begins with what it does and what limits it.
 
 include "memory.pyx"
 include "unicode.pyx"

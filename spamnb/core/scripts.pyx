@@ -1,46 +1,46 @@
-# Words that are not all ASCII: those that look the same to a reader become the same.
+# Reads words that are not all ASCII: words that look the same to a reader become the same.
 #
-# Normalising (NFKC), dropping marks and casefolding change most letters of mail by a table or not at all: these are
-# read here. What stands between two separators and has any other character is normalised by Python
+# Words are normalised (NFKC), without marks and in lower case. For most letters a table is enough, or they do not
+# change: these are read here. A piece between two separators that has any other character is normalised by Python
 # (reading/normalizing.py), then read here, and its words are remembered. A text is read in pieces of MAX_PIECE
-# characters, because to normalise a run of marks takes quadratic time.
+# characters, as normalising a run of marks takes quadratic time.
 
 cdef enum:
     MAX_PIECE = 512  # characters
-    FORM_COUNT = 0x700
-    RUN_SLOTS = 4096
+    FORM_COUNT = 0x700  # characters below this are in FORMS
+    RUN_SLOTS = 4096  # pieces that are remembered
     MAX_RUN = 60  # bytes of a piece that is remembered
     MAX_RUN_WORDS = 120  # bytes of its words
     SHARP_S = 0xDF
-    SARA_A = 0xE30  # Thai, as those below
+    SARA_A = 0xE30  # Thai letters from here on
     SARA_AA = 0xE32
     SARA_AM = 0xE33
     SARA_U = 0xE38
     SARA_UU = 0xE39
     NIKHAHIT = 0xE4D
 
-cdef enum:  # how words are cut further
+cdef enum:  # how words are cut further, as the writing system needs it
     WHOLE
-    PAIRS
+    PAIRS  # of characters
     SYLLABLES
 
 cdef enum:  # kinds of characters
     ODD = 0  # left to Python
     SEPARATOR
-    WHITE  # space to str.split()
+    WHITE  # white space to str.split()
     LETTER
-    ALIKE  # a letter of a script that has some which look like Latin ones
+    ALIKE  # a letter of a writing system with letters that look like Latin ones
     REPLACED  # by an ASCII character
-    DROPPED  # part of a word, which is also written without it
+    DROPPED  # part of a word that is also written without it
     INVISIBLE
-    NON_JOINER
+    NON_JOINER  # separates Arabic letters without a space
     PICTURE
 
 cdef Byte[0x10000] CHAR_KINDS
-cdef uint16_t[FORM_COUNT] FORMS  # of letters: without marks and in lower case
+cdef uint16_t[FORM_COUNT] FORMS  # each letter without marks and in lower case
 
 
-cdef struct CachedRun:
+cdef struct CachedRun:  # a piece that Python normalised, and its words
     Byte run_size
     Byte words_size
     Byte[MAX_RUN] run
@@ -52,7 +52,7 @@ cdef struct RunCache:
 
 
 cdef int fill_char_kinds() except -1:
-    """Fill the tables above. Ranges name only characters that no version of Unicode will change."""
+    """Fill CHAR_KINDS and FORMS. The ranges have only characters that no version of Unicode will change."""
     cdef int first, last, code, kind
     ranges = {
         SEPARATOR: (
@@ -112,6 +112,7 @@ fill_char_kinds()
 
 
 cdef inline int char_kind(Char char) noexcept nogil:
+    """Return the kind of a character."""
     if char < 0x10000:
         return CHAR_KINDS[char]
     if 0x1F300 <= char <= 0x1FAFF or is_flag_letter(char):
@@ -120,6 +121,7 @@ cdef inline int char_kind(Char char) noexcept nogil:
 
 
 cdef inline bint is_flag_letter(Char char) noexcept nogil:
+    """Return whether a character is one of the letters of which two make the picture of a flag."""
     return 0x1F1E6 <= char <= 0x1F1FF
 
 
@@ -136,7 +138,7 @@ cdef inline bint is_thai_tone(Char char) noexcept nogil:
 
 
 cdef inline Char ascii_form(Char char) noexcept nogil:
-    """Return the ASCII character that stands for one which is REPLACED."""
+    """Return the ASCII character for one whose kind is REPLACED."""
     if char >= 0xFF01:
         return char - 0xFEE0  # of full width
     return FORMS[char] if char < FORM_COUNT else 45  # a hyphen
@@ -150,9 +152,9 @@ cdef inline Char form_of(Char char) noexcept nogil:
 
 
 cdef int is_mark(Char char) except -1 nogil:
-    """Tell whether a character that is not ASCII is a combining mark."""
+    """Return whether a character beyond ASCII is a combining mark."""
     cdef int kind = char_kind(char)
-    if kind == LETTER or kind == DROPPED:  # what is part of a word is alphanumeric or a mark
+    if kind == LETTER or kind == DROPPED:  # characters of words are alphanumeric or marks
         return not Py_UNICODE_ISALNUM(char)
     if kind != ODD and kind != INVISIBLE:
         return False
@@ -163,14 +165,14 @@ cdef int is_mark(Char char) except -1 nogil:
 
 
 cdef inline bint is_white_at(Text text, Size at, Size *after) noexcept nogil:
-    """Tell whether a character is a space to str.split(), and where the next is; most show by their first byte."""
+    """Return whether a character is white space to str.split(), and set `after` to the offset behind it."""
     cdef int first = byte_at(text, at)
     after[0] = at + char_size(first)
     return (first == 0xC2 or 0xE1 <= first <= 0xE3) and char_kind(char_at(text, at, after)) == WHITE
 
 
 cdef int add_run(RunCache *cache, Writer *to, Text run) except -1 nogil:
-    """Write the words of a run of characters without ASCII spaces, of which some are not ASCII."""
+    """Append the words of a run without ASCII spaces that has characters beyond ASCII."""
     cdef Size at = 0, start, after = 0, words = 0
     while at < run.size:
         start = at
@@ -183,7 +185,7 @@ cdef int add_run(RunCache *cache, Writer *to, Text run) except -1 nogil:
 
 
 cdef int add_chunk(RunCache *cache, Writer *to, Text chunk, Size *words) except -1 nogil:
-    """Write the words of a text without spaces, in pieces; one of quotes alone has an empty word."""
+    """Append the words of a text without white space; a text of quotes alone gives an empty word."""
     cdef Text part
     cdef Size start, end, after = 0
     if is_ascii(chunk):
@@ -215,12 +217,14 @@ cdef inline Char letter_at(Text text, Size at, Size *after) noexcept nogil:
 
 
 cdef inline int kind_at(Text text, Size at, Size *after) noexcept nogil:
+    """Return the kind of the character at an offset, or of what replaces it."""
     cdef Char char = char_at(text, at, after)
     cdef int kind = char_kind(char)
     return CHAR_KINDS[ascii_form(char)] if kind == REPLACED else kind
 
 
 cdef inline int start_word(Writer *to, Size *words) except -1 nogil:
+    """Append a space, unless this is the first word."""
     if words[0]:
         put_byte(to, 32)
     words[0] += 1
@@ -228,9 +232,10 @@ cdef inline int start_word(Writer *to, Size *words) except -1 nogil:
 
 
 cdef Size add_plain_words(Writer *to, Text text, Size *words, bint is_normal) except -1 nogil:
-    """Write the words of a piece up to what Python has to normalise; return where that begins, with its separator.
+    """Append the words of a piece up to what Python has to normalise; return the offset of that.
 
-    A mark may make another character of the separator, but never of what is before that.
+    The separator before it is left, too: a mark may change it, but nothing before. `is_normal`: Python has normalised
+    it.
     """
     cdef Char[2 * MAX_PIECE] word
     cdef Char char = 0, before = 0
@@ -246,7 +251,7 @@ cdef Size add_plain_words(Writer *to, Text text, Size *words, bint is_normal) ex
         if kind == NON_JOINER:
             is_split = True
             continue
-        if is_split and is_arabic(before) and is_arabic(char):  # many type a space there
+        if is_split and is_arabic(before) and is_arabic(char):  # many people type a space there
             add_letters(to, word, size, words)
             size = 0
             has_latin = has_alike = False
@@ -261,16 +266,16 @@ cdef Size add_plain_words(Writer *to, Text text, Size *words, bint is_normal) ex
             char = form_of(char)
             has_latin |= 97 <= char <= 122
             has_alike |= kind == ALIKE
-            if char == SARA_AM and size < MAX_PIECE * 2 - 1:  # of two characters
+            if char == SARA_AM and size < MAX_PIECE * 2 - 1:  # it becomes two characters
                 word[size] = NIKHAHIT
                 size += 1
                 char = SARA_AA
             elif (char == SARA_U or char == SARA_UU) and size and is_thai_tone(word[size - 1]) and not is_normal:
-                kind = ODD  # in the wrong order
+                kind = ODD  # vowel and tone are in the wrong order
             if size < MAX_PIECE * 2:
                 word[size] = char
                 size += 1
-        if kind == ODD or (has_latin and has_alike and not is_normal):  # which may be a Latin word in disguise
+        if kind == ODD or (has_latin and has_alike and not is_normal):  # it may be a Latin word in disguise
             to.size, words[0] = safe_size, safe_words
             return safe
         if kind == SEPARATOR or kind == PICTURE:
@@ -293,7 +298,7 @@ cdef Size add_plain_words(Writer *to, Text text, Size *words, bint is_normal) ex
 
 
 cdef inline int cut_of(Char char) noexcept nogil:
-    """Tell how words of a script are cut: those of scripts that are written without spaces."""
+    """Return how words of a character's writing system are cut further: those that are written without spaces."""
     if char < 0x2E80:  # Thai and Lao, Burmese, Khmer
         if 0xE00 <= char <= 0xEFF or 0x1000 <= char <= 0x109F or 0x1780 <= char <= 0x17FF:
             return WHOLE if Py_UNICODE_ISDECIMAL(char) else SYLLABLES
@@ -304,7 +309,7 @@ cdef inline int cut_of(Char char) noexcept nogil:
 
 
 cdef int add_letters(Writer *to, Char *word, Size size, Size *words) except -1 nogil:
-    """Write a word without quotes around it; of scripts without spaces, its syllables or pairs of characters."""
+    """Append a word without quotes around it; for a writing system without spaces, its syllables or pairs."""
     cdef Size start = 0, end, stop
     cdef int cut
     while size and word[size - 1] == 39:
@@ -332,6 +337,7 @@ cdef int add_letters(Writer *to, Char *word, Size size, Size *words) except -1 n
 
 
 cdef inline int put_word(Writer *to, Char *word, Size size, Size *words) except -1 nogil:
+    """Append one word."""
     make_room(to, 4 * size + 1)
     start_word(to, words)
     to.size = write_chars(to.at, to.size, word, size)
@@ -339,7 +345,7 @@ cdef inline int put_word(Writer *to, Char *word, Size size, Size *words) except 
 
 
 cdef Size syllable_end(Char *word, Size start, Size end) noexcept nogil:
-    """Return the end of a syllable, roughly: one consonant alone closes it. Burmese marks those that do."""
+    """Return the end of a syllable, roughly: a single consonant closes it. In Burmese a mark shows that."""
     cdef Size at = cluster_end(word, start, end)
     if start + 1 < at < end and word[at - 1] & ~<Char>0x80 != SARA_A and not 0x1000 <= word[at] <= 0x109F:
         return at + 1 if cluster_end(word, at, end) == at + 1 else at
@@ -355,7 +361,7 @@ cdef Size cluster_end(Char *word, Size start, Size end) noexcept nogil:
 
 
 cdef inline bint is_bound(Char before, Char char, Char after) noexcept nogil:
-    """Tell whether a character belongs to the same syllable as the one before it."""
+    """Return whether a character belongs to the same cluster as the character before it."""
     cdef Char place = char & 0x7F
     if char < 0xF00:  # Thai and Lao have the same order; some vowels stand before their consonant
         return 0x30 <= place <= 0x3C or 0x47 <= place <= 0x4E or 0x40 <= before & 0x7F <= 0x44
@@ -364,7 +370,7 @@ cdef inline bint is_bound(Char before, Char char, Char after) noexcept nogil:
 
 
 cdef int add_odd_words(RunCache *cache, Writer *to, Text text, Size *words) except -1 nogil:
-    """Write the words of a piece that Python normalises; those of earlier pieces are remembered."""
+    """Append the words of a piece that Python has to normalise; those of earlier pieces are remembered."""
     cdef CachedRun *slot
     cdef Text found
     cdef Size start = to.size + (words[0] > 0)

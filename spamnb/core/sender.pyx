@@ -1,26 +1,26 @@
-# The sender of a message: what From says, compared with Reply-To and with what the receiving server found.
+# Tokens about the sender: From compared with Reply-To, and with the checks of the receiving server.
 #
-# A sender can write any header. The server that receives the message puts its Authentication-Results on top, so only
-# the topmost is evidence, and its tokens name the server: what a forged one says of a message to which no server added
-# any was never learned. Those of ARC and of older hops say nothing. `spamnb.reading.envelope` reads them here, too, to
-# decide whether a sender can be trusted.
+# A sender can write any header. The receiving server puts its Authentication-Results on top, so only the topmost is
+# evidence, and its tokens name the server: where no server adds one, a forged one names a server that was never
+# learned. Those of ARC and of older hops are ignored. `spamnb.reading.envelope` uses these functions, too, to decide
+# whether a sender can be trusted.
 #
-# Of a header MAX_RESULTS are counted, of each MAX_LOOKED_AT domains; all loops are linear in its size.
+# Of a header MAX_RESULTS results are read, of each MAX_LOOKED_AT domains; all loops take linear time.
 
 cdef enum:
-    MAX_RESULTS = 20  # read of one header; so many DKIM signatures say no more
+    MAX_RESULTS = 20  # read of one header; more DKIM signatures would say no more
     MAX_LOOKED_AT = 20  # domains that one result names; real ones have three, and one not in ASCII takes 0.1 ms
     MAX_NAME_WORDS = 50  # of a display name
-    MAX_DOMAIN = 80  # characters, of a server's name as well
-    MAX_VERDICT = 20
-    MAX_SOUGHT = 320  # bytes of an address; a longer one is not sought
+    MAX_DOMAIN = 80  # characters of a domain or a server's name
+    MAX_VERDICT = 20  # characters of a result such as "pass"
+    MAX_SOUGHT = 320  # bytes: a longer address is not searched for
 
 cdef Tag FROM_TAG = tag_of(literal(b"from:"))
 cdef Tag AUTH_TAG = tag_of(literal(b"auth:"))
 
 
 cdef int add_sender(Features *features, Arena *arena, Field *fields, Size count) except -1 nogil:
-    """Count what From says beside Reply-To, and what the server found about it."""
+    """Add tokens that compare Reply-To with From, and those of the receiving server's checks."""
     cdef Field *sender = first_field(fields, count, b"from")
     cdef Field *reply_to = first_field(fields, count, b"reply-to")
     cdef Field *to = first_field(fields, count, b"to")
@@ -45,7 +45,7 @@ cdef int add_sender(Features *features, Arena *arena, Field *fields, Size count)
 
 
 cdef int address_in(Arena *arena, Text value, Text *result) except -1 nogil:
-    """Find the address of a header, which may stand in angle brackets behind a name; in lower case."""
+    """Find the address in a header, in angle brackets or among words; in lower case; an empty text if there is none."""
     cdef Size bracket = find_last(value, 60, value.size), at = 0
     cdef Text word
     cdef int words = 0
@@ -60,14 +60,14 @@ cdef int address_in(Arena *arena, Text value, Text *result) except -1 nogil:
 
 
 cdef bint names_address(Arena *arena, Text value, Text address) except -1 nogil:
-    """Tell whether an address, in lower case, stands in a header."""
+    """Return whether an address, in lower case, is in a header."""
     cdef Text text
     lower_text(arena, value, &text)
     return address.size <= MAX_SOUGHT and find(text, address, 0) >= 0
 
 
 cdef int domain_of(Arena *arena, Text address, Text *result) except -1 nogil:
-    """Find the registered domain of an address; nothing if it has none."""
+    """Find the registered domain of an address; an empty text if it has none."""
     cdef Size sign = find_last(address, 64, address.size)
     if sign < 0:
         result[0] = nothing()
@@ -76,14 +76,14 @@ cdef int domain_of(Arena *arena, Text address, Text *result) except -1 nogil:
 
 
 cdef int registered_domain(Arena *arena, Text host, Text *result) except -1 nogil:
-    """Find the registered domain of a host, written in whatever way; cut if it is over-long."""
+    """Find the registered domain of a host, written in any form; its first MAX_DOMAIN characters are read."""
     plain_host(arena, first_chars(host, MAX_DOMAIN), result)
     result[0] = registrable(result[0])
     return 0
 
 
 cdef int domain_in_ascii(Arena *arena, Text domain, Text *result) except -1 nogil:
-    """Make a domain as it is in DNS, `xn--…`; one that DNS cannot have stays as it is."""
+    """Make a domain as DNS has it (`xn--…`); one that is impossible in DNS is left unchanged."""
     result[0] = domain
     if not is_ascii(domain):
         with gil:
@@ -97,7 +97,7 @@ cdef int domain_in_ascii(Arena *arena, Text domain, Text *result) except -1 nogi
 # Authentication-Results (RFC 8601)
 
 cdef int add_results(Features *features, Arena *arena, Text value, Text domain) except -1 nogil:
-    """Count each method with its result, whether it looked at the sender's domain, and which server says so."""
+    """Add a token for each result: method, result, whether it is for the sender's domain, and the server."""
     cdef Text plain, by, result, sender
     cdef Texts found  # each once
     cdef Size at, number
@@ -125,8 +125,7 @@ cdef int add_results(Features *features, Arena *arena, Text value, Text domain) 
 
 
 cdef int find_server(Arena *arena, Text value, Text plain, Size *at, Text *domain) except -1 nogil:
-    """Find the domain of the server that wrote a value, and where its results start; `plain` is the value without comments.
-    """
+    """Find the domain of the server that wrote a value, and where its results start; `plain` has no comments."""
     cdef Text server = until(plain, 59, 0)
     at[0] = server.size + 1
     if has(server, 61):  # "=": Microsoft names no server
@@ -137,14 +136,14 @@ cdef int find_server(Arena *arena, Text value, Text plain, Size *at, Text *domai
 
 
 cdef Text next_result(Text plain, Size *at) noexcept nogil:
-    """Return what stands before the next semicolon from an offset on, which is moved behind it."""
+    """Return the text up to the next semicolon, from `at` on, and move `at` behind it."""
     cdef Text result = until(plain, 59, at[0])
     at[0] += result.size + 1
     return result
 
 
 cdef bint add_result(Arena *arena, Texts *found, Text result, Text sender, Text by) except -1 nogil:
-    """Make a token of a result; tell whether it verifies the sender's domain, which is given in ASCII."""
+    """Append the token of a result; return whether the result is a pass for the sender's domain (in ASCII)."""
     cdef Size at = 0
     cdef int looked_at = 0
     cdef Text method, name, verdict, one, key, domain
@@ -177,7 +176,7 @@ cdef bint add_result(Arena *arena, Texts *found, Text result, Text sender, Text 
 
 
 cdef bint names_domain(Text method, Text key) noexcept nogil:
-    """Tell whether a property is of the domain that a method looked at: of the signature, of the envelope, of From."""
+    """Return whether a property names the domain that a method checked: of the signature, envelope or From."""
     if is_(method, b"dkim"):
         return is_(key, b"header.d") or is_(key, b"header.i")
     if is_(method, b"spf"):
@@ -186,7 +185,7 @@ cdef bint names_domain(Text method, Text key) noexcept nogil:
 
 
 cdef bint is_alphabetic(Text text) noexcept nogil:
-    """Tell whether a text is of ASCII letters."""
+    """Return whether a text has only ASCII letters; False if it is empty."""
     cdef Size at
     for at in range(text.size):
         if not is_letter(byte_at(text, at)):
@@ -195,7 +194,7 @@ cdef bint is_alphabetic(Text text) noexcept nogil:
 
 
 cdef int add_once(Arena *arena, Texts *texts, Text text) except -1 nogil:
-    """Put a text into a short list, unless it is there."""
+    """Append a text to a short list, unless it is there."""
     cdef Size at
     for at in range(texts.count):
         if equal(text, texts.items[at]):
@@ -204,7 +203,7 @@ cdef int add_once(Arena *arena, Texts *texts, Text text) except -1 nogil:
 
 
 cdef int spaced_out(Arena *arena, Text result, Text *to) except -1 nogil:
-    """Make a result in lower case, one space between words but none around "=" and "/"."""
+    """Make a result in lower case, with one space between words and none around "=" and "/"."""
     cdef Writer spaced
     cdef Text small, word
     cdef Size at = 0
@@ -220,9 +219,9 @@ cdef int spaced_out(Arena *arena, Text result, Text *to) except -1 nogil:
 
 
 cdef int without_comments(Arena *arena, Text value, Text *result) except -1 nogil:
-    """Make a value with a space for each comment, a quote for each quoted string: senders choose these.
+    """Replace each comment by a space and each quoted string by a quote, as senders choose these texts.
 
-    If one is never closed, " (" ends it.
+    If one is not closed, the result ends with " (".
     """
     cdef Writer kept
     cdef Size at, start = 0, depth = 0
@@ -264,7 +263,7 @@ cdef int without_comments(Arena *arena, Text value, Text *result) except -1 nogi
 # For Python
 
 def sender_address(str value) -> str:
-    """Return the address of a header, in lower case; "" if there is none."""
+    """Return the address in a header, in lower case; "" if there is none."""
     cdef Memory memory = Memory()
     cdef Text text
     text_of_str(&memory.arena, value, &text)
@@ -273,7 +272,7 @@ def sender_address(str value) -> str:
 
 
 def uncommented(str value) -> str:
-    """Return a value with a space for each comment, a quote for each quoted string; " (" ends it if one is not closed."""
+    """Return a header with a space per comment and a quote per quoted string; " (" at the end if one is not closed."""
     cdef Memory memory = Memory()
     cdef Text text
     text_of_str(&memory.arena, value, &text)
@@ -297,5 +296,5 @@ def authentication_results(str value) -> tuple[str, list]:
 
 
 def sender_tokens(headers: list) -> list:
-    """Return the tokens of the sender, in order."""
+    """Return the tokens about the sender in (name, value) pairs of headers, in order."""
     return tokens_of_headers(headers, None, True)

@@ -1,4 +1,4 @@
-# What reads or writes memory without a check of bounds, and why that is safe. Nothing else in the core does so.
+# Functions that access memory without checking bounds, and why that is safe. Only unchecked*.pyx files have such code.
 
 cdef extern from *:
     """
@@ -15,9 +15,9 @@ cdef extern from *:
 
 
 cdef inline uint64_t load_eight(Text text, Size at) noexcept nogil:
-    """Return eight bytes of a text as one number, the first lowest; behind its end there are spaces.
+    """Return eight bytes of a text as one number, the first lowest; beyond its end there are spaces.
 
-    Safe for any offset from 0 on: only what lies in the text is read.
+    Safe for any offset from 0 on: only bytes of the text are read.
     """
     cdef uint64_t eight = 0x2020202020202020u
     if at + 8 <= text.size:
@@ -28,7 +28,7 @@ cdef inline uint64_t load_eight(Text text, Size at) noexcept nogil:
 
 
 cdef inline Size first_high(Text text, Size at) noexcept nogil:
-    """Return where the next byte is that is not ASCII, or the end."""
+    """Return the offset of the next byte above 0x7f, or the end."""
     while at + 8 <= text.size and not load_eight(text, at) & 0x8080808080808080u:
         at += 8
     while 0 <= byte_at(text, at) < 0x80:
@@ -50,10 +50,10 @@ cdef inline void store_eight(Byte *to, uint64_t eight) noexcept nogil:
 
 
 cdef uint64_t hash_of(Text text, uint64_t state) noexcept nogil:
-    """Return a hash of a text and of what came before it.
+    """Return a hash of a text; `state` is a seed, or the hash of what came before.
 
-    In bounds: 8 bytes are copied where 8 are left, else those that are left one by one.
-    Two secret products for 8 bytes, as after one of them a flipped top bit would only move.
+    In bounds: 8 bytes are copied where 8 are left, else the last ones singly. Two secret products per 8 bytes, as
+    after one of them a flipped top bit would only move.
     """
     cdef Size at = 0, k
     cdef uint64_t eight
@@ -71,7 +71,7 @@ cdef uint64_t hash_of(Text text, uint64_t state) noexcept nogil:
 
 
 cdef bint lower_ascii(Text text, Byte *to) noexcept nogil:
-    """Write a text in lower case; return whether it was ASCII, as else it is not.
+    """Write a text in lower case; return whether it is ASCII: if not, what was written is not in lower case.
 
     In bounds: callers have as much memory behind `to` as the text has bytes.
     """

@@ -1,4 +1,5 @@
-# CRC-32 by the processor's carry-less multiplication, where it has one: the tables of msgpack.pyx take five times as long.
+# CRC-32 by the processor's carry-less multiplication, where it has one: the tables of msgpack.pyx take five times as
+# long.
 
 cdef extern from *:
     """
@@ -11,7 +12,7 @@ cdef extern from *:
         return __get_cpuid(1, &a, &b, &c, &d) && c >> 1 & 1;
     }
 
-    /* Bytes whose CRC-32, begun with 0, is that of all: 16 of them, for blocks of 64 and those of 16 behind them.
+    /* Write 16 bytes whose CRC-32, begun with 0, is that of all blocks of 64 bytes and of 16 bytes behind them.
        In bounds: whole blocks alone are read. The factors are powers of x modulo the polynomial (Intel's paper of 2009
        on this has them: x^(4*128+32) and so on, their bits reversed). */
     __attribute__((target("pclmul")))

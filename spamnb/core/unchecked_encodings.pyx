@@ -1,7 +1,7 @@
-# Loops of the decoders without a check at each byte; each says why it stays in bounds.
+# Loops of the decoders without bounds checks; each docstring says why the loop stays in bounds.
 
-cdef Byte[256] BASE64_VALUE  # of a letter of base64; NOT_BASE64 for other bytes
-cdef Byte[256] IS_CONTROL  # but for those that ISO-2022 and UTF-16 have
+cdef Byte[256] BASE64_VALUE  # 0 to 63 for a letter of base64; NOT_BASE64 for other bytes
+cdef Byte[256] IS_CONTROL  # 1 for control characters that text does not have; ISO-2022 and UTF-16 have some others
 
 cdef enum:
     NOT_BASE64 = 64
@@ -22,7 +22,7 @@ fill_byte_tables()
 
 
 cdef Size base64_into(Text text, Byte *to) noexcept nogil:
-    """Decode base64 into memory for 3/4 of its bytes, up to where padding ends it; return how many there are.
+    """Decode base64, up to padding, into memory for 3/4 of its bytes; return how many bytes were written.
 
     In bounds: four letters are read only where four are left, and give three bytes; others give fewer.
     """
@@ -58,10 +58,10 @@ cdef Size base64_into(Text text, Byte *to) noexcept nogil:
 
 
 cdef Size end_of_plain_utf8(Text text, Size at) noexcept nogil:
-    """Return up to where characters of UTF-8 have at most three bytes, from an offset on; it may be before the end.
+    """Return up to where bytes are UTF-8 of at most three bytes per character, from `at` on; or an offset before that.
 
-    Leaves out what is seldom or needs more than a look: E0 and ED, four bytes, the last eight bytes of a text.
-    A third of the time of `utf8_size`. In bounds: eight bytes are read only where eight are left.
+    Rare bytes are left to the caller: E0 and ED, four bytes, the last eight bytes of a text. A third of the time of
+    `utf8_size`. In bounds: eight bytes are read only where eight are left.
     """
     cdef const Byte *next
     cdef uint64_t eight = 0
@@ -82,9 +82,10 @@ cdef Size end_of_plain_utf8(Text text, Size at) noexcept nogil:
 
 
 cdef Size count_controls(Text text) noexcept nogil:
-    """Return how many bytes are control characters.
+    """Return how many bytes are control characters that text does not have.
 
-    Eight bytes at once are passed over that are all printable; a fifth of the time. In bounds as above.
+    Eight printable bytes are skipped at once: a fifth of the time. In bounds: eight bytes are read only where eight
+    are left.
     """
     cdef Size at = 0, k, found = 0
     cdef uint64_t eight = 0, ones = 0x0101010101010101u, deletes
@@ -101,9 +102,9 @@ cdef Size count_controls(Text text) noexcept nogil:
 
 
 cdef Size put_forms(Text text, const Forms *table, Byte *to) noexcept nogil:
-    """Write what each byte of a charset stands for, unless `to` is NULL, and return the size of all that.
+    """Write the character of each byte of a charset, unless `to` is NULL; return how many bytes they take.
 
-    In bounds: the caller has memory for this size and four bytes more; eight bytes are read only where eight are left.
+    In bounds: the caller has memory for these and four bytes more; eight bytes are read only where eight are left.
     """
     cdef Size at = 0, size = 0
     cdef uint64_t eight = 0
@@ -126,10 +127,10 @@ cdef Size put_forms(Text text, const Forms *table, Byte *to) noexcept nogil:
 
 
 cdef int cost_of_letters(Text sample, const Language *language, int most) noexcept nogil:
-    """Return what a sample costs as text of a language in a charset of single bytes; `most` if not less.
+    """Return the cost of a sample as text of a language in a single-byte charset; `most` if it is not below that.
 
-    Without branches but for the end of sixteen bytes: a third of the time. In bounds: no class is as large as `width`,
-    and flags are below 8, as was checked when the tables were loaded.
+    Branch-free but for the end of sixteen bytes: a third of the time. In bounds: no class is as large as `width`, and
+    flags are below 8, as was checked when the tables were loaded.
     """
     cdef const Byte *byte = sample.at
     cdef const Byte *end = sample.at + sample.size

@@ -1,4 +1,4 @@
-# Loops over letters without a check of bounds.
+# Loops over letters without bounds checks.
 
 cdef extern from *:
     """
@@ -20,9 +20,9 @@ cdef extern from *:
 
 
 cdef Size write_chars(Byte *to, Size at, const Char *word, Size size) noexcept nogil:
-    """Write characters as UTF-8 from an offset on, and return where they end. Only `put_word` calls it.
+    """Write characters as UTF-8 from an offset on; return where they end. Only `put_word` calls it.
 
-    It has made room for four bytes per character, and none takes more.
+    It has allocated four bytes per character, and no character takes more.
     """
     cdef Size k
     cdef Char char
