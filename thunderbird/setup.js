@@ -17,7 +17,6 @@ async function showFolders() {
   for (const folder of await browser.folders.query({ isRoot: false, isVirtual: false, isUnified: false, isTag: false })) {
     if (NOTHING.some((use) => folder.specialUse?.includes(use))) continue;
     const { totalMessageCount } = await browser.folders.getFolderInfo(folder.id);
-    if (!totalMessageCount) continue;
     const row = find("folders").insertRow();
     row.insertCell().textContent = `${accounts.get(folder.accountId) ?? ""} ${folder.path}`;
     row.insertCell().textContent = totalMessageCount;

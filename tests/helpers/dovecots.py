@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from helpers.homes import AS_A_USER, NOBODY, hand_over
+from helpers.ports import free_ports
 from helpers.recipes import recipe
 from helpers.waiting import PATIENCE
 
@@ -87,6 +88,15 @@ HEAD = {"2.3": "", "2.4": "dovecot_config_version = 2.4.0\ndovecot_storage_versi
 DOVECOT = shutil.which("dovecot") or ""
 VERSION = DOVECOT and subprocess.run([DOVECOT, "--version"], capture_output=True, text=True).stdout[:3]
 
+LISTENER = """
+service imap-login {{
+  inet_listener imap {{
+    address = 127.0.0.1
+    port = {}
+  }}
+}}
+"""
+
 
 class DovecotProcess:
     """Any Dovecot, for the mail of one home; beside that, its own folder."""
@@ -146,6 +156,11 @@ class Dovecot(DovecotProcess):
 
     def write(self, path, text):
         Path(self.moved(path)).write_text(self.moved(text))
+
+    def listen(self):
+        """Choose a port of this machine, too, before it is started."""
+        (self.port,) = free_ports(1)
+        self.write("/etc/dovecot/conf.d/99-port.conf", LISTENER.format(self.port))
 
     def shell(self, lines):
         """Run commands as the administrator would, with sievec using this Dovecot."""

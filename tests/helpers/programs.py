@@ -71,6 +71,13 @@ def start_roundcube() -> None:
         pass
 
 
+def start_thunderbird() -> None:
+    from helpers.thunderbirds import Thunderbird
+
+    with home() as there, Thunderbird(there.path):
+        pass
+
+
 def start_postfix() -> None:
     from helpers.postfixes import Postfix
 
@@ -132,6 +139,7 @@ STARTS: dict[str, str | Callable[[], None]] = {
     "systemd --user": log_in,
     "systemd-analyze": "systemd-analyze --version",
     "systemd-socket-activate": "systemd-socket-activate --version",
+    "thunderbird": start_thunderbird,
     "tmux": "tmux -V",
 }
 NOT_INSTALLED = "is not installed"

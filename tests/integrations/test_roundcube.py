@@ -2,7 +2,6 @@
 
 import pytest
 from helpers.dovecots import Dovecot
-from helpers.ports import free_ports
 from helpers.programs import needs
 from helpers.recipes import recipe
 from helpers.reviewing import Eyes, shared_browser
@@ -12,9 +11,6 @@ from helpers.waiting import until
 
 pytestmark = needs("roundcube", "chromedriver", "dovecot with lmtp and sieve", "spamc")
 
-LISTENER = (
-    "service imap-login {{\n  inet_listener imap {{\n    address = 127.0.0.1\n    port = {}\n  }}\n}}\n"
-)
 NEW = b"From: Carl <carl@example.net>\r\nSubject: xyzzy\r\n\r\nplugh, said caf\xe9\r\n"
 SHOWN = "return !rcmail.busy && frames.messagecontframe?.rcmail?.env.uid"
 BUTTONS = recipe("roundcube", "Roundcube", "php")
@@ -24,10 +20,8 @@ TEACHING = recipe("roundcube", "Teach the server", "php")
 @pytest.fixture
 def dovecot(home):
     """A mail server with one message in the inbox."""
-    (port,) = free_ports(1)
     with Dovecot(home) as dovecot:
-        dovecot.write("/etc/dovecot/conf.d/99-port.conf", LISTENER.format(port))
-        dovecot.port = port
+        dovecot.listen()
         yield dovecot
 
 
