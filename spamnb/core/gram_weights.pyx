@@ -59,7 +59,7 @@ cdef class GramWeights:
 
 def gram_weights(Scorer scorer not None, Counts counts not None):
     """Return the weights of all grams, for scoring many messages; ValueError unless there are two labels."""
-    scorer.clear()
+    scorer.start_message()
     return weighed(scorer, counts, NO_LABEL)
 
 
@@ -72,7 +72,7 @@ cdef GramWeights weighed(Scorer scorer, Counts counts, int left_out):
     cdef uint32_t start = 0, at
     if not scorer.is_of_two or counts.label_count != 2:
         raise ValueError("not two labels")
-    scorer.clear()
+    scorer.start_message()
     with nogil:
         if left_out != NO_LABEL:
             leave_out_of_grams(scorer, left_out)
@@ -81,8 +81,8 @@ cdef GramWeights weighed(Scorer scorer, Counts counts, int left_out):
                 counters[at] = start + at
             counts.find_grams(counters, 32, rows)
             for at in range(32):
-                firsts[at] = count_without(usual_count(rows[2 * at]), left_out == 0)
-                seconds[at] = count_without(usual_count(rows[2 * at + 1]), left_out == 1)
+                firsts[at] = count_without(limited_count(rows[2 * at]), left_out == 0)
+                seconds[at] = count_without(limited_count(rows[2 * at + 1]), left_out == 1)
             found.weigh(scorer, start, firsts, seconds)
             start += 32
     return found
@@ -96,7 +96,7 @@ cdef void leave_out_of_grams(Scorer scorer, int label_index) noexcept nogil:
     scorer.weigher.set_denominators(totals, scorer.weigher.vocabulary, scorer.log_denominators)
 
 
-cdef inline uint64_t usual_count(int64_t count) noexcept nogil:
+cdef inline uint64_t limited_count(int64_t count) noexcept nogil:
     """Return a count limited to 0 … MAX_ROW_COUNT."""
     return min(<uint64_t>max(count, 0), MAX_ROW_COUNT)
 

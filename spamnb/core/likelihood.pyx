@@ -113,7 +113,7 @@ cdef class Weigher:
         cdef int k
         cdef uint64_t total = 0
         cdef uint64_t[MAX_COLUMNS] counts
-        self.take(row, counts)
+        self.copy_counts(row, counts)
         for k in range(self.label_count):
             total += counts[k]
         return [
@@ -121,7 +121,7 @@ cdef class Weigher:
             for k in range(self.label_count)
         ]
 
-    cdef int take(self, row, uint64_t *counts) except -1:
+    cdef int copy_counts(self, row, uint64_t *counts) except -1:
         """Copy from a row the counts that the view uses: of messages or, multinomial, of occurrences."""
         cdef int k
         cdef Size first = len(row) - self.label_count

@@ -68,11 +68,11 @@ cdef int learn_online(FeatureScorer scorer, MessageRows rows, ScoredRows it) exc
                 with gil:
                     scorer.likelihood.update(table)
             else:
-                take_totals(scorer, scorer.scorer.weigher, table)
+                update_totals(scorer, scorer.scorer.weigher, table)
     return 0
 
 
-cdef void take_totals(FeatureScorer scorer, Weigher weigher, CountTable table) noexcept nogil:
+cdef void update_totals(FeatureScorer scorer, Weigher weigher, CountTable table) noexcept nogil:
     """Set a weigher's totals to those of the table, as `Likelihood.update` does, but without Python."""
     cdef int64_t[MAX_COLUMNS] totals
     cdef int64_t messages = 0, vocabulary = table.word_count

@@ -66,9 +66,9 @@ cdef class Scorer:
         least = min(view.least_evidence * UNITS_PER_NAT, 2.0 * MAX_WEIGHT + 1)
         self.least = -int(-least // 1)  # rounded up
         self.grams = Scorer(likelihood.grams) if likelihood.grams else None
-        self.clear()
+        self.start_message()
 
-    cdef void clear(self) noexcept nogil:
+    cdef void start_message(self) noexcept nogil:
         """Forget the message before, and start a new one."""
         cdef Size columns = self.label_count + 1
         memcpy(self.log_denominators, self.weigher.log_denominators, columns * sizeof(double))
@@ -81,11 +81,11 @@ cdef class Scorer:
         self.entries, self.terms_left = 0, MAX_TERMS
         self.phrases = self.strong_phrases[0] = self.strong_phrases[1] = 0
         if self.grams is not None:
-            self.grams.clear()
+            self.grams.start_message()
 
     def add(self, row, double times, int part):
         """Add a token, `times` times, by its row of counts; return what it is evidence for: STRONG …, 0 for nothing."""
-        self.weigher.take(row, self.row)
+        self.weigher.copy_counts(row, self.row)
         return self.add_row(times, part)
 
     def weights_of(self, row):
@@ -102,7 +102,7 @@ cdef class Scorer:
         """Return the log-joint of each label for the message, without its numeric features."""
         cdef double[MAX_COLUMNS] found
         cdef int k
-        self.put_joint(found)
+        self.compute_joint(found)
         return [found[k] for k in range(self.label_count)]
 
     cdef int add_row(self, double times, int part) noexcept nogil:
@@ -136,9 +136,9 @@ cdef class Scorer:
             other_logarithm = self.weigher.log_count(second, self.weigher.epsilon)
         weight[0] = rounded(logarithm - self.log_denominators[self.first])
         other_weight[0] = rounded(other_logarithm - self.log_denominators[self.second])
-        return self.counted(count, other, weight, other_weight)
+        return self.apply_share(count, other, weight, other_weight)
 
-    cdef inline int64_t counted(
+    cdef inline int64_t apply_share(
         self, uint64_t count, uint64_t other, int64_t *weight, int64_t *other_weight
     ) noexcept nogil:
         """Multiply two weights by the token's share; return the share in 2^-SHARE_BITS, 0 if it is no evidence."""
@@ -192,7 +192,7 @@ cdef class Scorer:
             if count | other < kept:  # as `weigh` does
                 weight = rounded(logarithms[count] - denominator)
                 other_weight = rounded(logarithms[other] - other_denominator)
-                share = self.counted(count, other, &weight, &other_weight)
+                share = self.apply_share(count, other, &weight, &other_weight)
             else:
                 share = self.weigh(count, other, &high_weight, &high_other_weight)
                 weight, other_weight = high_weight, high_other_weight
@@ -293,7 +293,7 @@ cdef class Scorer:
         """Return the column whose sums decide about a label: its own or, where spam is set apart, that of others."""
         return label_index if self.spam_apart in (NO_LABEL, label_index) else self.second
 
-    cdef void put_means(self, double *found) noexcept nogil:
+    cdef void compute_means(self, double *found) noexcept nogil:
         """Write the mean weight of the body for each label, and then that of the head."""
         cdef int part, k
         for part in range(2):
@@ -302,7 +302,7 @@ cdef class Scorer:
             if self.spam != NO_LABEL:
                 self.limit_spam(found + part * self.label_count, 0.0)
 
-    cdef void put_joint(self, double *found) noexcept nogil:
+    cdef void compute_joint(self, double *found) noexcept nogil:
         """Write the log-joint of each label, without numeric features."""
         cdef int k
         for k in range(self.label_count):

@@ -8,7 +8,7 @@
 cdef enum:
     NO_REVISION = -1
     WORTH_ALL_GRAMS = 200  # with so many messages or more, the weights of all grams are computed beforehand, in 1.5 ms
-    MAX_TAKEN = 1 << 18  # counts that are looked up at once; pages of memory that no message needs stay unused
+    MAX_COLLECTED = 1 << 18  # counts that are looked up at once; pages of memory that no message needs stay unused
 
 
 cdef class FeatureScorer:
@@ -21,11 +21,11 @@ cdef class FeatureScorer:
     cdef int label_count
     cdef Size width  # numbers in a row of counts
     cdef bint reads_words, reads_pairs, reads_grams, reads_numbers, is_tfidf, splits_parts, is_used
-    cdef object of_all_grams, words  # the weights given to __init__; what `reader` refers to
+    cdef object given_weights, words  # the weights given to __init__; what `reader` refers to
     # Weights of all grams: by all counts, and by counts without one message of the first or of the second label.
     cdef GramWeights gram_weights, grams_without_first, grams_without_second
     cdef int64_t[3] revisions  # the weigher's revision when each of these was computed
-    cdef Size room, taken  # how many words and pairs fit into the arrays below, and how many are there
+    cdef Size room, collected  # how many words and pairs fit into the arrays below, and how many are there
     cdef readonly Size new_words, new_pairs  # words and pairs of the last message that no learned message has
     cdef uint64_t *keys
     cdef int64_t *rows
@@ -54,7 +54,7 @@ cdef class FeatureScorer:
         self.table = counts if isinstance(counts, CountTable) else None
         self.reads_words, self.reads_pairs = view.event != "gaussian", view.pairs
         self.reads_grams, self.reads_numbers = self.scorer.grams is not None, view.numbers
-        self.is_tfidf, self.splits_parts, self.of_all_grams = view.tfidf, view.split_head_body, gram_weights
+        self.is_tfidf, self.splits_parts, self.given_weights = view.tfidf, view.split_head_body, gram_weights
         if gram_weights is not None and self.reads_grams:
             self.gram_weights, self.revisions[0] = gram_weights, self.scorer.grams.weigher.revision
             self.is_used = True
@@ -63,7 +63,7 @@ cdef class FeatureScorer:
 
     cdef int make_room(self) except -1:
         """Allocate the arrays for the collected words and pairs."""
-        cdef Size room = max(<Size>AT_ONCE, MAX_TAKEN // (2 * self.label_count))
+        cdef Size room = max(<Size>AT_ONCE, MAX_COLLECTED // (2 * self.label_count))
         self.width = 2 * self.label_count
         self.keys = <uint64_t *>memory_of(NULL, room * sizeof(uint64_t))
         self.rows = <int64_t *>memory_of(NULL, room * self.width * sizeof(int64_t))
@@ -88,7 +88,7 @@ cdef class FeatureScorer:
 
     def another(self):
         """Return a scorer with the same counts for another thread."""
-        return FeatureScorer(self.likelihood, self.counts, self.of_all_grams, self.settings)
+        return FeatureScorer(self.likelihood, self.counts, self.given_weights, self.settings)
 
     # One message
 
@@ -96,10 +96,10 @@ cdef class FeatureScorer:
         """Return a message's log-joint for each label, and what body and head add to each ([] if not averaged)."""
         cdef double[MAX_COLUMNS] joint
         cdef double[2 * MAX_COLUMNS] parts
-        self.begin()
+        self.keep_logarithms_if_used()
         with nogil:
             self.score_features(&features.it, joint, parts)
-        return self.found_score(joint, parts)
+        return self.score_lists(joint, parts)
 
     def evidence(self, FeatureSet features not None):
         """Return what `score` does, the evidence for spam (or any label), that among other labels, and `repeat_gain`.
@@ -122,7 +122,7 @@ cdef class FeatureScorer:
         try:
             found = <double *>memory_of(NULL, width * count * sizeof(double) + 1)
             self.start_reading()
-            self.begin()
+            self.keep_logarithms_if_used()
             for n in range(count):
                 texts[n] = text_of(messages[n])
             with nogil:
@@ -130,7 +130,7 @@ cdef class FeatureScorer:
                     read_features(&self.reader, texts[n], self.reads_numbers, NULL)
                     self.score_features(&self.reader.features, found + width * n, found + width * n + self.label_count)
             return [
-                self.found_score(found + width * n, found + width * n + self.label_count) for n in range(count)
+                self.score_lists(found + width * n, found + width * n + self.label_count) for n in range(count)
             ]
         finally:
             free(texts)
@@ -142,14 +142,14 @@ cdef class FeatureScorer:
             self.has_reader = True
         return 0
 
-    cdef int begin(self) except -1:
+    cdef int keep_logarithms_if_used(self) except -1:
         """Keep logarithms from the second call on: computing them takes as long as scoring one message."""
         if self.is_used:
             self.likelihood.keep_logarithms()
         self.is_used = True
         return 0
 
-    cdef tuple found_score(self, const double *joint, const double *parts):
+    cdef tuple score_lists(self, const double *joint, const double *parts):
         """Return C arrays of log-joints, and of sums of body and head, as the lists that `score` returns."""
         cdef int k, part
         return (
@@ -161,47 +161,47 @@ cdef class FeatureScorer:
     cdef int score_features(self, Features *features, double *joint, double *parts) except -1 nogil:
         """Compute the log-joints of a message, and what body and head add (`parts`, unless NULL)."""
         cdef Size at
-        self.scorer.clear()
+        self.scorer.start_message()
         self.length = self.new_words = self.new_pairs = 0
         if self.is_tfidf:
             for at in range(features.tokens.used):
                 self.length += features.tokens.entries[at].times
         if self.reads_words:
-            self.take_entries(&features.tokens)
+            self.collect_entries(&features.tokens)
         if self.reads_pairs:
-            self.take_entries(&features.pairs)
-        self.add_found()
+            self.collect_entries(&features.pairs)
+        self.find_and_add()
         if self.reads_grams:
             self.add_grams(features.grams, features.gram_count, NO_LABEL)
-        return self.put_score(features.numbers, joint, parts)
+        return self.compute_score(features.numbers, joint, parts)
 
-    cdef int take_entries(self, EntryTable *table) except -1 nogil:
+    cdef int collect_entries(self, EntryTable *table) except -1 nogil:
         """Collect the tokens or pairs of a message; add them up whenever the arrays are full."""
         cdef Size at
         for at in range(table.used):
-            self.keys[self.taken] = table.entries[at].fingerprint
-            self.times[self.taken] = table.entries[at].times
-            self.parts[self.taken] = table.entries[at].part | (table.entries[at].times == 0) << 1
-            self.taken += 1
-            if self.taken == self.room:
-                self.add_found()
+            self.keys[self.collected] = table.entries[at].fingerprint
+            self.times[self.collected] = table.entries[at].times
+            self.parts[self.collected] = table.entries[at].part | (table.entries[at].times == 0) << 1
+            self.collected += 1
+            if self.collected == self.room:
+                self.find_and_add()
         return 0
 
-    cdef int add_found(self) except -1 nogil:
+    cdef int find_and_add(self) except -1 nogil:
         """Look up the collected words and pairs, add their weights, and empty the collection."""
-        self.find_taken()
-        self.add_taken()
-        self.taken = 0
+        self.find_collected()
+        self.add_collected()
+        self.collected = 0
         return 0
 
-    cdef int put_score(self, const int64_t *numbers, double *joint, double *parts) except -1 nogil:
+    cdef int compute_score(self, const int64_t *numbers, double *joint, double *parts) except -1 nogil:
         """Write the log-joints of all that was added and of numeric features, and the sums of body and head.
 
         `parts` and `numbers` may be NULL.
         """
-        self.scorer.put_joint(joint)
+        self.scorer.compute_joint(joint)
         if parts is not NULL:
-            self.scorer.put_means(parts)
+            self.scorer.compute_means(parts)
         if self.reads_numbers and numbers is not NULL:
             with gil:
                 self.add_numbers(numbers, joint)
@@ -218,34 +218,34 @@ cdef class FeatureScorer:
 
     # Rows of counts
 
-    cdef int find_taken(self) except -1 nogil:
+    cdef int find_collected(self) except -1 nogil:
         """Look up the rows of the collected words and pairs, and copy the counts that the view uses to `columns`."""
         cdef Size at, k, first = self.label_count if self.scorer.weigher.is_multinomial else 0
         cdef const int64_t *row = self.rows
-        if not self.taken:
+        if not self.collected:
             return 0
-        self.counts.find(self.keys, self.taken, self.rows)
+        self.counts.find(self.keys, self.collected, self.rows)
         if self.label_count == 2 and not self.is_tfidf:
-            return self.take_found_of_two(first)
-        for at in range(self.taken):
+            return self.copy_found_of_two(first)
+        for at in range(self.collected):
             self.with_token[at] = 0
             for k in range(self.label_count):
-                self.columns[k * self.room + at] = usual_count(row[first + k])
-                self.with_token[at] += usual_count(row[k])
+                self.columns[k * self.room + at] = limited_count(row[first + k])
+                self.with_token[at] += limited_count(row[k])
             if not self.with_token[at]:
                 self.new_words += self.times[at] > 0
                 self.new_pairs += self.times[at] == 0
             row += self.width
         return 0
 
-    cdef int take_found_of_two(self, Size first) noexcept nogil:
-        """Do the last step of `find_taken` for two labels. Branch-free because the branch is unpredictable."""
+    cdef int copy_found_of_two(self, Size first) noexcept nogil:
+        """Do the last step of `find_collected` for two labels. Branch-free because the branch is unpredictable."""
         cdef const int64_t *row = self.rows
         cdef uint64_t *columns = self.columns
         cdef uint64_t *others = self.columns + self.room
         cdef Size at, is_new, words = 0, entries = 0
-        for at in range(self.taken):
-            columns[at], others[at] = usual_count(row[4 * at + first]), usual_count(row[4 * at + first + 1])
+        for at in range(self.collected):
+            columns[at], others[at] = limited_count(row[4 * at + first]), limited_count(row[4 * at + first + 1])
             is_new = (row[4 * at] <= 0) & (row[4 * at + 1] <= 0)
             entries += is_new
             words += is_new & (self.times[at] > 0)
@@ -253,21 +253,21 @@ cdef class FeatureScorer:
         self.new_pairs += entries - words
         return 0
 
-    cdef int take_rows(self, const Rows *rows, const int32_t *places, Size start, Size end) except -1 nogil:
+    cdef int collect_rows(self, const Rows *rows, const int32_t *places, Size start, Size end) except -1 nogil:
         """Collect entries `start` to `end` of rows, at most `room`, with their counts: from their places, if known."""
         cdef Size at, taken = 0
         if places is not NULL and self.reads_pairs and self.scorer.is_of_two:
-            self.taken = end - start
+            self.collected = end - start
             self.read_places_of_two(places + start)
-            for at in range(self.taken):
+            for at in range(self.collected):
                 self.parts[at] = rows.parts[start + at] | (rows.times[start + at] == 0) << 1
             return 0
         for at in range(start, end):
             self.keys[taken] = <uint64_t>places[at] if places is not NULL else rows.fingerprints[at]
             self.times[taken], self.parts[taken] = rows.times[at], rows.parts[at] | (rows.times[at] == 0) << 1
             taken += self.reads_words if rows.times[at] else self.reads_pairs
-        self.taken = taken
-        return self.read_places() if places is not NULL else self.find_taken()
+        self.collected = taken
+        return self.read_places() if places is not NULL else self.find_collected()
 
     cdef void read_places_of_two(self, const int32_t *places) noexcept nogil:
         """Copy to `columns` what two labels have at places of the table. Prefetched, so that cache misses overlap."""
@@ -275,8 +275,8 @@ cdef class FeatureScorer:
         cdef const uint64_t *rows = self.table.records + 1
         cdef uint64_t *columns = self.columns
         cdef uint64_t *others = self.columns + self.room
-        cdef Size at, last = self.taken - 1, stride = self.table.stride
-        for at in range(self.taken):
+        cdef Size at, last = self.collected - 1, stride = self.table.stride
+        for at in range(self.collected):
             __builtin_prefetch(rows + stride * places[min(at + AHEAD, last)])
             row = <const int32_t *>(rows + stride * places[at])
             columns[at], others[at] = max(row[0], 0), max(row[1], 0)
@@ -285,8 +285,8 @@ cdef class FeatureScorer:
         """Copy to `columns` the counts of all labels at the collected places of the table."""
         cdef const int32_t *row
         cdef Size at, k, first = self.label_count if self.scorer.weigher.is_multinomial else 0
-        for at in range(self.taken):
-            __builtin_prefetch(self.table.row_of(self.keys[min(at + AHEAD, self.taken - 1)]))
+        for at in range(self.collected):
+            __builtin_prefetch(self.table.row_of(self.keys[min(at + AHEAD, self.collected - 1)]))
             row = self.table.row_of(self.keys[at])
             self.with_token[at] = 0
             for k in range(self.label_count):
@@ -296,15 +296,15 @@ cdef class FeatureScorer:
 
     # Adding up
 
-    cdef int add_taken(self) except -1 nogil:
+    cdef int add_collected(self) except -1 nogil:
         """Add the weights of the collected words and pairs, whose counts are in `columns`."""
         cdef Size at, k
         cdef double times
         cdef int strong
         if self.scorer.is_of_two and not self.notes_evidence:
-            self.scorer.compare_all(self.columns, self.columns + self.room, self.parts, self.taken)
+            self.scorer.compare_all(self.columns, self.columns + self.room, self.parts, self.collected)
             return 0
-        for at in range(self.taken):
+        for at in range(self.collected):
             for k in range(self.label_count):
                 self.scorer.row[k] = self.columns[k * self.room + at]
             times = self.times[at] if self.scorer.weigher.is_multinomial else 1.0
@@ -313,10 +313,10 @@ cdef class FeatureScorer:
             strong = self.scorer.add_row(times, self.parts[at])
             if strong and self.notes_evidence:
                 with gil:
-                    self.note(at, times, strong)
+                    self.add_evidence(at, times, strong)
         return 0
 
-    cdef int note(self, Size at, double times, int strong) except -1:
+    cdef int add_evidence(self, Size at, double times, int strong) except -1:
         """Append the word or pair that was added last to the lists of evidence that `strong` names."""
         cdef Size k, size = self.width if self.times[at] else self.label_count
         cdef const int64_t *counts = self.rows + self.width * at
@@ -356,18 +356,18 @@ cdef class FeatureScorer:
         cdef Size at, k
         cdef const int64_t *row = self.gram_rows
         if self.scorer.is_of_two:
-            self.take_grams_of_two(counters, size, left_out)
+            self.copy_grams_of_two(counters, size, left_out)
             self.scorer.grams.compare_all(self.columns, self.columns + self.room, self.parts, size)
             return 0
         self.counts.find_grams(counters, size, self.gram_rows)
         for at in range(size):
             for k in range(self.label_count):
-                self.scorer.grams.row[k] = count_without(usual_count(row[k]), k == left_out)
+                self.scorer.grams.row[k] = count_without(limited_count(row[k]), k == left_out)
             self.scorer.grams.add_row(1.0, counters[at] >> PART_BIT & 1)
             row += self.label_count
         return 0
 
-    cdef int take_grams_of_two(self, const uint32_t *counters, Size size, int left_out) except -1 nogil:
+    cdef int copy_grams_of_two(self, const uint32_t *counters, Size size, int left_out) except -1 nogil:
         """Copy the counts of grams in two labels to `columns`, and HEAD or BODY of each to `parts`."""
         cdef const int64_t *row = self.gram_rows
         cdef const int32_t *grams = NULL if self.table is None else self.table.grams
@@ -378,7 +378,7 @@ cdef class FeatureScorer:
         if grams is NULL:
             self.counts.find_grams(counters, size, self.gram_rows)
             for at in range(size):
-                columns[at], others[at] = usual_count(row[2 * at]), usual_count(row[2 * at + 1])
+                columns[at], others[at] = limited_count(row[2 * at]), limited_count(row[2 * at + 1])
         else:  # reading the table here takes half the time of `find_grams`
             for at in range(size):
                 columns[at] = max(grams[2 * <Size>(counters[at] & (COUNTERS - 1))], 0)
@@ -436,14 +436,14 @@ cdef class FeatureScorer:
         """Write the scores of the number-th message of `it`; if `left_out` is its label, by counts without it."""
         cdef Size message = it.messages[number], start, end
         cdef const int64_t *numbers = NULL  # of messages left out they are not read
-        self.scorer.clear()
+        self.scorer.start_message()
         self.add_entries(rows, message, left_out)
         if self.reads_grams:
             start, end = rows.it.gram_starts[message], rows.it.gram_starts[message + 1]
             self.add_grams(rows.it.grams + start, end - start, left_out)
         if left_out == NO_LABEL:
             numbers = rows.it.numbers + message * NUMBER_COUNT
-        return self.put_score(numbers, it.joint_of(number), it.parts_of(number))
+        return self.compute_score(numbers, it.joint_of(number), it.parts_of(number))
 
     cdef int add_entries(self, MessageRows rows, Size message, int left_out) except -1 nogil:
         """Add the words and pairs of a message, `room` of them at a time; `left_out` as above."""
@@ -456,7 +456,7 @@ cdef class FeatureScorer:
                 self.length += rows.it.times[at]
         at = first
         while left_out != NO_LABEL and at < end:
-            self.take_rows(&rows.it, places, at, min(at + self.room, end))
+            self.collect_rows(&rows.it, places, at, min(at + self.room, end))
             self.subtract_own(left_out)
             at += self.room
         if left_out != NO_LABEL:
@@ -464,12 +464,12 @@ cdef class FeatureScorer:
         at = first
         while at < end:
             if left_out == NO_LABEL or end - first > self.room:
-                self.take_rows(&rows.it, places, at, min(at + self.room, end))
+                self.collect_rows(&rows.it, places, at, min(at + self.room, end))
                 if left_out != NO_LABEL:
                     self.subtract_own(left_out)
-            self.add_taken()
+            self.add_collected()
             at += self.room
-        self.taken = 0
+        self.collected = 0
         return 0
 
     # One message left out
@@ -485,12 +485,12 @@ cdef class FeatureScorer:
         cdef Size at, k, tokens = 0, unique = 0
         if self.label_count == 2:
             other = self.columns + (1 - label_index) * self.room
-            for at in range(self.taken):
+            for at in range(self.collected):
                 tokens += (own[at] | other[at]) > 0
                 unique += (own[at] == 1) & (other[at] == 0)
                 own[at] = count_without(own[at], True)
         else:
-            for at in range(self.taken):
+            for at in range(self.collected):
                 others = 0
                 for k in range(self.label_count):
                     others += self.columns[k * self.room + at] if k != label_index else 0
