@@ -38,19 +38,19 @@ cdef class BlockWriter:
             raise ValueError("entries of other labels")
         with nogil:
             self.add_entries(entries)
-        return self.take()
+        return self.take_complete_blocks()
 
     def finish(self):
         """Return the bytes of the last block, or b""."""
         if self.block.count:
             self.end_block()
-        return self.take()
+        return self.take_complete_blocks()
 
     def index(self):
         """Return the bytes of the index of all blocks."""
         return PyBytes_FromStringAndSize(<const char *>self.made_index, self.index_size)
 
-    cdef bytes take(self):
+    cdef bytes take_complete_blocks(self):
         cdef bytes blocks = PyBytes_FromStringAndSize(<const char *>self.made, self.made_size)
         self.made_size = 0
         return blocks

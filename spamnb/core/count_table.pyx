@@ -186,7 +186,7 @@ cdef class CountTable(Counts):
         self.used += 1
         return entry
 
-    cdef Size entry_made(self, uint64_t key, const Byte *text, Size size, int day) except -1 nogil:
+    cdef Size entry_or_new(self, uint64_t key, const Byte *text, Size size, int day) except -1 nogil:
         """Return the number of a key's entry, which is added with a text if there is none."""
         cdef Size slot, entry
         self.make_entry_room(1)
@@ -194,7 +194,7 @@ cdef class CountTable(Counts):
         entry = self.entry_in(slot)
         return entry if entry >= 0 else self.new_entry(key, slot, text, size, day)
 
-    cdef inline void see_on(self, Size entry, int day) noexcept nogil:
+    cdef inline void widen_days(self, Size entry, int day) noexcept nogil:
         """Update an entry's first and last day by a day on which it was seen."""
         self.first_days[entry] = min(self.first_days[entry], <uint16_t>day)
         self.last_days[entry] = max(self.last_days[entry], <uint16_t>day)
@@ -342,7 +342,7 @@ cdef class CountTable(Counts):
             raise ValueError("not a label for each message, or no such day or sign")
         check_below(message, wanted.count, rows.it.messages)
         check_below(label, labels.count, self.label_count)
-        self.begin()
+        self.start_change()
         try:
             if rows.notes_places and rows.owner is None:
                 rows.start_places(self.identity)
@@ -364,7 +364,7 @@ cdef class CountTable(Counts):
         """
         cdef Lesson lesson
         set_lesson(&lesson, fingerprints, occurrences, texts, pairs, grams, steps, day, self.label_count)
-        self.begin()
+        self.start_change()
         try:
             self.only_day = day if not self.used or self.only_day == day else -1
             self.has_subtracted = True
@@ -379,11 +379,11 @@ cdef class CountTable(Counts):
         cdef int32_t count
         if len(messages) != self.label_count or not 0 <= day <= MAX_DAY:
             raise ValueError("not a count for each label, or no such day")
-        self.begin()
+        self.start_change()
         try:
             self.only_day = day if not self.used or self.only_day == day else -1
-            entry = self.entry_made(fingerprint, word.at, word.size, day)
-            self.see_on(entry, day)
+            entry = self.entry_or_new(fingerprint, word.at, word.size, day)
+            self.widen_days(entry, day)
             for k in range(self.label_count):
                 count = messages[k]
                 self.row_of(entry)[k] += count
@@ -408,9 +408,9 @@ cdef class CountTable(Counts):
             self.presence_totals[k], self.occurrence_totals[k] = totals.presences[k], totals.occurrences[k]
             self.pair_totals[k] = totals.pair_presences[k]
         self.word_count, self.pair_count = totals.vocabulary, totals.pair_vocabulary
-        self.take_grams(grams)
+        self.copy_grams_of(grams)
 
-    cdef int take_grams(self, GramSums grams) except -1:
+    cdef int copy_grams_of(self, GramSums grams) except -1:
         """Set all gram counters to those of `grams`, if it has any."""
         cdef Size n
         if grams.rows is not NULL:
@@ -420,7 +420,7 @@ cdef class CountTable(Counts):
                 self.grams[n] = <int32_t>min(max(grams.rows[n], <int64_t>0), <int64_t>MAX_INT32)
         return 0
 
-    cdef int begin(self) except -1:
+    cdef int start_change(self) except -1:
         """Mark the table as being changed; RuntimeError if another thread changes it."""
         if self.is_busy:
             raise RuntimeError("another thread changes this table")
@@ -429,7 +429,7 @@ cdef class CountTable(Counts):
 
     def clear_entries(self):
         """Remove tokens, pairs and their totals, and free their memory; messages, numeric features and grams stay."""
-        self.begin()
+        self.start_change()
         self.free_entries()
         self.highest = 0
         memset(self.presence_totals, 0, sizeof(self.presence_totals))

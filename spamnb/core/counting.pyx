@@ -66,7 +66,7 @@ cdef int count_keys(
                     entries[n] = new_entry_of(table, it, start + n, slot, day)
             count_entry(table, entries[n], label, it.times[start + n], sign, tally)
             if is_later:
-                table.see_on(entries[n], day)
+                table.widen_days(entries[n], day)
             if notes:
                 rows.places[start + n] = entries[n]
                 rows.place_end = max(rows.place_end, entries[n] + 1)
@@ -94,7 +94,7 @@ cdef void count_places(
             __builtin_prefetch(table.row_of(places[n + AHEAD]))
         count_entry(table, places[n], label, it.times[start + n], sign, tally)
         if is_later:
-            table.see_on(places[n], day)
+            table.widen_days(places[n], day)
 
 
 cdef inline void count_entry(
@@ -255,10 +255,10 @@ cdef int count_lesson(CountTable table, Lesson *lesson) except -1 nogil:
 
 cdef int change_row(CountTable table, Lesson *lesson, uint64_t key, Text text, int32_t times) except -1 nogil:
     """Change the counts of one word (or pair: `times` 0) of a lesson."""
-    cdef Size entry = table.entry_made(key, text.at, text.size, lesson.day)
+    cdef Size entry = table.entry_or_new(key, text.at, text.size, lesson.day)
     cdef int32_t *row = table.row_of(entry)
     cdef int step
-    table.see_on(entry, lesson.day)
+    table.widen_days(entry, lesson.day)
     for step in range(lesson.steps):
         row[lesson.labels[step]] += lesson.signs[step]
         row[table.label_count + lesson.labels[step]] += lesson.signs[step] * times

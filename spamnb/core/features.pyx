@@ -260,16 +260,16 @@ cdef inline Text text_of_entry(Features *features, Size number) noexcept nogil:
 
 # Tokens
 
-cdef Size count(Features *features, uint64_t fingerprint, Tag *tag, Size end, int part, Size times) except -2 nogil:
+cdef Size add_hashed_token(Features *features, uint64_t fingerprint, Tag *tag, Size end, int part, Size times) except -2 nogil:
     """Add a token whose text was written to `letters` up to `end`; return its number, -1 if the limit is reached."""
     times = min(times, min(features.left, NO_LIMIT - features.added))
-    return count_allowed(features, fingerprint, tag, end, part, times) if times > 0 else -1
+    return add_allowed_token(features, fingerprint, tag, end, part, times) if times > 0 else -1
 
 
-cdef inline Size count_allowed(
+cdef inline Size add_allowed_token(
     Features *features, uint64_t fingerprint, Tag *tag, Size end, int part, Size times
 ) except -2 nogil:
-    """Add a token, as `count` does, without checking the limit; return its number."""
+    """Add a token, as `add_hashed_token` does, without checking the limit; return its number."""
     cdef Size number, used = features.tokens.used
     cdef Entry *entry
     make_table_room(&features.tokens)
@@ -314,7 +314,7 @@ cdef Size add_token(Features *features, Tag *tag, Text token, int part, Size tim
             eight = letters >> 8 >> (56 - shift)
         shift = (shift + bits) & 63
         at += 8
-    return count(features, mixed(state, eight) if shift else state, tag, to + token.size, part, times)
+    return add_hashed_token(features, mixed(state, eight) if shift else state, tag, to + token.size, part, times)
 
 
 cdef Size add_words(
@@ -360,7 +360,7 @@ cdef Size add_words(
             number = add_long_or_quoted_word(features, tag, piece(spaced, start, at), part)
         else:
             state = mixed(state, eight) if shift else state
-            number = count_allowed(features, state, tag, to + at - start, part, 1)
+            number = add_allowed_token(features, state, tag, to + at - start, part, 1)
         if paired and before >= 0:
             make_table_room(&features.pairs)
             pairs = features.pairs.used
@@ -439,7 +439,7 @@ cdef int add_grams(Features *features, Text text, int part) noexcept nogil:
 
 # For Python
 
-cdef Size given_entry(EntryTable *table, uint64_t fingerprint, int part) except -1:
+cdef Size entry_without_text(EntryTable *table, uint64_t fingerprint, int part) except -1:
     """Return the number of a fingerprint's entry; if there is none, add one without a text."""
     cdef Size used = table.used, number
     make_table_room(table)
@@ -473,9 +473,9 @@ cdef class FeatureSet:
         cdef Features *it = &features.it
         cdef uint64_t fingerprint
         for fingerprint, times, part in tokens:
-            it.tokens.entries[given_entry(&it.tokens, fingerprint, part)].times += times
+            it.tokens.entries[entry_without_text(&it.tokens, fingerprint, part)].times += times
         for fingerprint, part in pairs:
-            given_entry(&it.pairs, fingerprint, part)
+            entry_without_text(&it.pairs, fingerprint, part)
         for counter in list(grams)[:MAX_GRAMS]:
             it.grams[it.gram_count] = <uint32_t>counter & (COUNTERS - 1)
             it.gram_count += 1

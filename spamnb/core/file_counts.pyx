@@ -362,7 +362,7 @@ cdef int load_file(CountTable table, FileCounts counts) except -1:
     if error:
         counts.fail(error)
     grams.add(counts, 1, range(table.label_count))
-    return table.take_grams(grams)
+    return table.copy_grams_of(grams)
 
 
 cdef void load_block(CountTable table, const EntryBlock *block) noexcept nogil:

@@ -74,7 +74,7 @@ cdef class LearnedMessages:
         cdef Size place = self.slots[self.slot_of(digest)] if self.used else 0
         return &self.items[place - 1] if place else NULL
 
-    cdef LearnedMessage *item_made(self, uint64_t digest) except NULL:
+    cdef LearnedMessage *item_or_new(self, uint64_t digest) except NULL:
         """Return a message by its hash; if it was never learned, it is added."""
         cdef Size slot
         self.make_room(1)
@@ -87,7 +87,7 @@ cdef class LearnedMessages:
 
     def set(self, uint64_t digest, int8_t label_index, double score=NAN, double lead=NAN):
         """Set the label, score and lead of a message, given by its hash."""
-        cdef LearnedMessage *item = self.item_made(digest)
+        cdef LearnedMessage *item = self.item_or_new(digest)
         item.label, item.score, item.lead = label_index, <float>score, <float>lead
 
     def label_index(self, uint64_t digest):
@@ -107,7 +107,7 @@ cdef class LearnedMessages:
         cdef LearnedMessage *item
         cdef Size n, start = self.used
         for n in range(given.count):
-            item = self.item_made((<uint64_t *>given.at)[n])
+            item = self.item_or_new((<uint64_t *>given.at)[n])
             if item.is_met:  # all these messages have one label
                 found[n] = DUPLICATE_MET if item.label == label_index else CONFLICTING_MET
                 continue

@@ -182,7 +182,7 @@ cdef inline void add_days(Merging *to, int first_day, int last_day) noexcept nog
     to.first_day, to.last_day = min(to.first_day, first_day), max(to.last_day, last_day)
 
 
-cdef inline void take_text_of(Merging *to, const Byte *text, Size size) noexcept nogil:
+cdef inline void copy_first_text(Merging *to, const Byte *text, Size size) noexcept nogil:
     """Copy a text to an entry that has none yet."""
     if size and not to.text_size:
         to.text_size = min(size, <Size>MAX_BLOCK_TEXT)
@@ -204,7 +204,7 @@ cdef void add_table_entry(const MergeSource *source, Merging *to, int label_coun
         add_days(to, stage.only_day, stage.only_day)
     else:
         add_days(to, stage.staged_first_days[at], stage.staged_last_days[at])
-    take_text_of(to, stage.letters + stage.text_starts[at], stage.text_sizes[at])
+    copy_first_text(to, stage.letters + stage.text_starts[at], stage.text_sizes[at])
 
 
 cdef void add_file_entry(const MergeSource *source, Merging *to, int label_count) noexcept nogil:
@@ -221,7 +221,7 @@ cdef void add_file_entry(const MergeSource *source, Merging *to, int label_count
             to.row[label_count + target] += source.sign * row[source.labels + k]
     to.is_word |= is_word(block, source.entry)
     add_days(to, first_day_at(block, source.entry), last_day_at(block, source.entry))
-    take_text_of(to, text.at, text.size)
+    copy_first_text(to, text.at, text.size)
 
 
 cdef TableStage *new_stage(CountTable table) except NULL:

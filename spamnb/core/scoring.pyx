@@ -409,7 +409,7 @@ cdef class FeatureScorer:
         if self.table is None:
             raise TypeError("only a table learns")
         self.likelihood.keep_logarithms()
-        self.table.begin()
+        self.table.start_change()
         try:
             learn_online(self, rows, it)
         finally:
