@@ -257,7 +257,7 @@ cdef int mended_utf8(Arena *arena, Text data, Text *result) except -1 nogil:
 
 # Decoding
 
-cdef int by_codec(Arena *arena, Text data, int codec, Text *result) except -1 nogil:
+cdef int decode_with_codec(Arena *arena, Text data, int codec, Text *result) except -1 nogil:
     """Decode bytes with a codec; bytes that it has no character for become U+FFFD."""
     cdef Forms *table
     cdef Byte *to
@@ -265,7 +265,7 @@ cdef int by_codec(Arena *arena, Text data, int codec, Text *result) except -1 no
     if codec == UTF_8:
         return mended_utf8(arena, data, result)
     if not is_codec(codec, IS_SINGLE_BYTE):
-        return by_python(arena, data, codec, result)
+        return decode_with_python(arena, data, codec, result)
     if codec == ASCII and is_ascii(data):
         return 0
     table = <Forms *>published(<void **>&SINGLE_BYTE_FORMS[codec])
@@ -299,7 +299,7 @@ cdef int make_forms(int codec) except -1 with gil:
     return 0
 
 
-cdef int by_python(Arena *arena, Text data, int codec, Text *result) except -1 with gil:
+cdef int decode_with_python(Arena *arena, Text data, int codec, Text *result) except -1 with gil:
     """Decode bytes with one of Python's codecs."""
     return text_of_str(arena, decoded_by_python(bytes_of(data), codec), result)
 

@@ -73,7 +73,7 @@ cdef int find_charset(Context *context, Text data, int declared, int *why) excep
     if declared and (candidate_of(declared) is NULL or count_high(sample) <= FEW_LETTERS):
         if fits(arena, sample, declared):
             return declared
-    return cheapest(context, sample, declared, data, why)
+    return cheapest_codec(context, sample, declared, data, why)
 
 
 cdef int marked_codec(Text data, int *why) noexcept nogil:
@@ -193,7 +193,7 @@ cdef int fits(Arena *arena, Text data, int codec) except -1 nogil:
     cdef Size at = 0, strange = 0, others = 0
     cdef Text text
     cdef Char char
-    by_codec(arena, data, codec, &text)
+    decode_with_codec(arena, data, codec, &text)
     while at < text.size:
         char = char_at(text, at, &at)
         others += char > 0x7F
@@ -201,7 +201,7 @@ cdef int fits(Arena *arena, Text data, int codec) except -1 nogil:
     return strange * FEW_WRONG <= others
 
 
-cdef int cheapest(Context *context, Text sample, int declared, Text data, int *why) except -1 nogil:
+cdef int cheapest_codec(Context *context, Text sample, int declared, Text data, int *why) except -1 nogil:
     """Return the codec in which a sample costs least, and why it is not the declared one."""
     cdef Arena *arena = context.arena
     cdef LetterTables *known = tables()
@@ -244,8 +244,8 @@ cdef int cheapest(Context *context, Text sample, int declared, Text data, int *w
         if cost < least:
             best, least = candidate.codec, cost
     if best != usual:
-        by_codec(arena, sample, usual, &text)
-        by_codec(arena, sample, best, &other)
+        decode_with_codec(arena, sample, usual, &text)
+        decode_with_codec(arena, sample, best, &other)
         if equal(text, other):  # as where there are only marks that both have
             best = usual
     cost = less[best]

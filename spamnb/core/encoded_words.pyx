@@ -36,13 +36,13 @@ cdef int text_and_charset(
     cdef bint is_done = False
     codec[0] = charset_of(context, data, declared, why, &is_done)
     result[0] = data
-    return 0 if is_done else by_codec(context.arena, data, codec[0], result)
+    return 0 if is_done else decode_with_codec(context.arena, data, codec[0], result)
 
 
 cdef int charset_of(Context *context, Text data, int declared, int *why, bint *is_done) except -1 nogil:
     """Return the codec of bytes; set why it is not the declared one, and whether they already are UTF-8 (`is_done`)."""
     why[0], is_done[0] = AS_DECLARED, False
-    declared = believed(declared)
+    declared = usable_codec(declared)
     if is_ascii(data):
         if not has(data, 27) and not has(data, 0) and not is_codec(declared, IS_TWO_BYTES):
             is_done[0] = not is_codec(declared, IS_STATEFUL)
@@ -57,7 +57,7 @@ cdef int charset_of(Context *context, Text data, int declared, int *why, bint *i
     return find_charset(context, data, declared, why)
 
 
-cdef inline int believed(int codec) noexcept nogil:
+cdef inline int usable_codec(int codec) noexcept nogil:
     """Return a declared codec, GUESSED if it says nothing about bytes above 0x7f."""
     return GUESSED if codec == ASCII or codec < 0 else codec
 
@@ -95,7 +95,7 @@ cdef int readable_value(Context *context, Text raw, int codec, Text *result) exc
     cdef Text between, decoded
     cdef Size copied = 0, start = find(raw, literal(b"=?"), 0), mark, end
     cdef int coding, charset = GUESSED, named  # charset: of `words`
-    codec = believed(codec)
+    codec = usable_codec(codec)
     result[0] = raw
     if start < 0:
         if is_ascii(raw) and not has(raw, 27) and not has(raw, 0) and not is_codec(codec, IS_STATEFUL):
@@ -169,7 +169,7 @@ cdef tuple WHY_CHARSET = (
 )
 
 
-cdef tuple described(DecodedBody *body):
+cdef tuple encoding_and_reason(DecodedBody *body):
     """Return the encoding of a body by name, and why it is not the declared one: "" if it is."""
     name = ENCODINGS[body.encoding]
     if body.other_encoding >= 0:
@@ -209,7 +209,7 @@ def decode_transfer_encoding(bytes data not None, str declared="", bint is_text=
     cdef DecodedBody decoded
     with nogil:
         decode_transfer(&memory.arena, body, encoding, is_text, &decoded)
-    return bytes_of(decoded.data), *described(&decoded)
+    return bytes_of(decoded.data), *encoding_and_reason(&decoded)
 
 
 def readable(str value not None, str charset=""):

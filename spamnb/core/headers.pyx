@@ -168,7 +168,7 @@ cdef int add_field(Mail *mail, HeaderBlock *block, Size start, Size colon, Size 
         raw = rest(raw, after_tags(raw))
         if not raw.size:
             return 1  # a filter gave a message without a subject one that says "spam"
-    first = needed(block, name)
+    first = place_of_first(block, name)
     if first is not NULL and first[0] < 0:
         first[0] = block.count
     elif block.count >= MAX_FIELDS:
@@ -185,7 +185,7 @@ cdef int add_field(Mail *mail, HeaderBlock *block, Size start, Size colon, Size 
     return 1
 
 
-cdef inline Size *needed(HeaderBlock *block, Text name) noexcept nogil:
+cdef inline Size *place_of_first(HeaderBlock *block, Text name) noexcept nogil:
     """Return the place in `block.first` for a name, NULL if it is none of NEEDED_NAMES."""
     cdef int number = number_of_name(&NEEDED_NAMES, name)
     return &block.first[number] if number >= 0 else NULL

@@ -140,7 +140,7 @@ cdef double pixels(Text value) noexcept nogil:
     return sign * number
 
 
-cdef int is_tiny(Text size) noexcept nogil:
+cdef int tininess(Text size) noexcept nogil:
     """Return 1 for a font size too small to read, 0 for others; INHERITED if it is relative, or none."""
     cdef Size end
     cdef double number = leading_number(size, &end)

@@ -56,7 +56,7 @@ cdef int put_unescaped(Writer *to, Text text, bint in_attribute) except -1 nogil
     cdef Char letter
     while at >= 0:
         next = find_byte(text, c"&", at + 1)
-        letter = referred(piece(text, at, next if next >= 0 else text.size), in_attribute, &size)
+        letter = char_of_reference(piece(text, at, next if next >= 0 else text.size), in_attribute, &size)
         if size:
             put(to, piece(text, done, at))
             put_char(to, letter)
@@ -65,18 +65,18 @@ cdef int put_unescaped(Writer *to, Text text, bint in_attribute) except -1 nogil
     return put(to, rest(text, done))
 
 
-cdef Char referred(Text text, bint in_attribute, Size *size) noexcept nogil:
+cdef Char char_of_reference(Text text, bint in_attribute, Size *size) noexcept nogil:
     """Return the character for the reference at the start of a text, and the reference's size; 0 if it is none."""
     cdef int first = byte_at(text, 1)
     size[0] = 0
     if first == c"#":
-        return referred_by_number(text, size)
+        return char_of_number(text, size)
     if is_letter(first):
-        return referred_by_name(text, in_attribute, size)
+        return char_of_name(text, in_attribute, size)
     return 0
 
 
-cdef Char referred_by_number(Text text, Size *size) noexcept nogil:
+cdef Char char_of_number(Text text, Size *size) noexcept nogil:
     """Return the character for a numeric reference."""
     cdef int base = 10, digit
     cdef Char code = 0
@@ -98,7 +98,7 @@ cdef Char referred_by_number(Text text, Size *size) noexcept nogil:
     return WRONG if code == 0 or code == BEYOND or 0xD800 <= code < 0xE000 else code
 
 
-cdef Char referred_by_name(Text text, bint in_attribute, Size *size) noexcept nogil:
+cdef Char char_of_name(Text text, bint in_attribute, Size *size) noexcept nogil:
     """Return the character for a reference by name."""
     cdef Size end = 1
     cdef int number, byte = byte_at(text, 1)

@@ -226,7 +226,7 @@ cdef inline bint is_open(const PageReader *reader, const Element *element) noexc
     return element.innermost > 0 and element.innermost >= reader.elements[0].innermost
 
 
-cdef void enter(PageReader *reader, Element *element, const Style *own_style) noexcept nogil:
+cdef void open_element(PageReader *reader, Element *element, const Style *own_style) noexcept nogil:
     """Open an element; `own_style` is NULL if it has none."""
     cdef OpenElement *opened = &reader.open[reader.depth]
     cdef Size k
@@ -318,13 +318,13 @@ cdef Size after_start_tag(PageReader *reader, Size at) except -1 nogil:
     if followed == ALWAYS_FOLLOWED or (
         followed == FOLLOWED_IF_STYLED and (has_style or reader.sheet.own_count or is_open(reader, element))
     ):
-        enter(reader, element, &own_style if has_style else NULL)
+        open_element(reader, element, &own_style if has_style else NULL)
     update_view(reader)
     if element.kind.gap:
         put_gap(reader, element.kind.gap)
     if scanner.seen:
         if scanner.seen & TARGETS:
-            note_targets(reader, element.kind.role)
+            add_targets(reader, element.kind.role)
         put_text_in_place(reader, element.kind.role, has_style and own_style.not_rendered)
     return after_raw(reader, element, after) if element.kind.raw else after
 
@@ -370,7 +370,7 @@ cdef bint shows_value(Text type) noexcept nogil:
             or is_in_any_case(type, literal(b"reset")) or is_in_any_case(type, literal(b"text")))
 
 
-cdef int note_targets(PageReader *reader, int role) except -1 nogil:
+cdef int add_targets(PageReader *reader, int role) except -1 nogil:
     """Add the addresses in the attributes of a tag to the links or images of the page."""
     cdef int number
     cdef bint is_image
@@ -409,7 +409,7 @@ cdef int find_own_style(PageReader *reader, const Element *element, Style *style
     cdef KnownStyle *known
     reader.work += STEPS_OF_STYLE + css.size // 2
     if reader.sheet.is_used:
-        note_traits(&reader.sheet, element.name, attribute(scanner, ATTR_ID), attribute(scanner, ATTR_CLASS))
+        set_traits(&reader.sheet, element.name, attribute(scanner, ATTR_ID), attribute(scanner, ATTR_CLASS))
         hash = find_matched(&reader.sheet, NULL)
     if css.size or hash:
         hash = hash_of(css, HASH_SEED + hash)

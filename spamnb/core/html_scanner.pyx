@@ -120,22 +120,22 @@ cdef Size scan_attributes(TagScanner *scanner, Size at, Size limit) except -2 no
             if byte == c'"' or byte == c"'":
                 start = at + 1
                 at = find_byte(html, byte, start)
-                note_attribute(scanner, piece(html, name, name_end), piece(html, start, or_end(html, at)))
+                keep_attribute(scanner, piece(html, name, name_end), piece(html, start, or_end(html, at)))
                 if at < 0:
                     return NOWHERE
                 at += 1
             else:
                 start = at
                 at = skip_until(html, at, ENDS_VALUE)
-                note_attribute(scanner, piece(html, name, name_end), piece(html, start, at))
+                keep_attribute(scanner, piece(html, name, name_end), piece(html, start, at))
             name = name_end = at
         elif ENDINGS[byte]:
             at += 1
         else:
-            note_attribute(scanner, piece(html, name, name_end), nothing())
+            keep_attribute(scanner, piece(html, name, name_end), nothing())
             name = at
             at = name_end = skip_until(html, at + 1, ENDS_WORD)
-    note_attribute(scanner, piece(html, name, name_end), nothing())
+    keep_attribute(scanner, piece(html, name, name_end), nothing())
     return at if at < limit else NOWHERE
 
 
@@ -149,7 +149,7 @@ cdef inline int attribute_number(Text name) noexcept nogil:
     return number_of_name(&ATTRIBUTE_NAMES, lowered)
 
 
-cdef int note_attribute(TagScanner *scanner, Text name, Text value) except -1 nogil:
+cdef int keep_attribute(TagScanner *scanner, Text name, Text value) except -1 nogil:
     """Store the value of an attribute, if it is one that is read and the first with its name."""
     cdef int number = attribute_number(name)
     if number >= 0 and not has_attribute(scanner, number) and (number < ATTR_CLASS or scanner.with_classes):

@@ -79,7 +79,7 @@ cdef Trait *find_trait(StyleSheet *sheet, Text name, int kind, bint is_added) ex
     return trait
 
 
-cdef int note_variables(StyleSheet *sheet, Texts variables) except -1 nogil:
+cdef int set_variables(StyleSheet *sheet, Texts variables) except -1 nogil:
     """Store the values of variables, given as names and values in turn."""
     cdef Size at
     for at in range(0, variables.count - 1, 2):
@@ -135,7 +135,7 @@ cdef int add_rule(StyleSheet *sheet, Text selectors, Text block) except -1 nogil
     cdef Text selector
     cdef Size at = 0
     read_declarations(sheet.arena, block, declared, &variables)
-    note_variables(sheet, variables)
+    set_variables(sheet, variables)
     while at < selectors.size and sheet.selector_count < MAX_SELECTORS:
         sheet.selector_count += 1
         selector = until(selectors, c",", at)
@@ -181,7 +181,7 @@ cdef int add_selector(StyleSheet *sheet, Text selector, Declared *declared) exce
 
 # What an element matches
 
-cdef int note_traits(StyleSheet *sheet, Text name, Text identity, Text classes) except -1 nogil:
+cdef int set_traits(StyleSheet *sheet, Text name, Text identity, Text classes) except -1 nogil:
     """Set which traits the last element has, from its name, id and classes."""
     cdef Size at = 0, count = 0
     cdef Text one
@@ -252,7 +252,7 @@ cdef int compute_style(StyleSheet *sheet, Text css, Style *style) except -1 nogi
     memset(&declared, 0, sizeof(Declared))
     plain_css(sheet.arena, css, &css)
     read_declarations(sheet.arena, css, &own, &variables)
-    note_variables(sheet, variables)
+    set_variables(sheet, variables)
     find_matched(sheet, &declared)
     override(&declared, &own, INLINE)
     for property in range(PROPERTY_COUNT):

@@ -211,7 +211,7 @@ cdef Style declared_style(const Declared *declared) noexcept nogil:
         value = value_of(declared, CSS_VISIBILITY)
         style.invisible = is_(value, b"hidden") or is_(value, b"collapse")
     if has_value(declared, CSS_FONT_SIZE):
-        style.tiny = is_tiny(value_of(declared, CSS_FONT_SIZE))
+        style.tiny = tininess(value_of(declared, CSS_FONT_SIZE))
     if has_value(declared, CSS_COLOR):
         style.colour = colour_of(value_of(declared, CSS_COLOR))
     for property in range(CSS_BACKGROUND, CSS_BACKGROUND_COLOR + 1):

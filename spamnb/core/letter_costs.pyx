@@ -215,7 +215,7 @@ cdef int cost_in(Arena *arena, Text sample, Candidate *candidate, int most) exce
     cdef Text text
     most -= candidate.rarity
     if candidate.ideographs is not NULL:
-        by_codec(arena, sample, candidate.codec, &text)
+        decode_with_codec(arena, sample, candidate.codec, &text)
         return cost_of_ideographs(text, candidate.ideographs, &tables().english, most) + candidate.rarity
     for which in range(candidate.language_count):
         most = cost_of_letters(sample, &candidate.languages[which], most)

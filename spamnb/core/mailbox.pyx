@@ -175,9 +175,9 @@ cdef class Mailbox:
     def __next__(self):
         cdef Size start, most, end
         cdef bint is_quoted
-        if not self.reach(1):
+        if not self.read_until(1):
             raise StopIteration
-        self.reach(MAX_ENVELOPE)
+        self.read_until(MAX_ENVELOPE)
         start = find_byte(piece(self.data(), 0, MAX_ENVELOPE), NEWLINE, 0) + 1
         most = start + self.limit
         is_quoted = byte_at(self.data(), start) == QUOTE_MARK
@@ -222,14 +222,14 @@ cdef class Mailbox:
             self.buffer, self.room = larger, room
         return 0
 
-    cdef bint reach(self, Size size) except -1:
+    cdef bint read_until(self, Size size) except -1:
         """Read until there are `size` bytes; return False if the stream ends before."""
         while self.end - self.start < size:
             if not self.read_more():
                 return False
         return True
 
-    cdef Size pass_over(self, Size most, Size at) noexcept:
+    cdef Size discard(self, Size most, Size at) noexcept:
         """Discard the bytes from `most` to shortly before `at`, and return where `at` is then.
 
         The two bytes before `at` stay: they tell whether an empty line ends there.
@@ -252,15 +252,15 @@ cdef class Mailbox:
                 hit = from_line(data, at, is_quoted)
             if hit < 0:
                 is_quoted[0] |= has(rest(data, data.size - 5), QUOTE_MARK)  # the line may go on in the next block
-                at = self.pass_over(most, max(at, data.size - 5))
+                at = self.discard(most, max(at, data.size - 5))
                 if not self.read_more():
                     return self.end - self.start
             elif not follows_empty_line(data, hit):
                 at = hit + 1
             else:
                 if data.size < hit + 1 + MAX_ENVELOPE:
-                    hit = self.pass_over(most, hit)
-                    self.reach(hit + 1 + MAX_ENVELOPE)
+                    hit = self.discard(most, hit)
+                    self.read_until(hit + 1 + MAX_ENVELOPE)
                 at = hit + 1
                 if ends_as_envelope(rest(self.data(), at)):
                     return at

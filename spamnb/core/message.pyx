@@ -39,7 +39,7 @@ cdef class Message:
         end_mail(&self.mail)
         free_arena(&self.arena)
 
-    cdef int take(self, bytes raw, bint is_whole) except -1:
+    cdef int read_raw(self, bytes raw, bint is_whole) except -1:
         """Read another message into this object; its header block alone unless `is_whole`."""
         cdef Text text = text_of(raw)
         clear_arena(&self.arena)
@@ -137,7 +137,7 @@ cdef object content_of(Leaf *found):
 cdef object decoding_of(Decoding *found):
     cdef LeafDecoding decoding = LeafDecoding()
     decoding.text = str_of(found.text)
-    decoding.encoding, decoding.why_encoding = described(&found.how)
+    decoding.encoding, decoding.why_encoding = encoding_and_reason(&found.how)
     decoding.charset, decoding.why_charset = codec_name(found.codec), WHY_CHARSET[found.why_charset]
     return decoding
 
@@ -148,14 +148,14 @@ def read(bytes raw not None, Message reuse=None) -> Message:
     `reuse`: a message that nobody uses any more; it is filled and returned in place of a new one.
     """
     cdef Message message = reuse if reuse is not None else Message()
-    message.take(raw, True)
+    message.read_raw(raw, True)
     return message
 
 
 def read_head(bytes raw not None) -> Message:
     """Read only the header block of a message, and return it as a message."""
     cdef Message message = Message()
-    message.take(raw, False)
+    message.read_raw(raw, False)
     return message
 
 

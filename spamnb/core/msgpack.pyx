@@ -106,16 +106,16 @@ cdef struct Unpacking:  # data that is read, and the offset of what comes next
     Size at
 
 
-cdef uint64_t take_number(Unpacking *source, int size) except? 0xFFFFFFFFFFFFFFFFu:
+cdef uint64_t read_number(Unpacking *source, int size) except? 0xFFFFFFFFFFFFFFFFu:
     """Read a number of `size` bytes, the highest first."""
     cdef uint64_t number = 0
-    cdef Size end = take(source, size) + size, at
+    cdef Size end = skip_bytes(source, size) + size, at
     for at in range(end - size, end):
         number = number << 8 | <uint64_t>byte_at(source.data, at)
     return number
 
 
-cdef Size take(Unpacking *source, uint64_t size) except -1:
+cdef Size skip_bytes(Unpacking *source, uint64_t size) except -1:
     """Skip `size` bytes, and return the offset where they start; Damaged if there are fewer."""
     if size > <uint64_t>(source.data.size - source.at):
         raise Damaged("cut short")
@@ -123,16 +123,16 @@ cdef Size take(Unpacking *source, uint64_t size) except -1:
     return source.at - size
 
 
-cdef object take_text(Unpacking *source, uint64_t size):
+cdef object read_str(Unpacking *source, uint64_t size):
     """Read a str of `size` bytes."""
-    cdef Size start = take(source, size)
+    cdef Size start = skip_bytes(source, size)
     cdef Text text = piece(source.data, start, start + size)
     return PyUnicode_DecodeUTF8(<const char *>text.at, text.size, NULL)
 
 
-cdef object take_object(Unpacking *source, object view, int depth):
+cdef object read_object(Unpacking *source, object view, int depth):
     """Read the next object; a binary one is returned as a slice of `view`, a memoryview of all the data."""
-    cdef int kind = byte_at(source.data, take(source, 1)), unused
+    cdef int kind = byte_at(source.data, skip_bytes(source, 1)), unused
     cdef int64_t signed
     cdef uint64_t size, bits
     cdef Size start
@@ -142,11 +142,11 @@ cdef object take_object(Unpacking *source, object view, int depth):
     if kind <= 0x7F:
         return kind
     if kind <= 0x8F:
-        return take_map(source, view, kind & 0x0F, depth)
+        return read_map(source, view, kind & 0x0F, depth)
     if kind <= 0x9F:
-        return take_array(source, view, kind & 0x0F, depth)
+        return read_array(source, view, kind & 0x0F, depth)
     if kind <= 0xBF:
-        return take_text(source, kind & 0x1F)
+        return read_str(source, kind & 0x1F)
     if kind >= 0xE0:
         return kind - 256
     if kind == 0xC0:
@@ -154,43 +154,43 @@ cdef object take_object(Unpacking *source, object view, int depth):
     if 0xC2 <= kind <= 0xC3:
         return kind == 0xC3
     if 0xC4 <= kind <= 0xC6:
-        size = take_number(source, 1 << (kind - 0xC4))
-        start = take(source, size)
+        size = read_number(source, 1 << (kind - 0xC4))
+        start = skip_bytes(source, size)
         return view[start:source.at]
     if kind == 0xCB:
-        bits = take_number(source, 8)
+        bits = read_number(source, 8)
         memcpy(&number, &bits, 8)
         return number
     if 0xCC <= kind <= 0xCF:
-        return take_number(source, 1 << (kind - 0xCC))
+        return read_number(source, 1 << (kind - 0xCC))
     if 0xD0 <= kind <= 0xD3:
         unused = 64 - (8 << (kind - 0xD0))
-        signed = take_number(source, 1 << (kind - 0xD0)) << unused  # its sign becomes that of 64 bits
+        signed = read_number(source, 1 << (kind - 0xD0)) << unused  # its sign becomes that of 64 bits
         return signed >> unused
     if 0xD9 <= kind <= 0xDB:
-        return take_text(source, take_number(source, 1 << (kind - 0xD9)))
+        return read_str(source, read_number(source, 1 << (kind - 0xD9)))
     if 0xDC <= kind <= 0xDD:
-        return take_array(source, view, take_number(source, 2 << (kind - 0xDC)), depth)
+        return read_array(source, view, read_number(source, 2 << (kind - 0xDC)), depth)
     if 0xDE <= kind <= 0xDF:
-        return take_map(source, view, take_number(source, 2 << (kind - 0xDE)), depth)
+        return read_map(source, view, read_number(source, 2 << (kind - 0xDE)), depth)
     raise Damaged(f"unknown type {kind:#x}")
 
 
-cdef list take_array(Unpacking *source, object view, uint64_t size, int depth):
+cdef list read_array(Unpacking *source, object view, uint64_t size, int depth):
     """Read `size` objects as a list."""
     cdef list items = []
     while size:
-        items.append(take_object(source, view, depth + 1))
+        items.append(read_object(source, view, depth + 1))
         size -= 1
     return items
 
 
-cdef dict take_map(Unpacking *source, object view, uint64_t size, int depth):
+cdef dict read_map(Unpacking *source, object view, uint64_t size, int depth):
     """Read `size` keys with their values as a dict."""
     cdef dict items = {}
     while size:
-        key = take_object(source, view, depth + 1)
-        items[key] = take_object(source, view, depth + 1)
+        key = read_object(source, view, depth + 1)
+        items[key] = read_object(source, view, depth + 1)
         size -= 1
     return items
 
@@ -200,7 +200,7 @@ def unpack(bytes data not None, Size at=0):
     cdef Unpacking unpacking
     unpacking.data, unpacking.at = text_of(data), min(max(at, 0), len(data))
     try:
-        return take_object(&unpacking, memoryview(data), 0), unpacking.at
+        return read_object(&unpacking, memoryview(data), 0), unpacking.at
     except (UnicodeDecodeError, TypeError) as error:  # invalid UTF-8, or a key of a dict that cannot be one
         raise Damaged("not what was written") from error
 

@@ -284,13 +284,13 @@ cdef int add_grams_of_head(Features *features, Mail *mail) except -1 nogil:
         elif is_read(field.rule):
             put(&head, piece(field.name, 0, GRAM_TEXT))
             put_literal(&head, b": ")
-            put_known(&head, first_chars(value_of_grams(field), GRAM_HEADER))
+            put_without_random(&head, first_chars(gram_part_of_value(field), GRAM_HEADER))
             put_byte(&head, 10)
     add_grams(features, piece(written(&head), 0, GRAM_TEXT), HEAD)
     return 0
 
 
-cdef Text value_of_grams(Field *field) noexcept nogil:
+cdef Text gram_part_of_value(Field *field) noexcept nogil:
     """Return the part of a header's value that grams are taken from: nothing of a date, only the host of an identifier
     such as Message-ID, a Received up to the date at its end; of other headers the whole value.
     """
@@ -305,7 +305,7 @@ cdef Text value_of_grams(Field *field) noexcept nogil:
     return piece(field.value, 0, at) if at > 0 else field.value
 
 
-cdef int put_known(Writer *to, Text text) except -1 nogil:
+cdef int put_without_random(Writer *to, Text text) except -1 nogil:
     """Append a text without those of its words that `is_random` recognises."""
     cdef Size copied = 0, at = next_digit(text, 0), start
     while at < text.size:  # a random word has digits
@@ -383,7 +383,7 @@ cdef int put_joined(Writer *to, Texts *texts, bint words_only) except -1 nogil:
                 if to.size >= GRAM_TEXT:
                     break
         else:
-            put_known(to, piece(text, 0, GRAM_TEXT))
+            put_without_random(to, piece(text, 0, GRAM_TEXT))
         if to.size >= GRAM_TEXT:
             break
     return 0
