@@ -287,9 +287,7 @@ cdef int make_forms(int codec) except -1 with gil:
     cdef int byte
     if SINGLE_BYTE_FORMS[codec] is not NULL:  # another thread made it
         return 0
-    made = <Forms *>calloc(1, sizeof(Forms))
-    if made is NULL:
-        raise MemoryError
+    made = <Forms *>zeros_of(sizeof(Forms))
     made.has_ascii = characters[:128] == bytes(range(128)).decode()
     for byte in range(256):
         form = characters[byte].encode()
@@ -301,19 +299,17 @@ cdef int make_forms(int codec) except -1 with gil:
 
 cdef int decode_with_python(Arena *arena, Text data, int codec, Text *result) except -1 with gil:
     """Decode bytes with one of Python's codecs."""
-    return text_of_str(arena, decoded_by_python(bytes_of(data), codec), result)
-
-
-cdef str decoded_by_python(bytes data, int codec):
-    cdef str name = CODECS[codec]
+    cdef str name = CODECS[codec], text
+    cdef bytes coded = bytes_of(data)
     if codec == UTF_7:
         # Bytes above 0x7f are errors, at 380 ms a MiB. Lone surrogates, which nothing encodes, are replaced.
-        data = data.translate(bytes(range(128)) + b"?" * 128)
-        return data.decode(name, "replace").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        coded = coded.translate(bytes(range(128)) + b"?" * 128)
+        coded, name = coded.decode(name, "replace").encode("utf-16", "surrogatepass"), "utf-16"
     try:
-        return data.decode(name, "replace")
+        text = coded.decode(name, "replace")
     except RuntimeError:  # iso2022_jp_2 fails where ESC N calls for a set of letters that it lacks
-        return data.replace(b"\x1bN", b"?").decode(name, "replace")
+        text = coded.replace(b"\x1bN", b"?").decode(name, "replace")
+    return text_of_str(arena, text, result)
 
 
 # For Python

@@ -485,4 +485,21 @@ cdef class CountTable(Counts):
 
     def histogram(self):
         """Return {(messages by label): number of words with these counts}."""
-        return histogram_of(self)
+        cdef Size at, k
+        cdef Column firsts, sizes
+        cdef uint32_t *first
+        cdef int bits = 12
+        cdef dict found = {}
+        while True:
+            firsts, sizes = new_column(sizeof(uint32_t) << bits), new_column(sizeof(int64_t) << bits)
+            memset(firsts.at, 0, firsts.size)
+            memset(sizes.at, 0, sizes.size)
+            if count_kinds(self, <uint32_t *>firsts.at, <int64_t *>sizes.at, bits) >= 0:
+                break
+            bits += 2
+        first = <uint32_t *>firsts.at
+        for at in range(<Size>1 << bits):
+            if first[at]:
+                messages = tuple([self.row_of(first[at] - 1)[k] for k in range(self.label_count)])
+                found[messages] = (<int64_t *>sizes.at)[at]
+        return found

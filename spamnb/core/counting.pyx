@@ -303,25 +303,3 @@ cdef Size count_kinds(CountTable table, uint32_t *firsts, int64_t *sizes, int bi
                 return NOWHERE
         sizes[at] += 1
     return kinds
-
-
-cdef dict histogram_of(CountTable table):
-    """Return {(messages by label): number of words with these counts}."""
-    cdef Size at, k, labels = table.label_count
-    cdef Column firsts, sizes
-    cdef uint32_t *first
-    cdef int bits = 12
-    cdef dict found = {}
-    while True:
-        firsts, sizes = new_column(sizeof(uint32_t) << bits), new_column(sizeof(int64_t) << bits)
-        memset(firsts.at, 0, firsts.size)
-        memset(sizes.at, 0, sizes.size)
-        if count_kinds(table, <uint32_t *>firsts.at, <int64_t *>sizes.at, bits) >= 0:
-            break
-        bits += 2
-    first = <uint32_t *>firsts.at
-    for at in range(<Size>1 << bits):
-        if first[at]:
-            messages = tuple([table.row_of(first[at] - 1)[k] for k in range(labels)])
-            found[messages] = (<int64_t *>sizes.at)[at]
-    return found

@@ -75,11 +75,6 @@ cdef int order_of_sought(const void *one, const void *other) noexcept nogil:
     return (first > second) - (first < second)
 
 
-cdef inline void sort_sought(Sought *sought, Size count) noexcept nogil:
-    """Sort keys that are looked up, so that the file is read from its start to its end."""
-    qsort(sought, count, sizeof(Sought), order_of_sought)
-
-
 cdef inline uint64_t first_key(const BlockFile *file, Size number) noexcept nogil:
     """Return the first fingerprint of a block, from the index."""
     return eight_at(file.index + number * INDEX_BYTES)
@@ -265,7 +260,7 @@ cdef class FileCounts(Counts):
             data = <Byte *>memory_of(NULL, self.file.largest)
             for n in range(count):
                 sought[n].key, sought[n].place = keys[n], n
-            sort_sought(sought, count)
+            qsort(sought, count, sizeof(Sought), order_of_sought)  # so that blocks are read in their order
             error = find_in_blocks(&self.file, sought, count, data, rows)
         finally:
             free(sought)

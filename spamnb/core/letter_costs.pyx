@@ -104,7 +104,7 @@ cdef int make_tables() except -1 with gil:
     for before in range(8):
         for flags in range(8):
             PAIR_COST[8 * before + flags] = cost_of_pair(before, flags)
-    made = <LetterTables *>zeros(sizeof(LetterTables))
+    made = <LetterTables *>zeros_of(sizeof(LetterTables))
     fill_language(&made.english, module, ASCII_LANGUAGE, b"-" * 128, bytes(128))
     for name, rarity, language in CANDIDATES + IF_NAMED:
         if made.count < MAX_CANDIDATES:
@@ -112,13 +112,6 @@ cdef int make_tables() except -1 with gil:
             made.count += 1
     publish(<void **>&letter_tables, made)
     return 0
-
-
-cdef void *zeros(Size size) except NULL:
-    cdef void *made = calloc(1, size)
-    if made is NULL:
-        raise MemoryError
-    return made
 
 
 cdef int cost_of_pair(int before, int flags) noexcept:
@@ -150,13 +143,13 @@ cdef int fill_candidate(Candidate *candidate, object module, str name, int rarit
     candidate.is_western = name in WESTERN_CHARSETS
     if language:
         frequent, costs = module.IDEOGRAPHS[language]
-        candidate.ideographs = <Byte *>zeros(MAX_IDEOGRAPH)
+        candidate.ideographs = <Byte *>zeros_of(MAX_IDEOGRAPH)
         for which in range(min(len(frequent), len(costs))):
             if <Char>frequent[which] < MAX_IDEOGRAPH:
                 candidate.ideographs[<Char>frequent[which]] = costs[which]
         return 0
     kinds, classes_in = module.CHARSETS[name]
-    candidate.languages = <Language *>zeros(len(classes_in) * sizeof(Language))
+    candidate.languages = <Language *>zeros_of(len(classes_in) * sizeof(Language))
     for which, (language, classes) in enumerate(classes_in.items()):
         fill_language(&candidate.languages[which], module, language, kinds, classes)
     candidate.language_count = len(classes_in)

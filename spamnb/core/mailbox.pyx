@@ -266,30 +266,6 @@ cdef class Mailbox:
                     return at
 
 
-cdef bint is_marked_deleted(Text message) noexcept nogil:
-    """Return whether a message is marked as deleted (or moved), and only kept until the mailbox is compacted.
-
-    Thunderbird sets a bit, in header fields that it puts before all others: later ones may be a stranger's. Dovecot,
-    Alpine and others set a letter in a header, and trust it whoever wrote it.
-    """
-    cdef Size at = 0, end
-    cdef Text status
-    while starts_as_thunderbird(rest(message, at)):
-        end = find_byte(message, NEWLINE, at)
-        end = end + 1 if end >= 0 else message.size
-        if stands_at(message, at, literal(b"X-Mozilla-Status:")):
-            status = without_space(piece(message, at + 17, end))
-            return is_one_of(byte_at(status, status.size - 1), b"89abcdefABCDEF")  # hexadecimal, with the bit 0008
-        at = end
-    at = find_byte(message, NEWLINE, 0)
-    while 0 <= at <= MAX_HEADER - 10 and not follows_empty_line(message, at):
-        end = find_byte(message, NEWLINE, at + 1)
-        if stands_at(message, at, literal(b"\nX-Status:")):
-            return has(piece(message, at + 10, end if end >= 0 else message.size - 1), 68)  # D
-        at = end
-    return False
-
-
 cdef bint starts_as_thunderbird(Text text) noexcept nogil:
     """Return whether a header field is one that Thunderbird puts before all others."""
     return byte_at(text, 0) == 88 and (
@@ -315,10 +291,28 @@ def is_envelope(data):
     return ends_as_envelope(text_of(first))
 
 
-def is_deleted(bytes message not None):
-    """Return whether a message of a mailbox is marked as deleted.
+def is_deleted(bytes data not None):
+    """Return whether a message is marked as deleted (or moved), and only kept until the mailbox is compacted.
+
+    Thunderbird sets a bit, in header fields that it puts before all others: later ones may be a stranger's. Dovecot,
+    Alpine and others set a letter in a header, and trust it whoever wrote it.
 
     >>> is_deleted(b"X-Mozilla-Status: 0009\\nSubject: hello\\n\\n"), is_deleted(b"A: b\\nX-Status: AD\\n\\n")
     (True, True)
     """
-    return is_marked_deleted(text_of(message))
+    cdef Size at = 0, end
+    cdef Text status, message = text_of(data)
+    while starts_as_thunderbird(rest(message, at)):
+        end = find_byte(message, NEWLINE, at)
+        end = end + 1 if end >= 0 else message.size
+        if stands_at(message, at, literal(b"X-Mozilla-Status:")):
+            status = without_space(piece(message, at + 17, end))
+            return is_one_of(byte_at(status, status.size - 1), b"89abcdefABCDEF")  # hexadecimal, with the bit 0008
+        at = end
+    at = find_byte(message, NEWLINE, 0)
+    while 0 <= at <= MAX_HEADER - 10 and not follows_empty_line(message, at):
+        end = find_byte(message, NEWLINE, at + 1)
+        if stands_at(message, at, literal(b"\nX-Status:")):
+            return has(piece(message, at + 10, end if end >= 0 else message.size - 1), 68)  # D
+        at = end
+    return False

@@ -263,12 +263,6 @@ cdef bint next_of(Text text, const char *separators, Size *at, Text *found) noex
 
 # The arena
 
-cdef int start_arena(Arena *arena) except -1 nogil:
-    arena.first = arena.now = NULL
-    arena.total = 0
-    return 0
-
-
 cdef int add_block(Arena *arena, Size room) except -1 nogil:
     """Allocate a new block behind the current one, and make it the current one."""
     cdef Block *block = <Block *>malloc(sizeof(Block) + room)
@@ -350,9 +344,6 @@ cdef class Memory:
     """An arena that lasts for one call from Python."""
 
     cdef Arena arena
-
-    def __cinit__(self):
-        start_arena(&self.arena)
 
     def __dealloc__(self):
         free_arena(&self.arena)

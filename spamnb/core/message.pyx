@@ -31,8 +31,6 @@ cdef class Message:
     cdef object made_data, made_fields, made_headers, made_leaves
 
     def __cinit__(self):
-        start_arena(&self.arena)
-        memset(&self.mail, 0, sizeof(Mail))
         self.raw = b""
 
     def __dealloc__(self):

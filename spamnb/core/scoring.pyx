@@ -121,7 +121,9 @@ cdef class FeatureScorer:
         cdef double *found = NULL
         try:
             found = <double *>memory_of(NULL, width * count * sizeof(double) + 1)
-            self.start_reading()
+            if not self.has_reader:
+                self.words = start_reader(&self.reader, self.settings)
+                self.has_reader = True
             self.keep_logarithms_if_used()
             for n in range(count):
                 texts[n] = text_of(messages[n])
@@ -135,12 +137,6 @@ cdef class FeatureScorer:
         finally:
             free(texts)
             free(found)
-
-    cdef int start_reading(self) except -1:
-        if not self.has_reader:
-            self.words = start_reader(&self.reader, self.settings)
-            self.has_reader = True
-        return 0
 
     cdef int keep_logarithms_if_used(self) except -1:
         """Keep logarithms from the second call on: computing them takes as long as scoring one message."""

@@ -39,7 +39,6 @@ cdef struct Reader:  # settings and memory with which a thread reads messages, o
 cdef object start_reader(Reader *reader, settings):
     """Prepare a reader for the settings of a model; return an object that the caller keeps as long as the reader."""
     words = settings.words()
-    start_arena(&reader.arena)
     start_features(&reader.features)
     start_rules(&reader.cutter.words, words)
     reader.cutter.has_headers, reader.cutter.has_grams = settings.headers, settings.grams
@@ -422,22 +421,15 @@ cdef class Tokenizer:
 
 def word_tokens(str text, words=None) -> list:
     """Return the words of a text and their n-grams, in order. `words`: a model's rules; None for the default rules."""
-    cdef Arena arena
-    cdef WordRules rules
+    cdef Cutting cutting = Cutting(words)
     cdef FeatureSet found = FeatureSet()
     cdef Text source
     cdef Tag tag = tag_of(nothing())
-    start_arena(&arena)
-    start_rules(&rules, words)
-    found.it.arena, found.it.keeps_order = &arena, True
-    try:
-        text_of_str(&arena, text, &source)
-        spaced(&rules, &arena, source, &source)
-        add_words(&found.it, &tag, source, NO_LIMIT, BODY, rules.ngrams, False)
-        return found.in_order()
-    finally:
-        free_rules(&rules)
-        free_arena(&arena)
+    found.it.arena, found.it.keeps_order = &cutting.arena, True
+    text_of_str(&cutting.arena, text, &source)
+    spaced(&cutting.rules, &cutting.arena, source, &source)
+    add_words(&found.it, &tag, source, NO_LIMIT, BODY, cutting.rules.ngrams, False)
+    return found.in_order()
 
 
 def is_html(leaf) -> bool:

@@ -218,7 +218,9 @@ cdef int decode_if_encoded(Arena *arena, Text block, int declared, Text *result)
     decode_blocks(arena, block, result)
     if count_controls(result[0]) * 50 > result.size and not begins_as_utf16(result[0]):
         return False
-    return block.size >= (SHORT_BASE64 if declared == BASE64 else UNDECLARED_BASE64) or is_clean_utf8(result[0])
+    if block.size >= (SHORT_BASE64 if declared == BASE64 else UNDECLARED_BASE64):
+        return True
+    return is_cut_utf8(result[0], end_of_utf8(result[0], 0)) and not count_controls(result[0])
 
 
 cdef bint is_like_base64(Text block) noexcept nogil:
@@ -293,7 +295,3 @@ cdef inline bint begins_as_utf16(Text text) noexcept nogil:
     """Return whether a text begins with the byte order mark of UTF-16; half of its bytes may look like controls."""
     return starts_with(text, b"\xff\xfe") or starts_with(text, b"\xfe\xff")
 
-
-cdef bint is_clean_utf8(Text text) noexcept nogil:
-    """Return whether bytes are UTF-8 without control characters; the last character may be incomplete."""
-    return is_cut_utf8(text, end_of_utf8(text, 0)) and not count_controls(text)
