@@ -185,10 +185,7 @@ cdef int names_in(Text data, int *names) noexcept nogil:
 # UTF-8
 
 cdef Size utf8_size(Text text, Size at) noexcept nogil:
-    """Return the size of the character at an offset; 0 if the text ends within it; below 0 if it is invalid.
-
-    In the last case, it is minus the number of bytes that are to be replaced.
-    """
+    """Return the size of the character at an offset; 0 if the text ends in it; minus the bytes to skip if invalid."""
     cdef int first = byte_at(text, at), byte, least = 0x80, most = 0xBF
     cdef Size k, size
     if first < 0x80:

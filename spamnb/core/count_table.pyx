@@ -47,7 +47,7 @@ cdef class CountTable(Counts):
     cdef object identity, origin  # identify these entries, and those of the table that this is a copy of
     cdef Size copied  # entries copied from that table
     cdef int64_t[MAX_LABELS] message_totals, presence_totals, occurrence_totals, pair_totals
-    cdef int64_t word_count, pair_count  # distinct words and pairs that any message has
+    cdef readonly int64_t vocabulary, pair_vocabulary  # distinct words and pairs that any message has
     cdef NumberSums *sums  # [NUMBER_COUNT][label_count]
 
     def __cinit__(self, labels, bint has_texts=True):
@@ -287,16 +287,6 @@ cdef class CountTable(Counts):
         return [self.pair_totals[k] for k in range(self.label_count)]
 
     @property
-    def vocabulary(self):
-        """The number of distinct words that any message has."""
-        return self.word_count
-
-    @property
-    def pair_vocabulary(self):
-        """The number of distinct pairs that any message has."""
-        return self.pair_count
-
-    @property
     def numbers(self):
         """Sums of each numeric feature that any message has, by its name: [n, Σx, Σx²] for each label."""
         cdef dict found = {}
@@ -358,10 +348,7 @@ cdef class CountTable(Counts):
 
     def add_lesson(self, bytes fingerprints not None, bytes occurrences not None, bytes texts not None,
                    bytes pairs not None, bytes grams not None, list steps not None, int day):
-        """Add the changes of a journal record (in the form of `lesson_of`); totals are not updated.
-
-        `texts`: a newline after each token. `steps`: (label index, 1 to add or -1 to subtract).
-        """
+        """Add the changes of a journal record, whose parts `lesson_of` and `set_lesson` explain; not to the totals."""
         cdef Lesson lesson
         set_lesson(&lesson, fingerprints, occurrences, texts, pairs, grams, steps, day, self.label_count)
         self.start_change()
@@ -407,7 +394,7 @@ cdef class CountTable(Counts):
             self.message_totals[k] = messages[k]
             self.presence_totals[k], self.occurrence_totals[k] = totals.presences[k], totals.occurrences[k]
             self.pair_totals[k] = totals.pair_presences[k]
-        self.word_count, self.pair_count = totals.vocabulary, totals.pair_vocabulary
+        self.vocabulary, self.pair_vocabulary = totals.vocabulary, totals.pair_vocabulary
         self.copy_grams_of(grams)
 
     cdef int copy_grams_of(self, GramSums grams) except -1:
@@ -435,7 +422,7 @@ cdef class CountTable(Counts):
         memset(self.presence_totals, 0, sizeof(self.presence_totals))
         memset(self.occurrence_totals, 0, sizeof(self.occurrence_totals))
         memset(self.pair_totals, 0, sizeof(self.pair_totals))
-        self.word_count = self.pair_count = self.copied = 0
+        self.vocabulary = self.pair_vocabulary = self.copied = 0
         self.has_subtracted = False
         self.identity, self.is_busy = object(), False
 
@@ -478,7 +465,7 @@ cdef class CountTable(Counts):
         memcpy(table.sums, self.sums, NUMBER_COUNT * self.label_count * sizeof(NumberSums))
         table.message_totals, table.presence_totals = self.message_totals, self.presence_totals
         table.occurrence_totals, table.pair_totals = self.occurrence_totals, self.pair_totals
-        table.word_count, table.pair_count = self.word_count, self.pair_count
+        table.vocabulary, table.pair_vocabulary = self.vocabulary, self.pair_vocabulary
         return 0
 
     # For Python

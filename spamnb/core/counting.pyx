@@ -37,8 +37,8 @@ cdef int count_entries(CountTable table, MessageRows rows, Size message, int lab
     table.presence_totals[label] += tally.words
     table.pair_totals[label] += tally.pairs
     table.occurrence_totals[label] += tally.occurrences
-    table.word_count += tally.new_words
-    table.pair_count += tally.new_pairs
+    table.vocabulary += tally.new_words
+    table.pair_vocabulary += tally.new_pairs
     table.highest = tally.highest
     table.message_totals[label] += sign
     count_numbers(table, &rows.it.numbers[message * NUMBER_COUNT], label, sign)
@@ -125,7 +125,6 @@ cdef inline void count_entry(
 
 
 cdef int64_t sum_of(const int32_t *counts, int labels) noexcept nogil:
-    """Return the sum of the counts of all labels."""
     cdef int64_t total = 0
     cdef int k
     for k in range(labels):
@@ -142,8 +141,8 @@ cdef void move_entry(CountTable table, const int32_t *row, bint was_word) noexce
         table.presence_totals[k] += way * row[k]
         table.pair_totals[k] -= way * row[k]
     if messages > 0:
-        table.word_count += way
-        table.pair_count -= way
+        table.vocabulary += way
+        table.pair_vocabulary -= way
 
 
 cdef void count_numbers(CountTable table, const int64_t *numbers, int label, int sign) noexcept nogil:
@@ -172,7 +171,6 @@ cdef int make_grams(CountTable table) except -1 nogil:
 
 
 cdef int count_grams_of(CountTable table, const Rows *it, Size message, int label, int sign) except -1 nogil:
-    """Add a message's grams to their counters, or subtract them."""
     cdef Size n, start = it.gram_starts[message], end = it.gram_starts[message + 1], labels = table.label_count
     cdef int32_t *counts
     if start == end or not sign:
@@ -203,10 +201,7 @@ cdef int set_lesson(
     Lesson *lesson, bytes fingerprints, bytes occurrences, bytes texts, bytes pairs, bytes grams, list steps, int day,
     int label_count
 ) except -1:
-    """Fill a lesson with its parts, which stay where they are; ValueError if they do not match.
-
-    `steps`: (label index, 1 to add or -1 to subtract).
-    """
+    """Fill a lesson with its parts, which are not copied; `steps`: (label index, 1 to add or -1 to subtract)."""
     if len(steps) > MAX_STEPS_OF_LESSON or not 0 <= day <= MAX_DAY:
         raise ValueError("too many steps, or no such day")
     lesson.words, lesson.pairs, lesson.grams = text_of(fingerprints), text_of(pairs), text_of(grams)

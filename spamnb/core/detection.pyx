@@ -38,10 +38,7 @@ cdef const char *ONLY_IN_15 = b"\xa4\xa6\xa8\xb4\xb8\xbc\xbd\xbe"
 
 
 cdef int find_charset(Context *context, Text data, int declared, int *why) except -1 nogil:
-    """Return the codec of bytes that are not plain ASCII, and why it is not the declared one.
-
-    `context`: the message that they are from, which may name charsets elsewhere.
-    """
+    """Return the codec of bytes beyond ASCII, and why not the declared one; `context`: the message around them."""
     cdef Arena *arena = context.arena
     cdef int marked = marked_codec(data, why)
     cdef Text sample

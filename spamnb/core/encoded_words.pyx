@@ -63,10 +63,7 @@ cdef inline int usable_codec(int codec) noexcept nogil:
 
 
 cdef int readable_fields(Context *context, Field *fields, Size count, int codec) except -1 nogil:
-    """Set the values of header fields as a person would see them; raw bytes of all are taken for one charset.
-
-    `codec`: that of the body, if it is known.
-    """
+    """Set the readable values of fields; raw bytes of all have one charset, most likely `codec`, the body's."""
     cdef Writer raw
     cdef Size which, with_raw = 0
     cdef int why = 0

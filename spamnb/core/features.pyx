@@ -205,8 +205,6 @@ cdef void clear_table(EntryTable *table) noexcept nogil:
 
 
 cdef int start_features(Features *features) except -1 nogil:
-    """Make an empty set of features."""
-    memset(features, 0, sizeof(Features))
     start_table(&features.tokens)
     start_table(&features.pairs)
     features.letters = <Byte *>memory_of(NULL, FIRST_LETTERS)
@@ -260,16 +258,10 @@ cdef inline Text text_of_entry(Features *features, Size number) noexcept nogil:
 
 # Tokens
 
-cdef Size add_hashed_token(Features *features, uint64_t fingerprint, Tag *tag, Size end, int part, Size times) except -2 nogil:
-    """Add a token whose text was written to `letters` up to `end`; return its number, -1 if the limit is reached."""
-    times = min(times, min(features.left, NO_LIMIT - features.added))
-    return add_allowed_token(features, fingerprint, tag, end, part, times) if times > 0 else -1
-
-
-cdef inline Size add_allowed_token(
+cdef inline Size add_hashed_token(
     Features *features, uint64_t fingerprint, Tag *tag, Size end, int part, Size times
 ) except -2 nogil:
-    """Add a token, as `add_hashed_token` does, without checking the limit; return its number."""
+    """Add a token whose text, but for the tag, was written to `letters` up to `end`; return its number."""
     cdef Size number, used = features.tokens.used
     cdef Entry *entry
     make_table_room(&features.tokens)
@@ -314,7 +306,9 @@ cdef Size add_token(Features *features, Tag *tag, Text token, int part, Size tim
             eight = letters >> 8 >> (56 - shift)
         shift = (shift + bits) & 63
         at += 8
-    return add_hashed_token(features, mixed(state, eight) if shift else state, tag, to + token.size, part, times)
+    times = min(times, min(features.left, NO_LIMIT - features.added))
+    state = mixed(state, eight) if shift else state
+    return add_hashed_token(features, state, tag, to + token.size, part, times) if times > 0 else -1
 
 
 cdef Size add_words(
@@ -360,7 +354,7 @@ cdef Size add_words(
             number = add_long_or_quoted_word(features, tag, piece(spaced, start, at), part)
         else:
             state = mixed(state, eight) if shift else state
-            number = add_allowed_token(features, state, tag, to + at - start, part, 1)
+            number = add_hashed_token(features, state, tag, to + at - start, part, 1)
         if paired and before >= 0:
             make_table_room(&features.pairs)
             pairs = features.pairs.used

@@ -70,7 +70,6 @@ cdef Size read_at(int handle, Byte *into, Size size, int64_t at) noexcept nogil:
 
 
 cdef int order_of_sought(const void *one, const void *other) noexcept nogil:
-    """Compare two keys for `qsort`."""
     cdef uint64_t first = (<const Sought *>one).key, second = (<const Sought *>other).key
     return (first > second) - (first < second)
 

@@ -16,10 +16,7 @@ cdef class GramSums:
         free(self.rows)
 
     def add(self, Counts counts not None, int sign, targets):
-        """Add the gram counters of `counts`, or subtract them (sign -1).
-
-        `targets`: for each label of `counts` its index here, or -1 to leave it out.
-        """
+        """Add gram counters (sign -1: subtract them); `targets`: for each of their labels its index here, or -1."""
         cdef uint32_t[AT_ONCE] counters
         cdef int64_t *found
         cdef int64_t *row
@@ -93,7 +90,6 @@ cdef class GramSums:
         return counters, counts, width
 
     cdef int64_t highest_of(self, Size counter) noexcept nogil:
-        """Return the highest count of a counter among the labels."""
         cdef int64_t highest = 0
         cdef Size k
         for k in range(self.label_count):

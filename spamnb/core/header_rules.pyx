@@ -124,10 +124,7 @@ cdef inline bint is_read(int rule) noexcept nogil:
 
 
 cdef int add_header(Features *features, WordRules *rules, Arena *arena, Field *field, bint paired) except -1 nogil:
-    """Add the tokens of a header: one that it is there, and those of its value.
-
-    `paired`: also add pairs of neighbouring words of the value.
-    """
+    """Add the tokens of a header: that it is there, and its value's; `paired`: also pairs of neighbouring words."""
     cdef int rule = field.rule, ngrams
     cdef Text name = first_chars(field.name, MAX_HEADER_TOKEN), prefix, words
     cdef Tag tag
@@ -160,15 +157,6 @@ cdef int separated(Arena *arena, Text value, const Byte *table, Text *result) ex
         size += letter != 0
     result.at, result.size = copy, size
     return 0
-
-
-cdef Text without_dots(Text word) noexcept nogil:
-    """Return a word without dots at its start and end."""
-    while byte_at(word, 0) == 46:
-        word = rest(word, 1)
-    while byte_at(word, word.size - 1) == 46:
-        word.size -= 1
-    return word
 
 
 cdef inline Text until(Text text, int byte, Size start) noexcept nogil:
@@ -215,7 +203,7 @@ cdef int plain_address(Arena *arena, Text *address) except -1 nogil:
     address[0] = piece(address[0], 0, end)
     if not is_ascii(address[0]):
         plain_letters_in(arena, address)
-    address[0] = without_dots(address[0])
+    address[0] = stripped(address[0], b".")
     return 0
 
 
@@ -227,7 +215,7 @@ cdef int add_identifier(Features *features, Arena *arena, Tag *tag, Text value) 
         add_token(features, tag, literal(b"none"), HEAD, 1)
         return 0
     separated(arena, rest(value, sign + 1), IN_IDENTIFIERS, &data)
-    host = without_dots(until(data, 32, 0))
+    host = stripped(until(data, 32, 0), b".")
     joined(arena, literal(b"@"), piece(host, 0, MAX_HEADER_TOKEN), &host)
     add_token(features, tag, host, HEAD, 1)
     return 0
@@ -287,7 +275,7 @@ cdef int add_hosts(Features *features, Arena *arena, Tag *tag, Text value) excep
 cdef int add_route(Features *features, Arena *arena, Tag *tag, Text word) except -1 nogil:
     """Add an IPv6 address and its network; or the hosts between colons, as in helo:host and host:25."""
     cdef bint is_marked = word.size > 5 and starts_with(word, b"ipv6:")
-    cdef Text address = without_dots(rest(word, 5) if is_marked else word), part
+    cdef Text address = stripped(rest(word, 5) if is_marked else word, b"."), part
     cdef Size first = find_byte(address, 58, 0), second = find_byte(address, 58, first + 1), at = 0
     if not kinds_of(address) & ~(A_COLON | A_HEX_LETTER) and (
         contains(address, b"::") or count_byte(address, 58) == 7
@@ -314,7 +302,7 @@ cdef int kinds_of(Text word) noexcept nogil:
 
 cdef int add_host_or_ipv4(Features *features, Arena *arena, Tag *tag, Text word, int kinds) except -1 nogil:
     """Add a host and its domain, or an IPv4 address and its networks; a word without dots is ignored."""
-    cdef Text host = without_dots(word), domain
+    cdef Text host = stripped(word, b"."), domain
     cdef Size at, second = NOWHERE, before = NOWHERE, last = NOWHERE  # of its dots
     cdef int dots = 0
     for at in range(host.size):

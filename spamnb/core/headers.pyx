@@ -257,7 +257,6 @@ cdef Size after_tags(Text subject) noexcept nogil:
 
 
 cdef bint is_tag(Text word) noexcept nogil:
-    """Return whether a word is one of TAG_NAMES."""
     cdef int which
     for which in range(TAG_WORDS):
         if is_in_any_case(word, TAG_NAMES[which]):

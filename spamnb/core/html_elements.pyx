@@ -76,7 +76,6 @@ cdef ElementKind[MAX_KINDS] ELEMENT_KINDS  # by number in ELEMENTS; the first is
 
 
 cdef ElementKind element_kind(bytes name):
-    """Return the kind of an element, by its name."""
     cdef ElementKind kind
     kind.gap = 9 if name in (b"td", b"th") else 10 if name in LINE_GAPS else 0
     kind.followed = NEVER_FOLLOWED if name in VOID else ALWAYS_FOLLOWED if kind.gap else FOLLOWED_IF_STYLED

@@ -138,7 +138,6 @@ cdef int start_page(PageReader *reader) except -1 nogil:
 
 
 cdef int count_tags(PageReader *reader) except -1 nogil:
-    """Fill in how often the page has each tag."""
     cdef Page *page = reader.page
     cdef int number
     page.tags = <TagCount *>allot(reader.arena, reader.element_count * sizeof(TagCount))
@@ -151,7 +150,6 @@ cdef int count_tags(PageReader *reader) except -1 nogil:
 
 
 cdef inline Size all_work(const PageReader *reader) noexcept nogil:
-    """Return how many steps were used."""
     return reader.work + reader.sheet.work
 
 

@@ -36,7 +36,6 @@ cdef struct TagScanner:
 
 
 cdef int start_scanner(TagScanner *scanner, Arena *arena, Text html) except -1 nogil:
-    """Prepare to scan a page."""
     memset(scanner, 0, sizeof(TagScanner))
     scanner.arena = arena
     return without_byte(arena, html, 0, &scanner.html)

@@ -93,10 +93,7 @@ cdef inline bint is_unstyled(Style style) noexcept nogil:
 # Declarations
 
 cdef int read_declarations(Arena *arena, Text css, Declared *declared, Texts *variables) except -1 nogil:
-    """Read the properties of CSS from `plain_css`, with their orders (1 or IMPORTANT).
-
-    `variables` gets names and values in turn.
-    """
+    """Read properties of plain CSS, with orders 1 or IMPORTANT; `variables` gets names and values in turn."""
     cdef Size at = 0, colon, mark
     cdef Text name, value
     cdef int property, order
@@ -185,7 +182,6 @@ cdef int replace_escapes(Arena *arena, Text css, Text *result) except -1 nogil:
 # Styles of declarations
 
 cdef inline bint has_value(const Declared *declared, int property) noexcept nogil:
-    """Return whether a property has a value."""
     return declared.orders[property] > 0
 
 

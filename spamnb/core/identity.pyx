@@ -139,7 +139,6 @@ cdef void start_blake(Blake *blake) noexcept nogil:
 
 
 cdef void add_to_blake(Blake *blake, Text text) noexcept nogil:
-    """Hash the bytes of a text."""
     cdef Text block
     cdef Size taken
     while text.size:

@@ -163,7 +163,6 @@ cdef void stage_texts(TableStage *stage, const uint64_t *order, Size labels) noe
 
 
 cdef inline const int32_t *staged_row(const TableStage *stage, Size staged) noexcept nogil:
-    """Return the counts of a copied entry."""
     return <const int32_t *>(stage.staged + staged * stage.stride + 1)
 
 
@@ -224,18 +223,12 @@ cdef void add_file_entry(const MergeSource *source, Merging *to, int label_count
     copy_first_text(to, text.at, text.size)
 
 
-cdef TableStage *new_stage(CountTable table) except NULL:
-    cdef TableStage *stage = <TableStage *>calloc(1, sizeof(TableStage))
-    if stage is NULL:
-        raise MemoryError
-    stage.staged = <uint64_t *>malloc(STAGED * table.stride * sizeof(uint64_t))
-    if stage.staged is NULL:
-        close_stage(stage)
-        raise MemoryError
+cdef int fill_stage(TableStage *stage, CountTable table) except -1:
+    stage.staged = <uint64_t *>memory_of(NULL, STAGED * table.stride * sizeof(uint64_t))
     stage.count, stage.records, stage.stride = table.used, table.records, table.stride
     stage.first_days, stage.last_days, stage.only_day = table.first_days, table.last_days, table.only_day
     stage.text_ends, stage.letters, stage.has_subtracted = table.text_ends, table.letters, table.has_subtracted
-    return stage
+    return 0
 
 
 cdef void close_stage(TableStage *stage) noexcept nogil:
@@ -302,7 +295,8 @@ cdef class Merger:
             source.file = &(<FileCounts>counts).file
             source.entry = -1
         elif isinstance(counts, CountTable):
-            source.stage = new_stage(<CountTable>counts)
+            source.stage = <TableStage *>zeros_of(sizeof(TableStage))
+            fill_stage(source.stage, <CountTable>counts)
         else:
             raise TypeError("neither a table nor a file")
         return 0

@@ -141,10 +141,7 @@ cdef object decoding_of(Decoding *found):
 
 
 def read(bytes raw not None, Message reuse=None) -> Message:
-    """Read a message and return it. Any bytes are a message: without a header block, all of them are body.
-
-    `reuse`: a message that nobody uses any more; it is filled and returned in place of a new one.
-    """
+    """Read a message: without a header block, all bytes are body. `reuse`: an unused message to fill and return."""
     cdef Message message = reuse if reuse is not None else Message()
     message.read_raw(raw, True)
     return message

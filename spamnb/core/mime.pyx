@@ -137,7 +137,6 @@ cdef int media_type(Arena *arena, Text declared, Text *result) except -1 nogil:
 
 
 cdef bint is_message(Text content_type) noexcept nogil:
-    """Return whether a content type is that of an embedded message."""
     return (is_(content_type, b"message/rfc822") or is_(content_type, b"message/global")
             or is_(content_type, b"message/news"))
 

@@ -231,7 +231,6 @@ cdef bytes sized_front(uint64_t size, int fixed, uint64_t fixed_limit, int mark,
 
 
 cdef bytes packed_integer(object value):
-    """Return an integer as msgpack."""
     cdef int64_t number
     cdef int width = 1, mark = 0xD0
     if value >= 0:

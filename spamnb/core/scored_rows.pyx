@@ -75,13 +75,13 @@ cdef int learn_online(FeatureScorer scorer, MessageRows rows, ScoredRows it) exc
 cdef void update_totals(FeatureScorer scorer, Weigher weigher, CountTable table) noexcept nogil:
     """Set a weigher's totals to those of the table, as `Likelihood.update` does, but without Python."""
     cdef int64_t[MAX_COLUMNS] totals
-    cdef int64_t messages = 0, vocabulary = table.word_count
+    cdef int64_t messages = 0, vocabulary = table.vocabulary
     cdef int k
     for k in range(table.label_count):
         messages += table.message_totals[k]
         totals[k] = table.occurrence_totals[k] if weigher.is_multinomial else table.presence_totals[k]
         totals[k] += table.pair_totals[k] if scorer.reads_pairs else 0
-    vocabulary += table.pair_count if scorer.reads_pairs else 0
+    vocabulary += table.pair_vocabulary if scorer.reads_pairs else 0
     weigher.change_totals(totals, vocabulary, messages)
     if scorer.reads_grams:
         scorer.scorer.grams.weigher.change_totals(table.message_totals, VOCABULARY_OF_GRAMS, messages)

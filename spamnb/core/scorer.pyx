@@ -377,10 +377,7 @@ cdef class Scorer:
         return of_words + self.share_of_grams * self.grams.sum_of_means(column) if self.grams is not None else of_words
 
     cdef double mean(self, int part, int column) noexcept nogil:
-        """Return the sum of a column's weights in head or body / (number of tokens used + damping), without a prior.
-
-        A mean, so that a long message is no surer than a short one.
-        """
+        """Return a column's weights / (tokens used + damping): a mean, as a long message is no surer than a short."""
         cdef int64_t strong = self.strong[part]
         if self.spam_apart != NO_LABEL and column != self.first and column != self.second:
             strong = self.strong_among_others[part]

@@ -191,10 +191,7 @@ cdef class FeatureScorer:
         return 0
 
     cdef int compute_score(self, const int64_t *numbers, double *joint, double *parts) except -1 nogil:
-        """Write the log-joints of all that was added and of numeric features, and the sums of body and head.
-
-        `parts` and `numbers` may be NULL.
-        """
+        """Write the log-joints of all that was added and of `numbers`, and the sums `parts`; both may be NULL."""
         self.scorer.compute_joint(joint)
         if parts is not NULL:
             self.scorer.compute_means(parts)
@@ -204,7 +201,6 @@ cdef class FeatureScorer:
         return 0
 
     cdef int add_numbers(self, const int64_t *numbers, double *joint) except -1:
-        """Add the weights of numeric features to the log-joints."""
         cdef int n, k
         known = {NUMBERS[n]: numbers[n] for n in range(NUMBER_COUNT) if numbers[n] >= 0}
         for item in self.likelihood.numeric_evidence(known):

@@ -112,7 +112,6 @@ fill_char_kinds()
 
 
 cdef inline int char_kind(Char char) noexcept nogil:
-    """Return the kind of a character."""
     if char < 0x10000:
         return CHAR_KINDS[char]
     if 0x1F300 <= char <= 0x1FAFF or is_flag_letter(char):
@@ -337,7 +336,6 @@ cdef int add_letters(Writer *to, Char *word, Size size, Size *words) except -1 n
 
 
 cdef inline int put_word(Writer *to, Char *word, Size size, Size *words) except -1 nogil:
-    """Append one word."""
     make_room(to, 4 * size + 1)
     start_word(to, words)
     to.size = write_chars(to.at, to.size, word, size)

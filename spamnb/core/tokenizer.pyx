@@ -408,10 +408,7 @@ cdef class Tokenizer:
         free_rules(&self.cutter.words)
 
     def features(self, Message message, bint numbers=True, FeatureSet reuse=None):
-        """Return the features of a message; the numeric ones only if `numbers`.
-
-        `reuse`: a set that nobody uses any more; it is filled and returned in place of a new one.
-        """
+        """Return a message's features, numeric ones only if `numbers`. `reuse`: an unused set to fill and return."""
         cdef FeatureSet found = reuse if reuse is not None else FeatureSet()
         found.message, found.known_texts, found.pair_numbers = message, None, None
         with nogil:
