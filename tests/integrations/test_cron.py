@@ -8,7 +8,7 @@ from helpers.faults import FAULTS
 from helpers.recipes import recipe
 
 EVERYTHING = recipe("cron", "Everything", "crontab")
-SEEN = recipe("cron", "Only what you have seen", "crontab")
+SEEN = recipe("cron", "Only mail that you have seen", "crontab")
 
 
 @pytest.fixture

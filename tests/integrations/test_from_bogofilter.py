@@ -67,7 +67,11 @@ def test_both_agree_on_what_a_command_is_for(bogofilter, mail):
         for command in meaning["pass on with a header"]:
             out = bogofilter.run("sh", "-c", command).stdout
             assert b"X-Bogosity: %s, tests=bogofilter, spamicity=" % word in out
-    steps = {"learn spam": "spam", "it was ham, not spam": "ham", "it was spam, not ham": "spam"}
+    steps = {
+        "learn spam": "spam",
+        "correct: learned as spam, but is ham": "ham",
+        "correct: learned as ham, but is spam": "spam",
+    }
     for what, learned in (steps | {"forget": None}).items():
         bogofilter.run("sh", "-c", meaning[what][1])
         assert bogofilter.label_of((bogofilter.path / "message").read_bytes()) == learned
@@ -76,7 +80,7 @@ def test_both_agree_on_what_a_command_is_for(bogofilter, mail):
 @needs("bogofilter")
 def test_the_word_list_comes_along(bogofilter, mail):
     bogofilter.model.unlink()
-    done = bogofilter.run("sh", "-c", recipe("from-bogofilter", "Take the word list along", "sh"))
+    done = bogofilter.run("sh", "-c", recipe("from-bogofilter", "Import the word list", "sh"))
     assert b"bogofilter: 14 ham, 14 spam" in done.stdout
     for label in ("ham", "spam"):
         assert bogofilter.run("spamnb", "classify", stdin=mail.messages[label]).stdout.startswith(

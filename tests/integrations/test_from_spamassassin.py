@@ -41,7 +41,7 @@ def test_commands_of_sa_learn(folders):
 @needs("procmail")
 def test_recipes_continue_to_work(home, mail):
     rules = f"MAILDIR={home.path}\nDEFAULT=inbox\n"
-    rules += recipe("from-spamassassin", "Keep what asks spamd", "procmail")
+    rules += recipe("from-spamassassin", "Keep programs that ask spamd", "procmail")
     path = home.write(".procmailrc", rules)
     call = ("procmail", "-m", f"HOME={home.path}", f"PATH={home.environment['PATH']}", path)
     home.run(*call, stdin=mail.messages["spam"])

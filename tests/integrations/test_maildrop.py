@@ -10,7 +10,7 @@ pytestmark = needs("maildrop")
 
 class Maildrop:
     filtering = recipe("maildrop", "Filter, and file by the header", "maildrop")
-    waiting = recipe("maildrop", "Rather late than unfiltered", "maildrop")
+    waiting = recipe("maildrop", "Deliver late rather than unfiltered", "maildrop")
     # Whatever the program, maildrop turns the NULs of a message of 8 KB that it reads back into newlines.
     plain = 'DEFAULT="$HOME/Maildir"\nxfilter "cat"\n'
 

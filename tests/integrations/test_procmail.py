@@ -16,7 +16,7 @@ pytestmark = needs("procmail")
 class Procmail:
     filtering = recipe("procmail", "Filter, and file by the header", "procmail")
     asking = recipe("procmail", "File without touching the mail", "procmail")
-    waiting = recipe("procmail", "Rather late than unfiltered", "procmail")
+    waiting = recipe("procmail", "Deliver late rather than unfiltered", "procmail")
     plain = "MAILDIR=$HOME/Maildir\nDEFAULT=$MAILDIR/\n"
 
     def __init__(self, home):
