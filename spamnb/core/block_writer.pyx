@@ -51,6 +51,7 @@ cdef class BlockWriter:
         return PyBytes_FromStringAndSize(<const char *>self.made_index, self.index_size)
 
     cdef bytes take_complete_blocks(self):
+        """Return the bytes of the complete blocks that were not returned before."""
         cdef bytes blocks = PyBytes_FromStringAndSize(<const char *>self.made, self.made_size)
         self.made_size = 0
         return blocks
@@ -124,7 +125,7 @@ cdef class BlockWriter:
 
 
 cdef inline void add_total(uint64_t *total, uint64_t count) noexcept nogil:
-    """Add a count to a total, which is limited to what the head of a file may have, as counts may be forged."""
+    """Add a count to a total, which is cut to what a model file can store: counts may be forged."""
     total[0] = min(total[0] + count, <uint64_t>1 << 62)
 
 

@@ -226,7 +226,7 @@ cdef bint is_utf8(Text text) noexcept nogil:
 
 
 cdef bint is_cut_utf8(Text text, Size at) noexcept nogil:
-    """Return whether a text ends at an offset or within the character there: codecs.utf_8_decode waits for more."""
+    """Return whether a text ends at an offset, or within the character that starts there."""
     if at == text.size or utf8_size(text, at) == 0:
         return True
     return text.size - at == 2 and byte_at(text, at) == 0xED and 0xA0 <= byte_at(text, at + 1) <= 0xBF

@@ -122,7 +122,7 @@ cdef void count_digits(const uint64_t *keys, Size stride, Size *starts, Size cou
 
 
 cdef void sort_by_digit(const uint64_t *keys, uint64_t *sorted, Size count, int shift) noexcept nogil:
-    """Sort numbers by one digit, the bits from `shift` on; those with the same digit keep their order."""
+    """Sort numbers by one digit, DIGIT_BITS bits from `shift` on; those with the same digit keep their order."""
     cdef Size[DIGITS] starts
     cdef Size n, digit
     count_digits(keys, 1, starts, count, shift)

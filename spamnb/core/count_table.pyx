@@ -334,7 +334,7 @@ cdef class CountTable(Counts):
         check_below(label, labels.count, self.label_count)
         self.start_change()
         try:
-            if rows.notes_places and rows.owner is None:
+            if rows.stores_places and rows.owner is None:
                 rows.start_places(self.identity)
             self.only_day = day if not self.used or self.only_day == day else -1
             self.has_subtracted |= sign < 0

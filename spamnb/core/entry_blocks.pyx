@@ -97,7 +97,7 @@ cdef inline int word_number(const EntryBlock *block, int entry) noexcept nogil:
     return count_bits(block.mask & ((<uint64_t>1 << entry) - 1))
 
 
-cdef inline uint64_t wide(const Byte *at, int width) noexcept nogil:
+cdef inline uint64_t fixed_number_at(const Byte *at, int width) noexcept nogil:
     """Return a number of 1, 2, 4 or 8 bytes, the lowest first; for widths that the compiler knows."""
     cdef uint64_t number = 0
     memcpy(&number, at, width)
@@ -109,10 +109,10 @@ cdef inline int64_t count_at(const Byte *counts, Size place, int width) noexcept
     if width == 1:
         return counts[place]
     if width == 2:
-        return wide(counts + 2 * place, 2)
+        return fixed_number_at(counts + 2 * place, 2)
     if width == 4:
-        return wide(counts + 4 * place, 4)
-    return min(wide(counts + 8 * place, 8), <uint64_t>MAX_SUMMED)
+        return fixed_number_at(counts + 4 * place, 4)
+    return min(fixed_number_at(counts + 8 * place, 8), <uint64_t>MAX_SUMMED)
 
 
 cdef inline void read_row(const EntryBlock *block, int entry, int64_t *row) noexcept nogil:

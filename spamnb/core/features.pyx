@@ -525,7 +525,7 @@ cdef class FeatureSet:
         return [str_of(text_of_entry(&self.it, self.it.order[n])) for n in range(self.it.ordered)]
 
     def text_of(self, feature):
-        """Return the text of a token by its fingerprint; of a pair its two words; of a number (a str) its name."""
+        """Return a token's text by its fingerprint, a pair's two words; a str (a number's name) is returned itself."""
         cdef Size n
         if isinstance(feature, str):
             return feature

@@ -147,7 +147,7 @@ cdef int add_header(Features *features, WordRules *rules, Arena *arena, Field *f
 
 
 cdef int separated(Arena *arena, Text value, const Byte *table, Text *result) except -1 nogil:
-    """Make a copy of a value with spaces in place of separators, by one of the tables above."""
+    """Make a copy of a value with each byte replaced as a table (IN_HOSTS, say) has it: spaces for separators."""
     cdef Byte *copy = <Byte *>allot(arena, value.size)
     cdef Size at, size = 0
     cdef Byte letter

@@ -77,7 +77,6 @@ cdef Char char_of_reference(Text text, bint in_attribute, Size *size) noexcept n
 
 
 cdef Char char_of_number(Text text, Size *size) noexcept nogil:
-    """Return the character for a numeric reference."""
     cdef int base = 10, digit
     cdef Char code = 0
     cdef Size at = 2, first

@@ -161,7 +161,7 @@ cdef inline bint may_style(const PageReader *reader) noexcept nogil:
 # Text
 
 cdef inline int put_run(PageReader *reader, Text text) except -1 nogil:
-    """Append text to the shown or the hidden text."""
+    """Append text to the shown or to the hidden text, as `view` says."""
     return put_unescaped(&reader.shown if reader.view == SEEN else &reader.hidden, text, False)
 
 
@@ -277,7 +277,6 @@ cdef Size after_markup(PageReader *reader, Size at) except -1 nogil:
 
 
 cdef Size after_end_tag(PageReader *reader, Size at) except -1 nogil:
-    """Read an end tag; return the offset behind it."""
     cdef Text html = reader.scanner.html
     cdef Size end = skip_until(html, at + 2, ENDS_NAME)
     cdef Element *element

@@ -129,7 +129,7 @@ cdef int add_sheet(StyleSheet *sheet, Text css, Text media, Size most) except -1
 
 
 cdef int add_rule(StyleSheet *sheet, Text selectors, Text block) except -1 nogil:
-    """Read a rule: its declarations, for each of its selectors."""
+    """Add a CSS rule: the declarations in its block, for each of its selectors."""
     cdef Declared *declared = <Declared *>allot(sheet.arena, sizeof(Declared))
     cdef Texts variables
     cdef Text selector
@@ -300,7 +300,7 @@ cdef bint is_for_all(Text media) noexcept nogil:
 
 
 cdef bint is_true(Text query) noexcept nogil:
-    """Return whether a media query is true for every such screen."""
+    """Return whether a media query is true for every screen that mail is read on."""
     cdef Text word
     cdef Size at = 0
     cdef bint is_least

@@ -64,7 +64,7 @@ cdef inline Style make_style(int not_rendered, int invisible, int tiny, int colo
 
 
 cdef Style nested(Style around, Style style) noexcept nogil:
-    """Return the style of text in an element with a style that is inside an element with the style `around`."""
+    """Return the style of the text in an element with `style`, which is inside one with the style `around`."""
     style.not_rendered = style.not_rendered or around.not_rendered
     if style.invisible == INHERITED:
         style.invisible = around.invisible
@@ -122,7 +122,7 @@ cdef int read_declarations(Arena *arena, Text css, Declared *declared, Texts *va
 
 
 cdef void override(Declared *declared, const Declared *other, int order) noexcept nogil:
-    """Replace values by those of other declarations with this order, unless their own order is higher."""
+    """Take the values of `other`, with this order, except where `declared` has a value with a higher order."""
     cdef int property, its
     for property in range(PROPERTY_COUNT):
         its = other.orders[property] & IMPORTANT | order

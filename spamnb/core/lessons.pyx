@@ -25,7 +25,7 @@ def lesson_of(FeatureSet features not None):
 
 
 def growth(Counts counts not None, bytes words not None, bytes pairs not None, bint is_forgotten):
-    """Return by how many distinct words and pairs the counts grow when this message is learned, or forgotten."""
+    """Return by how many distinct words and pairs the counts grow if a message is learned, or forgotten (<= 0)."""
     cdef bytes fingerprints = words + pairs
     cdef Size count = len(fingerprints) // 8, width = 2 * counts.label_count, n, k
     cdef Size[2] grown

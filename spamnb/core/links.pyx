@@ -127,7 +127,6 @@ cdef int add_link(Features *features, WordRules *rules, Arena *arena, Text link)
 
 
 cdef bint is_scheme(Text text) noexcept nogil:
-    """Return whether a text can be the scheme of a link."""
     cdef Size at
     if is_not_first(byte_at(text, 0)):
         return False

@@ -187,7 +187,6 @@ cdef class Mailbox:
         return message
 
     cdef inline Text data(self) noexcept:
-        """Return the bytes that were read and not returned."""
         cdef Text text
         text.at, text.size = self.buffer + self.start, self.end - self.start
         return text

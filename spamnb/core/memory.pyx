@@ -92,6 +92,7 @@ cdef inline int byte_at(Text text, Size at) noexcept nogil:
 
 
 cdef inline Text nothing() noexcept nogil:
+    """Return an empty text."""
     cdef Text text
     text.at, text.size = <const Byte *>b"", 0
     return text
@@ -380,6 +381,7 @@ cdef inline int put_byte(Writer *to, int byte) except -1 nogil:
 
 
 cdef inline int put(Writer *to, Text text) except -1 nogil:
+    """Append a text."""
     if to.room - to.size < text.size:
         make_room(to, text.size)
     memcpy(to.at + to.size, text.at, text.size)
@@ -458,6 +460,7 @@ cdef int without_byte(Arena *arena, Text text, int byte, Text *result) except -1
 
 
 cdef int joined(Arena *arena, Text text, Text other, Text *result) except -1 nogil:
+    """Make a text of two texts, one after the other."""
     cdef Byte *copy = <Byte *>allot(arena, text.size + other.size)
     memcpy(copy, text.at, text.size)
     memcpy(copy + text.size, other.at, other.size)

@@ -71,7 +71,7 @@ cdef class Entries:
 
 
 cdef Entries new_entries(int label_count):
-    """Make an empty batch of entries with memory for the limits above."""
+    """Make an empty batch of entries, with memory for as many as are returned together."""
     cdef Entries entries = Entries()
     cdef Size room = min(ENTRIES_AT_ONCE, COUNTS_AT_ONCE // (2 * label_count))
     entries.label_count, entries.room = label_count, room
@@ -135,7 +135,8 @@ cdef void stage_entries(TableStage *stage, Size labels) noexcept nogil:
             stage.staged[n * stride + k] = stage.records[order[n] * stride + k]
     if stage.only_day < 0:
         for n in range(count):
-            stage.staged_first_days[n], stage.staged_last_days[n] = stage.first_days[order[n]], stage.last_days[order[n]]
+            stage.staged_first_days[n] = stage.first_days[order[n]]
+            stage.staged_last_days[n] = stage.last_days[order[n]]
     for n in range(count):
         stage.text_sizes[n] = 0
     if stage.text_ends is not NULL:

@@ -94,7 +94,7 @@ cdef class Message:
 
     @property
     def allowance(self) -> object | None:
-        """What its attachments may still take, as an object of `reading.attachments`; None if none was read."""
+        """How much may still be read of its attachments, as an object of `reading.attachments`; None if none was."""
         return (<object>self.mail.attachments).allowance if self.mail.attachments is not NULL else None
 
     def get(self, str name) -> str | None:

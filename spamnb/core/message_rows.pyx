@@ -16,7 +16,7 @@ cdef class MessageRows:
     cdef int32_t *places  # number in a `CountTable` of each entry; -1 if its message was not added there; or NULL
     cdef Size place_end  # all places are below this
     cdef object owner  # `identity` of that table
-    cdef bint notes_places  # `keeps_places`
+    cdef bint stores_places  # `keeps_places`
 
     def __cinit__(self):
         make_message_room(&self.it, 1)
@@ -31,12 +31,12 @@ cdef class MessageRows:
     @property
     def keeps_places(self):
         """Whether the first table to which these are added stores here where their entries are; setting it drops that."""
-        return self.notes_places
+        return self.stores_places
 
     @keeps_places.setter
     def keeps_places(self, bint keeps):
         free(self.places)
-        self.places, self.owner, self.place_end, self.notes_places = NULL, None, 0, keeps
+        self.places, self.owner, self.place_end, self.stores_places = NULL, None, 0, keeps
 
     @property
     def digests(self):
@@ -63,7 +63,7 @@ cdef class MessageRows:
         cdef Rows *rows = &self.it
         cdef Size of_entry = sizeof(uint64_t) + sizeof(uint16_t) + sizeof(uint8_t)
         of_entry += sizeof(uint32_t) if rows.ends is not NULL else 0
-        of_entry += sizeof(int32_t) if self.notes_places else 0
+        of_entry += sizeof(int32_t) if self.stores_places else 0
         return (
             rows.entries * of_entry + rows.size + rows.gram_count * sizeof(uint32_t)
             + rows.messages * (4 + NUMBER_COUNT) * sizeof(int64_t) + rows.date_ends[rows.messages]
@@ -118,7 +118,7 @@ cdef class MessageRows:
             reserve(&rows.it, wanted.count, entries, 0, grams, 0, False)
             for n in range(wanted.count):
                 append(&rows.it, &self.it, message[n], message[n] + 1, False)
-        rows.notes_places = self.notes_places
+        rows.stores_places = self.stores_places
         if self.places is not NULL:
             rows.start_places(self.owner)
             rows.place_end = self.place_end
@@ -159,7 +159,7 @@ cdef class MessageRows:
             self.places = <int32_t *>memory_of(self.places, it.entry_room * sizeof(int32_t) + 1)
             memcpy(self.places + it.entries, more.places, more.it.entries * sizeof(int32_t))
             self.owner, self.place_end = more.owner, max(self.place_end, more.place_end)
-            self.notes_places = True
+            self.stores_places = True
         else:
             self.keeps_places = False
         append(it, &more.it, 0, more.it.messages, True)
@@ -208,7 +208,7 @@ cdef int reserve(
 
 
 cdef inline Size wider(Size room, Size needed) noexcept nogil:
-    """Return the size to allocate where `needed` is needed: `room` if that is enough, else at least twice as much."""
+    """Return the size to allocate for `needed` items: `room` if that is enough, else at least twice as much."""
     return room if needed <= room else max(needed, 2 * room)
 
 

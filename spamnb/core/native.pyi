@@ -1,4 +1,4 @@
-"""What the native core offers to Python; the sources are the .pyx files beside this."""
+"""What the native core offers to Python; the sources are the .pyx files beside this file."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -30,7 +30,7 @@ MAX_WORDS: int
 NUMBERS: tuple[str, ...]
 VOLATILE: Mapping[bytes, str]
 
-# Texts of bytes
+# Decoding of bytes into text
 
 class MessageContext:
     def __init__(self, data: bytes | None = None) -> None: ...
@@ -166,7 +166,7 @@ class Mailbox(Iterator[bytes]):
 def is_envelope(data: bytes | bytearray) -> bool: ...
 def is_deleted(message: bytes) -> bool: ...
 
-# Counts of many messages
+# Features and counts of many messages
 
 class BatchReader:
     def __init__(self, settings: Any) -> None: ...

@@ -39,7 +39,7 @@ cdef class ScoredRows:
         return self.joints + at * self.label_count
 
     cdef double *parts_of(self, Size at) noexcept nogil:
-        """Return where its sums of body and head are to be written; NULL if they are not wanted."""
+        """Return where the at-th message's sums of body and head are to be written; NULL if they are not wanted."""
         return self.parts + 2 * at * self.label_count if self.parts is not NULL else NULL
 
 

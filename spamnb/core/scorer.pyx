@@ -84,7 +84,7 @@ cdef class Scorer:
             self.grams.start_message()
 
     def add(self, row, double times, int part):
-        """Add a token, `times` times, by its row of counts; return what it is evidence for: STRONG …, 0 for nothing."""
+        """Add a token by its counts; return STRONG, STRONG_AMONG_OTHERS or both, as evidence of which it is; else 0."""
         self.weigher.copy_counts(row, self.row)
         return self.add_row(times, part)
 
@@ -106,7 +106,7 @@ cdef class Scorer:
         return [found[k] for k in range(self.label_count)]
 
     cdef int add_row(self, double times, int part) noexcept nogil:
-        """Add the token whose counts are in `row`; return what it is evidence for: STRONG …, 0 for nothing."""
+        """Add the token in `row`; return STRONG, STRONG_AMONG_OTHERS or both, as evidence of which it is; else 0."""
         cdef uint64_t rest_count = 0
         cdef int k, strong
         self.entries += 1
@@ -167,7 +167,7 @@ cdef class Scorer:
     cdef void compare_all(
         self, const uint64_t *counts, const uint64_t *others, const Byte *parts, Size size
     ) noexcept nogil:
-        """Add `size` tokens by their counts in the two columns compared."""
+        """Add `size` tokens by their counts in the two columns: two labels, or spam and all others together."""
         cdef Size at = 0
         while at < size:
             self.compare_some(counts + at, others + at, parts + at, min(<Size>MAX_TERMS, size - at))
@@ -314,7 +314,7 @@ cdef class Scorer:
             found[self.spam] += self.gain_of_repeated_spam()
 
     cdef void put_others_behind_rest(self, double *found) noexcept nogil:
-        """Give the best of the other labels the joint of all of them, and each as much less as it is behind it."""
+        """Set the joints of labels but spam: the best gets that of all of them, others stay as far behind it."""
         cdef double best = -INFINITY, rest_sum
         cdef int k
         rest_sum = self.sum_of_means(self.second)

@@ -36,7 +36,7 @@ cdef class FeatureScorer:
     cdef int64_t *gram_rows
     cdef int64_t length, own_tokens, own_unique  # tokens of the message; `subtract_own` explains the others
     cdef list strong, strong_among_others  # the evidence that `evidence` returns, else None
-    cdef bint notes_evidence, has_reader
+    cdef bint keeps_evidence, has_reader
     cdef Reader reader
 
     def __cinit__(self, *_, **__):
@@ -106,13 +106,13 @@ cdef class FeatureScorer:
 
         Each item of evidence: (fingerprint, row of counts, how often it is used, weights by label, HEAD or BODY).
         """
-        self.notes_evidence, self.strong, self.strong_among_others = True, [], []
+        self.keeps_evidence, self.strong, self.strong_among_others = True, [], []
         try:
             joint, parts = self.score(features)
             gain = self.scorer.gain_of_repeated_spam() if self.scorer.spam != NO_LABEL else 0.0
             return joint, parts, self.strong, self.strong_among_others, gain
         finally:
-            self.notes_evidence, self.strong, self.strong_among_others = False, None, None
+            self.keeps_evidence, self.strong, self.strong_among_others = False, None, None
 
     def score_raw(self, list messages not None):
         """Read and score raw messages; return for each what `score` returns."""
@@ -293,7 +293,7 @@ cdef class FeatureScorer:
         cdef Size at, k
         cdef double times
         cdef int strong
-        if self.scorer.is_of_two and not self.notes_evidence:
+        if self.scorer.is_of_two and not self.keeps_evidence:
             self.scorer.compare_all(self.columns, self.columns + self.room, self.parts, self.collected)
             return 0
         for at in range(self.collected):
@@ -303,7 +303,7 @@ cdef class FeatureScorer:
             if self.is_tfidf and self.length:
                 times = <double>self.times[at] / <double>self.length * self.scorer.weigher.idf(self.with_token[at])
             strong = self.scorer.add_row(times, self.parts[at])
-            if strong and self.notes_evidence:
+            if strong and self.keeps_evidence:
                 with gil:
                     self.add_evidence(at, times, strong)
         return 0
@@ -438,7 +438,7 @@ cdef class FeatureScorer:
         return self.compute_score(numbers, it.joint_of(number), it.parts_of(number))
 
     cdef int add_entries(self, MessageRows rows, Size message, int left_out) except -1 nogil:
-        """Add the words and pairs of a message, `room` of them at a time; `left_out` as above."""
+        """Add a message's words and pairs, `room` at a time; if `left_out` is its label, by counts without it."""
         cdef Size first = rows.it.starts[message], end = rows.it.starts[message + 1], at = first
         cdef const int32_t *places = NULL if self.table is None else self.table.places_of(rows, message)
         places = places - first if places is not NULL else NULL

@@ -1,4 +1,4 @@
-# From one raw message to its features: tokens of its headers, leaf parts, HTML pages, links and texts, and grams.
+# Makes features of a raw message: tokens of its headers, leaf parts, HTML pages, links and texts, and grams.
 #
 # All memory belongs to a `Reader`, and is reused for the next message. Each kind of token has a limit of its own, so
 # that a flood of one kind cannot keep out the others.

@@ -156,7 +156,7 @@ cdef int decode_lines(Arena *arena, Text body, int declared, DecodedBody *result
 
 
 cdef Size end_of_lines(Text body, Size at, int encoding, bint *may_be) noexcept nogil:
-    """Return the end of the block of lines from an offset on that all may be encoded, or all may not be (`may_be`)."""
+    """Return the end of the lines that are like the first: all may be encoded, or none may be (`may_be`)."""
     cdef Text line = until(body, c"\n", at)
     may_be[0] = may_be_encoded(line, encoding)
     at += line.size
@@ -252,7 +252,8 @@ cdef int decode_quoted_block(Arena *arena, Text block, Text *result) except -1 n
     cdef Writer to
     decode_quoted(arena, block, c"=", False, result)
     # Raw text has width=20 and id=80: only a soft break, a sign or a letter beyond ASCII is sure.
-    if not (contains(block, b"=\n") or contains(block, b"=3D") or contains(block, b"=20\n") or count_range(result[0].at, result[0].size, 0xC0, 0x40)):
+    if not (contains(block, b"=\n") or contains(block, b"=3D") or contains(block, b"=20\n")
+            or count_range(result[0].at, result[0].size, 0xC0, 0x40)):
         return False
     if not is_quoted(block, result[0]):
         start_writer(&to, arena, block.size)

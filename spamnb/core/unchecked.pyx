@@ -52,8 +52,8 @@ cdef inline void store_eight(Byte *to, uint64_t eight) noexcept nogil:
 cdef uint64_t hash_of(Text text, uint64_t state) noexcept nogil:
     """Return a hash of a text; `state` is a seed, or the hash of what came before.
 
-    In bounds: 8 bytes are copied where 8 are left, else the last ones singly. Two secret products per 8 bytes, as
-    after one of them a flipped top bit would only move.
+    In bounds: 8 bytes are copied where 8 are left, else the last ones singly. Each 8 bytes are multiplied twice by a
+    secret: after one product, a flipped top bit would only move.
     """
     cdef Size at = 0, k
     cdef uint64_t eight
@@ -71,7 +71,7 @@ cdef uint64_t hash_of(Text text, uint64_t state) noexcept nogil:
 
 
 cdef bint lower_ascii(Text text, Byte *to) noexcept nogil:
-    """Write a text in lower case; return whether it is ASCII: if not, what was written is not in lower case.
+    """Write a text with its ASCII letters in lower case; return whether all of it is ASCII.
 
     In bounds: callers have as much memory behind `to` as the text has bytes.
     """
