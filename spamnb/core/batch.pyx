@@ -12,7 +12,7 @@ cdef struct Rows:  # features of many messages, as arrays
     uint64_t *fingerprints
     uint32_t *ends  # where the text of an entry ends in `letters`; it starts where the text of the entry before ends
     uint16_t *times  # how often the token occurs in the message; 0 for a pair of neighbouring words
-    uint8_t *parts  # HEAD or BODY
+    uint8_t *parts  # HEAD or BODY; of a pair, 2 more
     Size entries
     Size entry_room  # entries that the arrays above can hold
     Byte *letters  # texts of all tokens, one after the other
@@ -95,7 +95,7 @@ cdef int add_entries(Rows *rows, EntryTable *table, bint are_tokens) except -1 n
         rows.fingerprints[to + n] = entry.fingerprint
         rows.ends[to + n] = rows.size + entry.end if are_tokens else rows.size
         rows.times[to + n] = entry.times
-        rows.parts[to + n] = entry.part
+        rows.parts[to + n] = entry.part | (not are_tokens) << 1
     rows.entries += table.used
     return 0
 
@@ -170,6 +170,11 @@ cdef bint is_among(uint64_t value, const uint64_t *sorted, Size count) noexcept 
     return False
 
 
+cdef inline Size room_after(Size used) noexcept nogil:
+    """Return the room to begin a batch with, by that of the batch before; memory that is not needed is never touched."""
+    return min(2 * used, <Size>MAX_KEPT)
+
+
 cdef class BatchReader:
     """Reads raw messages into rows of features, with the tokenizer settings of a model."""
 
@@ -209,12 +214,15 @@ cdef class BatchReader:
             free(texts)
 
     def rows(self):
-        """Return the messages that were added since the last call, as `MessageRows`, and forget them."""
+        """Return the messages that were added since the last call, as `MessageRows`, which take over their memory."""
         cdef MessageRows rows = MessageRows()
-        cdef Rows *it = &self.it
-        if it.messages:
-            copy_rows(&rows.it, it)
-            it.messages = it.entries = it.gram_count = it.size = 0
+        cdef Rows *it = &rows.it
+        if self.it.messages:
+            free_rows(it)
+            it[0] = self.it
+            memset(&self.it, 0, sizeof(Rows))
+            reserve(it, 0, it.entries, it.size, it.gram_count, it.date_ends[it.messages], True)
+            reserve(&self.it, it.messages, room_after(it.entries), room_after(it.size), room_after(it.gram_count), 0, True)
         return rows
 
     cdef int read(

@@ -1,5 +1,8 @@
 # The weights of all grams, computed once, where many messages are scored with two labels.
 
+cdef Byte[32] NO_PARTS
+
+
 cdef class GramWeights:
     """The weights of all gram counters for two labels: computed once, then read by all threads."""
 
@@ -19,18 +22,20 @@ cdef class GramWeights:
         free(self.weights)
 
     cdef void weigh(self, Scorer scorer, uint32_t counter, const uint64_t *counts, const uint64_t *others) noexcept nogil:
-        """Compute the weights of 32 counters from their counts in two labels, the first counter given. Branch-free."""
+        """Compute the weights of 32 counters from their counts in two labels, the first counter given."""
         cdef int64_t weight = 0, other_weight = 0, share
-        cdef uint32_t is_strong, bits = 0
-        cdef Size at
-        for at in range(32):
+        cdef uint16_t[32] found
+        cdef uint32_t bits = 0
+        cdef Size n, at
+        for n in range(scorer.find_evidence(counts, others, NO_PARTS, 32, found)):
+            at = found[n]
             share = scorer.weigh(counts[at], others[at], &weight, &other_weight)
-            is_strong = share > 0
-            self.weights[3 * self.used], self.weights[3 * self.used + 1] = weight, other_weight
-            self.weights[3 * self.used + 2] = share
-            self.places[counter + at] = self.used
-            bits |= is_strong << at
-            self.used += is_strong
+            if share:
+                self.weights[3 * self.used], self.weights[3 * self.used + 1] = weight, other_weight
+                self.weights[3 * self.used + 2] = share
+                self.places[counter + at] = self.used
+                bits |= <uint32_t>1 << at
+                self.used += 1
         self.are_strong[counter >> 5] = bits
 
     cdef void add(self, Scorer scorer, const uint32_t *counters, Size size) noexcept nogil:

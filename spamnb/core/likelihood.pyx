@@ -32,7 +32,11 @@ cdef enum:
 
 cdef inline int64_t rounded(double units) noexcept nogil:
     """Return the nearest whole number; halfway between two, the even one."""
-    return <int64_t>((units + ROUNDING) - ROUNDING)
+    return <int64_t>whole(units)
+
+
+cdef inline double whole(double units) noexcept nogil:
+    return (units + ROUNDING) - ROUNDING
 
 
 cdef double nats_of(int64_t weight) noexcept nogil:

@@ -86,7 +86,7 @@ cdef class MessageRows:
         if not 0 <= message < self.it.messages:
             raise IndexError("no such message")
         return [
-            (self.it.fingerprints[n], self.it.times[n], self.it.parts[n])
+            (self.it.fingerprints[n], self.it.times[n], self.it.parts[n] & 1)
             for n in range(self.it.starts[message], self.it.starts[message + 1])
         ]
 
@@ -238,18 +238,6 @@ cdef void append(Rows *rows, const Rows *source, Size first, Size end, bint is_w
     rows.messages += end - first
     rows.entries += count
     rows.gram_count += grams
-
-
-cdef int copy_rows(Rows *rows, const Rows *source) except -1:
-    """Copy rows with their texts into memory of exactly their size; `rows` is empty before."""
-    reserve(rows, source.messages, source.entries, source.size, source.gram_count, source.date_ends[source.messages], True)
-    append(rows, source, 0, source.messages, True)
-    if source.entries:
-        memcpy(rows.ends, source.ends, source.entries * sizeof(uint32_t))
-    if source.size:
-        memcpy(rows.letters, source.letters, source.size)
-    rows.size = source.size
-    return 0
 
 
 # Rows as bytes

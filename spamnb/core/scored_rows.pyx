@@ -60,8 +60,13 @@ cdef int learn_online(FeatureScorer scorer, MessageRows rows, ScoredRows it) exc
     cdef CountTable table = scorer.table
     cdef Size at
     scorer.likelihood.update(table)
+    if rows.owner is not table.identity:
+        rows.start_places(table.identity)
+    table.only_day = 0 if not table.used else table.only_day
     with nogil:
         for at in range(it.count):
+            # Its tokens become entries with no counts: each is found once, then read and counted at its place.
+            count_entries(table, rows, it.messages[at], <int>it.labels[at], 0, 0)
             scorer.score_message(rows, it, at, NO_LABEL)
             count_message(table, rows, it.messages[at], <int>it.labels[at], max(table.only_day, 0), 1)
             if reads_background:

@@ -123,9 +123,13 @@ cdef class Scorer:
     cdef inline int64_t weigh(
         self, uint64_t count, uint64_t other, int64_t *weight, int64_t *other_weight
     ) noexcept nogil:
-        """Compute a token's weights from its counts in the two columns; return its share, 0 if it is no evidence."""
+        """Compute a token's weights from its counts in the two columns, times its share; return the share in 2^-SHARE_BITS.
+
+        The share is 0 if the token is no evidence.
+        """
         cdef uint64_t first = count, second = other
-        cdef double logarithm, other_logarithm
+        cdef double logarithm, other_logarithm, share = share_of_token(count + other)
+        cdef int64_t gap, is_strong
         if self.weigher.is_corrected and count and other:
             first = self.weigher.rightly_filed(self.first, count, other)
             second = self.weigher.rightly_filed(self.second, other, count)
@@ -136,14 +140,7 @@ cdef class Scorer:
             other_logarithm = self.weigher.log_count(second, self.weigher.epsilon)
         weight[0] = rounded(logarithm - self.log_denominators[self.first])
         other_weight[0] = rounded(other_logarithm - self.log_denominators[self.second])
-        return self.apply_share(count, other, weight, other_weight)
-
-    cdef inline int64_t apply_share(
-        self, uint64_t count, uint64_t other, int64_t *weight, int64_t *other_weight
-    ) noexcept nogil:
-        """Multiply two weights by the token's share; return the share in 2^-SHARE_BITS, 0 if it is no evidence."""
-        cdef int64_t gap = weight[0] - other_weight[0], is_strong
-        cdef double share = share_of_token(count + other)
+        gap = weight[0] - other_weight[0]
         is_strong = ((gap >= self.least) | (gap <= -self.least)) & (count | other > 0)
         weight[0], other_weight[0] = rounded(share * <double>weight[0]), rounded(share * <double>other_weight[0])
         return rounded(share * ONE_TOKEN) & -is_strong
@@ -176,49 +173,62 @@ cdef class Scorer:
     cdef void compare_some(
         self, const uint64_t *counts, const uint64_t *others, const Byte *parts, Size size
     ) noexcept nogil:
-        """Add up to MAX_TERMS tokens as `compare` does. Branch-free: a branch would be unpredictable, twice as slow."""
+        """Add up to MAX_TERMS tokens as `compare` does."""
         cdef int64_t strong = 0, weight_sum = 0, other_sum = 0, in_head = 0, head_weights = 0, head_others = 0
-        cdef int64_t weight = 0, other_weight = 0, share, head, mask, known = 0, other_known = 0, splits = self.splits
-        cdef int64_t high_weight = 0, high_other_weight = 0  # apart, so that the others stay in registers
-        cdef int64_t phrases = 0, strong_phrases = 0, of_first = 0, is_phrase
-        cdef uint64_t count, other, kept = 0 if self.weigher.is_corrected else self.weigher.kept
-        cdef double denominator = self.log_denominators[self.first]
-        cdef double other_denominator = self.log_denominators[self.second]
-        cdef const double *logarithms = self.weigher.logarithms
-        cdef Size at
-        self.entries += size
-        for at in range(size):
-            count, other = counts[at], others[at]
-            if count | other < kept:  # as `weigh` does
-                weight = rounded(logarithms[count] - denominator)
-                other_weight = rounded(logarithms[other] - other_denominator)
-                share = self.apply_share(count, other, &weight, &other_weight)
-            else:
-                share = self.weigh(count, other, &high_weight, &high_other_weight)
-                weight, other_weight = high_weight, high_other_weight
-            head = -(<int64_t>parts[at] & splits)
-            known += ~head & (count > 0)
-            other_known += ~head & (other > 0)
+        cdef int64_t weight = 0, other_weight = 0, share, head, strong_phrases = 0, of_first = 0, is_phrase
+        cdef uint16_t[MAX_TERMS] found
+        cdef Size n, at, found_count = self.find_evidence(counts, others, parts, size, found)
+        for n in range(found_count):
+            at = found[n]
+            share = self.weigh(counts[at], others[at], &weight, &other_weight)
+            if not share:  # a token that `find_evidence` did not weigh
+                continue
+            head = -(<int64_t>parts[at] & self.splits)
             is_phrase = parts[at] == PHRASE
-            phrases += is_phrase & ((share > 0) | (count | other == 0))
-            strong_phrases += is_phrase & (share > 0)
-            of_first += is_phrase & (share > 0) & (weight > other_weight)
-            mask = -<int64_t>(share > 0)
-            weight &= mask
-            other_weight &= mask
+            strong_phrases += is_phrase
+            of_first += is_phrase & (weight > other_weight)
             strong += share
             weight_sum += weight
             other_sum += other_weight
             in_head += head & share
             head_weights += head & weight
             head_others += head & other_weight
-        self.phrases += phrases
+        self.entries += size
+        self.phrases += strong_phrases
         self.strong_phrases[0] += of_first
         self.strong_phrases[1] += strong_phrases - of_first
-        self.known[0] += known
-        self.known[1] += other_known
         self.add_sums(1, size, in_head, head_weights, head_others)
         self.add_sums(0, 0, strong - in_head, weight_sum - head_weights, other_sum - head_others)
+
+    cdef Size find_evidence(
+        self, const uint64_t *counts, const uint64_t *others, const Byte *parts, Size size, uint16_t *found
+    ) noexcept nogil:
+        """Find the tokens that are evidence or have high counts; count those that are known and the new phrases.
+
+        Return how many are found. Branch-free: a branch would be unpredictable, twice as slow.
+        """
+        cdef int64_t known = 0, other_known = 0, phrases = 0, in_body, splits = self.splits
+        cdef uint64_t count, other, kept = 0 if self.weigher.is_corrected else self.weigher.kept, is_high
+        cdef double gap, least = <double>self.least
+        cdef double denominator = self.log_denominators[self.first]
+        cdef double other_denominator = self.log_denominators[self.second]
+        cdef const double *logarithms = self.weigher.logarithms
+        cdef Size at, used = 0
+        for at in range(size):
+            count, other = counts[at], others[at]
+            is_high = (count | other) >= kept
+            gap = whole(logarithms[count & (is_high - 1)] - denominator)  # as `weigh` does
+            gap -= whole(logarithms[other & (is_high - 1)] - other_denominator)
+            found[used] = at
+            used += is_high | (((gap >= least) | (gap <= -least)) & (count | other > 0))
+            in_body = 1 - (parts[at] & splits)
+            known += in_body & (count > 0)
+            other_known += in_body & (other > 0)
+            phrases += (parts[at] == PHRASE) & (count | other == 0)
+        self.known[0] += known
+        self.known[1] += other_known
+        self.phrases += phrases
+        return used
 
     cdef void add_sums(self, int part, int64_t terms, int64_t strong, int64_t weight_sum, int64_t other_sum) noexcept nogil:
         """Add the shares and weights of tokens or grams of one part, summed: `terms` of them, at most MAX_TERMS."""

@@ -251,12 +251,11 @@ cdef class FeatureScorer:
         if places is not NULL and self.reads_pairs and self.scorer.is_of_two:
             self.collected = end - start
             self.read_places_of_two(places + start)
-            for at in range(self.collected):
-                self.parts[at] = rows.parts[start + at] | (rows.times[start + at] == 0) << 1
+            memcpy(self.parts, rows.parts + start, self.collected)
             return 0
         for at in range(start, end):
             self.keys[taken] = <uint64_t>places[at] if places is not NULL else rows.fingerprints[at]
-            self.times[taken], self.parts[taken] = rows.times[at], rows.parts[at] | (rows.times[at] == 0) << 1
+            self.times[taken], self.parts[taken] = rows.times[at], rows.parts[at]
             taken += self.reads_words if rows.times[at] else self.reads_pairs
         self.collected = taken
         return self.read_places() if places is not NULL else self.find_collected()

@@ -39,7 +39,7 @@ class Corpus:
     ) -> Corpus:
         """Count batches as they are read.
 
-        Without counts, the table only knows where each token lies, and can learn messages one by one.
+        Without counts, the table is empty, and can learn messages one by one.
         """
         table = CountTable(labels, has_texts=False)
         truth: list[Array] = []
@@ -50,8 +50,9 @@ class Corpus:
             truth.append(np.full(len(batch), labels.index(batch.label or ""), np.int64))
             names += batch.names
             unreadable += batch.unreadable
-            batch.rows.keeps_places = True
-            table.add(batch.rows, np.arange(len(batch)), truth[-1], NO_DAY, int(is_counted))
+            if is_counted:
+                batch.rows.keeps_places = True
+                table.add(batch.rows, np.arange(len(batch)), truth[-1], NO_DAY)
             try:
                 rows.extend(batch.rows)
             except OverflowError as error:

@@ -84,8 +84,7 @@ class DecisionRule:
         self.cutoffs = Cutoffs() if by_score else None
         self.scale = score_scale(view) if by_score else 0.0
         self.calibration = Calibration() if by_score else None
-        self.truth: list[int] = []
-        self.scores: list[float] = []
+        self.scores: tuple[list[float], list[float]] = [], []  # of other mail, and of spam
         self.leads: list[float] = []  # of mail other than spam: how far its label was ahead
         self.due = 1.0  # the number of scores at which cutoffs are chosen next
 
@@ -93,17 +92,15 @@ class DecisionRule:
         """Add a score, its true label and how far that was ahead; choose cutoffs again if many are new."""
         if self.cutoffs is None:
             return
-        self.truth.append(truth)
-        self.scores.append(score)
+        self.scores[self.labels[truth] == SPAM].append(score)
         if lead == lead:
             self.leads.append(lead)
-        if len(self.scores) >= self.due:
-            self.due = GROWTH * len(self.scores)
-            truths, scores = np.array(self.truth), np.array(self.scores)
-            is_spam = truths == self.labels.index(SPAM)
-            (ham, early_ham), (spam, early_spam) = latest(scores[~is_spam]), latest(scores[is_spam])
+        count = sum(map(len, self.scores))
+        if count >= self.due:
+            self.due = GROWTH * count
+            (ham, early_ham), (spam, early_spam) = map(latest, self.scores)
             self.cutoffs = cutoffs(ham, spam, unscored=(early_ham, early_spam), scale=self.scale)
-            self.cutoffs.margin = margin(latest(np.array(self.leads))[0], len(self.leads), self.scale)
+            self.cutoffs.margin = margin(latest(self.leads)[0], len(self.leads), self.scale)
             self.calibration = calibrated(ham, spam)
 
     @property
@@ -113,10 +110,10 @@ class DecisionRule:
         return self.cutoffs.ham, self.cutoffs.spam
 
 
-def latest(scores: Array) -> tuple[Array, int]:
+def latest(scores: list[float]) -> tuple[list[float], int]:
     """Return the latest scores, sorted, and how many there were before them."""
     count = max(MIN_SCORES, round(LATEST * len(scores)))
-    return np.sort(scores[-count:]), len(scores[:-count])
+    return sorted(scores[-count:]), len(scores[:-count])
 
 
 def learning_curve(judged: JudgedMessages) -> list[CurvePoint]:
