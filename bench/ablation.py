@@ -51,14 +51,14 @@ RULES = {
     "textbook: binary, Laplace": "event=binary",
     "textbook: binary, 0.01": "event=binary,smoothing=0.01",
     "textbook: Bernoulli, Laplace": "event=bernoulli",
-    "what is in one message dropped": "default",
-    "what is in two messages dropped": "default",
-    "what is in five messages dropped": "default",
+    "tokens in one message dropped": "default",
+    "tokens in two messages dropped": "default",
+    "tokens in five messages dropped": "default",
 }
 RARE = {
-    "what is in one message dropped": 1,
-    "what is in two messages dropped": 2,
-    "what is in five messages dropped": 5,
+    "tokens in one message dropped": 1,
+    "tokens in two messages dropped": 2,
+    "tokens in five messages dropped": 5,
 }
 
 
