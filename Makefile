@@ -139,7 +139,7 @@ DEB = build/deb/spamnb
 deb: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 1580601600)
 deb: env  ## the Debian package in build/deb, and what lintian says of it
 	rm -rf build/deb && mkdir -p $(DEB)
-	cp -R pyproject.toml hatch_build.py README.md SECURITY.md CHANGELOG.md LICENSE debian docs man spamnb systemd $(DEB)
+	cp -R pyproject.toml hatch_build.py README.md SECURITY.md CHANGELOG.md LICENSE debian docs man spamnb systemd thunderbird $(DEB)
 	find $(DEB) \( -name '*.so' -o -name __pycache__ \) -prune -exec rm -r {} +
 	$(BIN)/python -c 'import pathlib, hatch_build; hatch_build.write_c(pathlib.Path("$(DEB)"))'
 	$(BIN)/python debian/bundle.py $(DEB)/bundled

@@ -76,9 +76,24 @@ async function moveToJunk(message) {
   }
 }
 
+// Read a message that may have moved just now: it gets another id when the server confirms that.
+async function readMoved(message) {
+  const { folder, headerMessageId } = message;
+  for (const seconds of [1, 2, 4, 8, 0]) {
+    try {
+      return [message, await rawOf(message)];
+    } catch (error) {
+      if (!seconds) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 1000 * seconds));
+    const { messages } = await browser.messages.query({ folderId: folder.id, headerMessageId });
+    message = messages[0] ?? message;
+  }
+}
+
 // Learn a message as the user sees it, and have its marks say the same.
-async function learn(message, label) {
-  const raw = await rawOf(message);
+async function learn(seen, label) {
+  const [message, raw] = await readMoved(seen);
   if (!raw) return;
   await host.ask({ do: "learn", message: raw, label });
   if (message.tags.includes(UNSURE)) {

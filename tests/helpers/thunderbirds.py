@@ -174,6 +174,11 @@ class Thunderbird:
         """Click the button that the add-on has put above the message on display."""
         self.run(OPEN)
 
+    def problem(self):
+        """What the button of the add-on in the toolbar says, and where each message is."""
+        said = "return main.document.querySelector('[extension=\"spamnb@spamnb.org\"]')?.outerHTML"
+        return "\n".join(map(str, (self.run(said), self.messages(), self.messages("Junk"))))
+
     def picture(self):
         """A picture of the window, as PNG."""
         return b64decode(self.ask("WebDriver:TakeScreenshot", full=False)["value"])
@@ -204,7 +209,9 @@ tabs.switchToTab(0);
 const pane = tabs.currentAbout3Pane, folder = folderOf(values[0]);
 if (!folder) return false;
 if (pane.gFolder != folder) pane.displayFolder(folder.URI);
-const message = [...folder.messages].find(message => message.mime2DecodedSubject == values[1]);
+// A message that was moved has a key of its own making until the server confirms that.
+const confirmed = [...folder.messages].filter(message => message.messageKey < 0x80000000);
+const message = confirmed.find(message => message.mime2DecodedSubject == values[1]);
 const row = message && pane.gDBView ? pane.gDBView.findIndexOfMsgHdr(message, true) : 0xffffffff;
 if (row == 0xffffffff) return false;
 pane.threadTree.selectedIndex = row;

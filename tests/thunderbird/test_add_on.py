@@ -72,8 +72,8 @@ def marked(thunderbird, subject, marks, folder="INBOX"):
     until(lambda: thunderbird.messages(folder).get(subject) == marks, lambda: thunderbird.messages(folder))
 
 
-def learned(home, raw, label):
-    until(lambda: home.label_of(raw) == label)
+def learned(home, raw, label, thunderbird):
+    until(lambda: home.label_of(raw) == label, thunderbird.problem)
 
 
 def test_the_add_on_judges_and_learns(home, dovecot, thunderbird):
@@ -97,17 +97,17 @@ def test_the_add_on_judges_and_learns(home, dovecot, thunderbird):
     # What the user marks and moves is learned.
     thunderbird.select("xyzzy")
     thunderbird.command("cmd_markAsJunk")
-    learned(home, NEW, "spam")
+    learned(home, NEW, "spam", thunderbird)
     marked(thunderbird, "xyzzy", [True, []])
     assert [home.label_of(raw) for raw in (spam(50), ham(51))] == [None, None]
     thunderbird.command("cmd_markAsNotJunk")
-    learned(home, NEW, "ham")
+    learned(home, NEW, "ham", thunderbird)
     thunderbird.select("meeting notes 51")
     thunderbird.command("cmd_moveMessage", "Junk")
-    learned(home, ham(51), "spam")
+    learned(home, ham(51), "spam", thunderbird)
     thunderbird.select("meeting notes 51", "Junk")
     thunderbird.command("cmd_moveMessage", "INBOX")
-    learned(home, ham(51), "ham")
+    learned(home, ham(51), "ham", thunderbird)
 
     # A button says why, and corrects.
     thunderbird.select("xyzzy")
@@ -116,7 +116,7 @@ def test_the_add_on_judges_and_learns(home, dovecot, thunderbird):
     assert "<b class=" in page
     assert "<script" not in page
     click(thunderbird, "spam", "why.html")
-    learned(home, NEW, "spam")
+    learned(home, NEW, "spam", thunderbird)
     until(lambda: text_of(thunderbird, "said", "why.html") == "Learned.")
 
     # Spam is moved to Junk if the user wants that; such a move is no lesson.
@@ -126,5 +126,5 @@ def test_the_add_on_judges_and_learns(home, dovecot, thunderbird):
     until(lambda: "cheap pills 60" in thunderbird.messages("Junk"))
     thunderbird.select("xyzzy")
     thunderbird.command("cmd_markAsNotJunk")
-    learned(home, NEW, "ham")
+    learned(home, NEW, "ham", thunderbird)
     assert home.label_of(spam(60)) is None
