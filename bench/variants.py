@@ -1,7 +1,7 @@
 """Spam that comes again: learned once, then with other words, names, links and another route.
 
 A half of each corpus is trained. Spam of other mail is learned, one at a time, as `spamnb.learn` does, and
-judged again as variants. Beside it, what must not be lost by that lesson: a reply that quotes the spam, ham
+judged again as variants. Beside it, how much ham is lost by that lesson: a reply that quotes the spam, mail
 with the same footer, and the form letter that the spam copied.
 """
 
@@ -120,10 +120,8 @@ class Trained:
     def __init__(self, corpus: Corpus, folder: str, seed: int) -> None:
         self.name, (half, self.other) = corpus.name, corpus.halves(seed)
         laid = lay_out(half, os.path.join(folder, "mail"))
-        self.path, self.journal = (
-            os.path.join(folder, "model.msgpack"),
-            os.path.join(folder, "model.msgpack.journal"),
-        )
+        self.path = os.path.join(folder, "model.msgpack")
+        self.journal = f"{self.path}.journal"
         train(self.path, {label: [laid.mbox(label)] for label in ("ham", "spam")})
         self.model, self.known_ham = Model.open(self.path), half.ham
 
@@ -173,11 +171,8 @@ def of_model(trained: Trained, corpora: Sequence[Corpus], seed: int) -> Iterator
         words = Words([*others, *ham], others, draw)
         found: list[list[str]] = []
         for letter in chosen:
-            found.append(
-                one_lesson(
-                    trained, letter, words, draw.choice(others).head, draw.choice(ham), draw.choice(known)
-                )
-            )
+            chance = draw.choice(others).head, draw.choice(ham), draw.choice(known)
+            found.append(one_lesson(trained, letter, words, *chance))
         if found:
             columns = list(zip(*found, strict=True))
             caught = [100 * labels.count("spam") / len(labels) for labels in columns]
@@ -192,15 +187,18 @@ def one_lesson(
     reply = ham.written(ham.head, ham.subject, [(f"{ham.plain()}\n\n{quoted}", False)])
     short = ham.written(ham.head, ham.subject, [(f"What do you think of this?\n\n{quoted}", False)])
     variants = [words.variant(letter, head, share / 100) for share in SHARES]
-    labels = trained.judge([*variants, reply, short], letter.raw)
     footer = FOOTER.format("lists.members.example")
     with_footer = [
         (text + (f"<p>{footer}</p>" if is_page else footer), is_page) for text, is_page in letter.parts
     ]
     lesson = letter.written(letter.head, letter.subject, with_footer)
-    labels += trained.judge([ham.written(ham.head, ham.subject, [(ham.plain() + footer, False)])], lesson)
-    copy = words.variant(known, letter.head, 0.05)
-    return labels + trained.judge([words.variant(known, known.head, 0.05)], copy)
+    same_footer = ham.written(ham.head, ham.subject, [(ham.plain() + footer, False)])
+    copy, same_form = words.variant(known, letter.head, 0.05), words.variant(known, known.head, 0.05)
+    before = trained.judge([reply, short, same_footer, same_form])
+    after = trained.judge([*variants, reply, short], letter.raw)
+    labels, after = after[: len(variants)], after[len(variants) :]
+    after += trained.judge([same_footer], lesson) + trained.judge([same_form], copy)
+    return labels + ["" if was == "spam" else label for was, label in zip(before, after, strict=True)]
 
 
 def after_all(trained: Trained) -> list[str]:
@@ -232,7 +230,7 @@ def report(corpora: Sequence[Corpus], folder: str, seed: int = 1) -> Iterator[st
         rows += of_model(trained, [*corpora, Corpus.short()], seed)
         afterwards.append(after_all(trained))
     caught = [f"{share} % changed" if share else "same words" for share in SHARES]
-    lost = ["quoted in ham", "quoted in a short reply", "same footer", "same form"]
+    lost = [f"lost: {ham}" for ham in ("quoted in ham", "in a short reply", "same footer", "same form")]
     names = ["trained", "learned once", "spam", *caught, *lost]
     yield f"## spam learned once, and again\n\n{table(names, rows)}\n"
     columns = ["trained", "learned", "ham lost before", "(1-AUC)% before", "ham lost after", "(1-AUC)% after"]

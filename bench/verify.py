@@ -37,6 +37,7 @@ TODAY = " --today $TODAY" if "TODAY" in os.environ else ""
 OF_TODAY = " --corpus today=$TODAY" if "TODAY" in os.environ else ""
 BESIDE = "--peers spamnb,bogofilter"
 VERDICTS = f"--only short,stream,crossed,first-week,on-base,ham-losses {BESIDE}{OTHER}{OF_TODAY}"
+VARIANTS = f"--only variants{OTHER}{OF_TODAY}"
 STYLE = (
     "body{font:15px sans-serif;margin:2em}td{vertical-align:top;padding:.3em 1em}pre{white-space:pre-wrap}"
 )
@@ -90,6 +91,7 @@ STEPS = (
     measured("ablation", "what each setting and rule is worth", 60, f"--seeds 5{OTHER}"),
     measured("accuracy", "accuracy beside bogofilter", 15, f"--only halves --seeds 10 {BESIDE}{OTHER}"),
     measured("verdicts", "verdicts on mail not met yet", 30, VERDICTS, "accuracy"),
+    measured("variants", "spam marked once is known when it comes again", 30, VARIANTS, "accuracy"),
     measured("misfiled", "accuracy with mail misfiled", 15, f"--only misfiled {BESIDE}", "accuracy"),
     measured("peers", "every other filter, on the same mail", 40),
     measured("bench", "speed and memory beside bogofilter", 30, f"--all{TODAY}", needs=("bogofilter",)),

@@ -42,7 +42,7 @@ class Score:
         self.parts = parts  # what the words of body and head add to the log-joints, where these are means
         # Where `evidence` separates spam from the rest: what separates the other labels.
         self.other_evidence = other_evidence
-        self.repeat_gain = repeat_gain  # nats that spam gains because the text repeats that of learned spam
+        self.repeat_gain = repeat_gain  # nats that spam gains, or loses, by text of learned spam
 
     def of(self, label: str) -> float:
         """Return how far a label is ahead of the best other one: the log-odds, where there are two."""

@@ -88,7 +88,7 @@ def listed(account: Account, connection: ImapConnection, model: Model, uids: lis
         score = model.score(features)
         envelope, verdict = envelope_of(parsed), model.decide(score)
         reasons = short_reasons(model, parsed, features, score, verdict)
-        date = datetime.fromtimestamp(date_of(parsed, time.time())).strftime("%d %b %Y, %H:%M")
+        date = datetime.fromtimestamp(date_of(parsed, time.time())).strftime("%d %b %Y, %H:%M").lstrip("0")
         texts = (envelope.sender, envelope.subject or "(no subject)", date, (*reasons, "")[0])
         link = link_to(account.host, envelope.message_id) if envelope.message_id else ""
         found.append(

@@ -7,7 +7,7 @@ the second label is explained or, if one of the two is spam, the lead of spam. T
                                             adds = weight / divisor    (where means are taken)
 
 Where few words and pairs are evidence, a lead of spam is shrunk: that is the part "little evidence".
-Spam gains where much of the text was in spam that was learned (`repeat_gain`).
+Spam gains where the text was in spam that was learned, and loses where a reply quotes it (`repeat_gain`).
 """
 
 from __future__ import annotations
@@ -282,9 +282,10 @@ def explain(model: Model, raw: bytes, configuration: Configuration | None = None
     if score.repeat_gain and SPAM in (model.labels[toward], model.labels[against]):
         gain = score.repeat_gain if model.labels[toward] == SPAM else -score.repeat_gain
         weights = [score.repeat_gain * (label == SPAM) for label in model.labels]
-        repeat = Evidence("text of learned spam", (0,) * 2 * len(model.labels), 1, weights)
-        reasons.append(Reason("text of learned spam", repeat, gain, gain))
-        part_sums.append(PartSum("text of learned spam", 1, gain, 1.0, gain))
+        name = f"{'text' if score.repeat_gain > 0 else 'quotation'} of learned spam"
+        repeat = Evidence(name, (0,) * 2 * len(model.labels), 1, weights)
+        reasons.append(Reason(name, repeat, gain, gain))
+        part_sums.append(PartSum(name, 1, gain, 1.0, gain))
     loses = lead - sum(part.adds for part in part_sums)
     if classifier.spam in (toward, against) and abs(loses) > 1e-9:
         part_sums.append(PartSum("little evidence", len(words), loses, 1.0, loses))

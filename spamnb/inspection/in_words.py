@@ -75,7 +75,7 @@ SAYING = {
     "header:references": "part of a conversation",
     "header:list-id": "comes by a mailing list",
 }
-REPEATED = "much of its text was in a message marked as spam"
+REPEATED = "much of its text was in spam before"
 # Sentences by the first word of a verdict's reason.
 BY_SENDER = {
     "allowed": "its sender is on your list of allowed senders",
@@ -119,11 +119,7 @@ def short_reasons(
         likes = [like(score.labels, k).removeprefix("mail in ") for k in compared_labels(score, UNSURE)]
         return [f"{likes[1]} or {likes[0]}?"]
     why = because(model, score, verdict)
-    for word in (
-        "the ",
-        "reads ",
-        "are ",
-    ):  # "text like mail you keep, headers like spam": two lines of a phone
+    for word in ("the ", "reads ", "are "):  # what is left fits two lines of a phone
         why = why.replace(word, "")
     return [why, *(reason.text for reason in found[:1])]
 
@@ -203,12 +199,13 @@ def reasons_in_words(
         if "”, “" in text:
             shown = f"the first {shown}"
         found.append(ReasonInWords(text, shown, score.labels[k], abs(sum([adds for adds, _, _ in items]))))
-    if score.repeat_gain and label in (SPAM, UNSURE):
-        found.append(ReasonInWords(REPEATED, "", SPAM, score.repeat_gain))
+    if score.repeat_gain > 0 and label in (SPAM, UNSURE):
+        found.append(ReasonInWords(REPEATED, "", SPAM, score.repeat_gain / 3))  # words say more
     found.sort(key=lambda reason: -reason.strength)
     if SPAM in (label, score.labels[toward] if not sign else "") and is_unknown_sender(
         model, message, features
     ):
+        found = [one for one in found if not one.text.startswith(f"{PHRASES[SENDER]} ")]  # a name, at most
         found.insert(min(1, len(found)), ReasonInWords("unknown sender", "", SPAM, 0.0))
     return found[:MAX_REASONS]
 

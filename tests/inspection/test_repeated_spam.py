@@ -14,7 +14,7 @@ return the goods to their sender. Open http://parcels.example/a1 and confirm str
 We wish you a pleasant week and remain at your service, the dispatch team of Norddepot.
 """
 ROUTE = "Received: from mx{0}.relay.example by mail.example.net\nFrom: {1} <a{0}@shop{0}.example>\n"
-REASON = "much of its text was in a message marked as spam"
+REASON = "much of its text was in spam before"
 
 
 def mailing(number: int, name: str, share: float) -> bytes:
@@ -51,7 +51,9 @@ def test_a_reply_that_quotes_it_is_not_dragged_along(spamnb, taught, mail):
     quoted = b"".join(b"> %b\n" % line for line in MAILING.encode().splitlines())
     raw = head + b"\n\n" + text + b"\nIs this real?\n\n" + quoted
     assert not spamnb("classify", "--model", taught, stdin=raw).succeeds().out.startswith(b"spam\t")
-    assert REASON not in spamnb("inspect", "--model", taught, "-", stdin=raw).succeeds().out.decode()
+    shown = spamnb("inspect", "--model", taught, "-", stdin=raw).succeeds().out.decode()
+    assert REASON not in shown
+    assert "quotation of learned spam" in shown
 
 
 def test_forgotten_it_is_not_known_any_more(spamnb, taught):

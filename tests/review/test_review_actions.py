@@ -10,7 +10,7 @@ from spamnb.store.stored_model import StoredModel
 
 pytestmark = needs("chromedriver")
 PHONE = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
-ENTER, ESCAPE = "\ue007", "\ue00c"
+ENTER, ESCAPE, TAB = "\ue007", "\ue00c", "\ue004"
 
 
 def doubtful(number):
@@ -328,6 +328,12 @@ def test_several_labels(shared, three, eyes):
     assert eyes.each(".rows > li:first-child .menu button") == ["not spam", "work"]
     eyes.press(ESCAPE)
     assert not eyes.all(".menu[open]")
+    eyes.press(ENTER)  # the keys go on where the menu was
+    eyes.wait(lambda: eyes.all(".menu[open]"))
+    eyes.press(TAB, TAB, ENTER)
+    eyes.wait(lambda: eyes.text("li.corrected .marks").startswith("learned as work"))
+    eyes.press("u")
+    eyes.wait(lambda: not eyes.corrected())
     eyes.press(str(1 + labels.index("work")))
     eyes.wait(lambda: len(eyes.corrected()) == 1)
     assert "work" in (label_in(model, work(200)), label_in(model, work(201)))
