@@ -4,7 +4,7 @@
 # touches makes 64 KB resident, and a file that somebody cuts short would end the process. The index is read whole,
 # once. Every block is verified by its checksum, which the index has, before it is opened (entry_blocks.pyx).
 #
-# Bounds: a lookup reads each block that may have what is sought once; a cursor holds at most READ_AT_ONCE bytes, or a
+# Bounds: a look-up reads each block at most once; a cursor holds at most READ_AT_ONCE bytes, or a
 # block.
 
 from libc.errno cimport EINTR, errno

@@ -52,7 +52,7 @@ cdef class GramSums:
         finally:
             free(found)
 
-    def known(self):
+    def above_zero(self):
         """Return the counters above 0 in any label: (number of the counter, messages by label)."""
         cdef list found = []
         cdef Size n, k

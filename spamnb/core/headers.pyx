@@ -146,7 +146,7 @@ cdef bint has_encoded_word(Text text) noexcept nogil:
 
 
 cdef int add_field(Mail *mail, HeaderBlock *block, Size start, Size colon, Size end, bint is_folded) except -1 nogil:
-    """Add the field between two offsets, and return 1; return 0 if it is none: then the body starts there."""
+    """Add the field between two offsets, and return 1; return 0 if it is no field: the body starts there."""
     cdef Text data = mail.data
     cdef Text name = piece(data, start, colon), raw
     cdef Field *field
@@ -186,7 +186,7 @@ cdef int add_field(Mail *mail, HeaderBlock *block, Size start, Size colon, Size 
 
 
 cdef inline Size *place_of_first(HeaderBlock *block, Text name) noexcept nogil:
-    """Return the place in `block.first` for a name, NULL if it is none of NEEDED_NAMES."""
+    """Return the place in `block.first` for a name, NULL if the name is not in NEEDED_NAMES."""
     cdef int number = number_of_name(&NEEDED_NAMES, name)
     return &block.first[number] if number >= 0 else NULL
 

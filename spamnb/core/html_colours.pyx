@@ -60,7 +60,7 @@ cdef inline bint is_colour_function(Text word) noexcept nogil:
 
 
 cdef int colour_of(Text word) noexcept nogil:
-    """Return a colour as written in style sheets; CLEAR for transparent, INHERITED if it is none."""
+    """Return a colour as written in style sheets; CLEAR for transparent, INHERITED if it is no colour."""
     cdef bint has_sign = byte_at(word, 0) == c"#"
     cdef int number = number_of_name(&COLOUR_NAMES, word), colour = 0
     cdef Size k
@@ -123,7 +123,7 @@ cdef int attribute_colour(Arena *arena, Text word) except -9 nogil:
 
 
 cdef double pixels(Text value) noexcept nogil:
-    """Return a length in pixels, roughly; 0 if it is none."""
+    """Return a length in pixels, roughly; 0 if it is no length."""
     cdef double sign = -1 if byte_at(value, 0) == c"-" else 1, number
     cdef Size end
     value = rest(value, is_one_of(byte_at(value, 0), b"+-"))
@@ -141,7 +141,7 @@ cdef double pixels(Text value) noexcept nogil:
 
 
 cdef int tininess(Text size) noexcept nogil:
-    """Return 1 for a font size too small to read, 0 for others; INHERITED if it is relative, or none."""
+    """Return 1 for a font size too small to read, 0 for others; INHERITED if it is relative, or no size."""
     cdef Size end
     cdef double number = leading_number(size, &end)
     cdef Text unit = rest(size, end)
@@ -151,14 +151,14 @@ cdef int tininess(Text size) noexcept nogil:
 
 
 cdef double share(Text value) noexcept nogil:
-    """Return a share that is written as a number or in percent; -1 if it is none."""
+    """Return a share that is written as a number or in percent; -1 if it is no number."""
     cdef Size end
     cdef double number = leading_number(value, &end)
     return number / 100 if ends_with(value, b"%") else number
 
 
 cdef double leading_number(Text value, Size *end) noexcept nogil:
-    """Return the number that a value begins with, and the offset behind it; -1 if it begins with none."""
+    """Return the number that a value begins with, and the offset behind it; -1 if there is no number."""
     cdef double number = 0, place = 1
     cdef int byte, digits = 0, decimals = 0, dots = 0
     cdef Size at = 0

@@ -66,7 +66,7 @@ cdef int put_unescaped(Writer *to, Text text, bint in_attribute) except -1 nogil
 
 
 cdef Char char_of_reference(Text text, bint in_attribute, Size *size) noexcept nogil:
-    """Return the character for the reference at the start of a text, and the reference's size; 0 if it is none."""
+    """Return the character for the reference at the start of a text, and its size; 0 if there is no reference."""
     cdef int first = byte_at(text, 1)
     size[0] = 0
     if first == c"#":

@@ -139,7 +139,7 @@ cdef Size scan_attributes(TagScanner *scanner, Size at, Size limit) except -2 no
 
 
 cdef inline int attribute_number(Text name) noexcept nogil:
-    """Return the number of an attribute (ATTR_…) by its name, NOWHERE if it is none that is read."""
+    """Return the number of an attribute (ATTR_…) by its name, NOWHERE if that attribute is not read."""
     cdef Byte[MAX_ATTRIBUTE] letters
     cdef Text lowered
     if name.size > MAX_ATTRIBUTE or not may_have_name(&ATTRIBUTE_NAMES, name) or not lower_ascii(name, letters):

@@ -8,8 +8,8 @@ from libc.stdint cimport int8_t
 
 cpdef enum:
     NOT_LEARNED = -1  # in place of a label's index
-    DUPLICATE_MET = -2  # in place of the previous label: this training already had a copy, under the same label
-    CONFLICTING_MET = -3  # … under another label
+    DUPLICATE_COPY = -2  # in place of the previous label: this training already had a copy, under the same label
+    CONFLICTING_COPY = -3  # … under another label
 
 cdef enum:
     FIRST_MESSAGES = 1 << 10
@@ -21,7 +21,7 @@ cdef struct LearnedMessage:  # its size is a multiple of 64 bits, as `order_of` 
     float score  # NaN if it was not computed
     float lead  # nats by which its label was ahead of the other labels but spam
     int8_t label
-    bint is_met  # whether this training had a copy of it
+    bint has_copy  # whether this training had a copy of it
 
 
 cdef class LearnedMessages:
@@ -98,7 +98,7 @@ cdef class LearnedMessages:
     def learn(self, digests, int8_t label_index):
         """Put messages under a label, or forget them (NOT_LEARNED), but for those that this training already had.
 
-        Return the index of each one's previous label (8 bits each), or DUPLICATE_MET or CONFLICTING_MET for a message
+        Return the index of each one's previous label (8 bits each), or DUPLICATE_COPY or CONFLICTING_COPY for a message
         that it already had. A message that changes its label loses its score.
         """
         cdef Numbers given = Numbers(digests, sizeof(uint64_t))
@@ -108,13 +108,13 @@ cdef class LearnedMessages:
         cdef Size n, start = self.used
         for n in range(given.count):
             item = self.item_or_new((<uint64_t *>given.at)[n])
-            if item.is_met:  # all these messages have one label
-                found[n] = DUPLICATE_MET if item.label == label_index else CONFLICTING_MET
+            if item.has_copy:  # all these messages have one label
+                found[n] = DUPLICATE_COPY if item.label == label_index else CONFLICTING_COPY
                 continue
             found[n] = item.label
             if item.label != label_index:
                 item.score = item.lead = NAN
-            item.label, item.is_met = label_index, True
+            item.label, item.has_copy = label_index, True
         return before
 
     def relabel(self, list indices not None):
@@ -156,7 +156,7 @@ cdef class LearnedMessages:
             if (n and digest <= last) or at[8] >= label_count:
                 return False
             self.items[n].digest = last = digest
-            self.items[n].label, self.items[n].is_met = at[8], False
+            self.items[n].label, self.items[n].has_copy = at[8], False
             self.items[n].score, self.items[n].lead = float_at(at + 9), float_at(at + 13)
             self.slots[self.slot_of(digest)] = n + 1
             self.used += 1
@@ -193,7 +193,7 @@ cdef class LearnedMessages:
         free(order)
         return cut_to(digests, count * sizeof(uint64_t))
 
-    def known(self):
+    def messages(self):
         """Return (hash, label index, score, lead) of each message, sorted by hash."""
         cdef uint64_t *order = self.order()
         cdef LearnedMessage *item

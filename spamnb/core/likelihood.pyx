@@ -65,7 +65,7 @@ cdef class Weigher:
     def __init__(self, int label_count, int spam_apart, str event, epsilon, log_zero):
         """Set a view's event model and smoothing; with `epsilon` None, ε follows a token's share of all counts."""
         if not 0 <= label_count < MAX_COLUMNS or not NO_LABEL <= spam_apart < label_count:
-            raise ValueError("not so many labels")
+            raise ValueError("too many labels")
         self.label_count, self.spam_apart = label_count, spam_apart
         self.is_global = epsilon is None
         self.is_bernoulli, self.is_multinomial = event == "bernoulli", event == "multinomial"

@@ -1,8 +1,8 @@
 # The features of many messages, in the order in which a `BatchReader` read them.
 #
-# They are counted by a `CountTable` and scored. Where their entries lie in a table may be noted (`places`), so that
-# messages are taken out of it and put back without hashing. Rows of a cluster's workers are pickled, with a checksum
-# against damage; what they are is trusted, as whoever may send a pickle could run any code.
+# A `CountTable` counts them, a `FeatureScorer` scores them. The places of their entries in a table can be kept, so that
+# messages are subtracted and added again without hashing. Cluster workers send rows as pickles with a checksum; their
+# content is trusted, as anybody who can send a pickle can run any code.
 
 cdef enum:
     HEAD_SIZES = 6  # numbers that packed rows begin with

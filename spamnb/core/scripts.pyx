@@ -297,7 +297,7 @@ cdef Size add_plain_words(Writer *to, Text text, Size *words, bint is_normal) ex
 
 
 cdef inline int cut_of(Char char) noexcept nogil:
-    """Return how words of a character's writing system are cut further: those that are written without spaces."""
+    """Return how to cut a word of a character's writing system: WHOLE; without spaces, PAIRS or SYLLABLES."""
     if char < 0x2E80:  # Thai and Lao, Burmese, Khmer
         if 0xE00 <= char <= 0xEFF or 0x1000 <= char <= 0x109F or 0x1780 <= char <= 0x17FF:
             return WHOLE if Py_UNICODE_ISDECIMAL(char) else SYLLABLES

@@ -20,7 +20,7 @@ cdef Tag AUTH_TAG = tag_of(literal(b"auth:"))
 
 
 cdef int add_sender(Features *features, Arena *arena, Field *fields, Size count) except -1 nogil:
-    """Add tokens that compare Reply-To with From, and those of the receiving server's checks."""
+    """Add tokens that compare Reply-To with From, and tokens of what the receiving server checked."""
     cdef Field *sender = first_field(fields, count, b"from")
     cdef Field *reply_to = first_field(fields, count, b"reply-to")
     cdef Field *to = first_field(fields, count, b"to")

@@ -32,7 +32,7 @@ cdef inline Char char_at(Text text, Size at, Size *after) noexcept nogil:
 
 
 cdef Char long_char_at(Text text, Size at, Size *after) noexcept nogil:
-    """Do the rest of `char_at` for a character beyond ASCII."""
+    """Return what `char_at` does, for a character beyond ASCII."""
     cdef int first = byte_at(text, at), byte
     cdef Size size = char_size(first), k
     cdef Char char

@@ -34,9 +34,9 @@ def exported(path: str) -> Iterator[str]:
         yield from token_lines(entries)
     for entries in stored.entries():
         yield from pair_lines(entries)
-    for counter, counts in sum_grams(stored).known():
+    for counter, counts in sum_grams(stored).above_zero():
         yield "\t".join(("g", str(counter), *map(str, counts)))
-    for digest, label, score, _ in load_learned(stored).known():
+    for digest, label, score, _ in load_learned(stored).messages():
         yield f"m\t{digest:016x}\t{label}\t{score!r}"
 
 

@@ -47,7 +47,7 @@ def merge(out: str, paths: Sequence[str], *, fresh: bool = False) -> MergedMessa
         united, shared = LearnedMessages(), LearnedMessages()
         for model in models:
             indices = indices_of(model.labels, labels)
-            for digest, label, score, lead in load_learned(model).known():
+            for digest, label, score, lead in load_learned(model).messages():
                 if united.label_index(digest) == NOT_LEARNED:
                     united.set(digest, indices[label], score, lead)
                 else:  # the label of the first model holds

@@ -146,7 +146,7 @@ class MailboxTraining:
 
         stored = StoredModel.open(model)
         limit = score_of_sure_ham(stored)
-        found = [digest for digest, _, score, _ in load_learned(stored).known() if score <= limit]
+        found = [digest for digest, _, score, _ in load_learned(stored).messages() if score <= limit]
         uids = sorted(of_junk[digest] for digest in found if digest in of_junk)
         if not uids:
             return []

@@ -68,7 +68,7 @@ def find_suspects(
     learned = load_learned(model.stored)
     is_misfiled = misfiled_by(model.stored, learned.scored())
     wanted: dict[int, tuple[int | None, float]] = {
-        digest: (label, score) for digest, label, score, _ in learned.known() if is_misfiled(label, score)
+        digest: (label, score) for digest, label, score, _ in learned.messages() if is_misfiled(label, score)
     }
     found, unreadable = [], []
     for raw in messages(paths):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from spamnb.core.native import CONFLICTING_MET, DUPLICATE_MET, NOT_LEARNED
+from spamnb.core.native import CONFLICTING_COPY, DUPLICATE_COPY, NOT_LEARNED
 from spamnb.errors import UsageError
 from spamnb.mailboxes.skipped import PassedOver, Unreadable, failures, passed_over
 from spamnb.mailboxes.sources import message_name
@@ -114,11 +114,11 @@ class KnownMessages:
             if code != NOT_LEARNED:
                 taken += messages
                 taken_from += array("q", [code]) * count
-        summary.note(batch, [n for n, found in enumerate(before) if found == CONFLICTING_MET])
+        summary.note(batch, [n for n, found in enumerate(before) if found == CONFLICTING_COPY])
         return Steps(target, array("q", sorted(learned)), taken, taken_from)
 
     def _outcome(self, before: int, target: int) -> str:
-        copies = {DUPLICATE_MET: DUPLICATE, CONFLICTING_MET: CONFLICTING}
+        copies = {DUPLICATE_COPY: DUPLICATE, CONFLICTING_COPY: CONFLICTING}
         return copies.get(before) or outcome(self._name(before), self._name(target))
 
     def _name(self, label_index: int) -> str | None:

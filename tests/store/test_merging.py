@@ -130,7 +130,7 @@ def test_labels_are_renamed_joined_and_left_out(some, order, spam):
     assert new.totals.presences == [sum(row[k] for row in of_words) for k in range(2)]
     assert new.totals.occurrences == [sum(row[2 + k] for row in of_words) for k in range(2)]
     if spam is None:
-        assert all(len(counts) == 2 for _, counts in new.grams.known())
+        assert all(len(counts) == 2 for _, counts in new.grams.above_zero())
 
 
 @given(pieces, st.integers(0, 10), st.integers(-1, 4))
@@ -230,7 +230,7 @@ def test_learned_messages_are_read_as_they_were_written(tmp_path):
     for message in ((9, 1, 0.5, 1), (1 << 63, 0, nan, 2), (3, 1, -1e300, 3), (5, 0, 7, 7), (5, -1, 7, 7)):
         learned.set(*message)
     path = saved(tmp_path / "model", CountTable(("ham", "spam")), learned)
-    found = load_learned(StoredModel.open(path)).known()
+    found = load_learned(StoredModel.open(path)).messages()
     assert repr(found) == repr([(3, 1, -inf, 3.0), (9, 1, 0.5, 1.0), (1 << 63, 0, nan, 2.0)])
     assert [StoredModel.open(path).label_of(digest) for digest in (3, 9, 1 << 63, 4)] == [
         "spam",

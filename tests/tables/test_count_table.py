@@ -229,7 +229,7 @@ def test_lessons():
     assert [text for text, *_ in entries_of(merger).values()] == ["three", "", "nine"]
     sums = GramSums(2)
     sums.add(table, 1, range(2))
-    assert sums.known() == [(COUNTERS - 1, [0, 1])]
+    assert sums.above_zero() == [(COUNTERS - 1, [0, 1])]
 
 
 def test_rows_are_chosen_joined_and_pickled(mails, rows):
