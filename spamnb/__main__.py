@@ -1,4 +1,4 @@
-"""The start of the program: a delivery runs directly, any other call goes to the command line."""
+"""The start of the program: one message is judged or learned directly, all else needs the command line."""
 
 import gc
 import os
@@ -34,7 +34,7 @@ def main() -> int:
 
 
 def run_delivery() -> int | None:
-    """Run a delivery and end the process; return None if the arguments ask for anything else.
+    """Judge or learn one message, and end the process; return None if the arguments ask for anything else.
 
     The process ends without the interpreter's shutdown, which takes 4 ms: all output is written by then.
     """

@@ -1,4 +1,4 @@
-"""The type of numpy arrays."""
+"""The type of a numpy array, for type hints."""
 
 from __future__ import annotations
 

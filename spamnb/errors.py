@@ -1,7 +1,7 @@
 """Errors, each with its exit code from sysexits.h.
 
 SpamnbError            75  anything unexpected: try again
-├── UsageError         64  the command line makes no sense
+├── UsageError         64  the arguments or options are wrong
 ├── DataError          65  the input is wrong
 │   └── ModelError     65  the model file is damaged, or of another program or version
 ├── NoInput            66  a path is missing or cannot be read
@@ -10,7 +10,7 @@ SpamnbError            75  anything unexpected: try again
 │   ├── ReaderGone         the reader of the output has closed it: the program ends as if by SIGPIPE
 │   └── SetAside           a damaged database was replaced by a new one: the caller can try again
 ├── NoModel            75  nothing has been trained yet
-└── Locked             75  another process holds the model
+└── Locked             75  another process is writing the model
 """
 
 WHAT_TO_DO = "restore it from a backup, or train again with --fresh"  # about a damaged model
@@ -79,7 +79,7 @@ class Locked(SpamnbError):
 
 
 def needs_extra(what: str, extra: str) -> UsageError:
-    """Say that something needs an extra, with the command that adds it to this very installation."""
+    """Return an error with the command that installs an extra into this very installation."""
     import sys
     from importlib.metadata import PackageNotFoundError, distribution
     from importlib.util import find_spec
@@ -96,4 +96,4 @@ def needs_extra(what: str, extra: str) -> UsageError:
     python = quoted(sys.executable)
     way = f"{python} -m pip install" if find_spec("pip") else f"uv pip install --python {python}"
     way += " -e" if '"editable":true' in origin else ""
-    return UsageError(f"{what} needs an extra: {way} {quoted(source)}")
+    return UsageError(f"{what} needs a package that is missing; install it: {way} {quoted(source)}")

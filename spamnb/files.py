@@ -7,7 +7,7 @@ from _thread import allocate_lock
 from spamnb.errors import NoInput, NoModel, UsageError
 
 STDIN, STDOUT, STDERR = 0, 1, 2
-DATABASE_SUFFIXES = ("-journal", "-wal", "-shm", "")  # of all files of an SQLite database
+DATABASE_SUFFIXES = ("-journal", "-wal", "-shm", "")  # of the files of an SQLite database
 CREATING = allocate_lock()
 EPERM = 1  # on every system; importing `errno` would cost a delivery time
 
@@ -43,16 +43,16 @@ def is_address(path: str) -> bool:
 
 
 def refuse_password(path: str) -> None:
-    """Raise UsageError for an address with a password in it, like sftp://user:password@host/file.
+    """Raise UsageError for an address that contains a password, like sftp://user:password@host/file.
 
-    It would be in the list of processes, and in every message that names the path.
+    The password would be in the list of processes, and in every message that names the path.
     """
     import re
 
     # Other colons: before the port of a host, before an address in an address (::), in Amazon's names (arn:).
     if re.search(r"://(?!arn:|\[)[^/@:]*:(?!:|\d*([/?#]|$))", path):
         raise UsageError(
-            "an address has a password in it, for all to see; docs/reading-mail.md has better ways"
+            "an address must not contain a password, as all users could see it; see docs/reading-mail.md"
         )
 
 
@@ -92,7 +92,7 @@ def write_all(handle: int, data: bytes) -> None:
 def announce_stdin(what: str) -> None:
     """If standard input is a terminal, say what the program is waiting for."""
     if os.isatty(STDIN):
-        complain(f"waiting for {what} on standard input; Ctrl-D ends it")
+        complain(f"waiting for {what} on standard input, until Ctrl-D")
 
 
 def read_all(handle: int) -> bytes:
@@ -125,7 +125,7 @@ def open_beside(model: str, path: str, flags: int, with_mode: bool = False) -> i
 
 
 def check_owner(status: os.stat_result, model: str, path: str) -> None:
-    """Raise PermissionError unless a file is a regular one and belongs to a trusted user."""
+    """Raise PermissionError unless a file is a regular file and belongs to a trusted user."""
     why = ""
     if not stat.S_ISREG(status.st_mode):
         why = "not a regular file"
@@ -194,9 +194,9 @@ def _owners(model: str) -> list[int]:
 
 def make_folder(path: str) -> None:
     """Make a folder and its missing parents, for this user only, whatever the umask."""
-    around = os.path.dirname(path.rstrip("/"))
-    if around and not os.path.exists(around):
-        make_folder(around)
+    parent = os.path.dirname(path.rstrip("/"))
+    if parent and not os.path.exists(parent):
+        make_folder(parent)
     try:
         os.mkdir(path or ".", 0o700)
     except FileExistsError:
@@ -205,16 +205,16 @@ def make_folder(path: str) -> None:
         return
     if not os.geteuid():
         handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-        keep_owner(handle, os.path.join(around, ""))
+        keep_owner(handle, os.path.join(parent, ""))
         os.close(handle)
 
 
 def state_folder(name: str) -> str:
-    """Return the path of a folder for state, in $XDG_STATE_HOME/spamnb; that is closed to other users."""
-    around = xdg_folder("XDG_STATE_HOME", ".local", "state")
-    if around is None:
-        raise NoInput("there is no home folder to keep state in; set $XDG_STATE_HOME")
-    folder = os.path.join(around, "spamnb")
+    """Return the path of a folder below $XDG_STATE_HOME/spamnb, which is made private to this user."""
+    parent = xdg_folder("XDG_STATE_HOME", ".local", "state")
+    if parent is None:
+        raise NoInput("there is no home folder to store data in; set $XDG_STATE_HOME")
+    folder = os.path.join(parent, "spamnb")
     try:
         status = os.stat(folder)
         if status.st_mode & 0o077 and status.st_uid == os.geteuid():
@@ -258,7 +258,7 @@ def model_file(path: str) -> str:
 
 
 def known_file(model: str) -> str:
-    """Return the path of the list of people that the owner of a model knows (senders/people.py)."""
+    """Return the path of the list of known senders of a model (senders/people.py)."""
     return os.path.join(os.path.dirname(model), "known.txt")
 
 
@@ -271,7 +271,7 @@ def data_folder() -> str:
 
 
 def xdg_folder(variable: str, *below_home: str) -> str | None:
-    """Return the folder that a variable names, if it is absolute (XDG requires that), else one in the home.
+    """Return the folder that a variable names, if its path is absolute (as XDG requires), or one in the home.
 
     None for a user without a home.
     """

@@ -7,13 +7,13 @@ if TYPE_CHECKING:
 HAM, SPAM = "ham", "spam"
 LABELS = HAM, SPAM
 UNSURE = "unsure"  # a verdict, never a label
-MAIL_KEPT = "mail you keep"  # what is not spam, for people
+MAIL_KEPT = "mail you keep"  # everyday words for what is not spam
 MAX_LABEL_LENGTH = 100  # characters
 MAX_LABELS = 100  # of a model: their indices are stored in a signed byte
 
 
 def sorted_into(labels: "Collection[str]") -> list[str]:
-    """List the labels beside ham and spam that mail is sorted into, if the model has spam and two others."""
+    """List the labels other than ham and spam, if the model has spam and two others to sort mail into."""
     return [label for label in labels if label not in LABELS] if SPAM in labels and len(labels) > 2 else []
 
 

@@ -57,8 +57,8 @@ def train(
     """Learn the mail below the paths of each label, completely or not at all. Adds to an existing model.
 
     `sources` maps each label to one or several paths: mailboxes, Maildirs, folders of messages. `settings`
-    (of the tokenizer) and `view` are for a new model, or a `fresh` one in place of the old. `ham_loss` is the
-    share of ham that may be lost, from 0 to 0.5. `jobs` is the number of threads, by default one per core.
+    (of the tokenizer) and `view` are for a new model; an existing one must have the same, unless `fresh`
+    replaces it. `ham_loss` is the share of ham that may be lost, from 0 to 0.5; `jobs` the number of threads.
 
     Folders below a path whose names contradict its label (Trash, Drafts …) are left out. Raises UsageError if
     nearly all mail of a label would move to another label: folders may have been swapped.
@@ -103,7 +103,7 @@ def evaluate(
     folds: int = 10,
     jobs: int | None = None,
 ) -> Evaluation:
-    """Cross-validate on labelled mail: judge each fold of the mail by what the other folds teach.
+    """Cross-validate on labelled mail: judge each fold of the mail with the counts of the other folds.
 
     `metrics` of the result has the figures that `spamnb evaluate --json` prints.
     """
@@ -119,7 +119,7 @@ def evaluate(
     return evaluate_by_folds(corpus, chosen, view, folds, MAX_MISTAKES, threads)
 
 
-MAX_MISTAKES = 10  # that an evaluation names
+MAX_MISTAKES = 10  # listed in an evaluation
 
 
 def checked_sources(sources: Sources) -> dict[str, list[str]]:
@@ -128,7 +128,7 @@ def checked_sources(sources: Sources) -> dict[str, list[str]]:
     from spamnb.mailboxes.sources import check
 
     if wrong := [label for label in sources if not is_label(label)]:
-        raise ValueError(f"{wrong[0]!r} cannot be a label")
+        raise ValueError(f"{wrong[0]!r} cannot be a label; choose a short printable name other than 'unsure'")
     lists = {label: [of] if isinstance(of, str | os.PathLike) else of for label, of in sources.items()}
     found = {label: [os.fspath(path) for path in paths] for label, paths in lists.items()}
     check([path for paths in found.values() for path in paths])

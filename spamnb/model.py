@@ -1,4 +1,4 @@
-"""A model: counts on disk, the tokenizer they were made with, and the view that judges by them."""
+"""A model that judges: counts on disk, the tokenizer of its mail, and the view of the counts."""
 
 import os
 
@@ -36,9 +36,9 @@ DEFAULT_VIEW = View(
 
 
 class Model:
-    """A model that judges messages; with another view than its own it decides by the likeliest label.
+    """A model that judges messages; with a view other than its own, the verdict is the most probable label.
 
-    With a base, it judges as the base does, by the counts of both (`layers_of`).
+    On a base, the view and cutoffs are the base's, and the counts are those that `layers_of` chooses.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Model:
         self.stand_on(base if view is None else None)
 
     def stand_on(self, base: StoredModel | None) -> None:
-        """Judge with the counts of a base, too; without one (None), by the model's own counts."""
+        """Judge with the counts of a base, too; without one (None), with the model's own counts only."""
         self.totals: TotalCounts = self.stored
         self.base, self.layers = None, [self.stored]
         if base:
@@ -68,9 +68,9 @@ class Model:
                 is_sum = is_own and not base.is_imported
                 self.base, self.layers = base, [self.stored, base] if is_sum else [base]
                 self.totals = LayeredTotals(self.stored, base) if is_sum else base
-        judge = self.base or self.stored  # a young model has too few messages to set cutoffs
+        judge = self.base or self.stored  # a model with few messages has no cutoffs of its own
         about, self.view = judge.head, self.given_view or view_of(judge)
-        # Cutoffs hold for the model's own view only.
+        # Cutoffs are for the model's own view only.
         has_cutoffs = self.given_view is None and self.view.has_cutoffs
         misfiled = about.get("misfiled", NONE_MISFILED) if has_cutoffs else NONE_MISFILED
         self.classifier = Classifier(self.totals, self.view, misfiled, judge.counts)
@@ -78,7 +78,7 @@ class Model:
         self.cutoffs = cutoffs_of(judge, self.given_cutoffs) if self.given_cutoffs or has_cutoffs else None
         self.calibration = Calibration(*about["calibration"]) if has_cutoffs else None
         learned = [label for label, count in zip(self.labels, self.totals.messages, strict=True) if count]
-        # With mail of one label alone, all mail would look like it.
+        # With mail of a single label, all mail would get that label.
         self.can_judge = len(learned) > 1 and (SPAM in learned or SPAM not in self.labels)
 
     def judge_by(self, layers: "Sequence[Counts]", are_in_memory: bool = False) -> None:
@@ -126,7 +126,7 @@ class Model:
         return Model(self.stored) if self.base else self
 
     def lose_base(self, error: SpamnbError) -> None:
-        """Continue without a base that turns out to be damaged, and say so; raise other errors."""
+        """Continue without a base that turns out to be damaged, and report that; raise other errors."""
         if not self.base or not str(error).startswith(self.base.path):
             raise error
         report_no_base(error)
@@ -191,11 +191,11 @@ def check_base(path: str, labels: "Sequence[str]", settings: Settings, base: Sto
     differing = [name for name in own if own[name] != other[name]]
     differing += ["labels"] if list(labels) != base.labels else []
     if differing:
-        raise DataError(f"{base.path}: cannot be the base of {path}: it has other {', '.join(differing)}")
+        raise DataError(f"{base.path}: cannot be the base of {path}: different {', '.join(differing)}")
     if len(labels) != 2 or SPAM not in labels:
-        raise DataError(f"{base.path}: cannot be the base of {path}: that needs two labels, one of them spam")
+        raise DataError(f"{base.path}: cannot be a base: the labels must be spam and one other")
     if not view_of(base).has_cutoffs:
-        raise DataError(f"{base.path}: cannot be the base of {path}: it has no cutoffs")
+        raise DataError(f"{base.path}: cannot be a base: its view has no cutoffs")
 
 
 def view_of(stored: StoredModel) -> View:
@@ -203,7 +203,7 @@ def view_of(stored: StoredModel) -> View:
     try:
         return View.from_map(stored.head["view"])
     except (KeyError, TypeError, ValueError) as error:
-        raise ModelError(stored.path, f"its view is damaged; {WHAT_TO_DO}") from error
+        raise ModelError(stored.path, f"the view in the file is damaged; {WHAT_TO_DO}") from error
 
 
 def settings_of(stored: StoredModel) -> Settings:
@@ -211,4 +211,4 @@ def settings_of(stored: StoredModel) -> Settings:
     try:
         return Settings.from_map(stored.head["settings"])
     except (KeyError, TypeError, ValueError, AttributeError, UsageError) as error:
-        raise ModelError(stored.path, f"its settings are damaged; {WHAT_TO_DO}") from error
+        raise ModelError(stored.path, f"the settings in the file are damaged; {WHAT_TO_DO}") from error

@@ -88,7 +88,7 @@ STYLES: "dict[str, tuple[tuple[bytes, ...], Callable[[Verdict], list[str]]]]" = 
 
 
 def check_style(style: str, name: str) -> None:
-    """Raise UsageError for an unknown style; `name` is the option or key that has it."""
+    """Raise UsageError for an unknown style; `name` is the option or key that it was given to."""
     if style not in STYLES:
         raise UsageError(f"{name} must be one of {', '.join(STYLES)}, not {style!r}")
 
@@ -156,7 +156,7 @@ def field_starts(name: bytes, block: bytes) -> "Iterator[int]":
 
 
 def last_header_end(raw: bytes, start: int, newline: bytes, is_body: bool) -> int:
-    """Return the position of the last empty line that some mail program takes for the end of the header.
+    """Return where the header ends for the mail program that sees its end last.
 
     That program is procmail: it does not take a line with a carriage return as empty, nor any line after a
     NUL. Mail without an envelope line whose lines all end with CRLF does not go to procmail.

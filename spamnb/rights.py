@@ -1,4 +1,4 @@
-"""Drop root's rights for those of a user: root opens only files that the user may open."""
+"""Use a user's rights instead of root's: root opens only files that the user may open."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def take(rights: Rights) -> None:
 
 @contextmanager
 def as_owner(rights: Rights) -> Iterator[None]:
-    """Open files as a user, if this process is root. Run no programs meanwhile: they would be root."""
+    """Open files as a user, if this process is root. Run no programs meanwhile: they would run as root."""
     groups = os.getgroups()
     if os.geteuid() or rights == ROOT:
         yield

@@ -1,4 +1,4 @@
-"""Scoring messages by counts, as a view reads them: one with its evidence, or many on any thread."""
+"""Scoring messages with counts, as a view reads them: one with its evidence, or many on any thread."""
 
 from spamnb.bayes.likelihood import NONE_MISFILED, Likelihood
 from spamnb.bayes.verdict import Evidence, Score
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Classifier(Likelihood):
-    """Scores messages by the counts of their tokens and by totals; a table in memory has both."""
+    """Scores messages with totals and counts of tokens; without `counts`, the totals' table has both."""
 
     def __init__(
         self,
@@ -27,7 +27,7 @@ class Classifier(Likelihood):
         super().__init__(totals, view, misfiled)
         if counts is None:
             if not isinstance(totals, CountTable):
-                raise TypeError("totals, but no counts")
+                raise TypeError("counts are missing, and the totals are not a CountTable")
             counts = totals
         self.counts = counts
 
@@ -37,7 +37,7 @@ class Classifier(Likelihood):
 
 
 def with_evidence(scorer: FeatureScorer, features: "FeatureSet") -> Score:
-    """Score a message; tokens that are no evidence never become objects of Python."""
+    """Score a message; tokens that are not evidence never become Python objects."""
     likelihood: Likelihood = scorer.likelihood
     joint, parts, strong, among_others, gain = scorer.evidence(features)
     evidence = [Evidence(*item) for item in strong]
@@ -51,7 +51,7 @@ class Scorers:
     """Scorers that share their counts, one for each thread that scores at the same time."""
 
     def __init__(self, classifier: Classifier, settings: "Any", are_for_many: bool = False) -> None:
-        """Prepare scorers for mail tokenized by some settings; weigh all grams in advance, if many."""
+        """Prepare scorers for mail tokenized with `settings`; for many messages, weigh all grams first."""
         self.labels = classifier.labels
         weights = None
         if are_for_many and classifier.grams and classifier.is_mean_of_two:

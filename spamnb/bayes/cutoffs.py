@@ -34,7 +34,7 @@ MISFILED = 0.01  # the share of mail but spam that may get a wrong label before 
 MIN_SCORED = 2  # messages of each label that cutoffs need: one is left out, one is learned
 TAIL_SHARE = 0.05  # of the scores: the highest, which tell how high scores go
 FEWEST_IN_TAIL = 5
-UNMET = 2.0  # of n messages none was of some kind: up to 2/n of all may be, in 86 of 100 cases
+UNMET = 2.0  # if none of n messages is of some kind, up to 2/n of all mail may be, in 86 of 100 cases
 # Ham of lists and senders that the first messages lack is taken to score as a normal distribution
 # around 0, whose deviation is 0.55 weights of a token that was met once, and on one side only; once much is
 # learned, a third of it does. With 0.45, ten messages of each label lost 0.35 % of the ham of spamassassin
@@ -62,7 +62,7 @@ def not_spam(labels: Sequence[str]) -> str:
 
 
 def spam_scores(labels: Sequence[str], joints: Iterable[Sequence[float]]) -> list[float]:
-    """Return how far spam is ahead of the best other label, by each message's log-joints."""
+    """Return the lead of spam over the best other label, from the log-joints of each message."""
     spam = labels.index(SPAM)
     if len(labels) == 2:
         return [row[spam] - row[1 - spam] for row in joints]
@@ -72,9 +72,9 @@ def spam_scores(labels: Sequence[str], joints: Iterable[Sequence[float]]) -> lis
 def leads_among_others(
     labels: Sequence[str], label_indices: Iterable[int], joints: Iterable[Sequence[float]]
 ) -> list[float]:
-    """Return how far each message's label is ahead of the best other one, spam left out.
+    """Return the lead of each message's label over the best other label, spam left out.
 
-    NaN for spam, and where there is only one label beside it.
+    NaN for spam, and if there is only one label beside spam.
     """
     others = [place for place, label in enumerate(labels) if label != SPAM]
     if len(others) < 2:
@@ -175,7 +175,7 @@ def _spam_cutoff(ham: Scores, spam: Scores, ham_loss: float, more: int, scale: f
 
 
 def spam_caught(ham: Scores, spam: Scores, ham_loss: float, growth: float = 1, scale: float = SCALE) -> float:
-    """Estimate the share of spam that the cutoff for a ham loss catches, by sorted scores.
+    """Estimate, from sorted scores, the share of spam that is caught with the cutoff for a ham loss.
 
     With `growth`, estimate it for that many times as much mail, or as little: a word that only spam has then
     weighs log(growth) more.
@@ -213,7 +213,7 @@ def rightly_filed(ham: Scores, spam: Scores) -> tuple[Scores, Scores]:
 def limits_of_rightly_filed(ham: Scores, spam: Scores) -> tuple[float, float]:
     """Find the score above which ham, and the score below which spam, looks misfiled.
 
-    Each depends on how the other label's rightly filed mail scores, so they are found in turns.
+    Each depends on the scores of the other label's rightly filed mail, so they are found in turns.
     """
     limits = inf, -inf
     if not len(ham) or not len(spam):
@@ -261,8 +261,8 @@ def highest_score(scores: Scores, others: Scores, loss: float, scale: float = SC
 def highest_of_met(scores: Scores, end: float, loss: float) -> float:
     """Find the score that a share of mail exceeds, from the sorted scores of some mail of the same kind.
 
-    The highest twentieth fall off to `end`, or the highest score, as (1 - x)^power does on [0, 1]; the power
-    follows from their mean.
+    The highest twentieth of the scores is taken to fall off like (1 - x)^power on [0, 1], down to nothing at
+    `end` or the highest score; the power follows from the mean of that twentieth.
     """
     count = len(scores)
     size = min(max(FEWEST_IN_TAIL, int(TAIL_SHARE * count)), count - 1)

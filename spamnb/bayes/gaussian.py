@@ -34,7 +34,7 @@ def log_densities(value: float, by_label: Sequence[Sums]) -> list[float] | None:
 
 
 def means_and_variances(by_label: Sequence[Sums]) -> list[tuple[float, float]]:
-    """Return per label mean and variance from n, Σx and Σx²; nothing where a label never had the feature."""
+    """Return per label mean and variance from n, Σx and Σx²; empty if a label never had the feature."""
     if not by_label or not all(n for n, _, _ in by_label):
         return []
     # The least variance: equal values would have an infinite density. If it is 0, the feature says nothing.

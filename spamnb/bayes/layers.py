@@ -1,4 +1,4 @@
-"""The counts of a model on top of those of another, its base (docs/layers.md): tables add, so two are one."""
+"""The counts of a model together with those of its base (docs/layers.md): the sum is used like one table."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ if TYPE_CHECKING:
 
     from spamnb.store.counts import Sums, TotalCounts
 
-MAX_COUNT = 1 << 46  # higher ones are taken for it: so the sum of two layers has less than 63 bits
-# Messages of each label from which on a model counts beside its base. Of 16 draws of spamassassin on top of
+MAX_COUNT = 1 << 46  # higher counts are lowered to it, so that the sum of two layers has less than 63 bits
+# Messages of each label with which a model is used beside its base. Of 16 draws of spamassassin on top of
 # csdmc2010, none judged worse than the base alone then; with 8 one did, with 5 four.
 ENOUGH = 12
-# Messages of each label from which on a model takes the place of counts imported from bogofilter. With half
+# Messages of each label with which a model takes the place of counts imported from bogofilter. With half
 # of spamassassin imported, 95.1 % of the spam was caught and 0.15 % of the ham lost; by 300 messages of each
 # alone 92.0 and 0.29 %, by 500 96.4 and 0.44 %, by 700 and 500 98.0 and 0.29 %.
 ENOUGH_ALONE = 500
 
 
 def layers_of(own: int, base: int, is_imported: bool = False) -> tuple[bool, bool]:
-    """Tell whether the model judges, and whether its base does, by the size of the smallest label in each.
+    """Return whether the model judges, and whether its base does, from the messages of each's smallest label.
 
-    With few the base judges alone, then both together, and with as many as the base has the model alone.
-    Imported counts are never added up with others: they lack what bogofilter does not look at, so that it
-    would seem to be in no mail but the model's. 12 ham and 500 spam on top of them lost 10 % of the ham.
+    With few messages in the model the base judges alone, then both together; with as many as in the base, the
+    model alone. Imported counts are never added to others: they lack tokens that bogofilter does not read,
+    which would then seem to be in the model's mail only. 12 ham and 500 spam on top of them lost 10 % of the
+    ham.
     """
     if is_imported:
         is_own = own >= min(ENOUGH_ALONE, base)
@@ -32,7 +33,7 @@ def layers_of(own: int, base: int, is_imported: bool = False) -> tuple[bool, boo
 
 
 class LayeredTotals:
-    """Sums over two tables."""
+    """The sums of the totals of a model and its base."""
 
     def __init__(self, own: TotalCounts, base: TotalCounts) -> None:
         self.labels = own.labels
@@ -45,7 +46,7 @@ class LayeredTotals:
         self.numbers: Mapping[str, Sequence[Sums]] = {}  # which only textbook views read, and these no base
 
     def histogram(self) -> dict[tuple[int, ...], int]:
-        return {}  # likewise
+        return {}  # only textbook views read it, too
 
 
 def added(own: Sequence[int], base: Sequence[int]) -> list[int]:

@@ -36,16 +36,16 @@ LOG_TINY = log(1e-300)  # log 0 where a mean is taken: with -inf one word would 
 
 
 class Likelihood:
-    """P(token | label) by the totals of a table and a view.
+    """P(token | label) from the totals of a table, as a view reads them.
 
-    One message, many, those left out and those met online are scored by it.
+    All scoring uses it: of one message or many, with each message left out of the counts, and online.
     """
 
     def __init__(
         self, totals: "TotalCounts", view: "View", misfiled: "Sequence[float]" = NONE_MISFILED
     ) -> None:
         if len(totals.labels) > MAX_LABELS:
-            raise ValueError(f"more than {MAX_LABELS} labels")
+            raise ValueError(f"{len(totals.labels)} labels; a model has at most {MAX_LABELS}")
         self.view = view
         self.labels = totals.labels
         self.label_count = len(totals.labels)
@@ -76,8 +76,7 @@ class Likelihood:
             self.grams.keep_logarithms()
 
     def correct(self, misfiled: "Sequence[float]") -> None:
-        """Correct counts for misfiled mail: the share of other mail filed as spam, and of spam filed
-        otherwise."""
+        """Correct counts for misfiled mail: shares of other mail filed as spam, and of spam filed as ham."""
         self.is_corrected = any(misfiled) and (self.is_mean_of_two or self.spam_apart != NO_LABEL)
         by_label = [float(misfiled[label != SPAM]) for label in self.labels]
         self.weigher.correct(self.is_corrected, [*by_label, float(misfiled[1])])
@@ -113,8 +112,7 @@ class Likelihood:
     def weights(self, row: "Row") -> list[float]:
         """Return per label log P(token | label) in nats; for Bernoulli the log-odds that a message has it.
 
-        Misfiled mail is not subtracted, and each label counts by itself: scores are made of
-        `Scorer.weights_of`.
+        Misfiled mail is not subtracted, and no label is held against others: scores use `Scorer.weights_of`.
         """
         return self.weigher.weights(row)
 
@@ -127,7 +125,7 @@ class Likelihood:
         return self.log_odds(Scorer(self).joint())
 
     def weight(self, row: "Row") -> float:
-        """Return what a token adds to the log-odds each time that it counts."""
+        """Return what a token adds to the log-odds each time it occurs."""
         return self.log_odds(self.weights(row))
 
     def log_odds(self, values: list[float]) -> float:
@@ -137,7 +135,7 @@ class Likelihood:
         return lead_of(values, self.labels.index(SPAM) if SPAM in self.labels else 1)
 
     def is_evidence(self, row: "Row") -> bool:
-        """Tell whether a row of counts is strong enough to count, for spam or between other labels."""
+        """Tell whether a row of counts is strong enough to be evidence, for spam or between other labels."""
         return Scorer(self).add(row, 1, 0) > 0
 
     def numeric_evidence(self, numbers: "Mapping[str, float]") -> "list[Evidence]":
@@ -198,7 +196,7 @@ class Likelihood:
 
 
 class GramTotals:
-    """Totals by which grams are weighed: P(gram | label) is the share of a label's messages that have it."""
+    """Totals for weighing grams: P(gram | label) is the share of a label's messages that have the gram."""
 
     def __init__(self, totals: "TotalCounts") -> None:
         self.labels = totals.labels

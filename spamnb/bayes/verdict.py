@@ -15,8 +15,8 @@ inf, nan = float("inf"), float("nan")
 MAX_FLOAT = 1.7976931348623157e308  # the largest float, in place of infinity, which JSON lacks
 REQUIRED = 5.0  # SpamAssassin's threshold, and where our spam cutoff lies on its scale
 MAX_POINTS = 100.0
-# Nats by which head or body may speak for spam in what is called ham, else it is unsure: a spammer who knows
-# good words puts them below a head that tells. More have 0.04 % of the ham of spamassassin, 97 % of its spam.
+# Nats by which head or body may speak for spam in ham; beyond, a message is unsure: a spammer who knows good
+# words puts them below a revealing head. 0.04 % of the ham of spamassassin is beyond, and 97 % of its spam.
 CONTRADICTION = 1.0
 HAM_LOSS = 0.001  # the share of ham that may be taken for spam
 MIN_SCORE = 0.5  # what one token of 2.5 nats makes, the weakest that counts: not enough for a verdict
@@ -54,13 +54,13 @@ class Score:
         return Score([*self.labels[:k], *self.labels[k + 1 :]], [*self.joint[:k], *self.joint[k + 1 :]], [])
 
     def lead_among_others(self, label: str) -> float:
-        """Return how far a label is ahead of the best other one, spam left out; NaN without such others."""
+        """Return the lead of a label over the best other label except spam; NaN if there is no such label."""
         if label == SPAM or SPAM not in self.labels or len(self.labels) <= 2:
             return nan
         return self.without(SPAM).of(label)
 
     def most_of_a_part(self, label: str) -> float:
-        """Return how far a label is ahead in one part, head or body."""
+        """Return the lead of a label in the head or in the body, whichever is larger."""
         return max([lead_of(part, self.labels.index(label)) for part in self.parts], default=0.0)
 
     @property
@@ -129,7 +129,7 @@ class Cutoffs:
 
 
 class Calibration:
-    """The share of spam among messages of a score: logistic in the score."""
+    """The probability of spam for a score, by a logistic function."""
 
     __slots__ = ("intercept", "slope")
 
@@ -178,7 +178,9 @@ class Verdict:
     ) -> None:
         self.label = label
         self.is_spam = None if label == UNSURE else label == SPAM  # None: unsure
-        self.label_if_ham = label_if_ham  # what it is if it is no spam, as by its sender; may be unsure
+        self.label_if_ham = (
+            label_if_ham  # the label if the message is not spam, perhaps by its sender; may be unsure
+        )
         self.score = score
         self.probability = probability
         self.probabilities = probabilities
@@ -229,9 +231,9 @@ def spamassassin_score(score: float, cutoffs: Cutoffs | None) -> float:
 
 
 def verdict_of(score: Score, cutoffs: Cutoffs | None, calibration: Calibration | None) -> Verdict:
-    """Decide on a score: by cutoffs where they are given and there is spam, else by the best label.
+    """Decide on a score: with cutoffs if these are given and there is spam, else for the best label.
 
-    Score and probability are those of spam, wherever there is such a label; else those of the best label.
+    Score and probability are those of spam, if there is such a label; else those of the best label.
     """
     if SPAM in score.labels and len(score.labels) > 1:
         return _verdict_on_spam(score, cutoffs, calibration)
@@ -262,7 +264,7 @@ def _verdict_on_spam(score: Score, cutoffs: Cutoffs | None, calibration: Calibra
         label = label_if_ham if is_ham else SPAM if label == SPAM else UNSURE
     if calibration is not None:
         spam = calibration.probability(value)
-        # Cutoffs may be given that the calibration knows nothing of; no verdict contradicts its probability.
+        # Given cutoffs may not fit the calibration: no probability may contradict the verdict.
         spam = min(spam, 0.5) if is_ham else max(spam, 0.5) if label == SPAM else spam
         shares = [(1 - spam) * share for share in posterior_of(others)]
         shares.insert(spam_index, spam)
@@ -275,7 +277,7 @@ def _verdict_on_spam(score: Score, cutoffs: Cutoffs | None, calibration: Calibra
 
 
 def within_limits(score: float) -> float:
-    """Return a score that JSON has: the largest float in place of infinity."""
+    """Return a score that JSON can express: the largest float in place of infinity."""
     return min(max(score, -MAX_FLOAT), MAX_FLOAT)
 
 

@@ -11,15 +11,15 @@ PRIORS = ("counts", "uniform")  # or a share for each label
 MAX_SETTING = 1e9  # of a number in a view: what is computed with it stays finite
 FLAGS = ("grams", "numbers", "pairs", "split_head_body", "tfidf")
 EVENTS = ("multinomial", "binary", "bernoulli", "gaussian")
-MIN_GRAM_EVIDENCE = 3.0  # nats from which on a gram counts
-# What the mean of grams counts beside that of words. With 1, scores are lower on both sides and more spam is
-# unsure; where spam has the head of ham, none of the shares catches more than this one.
+MIN_GRAM_EVIDENCE = 3.0  # nats that a gram needs to be evidence
+# Factor of the mean of grams, beside that of words. With 1, scores are lower on both sides and more spam is
+# unsure; if spam has the head of ham, no other factor catches more.
 SHARE_OF_GRAMS = 0.5
 GLOBAL = "global"  # smoothing by num(w)/num in place of a constant ε
 
 
 class View:
-    """A way to read a count table: event model, smoothing, prior, and what evidence counts."""
+    """A way to read a count table: event model, smoothing, prior, and which tokens are used as evidence."""
 
     __slots__ = (
         "damping",
@@ -53,7 +53,9 @@ class View:
         self.tfidf = tfidf
         self.numbers = numbers or event == "gaussian"
         self.pairs = pairs and event == "binary" and not tfidf  # neighbours are counted by presence only
-        self.least_evidence = least_evidence  # in nats: evidence counts if its weights are this far apart
+        self.least_evidence = (
+            least_evidence  # in nats: tokens are evidence if their weights are this far apart
+        )
         # Unless None, the evidence is averaged, not summed, as if it had so many more tokens of weight 0.
         self.damping = damping if event in ("multinomial", "binary") else None
         self.split_head_body = split_head_body  # average head and body by themselves, and add the two
@@ -61,7 +63,7 @@ class View:
 
     @property
     def has_cutoffs(self) -> bool:
-        """Whether cutoffs on the score decide, and not the likeliest label."""
+        """Whether cutoffs on the score decide the verdict, instead of the most probable label."""
         return self.damping is not None and self.event == "binary" and self.smoothing != GLOBAL
 
     @classmethod
@@ -101,9 +103,9 @@ class View:
 def prior(
     labels: "Sequence[str]", messages: "Sequence[float]", chosen: "str | Mapping[str, float]"
 ) -> list[float]:
-    """Return P(label): from the messages counted, uniform, or as given.
+    """Return P(label): in proportion to the messages, uniform, or as given.
 
-    Labels that are not named share what the named ones leave, by their messages.
+    Labels without a given share divide the remainder in proportion to their messages.
     """
     if not isinstance(chosen, str):
         others = {label: m for label, m in zip(labels, messages, strict=True) if label not in chosen}

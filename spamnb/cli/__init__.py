@@ -62,12 +62,12 @@ def main(ctx: click.Context) -> None:
     spamnb labels                    list labels; rename OLD NEW; remove NAME
     spamnb classify < message        spam, ham or unsure?
     spamnb evaluate ham/ spam/       how good is it on this mail?
-    spamnb inspect message           why did it get its verdict?
+    spamnb inspect message           why did the message get its verdict?
     spamnb history                   recent verdicts
     spamnb check                     is the model damaged?
     spamnb prune                     drop old, rare words from the model
     spamnb merge OUT IN...           add up the models of several hosts
-    spamnb backup FILE               a copy of the model, while others learn
+    spamnb backup FILE               copy the model, even while others learn
     spamnb export                    the model as text
     spamnb import EXPORT             import what bogofilter has learned
     spamnb serve                     answer spamc, rspamc or a mail server
@@ -97,7 +97,7 @@ def command_line() -> int:
 
 
 def message_with_help(error: click.UsageError) -> str:
-    """Write an error and where to read more on one line."""
+    """Return an error message and where to read more, on one line."""
     named = [word for word in sys.argv[1:2] if word in COMMANDS]
     path = error.ctx.command_path if error.ctx else " ".join((NAME, *named))
     return f"{' '.join(error.format_message().split())} (see: {path} --help)"

@@ -54,7 +54,7 @@ ONE_AT_A_TIME = "-p, -e and --history take one message at a time"
 
 
 def delivery_options(command: Decorated) -> Decorated:
-    """Give a command the options of deliveries, from their table."""
+    """Add the options that are also parsed without click, from their common table."""
     for names, value, text in reversed(CLASSIFY):
         kind = path_type if value == "PATH" else None
         how: dict[str, Any] = {"metavar": value, "type": kind} if value else {"is_flag": True}
@@ -67,7 +67,7 @@ def delivery_options(command: Decorated) -> Decorated:
 @delivery_options
 @click.option("-0", "--null", is_flag=True, help="Read paths from standard input, as from find -print0.")
 @view_option
-@rare_option("--cutoff", metavar="[HAM,]SPAM", help="Ham up to the first score, spam from the second.")
+@rare_option("--cutoff", metavar="[HAM,]SPAM", help="Judge scores up to HAM as ham, from SPAM on as spam.")
 @local_jobs_option
 def classify(
     paths: tuple[str, ...],
@@ -79,9 +79,9 @@ def classify(
 ) -> int:
     """Judge messages: print verdict, score and path of each. Without PATH, read one from standard input.
 
-    The higher the score, the more surely it is spam. With a textbook's event model (--event bernoulli …) the
-    verdict is the likeliest label, and the probability its posterior. On a terminal, messages are shown as a
-    table.
+    The higher the score, the more certainly a message is spam. With a textbook's event model (--event
+    bernoulli …) the verdict is the most probable label, and the probability is that of the textbook. On a
+    terminal, messages are shown as a table.
     """
     unreadable: list[Unreadable] = []
     is_alone = options["passthrough"] or options["exit_code"] or options["history"]
@@ -128,7 +128,7 @@ def classify(
 def judgements(
     model: Model, paths: Sequence[str], envelopes: bool, jobs: int | None
 ) -> Iterator[tuple[list[Judged], list[Unreadable]]]:
-    """Judge all mail below some paths, in order: one by one if it is little, else by threads."""
+    """Judge all mail below some paths, in order: one by one if there is little mail, else with threads."""
     if is_little(paths, LITTLE, LITTLE_FILE):
         for raw in messages(paths):
             if isinstance(raw, Unreadable):
@@ -184,7 +184,7 @@ def whole_file(paths: tuple[str, ...]) -> bytes:
             sum(map(len, decompressed(iter([data]))))
         except OSError as error:
             raise DataError(f"{path}: {reason_of(error)}") from error
-        raise UsageError(f"{path}: is compressed; unpack it first, since -p does not change a file")
+        raise UsageError(f"{path}: is compressed, and -p cannot add headers to it; unpack it first")
     if has_several(path, data):
         raise UsageError(f"{path}: a mailbox with several messages; {ONE_AT_A_TIME}")
     return data

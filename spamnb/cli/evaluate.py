@@ -89,7 +89,7 @@ def evaluate(
 ) -> int:
     """Measure how good the filter is on this mail: precision, recall, F1, and a table of verdicts.
 
-    Cross-validates: the mail is read once, then each fold is judged by the counts of the other folds. With
+    Cross-validates: the mail is read once, then each fold is judged with the counts of the other folds. With
     --model, a model judges mail that it has not learned; with --online, mail is judged in order of time.
     """
     mail.find()
@@ -126,7 +126,7 @@ def judge(
     top: int,
     jobs: int,
 ) -> Evaluation:
-    """Judge the mail in one of the three ways, with the settings of a text or the default settings."""
+    """Evaluate by a model, online, or by cross-validation; `text` has settings other than the default."""
     allowed = {"allowed": VIEW_NAMES} if model is not None else {}
     tokenizer, view = parse_settings(text, **allowed) if text is not None else ({}, None)
     if model is not None:
@@ -138,7 +138,7 @@ def judge(
     settings = Settings(**tokenizer)
     if is_online:
         if view is not None and view.event == "bernoulli":
-            raise UsageError("event=bernoulli has no --online; leave that out, or use event=binary")
+            raise UsageError("--online cannot judge with event=bernoulli; use event=binary, or omit --online")
         corpus = mail.corpus(settings, is_counted=False)
         from spamnb.evaluation.evaluate import evaluate_online
 
@@ -185,7 +185,7 @@ def as_map(evaluation: Evaluation) -> dict[str, Any]:
 def compare(
     mail: LabelledMail, candidates: Sequence[Candidate], folds: int, jobs: int
 ) -> list[ComparedCandidate]:
-    """Compare settings on the same folds, naming each on a terminal as it is tried."""
+    """Compare settings on the same folds; on a terminal, print the name of each when it was tried."""
     from spamnb.evaluation.compare import compare_candidates
 
     return list(announce_tried(compare_candidates(candidates, mail.corpus, folds, jobs)))
@@ -203,7 +203,7 @@ def show_compared(compared: Sequence[ComparedCandidate], folds: int, as_json: bo
 
 
 def tune(mail: LabelledMail, folds: int, jobs: int, as_json: bool) -> None:
-    """Search for the settings that judge the mail best, and say how to train with them."""
+    """Search for the settings that judge the mail best, and print the command to train with them."""
     from spamnb.cli.render.evaluation import show_comparison
     from spamnb.evaluation.compare import search
 

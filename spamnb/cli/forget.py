@@ -68,7 +68,7 @@ def forget(
     model: str,
     jobs: int | str | None,
 ) -> int:
-    """Take messages out of the model again, whatever their label. Unknown messages change nothing.
+    """Take messages out of the model again, whatever their label. Other messages change nothing.
 
     Instead of PATHs, --from and --since select mail that the history still has. The command shows how many
     messages these are, and asks before it forgets them.
@@ -94,7 +94,7 @@ def forget(
         what = f"{counted(found.total(), 'message')} to forget{f' ({labels})' if labels else ''}"
         what += f"; the history no longer has the text of {gone:,} more learned messages" if gone else ""
         if not found and not gone:
-            what += ": no learned mail in the history is like that"
+            what += ": no learned message in the history matches"
         if not found or yes:
             click.echo(what)
         return forget_mail((folder,), model, jobs) if found and is_meant(what, yes) else 0

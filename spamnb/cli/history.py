@@ -38,7 +38,7 @@ spamnb history --summary ann
 """
 UNITS = {"h": DAY / 24, "d": DAY, "w": 7 * DAY}  # seconds
 WEEK = "7d"
-EMPTY = "nothing yet; run `spamnb classify` or `spamnb serve` with --history"
+EMPTY = "no verdicts yet; run `spamnb classify` or `spamnb serve` with --history"
 
 
 @click.command(cls=Command, examples=EXAMPLES)
@@ -48,7 +48,7 @@ EMPTY = "nothing yet; run `spamnb classify` or `spamnb serve` with --history"
     "--since", metavar="TIME", help="Only since this time: 12h, 7d or 2w ago, or a date such as 2026-11-16."
 )
 @click.option(
-    "--summary", is_flag=True, help="Only count: judged, caught, unsure, corrected; default: 7 days."
+    "--summary", is_flag=True, help="Only print totals: judged, caught, unsure, corrected. Default: 7 days."
 )
 @click.option("--top", type=Number(1), default=50, show_default=True, metavar="N", help="Show at most N.")
 @history_folder_option
@@ -62,10 +62,10 @@ def history(
     history_folder: str | None,
     as_json: bool,
 ) -> None:
-    """Show recent verdicts, latest first; with WORDs, only mail that has them all in sender, subject or user.
+    """Show recent verdicts, latest first; with WORDs, only mail with all of them in sender, subject or user.
 
-    In a pipe, each line has time, verdict (there "not spam" is "ham"), score, sender and subject, separated
-    by tabs. The history is kept by `spamnb classify` and `spamnb serve` with --history.
+    In a pipe, each line has time, verdict ("ham" for "not spam"), score, sender and subject, separated by
+    tabs. The history is kept by `spamnb classify` and `spamnb serve` with --history.
     """
     from spamnb.history.queries import History
 
@@ -105,7 +105,7 @@ def history(
 
 
 def gather(history: History) -> None:
-    """Import everything that was judged since the last time: 5,000 messages take half a minute."""
+    """Gather all verdicts that were logged since the last time: 5,000 messages take half a minute."""
     left = total = history.bytes_left()
     with progress("reading new verdicts", lambda: total) as step:
         while count := history.gather(seconds=0):

@@ -41,11 +41,11 @@ def imap(ctx: click.Context) -> None:
     \b
     spamnb imap setup     asks for the server, learns, shows what it would do
     spamnb imap check     connects, shows what the server can do; changes nothing
-    spamnb imap train     learns what is new in mail you keep, and in Junk
-    spamnb imap run       judges what is new and learns from what you moved
+    spamnb imap train     learns new mail, of what you keep and from Junk
+    spamnb imap run       judges new mail and learns from mail you moved
     spamnb imap watch     like `run`, continuously, as mail arrives
     spamnb imap service   runs `watch` in the background from now on
-    spamnb imap digest    puts a list of what went to Junk into the inbox
+    spamnb imap digest    lists new mail in Junk, in a message to you
 
     Begin with `spamnb imap setup`. Accounts are in spamnb/imap.toml in the XDG configuration folder.
     """
@@ -57,7 +57,7 @@ def imap(ctx: click.Context) -> None:
 @imap.command(examples="spamnb imap check\nspamnb imap check --account home --json")
 @account_options
 def check(account: str | None, as_json: bool) -> int:
-    """Connect and show what the server can do, which folders are which, and what would be done.
+    """Connect and show what the server can do, the purpose of each folder, and what would be done.
 
     Changes nothing, on the server or here.
     """
@@ -83,8 +83,8 @@ def check(account: str | None, as_json: bool) -> int:
 def train(account: str | None, as_json: bool) -> int:
     """Learn mail that is new since last time, from the folders of mail you keep and from Junk.
 
-    Of Junk it learns all the first time, but for what surely is no spam, which it names. Later it learns what
-    you put there: not what spamnb or your provider did, until you say what it is.
+    The first time, all mail in Junk is learned, except messages that surely are not spam, which are listed.
+    Later, only messages that you moved to Junk are learned, not those that spamnb or your provider put there.
     """
     from spamnb.cli.render.notices import print_unreadable
     from spamnb.cli.render.training import as_map
@@ -123,13 +123,13 @@ spamnb imap run --json
 """
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be done; change nothing, learn nothing.")
-@click.option("--again", is_flag=True, help="Also judge what was judged before, and mail you have read.")
+@click.option("--again", is_flag=True, help="Also judge mail that was judged before or that you have read.")
 @account_options
 def run(account: str | None, as_json: bool, dry_run: bool, again: bool) -> int:
-    """Judge what is new in the inboxes, and learn from what you moved and flagged.
+    """Judge new mail in the inboxes, and learn from mail that you moved or flagged.
 
-    New is what came since the last run; the first time, what is unread. What you moved to Junk is learned
-    as spam; what spamnb put there and you took out again, as not spam.
+    New mail is mail that came since the last run; in the first run, unread mail. Messages that you moved to
+    Junk are learned as spam; messages that spamnb put there and you moved back, as not spam.
     """
     printer, failed = EventPrinter(as_json, private=False), False
 
@@ -177,8 +177,8 @@ def watch(account: str | None, as_json: bool, poll: float) -> None:
 def service(action: str) -> None:  # noqa: ARG001
     """Run `spamnb imap watch` from now on, whenever you are logged in.
 
-    `install` writes a unit of systemd, or an agent of macOS' launchd, for this user, and starts it. One that
-    is there is replaced and restarted. On other systems, this prints the command to run.
+    `install` writes a unit of systemd, or an agent of macOS' launchd, for this user, and starts it. An older
+    one is replaced and restarted. On other systems, this prints the command to run.
     """
     from spamnb.imap.service import install
 
@@ -189,10 +189,10 @@ def service(action: str) -> None:  # noqa: ARG001
 @imap.command(examples="spamnb imap digest\nspamnb imap digest --account home")
 @account_options
 def digest(account: str | None, as_json: bool) -> int:
-    """Put a message into the inbox that lists what is new in Junk since the last one.
+    """Put a message into the inbox that lists mail that came into Junk since the last such message.
 
-    First what your provider put there, but looks like mail you keep; then what spamnb moved there, the least
-    sure first. Each has a reason. Moving a message back puts it right.
+    First come messages that your provider put there but that look like mail you keep; then messages that
+    spamnb moved there, the least certain first. If one is not spam, move it back to the inbox.
     """
     from spamnb.imap.digest import send_digest
     from spamnb.imap.state import State

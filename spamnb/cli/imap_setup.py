@@ -1,4 +1,4 @@
-"""`spamnb imap setup`: from nothing to a mailbox whose spam is moved, by questions."""
+"""`spamnb imap setup`: asks for what it has to know, until the spam in a mailbox can be moved."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ spamnb imap setup host=127.0.0.1 port=1143 tls=starttls ca_file=bridge.pem
 """,
 )
 @click.argument("given", nargs=-1, metavar="[KEY=VALUE]...")
-@click.option("--account", default="home", show_default=True, metavar="NAME", help="Its name in the file.")
+@click.option("--account", default="home", show_default=True, metavar="NAME", help="Name of the account.")
 @click.option(
     "--live", is_flag=True, help="Show how the inbox would be judged, and ask whether to move spam."
 )
@@ -57,15 +57,15 @@ spamnb imap setup host=127.0.0.1 port=1143 tls=starttls ca_file=bridge.pem
 def setup(ctx: click.Context, given: tuple[str, ...], account: str, live: bool) -> int:
     """Ask for a server and a password, try them, find the folders, learn, and ask whether to move spam.
 
-    Each KEY=VALUE goes into the file, and is not asked for. What does not work is asked for again. Nothing is
-    done to your mail before you say yes to the last question.
+    Each KEY=VALUE is written to imap.toml, and not asked for. What does not work is asked for again. Your
+    mail is not changed before you agree to that.
     """
     from spamnb.imap.accounts import default_config
     from spamnb.imap.setup import add_account, check_new
 
     if live:
         if given or not can_ask():
-            raise UsageError("--live asks on a terminal, and takes no KEY=VALUE")
+            raise UsageError("--live needs a terminal to ask on; run it without KEY=VALUE")
         return for_each(account, go_live)
     path = default_config()
     check_new(path, account)
@@ -73,7 +73,7 @@ def setup(ctx: click.Context, given: tuple[str, ...], account: str, live: bool) 
     if can_ask() and "host" not in answers:
         write_stderr(f"{INTRODUCTION}\n")
     values = tried(account, answers)
-    if agrees("Keep what is judged for two weeks, so that `spamnb review` can show it?"):
+    if agrees("Keep judged mail for two weeks, so that `spamnb review` can show it?"):
         values["history"] = True
     add_account(path, account, {"action": "nothing"} | values)
     click.echo(f"written: {printable(path)}, account {account}")
@@ -87,7 +87,7 @@ def setup(ctx: click.Context, given: tuple[str, ...], account: str, live: bool) 
 
 
 def read_pair(text: str) -> tuple[str, Any]:
-    """Read KEY=VALUE, as in the file, but without the quotes."""
+    """Read KEY=VALUE, which is like a line of imap.toml, but without quotes."""
     key, equals, value = text.partition("=")
     if not equals:
         raise UsageError(f"{text}: not KEY=VALUE, e.g. host=imap.example.org")
@@ -97,7 +97,7 @@ def read_pair(text: str) -> tuple[str, Any]:
 
 
 def tried(name: str, answers: dict[str, Any]) -> dict[str, Any]:
-    """Ask for what is missing, log in and look, until it works; return the values for the file."""
+    """Ask for missing values until logging in works; return the values for imap.toml."""
     from spamnb.imap.accounts import parse_account
     from spamnb.imap.errors import Broken, NotLoggedIn
     from spamnb.imap.setup import proposed_folders, what_is_learned
@@ -140,7 +140,7 @@ def ask_all(name: str, answers: dict[str, Any], again: tuple[str, ...]) -> str:
     def ask(key: str, what: str, default: Any = None) -> None:
         if key in again or key not in answers:
             if not can_ask():
-                raise UsageError(f"{key}=… is missing, and there is no terminal to ask on")
+                raise UsageError(f"there is no terminal to ask for {key}; add {key}=…")
             answers[key] = click.prompt(what, default=answers.get(key, default), err=True)
 
     ask("user", "your mail address, or your user name at the server")
@@ -154,7 +154,7 @@ def ask_all(name: str, answers: dict[str, Any], again: tuple[str, ...]) -> str:
     way = next((way for way in WAYS if way in answers), None)
     if way is None or "password" in again:
         if not can_ask():
-            raise UsageError("there is no terminal to ask for a password on; say password_file=PATH")
+            raise UsageError("there is no terminal to ask for a password; add password_file=PATH")
         if way:
             del answers[way]
         if found := provider_of(answers["host"]):
@@ -201,7 +201,7 @@ def fill_keyring(account: Account) -> None:
 
 
 def go_live(account: Account) -> None:
-    """Judge the inbox without touching it, show what came of it, and ask whether to move spam from now on."""
+    """Judge the inbox without changing it, show the verdicts, and ask whether to move spam from now on."""
     from spamnb.imap.accounts import MOVE, default_config, read_accounts
     from spamnb.imap.service import install
     from spamnb.imap.setup import change_action
@@ -225,16 +225,16 @@ def go_live(account: Account) -> None:
         printer = EventPrinter(as_json=False, private=False, is_brief=True)
         visit(account, printer, dry_run=False, again=True, most=MAX_TRIED)
         printer.end_visit(name)
-        click.echo("A mistake? Move the message to where it belongs: that is learned.")
+        click.echo("If a verdict is wrong, move the message to where it belongs: spamnb learns from that.")
         if len(found) == MAX_TRIED:
             click.echo("Older mail stays where it is; `spamnb imap run --again` judges it, too.")
     else:
         click.echo("Nothing was moved. `spamnb imap setup --live` asks again.")
         return
-    if agrees("Go on by itself, whenever mail arrives?"):
+    if agrees("Judge mail in the background from now on, whenever some arrives?"):
         for line in install():
             click.echo(printable(line))
     else:
-        click.echo("next: spamnb imap watch, until you end it; or for always: spamnb imap service install")
+        click.echo("next: spamnb imap watch; or, in the background from now on: spamnb imap service install")
     if account.history:
-        click.echo("To see what it did and why, and to correct it: spamnb review")
+        click.echo("To see and correct verdicts, and the reasons for them: spamnb review")

@@ -26,12 +26,12 @@ spamnb import --fresh wordlist.txt.gz
 @click.command("import", cls=Command, examples=EXAMPLES)
 @click.argument("export", type=path_type)
 @model_option
-@click.option("--fresh", is_flag=True, help="Replace the model that is there.")
+@click.option("--fresh", is_flag=True, help="Replace an existing model.")
 def import_(export: str, model: str, fresh: bool) -> None:
     """Import what bogofilter has learned, from an EXPORT by `bogoutil -d`; - is standard input.
 
-    The counts become MODEL.base, under an empty MODEL: bogofilter's counts judge mail until spamnb has
-    learned 500 messages of each label, which judge from then on.
+    The counts are stored in MODEL.base, beside an empty MODEL: mail is judged with bogofilter's counts until
+    spamnb has learned 500 messages of each label, and then with the counts of these.
     """
     from spamnb.exchange.bogofilter import Lines, WordList, make_base
 

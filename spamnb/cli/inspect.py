@@ -66,7 +66,7 @@ TOKENS_OF_LABEL, TOKENS_OF_MESSAGE, SAMPLES = 10, 20, 3  # shown by default
     "tokens",
     multiple=True,
     metavar="WORD",
-    help="Show what the model knows about a token, or about two neighbours: 'WORD WORD'.",
+    help="Show the counts of a token, or of two neighbouring words: 'WORD WORD'.",
 )
 @click.option("--suspects", is_flag=True, help="List learned messages of this mail that look misfiled.")
 @click.option("--sample", metavar="LABEL", help="Print random messages drawn from the model.")
@@ -85,7 +85,7 @@ def inspect(
     model: str,
     as_json: bool,
 ) -> int:
-    """Show what the model knows, or why a MESSAGE (- is standard input) gets its verdict.
+    """Show what the model learned, or why a MESSAGE (- is standard input) gets its verdict.
 
     A message in a mailbox is named by its number, from 0 on: archive.mbox:3. After --token, more words may
     follow. With --suspects, name the mail that was learned.
@@ -123,13 +123,13 @@ def check_options(names: Sequence[str], html: str | None, as_json: bool) -> None
     if mode == "--suspects" and not names:
         raise UsageError("--suspects needs the mail that was learned: spamnb inspect --suspects ham/ spam/")
     if mode == "--html" and not names:
-        raise UsageError("--html needs a message")
+        raise UsageError("--html needs a message to explain; name one")
     if mode in ("", "--html") and len(names) > 1:
-        raise UsageError("one message at a time")
+        raise UsageError("one message at a time is explained; name only one")
     if not mode and not names:
         refuse_without_effect("without a message or --sample", "everything")
     if as_json and html == OUTPUT:
-        raise UsageError("--html - and --json both write to standard output; name a file")
+        raise UsageError("--html - and --json both write to standard output; name a file for --html")
 
 
 def explain_message(

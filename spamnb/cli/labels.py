@@ -15,7 +15,7 @@ spamnb labels
 spamnb labels rename wrok work
 spamnb labels remove work
 """
-USAGE = "labels takes no arguments, or rename OLD NEW, or remove NAME"
+USAGE = "use `spamnb labels`, `spamnb labels rename OLD NEW` or `spamnb labels remove NAME`"
 
 
 @click.command(cls=Command, examples=EXAMPLES)

@@ -17,10 +17,10 @@ spamnb merge --fresh all.msgpack host*.msgpack
 @click.argument("models", nargs=-1, required=True, metavar="IN...", type=path_type)
 @click.option("--fresh", is_flag=True, help="Replace OUT if it exists and is not an input.")
 def merge(out: str, models: tuple[str, ...], fresh: bool) -> None:
-    """Add up models that were trained separately: OUT knows everything that they know.
+    """Add up models that were trained separately, and write the sum to OUT.
 
-    A message that several models learned counts once for each of them; the number of such messages is shown.
-    Its label in OUT is that of the first of these models.
+    A message that several models learned is added once for each of them; the number of such messages is
+    shown. Its label in OUT is that of the first of these models.
     """
     from spamnb.exchange.merging import merge as merge_models
 
@@ -28,5 +28,5 @@ def merge(out: str, models: tuple[str, ...], fresh: bool) -> None:
     merged = merge_models(out, models, fresh=fresh)
     click.echo(f"messages: {merged.messages:,}")
     if merged.shared:
-        click.echo(f"in several models: {merged.shared:,}, counted for each")
+        click.echo(f"learned by several models: {merged.shared:,}; these were added once for each model")
     click.echo(model_location(out))

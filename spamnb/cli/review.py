@@ -19,7 +19,7 @@ spamnb review --listen unix:/run/user/1000/review
 """
 
 
-MAX_SHOWN = "100GB"  # of mail below paths; the history of what was judged has a limit of its own
+MAX_SHOWN = "100GB"  # of mail below paths; the history has a limit of its own
 
 
 @click.command(cls=Command, examples=EXAMPLES)
@@ -39,7 +39,7 @@ def review(
     """See in a browser what the filter did and why, and correct it.
 
     Shows the history that classify and serve keep with --history, and imap with `history = true` in
-    imap.toml; with PATHs, the mail there, of any age, as it is judged now. What you mark is learned at once.
+    imap.toml; with PATHs, the mail there, of any age, as it is judged now. Corrections are learned at once.
     Ctrl-C ends it.
     """
     try:
@@ -55,7 +55,7 @@ def review(
             judge_again(paths, model, temporary)
         folder = temporary if paths else history_folder
         with History.open(folder):
-            pass  # what is wrong with it is said now
+            pass  # so that errors are reported now
         run(folder, os.path.abspath(model), listen, show_address, not no_browser)
 
 
@@ -65,7 +65,7 @@ def show_address(address: str) -> None:
 
 
 def judge_again(paths: tuple[str, ...], model: str, folder: str) -> None:
-    """Judge all mail below some paths, into a history in a folder."""
+    """Judge all mail below some paths, and store the verdicts as a history in a folder."""
     from spamnb.history.log import HistoryLog
     from spamnb.in_memory import load_into_memory
     from spamnb.mailboxes.skipped import Unreadable

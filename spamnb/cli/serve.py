@@ -44,10 +44,10 @@ spamnb serve --milter --listen unix:/var/spool/postfix/spamnb/milter
 @click.option(
     "--allow-tell",
     is_flag=True,
-    help="Let clients teach: everyone at a port, the model's owner at a Unix socket; a "
-    "user's first lesson makes a model.",
+    help="Let clients have mail learned: everyone at a port, the model's owner at a Unix socket; a user's "
+    "first message makes a model.",
 )
-@rare_option("--allow-tell-all", is_flag=True, help="Also allow everyone at a Unix socket to teach.")
+@rare_option("--allow-tell-all", is_flag=True, help="Like --allow-tell, also for everyone at a Unix socket.")
 @click.option(
     "--http",
     multiple=True,

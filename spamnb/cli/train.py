@@ -63,7 +63,9 @@ NO_BASE = "none"
 @model_option
 @click.option("--fresh", is_flag=True, help="Replace the model instead of adding to it.")
 @click.option(
-    "--ham-loss", metavar="PERCENT", help="Share of ham that may be lost; sets the cutoffs. Default: 0.1%."
+    "--ham-loss",
+    metavar="PERCENT",
+    help="Share of ham that may be lost (judged spam); sets the cutoffs. Default: 0.1%.",
 )
 @rare_option(
     "--base",
@@ -83,7 +85,7 @@ NO_BASE = "none"
     "teachers",
     multiple=True,
     metavar="ADDRESS",
-    help="Learn the messages attached to the one on standard input, if it is really from ADDRESS.",
+    help="Learn the messages attached to that on standard input, if it is really from ADDRESS.",
 )
 @model_settings_option
 @jobs_option
@@ -108,8 +110,8 @@ def train(
 ) -> int:
     """Learn from mailboxes, Maildirs, folders of messages, or standard input.
 
-    Adds to an existing model. A message that was learned before changes nothing; under another label, it
-    moves there. If nearly all mail of a label would move, as with swapped folders, nothing is changed.
+    Adds to an existing model. Learning a message again changes nothing; under another label, it corrects the
+    model. If nearly all mail of a label would change it, as with swapped folders, nothing is changed.
 
     A message in a mailbox is named by its number, from 0 on: inbox.mbox:3. Files may be compressed (gzip, xz,
     bzip2, zstd), and may be at any address that fsspec opens (s3://…, sftp://…).
@@ -166,15 +168,15 @@ def train(
 
 
 def learn_forwarded(label: str, model: str, raw: bytes, teachers: tuple[str, ...]) -> int:
-    """Learn the messages attached to a message from a person who may teach."""
+    """Learn the messages attached to a message, if its sender is one of `teachers`."""
     from spamnb.mailboxes.attached import attached
     from spamnb.senders.people import People, address_of
 
     envelope, lesson = read_envelope(raw), LearnCommand(label, model)
     if address_of(envelope) not in map(entry_of, teachers):
-        raise DataError("not learned: its sender is not one of the addresses that may teach")
+        raise DataError("not learned: its sender is not an ADDRESS of --forwarded-by")
     if not People(model).is_genuine(envelope, StoredModel.open(model)):
-        raise DataError("not learned: its sender may be forged")
+        raise DataError("not learned: its sender may be forged; forward it through your own mail server")
     outcomes = Counter(lesson.teach(message) for message in attached(raw))
     if not outcomes:
         raise DataError("not learned: no message is attached; forward mail as an attachment")
@@ -184,7 +186,7 @@ def learn_forwarded(label: str, model: str, raw: bytes, teachers: tuple[str, ...
 
 
 def note_sent(model: str, sent: Sequence[str], sources: Sources) -> int:
-    """Note the recipients of sent mail, and the networks that their mail comes from."""
+    """Add the recipients of sent mail, and the networks that their mail comes from, to the known senders."""
     from spamnb.senders.correspondence import note_people
     from spamnb.senders.people import People
 
@@ -192,12 +194,12 @@ def note_sent(model: str, sent: Sequence[str], sources: Sources) -> int:
     StoredModel.open(model)  # raises an error if there is no model
     people = People(model)
     new = note_people(people, sent, sources)
-    click.echo(f"{printable(people.path)}: {new:,} new, {len(people.lines):,} lines")
+    click.echo(f"{printable(people.path)}: {new:,} known senders added, {len(people.lines):,} lines")
     return 0
 
 
 def change_without_mail(model: str, ham_loss: str | None, base: str | None) -> int:
-    """Change the cutoffs of a model, by the stored scores of its mail, or its base."""
+    """Change the base of a model, or its cutoffs, which are found from the stored scores of its mail."""
     from spamnb.training.train import train as change
     from spamnb.workers import LocalPool
 

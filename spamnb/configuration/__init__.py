@@ -77,7 +77,7 @@ class Configuration:
         return verdict
 
     def has_people(self, stored: "StoredModel | None") -> bool:
-        """Check whether the owner of a model has a list of known people, or contacts."""
+        """Check whether the owner of a model has a list of known senders, or contacts."""
         return stored is not None and (self["known"] != "" or os.path.exists(known_file(stored.path)))
 
     def may_decide(self, verdict: "Verdict", stored: "StoredModel | None") -> bool:

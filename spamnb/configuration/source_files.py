@@ -20,7 +20,7 @@ PATHS = ("model", "allow", "block", "known")  # keys that name a file, relative 
 
 
 def read_files(paths: Iterable[str], defaults: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Read the value of each key, and the file that has it; if several have it, the last one counts.
+    """Read the value of each key, and the file that has it; if several have it, the last one is used.
 
     A list in its default place, such as `allow.txt`, is the value of its key; TOML may name another file.
     """
@@ -57,7 +57,7 @@ def read_values(path: str, types: dict[str, str]) -> dict[str, Any]:
 
 
 def read_senders(values: dict[str, Any], origins: dict[str, str]) -> SenderLists:
-    """Read the lists that there are. Contacts must exist; they are read when they are needed."""
+    """Read the lists that exist. Contacts must exist, too, but are read when they are needed."""
     for key in ("allow", "block", "known"):
         path = values.get(key)
         if path and not os.path.exists(path):
@@ -69,12 +69,10 @@ def read_senders(values: dict[str, Any], origins: dict[str, str]) -> SenderLists
 
 
 def check_header(header: str, _key: str) -> None:
-    name = header.lower()  # see reading.identity.is_volatile
+    name = header.lower()  # see core/identity.pyx
     if not (name.startswith("x-") and "spam" in name and name.isascii() and name.replace("-", "").isalnum()):
-        why = "so that no verdict is ever learned as mail"
-        raise UsageError(
-            f'header must be a name such as "X-Spam-Verdict", with X- and spam in it, {why}, not {header!r}'
-        )
+        example = 'header must begin with X- and contain "spam", e.g. "X-Spam-Verdict"'
+        raise UsageError(f"{example}, not {header!r}: such headers are never learned")
 
 
 def check_subject_tag(tag: str, _key: str) -> None:

@@ -89,14 +89,14 @@ def checked_values(
 
 
 def wrong_kind(key: str, wanted: str, value: Any, is_secret: bool) -> str:
-    """Say what type a value must have; a number in place of a text only lacks quotes."""
+    """Return what type a value must have; a number in place of a text only lacks quotes."""
     if wanted == "str" and type(value) in (int, float) and not is_secret:
         return f'{key} must be quoted, e.g. "{value}"'
     return f"{key} must be {KINDS[wanted]}, not {'a secret' if is_secret else repr(value)}"
 
 
 def unknown_key(key: str, known: Collection[str]) -> str:
-    """Say that a key is unknown, and suggest a similar one."""
+    """Return a text about an unknown key, which suggests a similar one."""
     from difflib import get_close_matches
 
     near = get_close_matches(key, known, 1)

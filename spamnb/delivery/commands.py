@@ -65,16 +65,16 @@ TRAIN: "tuple[Option, ...]" = (
 OUTCOME_TEXTS = {
     "learned": "learned",
     "moved": "moved here from another label",
-    "known": "already known",
+    "known": "already learned",
     "forgotten": "forgotten",
     "unknown": "never learned",
     "duplicate": "repeated",
-    "conflicting": "left out, because they are also under another label",
+    "conflicting": "skipped, because they are also under another label",
 }
 
 
 class ClassifyCommand:
-    """`spamnb classify` for one message; by the fallback if the model is missing or unreadable."""
+    """`spamnb classify` for one message; with the fallback if the model is missing or unreadable."""
 
     def __init__(
         self,
@@ -132,7 +132,7 @@ class ClassifyCommand:
             return verdict, envelope
 
     def read_file(self, path: str) -> bytes | None:
-        """Read the only message of a file; None if the output is a table or the message itself."""
+        """Read the only message of a file; None if the full command line has to handle the file."""
         from spamnb.delivery.only_message import read_only_message
 
         needs_command_line = self.passthrough or (os.isatty(STDOUT) and not self.json)
@@ -146,14 +146,14 @@ class ClassifyCommand:
         if not self.fallback or isinstance(error, UsageError):
             raise error
         if not isinstance(error, NoModel):
-            complain(f"{error} (judging by {self.fallback})")
+            complain(f"{error} (judging with {self.fallback})")
         self.model, self.fallback = self.fallback, None
 
     def classify(self, model: "Model", raw: bytes, path: str = "-", index: int | None = None) -> int:
         return self.answer(*self.judge(model, raw), raw, path, index)
 
     def judge(self, model: "Model", raw: bytes) -> "tuple[Verdict, Envelope | None]":
-        """Judge a message, also by the lists of senders; return its envelope if it was needed."""
+        """Judge a message with the model and lists of senders; return its envelope, too, if needed."""
         from spamnb.core.native import read
 
         message = read(raw)
@@ -324,7 +324,7 @@ class LearnCommand:
 
 
 def parse(arguments: list[str]) -> "Callable[[], int | None] | None":
-    """Return a function that runs a delivery; None if the arguments are not those of a delivery."""
+    """Return a function that judges or learns one message; None if the full command line is needed."""
     command = arguments[0] if arguments else ""
     if command == "classify":
         options = options_of(CLASSIFY, arguments[1:])

@@ -1,4 +1,4 @@
-"""Judge labelled mail by a model that has learned other mail."""
+"""Judge labelled mail with a model that has learned other mail."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def judge_by_model(
     model: Model, labels: Sequence[str], batches: Iterable[Batch]
 ) -> tuple[JudgedMessages, int]:
-    """Judge labelled mail by a model; leave out and count the messages that it has learned."""
+    """Judge labelled mail with a model; also return how many messages were left out as learned before."""
     model = load_into_memory(model)
     scorer = model.scorers.first
     known = tuple(dict.fromkeys([*model.labels, *labels]))

@@ -72,12 +72,11 @@ VIEW_NAMES = SETTING_NAMES[SETTING_NAMES.index("event") :]  # those before are t
 
 
 def parse_settings(text: str, allowed: Collection[str] = SETTING_NAMES) -> ParsedSettings:
-    """Parse `default` or `NAME=VALUE,NAME=VALUE`, where only some names may be allowed.
+    """Parse `default` or `NAME=VALUE,NAME=VALUE`, with the names in `allowed`.
 
-    Other settings are those of the default view or, with an event or tf-idf, of the textbooks' view.
+    Settings without a value get that of the default view or, with an event or tf-idf, of the textbooks' view.
 
-    >>> parse_settings("ngrams=2,headers=no")
-    ({'ngrams': 2, 'headers': False}, None)
+    >>> parse_settings("ngrams=2,headers=no") ({'ngrams': 2, 'headers': False}, None)
     """
     settings: dict[str, Any] = {}
     view: dict[str, Any] = {}
@@ -125,7 +124,7 @@ STANDARD = (
 
 
 def with_change(candidate: Candidate, change: str) -> Candidate:
-    """Change a setting, given as `NAME=VALUE`; name the new candidate by all that is not the default."""
+    """Return a candidate with one setting (`NAME=VALUE`) changed, named by its settings but the default."""
     items = [*([] if candidate.name == "default" else candidate.name.split(",")), change]
     changed = dict(item.split("=") for item in items)
     named = [f"{name}={value}" for name, value in changed.items() if not _is_default(name, value)]

@@ -21,7 +21,7 @@ TEXTBOOKS = ("event=multinomial", "event=binary", "event=bernoulli")
 def search(
     judge: Callable[[list[Candidate]], list[ComparedCandidate]],
 ) -> tuple[list[ComparedCandidate], ComparedCandidate, str]:
-    """Search for the best settings; return the results of all, the default's first, the winner, and why.
+    """Search for the best settings; return all results (the default's first), the winner, and why it won.
 
     `judge` judges the default and then the candidates, and returns their results in this order.
     """
@@ -48,7 +48,7 @@ def search(
 
 
 def reason(best: ComparedCandidate, others: int) -> str:
-    """Say why the best of the candidates is chosen, or why the default is kept."""
+    """Return why the best of the candidates is chosen, or why the default is kept."""
     name = best.candidate.name
     if best.ranking_p is None:
         return f"none of {others} others ranks this mail better"
@@ -93,12 +93,12 @@ def beats_first(result: ComparedCandidate) -> bool:
     return ranking and not (verdicts and result.lost > result.won)
 
 
-CHANCE = 0.05  # a difference that is more probable than this by chance alone does not count
+CHANCE = 0.05  # a difference that is more probable than this by chance alone is ignored
 
 
 @dataclass(frozen=True)
 class ComparedCandidate:
-    """The figures of a candidate, and how it did against the first one, message by message."""
+    """The figures of a candidate, and how it compares with the first candidate, message by message."""
 
     candidate: Candidate
     metrics: dict[str, Any]
@@ -131,9 +131,9 @@ def compare_candidates(
     fold_count: int,
     jobs: int,
 ) -> Iterator[ComparedCandidate]:
-    """Cross-validate each candidate on the same folds, those with the first one's tokenizer first.
+    """Cross-validate each candidate on the same folds; mail is read once for each tokenizer.
 
-    Mail is read once for each tokenizer.
+    Candidates with the tokenizer of the first one come first.
     """
     first: JudgedMessages | None = None
     settings: Settings | None = None

@@ -37,9 +37,9 @@ class Corpus:
         *,
         is_counted: bool = True,
     ) -> Corpus:
-        """Count batches as they are read.
+        """Read batches, and add them to the counts.
 
-        Without counts, the table is empty, and can learn messages one by one.
+        With `is_counted` False, the table is empty, and can learn messages one by one.
         """
         table = CountTable(labels, has_texts=False)
         truth: list[Array] = []

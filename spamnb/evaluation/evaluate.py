@@ -25,7 +25,7 @@ def evaluate_by_folds(
     most_mistakes: int,
     jobs: int,
 ) -> Evaluation:
-    """Judge each fold by the counts of all the others."""
+    """Judge each fold with the counts of all other folds."""
     view = view or DEFAULT_VIEW
     work = CrossValidation(corpus, assign_folds(corpus, fold_count), view, jobs)
     judged = work.judge()
@@ -40,7 +40,7 @@ def evaluate_by_folds(
 
 
 def evaluate_online(corpus: Corpus, view: View | None) -> Evaluation:
-    """Judge messages in the order of their dates, each by those before it; the corpus has no counts."""
+    """Judge messages in order of their dates, each with the counts of those before."""
     judged, curve = judge_online(corpus, in_time_order(corpus), view)
     return Evaluation("online", judged, figures_of(judged), [], duplicates_in(corpus), curve)
 
@@ -48,7 +48,7 @@ def evaluate_online(corpus: Corpus, view: View | None) -> Evaluation:
 def evaluate_by_model(
     model: Model, labels: Sequence[str], batches: Iterable[Batch], most_mistakes: int
 ) -> Evaluation:
-    """Judge mail by a model; mail that the model has learned is left out, as it would flatter the figures."""
+    """Judge mail with a model, except messages that it has learned, which would flatter the figures."""
     judged, learned = judge_by_model(model, labels, batches)
     if not judged.names and learned:
         raise DataError("the model has already learned all of this mail; use mail that it has not learned")

@@ -1,4 +1,4 @@
-"""Judge labelled mail by cross-validation, from one reading of it."""
+"""Cross-validation of labelled mail, which is read only once."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ T = TypeVar("T")
 
 
 def assign_folds(corpus: Corpus, count: int, seed: int = 1) -> Array:
-    """Assign each message to a fold, by a seeded shuffle: as many of each label in every fold."""
+    """Assign each message to a fold by a seeded shuffle; each fold gets as many messages of a label."""
     generator = np.random.default_rng(seed)
     assigned = np.empty(len(corpus), int)
     for label_index, label in enumerate(corpus.labels):
         messages = np.flatnonzero(corpus.truth == label_index)
         if not len(messages):
-            raise DataError(f"no {label} to evaluate with")
+            raise DataError(f"no {label} to evaluate with; name some mail with that label")
         if len(messages) < count:
             needed = f"{count} folds need {count} messages of each label"
             raise DataError(f"{needed}; {label} has {len(messages)}")
@@ -53,7 +53,7 @@ def assign_folds(corpus: Corpus, count: int, seed: int = 1) -> Array:
 
 
 class CrossValidation:
-    """Judges each message by the counts of all folds but its own."""
+    """Judges each message with the counts of all folds but its own."""
 
     def __init__(self, corpus: Corpus, assigned: Array, view: View = DEFAULT_VIEW, jobs: int = 1) -> None:
         self.corpus = corpus
@@ -63,7 +63,7 @@ class CrossValidation:
         self.unused: list[CountTable] = []  # tables of all mail
 
     def judge(self) -> JudgedMessages:
-        """Judge all folds."""
+        """Judge all messages, fold by fold; the cutoffs returned are means over the folds."""
         verdicts: list[Any] = [None] * len(self.corpus)
         cutoff_pairs: list[Any] = []
         for messages, found, pair in self.for_each(self.judge_fold, range(int(self.assigned.max()) + 1)):
@@ -88,7 +88,7 @@ class CrossValidation:
 
     @contextmanager
     def table_without(self, fold: int) -> Iterator[CountTable]:
-        """Subtract a fold from a table of all mail, and add it again afterwards."""
+        """Subtract a fold from a table of all mail; after the context, add the fold again."""
         try:
             table = self.unused.pop()
         except IndexError:
@@ -104,7 +104,7 @@ class CrossValidation:
         return in_threads(task, ((fold,) for fold in folds), self.jobs)
 
     def limits(self, scorer: FeatureScorer, training: Array) -> tuple[Cutoffs | None, Calibration | None]:
-        """Choose cutoffs and calibration as training does; a textbook's view has neither."""
+        """Choose cutoffs and calibration as training does; with a textbook's view, return None for both."""
         labels, truth, digests = self.corpus.labels, self.corpus.truth, self.corpus.digests
         if not self.view.has_cutoffs or not has_spam(labels):
             return None, None
@@ -127,6 +127,6 @@ class CrossValidation:
 
 
 def sample(digests: Array, truth: Array, messages: Array, label_count: int) -> Array:
-    """Select the messages that training would score: of each label those with the lowest digests."""
+    """Select the messages that training would score: of each label those with the lowest hashes."""
     ordered = messages[np.argsort(digests[messages], kind="stable")]
     return np.concatenate([ordered[truth[ordered] == k][:SAMPLE_SIZE] for k in range(label_count)])

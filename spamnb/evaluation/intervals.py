@@ -1,6 +1,6 @@
 """How far a figure can be trusted: 95 % intervals, and tests of whether a difference could be chance.
 
-All have closed forms: a bootstrap would say [1, 1] of a filter that made no mistake on ten messages.
+All are computed by formulas: a bootstrap would give [1, 1] for a filter without a mistake on ten messages.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def f1(right: int, missed: int, wrong: int) -> Estimate | None:
 
 
 def macro(estimates: Sequence[Estimate], touched: float = 1) -> Estimate | None:
-    """Return the mean over labels. Squared errors add up; a wrong verdict changes `touched` figures."""
+    """Return the mean over labels; a wrong verdict changes `touched` figures, and squared errors add up."""
     if not estimates:
         return None
     count = len(estimates)
@@ -143,7 +143,7 @@ def mcnemar_exact_p(won: int, lost: int) -> float:
 
 
 def holm(chances: Sequence[float]) -> list[float]:
-    """Correct the p-values of several tests by Holm's method: together they err as rarely as one."""
+    """Correct the p-values of several tests by Holm's method: all of them err as rarely as one."""
     corrected, highest = [0.0] * len(chances), 0.0
     for rank, at in enumerate(np.argsort(chances, kind="stable").tolist()):
         highest = max(highest, min(1.0, (len(chances) - rank) * chances[at]))

@@ -21,7 +21,7 @@ EVIDENCE_SHOWN = 8  # tokens of a mistake
 
 
 def worst_mistakes(judged: JudgedMessages, most: int) -> list[int]:
-    """Return the indices of messages that got a wrong label, surest first; unsure is not wrong."""
+    """Return the indices of messages that got a wrong label, the most certain first; unsure is not wrong."""
     wrong = np.flatnonzero((judged.verdict != judged.truth) & (judged.verdict != UNDECIDED))
     sure = judged.probability[wrong, judged.verdict[wrong]]
     distance = np.abs(judged.score[wrong]) if SPAM in judged.labels else sure
@@ -29,7 +29,7 @@ def worst_mistakes(judged: JudgedMessages, most: int) -> list[int]:
 
 
 def by_folds(judged: JudgedMessages, work: CrossValidation, settings: Settings, most: int) -> list[Mistake]:
-    """Find the worst mistakes of a cross-validation, with the evidence of the folds that judged them."""
+    """Return the worst mistakes of a cross-validation, with the evidence from the folds that judged them."""
     chosen = worst_mistakes(judged, most)
     raw = dict(zip(chosen, raw_messages(judged, chosen), strict=True))
     found = {}
@@ -50,7 +50,7 @@ def by_folds(judged: JudgedMessages, work: CrossValidation, settings: Settings, 
 
 
 def by_model(judged: JudgedMessages, model: Model, most: int) -> list[Mistake]:
-    """Find the worst mistakes of a model, with its evidence."""
+    """Return the worst mistakes of a model, with the evidence for each."""
     chosen = worst_mistakes(judged, most)
     found = []
     for message, raw in zip(chosen, raw_messages(judged, chosen), strict=True):

@@ -1,4 +1,4 @@
-"""`spamnb evaluate --online`: judge each message by those before it, as in the TREC spam track."""
+"""`spamnb evaluate --online`: judge each message, then learn it, as in the TREC spam track."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from spamnb.evaluation.corpus import Corpus
 
 GROWTH = 1.1  # cutoffs are chosen again when there are a tenth more scores
-# Cutoffs rest on the latest scores, this share of them: a filter that had learned less gave other scores.
+# The share of the scores, the latest, that cutoffs are chosen by: with less learned, scores were different.
 LATEST, MIN_SCORES = 0.5, 50  # of each label
 CURVE_POINTS = 100
-RECENT = 200  # messages that the recent error of a point is taken over
+RECENT = 200  # messages before a point whose verdicts give its recent error
 
 
 def in_time_order(corpus: Corpus) -> Array:
@@ -54,9 +54,9 @@ def in_time_order(corpus: Corpus) -> Array:
 def judge_online(
     corpus: Corpus, order: Array, view: View | None = None
 ) -> tuple[JudgedMessages, list[CurvePoint]]:
-    """Judge messages in order, each by those before it; return the verdicts and a learning curve.
+    """Judge messages in order, learning each afterwards; return the verdicts and a learning curve.
 
-    The corpus must have been read without counts: its table learns the messages.
+    The corpus must have been read with `is_counted` False: its table learns the messages.
     """
     labels, view = corpus.labels, view or DEFAULT_VIEW
     truth, rule = corpus.truth[order], DecisionRule(labels, view)

@@ -65,11 +65,11 @@ class Outcome:
         return share(int(self.counts[:, -1].sum()), self.messages)
 
     def misranked(self) -> Estimate | None:
-        """1 - AUC: the share of pairs of a ham and a spam that are in the wrong order."""
+        """1 - AUC: the share of all pairs of a ham and a spam in which the ham has the higher score."""
         return None if self.score is None else auc_loss(self.is_spam, self.score)
 
     def spam_missed_at(self, loss: str) -> Estimate | None:
-        """Spam missed if the cutoff were set to lose so much ham."""
+        """The share of spam missed if a single cutoff is set to lose `loss` percent of the ham."""
         if self.score is None or not self.ham or not self.spam:
             return None
         ham = np.sort(self.score[~self.is_spam])[::-1]

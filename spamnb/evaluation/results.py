@@ -66,7 +66,7 @@ class Mistake:
     truth: str
     verdict: str
     score: float
-    evidence: list[tuple[str, float]]  # token, and its weight for spam; between other labels, for the verdict
+    evidence: list[tuple[str, float]]  # token, and its weight: for spam, or else for the verdict
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 The first line is a JSON object with everything small. Then lines with fields between tabs: `t` for a token
 (days first and last seen, messages and occurrences of each label, the token), `p` for a pair of neighbours
-(fingerprint, day, messages), `g` for a counter of grams (its number, messages), `m` for a message (digest,
+(fingerprint, day, messages), `g` for a counter of grams (its number, messages), `m` for a message (hash,
 label's index, score).
 """
 

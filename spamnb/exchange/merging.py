@@ -1,6 +1,6 @@
 """Merge models of several hosts: the sum of their counts, in one pass over all of them.
 
-A message that several models learned counts once for each of them, since no model stores what a single
+A message that several models learned is added once for each of them, since no model stores what a single
 message added; `MergedMessages` has the number of such messages.
 """
 
@@ -24,8 +24,8 @@ from spamnb.training.writing import add_up, indices_of, kept_labels, put_in_plac
 class MergedMessages:
     """The numbers of messages in a merged model."""
 
-    messages: int  # different messages; if their labels differ, the first model's label holds
-    shared: int  # messages that several models know, counted once for each
+    messages: int  # different messages; each has its label in the first model that learned it
+    shared: int  # messages that several models learned, added once for each
 
 
 def merge(out: str, paths: Sequence[str], *, fresh: bool = False) -> MergedMessages:
@@ -81,12 +81,12 @@ def check_alike(models: Sequence[StoredModel]) -> None:
     for model in models:
         file = os.path.realpath(model.path)
         if file in files:
-            raise UsageError(f"{model.path}: named twice; a model counts once")
+            raise UsageError(f"{model.path}: named twice; name each model once")
         files.add(file)
         different = [name for name, value in settings_of(model).as_map().items() if value != settings[name]]
         different += ["view"] if view_of(model).as_map() != view else []
         if different:
             raise DataError(
                 f"{model.path}: made with other settings than {first.path} ({', '.join(different)}); "
-                "their counts cannot be added; train one of them again"
+                "their counts cannot be added; train one of them again with the same settings"
             )

@@ -29,9 +29,10 @@ Models = dict[str, Model | None]
 
 
 def gather(database: Connection, folder: str, seconds: float = inf) -> int:
-    """Copy new verdicts into the database, and remove the oldest; return the number of new ones.
+    """Copy new verdicts from the log into the database, and remove old entries; return the number of new
+    verdicts.
 
-    Stops after some seconds, but copies one piece at least.
+    Stops after `seconds`, but copies at least one piece of the log.
     """
     models: Models = {}
     deadline = monotonic() + seconds
@@ -49,7 +50,7 @@ def gather_file(database: Connection, folder: str, name: str, models: Models, de
     while end and log.size_and_time(folder, name)[0] != done(database, folder, name):
         with transaction(database):
             first = done(database, folder, name)
-            # Synced: a file cut short by a loss of power would have its next records skipped.
+            # Synced: if a loss of power shortened the file later, records added then would be skipped.
             data = log.read_piece(folder, name, first, READ_AT_ONCE, to_keep=True)
             records, end = log.unpacked_records(data)
             if len(records) > AT_ONCE:
@@ -77,9 +78,10 @@ def gather_file(database: Connection, folder: str, name: str, models: Models, de
 
 
 def take_lessons(database: Connection, fields: dict[str, Any]) -> None:
-    """Store as corrections the messages that were judged, then learned under a label other than the verdict.
+    """Store a correction for each message that was judged, and later learned under a label other than the
+    verdict.
 
-    `classify` may have judged by a fallback model, so for its verdicts the model is not compared.
+    `classify` may have judged with a fallback model, so for its verdicts the model is not compared.
     """
     path, label = shown_path(fields), fields["label"]
     learned = bytes(fields["learned"])
@@ -110,13 +112,13 @@ def is_repeated(database: Connection, row: dict[str, Any]) -> bool:
 
 
 def done(database: Connection, folder: str, name: str) -> int:
-    """Return how many bytes of a file are gathered; 0 if it was replaced by a shorter one."""
+    """Return how many bytes of a file are gathered; 0 if a shorter file has taken its place."""
     found = database.execute("SELECT done FROM files WHERE name = ?", (name,)).fetchone()
     return found[0] if found and found[0] <= log.size_and_time(folder, name)[0] else 0
 
 
 def prune(database: Connection, folder: str, days: int, size: int) -> None:
-    """Remove entries after a year (or when the messages are removed, if later), and beyond a size."""
+    """Remove entries older than a year (or `days`, if that is longer), and the oldest beyond a size."""
     oldest = log.confirmed_now(folder) - max(YEAR, days * log.DAY)
     database.execute("DELETE FROM entries WHERE time < ?", (oldest,))
     most = size // BYTES_OF_ENTRY
@@ -124,7 +126,7 @@ def prune(database: Connection, folder: str, days: int, size: int) -> None:
 
 
 def row_of(fields: dict[str, Any], models: Models) -> dict[str, Any]:
-    """Make the row of a record: its fields, headers of the message, and reasons of the verdict."""
+    """Return the database row of a record: its fields, headers of the message, and reasons of the verdict."""
     message = read(log.message_of(fields))
     verdict = shown(fields["verdict"])
     ham, spam = fields["cutoffs"] or (None, None)
@@ -160,8 +162,8 @@ def date_of(message: Message, judged: float) -> float:
 
 
 def reasons_of(message: Message, fields: dict[str, Any], path: str, models: Models) -> str:
-    """Explain a verdict in a few words by the current model; "" if that is gone or damaged."""
-    with suppress(SpamnbError, OSError, ValueError):  # no path has a NUL
+    """Explain a verdict in a few words with the current model; "" if the model is gone or damaged."""
+    with suppress(SpamnbError, OSError, ValueError):  # ValueError: the path has a NUL
         if path not in models:
             models[path] = None
             models[path] = Model.open(path)

@@ -1,10 +1,12 @@
-"""A log of verdicts, each with its message: a delivery appends to it, and the history is made from it.
+"""A log of verdicts, each with its message. Judging a message appends to the log; the history is made from
+it.
 
 A file has the verdicts of a day, or a part of them, so that old verdicts are deleted with their file. A
-record is MARK, length and CRC-32 of the rest (4 bytes each, little-endian), and a msgpack map: a verdict, or
-lessons, which are digests of learned or forgotten messages. MARK occurs nowhere else, because it is escaped:
-the record after a damaged one is always found, and no message can look like a record. Many processes append
-at once: each record is one write. A record that was cut off by a full disk or a kill is skipped.
+record is MARK, then length and CRC-32 of a msgpack map (4 bytes each, little-endian), then the map: a
+verdict, or lessons, which are hashes of learned or forgotten messages. MARK occurs nowhere else, because it
+is escaped: the record after a damaged one is always found, and no message can look like a record. Many
+processes append at once: each record is one write. A record that was cut off by a full disk or a kill is
+skipped.
 """
 
 import os
@@ -39,7 +41,7 @@ FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT
 
 MARK = b"\xd4spamnb\0"
 STEM, ESCAPED = MARK[:-1], MARK[:-1] + b"\1"
-BEFORE_MAP = len(MARK) + 8  # bytes
+BEFORE_MAP = len(MARK) + 8  # bytes in front of the map
 MAX_RECORD = MAX_MESSAGE + (1 << 17)
 LATEST = 1e11  # seconds since 1970: dates of the year 5138 can be written
 MAX_PATH = 1 << 12  # bytes
@@ -75,11 +77,12 @@ class HistoryLog:
                 prune_files(folder, self.days, self.size)
         except Exception as error:
             why = f"not in the history: {error}"
-        complain_once("append", why)
+        complain_once("append", why and f"the verdict is {why}")
 
 
 def append_lessons(model: str, lessons: "Iterable[tuple[str | None, str | None, bytes]]") -> None:
-    """Append learned messages to the history, if there is one: label before and after, and digests.
+    """Append learned messages to the history, if there is one: label before and after, and hashes of the
+    messages.
 
     If that fails, warn in one line.
     """
@@ -93,8 +96,8 @@ def append_lessons(model: str, lessons: "Iterable[tuple[str | None, str | None, 
                     fields |= {"label": label, "learned": digests[start : start + LESSONS]}
                     append_record(folder, packed(fields), parse_size(SIZE))
     except Exception as error:
-        why = f"not in the history: {error}"
-    complain_once("lessons", why)
+        why = f"what was learned is not in the history: {error}"
+    complain_once("lessons", why and f"what was learned is {why}")
 
 
 def append_record(folder: str, record: bytes, size: int) -> bool:
@@ -117,14 +120,14 @@ def append_record(folder: str, record: bytes, size: int) -> bool:
 
 
 def complain_once(step: str, why: str) -> None:
-    """Warn why a step failed, unless it was the last warning of the step; "" for a success."""
+    """Warn why a step failed, unless the step's last warning was the same; "" reports a success."""
     if why and why != COMPLAINTS.get(step):
         complain(why)
     COMPLAINTS[step] = why
 
 
 def file_names(folder: str) -> list[str]:
-    """Names of the files in a folder, the oldest first."""
+    """Return the names of the log files in a folder, the oldest first."""
     size = len("2026-11-16-000000")
     return sorted(
         name
@@ -210,14 +213,14 @@ def packed(fields: "Fields") -> bytes:
 
 
 def digest_of(raw: bytes) -> int:
-    """Return the digest of a message, without a key."""
+    """Return the hash of a message."""
     from spamnb.core.native import digest, read
 
     return digest(read(raw))
 
 
 def read_piece(folder: str, name: str, start: int, size: int, to_keep: bool = False) -> bytes:
-    """Read a piece of a file, empty if it is gone; with `to_keep`, sync the file and its folder."""
+    """Read a piece of a file, empty if the file is gone; with `to_keep`, sync the file and its folder."""
     path = os.path.join(folder, name)
     try:
         with open(open_own(path, os.O_RDONLY), "rb", buffering=0) as file:
@@ -234,9 +237,10 @@ def read_piece(folder: str, name: str, start: int, size: int, to_keep: bool = Fa
 
 
 def unpacked_records(data: bytes) -> "tuple[list[tuple[int, int, Fields]], int]":
-    """Return the sound records in a piece of a file, each with start and end, and the offset to continue at.
+    """Return the undamaged records in a piece of a file, each with start and end, and where to continue
+    reading.
 
-    That is the end of the piece, or the start of an incomplete record.
+    That offset is the end of the piece, or the start of an incomplete record.
     """
     found: list[tuple[int, int, Fields]] = []
     at = done = 0
@@ -254,7 +258,7 @@ def unpacked_records(data: bytes) -> "tuple[list[tuple[int, int, Fields]], int]"
 
 
 def sound_fields(record: bytes) -> "Fields | None":
-    """Return the fields of a record; None if it is damaged."""
+    """Return the fields of a record; None if the record is damaged."""
     packed = record[BEFORE_MAP:]
     checksum = int.from_bytes(record[BEFORE_MAP - 4 : BEFORE_MAP], "little")
     if not record.startswith(MARK) or zlib.crc32(packed) != checksum:
@@ -267,7 +271,7 @@ def sound_fields(record: bytes) -> "Fields | None":
 
 
 def are_fields(fields: "Fields") -> bool:
-    """Return whether fields are such as `packed_record` writes, or `append_lessons`."""
+    """Return whether fields are such as `packed_record` or `append_lessons` writes."""
     is_lessons = "learned" in fields
     data = ("model", "learned") if is_lessons else ("model", "source", "user", "message")
     if not is_number(fields["time"], 0, LATEST) or len(fields["model"]) > MAX_PATH:
@@ -293,7 +297,7 @@ def are_fields(fields: "Fields") -> bool:
 
 
 def message_of(fields: "Fields") -> bytes:
-    """Return the message in a record, or its first part; nothing if it is damaged."""
+    """Return the message in a record, or the first part of a large message; empty if it is damaged."""
     try:
         return zlib.decompressobj().decompress(fields.get("message", b""), MAX_MESSAGE)
     except zlib.error:

@@ -21,8 +21,8 @@ from spamnb.history import gathering, log
 from spamnb.history.schema import Entry, open_database
 
 BY_PROVIDER = " by the provider"  # suffix of the source of mail that looks like ham, but was put into Junk
-CORRECTED = "corrected"  # an empty file, as old as the last correction
-MAX_WORDS = 20  # that are searched for at once
+CORRECTED = "corrected"  # an empty file, touched at each correction
+MAX_WORDS = 20  # words in a search
 WEEK, MONDAY = 7 * log.DAY, 4 * log.DAY  # seconds; 1970 began on a Thursday
 ORDERS = {
     "doubt": ("is_corrected", "rank", "distance", "id"),
@@ -94,13 +94,13 @@ class History:
         return self._listed(order, ">", after, limit, asked)
 
     def entries_near(self, id: int, order: str, limit: int, **asked: Any) -> list[Entry]:  # noqa: A002
-        """List an entry at its place before it was corrected, with up to `limit` entries on each side."""
+        """List an entry where it stood before it was corrected, with up to `limit` entries on each side."""
         there = self.entry(id)
         before, after = (self._listed(order, sign, str(id), limit, asked) for sign in "<>")
         return [*reversed(before), *filter(None, [there]), *(one for one in after if one.id != id)]
 
     def neighbours(self, id: int, order: str, **asked: Any) -> list[Entry | None]:  # noqa: A002
-        """Return the previous and the next entry of an entry, at its place before it was corrected."""
+        """Return the entries before and after an entry, where it stood before it was corrected."""
         return [next(iter(self._listed(order, sign, str(id), 1, asked)), None) for sign in "<>"]
 
     def _listed(
@@ -154,7 +154,7 @@ class History:
         return log.message_of(fields) if fields and fields["time"] == found[3] else None
 
     def with_digest(self, digest: int, model: str, label: str) -> list[int]:
-        """List the verdicts of a model on a message, without those corrected to this label."""
+        """Return the ids of a model's verdicts on a message, except those corrected to this label."""
         signed = digest - (digest >> 63 << 64)
         found = self.database.execute(
             "SELECT id FROM entries WHERE digest = ? AND model = ? AND correction IS NOT ?",
@@ -163,13 +163,14 @@ class History:
         return [id_ for (id_,) in found]
 
     def corrected_since(self, when: float, source: str) -> list[Entry]:
-        """List entries corrected or uncorrected after a time, in order, whose source begins with `source`."""
+        """List entries whose correction was given or taken back after a time, and whose source begins with
+        `source`."""
         conditions = ["corrected > :when", "substr(source, 1, :size) = :source"]
         values = {"when": when, "size": len(source), "source": source}
         return self._select(conditions, values, "corrected", limit=-1)
 
     def correct(self, ids: Iterable[int], label: str | None, now: float | None = None) -> None:
-        """Store the label that a person gave to messages; None removes it. The caller learns the messages.
+        """Store the label that a person gave to messages; None takes it back. The caller learns the messages.
 
         The time is later than that of all corrections before, even if the clock was set back.
         """
@@ -213,7 +214,7 @@ class History:
         return sorted(found.values())
 
     def counts(self, **asked: Any) -> dict[tuple[str, str | None], int]:
-        """Count verdicts and the corrections of each."""
+        """Count the entries by verdict and correction."""
         conditions, values = conditions_of(**asked)
         found = self.database.execute(
             f"SELECT verdict, correction, count(*) FROM entries WHERE {joined(conditions)} GROUP BY 1, 2",
@@ -231,7 +232,7 @@ class History:
 
 
 def sound_entry(entry: Entry) -> Entry:
-    """Convert values of an entry from SQLite: unsigned digest, bool."""
+    """Convert the values of an entry as SQLite stores them: make the hash unsigned, and `is_spam` a bool."""
     is_spam = None if entry.is_spam is None else bool(entry.is_spam)
     return entry._replace(digest=entry.digest % (1 << 64), is_spam=is_spam)
 
@@ -243,7 +244,7 @@ def conditions_of(
     asks_folder: bool | None = None,
     is_by_provider: bool = False,
 ) -> tuple[list[str], dict[str, Any]]:
-    """Make the conditions of a query, and their values: words in sender, subject or user, and columns."""
+    """Return the conditions of a query and their values: words in sender, subject or user, and columns."""
     conditions, values = [], {"since": since, "verdict": verdict, "asks_folder": asks_folder}
     if since is not None:
         conditions.append("time >= :since")
@@ -276,5 +277,5 @@ def joined(conditions: Sequence[str]) -> str:
 
 
 def is_number(text: str) -> bool:
-    """Whether a text can be the number of an entry."""
+    """Return whether a text can be the id of an entry."""
     return text.isascii() and text.isdecimal() and len(text) < 18

@@ -28,7 +28,7 @@ class Entry(NamedTuple):
 
     id: int
     time: float  # when it was judged
-    date: float  # when it was sent, as far as that can be
+    date: float  # when it was sent, if its headers say so plausibly
     verdict: str
     is_spam: bool | None  # None: unsure; unsure and False: not spam, but the folder is unsure
     score: float
@@ -36,14 +36,14 @@ class Entry(NamedTuple):
     sender: str
     subject: str
     message_id: str
-    digest: int  # the message's, without a key
+    digest: int  # the hash of the message
     size: int  # bytes of the message; of a large one, only the first are kept
     source: str  # `classify`, `serve`, `imap ACCOUNT/FOLDER`
     model: str  # path
     user: str  # of a server
     reasons: str  # one or two in words, joined by SEPARATOR
     correction: str | None = None  # the label that a person gave
-    corrected: float | None = None  # when, or when that was taken back; None if `spamnb train` learned it
+    corrected: float | None = None  # when a person gave the label or took it back
     ham_cutoff: float | None = None
     spam_cutoff: float | None = None
 
@@ -53,12 +53,12 @@ class Entry(NamedTuple):
 
     @property
     def asks_folder(self) -> bool:
-        """Whether it is not spam, but its label is unsure."""
+        """Return whether the message is not spam, but which of the other labels fits is unsure."""
         return self.verdict == UNSURE and self.is_spam is False
 
     @property
     def cursor(self) -> str:
-        """Cursor of its place in a list, for `History.entries(after=…)`."""
+        """The place of the entry in a list, as `History.entries(after=…)` takes it."""
         return f"{self.id}{'c' if self.correction else ''}"
 
 

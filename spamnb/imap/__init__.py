@@ -1,1 +1,1 @@
-"""Mail on an IMAP server: judged where it lies, learned from where its owner moves it."""
+"""Mail on an IMAP server: judging it there, and learning from how its owner moves it."""

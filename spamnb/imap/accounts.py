@@ -1,4 +1,4 @@
-"""The accounts in `imap.toml`: where their mail is, which folders are which, and what may be done."""
+"""The accounts in `imap.toml`: server and login, the purpose of folders, and what to do with spam."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ SECRETS = ("password_command", "password_file", "keyring", "oauth2_token_command
 
 @dataclass(frozen=True)
 class Account:
-    """An account of the file; a folder that is "" is detected, or not used."""
+    """An account in `imap.toml`. A folder set to "" is detected by its mark or name; `unsure` is then not
+    used."""
 
     name: str
     host: str
     user: str
-    port: int = 0  # 0: that of `tls`
+    port: int = 0  # 0: the usual port for `tls`
     tls: str = "implicit"
     ca_file: str = ""  # certificates to trust instead of the system's
     password_command: str = ""
@@ -43,7 +44,7 @@ class Account:
     rescue: str = LIST  # what to do with sure ham that the provider put into Junk
     sort: dict[str, str] = field(default_factory=dict)  # label → folder
     model: str = ""
-    history: bool | None = None  # whether `spamnb history` shows its mail; None: as configured
+    history: bool | None = None  # whether its mail is in `spamnb history`; None: as in spamnb.toml
 
     def __post_init__(self) -> None:
         if self.tls not in TLS_PORTS:
@@ -63,7 +64,7 @@ class Account:
             raise WrongValue("inbox", "inbox is empty; leave it out to use INBOX")
         if sum(bool(getattr(self, name)) for name in SECRETS) != 1:
             named = ", ".join(SECRETS)
-            raise WrongValue(SECRETS[0], f"one of {named} must say where the password comes from")
+            raise WrongValue(SECRETS[0], f"set exactly one of {named}, to say where the password comes from")
 
     @property
     def port_number(self) -> int:
@@ -71,7 +72,7 @@ class Account:
 
 
 def is_local_host(host: str) -> bool:
-    """Return whether what is sent to a host stays on this machine."""
+    """Return whether a host name or address means this machine."""
     try:
         return ip_address(host).is_loopback
     except ValueError:
@@ -79,15 +80,15 @@ def is_local_host(host: str) -> bool:
 
 
 def default_config() -> str:
-    """Path of the file: spamnb/imap.toml in the XDG configuration folder."""
+    """Return the default path of the file: spamnb/imap.toml in the XDG configuration folder."""
     folder = xdg_folder("XDG_CONFIG_HOME", ".config")
     if folder is None:
-        raise NoInput("no home folder; set $XDG_CONFIG_HOME")
+        raise NoInput("cannot find imap.toml without a home folder; set $XDG_CONFIG_HOME")
     return os.path.join(folder, "spamnb", "imap.toml")
 
 
 def read_accounts(path: str, wanted: str | None = None) -> list[Account]:
-    """Read all accounts of a file, or the one that is wanted."""
+    """Read all accounts of a file, or only the account named `wanted`."""
     try:
         content, _ = read_toml(path)
     except FileNotFoundError:
@@ -117,14 +118,14 @@ def read_accounts(path: str, wanted: str | None = None) -> list[Account]:
 
 def check_name(name: str) -> None:
     if not NAME.fullmatch(name):
-        raise DataError("its name may have only letters, digits, -, _, @, + and dots")
+        raise DataError("the name of an account may have only letters, digits, -, _, @, + and dots")
 
 
 def parse_account(name: str, table: Any) -> Account:
     """Make an account from a table of the file; an unknown key is an error that names the nearest key."""
     check_name(name)
     if not isinstance(table, dict):
-        raise DataError("not a table; write [account.NAME]")
+        raise DataError("must be a table; write [account.NAME]")
     known = {one.name: one.type for one in fields(Account) if one.name not in ("name", "sort")}
     values = checked_values({key: value for key, value in table.items() if key != "sort"}, known)
     for key in ("host", "user"):
@@ -139,5 +140,7 @@ def checked_sort(table: Any) -> dict[str, str]:
         raise WrongValue("sort", 'sort must be a table of labels and folders, e.g. Work = "INBOX/Work"')
     for label in table:
         if not is_label(label) or label.lower() in LABELS:
-            raise WrongValue("sort", f"{label!r} cannot be a label to sort by")
+            raise WrongValue(
+                "sort", f"sort: {label!r} is not allowed as a label; choose a name other than ham and spam"
+            )
     return dict(table)

@@ -1,7 +1,7 @@
 """A connection to the server of an account: folders, searches, flags and moves.
 
-Errors of the server and of the network are ImapErrors that say what to do. After a Broken one, the connection
-cannot be used any more; after any other one it can.
+Errors of the server and of the network are raised as ImapError, with a message that says what to do. After
+`Broken`, which is an ImapError too, the connection cannot be used any more; after other ImapErrors it can.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
 
 MAX_UID, MAX_MODSEQ = (1 << 32) - 1, (1 << 63) - 1  # by RFC 3501 and 7162
-MAX_COPIED = 1000  # UIDs of copies that a server may name in a range
+MAX_COPIED = 1000  # UIDs of copies that are read from one answer
 MAX_LINE = 16 << 20  # bytes of an answer to a search: a million numbers take 8 MB
 TIMEOUTS = SocketTimeout(connect=30, read=60)  # seconds without a byte
 JUNK_KEYWORDS = ("$Junk", "Junk")  # of Apple Mail, K-9 and others; of Thunderbird
-KEYWORD = JUNK_KEYWORDS[0]  # that spamnb gives
+KEYWORD = JUNK_KEYWORDS[0]  # the keyword that spamnb sets
 HAM_KEYWORDS = ("$NotJunk", "NonJunk", "NotJunk")
 
 imaplib._MAXLINE = MAX_LINE  # type: ignore[attr-defined]
-getLogger("imapclient").addHandler(NullHandler())  # else it would print what a server says that is not ASCII
+getLogger("imapclient").addHandler(NullHandler())  # else answers that are not ASCII would be printed
 
 
 @dataclass(frozen=True)
@@ -47,14 +47,15 @@ class Folder:
 
 
 class ImapConnection:
-    """A connection to the server of an account, logged in; with `looks_only` it changes nothing there."""
+    """A logged-in connection to the server of an account; with `looks_only`, nothing on the server is
+    changed."""
 
     def __init__(self, account: Account, looks_only: bool = False) -> None:
         self.account = account
         self.looks_only = looks_only
-        self.folder = ""  # that is open
-        self.doing = ""  # what was asked of the server last
-        self.fetched = 0  # messages, or parts of them
+        self.folder = ""  # name of the open folder
+        self.doing = ""  # the last request, for error messages
+        self.fetched = 0  # number of messages, whole or in part
         self.client: Any = None
         self.secret = ""
         with self._explained("log in"):
@@ -65,7 +66,8 @@ class ImapConnection:
                 raise
 
     def _log_in(self) -> None:
-        """Connect and log in. A rejected token is asked for again once: it may have expired."""
+        """Connect and log in. If the server rejects a token, which may have expired, try once more with a new
+        one."""
         self._connect()
         try:
             self._authenticate()
@@ -143,7 +145,7 @@ class ImapConnection:
             return found
 
     def count(self, folder: str) -> int:
-        """Count the messages of a folder, without opening it."""
+        """Return the number of messages in a folder, without opening the folder."""
         with self._explained(f"look at the folder {folder}"):
             return self._status(folder, "MESSAGES")
 
@@ -175,19 +177,21 @@ class ImapConnection:
             return sorted(map(in_range, set(self.client.search(criteria or "ALL"))))
 
     def from_uid(self, first: int, *criteria: str) -> list[int]:
-        """Find messages that are not deleted, from a UID on."""
+        """Return the UIDs from `first` on of messages that are not deleted and meet the criteria."""
         found = self.search("UNDELETED", "UID", f"{first}:*", *criteria)
-        return [uid for uid in found if uid >= first]  # if all are below, the server names the last
+        return [
+            uid for uid in found if uid >= first
+        ]  # if no UID is that high, the server returns the highest
 
     def fetch(self, uids: Sequence[int], item: str) -> dict[int, dict[bytes, Any]]:
-        """Fetch an item of messages, and drop what a server sends about other messages."""
+        """Fetch an item, such as FLAGS, of messages; answers about other messages are dropped."""
         with self._explained(f"read the folder {self.folder}"):
             found: dict[int, dict[bytes, Any]] = self.client.fetch(uids, item)
             self.fetched += len(uids)
             return {uid: found[uid] for uid in uids if uid in found}
 
     def move(self, uids: Sequence[int], folder: str) -> dict[int, int]:
-        """Move messages, or copy them where the server cannot; return their new UIDs, if known."""
+        """Move messages, or copy them if the server cannot move; return old UID → new UID, if reported."""
         verb = "move" if self.has("MOVE") else "copy"
         with self._explained(f"{verb} to {folder}"):
             self._copied_uids()
@@ -195,7 +199,7 @@ class ImapConnection:
             return self._copied_uids()
 
     def _copied_uids(self) -> dict[int, int]:
-        """Read the COPYUID (RFC 4315) of the last answer: old UID → new UID."""
+        """Return old UID → new UID as in the COPYUID (RFC 4315) of the last answer."""
         pairs: dict[int, int] = {}
         for line in self.client._imap.response("COPYUID")[1]:
             words = line.split() if line else []
@@ -214,12 +218,12 @@ class ImapConnection:
             self.client.add_flags(uids, [flag], silent=True)
 
     def remove(self, uids: Sequence[int]) -> None:
-        """Remove these messages only, which are flagged as deleted. Requires UIDPLUS."""
+        """Delete these messages for good; they must be flagged as deleted. Requires UIDPLUS."""
         with self._explained(f"remove from {self.folder}"):
             self.client.uid_expunge(uids)
 
     def wait(self, seconds: float, wake: int) -> None:
-        """Wait for a change in the open folder, for input at `wake`, or for some seconds."""
+        """Wait for a change in the open folder, until `wake` can be read, or for some seconds."""
         if not self.has("IDLE"):
             select.select([wake], [], [], seconds)
             return

@@ -1,4 +1,5 @@
-"""Finding corrections by the owner: messages moved into or out of Junk, flagged, or marked on the page."""
+"""Finding corrections by the owner: messages moved into or out of Junk, flagged, or marked on the review
+page."""
 
 from __future__ import annotations
 
@@ -37,7 +38,11 @@ class Corrections:
         self.rescue = Rescue(mailbox)
 
     def look_for_moved(self, name: str) -> None:
-        """Learn what the owner moved to a folder under its label; the folder also gets mail from spamnb."""
+        """Learn messages that the owner moved to a folder, under the folder's label; if it has none, only
+        record them.
+
+        Messages that spamnb moved there are skipped; messages that the provider put into Junk are judged.
+        """
         label = self.mailbox.roles.labels.get(name, "")
         folder, before, uids = look_into(self.connection, self.state, name, "moved")
         if not before.validity:
@@ -45,7 +50,7 @@ class Corrections:
         for some in cut(uids, FETCHED):
             notes: list[Known] = []
             moved: set[int] = set()
-            unknown: dict[int, bytes] = {}  # not met in another folder
+            unknown: dict[int, bytes] = {}  # never seen in another folder
             for uid, key in self.mailbox.keys(folder, some).items():
                 known = self.state.at(name, folder.validity, uid) or self.state.known(key)
                 if known and known.target == name:
@@ -63,7 +68,7 @@ class Corrections:
         self.mailbox.note([], "moved", folder, folder.next_uid)
 
     def look_for_arrived(self, name: str) -> None:
-        """Record messages that a visit that was cut short has moved or copied to an inbox."""
+        """Record messages that an interrupted visit has moved or copied to an inbox."""
         folder, _, uids = look_into(self.connection, self.state, name, "judged")
         keys = self.mailbox.keys(folder, uids)
         met = {uid: known for uid, key in keys.items() if (known := self.state.known(key))}
@@ -72,7 +77,7 @@ class Corrections:
             self.state.note(*found)
 
     def look_for_moved_back(self, name: str) -> None:
-        """Learn new messages of a ham folder that were in Junk before."""
+        """Learn, as ham, new messages of a ham folder that spamnb had moved elsewhere."""
         folder, before, uids = look_into(self.connection, self.state, name, "rescued")
         for some in cut(uids if before.validity else (), FETCHED):
             keys = self.mailbox.keys(folder, some)
@@ -87,9 +92,11 @@ class Corrections:
         self.mailbox.note([], "rescued", folder, folder.next_uid)
 
     def learn_moved_back(self, folder: Folder, met: dict[int, Known]) -> tuple[list[int], list[Known]]:
-        """Learn messages that the owner moved back to the open folder; return their UIDs and records.
+        """Learn, as ham, messages that the owner moved back to the open folder; return their UIDs and
+        records.
 
-        Their keyword of junk, given by a filter, has no meaning any more; the record says so.
+        If a message still has a junk keyword, its record says that spamnb set it: it is not the owner's
+        opinion.
         """
         moved = self._moved_back(folder, met)
         notes = self.mailbox.learn(HAM, folder, moved, "moved back here")
@@ -100,7 +107,8 @@ class Corrections:
         ]
 
     def _moved_back(self, folder: Folder, met: dict[int, Known]) -> list[int]:
-        """Return messages that spamnb moved away and that have left that folder: moved, not copied."""
+        """Return the UIDs of messages that left the folder that spamnb put them in: they were moved, not
+        copied."""
         candidates = {
             uid: known
             for uid, known in met.items()
@@ -150,14 +158,14 @@ class Corrections:
         self.mailbox.note(notes, "keywords", folder, 0)
 
     def _is_old(self, folder: Folder, uid: int, known: Known | None) -> bool:
-        """Return whether a keyword of junk is from spamnb, or was kept by a message moved out of Junk."""
+        """Return whether a junk keyword was set by spamnb, or stayed on a message moved out of Junk."""
         if known is None:
             met = self.state.known(self.mailbox.keys(folder, [uid]).get(uid, b""))
             return met is not None and met.folder in self.mailbox.put_away
         return known.flag != "" or known.ours
 
     def look_for_correspondents(self, name: str) -> None:
-        """Add the recipients of sent mail to the known people."""
+        """Add the recipients of sent mail to the known senders."""
         folder, _, uids = look_into(self.connection, self.state, name, "correspondents")
         people = People(self.mailbox.model)
         for some in cut(uids, FETCHED) if not self.mailbox.dry_run else ():
@@ -167,7 +175,10 @@ class Corrections:
 
 
 def label_by_keywords(keywords: Iterable[str], known: Known | None) -> str:
-    """Return the label by the keywords of a message; if two contradict, the one from spamnb is ignored."""
+    """Return the label that the keywords of a message mean; "" if none, or if they contradict each other.
+
+    If they do, a junk keyword that spamnb set is ignored.
+    """
     lower = {keyword.lower() for keyword in keywords}
     junk = not lower.isdisjoint(keyword.lower() for keyword in JUNK_KEYWORDS)
     ham = not lower.isdisjoint(keyword.lower() for keyword in HAM_KEYWORDS)
@@ -177,7 +188,8 @@ def label_by_keywords(keywords: Iterable[str], known: Known | None) -> str:
 
 
 def take_marks(mailbox: VisitedMailbox, moves_mail: bool) -> dict[Known, Entry]:
-    """Record messages marked since the last visit, and their target folders; return their entries.
+    """Record messages marked on the review page since the last visit, with target folders; return their
+    entries.
 
     Messages that are being moved are checked again at the next visit.
     """
@@ -208,7 +220,7 @@ def take_marks(mailbox: VisitedMailbox, moves_mail: bool) -> dict[Known, Entry]:
 
 
 def target_of(mailbox: VisitedMailbox, known: Known, entry: Entry) -> str:
-    """Return the folder that a corrected message must be moved to; "" if it stays."""
+    """Return the folder that a corrected message must be moved to; "" if the message stays where it is."""
     roles, label = mailbox.roles, entry.correction or known.verdict
     is_ours = entry.correction is not None or known.ours  # otherwise it was not moved, so it stays
     if not (known.uid and is_ours) or roles.homes.get(known.folder) == label:
@@ -217,7 +229,7 @@ def target_of(mailbox: VisitedMailbox, known: Known, entry: Entry) -> str:
 
 
 def event_of(mailbox: VisitedMailbox, known: Known, entry: Entry) -> Event:
-    said = "marked by you" if entry.correction else "taken back by you"
+    said = "marked by you" if entry.correction else "mark taken back by you"
     return Event(
         mailbox.account.name,
         known.folder,

@@ -1,4 +1,4 @@
-"""A message in the inbox that lists new mail in Junk, first what looks like ham."""
+"""The digest: a message in the inbox that lists new mail in Junk, first the mail that looks like ham."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from spamnb.imap.connection import ImapConnection
     from spamnb.imap.state import State
 
-MAX_LISTED = 200  # messages of each part, the least sure
+MAX_LISTED = 200  # messages listed in each part of the digest
 MAX_TEXT = 80  # characters of a sender or a subject
 WHO_PROVIDER = "Your provider put them there; spamnb would not have."
 WHO_SPAMNB = "spamnb moved them there, the least sure first."
@@ -39,8 +39,8 @@ TITLE = "font-size: 1.25em"
 ROW = "border-top: 1px solid #8888; padding: 10px 0"
 
 
-class Listed(NamedTuple):
-    """A message in Junk."""
+class JunkMessage(NamedTuple):
+    """A message in Junk, as the digest lists it."""
 
     score: float
     sender: str
@@ -54,7 +54,7 @@ def send_digest(account: Account, connection: ImapConnection, state: State, mode
     """Write a digest of new mail in Junk into the inbox; return the number of messages listed."""
     roles = roles_in(account, connection.folders())
     if not roles.junk:
-        raise DataError('no folder of junk; set junk = "…"')
+        raise DataError('found no Junk folder; name it in imap.toml: junk = "…"')
     folder, _, uids = look_into(connection, state, roles.junk, "digest")
     unlabeled = {known.key: known for known in state.unlabeled(folder.name)}
     judged_until, next_uid = state.progress("moved", folder.name).next_uid, folder.next_uid
@@ -65,10 +65,10 @@ def send_digest(account: Account, connection: ImapConnection, state: State, mode
             put_by_us.append(uid)
         elif known and known.verdict == HAM:
             like_ham.append(uid)
-        elif uid >= judged_until > 0 and not state.known(key):  # listed after it was judged
+        elif uid >= judged_until > 0 and not state.known(key):  # not judged yet: listed in the next digest
             next_uid = min(uid, next_uid)
     judge = Model.open(model)
-    found = [sorted(listed(account, connection, judge, some)) for some in (like_ham, put_by_us)]
+    found = [sorted(junk_messages(account, connection, judge, some)) for some in (like_ham, put_by_us)]
     if any(found):
         raw = digest_of(account, *found)
         with state.change():  # recorded first, so that the digest itself is never judged
@@ -79,8 +79,10 @@ def send_digest(account: Account, connection: ImapConnection, state: State, mode
     return sum(map(len, found))
 
 
-def listed(account: Account, connection: ImapConnection, model: Model, uids: list[int]) -> list[Listed]:
-    """Read messages of the open folder, with the reasons of their verdicts."""
+def junk_messages(
+    account: Account, connection: ImapConnection, model: Model, uids: list[int]
+) -> list[JunkMessage]:
+    """Read messages of the open folder, and find the reasons of their verdicts, for the digest."""
     found = []
     for message in messages(connection, uids):
         parsed = read(message.raw)
@@ -92,13 +94,16 @@ def listed(account: Account, connection: ImapConnection, model: Model, uids: lis
         texts = (envelope.sender, envelope.subject or "(no subject)", date, (*reasons, "")[0])
         link = link_to(account.host, envelope.message_id) if envelope.message_id else ""
         found.append(
-            Listed._make((verdict.score, *[shortened(printable(text), MAX_TEXT) for text in texts], link))
+            JunkMessage._make(
+                (verdict.score, *[shortened(printable(text), MAX_TEXT) for text in texts], link)
+            )
         )
     return found
 
 
-def digest_of(account: Account, like_ham: list[Listed], put_by_us: list[Listed]) -> bytes:
-    """Write the message: what the provider put into Junk and looks like ham, then what spamnb moved there."""
+def digest_of(account: Account, like_ham: list[JunkMessage], put_by_us: list[JunkMessage]) -> bytes:
+    """Return the digest: mail that the provider put into Junk and looks like ham, then mail that spamnb moved
+    there."""
     message = EmailMessage()
     message["From"] = f"spamnb <{account.user if '@' in account.user else 'spamnb@localhost'}>"
     message["To"] = message["From"]
@@ -116,7 +121,7 @@ def digest_of(account: Account, like_ham: list[Listed], put_by_us: list[Listed])
     texts, pages = [], []
     for title, (found, who) in zip(titles, parts, strict=True):
         shown, left = found[:MAX_LISTED], len(found) - MAX_LISTED
-        more = f"and {left:,} more, more surely spam" if left > 0 else ""
+        more = f"and {left:,} more, which are more certainly spam" if left > 0 else ""
         texts.append("\n".join([title, f"{who} {HOW}\n", *map(as_text, shown), more]))
         introduction = element("h1", title, style=TITLE), element("p", f"{who} {HOW}")
         pages.append([*introduction, *map(as_html, shown), element("p", more)])
@@ -126,12 +131,12 @@ def digest_of(account: Account, like_ham: list[Listed], put_by_us: list[Listed])
     return message.as_bytes(policy=message.policy.clone(linesep="\r\n"))
 
 
-def as_text(one: Listed) -> str:
+def as_text(one: JunkMessage) -> str:
     lines = one.sender, one.subject, one.date, one.reason, one.link
     return "\n  ".join(filter(None, lines)) + "\n"
 
 
-def as_html(one: Listed) -> Markup:
+def as_html(one: JunkMessage) -> Markup:
     """Format a message as a block: columns would be too small to read on a phone."""
     subject = element("bdi", one.subject)
     return element(

@@ -29,7 +29,7 @@ __all__ = [
 
 MAX_REASON = 200  # characters of what a server says
 BUSY = ("[LIMIT]", "[UNAVAILABLE]", "[INUSE]", "[SERVERBUG]")  # not caused by wrong credentials
-BYTES = re.compile(r"""\bb(["'])(.*?)\1""")  # as Python writes them
+BYTES = re.compile(r"""\bb(["'])(.*?)\1""")  # bytes, as Python prints them
 
 
 class ImapError(SpamnbError):
@@ -53,24 +53,24 @@ BROKEN = {
     socket.gaierror: "name not found; check `host`, and the network",
     ConnectionRefusedError: "refuses connections; check `port` and `tls`",
     ssl.SSLCertVerificationError: "its certificate is not trusted (WHY); check `host`, or set `ca_file`",
-    ssl.SSLError: "no TLS (WHY); check `port` and `tls`",
-    TimeoutError: "no answer in time",
-    exceptions.LoginError: "busy (WHY)",
+    ssl.SSLError: "TLS failed (WHY); check `port` and `tls`",
+    TimeoutError: "no answer in time; check `port`, and the network",
+    exceptions.LoginError: "the server is busy (WHY); try again later",
     exceptions.CapabilityError: "WHY; check `tls`",
     imaplib.IMAP4.abort: "connection lost (WHY)",
     OSError: "connection lost (WHY)",
 }
 # Messages for a rejected command, by the code in the server's answer (RFC 5530).
 REFUSED = {
-    "READ-ONLY": "it is read-only here",
+    "READ-ONLY": "the folder is read-only",
     "NOPERM": "the server does not allow it (WHY)",
-    "TRYCREATE": "it does not exist (WHY); `spamnb imap check` lists the folders",
-    "NONEXISTENT": "it does not exist (WHY); `spamnb imap check` lists the folders",
+    "TRYCREATE": "the folder does not exist (WHY); `spamnb imap check` lists the folders",
+    "NONEXISTENT": "the folder does not exist (WHY); `spamnb imap check` lists the folders",
 }
 
 
 def explained(error: Exception, account: Account, doing: str) -> ImapError:
-    """Make an ImapError that says what went wrong and what to do."""
+    """Return an ImapError that says what went wrong and what to do."""
     where, why = f"{account.host}:{account.port_number}", reason_of(error)
     if isinstance(error, exceptions.LoginError) and not any(code in why for code in BUSY):
         provider = provider_of(account.host)
@@ -86,7 +86,9 @@ def explained(error: Exception, account: Account, doing: str) -> ImapError:
         said = "READ-ONLY" if is_read_only else why
         text = next((text for code, text in REFUSED.items() if code in said), "WHY")
         return ImapError(f"cannot {doing}: {text.replace('WHY', why)}")
-    return ImapError(f"cannot {doing}: the answer makes no sense ({type(error).__name__}: {why})")
+    return ImapError(
+        f"cannot {doing}: the mail server's answer was not understood ({type(error).__name__}: {why})"
+    )
 
 
 def redact(error: BaseException, secret: str) -> None:
@@ -96,7 +98,7 @@ def redact(error: BaseException, secret: str) -> None:
     """
     text, data = error_text(error), secret.encode()
     forms = {secret, secret.replace("\\", r"\\").replace('"', r"\""), repr(data)[2:-1]}
-    # As in a login, where the secret is within what is encoded. Four letters of base64 are three bytes.
+    # As in a login, where base64 encodes other text, too: four letters for each three bytes.
     forms.update(b64encode(b"\0" * shift + data + b"\0" * 3)[4:-4].decode() for shift in range(3))
     if secret and any(form in text for form in forms if form):
         error.args = (next((code for code in BUSY if code in text), "…"),)

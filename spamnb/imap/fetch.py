@@ -21,7 +21,7 @@ MAX_MESSAGE = 1 << 20  # bytes that are fetched of a message; no more of it is r
 
 @dataclass(frozen=True)
 class Fetched:
-    """A message, or the start of a large one; `why` says why it could not be fetched."""
+    """A message, or the start of a large message; if it could not be fetched, `why` says the reason."""
 
     uid: int
     raw: bytes
@@ -47,13 +47,13 @@ def dates(connection: ImapConnection, uids: Sequence[int]) -> dict[int, datetime
 
 
 def values(connection: ImapConnection, uids: Sequence[int], item: str) -> dict[int, Any]:
-    """Fetch an item of messages; None where the answer lacks it."""
+    """Fetch an item, such as FLAGS, of messages by UID; None where the server's answer lacks the item."""
     fetched = (connection.fetch(some, item) for some in cut(uids, FETCHED))
     return {uid: answer.get(item.encode()) for answers in fetched for uid, answer in answers.items()}
 
 
 def heads(connection: ImapConnection, uids: Sequence[int], *names: str) -> Iterator[tuple[int, bytes]]:
-    """Fetch header blocks, or some header fields; messages that cannot be read are left out."""
+    """Fetch header blocks, or only the named header fields; messages that cannot be read are left out."""
     section = f"HEADER.FIELDS ({' '.join(names)})" if names else "HEADER"
     for some in cut(uids, FETCHED):
         for head in _fetch(connection, some, f"BODY.PEEK[{section}]<0.{MAX_HEAD}>"):
@@ -62,13 +62,14 @@ def heads(connection: ImapConnection, uids: Sequence[int], *names: str) -> Itera
 
 
 def messages(connection: ImapConnection, uids: Sequence[int]) -> Iterator[Fetched]:
-    """Fetch messages, or the start of large ones; missing messages are left out."""
+    """Fetch messages, or the start of large messages; missing messages are left out."""
     for some in cut(uids, WHOLE):
         yield from _fetch(connection, some, f"BODY.PEEK[]<0.{MAX_MESSAGE}>")
 
 
 def _fetch(connection: ImapConnection, uids: Sequence[int], item: str) -> Iterator[Fetched]:
-    """Fetch a text of messages; if that fails, of one at a time: only one may cause the error."""
+    """Fetch several messages at once; if that fails, fetch each alone, as only one of them may cause the
+    error."""
     try:
         for uid, answer in connection.fetch(uids, item).items():
             yield Fetched(uid, text_of(answer))
@@ -83,6 +84,6 @@ def _fetch(connection: ImapConnection, uids: Sequence[int], item: str) -> Iterat
 
 
 def text_of(answer: dict[bytes, Any]) -> bytes:
-    """Return the text in an answer."""
+    """Return the text of a message in an answer to FETCH; empty if there is none."""
     found = next((value for name, value in answer.items() if name.startswith(b"BODY[")), None)
     return found if isinstance(found, bytes) else b""

@@ -42,23 +42,23 @@ class Roles:
 
     @property
     def labels(self) -> dict[str, str]:
-        """Labels by folder: mail that the owner moves to the folder is learned under the label."""
+        """Folder → label: mail that the owner moves to one of these folders is learned under its label."""
         junk = {self.junk: SPAM} if self.junk else {}
         return junk | {folder: label for label, folder in self.sort.items()}
 
     @property
     def homes(self) -> dict[str, str]:
-        """Labels by folder, including the folders that hold ham."""
+        """Folder → label of the mail in it: as in `labels`, and ham for the inboxes and the ham folders."""
         return self.labels | dict.fromkeys((*self.inbox, *self.ham), HAM)
 
     @property
     def put_away(self) -> tuple[str, ...]:
-        """Folders that mail is moved to from an inbox."""
+        """Folders that spamnb moves mail to from an inbox."""
         return (*self.labels, *([self.unsure] if self.unsure else []))
 
 
 def roles_in(account: Account, listed: Listed, warn: Callable[[str, DataError], None] | None = None) -> Roles:
-    """Find the folders of an account. A configured folder that is missing is an error, or a warning."""
+    """Find the folder for each purpose. A missing configured folder is an error, or a call of `warn`."""
     names = [name for name, _ in listed]
 
     def found(name: str) -> str:
@@ -70,36 +70,41 @@ def roles_in(account: Account, listed: Listed, warn: Callable[[str, DataError], 
             warn(name, error)
             return ""
 
-    junk = named(account.junk, names) or marked("junk", listed)  # without it spam has no place to go
+    junk = named(account.junk, names) or marked(
+        "junk", listed
+    )  # if missing, always an error: spam could not be moved
     sent = found(account.sent) if account.sent else marked("sent", listed)
     inbox, ham = (tuple(filter(None, map(found, given))) for given in (account.inbox, account.ham))
     sort = {label: name for label, folder in account.sort.items() if (name := found(folder))}
     trash, everything = (marked(role, listed) for role in ("trash", "all"))
     roles = Roles(inbox, ham, junk, found(account.unsure), sent, sort, trash, everything)
     if account.action == MOVE and not roles.junk:
-        raise DataError('no folder to move spam to; create one, and set junk = "…"')
-    for what, folders in (("inbox", roles.inbox), ("ham", roles.ham), ("sorted into", sort.values())):
+        raise DataError(
+            'there is no Junk folder to move spam to; create one, and name it in imap.toml: junk = "…"'
+        )
+    for what, folders in (("inbox", roles.inbox), ("ham", roles.ham), ("sort", sort.values())):
         for name in folders:
             if name in (roles.unsure, roles.junk):
                 role = "unsure" if name == roles.unsure else "junk"
-                raise DataError(f"the folder {name} cannot be {what}: it is that of {role}")
+                raise DataError(f"the folder {name} is the {role} folder; take it out of {what} in imap.toml")
     return roles
 
 
 def named(name: str, names: Sequence[str]) -> str:
-    """Return the name as the server spells it."""
+    """Return a configured name of a folder as the server spells it; raise DataError if there is no such
+    folder."""
     if not name or name in names:
         return name
     if name.upper() == "INBOX":
         return "INBOX"
     last = {other.replace("/", ".").rpartition(".")[2]: other for other in names}
     near = last.get(name) or next(iter(get_close_matches(name, names, 1)), "")
-    what_to_do = f"did you mean {near!r}?" if near else "name one that `spamnb imap check` lists"
+    what_to_do = f"did you mean {near!r}?" if near else "`spamnb imap check` lists the folders"
     raise DataError(f"there is no folder {name!r}; {what_to_do}")
 
 
 def marked(role: str, listed: Listed) -> str:
-    """Find a folder of a role by the server's mark, or else by its name."""
+    """Return the folder of a role, by the server's mark or else by its name; "" if there is none."""
     mark, meaning = MARKS[role]
     for name, flags in listed:
         if mark in flags:

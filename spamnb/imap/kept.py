@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 DAYS = 3  # after which mail that was read and is still in the inbox counts as kept
 MAX_LEARNED = 5000  # messages of a folder, the latest, when it is read for the first time
-MIN_KEPT = 100  # messages; with less, little is known of what its owner keeps
+MIN_KEPT = 100  # messages: with fewer, much mail stays unsure
 
 
 def days_ago(days: int) -> str:
@@ -23,9 +23,10 @@ def days_ago(days: int) -> str:
 
 
 def kept(connection: ImapConnection, roles: Roles, name: str) -> list[int]:
-    """Find the kept messages of the open folder: all; in an inbox, those read and left there for days.
+    """Return the UIDs of kept messages in the open folder; in an inbox, those read and there for DAYS days.
 
-    A folder of all mail also holds the inbox and does not show what was archived, so it is read as late.
+    In a folder of all mail, too, messages must be that old: it also holds the inbox, and does not show which
+    messages were archived.
     """
     day, wanted = days_ago(DAYS), ["UNDRAFT"]
     if is_settled_late(roles, name):
@@ -37,17 +38,18 @@ def kept(connection: ImapConnection, roles: Roles, name: str) -> list[int]:
 
 
 def is_settled_late(roles: Roles, name: str) -> bool:
-    """Whether mail is in a folder before it is known whether it stays."""
+    """Return whether mail may leave a folder soon after it arrived there: an inbox, or the folder of all
+    mail."""
     return name in roles.inbox or name == roles.all
 
 
 def recent(connection: ImapConnection) -> list[int]:
-    """Find messages of the open folder that are too new to count as kept."""
+    """Return the UIDs of messages in the open folder that are too new to be regarded as kept."""
     return connection.from_uid(1, "SINCE", days_ago(DAYS), "SENTSINCE", days_ago(DAYS))
 
 
 def not_kept(connection: ImapConnection, roles: Roles, name: str) -> set[bytes]:
-    """Return keys of messages in a folder of all mail that are in Junk, in Trash, or unread in an inbox."""
+    """Return keys of messages in the folder of all mail that are in Junk, in Trash, or unread in an inbox."""
     if name != roles.all:
         return set()
     found: set[bytes] = set()
@@ -62,5 +64,5 @@ def not_kept(connection: ImapConnection, roles: Roles, name: str) -> set[bytes]:
 
 
 def is_learned_by_training(roles: Roles, name: str) -> bool:
-    """Whether what is kept in an inbox is learned: as what it is, or as a part of all mail."""
+    """Return whether training learns mail kept in an inbox: as a ham folder, or as a part of all mail."""
     return name in roles.ham or (roles.all != "" and roles.all in roles.ham)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 Found = TypeVar("Found")
 DELETED = "\\Deleted"
-MAX_GATHERING = 2.0  # seconds for the history at a time: what is left is taken in the next time
+MAX_GATHERING = 2.0  # seconds to copy verdicts into the history; the next time continues there
 
 
 @dataclass(frozen=True)
@@ -45,14 +45,14 @@ class Event:
     uid: int = 0
     verdict: str = ""
     score: float | None = None
-    learned: str = ""  # the label
-    what: str = ""  # was done, would be done, or failed
+    learned: str = ""  # label that it was learned under
+    what: str = ""  # what was done, would be done, or failed
     target: str = ""  # folder that it was moved to
-    flag: str = ""  # that it was given
-    is_rescued: bool = False  # the provider had put it into Junk, and it surely is no spam
-    planned: bool = False  # nothing was done: it would be, but for the action or a dry run
+    flag: str = ""  # keyword that it was given
+    is_rescued: bool = False  # the provider put it into Junk, but it is surely ham
+    planned: bool = False  # not done because of the account's `action`, or a dry run
     failed: bool = False
-    since: float | None = None  # when it was judged, if it had to wait until now
+    since: float | None = None  # when it was judged, if it could not be moved then
     sender: str = ""
     subject: str = ""
 
@@ -67,7 +67,7 @@ Report = Callable[[Event], None]
 def look_into(
     connection: ImapConnection, state: State, name: str, purpose: str
 ) -> tuple[Folder, Progress, list[int]]:
-    """Open a folder read-only; return it, how far it was read before, and the UIDs of new messages."""
+    """Open a folder read-only; return it, how far it was read for a purpose, and UIDs of later messages."""
     folder = connection.open(name, read_only=True)
     before = state.progress(purpose, name)
     first = before.next_uid if before.validity == folder.validity else 1
@@ -75,7 +75,7 @@ def look_into(
 
 
 def history_of(account: Account, configuration: Configuration) -> HistoryLog | None:
-    """Open the history if the mail of an account is kept in it."""
+    """Return the log of the history if the mail of an account is kept there, or None."""
     keeps = configuration["history"] if account.history is None else account.history
     return open_history(True, configuration) if keeps else None
 
@@ -112,17 +112,18 @@ class VisitedMailbox:
             self.report_failure(folder, error)
 
     def reached(self, name: str) -> Progress:
-        """Return how far a folder was read."""
+        """Return how far a folder was read: an inbox to judge its mail, another folder to find moved mail."""
         by_put_away = "moved" if name in self.put_away else "rescued"
         return self.state.progress("judged" if name in self.roles.inbox else by_put_away, name)
 
     def keys(self, folder: Folder, uids: Sequence[int]) -> dict[int, bytes]:
-        """Return the key of each message of the open folder: a hash of its headers, or else of its place."""
+        """Return the key of each message of the open folder: a hash of its header block, or else of its
+        folder and UID."""
         place = f"{folder.name} {folder.validity} "
         return {uid: key_of(head or f"{place}{uid}".encode()) for uid, head in heads(self.connection, uids)}
 
     def learn(self, label: str, folder: Folder, uids: Iterable[int], why: str) -> list[Known]:
-        """Learn messages of the open folder; return the records to store."""
+        """Learn messages of the open folder; return their records, to be stored with `note`."""
         keys = self.keys(folder, sorted(uids))
         notes = []
         for message in messages(self.connection, [*keys]):
@@ -144,7 +145,7 @@ class VisitedMailbox:
         return notes
 
     def judge(self, model: Model, raw: bytes) -> tuple[Verdict, Envelope]:
-        """Judge a message, including its sender."""
+        """Judge a message with the model and the lists of senders; return the verdict and the envelope."""
         parsed = read(raw)
         verdict, envelope = model.classify_message(parsed), envelope_of(parsed)
         self.configuration.decide(verdict, envelope, model.stored)
@@ -156,7 +157,7 @@ class VisitedMailbox:
             self.history.append(raw, verdict, self.model, f"imap {self.account.name}/{folder}")
 
     def with_history(self, do: Callable[[History], Found]) -> Found | None:
-        """Call a function with the history; None if that fails: a visit goes on without the history."""
+        """Call a function with the history and return its result; None, with a warning, if that fails."""
         why, found = "", None
         try:
             with History.open() as history:
@@ -165,7 +166,7 @@ class VisitedMailbox:
         except SetAside:
             pass  # already reported
         except (SpamnbError, OSError) as error:
-            why = f"{error} (going on without the history)"
+            why = f"{error} (continuing without the history)"
         complain_once("imap", why)
         return found
 
@@ -180,7 +181,8 @@ class VisitedMailbox:
         self.with_history(correct)
 
     def note(self, notes: Sequence[Known], purpose: str, folder: Folder, next_uid: int) -> None:
-        """Store records of messages, and how far the folder was read: never less than before."""
+        """Store records of messages, and that a folder was read up to a UID, unless it was read further
+        before."""
         before = self.state.progress(purpose, folder.name)
         if before.validity == folder.validity:
             next_uid = max(next_uid, before.next_uid)

@@ -1,8 +1,8 @@
 """Flagging and moving messages as recorded in the state.
 
-Nothing is lost: a move is recorded before it is done. After a visit that was cut short, the next one looks
-into the target folder before it moves a message again. Where the server can only copy, the original is
-removed after the copy was read and is identical.
+Nothing is lost: a move is recorded before it is done. After an interrupted visit, the next visit looks into
+the target folder before it moves a message again. If the server can only copy, the original is removed only
+after the copy was read and found identical.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from spamnb.imap.mailbox import VisitedMailbox
     from spamnb.imap.state import Known
 
-NOT_SEEN = -1  # in place of the UID of a message in its target folder: not found there
+NOT_SEEN = -1  # stored as `target_uid` of a message that was not found in its target folder
 
 
 class Moves:
@@ -32,10 +32,12 @@ class Moves:
         self.corrections = corrections
         self.connection = mailbox.connection
         self.state = mailbox.state
-        self.gone: set[tuple[bytes, str, int]] = set()  # to be moved, but not there: key, place
+        self.gone: set[tuple[bytes, str, int]] = (
+            set()
+        )  # messages to move that have left their folder: key, folder, UID
 
     def carry_out(self, folder: Folder) -> None:
-        """Flag and move messages of the open folder as recorded."""
+        """Flag and move messages of the open folder as the state says."""
         begun = self.state.begun(folder.name, folder.validity)
         if not begun or self.mailbox.changes_nothing:
             return
@@ -100,7 +102,7 @@ class Moves:
                 self.state.note(*(known._replace(target_uid=NOT_SEEN) for known in lost))
 
     def _look_for_moved(self, target: str, folder: Folder) -> None:
-        """Record which messages are in the target folder; open the folder again."""
+        """Record which messages arrived in the target folder; then open `folder` again."""
         self.corrections.look_for_moved(target)
         self.connection.open(folder.name)
 
@@ -113,7 +115,7 @@ class Moves:
         seen = [known for known in self.state.begun(folder.name, folder.validity) if known.target_uid > 0]
         left = set(flags(self.connection, [known.uid for known in seen]))  # the server copied them
         gone = [known for known in seen if known.uid not in left]
-        copied = self._same(folder, [known for known in seen if known.uid in left])
+        copied = self._with_identical_copy(folder, [known for known in seen if known.uid in left])
         if copied:
             uids = [known.uid for known in copied]
             self.connection.flag(uids, DELETED)
@@ -127,11 +129,11 @@ class Moves:
                 self.state.note(there._replace(ours=True, flag=""))
             self.state.note(*(known._replace(target="", target_uid=0, since=0) for known in kept))
         for known in kept:
-            why = f"its copy in {known.target} is gone or not the same; it stays here"
+            why = f"the copy in {known.target} is gone or differs from the message, so the message stays here"
             self.mailbox.report_failure(folder.name, why, known.uid)
 
-    def _same(self, folder: Folder, copied: Sequence[Known]) -> list[Known]:
-        """Select the messages of the open folder that have an identical copy."""
+    def _with_identical_copy(self, folder: Folder, copied: Sequence[Known]) -> list[Known]:
+        """Return the messages of the open folder whose copies in their target folders are identical."""
         if not copied:
             return []
         originals = self._digests([known.uid for known in copied])

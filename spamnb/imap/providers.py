@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 
 class MailProvider(NamedTuple):
-    """A server, the domains of its users, and what to do where it refuses a password."""
+    """A mail provider: its server, the domains of its users, and what to do if it rejects a password."""
 
     host: str
     domains: tuple[str, ...]
@@ -17,7 +17,7 @@ class MailProvider(NamedTuple):
 
 
 def takes_app_password(name: str, page: str) -> str:
-    return f"{name} takes only an app password here, not that of the account: make one at {page}"
+    return f"{name} accepts only an app password here, not the password of the account: create one at {page}"
 
 
 PROVIDERS = (
@@ -58,7 +58,7 @@ PROVIDERS = (
 
 
 def provider_of(name: str) -> MailProvider | None:
-    """Find the provider of a host, an address, or a domain."""
+    """Find the provider of a host, an address, or a domain; None if it is not in PROVIDERS."""
     domain = "." + name.rpartition("@")[2].lower()
     return next(
         (one for one in PROVIDERS if domain.endswith(tuple(f".{each}" for each in one.domains))), None
@@ -66,13 +66,13 @@ def provider_of(name: str) -> MailProvider | None:
 
 
 def host_of(user: str) -> str:
-    """Guess the server of an address; "" of a name without a domain."""
+    """Guess the mail server of an address; "" for a name without a domain."""
     found, (_, at, domain) = provider_of(user), user.rpartition("@")
     return found.host if found else f"imap.{domain}" if at else ""
 
 
 def link_to(host: str, message_id: str) -> str:
-    """Return an address by which a mail program, or the pages of the provider, open a message."""
+    """Return a link that opens a message in a mail program, or on the web pages of the provider."""
     found = provider_of(host)
     return (found.opens if found else "mid:") + quote(
         message_id.strip().strip("<>").encode("utf-8", "surrogateescape"), safe="@"

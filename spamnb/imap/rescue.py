@@ -1,7 +1,7 @@
 """Mail that was put into Junk by the provider's filter.
 
-It is judged, not learned, because the provider's mistakes would be learned as spam. Mail that surely is ham
-is recorded as ham; the digest and the review page list it.
+Such mail is judged, not learned, because the provider's mistakes would be learned as spam. Messages that
+surely are ham are recorded as ham; the digest and the review page list them.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 APART = timedelta(minutes=10)  # between the dates of two messages, for their order to be significant
 NEIGHBOURS = 100  # messages of a folder, before a new one, whose dates are compared with its own
 LOOKS_LIKE_HAM = "looks like mail you keep; the provider put it here"
-OF_SOMEBODY = ("allowed=", "known=")  # reasons of a verdict that speak for the sender
+OF_SOMEBODY = ("allowed=", "known=")  # beginnings of reasons that speak for the sender
 
 
 def moved_there(connection: ImapConnection, uids: Collection[int]) -> set[int]:
-    """Find which messages of the open folder were moved into it, not delivered.
+    """Return those of the UIDs whose messages were moved into the open folder, not delivered there.
 
     UIDs grow in the order of arrival in a folder; each message keeps its date of arrival in the mailbox. So a
     message that is much older than one with a lower UID was in another folder before.
@@ -88,9 +88,9 @@ class Rescue:
         return by_sender or (not verdict.reason and verdict.is_spam is False and verdict.score <= self.limit)
 
     def _target(self) -> str:
-        """Return the folder that a message is moved back to; "" if it is only listed.
+        """Return the folder that a rescued message is moved back to; "" if the message is only listed.
 
-        It is only listed if the server does not report new UIDs, because it could not be found again.
+        Messages are only listed, too, if the server does not report new UIDs: they could not be found again.
         """
         moves = self.mailbox.account.rescue == MOVE and self.mailbox.connection.has("UIDPLUS")
         return self.mailbox.roles.inbox[0] if moves else ""

@@ -19,7 +19,7 @@ MAX_SECRET = 64 << 10  # bytes of a token
 
 
 def secret_of(account: Account) -> str:
-    """Find the password of an account, or its token."""
+    """Return the password of an account, or its token."""
     if account.password_command or account.oauth2_token_command:
         key = "password_command" if account.password_command else "oauth2_token_command"
         return first_line(key, output_of(key, getattr(account, key)))
@@ -33,7 +33,8 @@ def secret_of(account: Account) -> str:
     found: str | None = _keyring("get_password", account)
     if not found:
         raise DataError(
-            f"keyring: has no password; set it: keyring set '{SERVICE}{account.host}' '{account.user}'"
+            "keyring: has no password of this account; store it with: "
+            f"keyring set '{SERVICE}{account.host}' '{account.user}'"
         )
     return found
 
@@ -60,7 +61,7 @@ def output_of(key: str, command: str) -> bytes:
         why = f"took over {PATIENCE} s" if isinstance(error, subprocess.TimeoutExpired) else error.strerror
         raise DataError(f"{key}: {why}") from None
     if done.returncode:
-        raise DataError(f"{key}: failed with exit code {done.returncode}; try it in a shell")
+        raise DataError(f"{key}: the command failed with exit code {done.returncode}; try it in a shell")
     return done.stdout
 
 

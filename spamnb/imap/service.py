@@ -20,37 +20,37 @@ PATIENCE = 60  # seconds for systemd or launchd
 
 
 def install() -> list[str]:
-    """Write the service of this user and start it; return what to say about it."""
-    read_accounts(default_config())  # what is wrong with them is said now, not in a log
+    """Write the service of this user and start it; return lines that say what was done."""
+    read_accounts(default_config())  # so that errors in it are reported now, not in a log
     if sys.platform == "darwin":
         path = os.path.expanduser(f"~/Library/LaunchAgents/{AGENT}.plist")
         write(path, agent())
         domain = f"gui/{os.getuid()}"
         run("launchctl", "bootout", f"{domain}/{AGENT}")  # it may be there, from before
         commands = [["launchctl", "bootstrap", domain, path]]
-        after = f"its log: {log_file()}; it ends with: launchctl bootout {domain}/{AGENT}"
+        after = f"its log: {log_file()}; to stop it: launchctl bootout {domain}/{AGENT}"
     elif shutil.which("systemctl"):
         path = os.path.join(xdg_folder("XDG_CONFIG_HOME", ".config") or "", "systemd", "user", UNIT)
         write(path, unit().encode())
         user = ["systemctl", "--user"]
         commands = [[*user, "daemon-reload"], [*user, "enable", UNIT], [*user, "restart", UNIT]]
         after = (
-            "it runs while you are logged in; `loginctl enable-linger` has it run always; "
+            "it runs while you are logged in, or always after `loginctl enable-linger`; "
             f"its log: journalctl --user -u {UNIT}"
         )
     else:
-        return [f"there is neither systemd nor launchd here; have your system start: {program()} imap watch"]
+        return [f"there is neither systemd nor launchd here; let your system start: {program()} imap watch"]
     for command in commands:
         if why := run(*command):
             later = (
-                "spamnb imap watch does the same until you end it; to try again: spamnb imap service install"
+                "`spamnb imap watch` does the same until you stop it; or repeat: spamnb imap service install"
             )
             return [f"written: {path}", f"it could not be started ({why})", later]
     return [f"written and started: {path}", after]
 
 
 def unit() -> str:
-    """Return the unit, with the program, the folders and the variables of this user."""
+    """Return the systemd unit, with the program, the folders and the variables of this user."""
     text = Path(__file__).with_name(UNIT).read_text(encoding="utf-8")
     lines = [
         f"ExecStart={quoted(program())} imap watch",
@@ -69,7 +69,7 @@ def unit() -> str:
 
 
 def agent() -> bytes:
-    """Return the agent of launchd."""
+    """Return the launchd agent, a property list."""
     import plistlib
 
     return plistlib.dumps(
@@ -91,7 +91,7 @@ def log_file() -> str:
 
 
 def program() -> str:
-    """Return the path of this program: where pip or pipx put it, by a link if there is one on the path."""
+    """Return the path of the installed program; if a link on $PATH points to it, that of the link."""
     beside = os.path.join(os.path.dirname(sys.executable), "spamnb")
     found = shutil.which("spamnb")
     if found and os.path.realpath(found) == os.path.realpath(beside):
@@ -108,7 +108,7 @@ def escaped(text: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """Quote a word of a unit, so that systemd replaces nothing in it."""
+    """Quote a word of a unit, so that systemd replaces nothing in the word."""
     plain = escaped(text).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{plain}"'
 

@@ -1,4 +1,4 @@
-"""A new account in `imap.toml`, and what a mailbox looks like to spamnb."""
+"""Adding an account to `imap.toml`, and describing its mailbox: folders, and mail to learn."""
 
 from __future__ import annotations
 
@@ -30,17 +30,18 @@ USEFUL = {
 
 
 class Learned(NamedTuple):
-    """A folder that training learns from, and how much of it."""
+    """A folder that training learns from, and how many of its messages."""
 
     label: str
     folder: str
     messages: int
-    of: int  # messages that it has
+    of: int  # messages in the folder
     note: str = ""
 
 
 def proposed_folders(account: Account, connection: ImapConnection) -> dict[str, Any]:
-    """Propose folders: all mail, or the archive and what was read in the inbox; if need be, what was sent."""
+    """Propose folders of ham: all mail, or archive and inbox; if these have too little mail, the sent mail,
+    too."""
     listed = connection.folders()
     roles = roles_in(account, listed, lambda *_: None)
     choices = [roles.all] if roles.all else [marked("archive", listed), *roles.inbox]
@@ -52,7 +53,7 @@ def proposed_folders(account: Account, connection: ImapConnection) -> dict[str, 
 
 
 def what_is_learned(account: Account, connection: ImapConnection) -> tuple[list[Learned], list[str]]:
-    """Say what training learns from, and what is wrong with that."""
+    """Return the folders that training learns from, and warnings about them."""
     roles = roles_in(account, connection.folders(), lambda *_: None)
     found = [learned_from(HAM, name, roles, connection) for name in roles.ham]
     found += [learned_from(label, name, roles, connection) for name, label in roles.labels.items()]
@@ -61,19 +62,21 @@ def what_is_learned(account: Account, connection: ImapConnection) -> tuple[list[
     wrong = []
     if ham and ham == sent:
         wrong.append(
-            "All mail to keep is what you wrote yourself, which is unlike what you get: much will stay "
-            "unsure, and some be taken for spam. Read mail, leave it in the inbox or an Archive, come back."
+            "The only ham to learn is mail that you wrote, which is unlike mail that you receive: much will "
+            "stay unsure, and some be judged spam. Read mail, keep it in the inbox or an archive, try again."
         )
     elif ham - sent < MIN_KEPT:
         few = counted(ham - sent, "message")
-        wrong.append(f"Only {few} to keep that you received: with less than {MIN_KEPT}, much stays unsure.")
+        wrong.append(
+            f"Only {few} of ham that you received: with less than {MIN_KEPT}, much mail stays unsure."
+        )
     if not spam:
-        wrong.append("No spam to learn from: put some into Junk; until then, nothing is taken for spam.")
+        wrong.append("No spam to learn from: until you move some into Junk, no mail is judged spam.")
     return found, wrong
 
 
 def learned_from(label: str, name: str, roles: Roles, connection: ImapConnection) -> Learned:
-    """Count what training learns from a folder."""
+    """Count the messages of a folder that training learns."""
     connection.open(name, read_only=True)
     everything = len(connection.from_uid(1))
     if label != HAM:
@@ -82,7 +85,7 @@ def learned_from(label: str, name: str, roles: Roles, connection: ImapConnection
     if name in roles.inbox:
         note = f"read or answered, and there for {DAYS} days"
     elif name == roles.all:
-        note = "less what is new in the inbox"
+        note = "except new mail in the inbox"
     elif name == roles.sent:
         note = "written by yourself"
     if count > MAX_LEARNED:
@@ -91,17 +94,15 @@ def learned_from(label: str, name: str, roles: Roles, connection: ImapConnection
 
 
 def check_new(path: str, name: str) -> None:
-    """Refuse the name of an account that is there, or that no account can have."""
+    """Raise an error if there is an account of this name already, or if the name is not allowed."""
     check_name(name)
     if os.path.exists(path) and name in {account.name for account in read_accounts(path)}:
-        to_do = (
-            "have its spam moved by `spamnb imap setup --live`, or add another mailbox with --account NAME"
-        )
+        to_do = "to move its spam: spamnb imap setup --live; to add another mailbox, give --account NAME"
         raise UsageError(f"{path}: has an account {name} already; {to_do}")
 
 
 def add_account(path: str, name: str, values: dict[str, Any]) -> None:
-    """Add an account to the file, which only its owner may read."""
+    """Append an account to `imap.toml`, which is created readable for its owner only."""
     check_new(path, name)
     table = f"account.{name if name.isidentifier() else json.dumps(name)}"
     # Of these values, TOML is as JSON.
@@ -116,7 +117,7 @@ def add_account(path: str, name: str, values: dict[str, Any]) -> None:
 
 
 def change_action(path: str, name: str, action: str) -> None:
-    """Change what an account does about spam, in the line of the file that says so; the rest stays."""
+    """Change the `action` of an account in the file; all other lines stay as they are."""
     path = os.path.realpath(path)
     place, _, number = place_of_key(path, "account", name, "action").rpartition(":")
     with open(place or path, encoding="utf-8") as file:
@@ -142,7 +143,7 @@ def change_action(path: str, name: str, action: str) -> None:
 
 
 def look_at(account: Account, connection: ImapConnection) -> dict[str, Any]:
-    """Describe a mailbox, and what would be done with it, changing nothing."""
+    """Describe a mailbox, and what spamnb would do with its mail; nothing is changed."""
     listed, missing = connection.folders(), []
     try:
         roles = roles_in(account, listed, lambda _, error: missing.append(str(error)))
@@ -150,7 +151,7 @@ def look_at(account: Account, connection: ImapConnection) -> dict[str, Any]:
     except DataError as error:
         missing.append(str(error))
         roles = Roles((), (), junk="", unsure="", sent="")
-        would = "nothing is done until the folders are right in imap.toml"
+        would = "nothing is done until the folders in imap.toml are right"
     by_role = {
         "inbox": roles.inbox,
         "ham": roles.ham,
@@ -189,4 +190,4 @@ def what_is_done(account: Account, junk: str, unsure: str) -> str:
         return f"spam is moved to {junk}{doubt}; mail of people you know stays"
     if account.action == FLAG:
         return "spam is flagged $Junk, and stays where it is"
-    return "it is only said what would be done; `spamnb imap setup --live` has spam moved"
+    return "spamnb only reports what it would do; to have spam moved: spamnb imap setup --live"

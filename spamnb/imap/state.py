@@ -1,7 +1,7 @@
 """The state of a mailbox between two runs: how far each folder was read, and all processed messages.
 
-An SQLite database per account. It has no text of messages: the key of a message is a hash of its header
-block, which is the same in every folder.
+It is an SQLite database per account, without any text of messages: the key of a message is a hash of its
+header block, which is the same in every folder.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from spamnb.labels import SPAM
 
 MAX_HEAD = 256 << 10  # bytes that are fetched of a header block; no more of it is read
 DAY = 86400  # seconds
-MAX_AGE = 400  # days with a visit that a message is remembered after it was last met
+MAX_AGE = 400  # days with a visit, after which a message that was not seen is forgotten
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS mailbox (host TEXT NOT NULL, user TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS folder (  -- how far each was read, for each purpose
@@ -42,7 +42,7 @@ CREATE INDEX IF NOT EXISTS waiting ON message (target) WHERE target != '';
 
 
 class Known(NamedTuple):
-    """The record of a processed message, and where it was last met."""
+    """The record of a processed message, with the place where it was last seen."""
 
     key: bytes
     folder: str
@@ -53,8 +53,8 @@ class Known(NamedTuple):
     target: str = ""  # folder it is on its way to
     target_uid: int = 0  # its UID there, once it was seen there
     flag: str = ""  # keyword that it was given; with a + before it, that it must be given
-    label: str = ""  # that it was learned under
-    time: int = 0  # when it was last met, in days since 1970
+    label: str = ""  # label that it was learned under
+    time: int = 0  # when it was last seen, counted in days with a visit
     since: int = 0  # when it was judged, in seconds since 1970, as long as it is on its way
 
     def arrived(self, folder: str, validity: int, uid: int) -> Known:
@@ -101,7 +101,7 @@ def locked(path: str, busy: str) -> Iterator[None]:
 
 
 def prepare(database: Database, mailbox: tuple[str, str]) -> None:
-    """Make the tables; empty them if the account of this name was another mailbox before."""
+    """Make the tables; empty them if the account's name stood for another mailbox before."""
     make_tables(database, SCHEMA)
     before = database.execute("SELECT host, user FROM mailbox").fetchone()
     if before != mailbox:
@@ -110,11 +110,13 @@ def prepare(database: Database, mailbox: tuple[str, str]) -> None:
                 database.execute(f"DELETE FROM {table}")  # noqa: S608
             database.execute("INSERT INTO mailbox VALUES (?, ?)", mailbox)
             if before is None and os.path.lexists(database.path + DAMAGED):
-                database.execute("INSERT INTO folder VALUES ('trained', '', 1, 0, 0)")  # as far as is known
+                database.execute(
+                    "INSERT INTO folder VALUES ('trained', '', 1, 0, 0)"
+                )  # it may have been trained before
 
 
 class State:
-    """The state of one account. What is written within `change()` is written as a whole or not at all."""
+    """The state of one account. What is written within `change()` is stored completely or not at all."""
 
     def __init__(self, account: Account, folder: str | None = None) -> None:
         self.path = os.path.join(folder or state_folder("imap"), f"{account.name}.sqlite")
@@ -141,7 +143,10 @@ class State:
 
     def lock(self) -> AbstractContextManager[None]:
         """Let one process at a time work on the account."""
-        return locked(f"{self.path}.lock", busy="another spamnb imap is running on it (watch?)")
+        return locked(
+            f"{self.path}.lock",
+            busy="another spamnb imap is using this account (watch?); stop it, or try again later",
+        )
 
     @contextmanager
     def change(self) -> Iterator[None]:
@@ -166,11 +171,12 @@ class State:
         return Progress(*found[0]) if found else Progress()
 
     def is_trained(self) -> bool:
-        """Whether `train` has read the folders of the account, or may have before the state was set aside."""
+        """Return whether `train` has read the folders of the account, or may have, before the state was set
+        aside."""
         return bool(self._ask("SELECT 1 FROM folder WHERE purpose = 'trained'"))
 
     def was_set_aside(self) -> bool:
-        """Whether this state was begun after another was set aside."""
+        """Return whether an earlier, damaged state was set aside and this one begun in its place."""
         return bool(self.progress("trained", "").validity)
 
     def advance(self, purpose: str, folder: str, progress: Progress) -> None:
@@ -200,11 +206,11 @@ class State:
         return self._messages("target != '' AND target_uid <= 0")
 
     def unlabeled(self, folder: str) -> list[Known]:
-        """List messages without a label that are in a folder, or are being moved to it."""
+        """List messages that are in a folder, or being moved to it, and were not learned."""
         return self._messages("label = '' AND (folder = ? AND target = '' OR target = ?)", folder, folder)
 
     def known_as_spam(self) -> set[bytes]:
-        """Return keys of messages judged or learned as spam, without those corrected."""
+        """Return keys of messages judged or learned as spam, except those corrected to another label."""
         question = "SELECT key FROM message WHERE label = ? OR verdict = ? AND label = ''"
         return {key for (key,) in self._ask(question, SPAM, SPAM)}
 
@@ -213,7 +219,8 @@ class State:
         self.database.executemany(INSERT, [message._replace(time=days) for message in messages])
 
     def forget_old(self) -> None:
-        """Delete records of messages not met for long, in days with a visit: a clock may be wrong."""
+        """Delete records of messages not seen for MAX_AGE days with a visit; a wrong clock does not matter
+        so."""
         today, before = int(time.time()) // DAY, self.progress("days", "")
         if today != before.modseq:
             days = before.next_uid + 1

@@ -50,7 +50,7 @@ FIRST_PAUSE = 2.0  # seconds before the second attempt; twice as many before eac
 
 
 class FetchingPool(LocalPool):
-    """Threads that read the mail which this thread fetches."""
+    """Threads that tokenize mail while the calling thread fetches more."""
 
     def __init__(self, chunks: Iterator[tuple[ReadMessages, str]]) -> None:
         super().__init__(None)
@@ -67,20 +67,20 @@ class MailboxTraining:
         self.account = account
         self.connection = connection
         self.state = state
-        self.doubted: list[Envelope] = []  # of messages of Junk that look like ham, and were not learned
+        self.doubted: list[Envelope] = []  # messages in Junk that look like ham, and were not learned
         self.roles = roles_in(account, connection.folders())
         if not self.roles.ham and not self.roles.junk:
-            raise DataError('no folders of mail to keep or junk; set ham = ["…"]')
+            raise DataError('found no folder of ham, and no Junk folder; name one in imap.toml: ham = ["…"]')
         named = [(label, name) for name, label in self.roles.labels.items()]  # mail in two folders is not ham
         named += [(HAM, name) for name in self.roles.ham]
         self.wanted: Wanted = [(label, *self._new(name)) for label, name in named]
         if not state.is_trained() and {label for label, _, uids in self.wanted if uids} == {SPAM}:
             where = ", ".join(self.roles.ham) or "any folder"
-            why = f"no mail to keep in {where}: by spam alone, all mail of this account would look like spam"
+            why = f"found no ham in {where}: a model that learned only spam would judge all mail spam"
             raise DataError(f'{why}; name a folder of mail that you keep in imap.toml, e.g. ham = ["INBOX"]')
 
     def _new(self, name: str) -> tuple[Folder, list[int]]:
-        """Find new messages of a folder to learn; not those that spamnb moved there itself."""
+        """Return a folder, and the UIDs of its new messages to learn, without those that spamnb put there."""
         folder, before, uids = look_into(self.connection, self.state, name, "trained")
         if name in self.roles.ham:
             stays = set(kept(self.connection, self.roles, name))
@@ -137,9 +137,10 @@ class MailboxTraining:
         return summary
 
     def _doubted(self, model: str, of_junk: dict[int, int], summary: Summary) -> list[Known]:
-        """Forget mail learned from Junk that is surely ham, judged by all other mail.
+        """Forget messages learned from Junk that are surely ham, judged with the counts of all other mail.
 
-        It is learned at first because there is no other spam. The digest and the review page ask the owner.
+        They are learned at first because there is no other spam. The digest and the review page list them for
+        the owner to decide. Returns their records.
         """
         from spamnb.inspection.standing import score_of_sure_ham
         from spamnb.store.stored_model import load_learned
@@ -184,7 +185,7 @@ class MailboxTraining:
                     self.connection = ImapConnection(self.account)
                 is_open = self.connection.folder == folder.name
                 if not is_open and self.connection.open(folder.name, True).validity != folder.validity:
-                    raise DataError(f"{folder.name}: the server has renumbered it; try again")
+                    raise DataError(f"{folder.name}: the server has renumbered the messages in it; try again")
                 fetched = [*messages(self.connection, uids)]
                 items = [self._item(folder, message) for message in fetched]
                 return ReadMessages(items, sum(len(message.raw) for message in fetched))

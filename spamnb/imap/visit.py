@@ -32,7 +32,7 @@ JUDGED = 50  # messages that are judged before they are moved and reported
 
 
 def check_trained(state: State, model: str) -> None:
-    """Raise NoModel for an account that was not trained: the model may only know other people's mail."""
+    """Raise NoModel if nothing was learned from an account: the model may come from other people's mail."""
     Model.open(model)
     if not state.is_trained():
         raise NoModel("nothing was learned from this account yet")
@@ -52,7 +52,7 @@ class Visit:
         self.state = mailbox.state
         self.corrections = Corrections(self.mailbox)
         self.moves = Moves(self.mailbox, self.corrections)
-        self.again = again  # judge all mail of the inboxes, also what is read or was judged before
+        self.again = again  # judge all mail of the inboxes, even if it is read or was judged before
         self.most = (
             most  # judge at most this many messages per inbox, the latest that training leaves out; 0: all
         )
@@ -82,7 +82,7 @@ class Visit:
             self.state.forget_old()
 
     def _finish(self, name: str) -> None:
-        """Finish the moves that an earlier visit had begun, and report those that were late."""
+        """Finish the moves that an earlier visit began, and report messages that are moved only now."""
         before = self.mailbox.reached(name)
         begun = self.state.begun(name, before.validity)
         if begun and not self.mailbox.changes_nothing:
@@ -97,12 +97,12 @@ class Visit:
                 now = self.state.known(known.key)
                 if known.since and not known.target_uid and now and now.folder == known.target:
                     when = datetime.fromtimestamp(known.since).strftime("%d %b %H:%M")
-                    what = f"moved to {known.target} now; it waited since {when}"
+                    what = f"moved to {known.target} now; it was judged on {when}"
                     event = Event(self.account.name, name, known.uid, known.verdict, what=what)
                     self.mailbox.report(replace(event, target=known.target, since=known.since))
 
     def _carry_out_marks(self) -> None:
-        """Move mail marked on the review page to its folder, if the server reports the new UIDs."""
+        """Move mail that was marked on the review page to its folder, if the server reports the new UIDs."""
         moves_mail = self.account.action == MOVE and self.connection.has("UIDPLUS")
         marked = take_marks(self.mailbox, moves_mail)
         for name in dict.fromkeys(known.folder for known in marked if known.target):
@@ -111,7 +111,7 @@ class Visit:
             self.mailbox.report_outcome(known.key, event_of(self.mailbox, known, entry))
 
     def _find_again(self, folder: Folder) -> None:
-        """Find known messages again in a folder whose UIDs the server has changed."""
+        """Record the new UIDs of processed messages in a folder whose UIDs the server has changed."""
         for some in cut(self.connection.from_uid(1), FETCHED):
             met = {uid: self.state.known(key) for uid, key in self.mailbox.keys(folder, some).items()}
             with self.state.change():
@@ -120,7 +120,7 @@ class Visit:
                         self.state.note(known._replace(validity=folder.validity, uid=uid))
 
     def _judge(self, name: str) -> None:
-        """Judge the new messages of an inbox; the first time, the unread ones."""
+        """Judge the new messages of an inbox; at the first visit, only the unread messages."""
         folder = self.connection.open(name, read_only=self.mailbox.changes_nothing)
         before = self.state.progress("judged", name)
         if before.validity and before.validity != folder.validity:
@@ -142,7 +142,7 @@ class Visit:
         keys = self.mailbox.keys(folder, uids)
         unread = flags(self.connection, [uid for uid in uids if uid not in keys])
         for uid in unread:
-            self.mailbox.report_failure(folder.name, "cannot be read", uid)
+            self.mailbox.report_failure(folder.name, "cannot be read, so it is skipped", uid)
         first = {key: uid for uid, key in reversed(keys.items())}
         copies = [uid for uid, key in keys.items() if first[key] != uid]  # of the same message: one at a time
         keys = {uid: key for key, uid in first.items()}
@@ -178,7 +178,8 @@ class Visit:
     def _judged(
         self, model: Model, folder: Folder, message: Fetched, key: bytes, before: Known | None
     ) -> Known:
-        """Judge a message; return its record, which says where it must be moved or how flagged."""
+        """Judge a message; return its record, with the folder it must be moved to, or the keyword it must
+        get."""
         self.judged.add(key)
         verdict, envelope = self.mailbox.judge(model, message.raw)
         if before is None or before.verdict != verdict.label:
@@ -204,7 +205,8 @@ class Visit:
         return Known(key, *place, verdict.label, is_ours, target=target, flag=flag, since=since)
 
     def _wanted(self, verdict: Verdict) -> tuple[str, str]:
-        """Return the folder that a message must be moved to, or the keyword that it must get."""
+        """Return the folder that a message must be moved to, or else the keyword that it must get; "" for
+        none."""
         roles, label = self.mailbox.roles, verdict.label
         if label == SPAM:
             flags_only = self.account.action == FLAG or not roles.junk

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 POLL = 240.0  # seconds between two visits, if the server reports no mail
 LOOK = 1.0  # seconds between two checks for corrections
 FIRST_PAUSE, MAX_PAUSE = 2.0, 600.0  # seconds after a failure; each pause is twice as long as the last
-LAST_CHANCE = 1.0  # seconds for all visits to end; one that is cut short is finished by the next
+LAST_CHANCE = 1.0  # seconds for all visits to end; the next visit finishes an interrupted one
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -67,11 +67,11 @@ class Watcher(threading.Thread):
             try:
                 with State(self.account) as state, state.lock():
                     self._visit_until_stopped(state)
-            except NoModel:  # no server was asked: it may look again soon
+            except NoModel:  # no server was contacted, so try again soon
                 self._complain(not_trained(self.account))
                 self.pause = FIRST_PAUSE
             except SetAside:
-                pass  # that was said
+                pass  # already reported
             except SpamnbError as error:
                 self._complain(str(error))
             except Exception as error:
@@ -99,14 +99,14 @@ class Watcher(threading.Thread):
             connection.close()
 
     def _complain(self, why: str) -> None:
-        """Report an error, or that it is gone, once."""
+        """Report an error once, and once that it is gone."""
         if why != self.last_error and not self.stopped:
             complain(f"{self.account.name}: {why or 'works again'}")
         self.last_error = why
 
 
 def watch(read: Read, report: Report, visited: Visited, poll: float = POLL) -> None:
-    """Watch accounts until SIGTERM or SIGINT; at SIGHUP they are read again.
+    """Watch accounts until SIGTERM or SIGINT; at SIGHUP, read the accounts again.
 
     `visited` is called with the name of an account after each visit.
     """
@@ -129,7 +129,7 @@ def watch(read: Read, report: Report, visited: Visited, poll: float = POLL) -> N
         try:
             accounts = read()
         except SpamnbError as error:
-            complain(f"{error} (watching on as before)")
+            complain(f"{error} (continuing with the accounts as before)")
             continue
         notify(f"RELOADING=1\nMONOTONIC_USEC={time.monotonic_ns() // 1000}")
         stop(watchers)

@@ -70,13 +70,13 @@ def check(path: str, progress: Callable[[int, int], object] = lambda _size, _ent
         found.damage.append(error.why)
     found.damage += journal_damage(journal)
     if stored.lost_lessons:
-        entries = counted(stored.lost_lessons, "entry", "entries")
-        found.damage.append(f"its journal has {entries} of another model file")
+        entries = counted(stored.lost_lessons, "entry that belongs", "entries that belong")
+        found.damage.append(f"its journal has {entries} to another model file")
     return found
 
 
 def journal_damage(journal: Journal) -> Iterator[str]:
-    """Report where a journal is damaged, and between which days that part was written."""
+    """Yield where a journal is damaged, and between which days that part was written."""
     for start, end in journal.damaged:
         before = [f" from {day_text(entry.day)}" for entry in journal.records if entry.end <= start][-1:]
         after = [f" to {day_text(entry.day)}" for entry in journal.records if entry.end > start][:1]
@@ -86,7 +86,7 @@ def journal_damage(journal: Journal) -> Iterator[str]:
 
 
 def column_damage(stored: StoredModel, progress: Callable[[int, int], object]) -> Iterator[str]:
-    """Read all columns and report those that do not match their checksums."""
+    """Read all columns, and yield the damage of those that do not match their checksums."""
     for name, column in stored.columns.items():
         try:
             prefix = pack(name) + BIN + column.size.to_bytes(4, "big")

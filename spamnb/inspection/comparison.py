@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 def compared_labels(score: "Score", label: str, other: str | None = None) -> tuple[int, int]:
-    """Return the indices of the two labels to compare: the one ahead, then the one behind.
+    """Return the indices of the labels to compare: `label`, and `other` or else the best other label.
 
-    These are a verdict and the best other label, or `other`; if one of them is spam, it comes first.
+    If one of the two is spam, it comes first.
     """
     labels, joint = score.labels, score.joint
     if len(labels) == 1:
@@ -36,7 +36,7 @@ def difference(values: "Sequence[float]", toward: int, against: int) -> float:
 
 
 def divisors_of(view: "View", words: "Sequence[Evidence]") -> dict[int, float]:
-    """Return for each part of the message the number by which its sum of weights is divided."""
+    """Return, for each part of the message, the number that its sum of weights is divided by."""
     divisors: dict[int, float] = {}
     for item in words:
         divisors[item.part] = divisors.get(item.part, view.damping or 0.0) + share_that_counts(item)
@@ -44,6 +44,6 @@ def divisors_of(view: "View", words: "Sequence[Evidence]") -> dict[int, float]:
 
 
 def share_that_counts(item: "Evidence") -> float:
-    """Return how much of a token counts in a mean: n / (n + 1), if n learned messages have it."""
+    """Return the share of a token in a mean's divisor: n / (n + 1), if n learned messages have the token."""
     count = sum(item.row[: len(item.weights)]) + sum(item.base_row[: len(item.weights)])
     return count / (count + 1)

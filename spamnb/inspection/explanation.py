@@ -43,7 +43,7 @@ MAX_COLUMNS = 4  # with more labels, a table has columns only for the two compar
 
 
 class WeakToken(NamedTuple):
-    """A known token that is too weak to count."""
+    """A learned token that is too weak to be used as evidence."""
 
     token: str
     row: Row
@@ -51,7 +51,7 @@ class WeakToken(NamedTuple):
 
 
 class IgnoredKind(NamedTuple):
-    """A kind of evidence that did not count: its name, the reason, how many there are, and examples."""
+    """A kind of tokens that are not used as evidence: name, reason, number, and examples."""
 
     name: str
     why: str
@@ -60,7 +60,7 @@ class IgnoredKind(NamedTuple):
 
 
 class SumRow(NamedTuple):
-    """A row of the sum: a name, the sum of its weights, by what that is divided, and what it adds."""
+    """A row of the sum: name, sum of weights, divisor of that sum, and what the row adds to the lead."""
 
     name: str
     weight: float | None
@@ -132,7 +132,7 @@ class Explanation(NamedTuple):
 
     @property
     def weak(self) -> list[WeakToken]:
-        """The tokens too weak to count, strongest first."""
+        """The tokens too weak to be used as evidence, strongest first."""
         classifier = self.model.classifier
         weights = Scorer(classifier).weights_of if self.is_about_spam else classifier.weights
         weak = [
@@ -142,7 +142,7 @@ class Explanation(NamedTuple):
         return sorted(weak, key=lambda token: -abs(token.weight))
 
     def ignored(self, most: int) -> list[IgnoredKind]:
-        """Return what did not count, by kind, each with a limited number of examples."""
+        """Return the tokens that are not used as evidence, by kind, with at most `most` examples of each."""
         weak = [f"{token.token} {token.weight:+.2f}" for token in self.weak[:most]]
         least = f"less than {self.model.view.least_evidence:g} nats"
         kinds = (
@@ -153,7 +153,7 @@ class Explanation(NamedTuple):
         return [kind._replace(examples=kind.examples[:most]) for kind in kinds if kind.total]
 
     def rule(self, named: Callable[[str], str] = str) -> str:
-        """Say by which rule the score became this verdict; `named` says what to call a label."""
+        """Return the rule by which the score became this verdict; `named` returns the name of a label."""
         if self.verdict.reason:
             return f"decided by its sender, not by the score: {printable(self.verdict.reason)}"
         if self.cutoffs is None:
@@ -167,10 +167,10 @@ class Explanation(NamedTuple):
         if len(self.model.labels) > 2:
             rules.append(f"other labels must lead by {margin:.4f}")
         if self.model.classifier.is_corrected:
-            rules.append("weights leave out mail that looks misfiled, the counts below do not")
+            rules.append("weights are corrected for mail that looks misfiled, the counts below are not")
         if self.verdict.label == UNSURE and self.verdict.score <= limits.ham:
             is_ham = self.verdict.is_spam is False
-            why = "no other label is" if is_ham else "its head or its body looks like spam"
+            why = "no other label leads so far" if is_ham else "its head or its body looks like spam"
             rules.append(f"unsure, because {why}")
         return "; ".join(rules)
 
@@ -225,7 +225,7 @@ class Explanation(NamedTuple):
         }
 
     def sum_rows(self, named: Callable[[str], str] = str) -> Iterator[SumRow]:
-        """Yield the rows of a table that adds up the score; `named` says what to call a label."""
+        """Yield the rows of a table that adds up the score; `named` returns the name of a label."""
         against, toward = map(named, self.sides)
         damping = self.model.view.damping
         if damping is None:
@@ -241,7 +241,7 @@ class Explanation(NamedTuple):
         yield SumRow(ahead, None, "", self.lead)
 
     def by_place(self) -> dict[str, list[Reason]]:
-        """Return the reasons by place, in the order of a message."""
+        """Return the reasons by their place, in the order in which a message is read."""
         places: dict[str, list[Reason]] = {name: [] for name in PLACES}
         for reason in self.reasons:
             places[reason.where].append(reason)
@@ -315,7 +315,7 @@ def explain(model: Model, raw: bytes, configuration: Configuration | None = None
 
 
 def separate_layers(model: Model, words: Sequence[Evidence]) -> None:
-    """Replace the counts of each word, sums of model and base, by separate ones."""
+    """Replace the counts of each word, which are sums of model and base, by the counts of each."""
     if model.base is None:
         return
     features = [int(item.feature) for item in words]

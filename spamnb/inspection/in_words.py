@@ -173,7 +173,7 @@ def like(labels: Sequence[str], label: int, *compared: int) -> str:
 
 
 def labels_in_question(score: Score, verdict: Verdict) -> tuple[int, int]:
-    """Return the two labels to compare; one is spam if the question is whether it is spam."""
+    """Return the two labels to compare; one is spam if the question is whether the message is spam."""
     is_about_spam = verdict.is_spam is None and SPAM in score.labels
     return compared_labels(score, SPAM if is_about_spam else verdict.label)
 
@@ -285,7 +285,7 @@ def quotable(topic: str, token: str) -> str:
 
 
 def is_plain_word(word: str) -> bool:
-    """Tell whether a word has only letters, of any script, and is neither too short nor too long."""
+    """Tell whether a word has only letters, of any writing system, and is neither too short nor too long."""
     fewest = MIN_WORD if word.isascii() else 2
     letters = word.replace("'", "").replace("-", "")
     return (
@@ -317,7 +317,7 @@ def number(messages: int) -> str:
 
 
 def is_unknown_sender(model: Model, message: Message, features: FeatureSet) -> bool:
-    """Tell whether the model has learned no mail from a message's address."""
+    """Tell whether no learned message is from a message's address."""
     address = envelope_of(message).address
     (fingerprint,) = fingerprints_of([f"from:{address}"])
     has_token = bool(address) and any(token[0] == fingerprint for token in features.tokens)

@@ -61,7 +61,7 @@ class TextPiece(NamedTuple):
 
 
 class Wanted:
-    """Tokens to be marked in one part of a message, and stretches of grams by the words they cover."""
+    """The tokens to mark in a part of a message, and the stretches of grams, by the words they cover."""
 
     def __init__(self, reasons: Mapping[str, Reason], part: int) -> None:
         self.tokens = reasons
@@ -137,7 +137,7 @@ def part_title(part: MessageLeaf) -> MarkedPiece:
 
 
 def how_read(part: MessageLeaf) -> str:
-    """Report where a message was read in another way than it declares, and why; empty if nowhere."""
+    """Return how a part was read and why, if not as the message declares; else ""."""
     how, notes = part.decoding, []
     if how and how.why_encoding:
         notes.append(f"read as {how.encoding}: {how.why_encoding}")
@@ -148,11 +148,11 @@ def how_read(part: MessageLeaf) -> str:
 
 
 def marked_header(name: str, value: str, words: Words, wanted: Wanted) -> Section:
-    """Mark a header by the rules for its name, applied to each text between spaces."""
+    """Mark the tokens in a header, by applying the rules for its name to each piece between spaces."""
     found = []
     for text in _SPACES.split(value[:MAX_HEADER]):
         _presence, *tokens = header_tokens([(name, text)], words) or [""]
-        # On one line, or an encoded line break in a subject could imitate headers.
+        # Kept on one line: an encoded line break in a subject could imitate headers.
         found.append(TextPiece(text, tokens, []) if text.strip() else TextPiece(text and " ", [], []))
     presence = f"header:{name}"
     capitals = "-".join(map(str.capitalize, name.split("-")))

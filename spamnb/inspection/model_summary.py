@@ -1,4 +1,4 @@
-"""What a model knows. It is read in blocks, so that memory does not grow with the number of tokens."""
+"""A summary of a model, which is read in blocks: memory does not grow with the number of tokens."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ INFINITE = 99.0  # nats, instead of an infinite weight
 
 @dataclass(frozen=True)
 class TellingToken:
-    """A token that is evidence for a label; `label_leads` computes the weight."""
+    """A token that is evidence for a label; the weight is as `label_leads` computes it."""
 
     token: str
     messages: list[int]
@@ -57,12 +57,14 @@ class ModelSummary:
     settings: dict[str, Any]
     view: dict[str, Any]
     cutoffs: list[float] | None
-    margin: float | None  # how far one of several labels other than spam must be ahead; None without these
+    margin: (
+        float | None
+    )  # how far a label other than spam must lead other such labels; None if there is only one
     ham_loss: float  # the share of ham that the cutoffs may lose
     last_learned: str | None  # such as 2026-11-15: the latest day on which a token was seen
     standing: list[str]  # how much spam is caught and what would help, a sentence each
     telling: dict[str, list[TellingToken]]
-    base: dict[str, Any] | None  # the model below, if there is one; all else is of this model alone
+    base: dict[str, Any] | None  # the model below, if any; all other fields are of this model alone
 
     @classmethod
     def of(cls, model: Model, top: int) -> ModelSummary:
@@ -141,7 +143,7 @@ class TellingTokens:
         self.found: list[list[tuple[float, int, TellingToken]]] = [[] for _ in likelihood.labels]
 
     def add(self, words: WordBlock) -> None:
-        """Rank some words by weight times the root of their messages: rare words are not important."""
+        """Rank words by weight times the root of their number of messages, so that rare words come last."""
         if not self.top:
             return
         all_leads = words.values(self.likelihood.view, lambda row: label_leads(self.likelihood, row))

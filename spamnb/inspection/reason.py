@@ -46,23 +46,23 @@ class Reason(NamedTuple):
     covers: tuple[str, ...] | None = None  # words that a stretch of grams covers, whole or in part
 
     def count_text(self, label_index: int) -> str:
-        """Write how many messages of a label have it: in the model and, if there is one, in its base."""
+        """Write how many messages of a label have the evidence: in the model, and in its base, if any."""
         base = f" + {self.evidence.base_row[label_index]:,}" if self.evidence.base_row else ""
         return f"{self.row[label_index]:,}{base}"
 
     @property
     def is_gram(self) -> bool:
-        """Whether it is a stretch of text; the weight is the mean of its grams."""
+        """Whether the reason is a stretch of text, whose weight is the mean of its grams."""
         return self.covers is not None
 
     @property
     def total_weight(self) -> float:
-        """The weight, times how often it counts; where means are taken, it adds only a part of that."""
+        """The weight times how often the token is added; where means are taken, a part of that is added."""
         return self.weight * self.evidence.times if self.evidence.times else 0.0
 
     @property
     def mark(self) -> float:
-        """How strongly to tint its words: the total weight; for a stretch of grams, their mean weight."""
+        """The weight that colours the reason's words: the total; for a stretch of grams, the mean."""
         return self.weight if self.is_gram else self.total_weight
 
     @property

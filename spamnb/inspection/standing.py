@@ -38,7 +38,7 @@ ENOUGH_TO_SUSPECT = 30
 
 
 def left_out_scores(stored: StoredModel) -> tuple[Scores, Scores]:
-    """Return the scores of learned ham and spam, or of a sample, each message left out of the counts."""
+    """Return the scores of learned ham and spam, or of a sample, each with the counts of all other mail."""
     return ham_and_spam(stored.labels, load_learned(stored).scored())
 
 
@@ -60,7 +60,7 @@ def score_of_sure_ham(stored: StoredModel) -> float:
 
 
 def verdicts_left_out(stored: StoredModel) -> dict[str, dict[str, float]]:
-    """Return the shares of verdicts on ham and on spam, each message judged by the other mail."""
+    """Return the shares of verdicts on ham and spam, each message judged with the counts of the others."""
     scores = known_scores(stored)
     if scores is None:
         return {}
@@ -74,7 +74,7 @@ def verdicts_left_out(stored: StoredModel) -> dict[str, dict[str, float]]:
 
 
 def standing(stored: StoredModel, plain: bool = False) -> list[str]:
-    """Describe how well a model is trained, in sentences, by the scores that `left_out_scores` returns.
+    """Describe in sentences how well a model is trained, from the scores of `left_out_scores`.
 
     `plain` avoids the word ham.
     """

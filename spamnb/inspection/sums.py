@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class PartSum(NamedTuple):
-    """What a part adds to the sum: head, body, whole message, or numbers."""
+    """What a part of the message adds to the sum: head, body, whole message, or numbers."""
 
     name: str
     tokens: int
@@ -56,7 +56,7 @@ def sum_evidence(
 def present_and_absent(
     classifier: Classifier, words: Sequence[Evidence]
 ) -> tuple[Sequence[Evidence], Sequence[float]]:
-    """Return Bernoulli's words of a message, weighed by log P, and per label Σ log(1 − P) of all others."""
+    """Return the words of a message weighed by log P (Bernoulli), and Σ log(1 − P) of others by label."""
     absent = [all_ - own for all_, own in zip(classifier.background, classifier.log_prior, strict=True)]
     certain, present = list(classifier.certain_words), []  # certain: P = 1
     for item in words:
@@ -91,7 +91,7 @@ def numeric_reasons(numbers: Sequence[Evidence], toward: int, against: int) -> l
 def sum_grams(
     model: Model, features: FeatureSet, toward: int, against: int
 ) -> tuple[list[Reason], list[PartSum]]:
-    """Return what each stretch of grams, and all grams of head and of body, add to the lead of one label."""
+    """Return what each stretch of grams, and all grams of head and body, add to the lead of a label."""
     weights, shares = strong_grams(model, features, toward, against)
     rows = model.stored.counts.lookup_grams(list(weights))
     rows_of_base = model.base.counts.lookup_grams(list(weights)) if model.base else None
@@ -126,7 +126,7 @@ def sum_grams(
 def strong_grams(
     model: Model, features: FeatureSet, toward: int, against: int
 ) -> tuple[dict[int, float], dict[int, float]]:
-    """Return by counter what grams weigh, for one label against the other, and how much of each counts."""
+    """Return by counter the weights of strong grams for one label over the other, and shares in a mean."""
     likelihood = model.classifier.grams
     found: dict[int, float] = {}
     shares: dict[int, float] = {}

@@ -1,4 +1,4 @@
-"""Suspects: learned mail that looks misfiled, as by all other mail it scores like mail of the other label."""
+"""Suspects: learned mail that looks misfiled, since its score is like those of the other label."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Suspect:
 
 
 def misfiled_by(stored: StoredModel, scored: Sequence[Any]) -> Callable[[int, float], bool]:
-    """Return a function that says by label index and score whether a learned message looks misfiled."""
+    """Return a function that tells, from label index and score, whether a learned message looks misfiled."""
     if not has_spam(stored.labels):
         return lambda _label, _score: False
     both, spam = ham_and_spam(stored.labels, scored), stored.labels.index(SPAM)
@@ -64,7 +64,7 @@ def count_suspects(stored: StoredModel) -> list[str]:
 def find_suspects(
     model: Model, paths: Iterable[str], step: Callable[[int, int], object] = lambda *_: None
 ) -> tuple[list[Suspect], int, list[Unreadable]]:
-    """Find the suspects in mail, surest first; also return how many were not found, and unreadable mail."""
+    """Find the suspects in mail, the most certain first; count those elsewhere, and list unreadable mail."""
     learned = load_learned(model.stored)
     is_misfiled = misfiled_by(model.stored, learned.scored())
     wanted: dict[int, tuple[int | None, float]] = {

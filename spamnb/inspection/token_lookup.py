@@ -1,4 +1,4 @@
-"""What a model knows about a token or a pair of neighbours."""
+"""The counts and weights of a token or a pair of neighbours."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Words = tuple[str, ...]  # a token alone, or both words of a pair
 
 @dataclass(frozen=True)
 class TokenFacts:
-    """What a model knows about a token or a pair of neighbours."""
+    """The counts and weights of a token or a pair of neighbours."""
 
     token: str
     known: bool
@@ -35,7 +35,9 @@ class TokenFacts:
     first_seen: str | None = None
     last_seen: str | None = None
     is_pair: bool = False  # two words side by side
-    base_messages: dict[str, int] | None = None  # of the base, if there is one; the weights are by both
+    base_messages: dict[str, int] | None = (
+        None  # of the base, if there is one; the weights are with the counts of both
+    )
 
 
 def look_up(model: Model, asked: str) -> TokenFacts:
@@ -76,7 +78,7 @@ def as_tokenized(model: Model, token: str) -> str:
 
 
 def rows_of(counts: Counts, spellings: Sequence[Words]) -> dict[Words, Row]:
-    """Return the counts of the tokens and pairs that are known, in the order given."""
+    """Return the counts of the tokens and pairs that were learned, in the order given."""
     fingerprints = {words: fingerprint_of(words) for words in spellings}
     rows = counts.lookup(list(fingerprints.values()))
     return {words: rows[number] for words, number in fingerprints.items() if number in rows}

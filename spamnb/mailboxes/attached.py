@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from spamnb.core.native import canonical, decode_transfer_encoding, read_head
 
-MAX_DEPTH = 5  # of multiparts in each other
+MAX_DEPTH = 5  # of nested multiparts
 MAX_ATTACHED = 1000
 KINDS = ("message/rfc822", "message/global")
 

@@ -1,4 +1,4 @@
-"""Chunks of mail that a worker turns into messages: files, messages of a mailbox, messages read already."""
+"""Chunks of mail that a worker turns into messages: files, messages of a mailbox, messages already read."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class NumberedMessages:
 
 
 class ReadMessages:
-    """Messages read already, from a source that can be read only once or only from its start."""
+    """Messages that are already read, from a source that can be read only once or only from its start."""
 
     __slots__ = ("items", "size")
 
@@ -150,7 +150,7 @@ def read_whole(path: str) -> bytes | None:
 
 
 def why_no_message(path: str, start: bytes, named: bool) -> str:
-    """Say why a file that begins with `start` is not a message; "" if it may be one."""
+    """Return why a file that begins with `start` is not a message; "" if it may be one."""
     return (not_mail(path, start) or ("" if named else no_message(start))) if path != "-" else ""
 
 

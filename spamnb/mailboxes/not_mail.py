@@ -40,10 +40,10 @@ TAR, TAR_AT = b"ustar", 257
 
 
 def not_mail(path: str, head: bytes) -> str:
-    """Say what kind of file begins with `head`, and what to do about it; "" if it may be mail.
+    """Return what kind of file begins with `head`, and what to do about it; "" if it may be mail.
 
-    >>> not_mail("mail.bak", b"7z\\xbc\\xaf\\x27\\x1c\\0\\4")
-    'a 7z archive; unpack it first, and name what was in it'
+    >>> not_mail("mail.bak", b"7z\\xbc\\xaf\\x27\\x1c\\0\\4") 'a 7z archive; unpack it first, and name what
+    was in it'
     """
     for start, kind in ARCHIVES:
         if head.startswith(start):
@@ -61,10 +61,9 @@ def not_mail(path: str, head: bytes) -> str:
 
 
 def no_message(head: bytes) -> str:
-    """Say what a file among mail is if it begins with `head` and clearly is no message; else "".
+    """Return what a file among mail is if it begins with `head` and clearly is not a message; else "".
 
-    >>> no_message(b"\\0"), no_message(b"[Subject] hello"), no_message(b"a: \\0")
-    ('a binary file', '', '')
+    >>> no_message(b"\\0"), no_message(b"[Subject] hello"), no_message(b"a: \\0") ('a binary file', '', '')
     """
     head = head[:LOOK]
     if _begins_with_field(head):

@@ -79,12 +79,12 @@ def matching(url: str) -> list[RemoteEntry]:
         if not hidden and not (found and entry.path.startswith(f"{found[-1].path}/")):
             found.append(entry)
     if not found:
-        raise OSError("nothing there matches")
+        raise OSError("no file or folder matches")
     return found
 
 
 def entries(folder: str) -> list[RemoteEntry]:
-    """List what a folder holds."""
+    """List the files and folders in a folder."""
     with _os_errors():
         fs, path = _located(folder)
         return _entries(fs, folder, fs.ls(path, detail=True))

@@ -61,10 +61,10 @@ class Deleted(PassedOver):
 
 
 def failures(found: Iterable[Unreadable]) -> list[Unreadable]:
-    """Select the files and folders that should have been read and could not be."""
+    """Select the files and folders that should have been read but could not be."""
     return [item for item in found if not isinstance(item, PassedOver)]
 
 
 def passed_over(found: Iterable[Unreadable]) -> list[PassedOver]:
-    """Select the files and folders that were not read on purpose."""
+    """Select the files, folders and deleted messages that were skipped on purpose."""
     return [item for item in found if isinstance(item, PassedOver)]

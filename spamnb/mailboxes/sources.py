@@ -96,7 +96,7 @@ def check(paths: Iterable[str]) -> None:
 def total_size(
     paths: Iterable[str], *, without: Iterable[str] = (), leave_out: frozenset[str] = frozenset()
 ) -> int:
-    """Add up the sizes of the files below `paths`, without reading them; pipes and standard input count 0."""
+    """Add up the sizes of the files below `paths`, without reading them; pipes and standard input add 0."""
     return sum(size for size in _sizes(paths, without, leave_out) if size != STREAM)
 
 
@@ -135,7 +135,7 @@ def size_of(sources: Sources) -> int:
 
 
 def _with_limits(sources: Sources) -> Iterator[tuple[str, Sequence[str], dict[str, Any]]]:
-    """Yield each label, its paths, and the options of `chunks` for what to skip below them."""
+    """Yield each label with its paths, and the options of `chunks` for the folders to skip below them."""
     all_paths = {path for paths in sources.values() for path in paths}
     for label, paths in sources.items():
         without = all_paths.difference(paths)

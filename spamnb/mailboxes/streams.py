@@ -11,8 +11,13 @@ if TYPE_CHECKING:
 
 BLOCK = 256 << 10  # bytes read at once: an mbox is split at 306 MB/s, at 272 with 1 MiB
 FIRST_BLOCK = 64 << 10  # bytes of a file's first read: most messages whole, without asking for a large buffer
-COMPRESSED_BLOCK = 16 << 10  # bytes unpacked at once: at the end of each member, the rest is copied
-MAX_MEMBERS, MIN_MEMBER = 10_000, 1000  # members of a file; more if each has so many bytes on average
+COMPRESSED_BLOCK = (
+    16 << 10
+)  # bytes unpacked at once: at the end of each compressed part, the remainder is copied
+MAX_MEMBERS, MIN_MEMBER = (
+    10_000,
+    1000,
+)  # compressed parts of a file; more if each has so many bytes on average
 MAX_DICTIONARY = 256 << 20  # memory that an xz file may ask for; `xz -9` asks for 65 MB
 MAX_WINDOW = 27  # power of two: memory that a zstd file may ask for, 128 MB as `zstd -d` allows by default
 STREAM = -1  # in place of a size: the file can be read only once, or only by this process
@@ -117,7 +122,7 @@ def _zstd() -> Any:
 
 
 def decompressed(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the blocks unchanged, or decompressed if they are compressed, in any number of members."""
+    """Yield the blocks unchanged, or decompressed if they are compressed, even in several parts."""
     head = gather(blocks, 10)  # bytes that `decompressor_for` looks at
     blocks = chain(head, blocks)
     new_decompressor = decompressor_for(head)
@@ -131,11 +136,11 @@ def decompressed(blocks: Iterator[bytes]) -> Iterator[bytes]:
     while rest:
         members += 1
         if members > MAX_MEMBERS + unpacked // MIN_MEMBER:
-            raise OSError("damaged compression: too many members that are nearly empty")
+            raise OSError("damaged compression: too many nearly empty parts")
         try:
             decompressor = new_decompressor()
         except ImportError as error:  # a Python built without that library
-            raise OSError(f"cannot be decompressed here: {error}") from error
+            raise OSError(f"a library to decompress it is missing: {error}") from error
         while not decompressor.eof:
             block = _decompress(decompressor, rest)
             rest = getattr(decompressor, "unconsumed_tail", b"")  # zlib returns what the others keep

@@ -109,8 +109,8 @@ def row_ids(why: Explanation) -> dict[str, str]:
 def evidence_section(why: Explanation, ids: Mapping[str, str]) -> Markup:
     against, toward = map(plain_label, why.sides)
     words = (
-        f"Messages that have each token, and how much likelier it is in {toward} than in {against}, "
-        "as a natural logarithm: its weight. What it adds is its part of the sum."
+        "How many messages have each token; its weight, the natural logarithm of how many times likelier it "
+        f"is in {toward} than in {against}; and what it adds to the sum."
     )
     largest = max((abs(reason.adds) for reason in why.reasons), default=0.0)
     left = dict(ids)  # each id may be used once

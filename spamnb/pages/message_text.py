@@ -1,4 +1,4 @@
-"""A message with its words tinted by what they say for or against the verdict."""
+"""A message with its words coloured by what they add to the score."""
 
 from collections.abc import Mapping
 from math import isfinite, isnan
@@ -21,7 +21,7 @@ MIN_TINT, MAX_TINT = 0.10, 0.60  # of the weakest and the strongest word
 
 
 class WordTinter:
-    """Tints words by what their tokens add, with a note on each."""
+    """Colours words by what their tokens add to the score, with a note on counts and weights."""
 
     def __init__(self, why: Explanation, rows: Mapping[str, str]) -> None:
         self.why = why
@@ -32,7 +32,7 @@ class WordTinter:
         self.noted: set[tuple[str, ...]] = set()
 
     def tinted(self, piece: MarkedPiece) -> Markup:
-        """Tint a word that adds something, with a note; the tab key reaches only its first occurrence."""
+        """Colour a word that adds something, with a note; the tab key reaches only its first occurrence."""
         reasons = [self.reasons[token] for token in piece.tokens]
         weight = sum(reason.mark for reason in reasons)
         if not weight or isnan(weight):

@@ -21,7 +21,7 @@ def sheet(name: str) -> str:
 
 
 def page(title: str, head: Child, *body: Child) -> str:
-    """Make a page; `head` has more elements of its head."""
+    """Make a page; `head` has further elements for the page's <head>."""
     first = (
         element("meta", charset="utf-8"),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
@@ -33,7 +33,7 @@ def page(title: str, head: Child, *body: Child) -> str:
 
 
 def document(title: str, masthead: Markup, *sections: Child, sheets: Sequence[str] = SHEETS[:2]) -> str:
-    """Make a page with our style sheets, complete in one file."""
+    """Make a page that is complete in one file, with our style sheets in it."""
     head = (
         element("meta", http_equiv="Content-Security-Policy", content=POLICY),
         element("meta", name="referrer", content="no-referrer"),
@@ -71,7 +71,7 @@ def scrolling(name: str, content: Markup) -> Markup:
 
 
 def card(name: str, figure: Child, meaning: Child, interval: str | None = None) -> Markup:
-    """Show a figure in large type, with its interval and a few words."""
+    """Show a number in large type, with its 95 % interval and a few words about it."""
     return element(
         "div",
         element("dt", name),

@@ -1,8 +1,8 @@
-"""The envelope of a message: who sent it, what it is about, and whether that sender is to be trusted.
+"""The envelope of a message: who sent it, what it is about, and whether its sender can be trusted.
 
-It is made from one reading of the header block: of the reader's, where the message is read anyway. To be
-trusted, From must be one mailbox by RFC 5322, read before anything is decoded, and no server of ours may have
-found that it fails DMARC.
+It is made from one reading of the header block; if the message is read anyway, from that reading. A From is
+trusted if it is one mailbox by RFC 5322, before anything is decoded, and if no server of the owner has found
+that it fails DMARC.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ CONTROLS = frozenset(map(chr, (*range(9), *range(10, 32), 127)))  # all but the 
 
 
 class Envelope:
-    """A small value, which can be sent to another process."""
+    """Sender, subject, Message-IDs and route of a message: a small value that other processes can be sent."""
 
     __slots__ = (
         "address",
@@ -51,8 +51,7 @@ class Envelope:
     )
 
     def __init__(self, fields: Fields, headers: Fields, is_whole: bool) -> None:
-        """Make it from raw fields and readable headers; `is_whole`: no other From can be read in the
-        block."""
+        """Take raw fields and readable headers; `is_whole`: all readers find the same From in the block."""
         raw: dict[str, list[str]] = {name: [] for name in READ_RAW}
         for name, value in fields:
             if name in raw:
@@ -82,7 +81,7 @@ def envelope_of(message: Message) -> Envelope:
 
 
 def read_envelope(raw: bytes) -> Envelope:
-    """Read the header block of a message, and nothing else of it."""
+    """Read only the header block of a message, and return its envelope."""
     return _envelope(read_head(raw), len(raw))
 
 

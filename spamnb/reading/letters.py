@@ -22,7 +22,7 @@ PLAINER: dict[int, int | None] = {
     **{first + n: 65 + n for first in (0x1F150, 0x1F170) for n in range(26)},  # letters in white on black
 }
 
-# Letters of other scripts that look like Latin ones; they count as such in a word that also has Latin ones.
+# Letters of other writing systems that look like Latin ones, and are read as such beside Latin letters.
 _ALIKE = str.maketrans(
     "АВЕЅІЈКМНОРСТУХѴӀ" + "аеорсухіјѕԁһԛԝѵӏү" + "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ" + "αεηικνορτυχγως" + "օսհոցյ" + "ɑɡɩ",
     "ABESIJKMHOPCTYXVl" + "aeopcyxijsdhqwvly" + "ABEZHIKMNOPTYX" + "aenikvoptuxywc" + "ouhngj" + "agi",

@@ -27,7 +27,7 @@ MARKS = frozenset(map(chr, _MARK_CODES))
 _GREEK = [*range(0x370, 0x400), *range(0x1F00, 0x2000)]
 
 FOLDED: dict[int, str | int | None] = {
-    # What stays: four times as fast where each letter of a word is found.
+    # Letters that stay: four times as fast if each letter of a word is in the table.
     **{code: code for code in (*range(128), *range(0x410, 0x450), *range(0x5D0, 0x6D5))},
     **dict.fromkeys(_MARK_CODES),
     **{code: ord(normalize("NFD", chr(code))[0]) for code in _GREEK},  # in capitals, words have no accents

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 MAX_NGRAMS = 5
 MAX_WORD = 32  # characters; longer words (file names, encoded data, random strings) are shortened
-MAX_STEMS = 20_000  # remembered; then all are forgotten, and soon there is what is common
+MAX_STEMS = 20_000  # kept in memory; beyond, all are dropped, and common words soon are back
 
 
 class Settings:

@@ -79,7 +79,7 @@ def mail_section(evaluation: Evaluation) -> Markup:
     return section(
         "The mail",
         None,
-        element("p", copies, " Where one was learned and another judged, they flatter the filter."),
+        element("p", copies, " If one copy was learned and another judged, the figures are too good."),
         element("p", f"{counted(len(failed), 'message')} could not be read:") if failed else None,
         element("ul", listed, class_="path") if failed else None,
         element("p", "Unsure is neither lost nor missed, but counts against recall, F1 and accuracy."),

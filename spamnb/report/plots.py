@@ -28,7 +28,7 @@ LEARNING_SERIES = (  # field of CurvePoint, name, classes of the style sheet
 
 
 def plain_ham(labels: Sequence[str]) -> str:
-    """Return what people call mail that is not spam."""
+    """Return the everyday name of mail that is not spam: its label if there is one, but not "ham"."""
     return plain_label(not_spam(labels))
 
 

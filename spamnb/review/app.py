@@ -24,7 +24,7 @@ from spamnb.review.inbox import inbox_page, updated_rows
 from spamnb.review.why import framed_html, why_page
 
 Form = dict[str, list[str]]
-MAX_WAIT = 1.0  # seconds for which a page waits for what was judged since; more comes by itself
+MAX_WAIT = 1.0  # seconds for which a page waits for new verdicts; more are gathered in the background
 
 
 class Pages:
@@ -56,7 +56,7 @@ class Pages:
         return PageContext(history, self.secrets, self.model, request.url.path, query)
 
     def view(self, page: Callable[..., str], policy: str | None = None) -> Callable[[Request], Response]:
-        """Make an endpoint of a page, after gathering the latest verdicts."""
+        """Make an endpoint that gathers the latest verdicts, and shows a page."""
         headers = {"content-security-policy": policy} if policy else None
 
         def endpoint(request: Request) -> Response:
@@ -72,7 +72,7 @@ class Pages:
     def change(
         self, action: Callable[[PageContext, Form], Response]
     ) -> Callable[[Request], Awaitable[Response]]:
-        """Make an endpoint of an action; its context has the query of the page that the form returns to."""
+        """Make an endpoint that does an action; its context has the query of the page to return to."""
 
         async def endpoint(request: Request) -> Response:
             form = await read_form(request, self.secrets)
@@ -99,7 +99,9 @@ class Pages:
 
     def unexpected(self, request: Request, error: Exception) -> Response:
         complain(f"unexpected, at {request.url.path}: {error.__class__.__name__}: {error}")
-        return self.failure(request, SpamnbError("something unexpected; the terminal says more"))
+        return self.failure(
+            request, SpamnbError("an unexpected error; the terminal of `spamnb review` shows it")
+        )
 
 
 def html(page: str, status: int = 200, headers: dict[str, str] | None = None) -> Response:
@@ -120,7 +122,7 @@ def corrected(context: PageContext, form: Form) -> Response:
             ids = checked_ids(texts)
             correct(context.history, ids, label)
         case _:
-            raise DataError("nothing was selected")
+            raise DataError("nothing was selected; select a message first")
     if "rows" in form:
         return html(updated_rows(context, ids))
     return RedirectResponse(f"{way_back(form)}#m{ids[0]}", 303)
@@ -133,7 +135,7 @@ def way_back(form: Form) -> str:
 
 def checked_ids(texts: list[str]) -> list[int]:
     if not all(map(is_number, texts)):
-        raise DataError("nothing was selected")
+        raise DataError("nothing was selected; select a message first")
     return [int(text) for text in texts]
 
 

@@ -42,8 +42,8 @@ def weeks_section(weeks: Sequence[Week], labels: Sequence[str]) -> Markup:
             "Week by week", f"{so_far(weeks)} After {MIN_WEEKS} weeks there are charts here.", listed
         )
     intro = (
-        "A thin line shows how far chance may have moved a point (95 %). Lost and missed are counted by your "
-        "corrections: what you did not correct is not in them."
+        "Thin lines are 95 % intervals. Mail lost and spam missed are known from your corrections alone: "
+        "mistakes that you did not correct are not in them."
     )
     shares = ((SPAM, "curve spam", spam_share), (UNSURE, "curve quiet dashed", unsure_share))
     shown = [week_figure("shares", "Spam and unsure", "Of all mail that was judged.", drawn, shares)]
@@ -64,7 +64,7 @@ def so_far(weeks: Sequence[Week]) -> str:
     since, judged = day_of(weeks[0].start), counted(messages, "message")
     return (
         f"Since the week of {since}: {judged} judged, {count(spam)} of them spam, {count(unsure)} unsure; "
-        f"you have put {count(put_right)} right."
+        f"you have corrected {count(put_right)}."
     )
 
 
@@ -152,7 +152,7 @@ def week_table(weeks: Sequence[Week]) -> Markup:
 
 
 def labels_section(weeks: Sequence[Week], labels: Sequence[str]) -> Markup | None:
-    """Count what was filed under each label beside ham and spam, and how much of it was put right."""
+    """Count the mail filed under each label beside ham and spam, and how much of it was corrected."""
     rows = []
     for label in sorted_into(labels):
         filed = sum(week.verdicts.get(label, 0) for week in weeks)
@@ -162,7 +162,7 @@ def labels_section(weeks: Sequence[Week], labels: Sequence[str]) -> Markup | Non
     if not weeks or not rows:
         return None
     columns = ("label", "filed", "corrected", "share")
-    intro = "What was filed under each label in these weeks, and what you have put right of it."
+    intro = "Mail filed under each label in these weeks, and how much of it you have corrected."
     return section("Labels", intro, scrolling("Labels", table(columns, rows)))
 
 

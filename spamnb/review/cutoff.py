@@ -54,7 +54,7 @@ class Choice(NamedTuple):
     """An allowed share of lost ham, and its effect on the mail."""
 
     loss: float
-    cutoff: float  # the score from which on a message is spam
+    cutoff: float  # a message with this score or a higher one is spam
     spam: int
     unsure: int
     ham: int
@@ -65,19 +65,21 @@ class Choice(NamedTuple):
 def cutoff_page(context: PageContext) -> str:
     model, title, limits = context.model, "How strict", context.model.cutoffs
     if not has_spam(model.labels) or not limits:
-        why = "There is nothing to choose: this model decides by the likeliest label."
+        why = "There is nothing to choose: this model's verdict is the most probable label."
         return context.page(title, heading(title), note(why))
     if not isfinite(limits.spam):
         why = "Too little mail was learned to choose: mark some spam and some other mail first."
         return context.page(title, heading(title), note(why))
     mail = JudgedMail.of(context.history.scores(context.model_path, MONTH))
     if not len(mail.scores):
-        return context.page(title, heading(title), note("No mail was judged yet to try it on."))
+        return context.page(
+            title, heading(title), note("No mail was judged in the last 30 days, so no choice can be tried.")
+        )
     now = float(model.stored.head["ham_loss"])
     choices = all_choices(model, mail, limits, now)
     intro = (
         "How much of the mail you keep may be taken for spam? The less, the more spam stays unsure. "
-        f"What each choice would have done to {counted(len(mail.scores), 'message')} of the last 30 days:"
+        f"The effect of each choice on {counted(len(mail.scores), 'message')} of the last 30 days:"
     )
     groups = score_groups(mail)
     bins = fitting_bins(mail.scores, [limits.ham, limits.spam])
@@ -121,7 +123,7 @@ def all_choices(model: Model, mail: JudgedMail, limits_now: Cutoffs, now: float)
 
 
 def judged(loss: float, limits: Cutoffs, limits_now: Cutoffs, mail: JudgedMail) -> Choice:
-    """Judge mail again by its scores. What was unsure for another reason than its score stays so."""
+    """Judge mail again by its scores; mail that was unsure for another reason than its score stays unsure."""
     stays_unsure = (mail.verdicts == UNSURE) & (mail.scores <= limits_now.ham)
     is_spam = (mail.scores >= limits.spam) & (mail.scores != limits.ham)
     is_ham = (mail.scores <= limits.ham) & ~stays_unsure

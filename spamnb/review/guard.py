@@ -135,7 +135,7 @@ async def read_form(request: Request, secrets: Secrets) -> dict[str, list[str]]:
     """Read a form, or raise an error if it lacks the secret of our forms."""
     fields = await read_fields(request)
     if not is_same(fields.get("secret", [""])[0], secrets.form):
-        raise DataError("this form is of an earlier run of the page; load it again")
+        raise DataError("this form is from an earlier run of `spamnb review`; load the page again")
     return fields
 
 

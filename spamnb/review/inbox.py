@@ -24,7 +24,7 @@ BEFORE = 100  # messages shown before the one that the user returns to
 SENDER, REASON = 60, 150  # characters shown of each
 MAX_SEARCH = 200
 ORDERS = {"doubt": "doubtful first", "date": "newest first"}
-# Asked for as verdicts: what is no spam, but unsure of its folder; what a provider put into Junk by mistake.
+# Values of `verdict` in a query: not spam, but of unsure folder; put into Junk by the provider by mistake.
 FOLDER, JUNK = "folder", "junk"
 WAYS_IN = (
     ("Mail at a provider (IMAP)", "spamnb imap setup"),
@@ -59,7 +59,7 @@ def inbox_page(context: PageContext) -> str:
     else:
         entries = context.history.entries(order, **asked, limit=SHOWN, after=after)
     labels = known_labels(context.model_path)
-    nothing = note("No mail here is like that.", "Show all mail")
+    nothing = note("No mail matches.", "Show all mail")
     listed = listed_messages(context, entries, labels, order) if entries else nothing
     more = None
     if len(entries) >= SHOWN:
@@ -72,7 +72,7 @@ def inbox_page(context: PageContext) -> str:
 
 
 def lists(context: PageContext, labels: Sequence[str]) -> Markup | None:
-    """Link to the lists: spam or not, which folder, and in Junk by mistake."""
+    """Link to the lists of mail to review: spam or not, which folder, in Junk by mistake."""
     found: list[tuple[str, str | None]] = [("Spam?", None)]
     if sorted_into(labels):
         found.append(("Which folder?", FOLDER))
@@ -93,8 +93,8 @@ def ways_in() -> Markup:
         element("div", element("dt", where), element("dd", element("code", line))) for where, line in WAYS_IN
     ]
     words = (
-        "No mail yet: the filter must remember what it judges. Use one of these lines where your mail is "
-        "judged, and load this page again once some mail came:"
+        "No mail yet: the filter must keep a history of what it judges. Use one of these lines where your "
+        "mail is judged, and load this page again once some mail came:"
     )
     return element("div", element("p", words), element("dl", lines, class_="headers"), class_="note ways-in")
 
@@ -244,5 +244,5 @@ def keys() -> Markup:
         )
         for names, meaning in KEYS
     ]
-    words = "What the filter was least sure of comes first. What you mark is learned at once."
+    words = "The verdicts that the filter was least sure of come first. Corrections are learned at once."
     return element("div", element("p", words), element("dl", items), id="keys", popover="", class_="keys")

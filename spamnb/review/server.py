@@ -34,7 +34,7 @@ POSTED = """<!doctype html><meta charset="utf-8"><title>spamnb review</title>
 def check_address(address: str) -> None:
     """Refuse an address that others can reach: there the page must be behind something that encrypts."""
     if not sockets.unix_path(address) and not sockets.is_loopback(sockets.host_and_port(address)[0]):
-        raise UsageError(f"{address}: others can reach it; listen at unix:PATH, behind a proxy with TLS")
+        raise UsageError(f"{address}: other machines can reach it; use unix:PATH, behind a proxy with TLS")
 
 
 def run(
@@ -66,7 +66,7 @@ def run(
         def end(*_: object) -> None:
             server.should_exit = True
 
-        # Ended by a signal, too, this function returns: what was made for this run is removed.
+        # So that this function returns after a signal, too, and removes what was made for this run.
         signal.signal(signal.SIGTERM, end)
         signal.signal(signal.SIGHUP, end)
         base = f"{address} " if path else f"http://{sockets.address_of(listeners[0])}"

@@ -26,7 +26,7 @@ def why_page(context: PageContext, id_: int) -> str:
     entry = known_entry(context, id_)
     raw = context.history.message(id_)
     if raw is None:
-        gone = "Its text is not kept any more, so there is nothing to show of it, and it cannot be learned."
+        gone = "The text of this message is no longer kept, so it can be neither shown nor learned."
         bar = element("div", ways(context, entry), class_="actions")
         return context.page("Why", bar, masthead(entry), note(gone))
     model = Model.open(entry.model)

@@ -33,7 +33,7 @@ CACHE: dict[str, tuple[tuple[int, int, int], frozenset[str]]] = {}  # by path: a
 
 
 class People:
-    """The people that the owner of a model knows, from files that are read when first needed."""
+    """Known senders: people that the owner of a model knows, from files that are read when needed."""
 
     def __init__(self, model: str, contacts: str = "") -> None:
         self.model = model

@@ -31,7 +31,7 @@ class Gone(Exception):
 
 
 class HeldBytes:
-    """Counts the bytes of mail in memory: requests, answers waiting to be read, lessons waiting."""
+    """Counts the bytes of mail in memory: requests, answers to be read, messages to be learned."""
 
     def __init__(self, largest: int) -> None:
         self.most = MAX_HELD * largest
@@ -222,7 +222,7 @@ class Connection:
             raise Gone from error
 
     async def end(self, answer: bytes) -> None:
-        """Send the last answer, and read what a client still sends: else it might not read the answer."""
+        """Send the last answer, then read what the client still sends: else it might not read that."""
         await self.send(answer)
         if self.complete or self.ended:
             return
@@ -250,9 +250,9 @@ async def readable(file: int | socket.socket) -> None:
 
 
 def peer_of(client: socket.socket) -> int | None:
-    """Return the user id of the client of a Unix socket, as the kernel reports it; -1 if it does not.
+    """Return the user id of the client of a Unix socket, as the kernel reports it; -1 if it is unknown.
 
-    In a user namespace (`PrivateUsers=`) it does not: there, every other user has the id of `nobody`.
+    In a user namespace (`PrivateUsers=`) it is unknown: there, every other user has the id of `nobody`.
     """
     if client.family != socket.AF_UNIX:
         return None

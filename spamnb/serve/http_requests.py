@@ -29,7 +29,7 @@ def too_large(most: int) -> HttpRefusal:
 
 
 class HttpRequest(NamedTuple):
-    """The head of a request; if a header is repeated, the first counts."""
+    """The head of a request; of a repeated header, the first is used."""
 
     method: str
     path: str

@@ -1,4 +1,4 @@
-"""Judge messages: choose the model and the lists of senders of a user, and decide who may teach a model."""
+"""Judge messages: choose a user's model and lists of senders, and decide who may have mail learned."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Judged(NamedTuple):
 
 
 class Judge:
-    """Judges the mail of a user by the user's model if that is usable, else by the shared model."""
+    """Judges the mail of a user with the user's model if that is usable, else with the shared model."""
 
     def __init__(self, options: Options, counters: Counters) -> None:
         self.options = options
@@ -62,7 +62,7 @@ class Judge:
     def classify(
         self, raw: bytes, user: str = "", with_evidence: bool = False, is_taken: bool = True
     ) -> Judged:
-        """Judge a message. One that the mail server has not accepted yet has no proof of its sender."""
+        """Judge a message; until the mail server has accepted it (`is_taken`), nothing proves its sender."""
         start = perf_counter()
         message = read(raw)
         says_why = self.current_configuration()["reasons"]
@@ -79,7 +79,7 @@ class Judge:
         return judged
 
     def _by_own_model(self, message: Message, user: str, with_evidence: bool) -> Judged | None:
-        """Judge a message by the user's own model; None if there is no usable one."""
+        """Judge a message with the user's own model; None if there is no usable one."""
         try:
             model = self._own_model(user)
             is_judge = model is not None and not self._is_young(model)
@@ -88,7 +88,7 @@ class Judge:
             return judged
         except SpamnbError as error:
             self.counters.count(FALLBACK)
-            self._report(user, f"{error} (judging by the shared model)")
+            self._report(user, f"{error} (judging with the shared model)")
             return None
 
     def _report(self, user: str, why: str) -> None:
@@ -102,7 +102,7 @@ class Judge:
             own = self.user_lists.of(user) if self.user_lists else None
         except SpamnbError as error:
             own = None
-            self._report(f"{user}, lists", f"{error} (continuing without)")
+            self._report(f"{user}, lists", f"{error} (continuing without these lists)")
         configuration, verdict = self.current_configuration(), judged.verdict
         if own is not None:
             own.decide(verdict, envelope_of(judged.message))
@@ -112,7 +112,7 @@ class Judge:
             with as_owner(self.owner(user) if judged.path != self.shared.path else ROOT):
                 configuration.decide(verdict, envelope_of(judged.message), stored)
         except SpamnbError as error:
-            self._report(f"{user}, people", f"{error} (continuing without)")
+            self._report(f"{user}, people", f"{error} (continuing without known senders)")
 
     def user_of(self, name: str) -> str:
         """Return the user that a login name or a mail address belongs to: the first name that has a model.
@@ -174,7 +174,7 @@ class Judge:
         self.configuration = configuration
 
     def model_to_teach(self, user: str) -> str | None:
-        """Return the path of the model that a user teaches, existing or not; None for an impossible name."""
+        """Return the path of the model that learns a user's mail, existing or not; None for a wrong name."""
         if self.user_models is None:
             return self.shared.path
         if path := self.user_models.find(user):
@@ -183,10 +183,11 @@ class Judge:
         return self.user_models.path(user)
 
     def may_teach(self, peer: int | None, user: str, path: str) -> bool:
-        """Check whether a client, by its user id, may teach a model, which judges the mail of `user`.
+        """Check whether a client, by its user id, may have mail learned into a model that judges `user`'s
+        mail.
 
-        Root and the server's user may teach every model, others only their own, by its owner or its name.
-        A client at a port (no user id) may, too.
+        Root and the server's user may for every model, others only for their own, by its owner or its name. A
+        client at a port (no user id) may, too.
         """
         if peer in (None, 0, os.geteuid()) or (os.path.exists(path) and peer == os.stat(path).st_uid):
             return True

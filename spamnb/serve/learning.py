@@ -46,7 +46,7 @@ class Lesson(NamedTuple):
             return FAILED_PREFIX + str(error).encode(errors="replace")
         except Exception as error:
             log.unexpected(error)
-            return FAILED_PREFIX + b"this message could not be learned"
+            return FAILED_PREFIX + b"this message could not be learned; see the log"
 
 
 class Lessons:
@@ -69,8 +69,8 @@ class Lessons:
         self.count[model] += 1
         try:
             async with self.turns.setdefault(model, asyncio.Lock()), self.processes:
-                if self.found_locked.get(model, asked) > asked:  # it has waited as long
-                    raise Locked(f"{model}: another program is writing to it")
+                if self.found_locked.get(model, asked) > asked:  # a lesson before waited in vain
+                    raise Locked(f"{model}: another program is writing to it; try again later")
                 result = await self._in_a_process(lesson)
             if result.startswith(LOCKED_PREFIX):
                 self.found_locked[model] = monotonic()
@@ -100,7 +100,7 @@ class Lessons:
         result = os.read(reader, PIPE_BUF)
         os.close(reader)
         os.waitpid(process, 0)
-        return result or FAILED_PREFIX + b"the process that learned has died"
+        return result or FAILED_PREFIX + b"the process that learned the message has died"
 
     def _learn_and_exit(self, lesson: Lesson, writer: int) -> NoReturn:
         """Learn in a new process, which closes the sockets of all clients first."""

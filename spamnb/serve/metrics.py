@@ -19,14 +19,14 @@ PROTOCOL, REFUSED, TIMEOUT, FAILED = "protocol", "refused", "timeout", "failed"
 ERRORS = (PROTOCOL, REFUSED, TIMEOUT, FAILED)
 FALLBACK, REJECTED = "fallback", "rejected"
 EVENTS = {
-    FALLBACK: "Messages judged by the shared model because the user's own was unusable.",
+    FALLBACK: "Messages judged with the shared model because the user's own was unusable.",
     REJECTED: "Messages that the milter refused as spam.",
 }
 GAUGES = {
     "models": "1 if the shared model can be read, else 0.",
-    "learned_messages": "Messages that it has learned, without those in its journal.",
-    "model_changed_seconds": "When it last changed or learned, in seconds since 1970.",
-    "journal_bytes": "Size of its journal.",
+    "learned_messages": "Messages that the shared model has learned, without its journal.",
+    "model_changed_seconds": "When the shared model last changed or learned, in seconds since 1970.",
+    "journal_bytes": "Size of the shared model's journal.",
 }
 BUCKET_BOUNDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0)  # seconds
 

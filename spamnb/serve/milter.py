@@ -58,8 +58,8 @@ HIDDEN_HEADER = ReplyCode(b"550 5.7.1 A header within a header, after a bare car
 class ReceivedHeader:
     """The Received header that the mail server will add, which no milter sees: it is rebuilt here.
 
-    Mail that was trained on has this header. It names the only host that the sender cannot invent, so it is
-    evidence. All its parts come from strangers, and stay bytes.
+    Learned mail has this header. It names the only host that the sender cannot invent, so it is evidence. All
+    its parts come from strangers, and stay bytes.
     """
 
     def __init__(self) -> None:
@@ -126,7 +126,7 @@ class Milter:
         except TimeoutError:
             self.record_error(TIMEOUT, "a session took too long")
         except Exception as error:
-            self.record_error(PROTOCOL, f"no milter session: {type(error).__name__}: {error}")
+            self.record_error(PROTOCOL, f"a milter session failed: {type(error).__name__}: {error}")
         finally:
             session.message.clear()
         return b""
@@ -149,7 +149,7 @@ async def read_packet(connection: Connection) -> bytes:
     length = await connection.read_up_to(LENGTH_SIZE)
     size = int.from_bytes(length, "big")
     if size > MAX_PACKET:
-        raise ValueError(f"a packet of {size} bytes")
+        raise ValueError(f"a packet has {size} bytes, at most {MAX_PACKET} are allowed")
     packet = await connection.read_up_to(size)
     return length + packet if packet and len(packet) == size else b""
 

@@ -64,7 +64,7 @@ class ReloadingModel(ABC):
                 self.remember_failure(error)
             if self._model is None:
                 raise
-            self._report(f"{error} (still judging by the model as it was)")
+            self._report(f"{error} (still judging with the model as it was)")
             return self._model
         self.stamp, self.last_error = stamp, ""
         return model
@@ -85,7 +85,7 @@ class ReloadingModel(ABC):
 
 
 class SharedModel(ReloadingModel):
-    """The model of all users. Its counts are in memory, unless they take too much."""
+    """The model of all users. Its counts are in memory, unless they are too large for it."""
 
     is_link = True
 
@@ -138,10 +138,12 @@ class UserModel(ReloadingModel):
         with as_owner(self.owner):
             stored = StoredModel.open(self.path)
         if stamp[0] is None or stamp[0][0] != stored.file.inode:
-            raise InputOutputError(f"{self.path}: changed while it was opened")  # it may be a link now
+            raise InputOutputError(
+                f"{self.path}: changed while it was opened; try again"
+            )  # it may be a link now
         reads_all = view_of(stored).event == "bernoulli"
         if reads_all and stored.columns["entries"].size > MAX_USER_ENTRIES:
-            raise ModelError(self.path, "too large for a server with its event model")
+            raise ModelError(self.path, "too large for a server that judges with event=bernoulli")
         beneath = self.opened_on = self._base_for(stored)
         model = Model(stored, base=base_of(stored, beneath.stored) if beneath else None)
         return load_into_memory(model, lambda of: None if of is stored else self.shared.table_of(of))
@@ -151,6 +153,6 @@ class UserModel(ReloadingModel):
         stamp = self._stamp()
         for file, most, name in zip(stamp, (MAX_USER_MODEL, MAX_USER_JOURNAL), ("", ".journal"), strict=True):
             if file is not None and file[2] > most:
-                why = f"larger than {most >> 20} MB, the limit for a user of a server"
+                why = f"larger than {most >> 20} MB, the limit for a user's model on a server"
                 raise ModelError(self.path + name, why)
         return stamp

@@ -1,4 +1,4 @@
-"""Common part of the protocols of spamd and rspamd: one request per connection, refusals, teaching."""
+"""Common part of the protocols of spamd and rspamd: one request per connection, refusals, and learning."""
 
 from abc import ABC, abstractmethod
 from time import perf_counter
@@ -83,7 +83,7 @@ class Service(ABC, Generic[Request]):
             return self._refuse(Refusal(FAILED, str(error)), asked)
         except Exception as error:  # every request gets an answer
             self.log.unexpected(error)
-            return self._refuse(Refusal(FAILED, "this message could not be answered"), asked)
+            return self._refuse(Refusal(FAILED, "this request could not be answered"), asked)
 
     def _refuse(self, refusal: Refusal, asked: Asked) -> bytes:
         self.judge.counters.count(refusal.kind)
@@ -92,7 +92,7 @@ class Service(ABC, Generic[Request]):
         return self.refusal_answer(refusal)
 
     def check_teaching(self) -> None:
-        """Refuse a lesson before its message is read, unless teaching is allowed."""
+        """Refuse to learn a message before it is read, unless learning is allowed."""
         if not self.options.allow_tell:
             raise Refusal(REFUSED, "TELL commands are not enabled, set the --allow-tell switch.")
 
@@ -102,7 +102,7 @@ class Service(ABC, Generic[Request]):
         raw, user = asked.raw, asked.user
         model = self.judge.model_to_teach(user)
         if model is None:
-            raise Refusal(REFUSED, "this name cannot be a user's.")
+            raise Refusal(REFUSED, "no user can have this name.")
         if not (self.options.allow_tell_all or self.judge.may_teach(asked.peer, user, model)):
             raise Refusal(REFUSED, "this model is another user's, see --allow-tell-all.")
         shared = self.judge.shared.path

@@ -24,10 +24,12 @@ def listen(address: str, allow_network: bool = False) -> list[socket.socket]:
         if host == LOCALHOST:
             return _tcp_both(port)
         if not allow_network and not is_loopback(host):  # there is no password
-            raise UsageError(f"{address}: not an address of this machine alone; see --allow-network")
+            raise UsageError(f"{address}: other machines can reach it; use localhost, or see --allow-network")
         return [_tcp(host, port) for host in addresses_of(host)]
     except OSError as error:
-        hint = "; ports below 1024 are root's, or systemd's" if isinstance(error, PermissionError) else ""
+        hint = (
+            "; only root and systemd can open ports below 1024" if isinstance(error, PermissionError) else ""
+        )
         raise CannotCreate(f"cannot listen at {address}: {error.strerror}{hint}") from error
 
 
@@ -41,7 +43,7 @@ def host_and_port(address: str) -> tuple[str, int]:
     host, _, port = address.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
     if not (host and port.isascii() and port.isdigit() and int(port) < 1 << 16):
-        raise UsageError(f"{address}: not an address; use HOST:PORT or unix:PATH")
+        raise UsageError(f"{address}: not an address to listen at; use HOST:PORT or unix:PATH")
     return host, int(port)
 
 

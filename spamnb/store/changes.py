@@ -38,7 +38,8 @@ def change(
     lead: float = nan,
     grown: "tuple[int, int] | None" = None,
 ) -> "dict[str, Any]":
-    """Return the fields of a record; `grown`: numbers of words and pairs new to the model, if known."""
+    """Return the fields of a journal record; `grown`: how many words and pairs are new to the model, if
+    known."""
     words, times, text, pairs, grams = lesson
     new_tokens, new_pairs = grown or growth(stored.counts, words, pairs, after is None)
     return {
@@ -60,7 +61,7 @@ def change(
 
 
 def carried_over(record: "JournalRecord", stored: "StoredModel") -> "dict[str, Any] | None":
-    """Return the fields of a record for a change in another model; None if needless or impossible."""
+    """Return a record's fields for the same change in another model; None if needless or impossible."""
     before = stored.label_of(record.digest)
     if before == record.after or (record.after is not None and record.after not in stored.labels):
         return None

@@ -1,13 +1,13 @@
 """The journal beside a model file: messages learned since the file was written, one record each.
 
-Each record names the generation of the model that it belongs to. So a journal that was folded in and not yet
-removed is known as stale, and what is learned while a new model is made can be carried over to the new
-one before it takes the old one's place.
+Each record names the generation of the model that it belongs to. So a journal that was folded into the model
+but not yet removed is recognized as stale, and messages learned while a new model is made can be carried over
+to the new model before it replaces the old one.
 
 A record is the msgpack array [crc32, bin], the bin a msgpack map: the fields of JournalRecord, and `model`,
 the generation of the model file that it belongs to. docs/model-file.md describes each field. A last record
-that is cut off is dropped: it was never acknowledged. A damaged record is passed over; if its length is
-damaged, so is all that follows.
+that is cut off is dropped: it was never acknowledged. A damaged record is skipped; if its length is damaged,
+all records after it are lost, too.
 """
 
 import os
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     ByteRange = tuple[int, int]  # where damage in a journal starts and ends
     Lesson = tuple[bytes, bytes, bytes, bytes, bytes]  # the fields of LESSON
 
-# Bytes, some 25 messages: a longer journal is folded into the model, as each reader goes through all of it.
+# Bytes, some 25 messages: a longer journal is folded into the model, as each process reads all of it.
 FOLD_LIMIT = 3 << 17
-LESSON = "fingerprints", "occurrences", "text", "pairs", "grams"  # fields with what is counted of a message
+LESSON = "fingerprints", "occurrences", "text", "pairs", "grams"  # fields with the features of a message
 ARRAY_OF_TWO, UINT32, BIN32 = 0x92, 0xCE, 0xC6  # in front of a record, its checksum, and the size of its map
 FRAME = 11  # bytes in front of the map
 MAX_JOURNAL = 1 << 28  # bytes; it is folded long before, unless a training takes days
@@ -37,14 +37,14 @@ LAST_DAY = 65_535  # that a column of days holds
 MAX_LISTED = 3  # damaged ranges in a warning
 WRONG_FIELDS = KeyError, TypeError, ValueError, AttributeError  # raised for malformed fields
 
-_warned: dict[str, str] = {}  # path of a journal → what this process complained of last
+_warned: dict[str, str] = {}  # path of a journal → the last warning of this process
 
 
 class JournalRecord:
     """One message that was learned, forgotten, or moved from one label to another."""
 
     def __init__(self, fields: "Mapping[str, Any]", labels: "Sequence[str]", end: int = 0) -> None:
-        self.end = end  # offset behind it in the journal
+        self.end = end  # offset of its end in the journal
         self.digest: int = fields["digest"]
         self.after: str | None = fields["after"]
         self.day: int = fields["day"]
@@ -59,11 +59,11 @@ class JournalRecord:
         self.lead: float = fields["lead"]
         if not self.is_sound():
             raise ValueError("not what spamnb writes")
-        self.text.decode()  # raises an error for what is no UTF-8
+        self.text.decode()  # raises an error if it is not UTF-8
         self.move_from(fields["before"], labels)
 
     def is_sound(self) -> bool:
-        """Return whether the numbers have values that learning a message gives them."""
+        """Return whether the numbers have values that learning a message can give them."""
         return (
             is_integer(self.digest, 0, (1 << 64) - 1)
             and is_integer(self.day, 0, LAST_DAY)
@@ -74,7 +74,8 @@ class JournalRecord:
         )
 
     def move_from(self, before: str | None, labels: "Sequence[str]") -> None:
-        """Set the label before, and `steps`: (label index, 1 to add or -1 to subtract the counts) each."""
+        """Set the label before; and `steps`: for each label changed, its index, and 1 to add or -1 to
+        subtract counts."""
         self.before = before
         self.steps = [(labels.index(self.after), 1)] if self.after is not None else []
         if before is not None:
@@ -82,7 +83,7 @@ class JournalRecord:
 
     @property
     def lesson(self) -> "Lesson":
-        """What is counted of the message, as `lesson_of` returns it."""
+        """The features of the message that are added to counts, as `lesson_of` returns them."""
         return self.words, self.times, self.text, self.pairs, self.grams
 
 
@@ -90,15 +91,15 @@ class Journal:
     """The records of one generation of a model."""
 
     def __init__(self, labels: "Sequence[str]", generation: int = 0, data: bytes = b"") -> None:
-        """Read the sound records of a generation from the bytes of a journal."""
+        """Read the undamaged records of a generation from the bytes of a journal."""
         self.labels = labels
-        self.counts = Lessons(labels)  # what is to be added to those of the model file
+        self.counts = Lessons(labels)  # counts to add to those of the model file
         self._table: CountTable | None = None
         self.records: list[JournalRecord] = []
-        self.learned: dict[int, str | None] = {}  # digest → label
+        self.learned: dict[int, str | None] = {}  # hash of a message → label
         self.damaged: list[ByteRange] = []
-        self.foreign: list[Mapping[str, Any]] = []  # records of other generations, if there are no others
-        # Bytes up to the end of the last record of this generation, or damaged record; the rest is of no use.
+        self.foreign: list[Mapping[str, Any]] = []  # records of other generations, if all are
+        # Bytes up to the end of the last record that is damaged or of this generation; others are ignored.
         self.size = at = 0
         while at < len(data):
             start = at
@@ -137,7 +138,7 @@ class Journal:
         return self._table
 
     def mend(self, label_of: "Callable[[int], str | None]") -> None:
-        """Adapt sound records to the loss of others: nothing is subtracted that was never added."""
+        """Adapt undamaged records to the loss of damaged ones: subtract no counts that were never added."""
         self.counts, self.learned = Lessons(self.labels), {}
         for record in self.records:
             record.move_from(label_of(record.digest), self.labels)
@@ -149,7 +150,7 @@ class Journal:
         data = b"".join([sealed({"model": generation, **fields}) for fields in changes])
         handle = _open(path, os.O_RDWR | os.O_CREAT)
         try:
-            os.ftruncate(handle, self.size)  # drops a record that was cut off, and those of other models
+            os.ftruncate(handle, self.size)  # drops a record that was cut off, and records of other models
             os.lseek(handle, self.size, os.SEEK_SET)
             write_all(handle, data)
             os.fsync(handle)
@@ -157,7 +158,7 @@ class Journal:
                 sync_folder(path)
         except OSError:
             try:  # noqa: SIM105 (contextlib costs a delivery 3 ms)
-                os.ftruncate(handle, self.size)  # what was reported as not learned must not be there
+                os.ftruncate(handle, self.size)  # a message reported as not learned must not be there
             except OSError:
                 pass
             raise
@@ -177,7 +178,9 @@ def read_bytes(path: str) -> bytes:
         handle = _open(path, os.O_RDONLY)
         try:
             if os.fstat(handle).st_size > MAX_JOURNAL:
-                raise DataError(f"{path}: larger than {MAX_JOURNAL >> 20} MB, so it is no journal; remove it")
+                raise DataError(
+                    f"{path}: larger than {MAX_JOURNAL >> 20} MB, so not written by spamnb; move it elsewhere"
+                )
             return read_all(handle)
         finally:
             os.close(handle)
@@ -191,14 +194,14 @@ def read_bytes(path: str) -> bytes:
 
 
 def sealed(fields: "Mapping[str, Any]") -> bytes:
-    """Return the bytes of a record after its checksum and length, each of four bytes."""
+    """Return a record as bytes: checksum and length, of four bytes each, and the fields."""
     packed = pack(fields)
     front = bytes([ARRAY_OF_TWO, UINT32]) + crc32(packed).to_bytes(4, "big")
     return b"%b%c%b%b" % (front, BIN32, len(packed).to_bytes(4, "big"), packed)
 
 
 def frame_at(data: bytes, at: int) -> tuple[int, int]:
-    """Return the checksum of the record at an offset, and where it ends; 0, 0 if none begins there."""
+    """Return the checksum of the record at an offset, and where the record ends; 0, 0 if there is none."""
     front = data[at : at + FRAME]
     if len(front) < FRAME or (front[0], front[1], front[6]) != (ARRAY_OF_TWO, UINT32, BIN32):
         return 0, 0
@@ -206,9 +209,9 @@ def frame_at(data: bytes, at: int) -> tuple[int, int]:
 
 
 def record_at(data: bytes, at: int) -> "tuple[Any, int]":
-    """Return the fields of the record at an offset, None if they are damaged, and its end.
+    """Return the fields of the record at an offset, None if they are damaged, and where the record ends.
 
-    The end is 0 if it is not to be trusted: the journal ends before it, or no other record begins there.
+    The end is 0 if it is unreliable: the journal ends before it, or no other record begins there.
     """
     checksum, end = frame_at(data, at)
     if not 0 < end <= len(data):
@@ -226,7 +229,7 @@ def record_at(data: bytes, at: int) -> "tuple[Any, int]":
 def is_cut_off(data: bytes, at: int) -> bool:
     """Return whether the journal ends within the record at an offset, as after a crash.
 
-    It does not if its map is complete: then the length in front of it is damaged.
+    If the map of the record is complete, the length in front of the map is damaged instead.
     """
     if len(data) - at < FRAME:
         return data[at] == ARRAY_OF_TWO
@@ -249,8 +252,8 @@ def warn(path: str, damaged: "list[ByteRange]") -> None:
     look = command_to_run("check", path.removesuffix(".journal"))
     warn_once(
         path,
-        f"damaged records are passed over, at bytes {ranges}{more}; "
-        f"learn the messages of that time again (when that was: {look})",
+        f"damaged records are skipped, at bytes {ranges}{more}; "
+        f"learn the messages of that time again (the time: {look})",
     )
 
 

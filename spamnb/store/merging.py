@@ -1,6 +1,6 @@
-"""Merging models and tables into the columns of a new model file, by one pass over all of them.
+"""Merging models and tables into the columns of a new model file, in one pass over all of them.
 
-Training, folding a journal, pruning, renaming labels and `spamnb merge` all are this pass.
+Training, folding a journal, pruning, renaming labels and `spamnb merge` all use this pass.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ IN_MEMORY = 1 << 24  # bytes of entries; more of them are kept in an unnamed fil
 PIECE = 1 << 20  # bytes
 MAX_INTEGER = 1 << 63  # that msgpack has, with a sign
 MAX_COLUMN = (1 << 32) - 1  # bytes
-TOO_LARGE = "more than 4 GiB, which is the most a column has; train in parts, and `spamnb prune` between them"
+TOO_LARGE = "more than 4 GiB, the limit; train on less mail at a time, and run `spamnb prune` in between"
 
 
 class Run(NamedTuple):
-    """Entries of a table that were written to an unnamed file, to free memory for others."""
+    """Entries of a table that were written to an unnamed file, to free memory."""
 
     labels: tuple[str, ...]
     file_counts: FileCounts
 
 
 class Source(NamedTuple):
-    """Counts that are merged, or subtracted (sign -1)."""
+    """Counts to add to the sum, or (sign -1) to subtract."""
 
     counts: StoredModel | CountTable | Run
     sign: int = 1
 
 
 class Spool:
-    """Bytes that are kept until a file is written: in memory, or in an unnamed file if they are many."""
+    """Bytes that are kept until a file is written: in memory, or if there are many, in an unnamed file."""
 
     def __init__(self, folder: str | None = None) -> None:
         self.folder = folder
@@ -58,7 +58,7 @@ class Spool:
         self.size += len(data)
         self.checksum = crc32(data, self.checksum)
         if self.size > MAX_COLUMN:
-            raise DataError(f"the column entries would have {TOO_LARGE}")
+            raise DataError(f"the column `entries` of the model would have {TOO_LARGE}")
         self.kept.append(data)
         if self.size > IN_MEMORY:
             self.file = self.file or unnamed_file(self.folder)
@@ -73,7 +73,7 @@ class Spool:
 
 
 def unnamed_file(folder: str | None) -> IO[bytes]:
-    """Open a new file without a name in a folder; it goes when it is closed."""
+    """Open a new file without a name in a folder; it is deleted when it is closed."""
     from tempfile import TemporaryFile  # takes 4 ms to load
 
     return TemporaryFile(dir=folder)
@@ -101,11 +101,11 @@ def merged(
     rare: int = -1,
     folder: str | None = None,
 ) -> Merged:
-    """Merge counts for the labels of a new model. Large columns are kept in a folder: that of the model.
+    """Add up counts for the labels of a new model. Large columns are kept in a folder: that of the model.
 
-    `relabel` maps names of labels to new ones, None to leave a label out. The entries of `fill` get the
-    summed counts, and it gets all totals. Entries last seen before `oldest_day` that are in at most `rare`
-    messages are left out.
+    `relabel` maps names of labels to new ones, None to leave a label out. The entries of the table `fill` get
+    the summed counts, and the table gets all totals. Entries last seen before `oldest_day` that are in at
+    most `rare` messages are left out.
     """
     places = {label: place for place, label in enumerate(labels)}
     for old, new in (relabel or {}).items():
@@ -133,9 +133,10 @@ def merged(
 
 
 def write_run(sources: Sequence[CountTable | Run], folder: str | None = None) -> Run:
-    """Write the entries of tables and runs of the same labels, added up, into an unnamed file in a folder.
+    """Add up the entries of tables and runs of the same labels, and write them into an unnamed file in a
+    folder.
 
-    Messages, numbers and grams of a table stay where they are.
+    Messages, numbers and grams of a table stay in memory.
     """
     labels = sources[0].labels
     counts = [source.file_counts if isinstance(source, Run) else source for source in sources]
@@ -159,13 +160,13 @@ def write_run(sources: Sequence[CountTable | Run], folder: str | None = None) ->
 
 
 def sum_numbers(stored: StoredModel) -> NumberSums:
-    """Return the sums of numeric features of a model and its journal."""
+    """Return the sums of numeric features of a model, with its journal."""
     places = {label: place for place, label in enumerate(stored.labels)}
     return _numbers([Source(stored)], len(places), places)
 
 
 def sum_grams(stored: StoredModel) -> GramSums:
-    """Return the counts of grams of a model and its journal."""
+    """Return the counts of grams of a model, with its journal."""
     grams = GramSums(len(stored.labels))
     for part in _parts(Source(stored)):
         grams.add(part, 1, range(len(stored.labels)))
@@ -173,7 +174,7 @@ def sum_grams(stored: StoredModel) -> GramSums:
 
 
 def _parts(source: Source) -> list[CountTable | FileCounts]:
-    """Return the tables that hold a source's entries: of a model, its file and its journal."""
+    """Return the tables with the entries of a source; for a model, those of its file and its journal."""
     counts = source.counts
     if isinstance(counts, CountTable):
         return [counts]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from spamnb.core.native import Counts, Entries
     from spamnb.store.journal import Journal
 
-LABEL_AT = 8  # behind the digest in a record of the column "learned"; and in "learned_index" the checksum
+LABEL_AT = 8  # after the hash: of the label in "learned", of the checksum in "learned_index"
 LEARNED_BLOCK = 1024  # such records with one checksum: to look up a message, 17 KB are read
 
 
@@ -40,9 +40,9 @@ class StoredModel:
             entries, index, grams, counters = [self.columns[name] for name in names]
             self.file_counts = FileCounts(entries, index, len(self.labels), grams, counters)
         except (KeyError, TypeError, ValueError) as error:
-            raise ModelError(path, f"its head is damaged; {WHAT_TO_DO}") from error
-        self.lost_lessons = 0  # in a journal that belongs to another model file
-        self._learned_index: bytes | None = None  # the column, once it was asked for
+            raise ModelError(path, f"the beginning of the file is damaged; {WHAT_TO_DO}") from error
+        self.lost_lessons = 0  # records of another model file that this one lacks
+        self._learned_index: bytes | None = None  # the column, once it was read
         self._journal: Journal | None = None
         if _has_journal(path):
             self._read_journal()
@@ -74,7 +74,7 @@ class StoredModel:
         return self.file_counts
 
     def entries(self) -> "Iterator[Entries]":
-        """Read all words and pairs in order of their fingerprints, the journal's included, many at once."""
+        """Read all words and pairs in order of fingerprints, many at once, with the journal's counts."""
         from spamnb.core.native import Merger
 
         labels = list(range(len(self.labels)))
@@ -94,12 +94,12 @@ class StoredModel:
 
     @property
     def is_imported(self) -> bool:
-        """Whether the counts come from another filter, so that their messages are unknown."""
+        """Whether the counts come from another filter, so that no learned message is recorded."""
         return not (self.columns["learned"].size or (self._journal and self._journal.learned))
 
     @property
     def numbers(self) -> dict[str, list[list[int]]]:
-        """Sums of each numeric feature and label: n, Σx and Σx², the journal's included."""
+        """Sums of each numeric feature and label, with the journal's: n, Σx and Σx²."""
         sums = {name: [list(each) for each in by_label] for name, by_label in self.head["numbers"].items()}
         for record in self._journal.records if self._journal else ():
             for name, x in record.numbers.items():
@@ -110,7 +110,7 @@ class StoredModel:
         return sums
 
     def label_of(self, digest: int) -> str | None:
-        """Return the label a message was learned under, if it was."""
+        """Return the label that a message was learned under; None if it was not learned."""
         if self._journal and digest in self._journal.learned:
             return self._journal.learned[digest]
         if self._learned_index is None:
@@ -141,7 +141,7 @@ class StoredModel:
         self._add_totals(journal)
 
     def _mend_journal(self, journal: "Journal") -> None:
-        """Do without the damaged records, and count the vocabulary again."""
+        """Leave out the damaged records, and count the vocabulary again."""
         from spamnb.store.journal import warn
 
         warn(f"{self.path}.journal", journal.damaged)
@@ -150,12 +150,12 @@ class StoredModel:
         self.pair_vocabulary += self._growth([record.pairs for record in journal.records])
 
     def _growth(self, changed: "list[bytes]") -> int:
-        """Return by how many fingerprints the model knows more than its file does."""
+        """Return how many of the changed fingerprints are in the journal but not in the file."""
         keys = set(memoryview(b"".join(changed)).cast("Q"))
         return len(self.counts.lookup(keys)) - len(self.file_counts.lookup(keys))
 
     def _find_lost_lessons(self, journal: "Journal") -> None:
-        """Warn of a journal with lessons for another model file; those of a stale one are in this file."""
+        """Warn of records that belong to another model file, unless this file has learned their messages."""
         from spamnb.store.journal import WRONG_FIELDS, JournalRecord, warn_once
 
         for fields in journal.foreign:
@@ -165,12 +165,12 @@ class StoredModel:
             except WRONG_FIELDS:
                 self.lost_lessons += 1
         if self.lost_lessons:
-            entries = counted(self.lost_lessons, "entry", "entries")
+            entries = counted(self.lost_lessons, "entry that belongs", "entries that belong")
             what_to_do = "restore that file, or remove the journal"
-            warn_once(f"{self.path}.journal", f"ignoring {entries} of another model file; {what_to_do}")
+            warn_once(f"{self.path}.journal", f"ignoring {entries} to another model file; {what_to_do}")
 
     def _add_totals(self, journal: "Journal") -> None:
-        """Add what the records change in the sums of the head; what is forgotten twice does no harm."""
+        """Add the changes by the journal's records to the sums of the head; no sum falls below 0."""
         for record in journal.records:
             self.vocabulary = max(self.vocabulary + record.new_tokens, 0)
             self.pair_vocabulary = max(self.pair_vocabulary + record.new_pairs, 0)
@@ -197,7 +197,7 @@ def load_learned(stored: StoredModel) -> LearnedMessages:
 
 
 def labels_of(path: str) -> "Sequence[str]":
-    """Return the labels of a model; no more than the head of its file is read."""
+    """Return the labels of a model; only the head of its file is read."""
     labels: Sequence[str] = read_head(open_file(path))[0]["labels"]
     return labels
 

@@ -1,4 +1,4 @@
-"""Writing a model file, once, from its front to its end; docs/model-file.md describes the format."""
+"""Writing a model file in one go, from start to end; docs/model-file.md describes the format."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from spamnb.store.model_file import COLUMNS, FORMAT, TOTALS, VERSION, WIDTHS
 from spamnb.store.stored_model import LABEL_AT, LEARNED_BLOCK
 
 LETTERS = {1: "B", 2: "H", 4: "I", 8: "Q"}  # bytes of an unsigned number → letter of its type
-MAX_LISTED = COUNTERS // 8  # counters of grams: more take a delivery longer than all would
+MAX_LISTED = (
+    COUNTERS // 8
+)  # counters of grams: a longer list would take more time to judge one message than all counters
 BIN_32 = b"\xc6"  # msgpack's type of bytes with a length of four bytes
 
 
@@ -33,9 +35,10 @@ class NewColumn(NamedTuple):
 
 
 def write_model(path: str, merged: Merged, learned: LearnedMessages, about: dict[str, Any]) -> str:
-    """Write a model file beside the old one, synced; return where it is. `about`: settings, cutoffs and such.
+    """Write a model file beside the old one, synced; return its path. `about`: settings, cutoffs and the
+    like.
 
-    The caller holds the lock on training. What a failure leaves is removed.
+    The caller holds the lock on training. If writing fails, the new file is removed.
     """
     columns = _columns(merged, learned)
     for name, column in columns.items():
@@ -50,7 +53,7 @@ def write_model(path: str, merged: Merged, learned: LearnedMessages, about: dict
         with open(handle, "wb") as file:
             keep_owner(handle, path, with_mode=True)
             if os.fstat(handle).st_uid != os.geteuid() and not os.path.exists(path):
-                complain(f"{path}: belongs to the owner of its folder")
+                complain(f"{path}: now belongs to the owner of its folder")
             file.writelines(_pieces(_head(merged, about, columns), columns))
             file.flush()
             os.fsync(handle)
@@ -83,7 +86,7 @@ def _columns(merged: Merged, learned: LearnedMessages) -> dict[str, NewColumn]:
 
 
 def _head(merged: Merged, about: dict[str, Any], columns: dict[str, NewColumn]) -> dict[str, Any]:
-    """Make the head: everything small, and the places of the columns.
+    """Make the head: everything small, and the sizes of the columns.
 
     The generation is a hash of the content: the same mail gives the same file, byte for byte.
     """
@@ -100,7 +103,7 @@ def _head(merged: Merged, about: dict[str, Any], columns: dict[str, NewColumn]) 
 
 
 def _pieces(head: dict[str, Any], columns: dict[str, NewColumn]) -> Iterator[bytes]:
-    """Yield the file piece by piece: one msgpack map. Where columns start follows from the head's sizes."""
+    """Yield the file, one msgpack map, piece by piece. The head's sizes say where each column starts."""
     packer, packed = msgpack.Packer(), msgpack.packb(head)
     front = [packer.pack_map_header(4 + len(columns))]
     for key, value in (("format", FORMAT), ("version", VERSION), ("crc32", crc32(packed))):

@@ -1,4 +1,4 @@
-"""Batches: the tokenized messages of a chunk of mail. Training counts them, evaluation keeps them."""
+"""Batches: the tokenized messages of a chunk of mail. Training adds them to counts, evaluation keeps them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from spamnb.mailboxes.chunks import RawMessage
     from spamnb.reading.settings import Settings
 
-AT_ONCE = 1 << 20  # bytes of mail that are read before the next are asked for
+AT_ONCE = 1 << 20  # bytes of mail that are tokenized at once
 
-# Returns the digests, sorted, of the messages that are learned under a label: they need not be tokenized.
+# Returns the sorted hashes of messages learned under a label before, which need not be tokenized.
 Known = Callable[[str], Any]
 
 
@@ -30,7 +30,7 @@ class MailToRead:
 
 
 class Chunk(Protocol):
-    """A piece of mail, however it was cut."""
+    """A piece of mail that is read at once: a part of a mailbox, or some files."""
 
     @property
     def size(self) -> int: ...
@@ -47,7 +47,7 @@ class Pool(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Messages that were read together, identical for every pool."""
+    """Messages that were read together; every pool makes the same batches."""
 
     label: str | None
     names: list[tuple[str, int | None]]  # path, and number in an mbox
@@ -68,9 +68,10 @@ def batch_of(
     digests: bool = True,
     numbers: bool = True,
 ) -> Batch:
-    """Read and tokenize a chunk, except messages whose digests are `known`.
+    """Read a chunk and tokenize its messages, except those whose hashes are in `known`.
 
-    To judge mail, `digests` are not needed and left 0; nor, by most views, are `numbers`.
+    Without `digests`, all hashes are 0; without `numbers`, numeric features are left out. Judging mail needs
+    no hashes, and most views use no numbers.
     """
     names: list[tuple[str, int | None]] = []
     unreadable: list[Unreadable] = []
@@ -91,7 +92,7 @@ def batch_of(
 
 
 class ChunkReader:
-    """Makes a batch of each chunk; thread-safe."""
+    """Makes a batch of each chunk; may be called by several threads at once."""
 
     def __init__(self, settings: Settings, known: Known | None = None) -> None:
         self.settings = settings

@@ -1,7 +1,7 @@
-"""Counts of a run of training: two tables in memory, and runs in files where these grow too large.
+"""Counts of one training: two tables in memory, and temporary files (runs) where the tables grow too large.
 
-One table has counts to add, the other counts to subtract, for messages that move or are forgotten; both
-count upwards. A run is a file without a name that has the entries of a model file.
+One table has counts to add, the other counts to subtract, for messages that move or are forgotten; the
+numbers in both are positive. A run is a file without a name, with entries as in a model file.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from spamnb.store.merging import Run
     from spamnb.training.known_messages import Steps
 
-MAX_RUNS = 32  # of a table: more are merged to one
+MAX_RUNS = 32  # of each table: more are merged into one
 
 
 class Counting:
-    """Counts of the messages of a run: what was learned and what was taken away."""
+    """The counts that one training adds to a model and subtracts from it."""
 
     def __init__(self, path: str, labels: Sequence[str], memory: int) -> None:
         self.folder = os.path.dirname(path) or "."
         self.share = memory // 4  # the rest is for the sample, for batches under way, and for the merge
         self.learned, self.taken = CountTable(labels), CountTable(labels)
-        self.runs: dict[int, list[Run]] = {1: [], -1: []}  # by the sign of what is in them
+        self.runs: dict[int, list[Run]] = {1: [], -1: []}  # 1: counts to add, -1: counts to subtract
 
     def add(self, rows: MessageRows, steps: Steps, day: int) -> None:
-        """Count messages of a batch."""
+        """Add the learned messages of a batch to one table, and the messages to subtract to the other."""
         if steps.learned:
             label_indices = array("q", [steps.label_index]) * len(steps.learned)
             self.learned.add(rows, steps.learned, label_indices, day)
@@ -48,7 +48,7 @@ class Counting:
         return not any(self.runs.values())
 
     def sources(self) -> list[Source]:
-        """Return all counts to be added up; writes the last run, if there are others."""
+        """Return all tables and runs to add up; if there are runs, the tables are written as runs, too."""
         if not self.is_in_memory:
             self._write_runs()
         runs = [Source(run, sign) for sign, runs in self.runs.items() for run in runs]
@@ -59,7 +59,7 @@ class Counting:
         self._write_run(self.taken, -1)
 
     def _write_run(self, table: CountTable, sign: int) -> None:
-        """Write the tokens of a table to a file; its counts of messages and grams stay where they are."""
+        """Write the tokens of a table to a file; its counts of messages and grams stay in memory."""
         if not len(table):
             return
         merged = self.runs[sign] if len(self.runs[sign]) == MAX_RUNS else []

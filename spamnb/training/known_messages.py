@@ -26,12 +26,12 @@ NEARLY_ALL = 0.9  # the rest are mistakes that were corrected meanwhile, or copi
 def refuse_swapped_labels(
     labels: Sequence[str], moves: Sequence[Sequence[int]], learned: Sequence[int]
 ) -> None:
-    """Raise UsageError for a run that moves most messages of a label.
+    """Raise UsageError if a training would move most messages of a label to another label.
 
-    `moves[before][after]` counts known messages of this run by the label they were learned under and the one
-    they are given now; `learned` is how many messages the model knows of each label. Corrections move few,
-    or come with others that stay: so a run is refused if it moves nearly all messages of a label that it
-    brings, and over half of those that the model knows.
+    `moves[before][after]` is how many of the given messages were learned as `before` and now get the label
+    `after`; `learned` is how many messages of each label the model has. Corrections move few messages, or
+    come with many that keep their label. So a training is refused if it moves nearly all given messages of a
+    label, and over half of the model's messages of that label.
     """
     swaps = []
     for before, label in enumerate(labels):
@@ -39,16 +39,17 @@ def refuse_swapped_labels(
         moved = sum(others)
         if moved >= max(MIN_MOVED, NEARLY_ALL * sum(moves[before])) and moved > learned[before] / 2:
             to = labels[others.index(max(others))]
-            swaps.append(f"{moved:,} of {learned[before]:,} messages learned as {label} to {to}")
+            swaps.append(f"{moved:,} of {learned[before]:,} messages learned as {label} would become {to}")
     if swaps:
         raise UsageError(
-            f"this would move {' and '.join(swaps)}: swapped? Nothing was changed; if you mean it, forget "
-            "them first: spamnb forget PATH..."
+            f"ham and spam seem to be swapped (ham comes first): {' and '.join(swaps)}. Nothing was changed. "
+            "If the labels are right, run this first: spamnb forget PATH..."
         )
 
 
 class Steps(NamedTuple):
-    """What to count of a batch: messages to learn under a label, and messages to take from other labels."""
+    """What training does with a batch: messages to learn under a label, and messages to take from other
+    labels."""
 
     label_index: int  # NOT_LEARNED where nothing is learned
     learned: array[int]  # numbers of messages in the batch
@@ -58,14 +59,16 @@ class Steps(NamedTuple):
 
 @dataclass
 class Summary:
-    """Outcomes of a run of training."""
+    """Outcomes of one training."""
 
     outcomes: dict[str, dict[str, int]] = field(default_factory=dict)  # per label: learned, known, moved …
     unreadable: list[Unreadable] = field(default_factory=list)
     passed_over: list[PassedOver] = field(default_factory=list)  # not read on purpose
     new_labels: list[str] = field(default_factory=list)  # which a model with mail did not have before
-    conflicts: list[str] = field(default_factory=list)  # names of some messages skipped as conflicting
-    # Label before and after (None: not learned), and the digests of the messages, 8 bytes each.
+    conflicts: list[str] = field(
+        default_factory=list
+    )  # names of some messages given under two labels, and skipped
+    # Label before and after (None: not learned), and the hashes of the messages, 8 bytes each.
     lessons: list[tuple[str | None, str | None, bytes]] = field(default_factory=list, repr=False)
 
     def count(self, label: str, what: str, number: int = 1) -> None:
@@ -85,7 +88,7 @@ class Summary:
 
 
 class KnownMessages:
-    """Messages that the model knows, and their labels, before and during a run of training."""
+    """The messages that a model has learned, with their labels, before and during a training."""
 
     def __init__(self, learned: LearnedMessages, labels: Sequence[str]) -> None:
         self.labels = labels
@@ -95,7 +98,7 @@ class KnownMessages:
         self.moves = [[0] * len(labels) for _ in labels]  # [label before][label now]
 
     def steps(self, batch: Batch, forget: bool, summary: Summary) -> Steps:
-        """Decide what to count of a batch; of several copies only the first is learned, if it is new."""
+        """Decide what to do with the messages of a batch; of several copies, only the first is learned."""
         target = NOT_LEARNED if forget else self.labels.index(batch.label or "")
         digests = memoryview(batch.rows.digests).cast("Q")
         before = memoryview(self.learned.learn(digests, target)).cast("b").tolist()

@@ -1,4 +1,4 @@
-"""Learning one message at the cost of the message: a record in the journal."""
+"""Learning one message by writing a record to the journal: the model file stays as it is."""
 
 import os
 import sys
@@ -19,9 +19,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from spamnb.core.native import FeatureSet
 
-# The program of a process that folds; it gets the module path of this process.
+# The program of a process that folds a journal; its arguments end with the module path of this process.
 FOLD = "import sys; sys.path[:] = sys.argv[2:]; from spamnb.training.train import fold; fold(sys.argv[1])"
-# Messages of a label from which on the scores of corrections are left out. With 500 or 1,000 learned, and the
+# With that many messages of a label, scores of corrections are left out. With 500 or 1,000 learned, and the
 # mistakes among 2,000 more corrected, 93 % of the spam was caught then, and 83 % with their scores; with 100
 # learned, such scores are better than none (83 % instead of 73 %).
 ENOUGH_FAIR = 100
@@ -29,15 +29,15 @@ TOO_LONG = 8 * journal.FOLD_LIMIT  # bytes: no process came to fold it, so this 
 
 
 def learn(path: str, raw: bytes, label: str | None, is_correction: bool = False) -> str:
-    """Learn a message under a label, or forget it (None). The change is on disk when this returns.
+    """Learn a message under a label, or forget it (None); return the outcome. The change is then on disk.
 
-    The score of a correction is not used for cutoffs if there are others, as corrections are hard to judge.
+    Corrections are hard to judge, so their scores are not used for cutoffs once there are enough others.
     """
     message = read(raw)
     with Lock(path):
         stored = StoredModel(path)
         if label is not None and label not in stored.labels:
-            raise DataError(f"{path}: has no label {label!r}; there are: {', '.join(stored.labels)}")
+            raise DataError(f"{path}: has no label {label!r}; its labels are: {', '.join(stored.labels)}")
         identity = digest(message)
         before = stored.label_of(identity)
         result = outcome(before, label)
@@ -66,7 +66,8 @@ def learn(path: str, raw: bytes, label: str | None, is_correction: bool = False)
 def judge(model: Model, features: "FeatureSet", label: str) -> "tuple[float, float, tuple[int, int] | None]":
     """Judge a message before it is learned, as cutoffs are computed from such scores.
 
-    Returns its score, the lead of its label over others except spam, and the numbers of new words and pairs.
+    Returns the score, the lead of the label over others except spam (in nats), and how many words and pairs
+    are new to the model; None instead of these if not all were looked up.
     """
     found, scorer = model.scorers.score(features), model.scorers.first
     score = verdict_of(found, model.cutoffs, model.calibration).score
@@ -75,13 +76,13 @@ def judge(model: Model, features: "FeatureSet", label: str) -> "tuple[float, flo
 
 
 def learned_label(path: str, raw: bytes) -> str | None:
-    """Look up the label that a message was learned under, if any."""
+    """Return the label that a message was learned under; None if it was not learned."""
     stored = StoredModel.open(path)
     return stored.label_of(digest(read(raw)))
 
 
 def fold_in_background(path: str, limit: int, most: int = TOO_LONG) -> None:
-    """Fold a journal larger than a limit in a new process, so that mail is not delayed.
+    """Fold a journal larger than `limit` into its model, in a new process, so that mail is not delayed.
 
     A journal larger than `most` is folded by this process.
     """
@@ -98,7 +99,7 @@ def fold_in_background(path: str, limit: int, most: int = TOO_LONG) -> None:
                 start_folding(path, lock.handle)
     except (SpamnbError, OSError) as error:  # another process is folding, or just did
         if size > TOO_LONG:
-            write_stderr(f"spamnb: {error}; the message was learned\n")
+            write_stderr(f"spamnb: the message was learned, but its journal could not be folded: {error}\n")
 
 
 def start_folding(path: str, lock: int) -> None:

@@ -1,4 +1,4 @@
-"""Plan of a run of training, checked before any mail is read."""
+"""The plan of a training, checked before any mail is read."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from spamnb.store.stored_model import StoredModel, load_learned
 
 @dataclass(frozen=True)
 class About:
-    """How a model reads and judges mail: the part of its head without counts and cutoffs."""
+    """How a model reads and judges mail: settings, view, accepted ham loss, and base."""
 
     settings: Settings
     view: View = DEFAULT_VIEW
     ham_loss: float = HAM_LOSS
-    base: Mapping[str, Any] | None = None  # the path of the model it stands on
+    base: Mapping[str, Any] | None = None  # the shared model below it: its path
 
     @classmethod
     def of(cls, stored: StoredModel) -> About:
@@ -40,8 +40,8 @@ class About:
 class Plan:
     """The current model, and the properties of the new one."""
 
-    replaced: StoredModel | None  # whose place the new model takes
-    stored: StoredModel | None  # whose counts are added to
+    replaced: StoredModel | None  # the model whose file is replaced
+    stored: StoredModel | None  # the model to add counts to
     labels: list[str]
     about: About
 
@@ -52,12 +52,12 @@ class Plan:
 
     @property
     def new_labels(self) -> list[str]:
-        """Labels, besides ham and spam, that a model with mail did not have before."""
+        """Labels, besides ham and spam, that a model with mail gets for the first time."""
         before = self.stored.labels if self.stored and any(self.stored.messages) else self.labels
         return [label for label in self.labels if label not in before and label not in LABELS]
 
     def known_digests(self, label: str) -> Any:
-        """Return the digests, sorted, of messages that learning again under a label would not change."""
+        """Return the sorted hashes of messages that were learned under a label before, or None."""
         if self.stored is None or label not in self.stored.labels:
             return None
         return memoryview(self.learned.digests_of(self.stored.labels.index(label))).cast("Q")
@@ -79,7 +79,7 @@ def plan(
     fresh: bool,
     forget: bool,
 ) -> Plan:
-    """Open the current model, and check that the options fit it; `given`: the labels of the mail."""
+    """Open the current model, and check that the options fit it; `given` are the labels of the mail."""
     beneath = StoredModel.open(base) if base else None
     replaced = replaceable(path) if fresh else existing(path)
     stored = None if fresh else replaced
@@ -95,7 +95,7 @@ def plan(
     if beneath:
         about_base = new_base(path, beneath, labels, before.settings, before.view)
     if len(labels) > MAX_LABELS:
-        raise UsageError(f"{len(labels)} labels; a model has at most {MAX_LABELS}")
+        raise UsageError(f"too many labels: {len(labels)}; a model has at most {MAX_LABELS}")
     loss = before.ham_loss if ham_loss is None else ham_loss
     return Plan(replaced, stored, labels, About(before.settings, before.view, loss, about_base))
 
@@ -109,14 +109,14 @@ def refuse_other_settings(
         other.append("view")
     if other:
         raise DataError(
-            f"{stored.path}: trained with other settings ({', '.join(other)}); leave them out, or use --fresh"
+            f"{stored.path}: trained with other settings ({', '.join(other)}); omit these, or add --fresh"
         )
 
 
 def new_base(
     path: str, base: StoredModel, labels: Sequence[str], settings: Settings, view: View
 ) -> dict[str, Any]:
-    """Check that a model can use a base model; return its entry in the head of the model."""
+    """Check that a model can have a base model; return the entry for the base in the model's head."""
     if not view.has_cutoffs:
         raise UsageError("a base needs a view with cutoffs; this one decides for the likeliest label")
     check_base(path, labels, settings, base)

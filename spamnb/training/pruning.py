@@ -1,4 +1,4 @@
-"""Dropping rare words that were not seen for long, so that a model does not grow forever."""
+"""Removing rare words that were not seen for long, so that a model does not grow forever."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Pruned:
 
 
 def prune(path: str, days: int = OLD_DAYS, rare: int = RARE_MESSAGES, *, try_only: bool = False) -> Pruned:
-    """Drop tokens that were not seen for a number of days and are in at most `rare` messages."""
+    """Remove tokens that were not seen for `days` and are in at most `rare` messages; return the sizes."""
     with Lock(path, kind=TRAINING):
         stored, size = StoredModel.open(path), os.path.getsize(path)
         total = sum_of(stored, oldest_day=max(0, today() - days), rare=rare)

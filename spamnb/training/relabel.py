@@ -12,9 +12,9 @@ from spamnb.training.writing import add_up, indices_of, kept_labels, put_in_plac
 
 
 def relabel(path: str, old: str, new: str | None = None) -> int:
-    """Rename a label, or remove it and its mail (None); return how many messages it had.
+    """Rename a label, or (None) remove the label and its mail; return how many messages the label had.
 
-    If the new name is that of another label, its mail is added to that one's.
+    If the model already has a label of the new name, the mail of both is added up.
     """
     with Lock(path, kind=TRAINING):
         stored = check_relabel(path, old, new)
@@ -36,9 +36,9 @@ def check_relabel(path: str, old: str, new: str | None) -> StoredModel:
     """Open a model, and raise an error if its label cannot be renamed or removed."""
     stored = StoredModel.open(path)
     if old not in stored.labels:
-        raise UsageError(f"{path}: has no label {old!r}; there are: {', '.join(stored.labels)}")
+        raise UsageError(f"{path}: has no label {old!r}; its labels are: {', '.join(stored.labels)}")
     if old == SPAM:
-        raise UsageError("spam cannot be renamed or removed: the cutoffs are for it")
+        raise UsageError("the label spam cannot be renamed or removed: the cutoffs belong to it")
     if new is None and len(stored.labels) == 1:
-        raise UsageError(f"{path}: {old} is its only label; to begin again, train with --fresh")
+        raise UsageError(f"{path}: {old} is its only label; to start over, train with --fresh")
     return stored

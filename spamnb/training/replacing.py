@@ -1,4 +1,4 @@
-"""Replacing a model file by a new one, with all that was learned meanwhile carried over."""
+"""Replacing a model file by a new one, which also gets what was learned meanwhile."""
 
 import os
 from contextlib import suppress
@@ -20,7 +20,7 @@ def replace_model(path: str, new: str, before: StoredModel | None) -> None:
     """Put a new model file in place of the old one; `before` is the old model when the new one was begun.
 
     What was learned since then is first written again to the journal, for the generation of the new model. So
-    at every moment there is a model, and a journal of all that it does not know.
+    at every moment there is a model, and a journal with everything that the model lacks.
     """
     journal = path + ".journal"
     try:
@@ -34,7 +34,7 @@ def replace_model(path: str, new: str, before: StoredModel | None) -> None:
                     model.journal.add(fields)
                     changes.append(fields)
             try:
-                # The same generation if all that was learned was forgotten: then the journal holds for both.
+                # If all that was learned was forgotten again, both have one generation: the journal fits.
                 if (
                     old
                     and old.generation != model.generation
@@ -61,7 +61,8 @@ def replace_model(path: str, new: str, before: StoredModel | None) -> None:
 def tombstone_record(old: StoredModel, new: StoredModel) -> list[dict[str, Any]]:
     """Make a record without a message if a fresh model lacks messages of the old journal.
 
-    It marks the old journal as superseded, until that is removed: its messages are then not reported as lost.
+    The record marks the old journal as superseded, until the journal is removed: its messages are then not
+    reported as lost.
     """
     if all(new.label_of(digest) == label for digest, label in old.journal.learned.items()):
         return []
@@ -89,7 +90,7 @@ def shorten_journal(journal: str, model: StoredModel, changes: list[dict[str, An
 
 
 def learned_since(path: str, before: StoredModel | None) -> tuple[StoredModel | None, list[JournalRecord]]:
-    """Open the model as it is now, and list the records of its journal that were not there before."""
+    """Open the model as it is now, and list the records added to its journal since `before`."""
     if before is None:
         return None, []
     try:

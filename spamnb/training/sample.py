@@ -43,15 +43,16 @@ class Piece(NamedTuple):
 
 
 class LabelSample:
-    """The messages of a label with the lowest digests, as many as fit; independent of their order."""
+    """A sample of a label: the messages with the lowest hashes, as many as fit, whatever the order of the
+    mail."""
 
     def __init__(self) -> None:
         self.pieces: list[Piece] = []
         self.count = self.size = 0  # messages, and bytes of memory
-        self.limit = MAX_DIGEST  # of the digests that may still be sampled
+        self.limit = MAX_DIGEST  # the highest hash that may still be sampled
 
     def add(self, rows: MessageRows, messages: Sequence[int]) -> None:
-        """Add messages of a batch, if they may be among the lowest."""
+        """Add messages of a batch, if their hashes may be among the lowest."""
         digests = memoryview(rows.digests).cast("Q")
         messages = [message for message in messages if digests[message] <= self.limit]
         if messages:
@@ -63,7 +64,7 @@ class LabelSample:
                 self.shrink()
 
     def shrink(self) -> None:
-        """Drop the messages with the highest digests that exceed the limits."""
+        """Drop the messages with the highest hashes that exceed the limits."""
         if self.count <= SAMPLE_SIZE and self.size <= SAMPLE_BYTES:
             return
         known = sorted(each for piece in self.pieces for each in zip(piece.digests, piece.sizes, strict=True))
@@ -83,7 +84,7 @@ class LabelSample:
 
 
 class Sample:
-    """Messages of a run to be scored when it ends."""
+    """Messages of a training that are scored at its end."""
 
     def __init__(self) -> None:
         self.by_label: dict[int, LabelSample] = {}  # by label index
@@ -94,11 +95,11 @@ class Sample:
             self.by_label.setdefault(steps.label_index, LabelSample()).add(rows, steps.learned)
 
     def relabel(self, indices: Sequence[int]) -> None:
-        """Give each label, in order, another index."""
+        """Replace each label index by the element of `indices` at that index."""
         self.by_label = {indices[old]: sample for old, sample in self.by_label.items()}
 
     def pieces(self) -> list[tuple[int, Piece]]:
-        """Return the pieces to be scored, each with its label index."""
+        """Return the sampled messages, grouped by batch and label: the label's index, and the messages."""
         for sample in self.by_label.values():
             sample.shrink()
         return [(label, piece) for label, sample in self.by_label.items() for piece in sample.pieces]
@@ -114,7 +115,7 @@ class Sample:
 
 
 class SampleScorer:
-    """Scores the messages of a sample on threads, each by all other mail."""
+    """Scores the messages of a sample on threads, each with the counts of all other mail."""
 
     def __init__(self, sample: Sample, view: View, table: CountTable, jobs: int) -> None:
         self.pieces, self.labels, self.jobs = sample.pieces(), list(table.labels), jobs
@@ -123,7 +124,7 @@ class SampleScorer:
         self.idle_scorers = [FeatureScorer(self.likelihood, table)]  # that no thread uses
 
     def __call__(self, learned: LearnedMessages, misfiled: Sequence[float]) -> None:
-        """Store the scores, by counts corrected by the shares of misfiled mail."""
+        """Store the scores in `learned`; the counts are corrected for the given shares of misfiled mail."""
         self.likelihood.correct(misfiled)
         found = in_threads(self._joints, self.pieces, self.jobs)
         for (label_index, piece), joints in zip(self.pieces, found, strict=True):
@@ -133,7 +134,7 @@ class SampleScorer:
                 learned.set(digest, label_index, score, lead)
 
     def _joints(self, label_index: int, piece: Piece) -> list[list[float]]:
-        """Score the messages of a piece: the log-joints of each, label by label."""
+        """Score the messages of a piece; return, for each message, the log-joint of each label."""
         scorer = self.idle_scorers.pop() if len(self.idle_scorers) > 1 else self.idle_scorers[0].another()
         count, labels = len(piece.digests), len(self.labels)
         joints = array("d", bytes(8 * count * labels))

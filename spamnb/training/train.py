@@ -55,12 +55,13 @@ def train(
     memory: int = MEMORY,
     progress: Callable[[Batch], object] = lambda _: None,
 ) -> Summary:
-    """Learn (or forget) all mail under each label. The model is replaced at the end, whole, or not at all.
+    """Learn (or forget) all mail under each label. The model is replaced at the end, completely or not at
+    all.
 
-    `wanted` (the tokenizer's settings) and `view` are for a new model, or a `fresh` one in place of the old.
-    Raises UsageError if nearly all that was learned under a label would move to another one.
-    `base` is the path of a base, "" for none; None keeps the current one.
-    `progress` is called with each batch.
+    `wanted` (tokenizer settings) and `view` are for a new model; an existing model must have the same, unless
+    `fresh` replaces it by a new model. `base` is the path of a base, "" for none; None keeps the current
+    base. `progress` is called with each batch. Raises UsageError if nearly all that was learned under a label
+    would move to another label.
     """
     with Lock(path, kind=TRAINING):
         aim = plan(path, list(sources), wanted or {}, view, ham_loss, base, fresh, forget)
@@ -84,7 +85,7 @@ def train(
 def write(
     path: str, aim: Plan, counting: Counting, sample: Sample, learned: LearnedMessages, jobs: int
 ) -> None:
-    """Add up all counts, score the sample by them, and put the model in place."""
+    """Add up all counts, score the sample with them, and put the model in place."""
     sources = [*([Source(aim.stored)] if aim.stored else ()), *counting.sources()]
     labels, about = kept_labels(aim.labels, sources), aim.about
     indices = indices_of(aim.labels, labels)
@@ -109,14 +110,15 @@ def write(
 
 
 def fold(path: str, always: bool = False) -> None:
-    """Fold the journal into the model, if there is one. The caller holds the lock on training."""
+    """Write the model again with the journal folded in, if it has records. The caller holds the lock on
+    training."""
     stored = StoredModel.open(path)
     if stored.journal.records or always:
         rewrite(stored, sum_of(stored))
 
 
 def create(path: str, *labels: str, ham_loss: float = HAM_LOSS, base: str | None = None) -> None:
-    """Write an empty model, for a filter that learns from its first message on; on a base, if it fits one."""
+    """Write an empty model if there is none, so that a filter can learn from its first message on."""
     with Lock(path, kind=TRAINING):
         if existing(path) is None:
             names = LABELS if set(labels) <= set(LABELS) else labels

@@ -22,7 +22,7 @@ Names = Mapping[str, str | None]  # label → its new name, None to remove it
 
 
 def kept_labels(labels: Sequence[str], sources: Sequence[Source], renamed: Names | None = None) -> list[str]:
-    """Return the labels that a sum keeps: those with mail, and spam; if only ham or spam has mail, both."""
+    """Return the labels to keep: those with mail, and spam; ham and spam if no other label has mail."""
     messages = dict.fromkeys(labels, 0)
     for source in sources:
         if not isinstance(source.counts, Run):  # a run has no counts of messages
@@ -53,7 +53,7 @@ def add_up(
 
 
 def indices_of(labels: Sequence[str | None], kept: Sequence[str]) -> list[int]:
-    """Return the index of each label among those kept, or NOT_LEARNED."""
+    """Return the index of each label among those kept, or NOT_LEARNED for other labels."""
     return [kept.index(label) if label in kept else NOT_LEARNED for label in labels]
 
 
@@ -93,9 +93,9 @@ def put_in_place(
     before: StoredModel | None = None,
     limits: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write a model in place of the current one, including what that has learned meanwhile.
+    """Write a new model in place of the current model, including what was learned meanwhile.
 
-    Without `limits`, these follow from the stored scores. The caller holds the lock on training.
+    Without `limits`, cutoffs are computed from the stored scores. The caller holds the lock on training.
     """
     limits = limits or find_limits(total.labels, learned, about)
     new = write_model(path, total, learned, {**about.as_map(), **limits})
@@ -110,7 +110,8 @@ def sum_of(stored: StoredModel, **options: Any) -> Merged:
 
 
 def rewrite(stored: StoredModel, total: Merged) -> None:
-    """Write a model again, with other counts of its mail. The caller holds the lock on training."""
+    """Write a model again with the counts of `total`, made from the same mail. The caller holds the training
+    lock."""
     learned = load_learned(stored)
     learned.relabel(indices_of(stored.labels, total.labels))
     put_in_place(stored.path, total, learned, About.of(stored), stored)

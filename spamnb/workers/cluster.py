@@ -1,6 +1,7 @@
-"""Mail read by the workers of a Dask cluster, which runs already: the model is the same, byte for byte.
+"""Reading mail with the workers of a Dask cluster that is already running.
 
-Workers cut and tokenize mail, as the threads of one machine do. The machine that asks counts what they send.
+Workers split mailboxes and tokenize mail, as the threads of one machine do; this process adds up what they
+send. The model is the same, byte for byte, as with threads.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def connected(address: str) -> Iterator[ClusterPool]:
 
 
 class ClusterPool:
-    """Workers of a cluster that read mail; this process counts it, and scores its sample on all its cores."""
+    """Workers of a cluster that read mail; this process adds it up, and scores its sample on all cores."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -85,7 +86,9 @@ class CheckedTask:
     def __call__(self, chunk: Chunk, label: str) -> Batch:
         name, here = socket.gethostname(), version("spamnb")
         if here != self.version:
-            raise UsageError(f"{name}: has spamnb {here}, not {self.version} as here; install the same")
+            raise UsageError(
+                f"worker {name} has spamnb {here}, this machine has {self.version}; install the same"
+            )
         if not isinstance(chunk, ReadMessages):
             paths = chunk.paths if isinstance(chunk, MessageFiles) else [chunk.path]
             for folder in {os.path.dirname(path) or "." for path in paths if not is_address(path)}:

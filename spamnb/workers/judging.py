@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def judge_mail(
     model: Model, paths: Sequence[str], jobs: int | None, envelopes: bool = False
 ) -> Iterator[Judgement]:
-    """Judge all mail below some paths, in order; return the envelope of each message if asked to."""
+    """Judge all mail below some paths, in order; `envelopes`: return the envelope of each message, too."""
     in_memory = load_into_memory(model)
 
     def judge(chunk: Chunk) -> Judgement:

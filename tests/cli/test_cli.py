@@ -101,11 +101,11 @@ def test_train_reports(spamnb, mail, own):
     assert first[-2] == f"model: {own}"
     assert first[-1].startswith("with 28 ham and 14 spam, ")
     again = spamnb("train", "--model", own, "--ham", mail.work).succeeds().lines
-    assert again[0] == "ham: 14 already known"
+    assert again[0] == "ham: 14 already learned"
     moved = spamnb("train", "--model", own, "--spam", mail.work).succeeds().lines
     assert moved[0].startswith("spam: 14 moved")
     both = spamnb("train", "--model", own, mail.work, mail.spam).succeeds().lines
-    assert both[:2] == ["ham: 14 moved here from another label", "spam: 14 already known"]
+    assert both[:2] == ["ham: 14 moved here from another label", "spam: 14 already learned"]
 
 
 def test_fresh_replaces_a_damaged_model(spamnb, mail, own):
@@ -153,7 +153,7 @@ def test_one_message_on_standard_input(spamnb, own):
     raw = b"Subject: plugh\n\nxyzzy\n"
     learn = ("train", "--model", own)
     assert spamnb(*learn, "--spam", "-", stdin=raw).succeeds().lines == ["spam: 1 learned"]
-    assert spamnb(*learn, "--spam", "-", stdin=raw).succeeds().lines == ["spam: 1 already known"]
+    assert spamnb(*learn, "--spam", "-", stdin=raw).succeeds().lines == ["spam: 1 already learned"]
     assert spamnb(*learn, "--ham", "-", stdin=raw).succeeds().lines == [
         "ham: 1 moved here from another label"
     ]

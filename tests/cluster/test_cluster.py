@@ -244,7 +244,7 @@ class TestNoCluster:
     def test_the_extra_is_missing(self, monkeypatch):
         monkeypatch.delitem(sys.modules, "spamnb.workers.cluster")
         monkeypatch.setitem(sys.modules, "distributed", None)
-        with pytest.raises(UsageError, match=r"needs an extra: .*\[cluster\]"):
+        with pytest.raises(UsageError, match=r"needs a package that is missing; install it: .*\[cluster\]"):
             open_pool("tcp://127.0.0.1:1")
 
     @pytest.mark.usefixtures("small_ranges")

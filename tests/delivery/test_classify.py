@@ -217,7 +217,7 @@ def test_the_fallback_judges_where_the_model_cannot(spamnb, mail, tmp_path, more
         assert spamnb(*asked, stdin=mail.messages["spam"]).code in (65, 75)
         done = spamnb(*asked, "--fallback", spamnb.model, stdin=mail.messages["spam"])
         assert (done.code, done.out[:16]) == (0, b"X-Spamnb: spam; ")
-        said = f"(judging by {spamnb.model})" in done.err.decode() and f"{model}: " in done.err.decode()
+        said = f"(judging with {spamnb.model})" in done.err.decode() and f"{model}: " in done.err.decode()
         assert said == (model.name != "missing")
     spamnb("classify", *more, "--fallback", tmp_path / "none", "--model", tmp_path / "missing").fails(
         75, "none: no model"

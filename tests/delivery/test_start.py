@@ -69,7 +69,7 @@ def test_a_mailbox_on_standard_input_is_learned_whole(spamnb, own, tmp_path, way
     train = f'"$0" train --model {own} --spam -'
     done = spamnb.shell(f"{train} < {box}" if way == "<" else f"cat {box} | {train}").succeeds()
     assert b"spam: 50 learned" in done.out
-    assert b"50 already known" in spamnb("train", "--spam", box, "--model", own).succeeds().out
+    assert b"50 already learned" in spamnb("train", "--spam", box, "--model", own).succeeds().out
 
 
 @pytest.mark.parametrize("message", ["ham", "spam", "unsure"])
@@ -225,9 +225,9 @@ def test_while_a_model_is_trained_messages_are_learned_but_no_other_is_trained(s
         spamnb.run([sys.executable, "-c", IMPATIENT, *train]).fails(75, own, "try again")
         learn = ("train", "--spam", "-", "--model", own)
         assert spamnb(*learn, stdin=mail.messages["spam"]).succeeds().out == b"spam: 1 learned\n"
-        assert spamnb(*learn, stdin=mail.messages["spam"]).succeeds().out == b"spam: 1 already known\n"
+        assert spamnb(*learn, stdin=mail.messages["spam"]).succeeds().out == b"spam: 1 already learned\n"
         assert waits(spamnb, holder, train, b"").startswith(b"ham: 14 learned\n")
-    assert spamnb(*learn, stdin=mail.messages["spam"]).succeeds().out == b"spam: 1 already known\n"
+    assert spamnb(*learn, stdin=mail.messages["spam"]).succeeds().out == b"spam: 1 already learned\n"
 
 
 BODY = b" ".join(b"word%d" % (n * n) for n in range(4000))

@@ -116,7 +116,7 @@ def test_what_several_learned_counts_for_each_and_is_told(spamnb, tmp_path):
     out = tmp_path / "out"
     assert spamnb("merge", out, one, two).succeeds().lines == [
         "messages: 6",
-        "in several models: 4, counted for each",
+        "learned by several models: 4; these were added once for each model",
         f"model: {out}",
     ]
     assert StoredModel.open(str(out)).messages == [4, 6]

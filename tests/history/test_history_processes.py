@@ -195,7 +195,7 @@ def test_a_full_disk_costs_the_history_not_the_mail(spamnb, mail, tmp_path):
         limit = no_file_beyond(room)
         done = spamnb.afresh("classify", "-p", "--history", stdin=raw, env=env, preexec_fn=limit)
         assert (done.code, done.out) == (right.code, right.out)
-        assert done.err.startswith(b"spamnb: not in the history: ")
+        assert done.err.startswith(b"spamnb: the verdict is not in the history: ")
         assert done.err.count(b"\n") == 1
     assert os.path.getsize(folder / file_names(str(folder))[0]) == written + written // 2
     spamnb.afresh("classify", "--history", stdin=raw, env=env).succeeds()
@@ -208,7 +208,7 @@ def test_a_history_that_cannot_be_kept_costs_no_mail(spamnb, mail, tmp_path):
     for flags in (["-e"], ["-e", "-"]):  # a delivery, and by the command line
         done = spamnb.afresh("classify", "--history", *flags, stdin=mail.messages["ham"], env=env)
         assert (done.code, done.out.split()[0]) == (1, b"ham")
-        assert done.err.startswith(b"spamnb: not in the history: ")
+        assert done.err.startswith(b"spamnb: the verdict is not in the history: ")
         assert done.err.count(b"\n") == 1
 
 
@@ -274,13 +274,13 @@ def test_mail_is_forgotten_by_rule(spamnb, own, tmp_path):
     for raw in (spam(97), spam(97), large, ham(97), ham(98)):
         spamnb("classify", "--history", stdin=raw, env=env).succeeds()
     none = spamnb("forget", "--since", "1h", env=env).succeeds()
-    assert none.out == b"0 messages to forget: no learned mail in the history is like that\n"
+    assert none.out == b"0 messages to forget: no learned message in the history matches\n"
     for raw in (spam(97), large, ham(97)):
         spamnb("train", "--ham", "-", stdin=raw, env=env).succeeds()
     before = Path(own + ".journal").read_bytes()
     rule = ("forget", "--from", "*@Casino.example", "--since", "1h")
     said = "1 message to forget (1 ham); the history no longer has the text of 1 more learned messages"
-    spamnb(*rule, env=env).fails(64, f"{said}: nothing was changed; if you mean it, add --yes")
+    spamnb(*rule, env=env).fails(64, f"{said}: nothing was changed; to do it, add --yes")
     assert Path(own + ".journal").read_bytes() == before
     assert spamnb(*rule, "--yes", env=env).succeeds().lines[:2] == [said, "messages: 1 forgotten"]
     stored = StoredModel.open(own)

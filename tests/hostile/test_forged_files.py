@@ -126,7 +126,7 @@ def test_a_forged_record_is_passed_over(tmp_path, capfd, places, value):
     stored = StoredModel.open(str(path))
     assert (stored.journal.records, len(stored.journal.damaged)) == ([], 1)
     assert Model(stored).classify(SPAM).label
-    assert "passed over" in capfd.readouterr().err
+    assert "skipped" in capfd.readouterr().err
 
 
 HISTORY = any_of(

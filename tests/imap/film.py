@@ -104,7 +104,7 @@ class Film:
 
     def set_up(self) -> None:
         asked = ["user name at the server", "IMAP server", "password come from?", "password (it"]
-        asked += ["Keep what", "Learn this", "from now on", "Go on by itself"]
+        asked += ["Keep judged mail", "Learn this", "from now on", "Judge mail in the background"]
         typed = [self.address, "", "", self.server.password, "", "", "y", ""]
         answers = tuple(zip(asked, typed, strict=True))
         self.type(f"{self.name}: setup", "imap", "setup", answers=answers)

@@ -168,7 +168,7 @@ def test_who_wants_an_app_password_is_told_so():
     for host, page in (("imap.gmail.com", "apppasswords"), ("imap.fastmail.com", "Privacy"), ("x.org", "")):
         said = str(explained(refusal, Account("home", host, "me", keyring=True), "log in"))
         assert "login refused" in said
-        assert said.count("takes only an app password") == bool(page)
+        assert said.count("accepts only an app password") == bool(page)
         assert page in said
 
 

@@ -49,7 +49,7 @@ def test_certificates(dovecot, secure, tmp_path):
 
 
 def test_what_is_no_tls(dovecot, dovecot_with, secure):
-    fails(secure(port=dovecot.port), 75, "no TLS", "`port`")
+    fails(secure(port=dovecot.port), 75, "TLS failed", "`port`")
     plain = dovecot_with(settings="ssl = no\n")
     fails(secure(host=HOST, port=plain.port, tls="starttls"), 75, "STARTTLS", "`tls`")  # offers none
 
@@ -68,7 +68,7 @@ def test_logins_that_are_refused(secure):
 def test_folders_that_are_not_there(secure):
     for values, why in (
         ({"ham": ["archive"]}, "no folder 'archive'; did you mean 'Archive'?"),
-        ({"inbox": ["INBOX", "Lists"]}, "no folder 'Lists'; name one that `spamnb imap check` lists"),
+        ({"inbox": ["INBOX", "Lists"]}, "no folder 'Lists'; `spamnb imap check` lists the folders"),
         ({"junk": "Jnuk"}, "no folder 'Jnuk'; did you mean 'Junk'?"),
     ):
         done = secure(**values)("check")

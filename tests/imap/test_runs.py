@@ -65,7 +65,7 @@ def test_an_account_that_was_never_trained_judges_nothing(dovecot, home):
     dovecot.append("INBOX", spam(99))
     before = dovecot.contents(), Path(home.model).read_bytes()
     home("run").fails(75, "home: not trained yet; run: spamnb imap train --account home")
-    home("train").fails(65, f"no mail to keep in {archive}")
+    home("train").fails(65, f"found no ham in {archive}")
     assert (dovecot.contents(), Path(home.model).read_bytes()) == before
     dovecot.append(archive, ham(99))
     assert train(home) == {"ham": 1, "spam": ENOUGH}
@@ -220,9 +220,9 @@ def test_what_is_taken_back_on_the_page_moves_back(dovecot, home):
     for raw in (spam(99), spam(98), near(1)):
         home.mark(raw, None)
     assert sorted(home.outcomes()) == [
-        ("forgotten", "taken back by you"),
-        ("forgotten", "taken back by you: moved to INBOX"),
-        ("forgotten", f"taken back by you: moved to {junk}"),
+        ("forgotten", "mark taken back by you"),
+        ("forgotten", "mark taken back by you: moved to INBOX"),
+        ("forgotten", f"mark taken back by you: moved to {junk}"),
     ]
     assert places(dovecot) == {digest(spam(99)): junk, digest(spam(98)): junk, digest(near(1)): "INBOX"}
     assert [home.label_of(raw) for raw in (spam(99), spam(98), near(1))] == [None, None, None]
@@ -377,5 +377,5 @@ def test_read_only_folders(server, home):
     assert [line.split("\t")[3].partition(" since ")[0] for line in said[:2]] == [
         f"moved to {junk} now; it waited"
     ] * 2
-    assert said[2].startswith("home: nothing new; 2 moved now that waited since ")
+    assert said[2].startswith("home: nothing new; 2 moved now that could not be moved before, since ")
     assert places(server)[digest(spam(99))] == places(server)[digest(spam(97))] == junk

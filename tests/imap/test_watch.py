@@ -60,7 +60,7 @@ def test_the_file_is_read_again(dovecot, home):
         good = home.config.read_text()
         home.config.write_text("nonsense")
         watching.process.send_signal(signal.SIGHUP)
-        watching.wait_for("watching on as before")
+        watching.wait_for("continuing with the accounts as before")
         home.config.write_text(good.replace('"nothing"', '"move"'))
         watching.process.send_signal(signal.SIGHUP)
         assert (watching.said(), watching.said()) == ("RELOADING=1", "READY=1")

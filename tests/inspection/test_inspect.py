@@ -120,7 +120,7 @@ class TestMessage:
         assert (why["evidence"], why["verdict"]) == ([], "unsure")
         assert set(why["ignored"]["unknown"]) >= {"subject:xyzzy", "plugh"}
         text = spamnb("inspect", "-", stdin=mail.messages["unknown"]).succeeds().out.decode()
-        assert "evidence: none is strong enough to count" in text
+        assert "evidence: none is strong enough to be used" in text
         assert "in ham" not in text
 
     def test_three_labels(self, spamnb, three, mail):

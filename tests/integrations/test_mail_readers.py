@@ -64,7 +64,7 @@ def test_mutt_learns_and_explains(mutt, home):
     reader = mutt("Learn and explain", NEW)
     answered(reader, "S", "spam: 1 learned")
     assert home.label_of(NEW) == "spam"
-    answered(reader, "S", "spam: 1 already known")
+    answered(reader, "S", "spam: 1 already learned")
     answered(reader, "H", "ham: 1 moved here")
     assert home.label_of(NEW) == "ham"
     reader.press("E")

@@ -69,8 +69,8 @@ def test_commands_say_how_many_they_skip(spamnb, own, inbox, tmp_path):
     train = ("train", "--jobs", "1", "--model", tmp_path / "model", inbox, tmp_path / "Junk")
     done = spamnb(*train).succeeds()
     assert done.lines[:2] == ["ham: 5 learned", "spam: 10 learned"]
-    assert done.lines[-1].startswith("10 deleted messages skipped")
-    assert b"10 deleted messages skipped" in spamnb("classify", inbox, "--model", own).err
+    assert done.lines[-1].startswith("skipped 10 message")
+    assert b"skipped 10 message" in spamnb("classify", inbox, "--model", own).err
     for how in (("--folds", "2"), ("--online",), ("--model", own)):
         done = spamnb("evaluate", "--jobs", "1", *how, inbox, tmp_path / "Junk")
-        assert (done.code, b"10 deleted messages skipped" in done.err) == (0, True)
+        assert (done.code, b"skipped 10 message" in done.err) == (0, True)

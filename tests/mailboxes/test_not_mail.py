@@ -92,14 +92,14 @@ def test_met_in_a_folder_they_are_passed_over_and_told(spamnb, own, tmp_path):
     done = spamnb("train", "--jobs", "2", "--model", own, "--ham", folder).succeeds()
     assert done.lines[:2] == [f"ham: {len(MAIL)} learned", "unreadable: 0"]
     line = done.lines[-1]
-    assert line.startswith(f"passed over 15 files without mail: {folder}/Inbox.msf, {folder}/a.zip, ")
+    assert line.startswith(f"skipped 15 files without mail: {folder}/Inbox.msf, {folder}/a.zip, ")
     assert line.endswith(" and 5 more; to read archives, unpack them")
     found = list(sources.messages([folder]))
     passed = {os.path.basename(item.path) for item in found if isinstance(item, PassedOver)}
     assert passed == (ARCHIVES | BESIDE | DATA).keys()
     done = spamnb("classify", folder)
     assert (done.code, len(done.lines)) == (0, len(MAIL))
-    assert b"passed over 15 files" in done.err
+    assert b"skipped 15 files" in done.err
 
 
 @pytest.mark.parametrize("name", [*ARCHIVES, *BESIDE])

@@ -103,7 +103,7 @@ def test_patterns(pattern, found):
     [
         ("memory://nowhere/x", "no such file or folder"),
         ("file:///nowhere/x/", "no such file or folder"),
-        ("memory://few/y*", "nothing there matches"),
+        ("memory://few/y*", "no file or folder matches"),
     ],
 )
 def test_what_is_not_there(url, why):
@@ -136,7 +136,12 @@ def test_without_fsspec(spamnb, mail):
     start = "import sys; sys.modules['fsspec'] = None; from spamnb.__main__ import main; sys.exit(main())"
     without = [sys.executable, "-c", start]
     done = spamnb.run([*without, "train", "--model", "x", "s3://bucket/ham", mail.spam])
-    done.fails(64, "mail at an address with :// needs an extra: ", "pip install", "[cluster]")
+    done.fails(
+        64,
+        "mail at an address with :// needs a package that is missing; install it: ",
+        "pip install",
+        "[cluster]",
+    )
     assert spamnb.run([*without, "classify", mail.spam]).code == 0
 
 

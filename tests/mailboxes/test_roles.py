@@ -64,7 +64,8 @@ def home(tmp_path):
 
 
 def left_out(root, names):
-    return f"left out because of their names: {', '.join(f'{root}/{name}' for name in names)}; to read one"
+    listed = ", ".join(f"{root}/{name}" for name in names)
+    return f"skipped folders because of their names: {listed}; to read one"
 
 
 @pytest.mark.parametrize("where", ["", "file://"])
@@ -100,5 +101,5 @@ def test_thunderbird(spamnb, own, tmp_path):
 def test_evaluate_reads_what_train_reads(spamnb, mail, home):
     options = ("--json", "--jobs", "1", "--folds", "2", "--ham", home, "--ham", mail.ham, "--spam", mail.spam)
     done = spamnb("evaluate", *options)
-    assert "left out because of their names" in done.err.decode()
+    assert "skipped folders because of their names" in done.err.decode()
     assert f"{home}/.Trash" in [one["path"] for one in done.json["passed_over"]]

@@ -45,8 +45,8 @@ def test_from_the_command_line(spamnb, tmp_path, mail):
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["--listen", "0.0.0.0:783"], 64, "not an address of this machine alone; see --allow-network"),
-        (["--http", "[::]:783"], 64, "not an address of this machine alone; see --allow-network"),
+        (["--listen", "0.0.0.0:783"], 64, "other machines can reach it; see --allow-network"),
+        (["--http", "[::]:783"], 64, "other machines can reach it; see --allow-network"),
         (["--listen", "192.0.2.1:783", "--allow-network"], 73, "cannot listen at 192.0.2.1:783"),
         (["--listen", "783"], 64, "not an address"),
         (["--listen", "unix:/nosuch/folder/socket"], 73, "cannot listen at unix:/nosuch"),
@@ -154,7 +154,7 @@ def test_a_lesson_under_way_is_finished_when_it_stops(serving, own, spamnb):
             fcntl.flock(lock, fcntl.LOCK_UN)
             assert everything(client) == OK + b"DidSet: local\r\n\r\n\r\n"
     assert server.process.wait(PATIENCE) == 0
-    assert spamnb("train", "--spam", "-", "--model", own, stdin=raw).lines == ["spam: 1 already known"]
+    assert spamnb("train", "--spam", "-", "--model", own, stdin=raw).lines == ["spam: 1 already learned"]
 
 
 def test_a_locked_model_holds_up_nobody_else(serving, own, mail, tmp_path):

@@ -86,7 +86,7 @@ def test_teaching(teachable, spamnb, tmp_path):
         code, out = rspamc(where, *options, f"learn_{label}", stdin=NEW)
         assert (code, "success = true" in out) == (0, True), out
         known = spamnb("train", f"--{label}", "-", "--model", model, stdin=NEW).succeeds().lines
-        assert known == [f"{label}: 1 already known"]
+        assert known == [f"{label}: 1 already learned"]
 
 
 def test_the_password_is_asked_for_all_but_ping(teachable, mail):
@@ -101,7 +101,7 @@ def test_where_others_can_connect_a_password_has_to_be(spamnb, tmp_path):
     """At any address of this machine: the one that all machines reach."""
     (tmp_path / "empty").write_text("\n")
     asked = ("serve", "--listen", LOOPBACK, "--http", "0.0.0.0:0")
-    spamnb(*asked).fails(64, "not an address of this machine alone")
+    spamnb(*asked).fails(64, "other machines can reach it")
     spamnb(*asked, "--allow-network").fails(64, "--http needs --http-password")
     for name, code, why in (("none", 66, "No such file"), ("empty", 64, "no password in its first line")):
         spamnb(*asked, "--allow-network", "--http-password", tmp_path / name).fails(code, why)

@@ -57,9 +57,9 @@ def test_teaching(teachable, spamnb, own):
     done, idle = b"Message successfully un/learned\n", b"Message was already un/learned\n"
     raw = b"Subject: xyzzy\n\nplugh\n"
     for what, said, knows in (
-        ("spam", done, ("train --spam", "spam: 1 already known")),
-        ("spam", idle, ("train --spam", "spam: 1 already known")),
-        ("ham", done, ("train --ham", "ham: 1 already known")),
+        ("spam", done, ("train --spam", "spam: 1 already learned")),
+        ("spam", idle, ("train --spam", "spam: 1 already learned")),
+        ("ham", done, ("train --ham", "ham: 1 already learned")),
         ("forget", done, ("forget", "messages: 1 never learned")),
         ("forget", idle, ("forget", "messages: 1 never learned")),
     ):

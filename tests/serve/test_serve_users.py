@@ -126,7 +126,7 @@ def test_who_teaches_teaches_the_model_that_judges_them(serving, spamnb, own, ho
     output = server.ask(request("TELL", raw, User="../ann", Set="local", Message_class="ham"))
     assert output.startswith(b"SPAMD/1.0 69 Service Unavailable: this name cannot be a user's")
     assert not os.path.exists(f"{own}.journal")
-    assert spamnb("train", "--spam", "-", "--model", anns, stdin=raw).lines == ["spam: 1 already known"]
+    assert spamnb("train", "--spam", "-", "--model", anns, stdin=raw).lines == ["spam: 1 already learned"]
 
 
 def test_a_first_lesson_makes_a_model(serving, own, homes):

@@ -71,7 +71,7 @@ def test_a_journal_of_a_newer_model_file_is_told_of(spamnb, model, tmp_path):
     learn(model, made(2), "spam")
     shutil.copy(f"{model}.journal", f"{old}.journal")
     done = spamnb("classify", "--model", old, stdin=made(1))
-    assert b"old.journal: ignoring 1 entry of another model file" in done.err
-    assert "1 entry of another model file" in spamnb("check", old).err.decode()
+    assert b"old.journal: ignoring 1 entry that belongs to another model file" in done.err
+    assert "1 entry that belongs to another model file" in spamnb("check", old).err.decode()
     spamnb("backup", "--model", old, tmp_path / "copy")
     assert not (tmp_path / "copy").exists()

@@ -240,5 +240,5 @@ def test_columns_are_those_of_a_model(tmp_path, place, value):
         forged = forged_model(file.read(), place, value)
     path = tmp_path / "forged"
     path.write_bytes(forged)
-    with pytest.raises(ModelError, match="its head is damaged"):
+    with pytest.raises(ModelError, match="the beginning of the file is damaged"):
         StoredModel.open(str(path))

@@ -214,7 +214,7 @@ def test_every_command_goes_on_and_what_was_lost_is_learned_again(spamnb, own, m
         spamnb("train", "--spam", "-", "--model", own, stdin=raw).succeeds()
         ends.append(os.path.getsize(own + ".journal"))
     damage_a_record(own, ends[1:3])
-    said = f"{own}.journal: damaged records are passed over, at bytes {ends[1]}-{ends[2] - 1}; learn"
+    said = f"{own}.journal: damaged records are skipped, at bytes {ends[1]}-{ends[2] - 1}; learn"
 
     def says(done):
         assert done.code == 0
@@ -235,5 +235,5 @@ def test_every_command_goes_on_and_what_was_lost_is_learned_again(spamnb, own, m
     assert says(spamnb.afresh(*learn_again, stdin=lost)).out == b"spam: 1 learned\n"
     until(lambda: not journal_of(own).exists())
     assert aside(own).exists()
-    assert spamnb(*learn_again, stdin=lost).succeeds().out == b"spam: 1 already known\n"
+    assert spamnb(*learn_again, stdin=lost).succeeds().out == b"spam: 1 already learned\n"
     assert spamnb("inspect", "--json", "--model", own).succeeds().json["messages"] == [14, 17]

@@ -95,8 +95,8 @@ def test_a_label_is_removed(spamnb, own, three, tmp_path):
     [
         ("remove spam", "spam cannot be renamed or removed"),
         ("remove ham", "all 14 messages of ham are forgotten, for good"),
-        ("remove home", "has no label 'home'; there are: ham, spam"),
-        ("rename ham unsure", "rename OLD NEW, or remove NAME"),
+        ("remove home", "has no label 'home'; its labels are: ham, spam"),
+        ("rename ham unsure", "use `spamnb labels`"),
     ],
 )
 def test_what_is_refused(spamnb, own, words, said):

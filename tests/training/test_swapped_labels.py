@@ -38,7 +38,11 @@ def test_swapped_folders_change_nothing(spamnb, plain, own, jobs):
     spamnb("train", "--model", own, "--spam", "-", stdin=spam(99)).succeeds()  # one is in the journal
     before = contents(own)
     train = ("train", "--model", own, "--jobs", jobs, plain.spam, plain.ham)
-    said = ("14 of 14 messages learned as ham to spam", "14 of 15 messages learned as spam to ham", "forget")
+    said = (
+        "14 of 14 messages learned as ham would become spam",
+        "14 of 15 messages learned as spam would become ham",
+        "forget",
+    )
     spamnb(*train).fails(64, *said)
     assert contents(own) == before
 
@@ -48,7 +52,7 @@ def test_names_that_contradict_their_labels_are_refused_from_the_first_training_
     put(tmp_path / "Inbox", ham(1), ham(2))
     train = ("train", "--jobs", "1", "--model", tmp_path / "model", tmp_path / "spam", tmp_path / "Inbox")
     said = (
-        f"{tmp_path}/spam as ham and {tmp_path}/Inbox as spam: swapped?",
+        f"{tmp_path}/spam as ham and {tmp_path}/Inbox as spam: ham comes first: swapped?",
         "Nothing was changed",
         "use --ham and",
     )

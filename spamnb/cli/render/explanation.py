@@ -42,7 +42,7 @@ def colour_of(why: Explanation, adds: float) -> str:
 
 
 def message_text(why: Explanation, everything: bool) -> Iterator[Text]:
-    """Show the headers that mail readers show, and the text; or everything."""
+    """Show the text, and the headers that mail readers show; or, with `everything`, all headers."""
     from rich.text import Text
 
     screen = console()
@@ -64,7 +64,7 @@ def message_text(why: Explanation, everything: bool) -> Iterator[Text]:
 
 
 class WordMarker:
-    """Shows the weight of words by colours, or without colours by figures in brackets."""
+    """Shows the weight of words by colours, or, without colours, by numbers in brackets."""
 
     def __init__(self, why: Explanation, coloured: bool) -> None:
         self.why = why
@@ -74,7 +74,7 @@ class WordMarker:
         self.largest = max(filter(isfinite, marks), default=0.0)
 
     def lines(self, block: Section, titled: bool) -> list[Text]:
-        """Lay out a header on its own line; a text below an empty line, perhaps with its title."""
+        """Lay out a header as one line, or a text below an empty line or its title."""
         from rich.text import Text
 
         whole = Text()
@@ -100,9 +100,9 @@ class WordMarker:
         return Text(text, ("bold " if part >= STRONG else "") + colour_of(self.why, weight))
 
 
-AT_LEAST = 3  # tokens shown of each place
+AT_LEAST = 3  # tokens shown of each part of the message
 LISTED = 12  # tokens named in a line
-WIDE = 100  # columns of a terminal from which on bars are long
+WIDE = 100  # columns of a terminal that has space for long bars
 
 
 def show_explanation(why: Explanation, top: int, everything: bool) -> None:
@@ -112,7 +112,9 @@ def show_explanation(why: Explanation, top: int, everything: bool) -> None:
         *wrapped(why.sentence, *(f"  {reason}" for reason in why.in_words), ""),
         *wrapped(headline(why), why.rule()),
         *message_text(why, everything),
-        evidence_table(why, top, everything) if why.reasons else "evidence: none is strong enough to count\n",
+        evidence_table(why, top, everything)
+        if why.reasons
+        else "evidence: none is strong enough to be used\n",
         sum_table(why),
         *ignored(why, most),
     )
@@ -125,7 +127,7 @@ def headline(why: Explanation) -> str:
 
 
 def evidence_table(why: Explanation, top: int, everything: bool) -> RenderableType:
-    """Make the table of the strongest evidence, by its place in the message."""
+    """Make the table of the strongest evidence, grouped by its place in the message."""
     places = why.by_place()
     shown_anyway = [reason for reasons in places.values() for reason in reasons[: min(AT_LEAST, top)]]
     strongest = {id(reason) for reason in (*why.reasons[:top], *shown_anyway)}
@@ -162,7 +164,7 @@ def total_row(why: Explanation, name: str, reasons: Sequence[Reason], style: str
 
 
 def token_cell(why: Explanation, reason: Reason, whole: bool) -> Text:
-    """Make a cell with a token and how often it counts; a long token is cut, unless shown `whole`."""
+    """Make a cell with a token, and how often it is added; a long token is cut, unless shown `whole`."""
     from rich.text import Text
 
     token, most = printable(reason.token), max(16, console().width // 4)  # characters
@@ -192,7 +194,7 @@ def sum_table(why: Explanation) -> RenderableType:
 
 
 def ignored(why: Explanation, most: int) -> Iterator[RenderableType]:
-    """List what did not count, and why."""
+    """List the tokens that are not used as evidence, and why."""
     from rich.text import Text
 
     facts = []

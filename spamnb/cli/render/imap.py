@@ -1,4 +1,4 @@
-"""What `spamnb imap` says: of accounts, and of each message."""
+"""What `spamnb imap` prints about accounts and messages."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ MAX_SHOWN = 10  # messages, the least sure
 
 
 class EventPrinter:
-    """Prints a line about each message, with tabs, and one about all of a visit.
+    """Prints a line about each message, with tabs, and a summary of each visit.
 
-    If `private`, nothing that is written in a message; if `is_brief`, what went wrong, and that line.
+    With `private`, senders and subjects are left out; with `is_brief`, only errors and summaries are printed.
     """
 
     def __init__(self, as_json: bool, private: bool, is_brief: bool = False) -> None:
@@ -36,10 +36,12 @@ class EventPrinter:
         self.private = private
         self.is_brief = is_brief
         self.met: set[str] = set()  # accounts that were visited before
-        self.judged: dict[str, Counter[str]] = {}  # by account: what becomes of how many
+        self.judged: dict[str, Counter[str]] = {}  # account → outcome → messages
         self.learned: Counter[str] = Counter()
-        self.rescued: dict[str, Counter[str]] = {}  # by account: out of Junk, by where to; "" stays there
-        self.late: dict[str, list[Event]] = {}  # by account: what had to wait
+        self.rescued: dict[
+            str, Counter[str]
+        ] = {}  # account → folder that mail was moved to from Junk, "" for none → messages
+        self.late: dict[str, list[Event]] = {}  # account → messages moved later than they were judged
 
     def __call__(self, event: Event) -> None:
         said()
@@ -70,7 +72,7 @@ class EventPrinter:
         print("\t".join(printable(text) for text in (found, score, place, event.what, *texts)), flush=True)
 
     def end_visit(self, account: str, always: bool = True) -> None:
-        """Say what became of all new mail of an account; if there was none, perhaps only the first time."""
+        """Print the summary of a visit; without `always`, one without news only for the first visit."""
         judged, learned = self.judged.pop(account, Counter()), self.learned.pop(account, 0)
         late, rescued = self.late.pop(account, []), self.rescued.pop(account, Counter())
         is_first = account not in self.met
@@ -86,12 +88,12 @@ class EventPrinter:
             output += f"; {counted(count, 'message')} in Junk {verb} like mail you keep{back}"
         if late:
             oldest = datetime.fromtimestamp(min(event.since or 0.0 for event in late))
-            output += f"; {len(late):,} moved now that waited since {oldest:%d %b %H:%M}"
+            output += f"; {len(late):,} moved now that could not be moved before, since {oldest:%d %b %H:%M}"
         print(f"{account}: {printable(output)}", flush=True)
 
 
 def outcome_of(event: Event) -> str:
-    """Say in few words what becomes of a message that was judged."""
+    """Return in few words what is done with a message that was judged."""
     if event.target:
         return f"would go to {event.target}" if event.planned else f"to {event.target}"
     if event.flag:
@@ -100,7 +102,7 @@ def outcome_of(event: Event) -> str:
 
 
 def show_accounts(found: Iterable[dict[str, Any]]) -> None:
-    """Say of each account what its server can do, which folder is which, and what would be done."""
+    """Print of each account what its server can do, the purpose of each folder, and what would be done."""
     from spamnb.imap.setup import USEFUL
 
     for facts in found:
@@ -116,7 +118,7 @@ def show_accounts(found: Iterable[dict[str, Any]]) -> None:
 
 
 def show_learned(found: Iterable[Learned], wrong: Iterable[str]) -> None:
-    """Say which folders are learned from, how much of each, and what is wrong with that."""
+    """Print which folders are learned from, how much of each, and warnings."""
     print("to learn from:")
     for one in found:
         some = f"{one.messages:,} of " if one.messages != one.of else ""
@@ -124,11 +126,11 @@ def show_learned(found: Iterable[Learned], wrong: Iterable[str]) -> None:
         about = f"{some}{counted(one.of, 'message')}{note}"
         print(f"  {plain_label(one.label):<8}  {printable(one.folder)}: {about}")
     for why in wrong:
-        print(f"careful: {printable(why)}")
+        print(f"warning: {printable(why)}")
 
 
 def show_training(summary: Summary, labels: Iterable[str], model: str) -> None:
-    """Say what was learned, and how good it is: how each message would be judged if it were not learned."""
+    """Print what was learned, and how well each message is judged with the counts of all others."""
     from spamnb.cli.render.training import show_outcomes
     from spamnb.inspection.standing import verdicts_left_out
     from spamnb.store.stored_model import StoredModel
@@ -136,21 +138,23 @@ def show_training(summary: Summary, labels: Iterable[str], model: str) -> None:
     show_outcomes(summary, dict.fromkeys(labels, ()), plain_label)
     print(f"model: {printable(model)}")
     if not (shares := verdicts_left_out(StoredModel.open(model))):
-        print("too little mail yet to tell spam from the rest")
+        print("too little mail was learned to find the cutoffs, so all mail is unsure")
         return
-    print("how good that is, each message judged by all the others:")
+    print("how good that is, if each message is judged with the counts of all others:")
     for label, other, words in ((SPAM, HAM, ("caught", "missed")), (HAM, SPAM, ("kept", "taken for spam"))):
         right, unsure, wrong = (f"{100 * shares[label][name]:.1f} %" for name in (label, UNSURE, other))
         print(f"  {plain_label(label)}: {right} {words[0]}, {unsure} unsure, {wrong} {words[1]}")
 
 
 def show_doubted(found: Sequence[Envelope]) -> None:
-    """Name the messages of Junk that were not learned as spam."""
+    """Print the messages in Junk that were not learned as spam."""
     if found:
         verb = "looks" if len(found) == 1 else "look"
-        print(f"{counted(len(found), 'message')} in Junk {verb} like mail you keep, not learned as spam:")
+        print(
+            f"not learned as spam: {counted(len(found), 'message')} in Junk that {verb} like mail you keep:"
+        )
         show_messages(None, [(one.sender, one.subject) for one in found])
-        print("Move to the inbox what is not spam; `spamnb imap digest` lists them, too.")
+        print("If one is not spam, move it to the inbox; `spamnb imap digest` lists these messages, too.")
 
 
 def show_messages(title: str | None, found: Sequence[tuple[str, str]], of_the_rest: str = "") -> None:
@@ -163,15 +167,15 @@ def show_messages(title: str | None, found: Sequence[tuple[str, str]], of_the_re
 
 
 def show_trial(found: Sequence[Event]) -> None:
-    """Say how the inbox was judged, and name the spam, the least sure first."""
+    """Print how the inbox was judged, and the mail judged spam, the least certain first."""
     if not found:
-        print("There is no mail in the inbox that it has not learned: nothing to try it on.")
+        print("Nothing was judged: the inbox has no mail except learned messages.")
         return
     verdicts = Counter(event.verdict for event in found)
     others = [label for label in verdicts if label not in (SPAM, HAM, UNSURE)]
     output = ", ".join(f"{verdicts[label]:,} {plain_label(label)}" for label in (SPAM, HAM, *others, UNSURE))
-    print(f"It judged {counted(len(found), 'message')} of your inbox so: {output}.")
+    print(f"Verdicts on {counted(len(found), 'message')} of your inbox: {output}.")
     spam = sorted(
         (event.score or 0.0, event.sender, event.subject) for event in found if event.verdict == SPAM
     )
-    show_messages("the spam, least sure first", [one[1:] for one in spam], ", more surely spam")
+    show_messages("judged spam, the least certain first", [one[1:] for one in spam], ", more certainly spam")

@@ -1,4 +1,4 @@
-"""Print what a model knows, the result of a check, and random messages drawn from the model."""
+"""Print what a model has learned, the result of a check, and random messages drawn from the model."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def show_model(known: ModelSummary) -> None:
 
 
 def labels_table(known: ModelSummary) -> RenderableType:
-    columns = ("label", "messages", "prior", "tokens", "occurrences", "a message")
+    columns = ("label", "messages", "prior", "tokens", "occurrences", "per message")
     rows = zip(known.labels, known.messages, known.priors, known.tokens, known.occurrences, strict=True)
     return table(
         None,
@@ -71,7 +71,7 @@ def base(about: Mapping[str, Any]) -> str:
     judges = {
         ("model",): "not used: the model judges alone",
         ("base",): f"judges alone until the model has {about['enough']} messages of each label",
-        ("model", "base"): "judges with the model, by the sum of both",
+        ("model", "base"): "judges together with the model, with the sum of both counts",
     }[tuple(about["judges"])]
     limits = "; cutoffs {:.4f} and {:.4f}".format(*about["cutoffs"]) if about["cutoffs"] else ""
     return f"{printable(about['path'])}, {judges}{limits}"
@@ -101,11 +101,11 @@ def journal(known: ModelSummary) -> str:
         return "empty: all that was learned is in the model file"
     share = 100 * known.journal_size / known.journal_limit
     messages = counted(known.journal, "message")
-    return f"{messages} since the model file was written; {share:.0f} % of what it may hold"
+    return f"{messages} since the model file was written; {share:.0f} % of the size at which it is folded in"
 
 
 def telling_table(known: ModelSummary, label: str, tokens: list[TellingToken]) -> RenderableType:
-    """Make the table of a label's strongest tokens, with counts per label; for many labels, of this one."""
+    """Make the table of a label's strongest tokens, with counts of all labels, or of this one if many."""
     has_few_labels = len(known.labels) <= MAX_COLUMNS
     label_indexes = range(len(known.labels)) if has_few_labels else [known.labels.index(label)]
     largest = max(token.weight for each in known.telling.values() for token in each)
@@ -126,11 +126,11 @@ def telling_table(known: ModelSummary, label: str, tokens: list[TellingToken]) -
 
 
 def show_check(found: CheckReport, as_json: bool) -> int:
-    """Print each damage on a line, or what was checked of a sound model."""
+    """Print each damage on a line, or facts about an undamaged model."""
     if as_json:
         print_json(asdict(found))
     elif not found.damage:
-        show(f"{printable(found.path)}: sound", *fact_lines(check_facts(found)))
+        show(f"{printable(found.path)}: undamaged", *fact_lines(check_facts(found)))
     else:
         for damage in found.damage:
             complain(f"{found.path}: {damage}")
@@ -146,7 +146,7 @@ def check_facts(found: CheckReport) -> Iterator[tuple[str, str]]:
     if found.aside:
         yield (
             "aside",
-            f"{printable(found.aside)}: an earlier, damaged journal; what was sound is in the model",
+            f"{printable(found.aside)}: an earlier, damaged journal; its undamaged records are in the model",
         )
 
 

@@ -26,12 +26,14 @@ def print_unreadable(found: Iterable[Unreadable], say: Callable[[str], object] =
     if files:
         advice = "; to read archives, unpack them" if any(ARCHIVE in file.why for file in files) else ""
         names = listed([file.path for file in files], MAX_NAMED)
-        say(f"passed over {counted(len(files), 'file')} without mail: {names}{advice}")
+        say(f"skipped {counted(len(files), 'file')} without mail: {names}{advice}")
     if deleted:
-        say(f"{counted(deleted, 'deleted message')} skipped (deleted or moved, but still in the mailbox)")
+        say(
+            f"skipped {counted(deleted, 'message')} that you deleted or moved, but that the mailbox still has"
+        )
     if folders:
         names = listed(folders, MAX_NAMED)
-        say(f"left out because of their names: {names}; to read one, name it")
+        say(f"skipped folders because of their names: {names}; to read one, name it as a PATH")
     return min((failure.error.exit_code for failure in failed), default=0)
 
 

@@ -26,7 +26,7 @@ def show_suspects(found: Sequence[Suspect], top: int | None, elsewhere: int, as_
         rows = [(*one[:4], *map(cut_text, one[4:])) for one in map(cells, listed)]
         if rows:
             show(table(None, COLUMNS, rows, (*COLUMNS[:2], *COLUMNS[3:])))
-        more = f"; {elsewhere:,} more not in this mail" if elsewhere else ""
+        more = f"; {elsewhere:,} more are not in this mail" if elsewhere else ""
         show(f"{counted(len(found), 'message')} may be misfiled{more}")
 
 

@@ -51,7 +51,7 @@ def infinity_as_null(value: Any) -> Any:
 
 
 def paths_and_reasons(found: Iterable[Unreadable]) -> list[dict[str, str]]:
-    """Describe mail that was not read: its path, and why."""
+    """Return path and reason of each message or file that was not read."""
     return [{"path": item.path, "why": item.why} for item in found]
 
 
@@ -91,9 +91,9 @@ def table(
     texts: Sequence[str] = (),
     has_picture: bool = False,
 ) -> RenderableType:
-    """Make a table of a name, figures, columns of text named in `texts`, and perhaps a picture in the last.
+    """Make a table: names first, then figures, or texts in the columns of `texts`; the last may be a picture.
 
-    Where a row is too long, names and texts are wrapped; figures are not. A Text is shown as it is.
+    If a row is too long, names and texts are wrapped; figures are not. A Text is shown as it is.
     """
     from rich import box
     from rich.console import Group

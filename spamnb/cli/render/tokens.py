@@ -1,4 +1,4 @@
-"""Print what a model knows of tokens and pairs of neighbours, in a terminal, a pipe or as JSON."""
+"""Print the counts of tokens and pairs of neighbours, in a terminal, a pipe or as JSON."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def show_tokens(model: Model, found: Sequence[TokenFacts], as_json: bool) -> int:
-    """Show the known tokens; report the others as errors."""
+    """Show the tokens that were learned; report the others as errors."""
     if as_json:
         print_json_lines(map(asdict, found))
     for token in found:
@@ -50,11 +50,13 @@ def counts_table(model: Model, token: TokenFacts) -> RenderableType:
 
 def facts(model: Model, token: TokenFacts) -> Iterator[tuple[str, str]]:
     least = model.view.least_evidence
-    no = f"less than {least:g} nats between the labels" if token.weights else "this view reads no word pairs"
+    no = (
+        f"the labels differ by less than {least:g} nats" if token.weights else "this view reads no word pairs"
+    )
     yield "evidence", "yes" if token.counts else f"no: {no}"
     if not token.is_pair:
         yield "first seen", token.first_seen or "not recorded"
         yield "last seen", token.last_seen or "not recorded"
     if token.base_messages is not None:
         counts = ", ".join(f"{label} {count:,}" for label, count in token.base_messages.items())
-        yield "in the base", f"{counts}; probability and weight count both"
+        yield "in the base", f"{counts}; probability and weight are with the counts of both"

@@ -47,12 +47,12 @@ def show_summary(summary: Summary, sources: Sources, model: str) -> None:
 
 
 def print_conflicts(summary: Summary) -> None:
-    """Print which messages are under several labels; training uses the first."""
+    """Print which messages are under several labels; training learns the first."""
     if summary.conflicts:
         count = summary.total("conflicting")
         names = listed(summary.conflicts, len(summary.conflicts), count)
         click.echo(
-            f"{counted(count, 'message')} under more than one label, where only the first counts: {names}; "
+            f"{counted(count, 'message')} under more than one label, of which the first is learned: {names}; "
             "remove the wrong copies, then train with --fresh"
         )
 

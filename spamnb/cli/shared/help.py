@@ -81,7 +81,7 @@ class Group(_WithHelpAll, click.Group):
 
 
 class Number(click.ParamType):  # type: ignore[type-arg]  # Debian 12 has click 8.1, not generic
-    """A number within a range, with a plain error for a wrong one."""
+    """A number within a range; any other value is a usage error."""
 
     name = "n"
 

@@ -84,7 +84,7 @@ class LabelledMail:
         return open_pool(self.jobs)
 
     def batches(self, settings: Settings) -> Iterator[Batch]:
-        """Read all the mail, in order."""
+        """Read all the mail, in order, with progress."""
         from spamnb.training.batches import MailToRead
 
         found, self.unreadable = 0, []
@@ -111,12 +111,12 @@ def refuse_swapped_names(sources: dict[str, list[str]]) -> None:
     named = [(label, path) for label, paths in sources.items() for path in paths]
     if wrong := " and ".join(f"{path} as {label}" for label, path in named if speaks_against(label, path)):
         raise UsageError(
-            f"{wrong}: swapped? Ham comes first. Nothing was changed; if you mean it, use --ham and --spam"
+            f"{wrong}: ham comes first: swapped? Nothing was changed. If they are right, use --ham and --spam"
         )
 
 
 def _check_named_once(sources: dict[str, list[str]]) -> None:
-    """Refuse standard input named twice, as it has one message, and a folder named under two labels."""
+    """Refuse standard input named twice, as it has one message, and a path named under two labels."""
     label_of: dict[str, str] = {}
     for name, paths in sources.items():
         for path in paths:

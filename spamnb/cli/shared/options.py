@@ -34,7 +34,7 @@ def check_prior(view: View | None, labels: Iterable[str]) -> None:
 
 
 def open_model(path: str, view: View | None, cutoff: str | None = None) -> Model:
-    """Open a model, to judge with a view."""
+    """Open a model, to judge with a view and cutoffs, if given."""
     from spamnb.model import Model
 
     model = Model.open(path, view, parse_cutoffs(cutoff))
@@ -66,7 +66,7 @@ def refuse_without_effect(when: str, *names: str) -> None:
 def check_modes(modes: Mapping[str, Sequence[str]], *more: str) -> str:
     """Return the mode that an option, or `more`, chooses; "" for none.
 
-    `modes` names the options without effect in each mode. One of them, or two modes, raise UsageError.
+    `modes` names the options without effect in each mode; such an option, or two modes, raise UsageError.
     """
     asked = [option.opts[0] for option in given_options() if option.opts[0] in modes]
     asked += more
@@ -88,10 +88,10 @@ def given_options() -> list[click.Parameter]:
 
 
 def is_meant(what: str, yes: bool) -> bool:
-    """Ask before something that cannot be undone; without a terminal, `--yes` is required."""
+    """Ask before a change that cannot be undone; without a terminal, `--yes` is required."""
     if not yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise UsageError(f"{what}: nothing was changed; if you mean it, add --yes")
-    is_so = yes or click.confirm(f"{what}. Go on?", err=True)
+        raise UsageError(f"{what}: nothing was changed; to do it, add --yes")
+    is_so = yes or click.confirm(f"{what}. Continue?", err=True)
     if not is_so:
         click.echo("nothing was changed")
     return is_so
@@ -144,20 +144,20 @@ history_folder_option = click.option(
     metavar="PATH",
     help="Folder of the history, if not spamnb/history in the XDG state folder.",
 )
-yes_option = click.option("--yes", is_flag=True, help="Do not ask before what cannot be undone.")
+yes_option = click.option("--yes", is_flag=True, help="Do not ask before a change that cannot be undone.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 settings_option = partial(rare_option, "--settings", metavar="NAME=VALUE,…")
 
 
 def _parse_settings(_ctx: click.Context, _option: click.Parameter, text: str | None) -> ParsedSettings:
-    """Parse settings of how mail is read and judged; without any, the model's settings count."""
+    """Parse settings of how mail is read and judged; without any, the model's settings apply."""
     from spamnb.evaluation.candidates import parse_settings
 
     return ({}, None) if text is None else parse_settings(text)
 
 
 def _parse_view(_ctx: click.Context, _option: click.Parameter, text: str | None) -> View | None:
-    """Parse settings of how mail is judged; how it is read was fixed by training."""
+    """Parse settings of how mail is judged; those of how mail is read were fixed by training."""
     from spamnb.evaluation.candidates import VIEW_NAMES, parse_settings
 
     return None if text is None else parse_settings(text, VIEW_NAMES)[1]
@@ -171,7 +171,7 @@ model_settings_option = settings_option(
 view_option = settings_option(
     "view",
     callback=_parse_view,
-    help="Judge by other settings: event=bernoulli …; or --event bernoulli ….",
+    help="Judge with other settings: event=bernoulli …; or --event bernoulli ….",
 )
 
 

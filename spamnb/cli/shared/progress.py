@@ -110,7 +110,7 @@ def new_bar(unit: str) -> Progress:
 
 
 def announce_tried(tried: Iterable[ComparedCandidate]) -> Iterator[ComparedCandidate]:
-    """On a terminal, name settings as they are tried: all of them take minutes."""
+    """On a terminal, print settings and a result as soon as they were tried: all of them take minutes."""
     for result in tried:
         if is_shown():
             loss = result.metrics["one_minus_auc_percent"]

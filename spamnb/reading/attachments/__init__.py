@@ -1,7 +1,7 @@
 """Attachments that Python reads: PDF, ZIP and Office files, QR codes in pictures.
 
-The core says what an attachment is, and reads texts and pages by itself. Without these this module
-is not loaded; each format has a module of its own.
+The core finds out the kind of an attachment, and reads texts and HTML pages itself. This module is loaded for
+other kinds only; each format has a module of its own.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ def directory(data: bytes, allowance: Allowance) -> list[Member]:
 
 
 def local_members(data: bytes, allowance: Allowance) -> list[Member]:
-    """Return the members of an archive whose end is missing, by the header before each."""
+    """Return the members of an archive whose end is missing, by the header in front of each."""
     members: list[Member] = []
     at = data.find(b"PK\x03\x04")
     while at >= 0 and len(members) < MAX_MEMBERS and allowance.work > 0:
@@ -146,7 +146,7 @@ def text_of(source: bytes, allowance: Allowance) -> str:
 
 
 def targets(source: bytes, allowance: Allowance) -> list[str]:
-    """Return the links to elsewhere among the relations of a document."""
+    """Return the web and mail links in a `.rels` file, which lists what an Office document refers to."""
     pieces = allowance.decode(source).split(TARGET, TARGETS_A_STEP * max(allowance.work, 0))[1:]
     allowance.work -= len(pieces) // TARGETS_A_STEP
     found = [piece[:MAX_TARGET].partition('"')[0].replace("&amp;", "&") for piece in pieces]

@@ -1,4 +1,4 @@
-"""What an attachment holds for a reader, and how much of a message's attachments is read."""
+"""The content of an attachment, and limits on how much of a message's attachments is read."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Content:
     __slots__ = ("links", "names", "text")
 
     def __init__(self, text: str = "") -> None:
-        self.text = text  # that a person sees
+        self.text = text  # text that a person sees
         self.links: list[str] = []
         self.names: list[str] = []  # of the files in an archive
 
@@ -43,10 +43,10 @@ class Allowance:
         self.pictures = MAX_PICTURES
         self.pixels = MAX_PIXELS
         self.searched = MAX_SEARCHED
-        self.context = MessageContext(b"")  # so many charsets are found
+        self.context = MessageContext(b"")  # it limits how many charsets are detected
 
     def decode(self, data: bytes, declared: str = "") -> str:
-        """Decode bytes by their charset, declared or found."""
+        """Decode bytes by their charset, declared or detected."""
         return found_text(data, declared, self.context)[0]
 
     def cut(self, content: Content) -> Content:

@@ -146,7 +146,7 @@ class _Pdf:
             self.streams[number] = found
 
     def _unpack(self, dictionary: bytes, found: bytes) -> None:
-        """Note the dictionaries of a stream of objects, which begins with their numbers and offsets."""
+        """Record the dictionaries of a stream of objects, which begins with their numbers and offsets."""
         first = _FIRST.search(dictionary)
         if not first:
             return
