@@ -53,9 +53,7 @@ class View:
         self.tfidf = tfidf
         self.numbers = numbers or event == "gaussian"
         self.pairs = pairs and event == "binary" and not tfidf  # neighbours are counted by presence only
-        self.least_evidence = (
-            least_evidence  # in nats: tokens are evidence if their weights are this far apart
-        )
+        self.least_evidence = least_evidence  # in nats: by which the weights of evidence must differ
         # Unless None, the evidence is averaged, not summed, as if it had so many more tokens of weight 0.
         self.damping = damping if event in ("multinomial", "binary") else None
         self.split_head_body = split_head_body  # average head and body by themselves, and add the two

@@ -163,8 +163,7 @@ class History:
         return [id_ for (id_,) in found]
 
     def corrected_since(self, when: float, source: str) -> list[Entry]:
-        """List entries whose correction was given or taken back after a time, and whose source begins with
-        `source`."""
+        """List entries corrected or uncorrected after a time, in order, whose source begins with `source`."""
         conditions = ["corrected > :when", "substr(source, 1, :size) = :source"]
         values = {"when": when, "size": len(source), "source": source}
         return self._select(conditions, values, "corrected", limit=-1)

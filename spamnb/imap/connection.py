@@ -47,8 +47,7 @@ class Folder:
 
 
 class ImapConnection:
-    """A logged-in connection to the server of an account; with `looks_only`, nothing on the server is
-    changed."""
+    """A logged-in connection to an account's server; with `looks_only`, nothing there is changed."""
 
     def __init__(self, account: Account, looks_only: bool = False) -> None:
         self.account = account
@@ -66,8 +65,7 @@ class ImapConnection:
                 raise
 
     def _log_in(self) -> None:
-        """Connect and log in. If the server rejects a token, which may have expired, try once more with a new
-        one."""
+        """Connect and log in. A rejected token may have expired: then try once more with a new token."""
         self._connect()
         try:
             self._authenticate()

@@ -1,5 +1,4 @@
-"""Finding corrections by the owner: messages moved into or out of Junk, flagged, or marked on the review
-page."""
+"""Finding corrections by the owner: messages moved into or out of Junk, flagged, or marked for review."""
 
 from __future__ import annotations
 
@@ -107,8 +106,7 @@ class Corrections:
         ]
 
     def _moved_back(self, folder: Folder, met: dict[int, Known]) -> list[int]:
-        """Return the UIDs of messages that left the folder that spamnb put them in: they were moved, not
-        copied."""
+        """Return the UIDs of messages that left the folder spamnb put them in: moved, not copied."""
         candidates = {
             uid: known
             for uid, known in met.items()

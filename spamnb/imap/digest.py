@@ -102,8 +102,7 @@ def junk_messages(
 
 
 def digest_of(account: Account, like_ham: list[JunkMessage], put_by_us: list[JunkMessage]) -> bytes:
-    """Return the digest: mail that the provider put into Junk and looks like ham, then mail that spamnb moved
-    there."""
+    """Return the digest: mail in Junk that looks like ham, from the provider, then mail that spamnb moved."""
     message = EmailMessage()
     message["From"] = f"spamnb <{account.user if '@' in account.user else 'spamnb@localhost'}>"
     message["To"] = message["From"]

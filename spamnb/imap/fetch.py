@@ -68,8 +68,7 @@ def messages(connection: ImapConnection, uids: Sequence[int]) -> Iterator[Fetche
 
 
 def _fetch(connection: ImapConnection, uids: Sequence[int], item: str) -> Iterator[Fetched]:
-    """Fetch several messages at once; if that fails, fetch each alone, as only one of them may cause the
-    error."""
+    """Fetch several messages at once; if that fails, fetch each alone, as only one may cause the error."""
     try:
         for uid, answer in connection.fetch(uids, item).items():
             yield Fetched(uid, text_of(answer))

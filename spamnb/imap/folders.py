@@ -70,9 +70,7 @@ def roles_in(account: Account, listed: Listed, warn: Callable[[str, DataError], 
             warn(name, error)
             return ""
 
-    junk = named(account.junk, names) or marked(
-        "junk", listed
-    )  # if missing, always an error: spam could not be moved
+    junk = named(account.junk, names) or marked("junk", listed)  # else spam could not be moved
     sent = found(account.sent) if account.sent else marked("sent", listed)
     inbox, ham = (tuple(filter(None, map(found, given))) for given in (account.inbox, account.ham))
     sort = {label: name for label, folder in account.sort.items() if (name := found(folder))}
@@ -91,8 +89,7 @@ def roles_in(account: Account, listed: Listed, warn: Callable[[str, DataError], 
 
 
 def named(name: str, names: Sequence[str]) -> str:
-    """Return a configured name of a folder as the server spells it; raise DataError if there is no such
-    folder."""
+    """Return a configured name of a folder as the server spells it; raise DataError if it is missing."""
     if not name or name in names:
         return name
     if name.upper() == "INBOX":

@@ -38,8 +38,7 @@ def kept(connection: ImapConnection, roles: Roles, name: str) -> list[int]:
 
 
 def is_settled_late(roles: Roles, name: str) -> bool:
-    """Return whether mail may leave a folder soon after it arrived there: an inbox, or the folder of all
-    mail."""
+    """Return whether mail may soon leave a folder again: an inbox, or the folder of all mail."""
     return name in roles.inbox or name == roles.all
 
 

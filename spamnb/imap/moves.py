@@ -32,9 +32,7 @@ class Moves:
         self.corrections = corrections
         self.connection = mailbox.connection
         self.state = mailbox.state
-        self.gone: set[tuple[bytes, str, int]] = (
-            set()
-        )  # messages to move that have left their folder: key, folder, UID
+        self.gone: set[tuple[bytes, str, int]] = set()  # messages to move that are gone: key, place
 
     def carry_out(self, folder: Folder) -> None:
         """Flag and move messages of the open folder as the state says."""

@@ -40,8 +40,7 @@ class Learned(NamedTuple):
 
 
 def proposed_folders(account: Account, connection: ImapConnection) -> dict[str, Any]:
-    """Propose folders of ham: all mail, or archive and inbox; if these have too little mail, the sent mail,
-    too."""
+    """Propose folders of ham: all mail, or archive and inbox; with too little mail there, sent mail, too."""
     listed = connection.folders()
     roles = roles_in(account, listed, lambda *_: None)
     choices = [roles.all] if roles.all else [marked("archive", listed), *roles.inbox]

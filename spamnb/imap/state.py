@@ -110,9 +110,7 @@ def prepare(database: Database, mailbox: tuple[str, str]) -> None:
                 database.execute(f"DELETE FROM {table}")  # noqa: S608
             database.execute("INSERT INTO mailbox VALUES (?, ?)", mailbox)
             if before is None and os.path.lexists(database.path + DAMAGED):
-                database.execute(
-                    "INSERT INTO folder VALUES ('trained', '', 1, 0, 0)"
-                )  # it may have been trained before
+                database.execute("INSERT INTO folder VALUES ('trained', '', 1, 0, 0)")  # perhaps trained
 
 
 class State:
@@ -145,7 +143,7 @@ class State:
         """Let one process at a time work on the account."""
         return locked(
             f"{self.path}.lock",
-            busy="another spamnb imap is using this account (watch?); stop it, or try again later",
+            busy="another spamnb imap uses it (watch?); stop that, or try later",
         )
 
     @contextmanager
@@ -171,8 +169,7 @@ class State:
         return Progress(*found[0]) if found else Progress()
 
     def is_trained(self) -> bool:
-        """Return whether `train` has read the folders of the account, or may have, before the state was set
-        aside."""
+        """Return whether `train` has read folders of the account, or may have before a reset of it."""
         return bool(self._ask("SELECT 1 FROM folder WHERE purpose = 'trained'"))
 
     def was_set_aside(self) -> bool:
@@ -219,8 +216,7 @@ class State:
         self.database.executemany(INSERT, [message._replace(time=days) for message in messages])
 
     def forget_old(self) -> None:
-        """Delete records of messages not seen for MAX_AGE days with a visit; a wrong clock does not matter
-        so."""
+        """Delete records of messages not seen for MAX_AGE days with a visit, even if the clock is wrong."""
         today, before = int(time.time()) // DAY, self.progress("days", "")
         if today != before.modseq:
             days = before.next_uid + 1

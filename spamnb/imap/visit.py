@@ -178,8 +178,7 @@ class Visit:
     def _judged(
         self, model: Model, folder: Folder, message: Fetched, key: bytes, before: Known | None
     ) -> Known:
-        """Judge a message; return its record, with the folder it must be moved to, or the keyword it must
-        get."""
+        """Judge a message; return its record, with the folder to move it to, or the keyword to give it."""
         self.judged.add(key)
         verdict, envelope = self.mailbox.judge(model, message.raw)
         if before is None or before.verdict != verdict.label:

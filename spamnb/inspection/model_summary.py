@@ -57,9 +57,7 @@ class ModelSummary:
     settings: dict[str, Any]
     view: dict[str, Any]
     cutoffs: list[float] | None
-    margin: (
-        float | None
-    )  # how far a label other than spam must lead other such labels; None if there is only one
+    margin: float | None  # by which a label other than spam must lead; None if there is only one
     ham_loss: float  # the share of ham that the cutoffs may lose
     last_learned: str | None  # such as 2026-11-15: the latest day on which a token was seen
     standing: list[str]  # how much spam is caught and what would help, a sentence each

@@ -11,13 +11,8 @@ if TYPE_CHECKING:
 
 BLOCK = 256 << 10  # bytes read at once: an mbox is split at 306 MB/s, at 272 with 1 MiB
 FIRST_BLOCK = 64 << 10  # bytes of a file's first read: most messages whole, without asking for a large buffer
-COMPRESSED_BLOCK = (
-    16 << 10
-)  # bytes unpacked at once: at the end of each compressed part, the remainder is copied
-MAX_MEMBERS, MIN_MEMBER = (
-    10_000,
-    1000,
-)  # compressed parts of a file; more if each has so many bytes on average
+COMPRESSED_BLOCK = 16 << 10  # bytes unpacked at once: after each compressed part, the rest is copied
+MAX_MEMBERS, MIN_MEMBER = 10_000, 1000  # compressed parts of a file; more if parts are larger
 MAX_DICTIONARY = 256 << 20  # memory that an xz file may ask for; `xz -9` asks for 65 MB
 MAX_WINDOW = 27  # power of two: memory that a zstd file may ask for, 128 MB as `zstd -d` allows by default
 STREAM = -1  # in place of a size: the file can be read only once, or only by this process

@@ -138,9 +138,7 @@ class UserModel(ReloadingModel):
         with as_owner(self.owner):
             stored = StoredModel.open(self.path)
         if stamp[0] is None or stamp[0][0] != stored.file.inode:
-            raise InputOutputError(
-                f"{self.path}: changed while it was opened; try again"
-            )  # it may be a link now
+            raise InputOutputError(f"{self.path}: changed while it was opened; try again")
         reads_all = view_of(stored).event == "bernoulli"
         if reads_all and stored.columns["entries"].size > MAX_USER_ENTRIES:
             raise ModelError(self.path, "too large for a server that judges with event=bernoulli")

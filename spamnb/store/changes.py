@@ -38,8 +38,7 @@ def change(
     lead: float = nan,
     grown: "tuple[int, int] | None" = None,
 ) -> "dict[str, Any]":
-    """Return the fields of a journal record; `grown`: how many words and pairs are new to the model, if
-    known."""
+    """Return the fields of a journal record; `grown`: words and pairs new to the model, if known."""
     words, times, text, pairs, grams = lesson
     new_tokens, new_pairs = grown or growth(stored.counts, words, pairs, after is None)
     return {

@@ -74,8 +74,7 @@ class JournalRecord:
         )
 
     def move_from(self, before: str | None, labels: "Sequence[str]") -> None:
-        """Set the label before; and `steps`: for each label changed, its index, and 1 to add or -1 to
-        subtract counts."""
+        """Set the label before, and `steps`: (label index, 1 to add or -1 to subtract the counts) each."""
         self.before = before
         self.steps = [(labels.index(self.after), 1)] if self.after is not None else []
         if before is not None:

@@ -25,12 +25,7 @@ COLUMNS = {
     **{"entries": "B", "index": "QII", "learned": "QBff", "learned_index": "QI", "gram_counters": "I"},
     "grams": WHOLE,
 }
-TOTALS = (
-    "messages",
-    "presences",
-    "occurrences",
-    "pair_presences",
-)  # lists in the head, with a count per label
+TOTALS = ("messages", "presences", "occurrences", "pair_presences")  # in the head, counts by label
 WIDTHS = {"B": 1, "H": 2, "I": 4, "Q": 8, "f": 4}  # letter of a type → bytes
 BLOCK = 1 << 16  # bytes of a column read at once to verify it
 

@@ -19,9 +19,7 @@ from spamnb.store.model_file import COLUMNS, FORMAT, TOTALS, VERSION, WIDTHS
 from spamnb.store.stored_model import LABEL_AT, LEARNED_BLOCK
 
 LETTERS = {1: "B", 2: "H", 4: "I", 8: "Q"}  # bytes of an unsigned number → letter of its type
-MAX_LISTED = (
-    COUNTERS // 8
-)  # counters of grams: a longer list would take more time to judge one message than all counters
+MAX_LISTED = COUNTERS // 8  # counters of grams: judging with a longer list is slower than with all
 BIN_32 = b"\xc6"  # msgpack's type of bytes with a length of four bytes
 
 

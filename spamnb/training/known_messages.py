@@ -48,8 +48,7 @@ def refuse_swapped_labels(
 
 
 class Steps(NamedTuple):
-    """What training does with a batch: messages to learn under a label, and messages to take from other
-    labels."""
+    """What to do with a batch: messages to learn under a label, and messages to take from other labels."""
 
     label_index: int  # NOT_LEARNED where nothing is learned
     learned: array[int]  # numbers of messages in the batch
@@ -65,9 +64,7 @@ class Summary:
     unreadable: list[Unreadable] = field(default_factory=list)
     passed_over: list[PassedOver] = field(default_factory=list)  # not read on purpose
     new_labels: list[str] = field(default_factory=list)  # which a model with mail did not have before
-    conflicts: list[str] = field(
-        default_factory=list
-    )  # names of some messages given under two labels, and skipped
+    conflicts: list[str] = field(default_factory=list)  # names of some messages under two labels
     # Label before and after (None: not learned), and the hashes of the messages, 8 bytes each.
     lessons: list[tuple[str | None, str | None, bytes]] = field(default_factory=list, repr=False)
 

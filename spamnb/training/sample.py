@@ -43,8 +43,7 @@ class Piece(NamedTuple):
 
 
 class LabelSample:
-    """A sample of a label: the messages with the lowest hashes, as many as fit, whatever the order of the
-    mail."""
+    """A sample of a label: the messages with the lowest hashes, as many as fit, in any order of the mail."""
 
     def __init__(self) -> None:
         self.pieces: list[Piece] = []

@@ -110,8 +110,7 @@ def write(
 
 
 def fold(path: str, always: bool = False) -> None:
-    """Write the model again with the journal folded in, if it has records. The caller holds the lock on
-    training."""
+    """Fold the journal into the model, if it has records. The caller holds the lock on training."""
     stored = StoredModel.open(path)
     if stored.journal.records or always:
         rewrite(stored, sum_of(stored))

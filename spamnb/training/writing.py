@@ -110,8 +110,7 @@ def sum_of(stored: StoredModel, **options: Any) -> Merged:
 
 
 def rewrite(stored: StoredModel, total: Merged) -> None:
-    """Write a model again with the counts of `total`, made from the same mail. The caller holds the training
-    lock."""
+    """Write a model again with the counts of `total`, from the same mail. The caller holds the lock."""
     learned = load_learned(stored)
     learned.relabel(indices_of(stored.labels, total.labels))
     put_in_place(stored.path, total, learned, About.of(stored), stored)

@@ -374,8 +374,8 @@ def test_read_only_folders(server, home):
     assert home("run").code == 75
     server.writable(junk)
     said = home("run").succeeds().lines
-    assert [line.split("\t")[3].partition(" since ")[0] for line in said[:2]] == [
-        f"moved to {junk} now; it waited"
+    assert [line.split("\t")[3].partition(" on ")[0] for line in said[:2]] == [
+        f"moved to {junk} now; it was judged"
     ] * 2
     assert said[2].startswith("home: nothing new; 2 moved now that could not be moved before, since ")
     assert places(server)[digest(spam(99))] == places(server)[digest(spam(97))] == junk
