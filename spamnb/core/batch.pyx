@@ -171,7 +171,7 @@ cdef bint is_among(uint64_t value, const uint64_t *sorted, Size count) noexcept 
 
 
 cdef inline Size room_after(Size used) noexcept nogil:
-    """Return the room to begin a batch with, by that of the batch before; memory that is not needed is never touched."""
+    """Return the size of a new batch's arrays, given that of the batch before; pages never written take no memory."""
     return min(2 * used, <Size>MAX_KEPT)
 
 
