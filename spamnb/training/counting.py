@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from spamnb.training.known_messages import Steps
 
 MAX_RUNS = 32  # of each table: more are merged into one
+SORTING = 16  # bytes that writing a run takes for each entry, beside the table
 
 
 class Counting:
@@ -40,7 +41,8 @@ class Counting:
         if steps.taken:
             self.taken.add(rows, steps.taken, steps.taken_from, day)
         full = self.learned.is_full or self.taken.is_full
-        if full or self.learned.size + self.taken.size > self.share:
+        entries = len(self.learned) + len(self.taken)
+        if full or self.learned.size + self.taken.size + SORTING * entries > self.share:
             self._write_runs()
 
     @property
