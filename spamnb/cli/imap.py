@@ -105,7 +105,7 @@ def train(account: str | None, as_json: bool) -> int:
             print_json_lines([{"account": one.name, "model": path, **as_map(summary, sources)}])
         else:
             names = ", ".join(printable(folder.name) for _, folder, _ in mail.wanted)
-            print(f"{one.name}: {counted(len(mail), 'new message')} in {names}", flush=True)
+            print(f"{one.name}: {counted(len(mail), 'message')} in {names}", flush=True)
             show_training(summary, sources, path)
             show_doubted(mail.doubted)
         unreadable.extend(summary.unreadable)
@@ -172,17 +172,18 @@ def watch(account: str | None, as_json: bool, poll: float) -> None:
     watch_all(read, printer, lambda name: printer.end_visit(name, always=False), poll)
 
 
-@imap.command(examples="spamnb imap service install")
-@click.argument("action", type=click.Choice(["install"]))
-def service(action: str) -> None:  # noqa: ARG001
+@imap.command(examples="spamnb imap service install\nspamnb imap service remove")
+@click.argument("action", type=click.Choice(["install", "remove"]))
+def service(action: str) -> None:
     """Run `spamnb imap watch` from now on, whenever you are logged in.
 
     `install` writes a unit of systemd, or an agent of macOS' launchd, for this user, and starts it. An older
-    one is replaced and restarted. On other systems, this prints the command to run.
+    one is replaced and restarted. On other systems, this prints the command to run. `remove` stops it and
+    deletes that file.
     """
-    from spamnb.imap.service import install
+    from spamnb.imap.service import install, remove
 
-    for line in install():
+    for line in install() if action == "install" else remove():
         click.echo(printable(line))
 
 

@@ -155,11 +155,12 @@ def ask_all(name: str, answers: dict[str, Any], again: tuple[str, ...]) -> str:
     if way is None or "password" in again:
         if not can_ask():
             raise UsageError("there is no terminal to ask for a password; add password_file=PATH")
-        if way:
+        if way and way != TYPED:
             del answers[way]
         if found := provider_of(answers["host"]):
             write_stderr(f"{fill(found.hint, WIDTH, break_on_hyphens=False)}\n")
-        way = ask_way(way or (TYPED if found is None or found.takes_password else TOKEN))
+        if way != TYPED:  # a typed password was mistyped
+            way = ask_way(way or (TYPED if found is None or found.takes_password else TOKEN))
         if way == TYPED:
             answers[way] = write_password(
                 name, click.prompt("password (it is not shown)", hide_input=True, err=True)

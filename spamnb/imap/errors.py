@@ -75,7 +75,7 @@ def explained(error: Exception, account: Account, doing: str) -> ImapError:
     if isinstance(error, exceptions.LoginError) and not any(code in why for code in BUSY):
         provider = provider_of(account.host)
         hint = f". {provider.hint}" if provider and not account.oauth2_token_command else ""
-        return NotLoggedIn(f"{where}: login refused ({why}); check `user` and the password{hint}")
+        return NotLoggedIn(f"{where}: login refused ({why}); check the address and the password{hint}")
     is_read_only = isinstance(error, imaplib.IMAP4.readonly)  # to imaplib, an end of the connection
     for kind, text in BROKEN.items():
         if isinstance(error, kind) and not is_read_only:

@@ -21,22 +21,20 @@ PATIENCE = 60  # seconds for systemd or launchd
 
 def install() -> list[str]:
     """Write the service of this user and start it; return lines that say what was done."""
+    path = service_file()
     read_accounts(default_config())  # so that errors in it are reported now, not in a log
     if sys.platform == "darwin":
-        path = os.path.expanduser(f"~/Library/LaunchAgents/{AGENT}.plist")
         write(path, agent())
-        domain = f"gui/{os.getuid()}"
-        run("launchctl", "bootout", f"{domain}/{AGENT}")  # it may be there, from before
-        commands = [["launchctl", "bootstrap", domain, path]]
-        after = f"its log: {log_file()}; to stop it: launchctl bootout {domain}/{AGENT}"
+        stop()  # it may be there, from before
+        commands = [["launchctl", "bootstrap", domain(), path]]
+        after = f"its log: {log_file()}; to end it: spamnb imap service remove"
     elif shutil.which("systemctl"):
-        path = os.path.join(xdg_folder("XDG_CONFIG_HOME", ".config") or "", "systemd", "user", UNIT)
         write(path, unit().encode())
         user = ["systemctl", "--user"]
         commands = [[*user, "daemon-reload"], [*user, "enable", UNIT], [*user, "restart", UNIT]]
         after = (
             "it runs while you are logged in, or always after `loginctl enable-linger`; "
-            f"its log: journalctl --user -u {UNIT}"
+            f"its log: journalctl --user -u {UNIT}; to end it: spamnb imap service remove"
         )
     else:
         return [f"there is neither systemd nor launchd here; let your system start: {program()} imap watch"]
@@ -47,6 +45,37 @@ def install() -> list[str]:
             )
             return [f"written: {path}", f"it could not be started ({why})", later]
     return [f"written and started: {path}", after]
+
+
+def remove() -> list[str]:
+    """Stop the service of this user and remove its file; return what to say about it."""
+    path = service_file()
+    why = stop()
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return [f"there is no service: {path} does not exist"]
+    except OSError as error:
+        raise CannotCreate(f"{path}: {error.strerror}") from error
+    return [f"removed: {path}", *([f"it may still run ({why})"] if why else ["the service has ended"])]
+
+
+def stop() -> str:
+    """End the service, also for the next login; return why that failed, or ""."""
+    if sys.platform == "darwin":
+        return run("launchctl", "bootout", f"{domain()}/{AGENT}")
+    return run("systemctl", "--user", "disable", "--now", UNIT)
+
+
+def service_file() -> str:
+    if sys.platform == "darwin":
+        return os.path.expanduser(f"~/Library/LaunchAgents/{AGENT}.plist")
+    return os.path.join(xdg_folder("XDG_CONFIG_HOME", ".config") or "", "systemd", "user", UNIT)
+
+
+def domain() -> str:
+    """Return the name of this user's session to launchd."""
+    return f"gui/{os.getuid()}"
 
 
 def unit() -> str:

@@ -75,7 +75,8 @@ SAYING = {
     "header:references": "part of a conversation",
     "header:list-id": "comes by a mailing list",
 }
-REPEATED = "much of its text was in spam before"
+REPEATED = "repeats text of earlier spam"
+MIN_REPEAT_GAIN = 1.0  # nats from which that is named: a phrase or two may be the same by chance
 # Sentences by the first word of a verdict's reason.
 BY_SENDER = {
     "allowed": "its sender is on your list of allowed senders",
@@ -199,7 +200,7 @@ def reasons_in_words(
         if "”, “" in text:
             shown = f"the first {shown}"
         found.append(ReasonInWords(text, shown, score.labels[k], abs(sum([adds for adds, _, _ in items]))))
-    if score.repeat_gain > 0 and label in (SPAM, UNSURE):
+    if score.repeat_gain >= MIN_REPEAT_GAIN and label in (SPAM, UNSURE):
         found.append(ReasonInWords(REPEATED, "", SPAM, score.repeat_gain / 3))  # words say more
     found.sort(key=lambda reason: -reason.strength)
     if SPAM in (label, score.labels[toward] if not sign else "") and is_unknown_sender(

@@ -137,7 +137,8 @@ def picture(groups: Sequence[ScoreGroup], limits: Cutoffs) -> Markup:
     words = (
         "Bars up are mail you keep and unsure mail, bars down are spam, as marked by you or else judged; "
         "the scale is logarithmic, so that a single message shows. "
-        "Between the dashed lines a message is unsure."
+        "Between the dashed lines a message is unsure; left of them, too, if its text or its "
+        "headers alone are like spam."
     )
     return captioned(plot, words)
 

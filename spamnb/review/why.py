@@ -6,7 +6,7 @@ import re
 
 from spamnb.core.native import read
 from spamnb.errors import NoInput
-from spamnb.history.schema import Entry
+from spamnb.history.schema import SEPARATOR, Entry
 from spamnb.inspection.explanation import explain
 from spamnb.labels import plain_label
 from spamnb.model import Model
@@ -36,7 +36,7 @@ def why_page(context: PageContext, id_: int) -> str:
     return context.page(
         f"{plain_label(entry.verdict)}: {entry.subject}"[:SUBJECT],
         context.form("/correct", back, buttons(entry, model.labels), ways(context, entry), class_="actions"),
-        masthead(entry, sentence_text(why)),
+        masthead(entry, verdict_before(entry), sentence_text(why)),
         element(
             "div",
             element("div", message, frame(entry, raw)),
@@ -69,16 +69,25 @@ def ways(context: PageContext, entry: Entry) -> Markup:
     return element("span", back, links, class_="ways")
 
 
-def masthead(entry: Entry, sentence: Markup | None = None) -> Markup:
-    """Show subject, sender and date, and the reason of the verdict."""
+def masthead(entry: Entry, *sentences: Markup | None) -> Markup:
+    """Show subject, sender and date, and why the message is judged as it is."""
     about = untrusted(entry.sender, SENDER), " · ", moment(entry.date)
     return element(
         "div",
         element("h1", subject_text(entry.subject)),
         element("p", *about, class_="intro"),
-        sentence,
+        *sentences,
         class_="title",
     )
+
+
+def verdict_before(entry: Entry) -> Markup | None:
+    """Say what the verdict on a corrected message was, and why: the reasons below it are those of today."""
+    if entry.correction is None:
+        return None
+    why = f" ({entry.reasons.replace(SEPARATOR, ', ')})" if entry.reasons else ""
+    words = f"It was judged {plain_label(entry.verdict)}{why}, and you said {plain_label(entry.correction)}."
+    return element("p", words, " With that learned:")
 
 
 def judged(entry: Entry, today: float) -> Markup:

@@ -122,7 +122,7 @@ def test_what_setup_warns_of(dovecot_with, ask):
 
 def test_setup_asks_again_for_what_does_not_work(dovecot, home, ask):
     fill(dovecot, "Archive", [ham(n) for n in range(ENOUGH)])
-    again = [(ADDRESS, ""), (WAY, ""), (PASSWORD, dovecot.password), (HISTORY, "n"), (LEARN, "n")]
+    again = [(ADDRESS, ""), (PASSWORD, dovecot.password), (HISTORY, "n"), (LEARN, "n")]
     first = [(ADDRESS, dovecot.user), (PLACE, "localhost"), (WAY, "3"), ("command", "exit 3")]
     wrong = [(ADDRESS, ""), (WAY, "1"), (PASSWORD, "guess")]
     right = [(PLACE, f"{HOST}:2"), (PLACE, HOST), ("TLS", ""), ("port", str(dovecot.port))]
@@ -156,6 +156,8 @@ def test_the_service(dovecot, home):
         env=home.environment | {"SYSTEMD_LOG_LEVEL": "warning", "XDG_RUNTIME_DIR": str(home.path)},
     )
     assert (verified.returncode, verified.stdout, verified.stderr) == (0, b"", b"")
+    assert f"removed: {path}" in home("service", "remove").succeeds().lines
+    assert home("service", "remove").succeeds().lines == [f"there is no service: {path} does not exist"]
 
 
 def put_and_wait(server, raw):
