@@ -102,11 +102,10 @@ async function learn(seen, label) {
   await mark(message, label === "spam");
 }
 
-browser.messages.onNewMailReceived.addListener((_folder, list) =>
-  inTurn(async () => {
-    for await (const message of each(list)) await judge(message);
-  })
-);
+browser.messages.onNewMailReceived.addListener(async (_folder, list) => {
+  for await (const message of each(list)) inTurn(() => judge(message));
+  return last;
+});
 
 // Thunderbird reports a junk mark only when it changes: "not junk" on a message that was never junk is not reported.
 // Marks of its own junk filter are reported alike. That filter marks new mail, while people mark what they have read
@@ -131,19 +130,20 @@ async function isOnDisplay(id) {
   return false;
 }
 
-browser.messages.onMoved.addListener((before, after) =>
-  inTurn(async () => {
-    const moved = [];
-    for await (const message of each(before)) moved.push([message]);
-    let at = 0;
-    for await (const message of each(after)) moved[at++]?.push(message);
-    for (const [from, to] of moved) {
-      if (await own.take(`move ${from.id}`)) continue;
-      if (!to || isJunk(from.folder) === isJunk(to.folder) || isLeftAlone(to.folder)) continue;
-      await learn(to, isJunk(to.folder) ? "spam" : "ham");
-    }
-  })
-);
+browser.messages.onMoved.addListener(async (before, after) => {
+  const moved = [];
+  for await (const message of each(before)) moved.push([message]);
+  let at = 0;
+  for await (const message of each(after)) moved[at++]?.push(message);
+  for (const [from, to] of moved) inTurn(() => learnMoved(from, to));
+  return last;
+});
+
+async function learnMoved(from, to) {
+  if (await own.take(`move ${from.id}`)) return;
+  if (!to || isJunk(from.folder) === isJunk(to.folder) || isLeftAlone(to.folder)) return;
+  await learn(to, isJunk(to.folder) ? "spam" : "ham");
+}
 
 // Requests of the pages.
 browser.runtime.onMessage.addListener(async ({ do: what, id, label }) => {

@@ -105,9 +105,6 @@ def test_the_add_on_judges_and_learns(home, dovecot, thunderbird):
     thunderbird.select("meeting notes 51")
     thunderbird.command("cmd_moveMessage", "Junk")
     learned(home, ham(51), "spam", thunderbird)
-    thunderbird.select("meeting notes 51", "Junk")
-    thunderbird.command("cmd_moveMessage", "INBOX")
-    learned(home, ham(51), "ham", thunderbird)
 
     # A button says why, and corrects.
     thunderbird.select("xyzzy")
