@@ -75,7 +75,7 @@ def mail(tmp_path_factory: pytest.TempPathFactory) -> Mail:
         "ham": ham(99),
         "spam": spam(99),
         "work": work(99),
-        "unsure": clothed(spam(99), ham(99)),
+        "unsure": clothed(spam(99), ham(99)) + b"cheap bonus\n",
         "unknown": b"Subject: xyzzy\n\nplugh\n",
     }
     return Mail(**folders, messages=messages)
@@ -87,7 +87,7 @@ def spamnb(mail: Mail, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spa
     home = tmp_path_factory.mktemp("home")
     run = Spamnb(str(home), str(home / "session.msgpack"))
     run(
-        "train", "--jobs", "1", "--ham-loss", "5%", mail.ham, mail.spam
+        "train", "--jobs", "1", "--ham-loss", "1%", mail.ham, mail.spam
     ).succeeds()  # little mail: 0.1 % is more unsure
     yield run
     run.end()

@@ -7,6 +7,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from spamnb.bayes.cutoffs import (
+    ENOUGH_TO_SUSPECT,
     MIN_SCORED,
     ham_and_spam,
     has_spam,
@@ -32,9 +33,6 @@ GROWTHS = (2, 3, 5, 10)  # the result is estimated for so many times as much mai
 WORTH_IT = 0.1  # more mail is advised if it catches so much more of the spam
 HARDLY_ANY = 0.02
 SURE = 0.9  # of the ham: the share that is surely ham
-# Scored messages per label that are needed to report how many look misfiled: of models of spamassassin with 3
-# to 20 messages per label, all filed right, one in five had such messages; with 30 and more, one in 40.
-ENOUGH_TO_SUSPECT = 30
 
 
 def left_out_scores(stored: StoredModel) -> tuple[Scores, Scores]:

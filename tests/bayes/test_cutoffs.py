@@ -14,11 +14,32 @@ SIZES = (2, 10, 100, 1000)
 DRAWS = 100
 
 
-@given(scores, scores, losses, losses)
-def test_what_has_no_evidence_is_unsure(ham, spam, ham_loss, spam_loss):
-    found = cutoffs(ham, spam, ham_loss, spam_loss)
+@given(scores, scores, losses)
+def test_what_has_no_evidence_is_unsure(ham, spam, spam_loss):
+    found = cutoffs(ham, spam, spam_loss=spam_loss)
     assert -np.inf < found.ham < 0 < found.spam < np.inf
     assert found.verdict(0.0) == "unsure"
+
+
+@given(scores, scores, losses)
+def test_mail_that_says_nothing_is_no_spam_however_much_may_be_lost(ham, spam, ham_loss):
+    found = cutoffs(ham, spam, ham_loss)
+    assert found.ham <= found.spam
+    assert found.verdict(-2.0) != "spam"
+
+
+def test_the_more_ham_may_be_lost_the_lower_is_the_cutoff():
+    random = np.random.default_rng(4)
+    ham, spam = random.normal(-9, 3, 2000), random.normal(9, 4, 2000)
+    found = [cutoffs(ham, spam, loss).spam for loss in (0.0001, 0.001, 0.003, 0.01)]
+    assert found == sorted(set(found), reverse=True)
+
+
+@pytest.mark.parametrize("count", [2, 5, 10])
+def test_with_little_mail_hard_ham_raises_the_cutoff(count):
+    """One of few scores high: so may those to come."""
+    spam, sure = np.full(count, 6.0), np.full(count, -5.0)
+    assert cutoffs(np.append(sure[1:], 4.0), spam).spam > cutoffs(sure, spam).spam
 
 
 @pytest.mark.parametrize(("ham", "spam"), [(0, 9), (1, 9), (9, 1)])

@@ -46,7 +46,7 @@ def test_of_little_mail_nothing_is_said(spamnb, tmp_path):
         boxes.append(str(box))
     model = str(tmp_path / "model")
     said = spamnb("train", *boxes, "--model", model).succeeds().out.decode()
-    assert count_suspects(StoredModel.open(model))[0].startswith("2 of your spam look like ham")
+    assert not count_suspects(StoredModel.open(model))
     assert "look like" not in said
 
 
