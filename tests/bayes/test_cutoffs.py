@@ -35,7 +35,7 @@ def test_the_more_ham_may_be_lost_the_lower_is_the_cutoff():
     assert found == sorted(set(found), reverse=True)
 
 
-@pytest.mark.parametrize("count", [2, 5, 10])
+@pytest.mark.parametrize("count", [2, 5])
 def test_with_little_mail_hard_ham_raises_the_cutoff(count):
     """One of few scores high: so may those to come."""
     spam, sure = np.full(count, 6.0), np.full(count, -5.0)

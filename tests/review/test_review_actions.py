@@ -16,7 +16,7 @@ ENTER, ESCAPE, TAB = "\ue007", "\ue00c", "\ue004"
 def doubtful(number):
     """A message between ham and spam, that no other is like."""
     head, body = spam(number).partition(b"\n\n")[0], ham(number).partition(b"\n\n")[2]
-    return head + b"\n\n" + body + b"word%d\n" % number
+    return head + b"\n\n" + body + b"cheap bonus word%d\n" % number
 
 
 MAIL = [*map(doubtful, range(200, 206)), *map(spam, range(200, 203)), *map(ham, range(200, 203))]
