@@ -122,7 +122,7 @@ def tried(name: str, answers: dict[str, Any]) -> dict[str, Any]:
                 complain(str(error))
                 is_far = isinstance(error, Broken) and not isinstance(error, NotLoggedIn)
                 is_far |= getattr(error, "key", "") in SERVER
-                again = SERVER if is_far else ("user", "password")
+                again = SERVER if is_far else ("password",)
     finally:
         if written:  # a password that is no longer needed
             with suppress(OSError):
@@ -162,15 +162,26 @@ def ask_all(name: str, answers: dict[str, Any], again: tuple[str, ...]) -> str:
         if way != TYPED:  # a typed password was mistyped
             way = ask_way(way or (TYPED if found is None or found.takes_password else TOKEN))
         if way == TYPED:
-            answers[way] = write_password(
-                name, click.prompt("password (it is not shown)", hide_input=True, err=True)
-            )
+            answers[way] = write_password(name, ask_password(answers) if again else typed_password())
             return str(answers[way])
         if way == "keyring":
             answers[way] = True
         else:
             ask(way, "command")
     return ""
+
+
+def ask_password(answers: dict[str, Any]) -> str:
+    """Ask for a password again; without one, for another user name first."""
+    if typed := typed_password(" (empty: another mail address)", default=""):
+        return typed
+    answers["user"] = click.prompt("your mail address", default=answers["user"], err=True)
+    return typed_password()
+
+
+def typed_password(hint: str = "", default: str | None = None) -> str:
+    text = f"password (it is not shown){hint}"
+    return str(click.prompt(text, default, hide_input=True, err=True, show_default=False))
 
 
 def ask_way(last: str) -> str:
@@ -226,7 +237,7 @@ def go_live(account: Account) -> None:
         printer = EventPrinter(as_json=False, private=False, is_brief=True)
         visit(account, printer, dry_run=False, again=True, most=MAX_TRIED)
         printer.end_visit(name)
-        click.echo("If a verdict is wrong, move the message to where it belongs: spamnb learns from that.")
+        click.echo("If a verdict is wrong, move the message to where it belongs: that corrects the model.")
         if len(found) == MAX_TRIED:
             click.echo("Older mail stays where it is; `spamnb imap run --again` judges it, too.")
     else:

@@ -33,6 +33,7 @@ include "html_sheets.pyx"
 include "html_page.pyx"
 
 include "features.pyx"
+include "feature_set.pyx"
 include "unchecked_words.pyx"
 include "scripts.pyx"
 include "words.pyx"

@@ -108,7 +108,8 @@ class ImapConnection:
             elif client.has_capability("LOGINDISABLED") or not self.secret.isascii():
                 client.plain_login(user, self.secret)
             else:
-                client.login(user, self.secret)
+                quoted = user.replace("\\", r"\\").replace('"', r"\"")
+                client.login(f'"{quoted}"', self.secret)  # imaplib quotes the password only
         except imaplib.IMAP4.abort:
             raise
         except imaplib.IMAP4.error as error:

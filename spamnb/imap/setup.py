@@ -61,13 +61,13 @@ def what_is_learned(account: Account, connection: ImapConnection) -> tuple[list[
     wrong = []
     if ham and ham == sent:
         wrong.append(
-            "The only ham to learn is mail that you wrote, which is unlike mail that you receive: much will "
+            "The only mail to keep is what you wrote yourself, which is unlike mail that you receive: much will "
             "stay unsure, and some be judged spam. Read mail, keep it in the inbox or an archive, try again."
         )
     elif ham - sent < MIN_KEPT:
         few = counted(ham - sent, "message")
         wrong.append(
-            f"Only {few} of ham that you received: with less than {MIN_KEPT}, much mail stays unsure."
+            f"Only {few} to keep that you received: with fewer than {MIN_KEPT}, much mail stays unsure."
         )
     if not spam:
         wrong.append("No spam to learn from: until you move some into Junk, no mail is judged spam.")

@@ -75,7 +75,7 @@ SAYING = {
     "header:references": "part of a conversation",
     "header:list-id": "comes by a mailing list",
 }
-REPEATED = "repeats text of earlier spam"
+REPEATED = "many of its phrases are known from spam"
 MIN_REPEAT_GAIN = 1.0  # nats from which that is named: a phrase or two may be the same by chance
 # Sentences by the first word of a verdict's reason.
 BY_SENDER = {

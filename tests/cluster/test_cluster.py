@@ -213,7 +213,7 @@ class TestWhatWorkersCannotDo:
         task = CheckedTask(ChunkReader(Settings()))
         task.version = "0.0"
         ((chunk, label),) = chunks_by_label({"ham": [str(post.folder / "more")]})
-        with pytest.raises(UsageError, match=r"not 0\.0 as here; install the same"):
+        with pytest.raises(UsageError, match=r"this machine has 0\.0; install the same"):
             task(chunk, label)
 
 

@@ -55,7 +55,7 @@ def test_what_an_entry_has(folder, spamnb, mail):
         assert (entry.source, entry.user, entry.model) == ("serve", "ann", spamnb.model)
         assert entry.digest == digest_of(raw)
         assert entry.date == 1_794_742_740.0  # as its Date says
-        assert entry.reasons == "says “example”, “viagra” · repeats text of earlier spam"
+        assert entry.reasons == "says “example”, “viagra” · many of its phrases are known from spam"
         assert history.message(entry.id) == raw
         assert history.entry(entry.id) == entry
         assert history.entry(99) is history.message(99) is None

@@ -57,7 +57,7 @@ def test_what_is_no_tls(dovecot, dovecot_with, secure):
 def test_logins_that_are_refused(secure):
     home = secure()
     home.password_file.write_text("wrong-secret\n")
-    fails(home, 75, "login refused", "`user`")
+    fails(home, 75, "login refused", "the address")
     said = home("check").err
     assert not any(text in said for text in (b"wrong-secret", b"b'"))
     fails(secure(password_file=None, password_command="echo wrong-secret"), 75, "login refused")

@@ -71,7 +71,7 @@ def test_from_nothing_to_the_first_moved_spam(dovecot_with, home, ask):
     assert "careful" not in seen
     assert f"spam: {ENOUGH} learned\nnot spam: 120 learned" in seen
     assert "not spam: 100.0 % kept, 0.0 % unsure, 0.0 % taken for spam" in seen
-    assert "Verdicts on 3 messages of your inbox:  2 spam, 1 not spam, 0 unsure" in seen
+    assert "Verdicts on 3 messages of your inbox: 2 spam, 1 not spam, 0 unsure" in seen
     assert "home: 3 judged: 2 to [Gmail]/Spam, 1 stay" in seen
     assert "let your system start: " in seen
     assert "ham" not in seen.replace("home/", "")
@@ -98,7 +98,7 @@ def test_the_inbox_of_who_archives_nothing(dovecot, home, ask):
     assert "not spam  INBOX: 120 of 123 messages (read or answered, and there for 3 days)" in seen
     assert "Sent" not in seen
     assert "not spam: 120 learned" in seen
-    assert "Verdicts on 2 messages of your inbox:  1 spam" in seen  # $Junk was said by the owner
+    assert "Verdicts on 2 messages of your inbox: 1 spam" in seen  # $Junk was said by the owner
     assert "Nothing was moved. `spamnb imap setup --live` asks again." in seen
     assert {places(dovecot)[digest(raw)] for raw in (spam(100), spam(101))} == {"INBOX"}
     home.config.write_text(home.config.read_text() + 'model = "~/new.msgpack"\n')
@@ -116,15 +116,15 @@ def test_what_setup_warns_of(dovecot_with, ask):
     keyring = [(ADDRESS, server.user), (PLACE, HOST), (WAY, "2"), ("for the keyring", server.password)]
     seen = ask(server, *keyring, (HISTORY, "n"), (LEARN, "n"))
     assert "not spam  Gesendet: 3 messages (written by yourself)" in seen
-    assert "warning: The only ham to learn is mail that you wrote" in seen
+    assert "warning: The only mail to keep is what you wrote" in seen
     assert "warning: No spam to learn from" in seen
 
 
 def test_setup_asks_again_for_what_does_not_work(dovecot, home, ask):
     fill(dovecot, "Archive", [ham(n) for n in range(ENOUGH)])
-    again = [(ADDRESS, ""), (PASSWORD, dovecot.password), (HISTORY, "n"), (LEARN, "n")]
+    again = [(PASSWORD, ""), (ADDRESS, ""), (PASSWORD, dovecot.password), (HISTORY, "n"), (LEARN, "n")]
     first = [(ADDRESS, dovecot.user), (PLACE, "localhost"), (WAY, "3"), ("command", "exit 3")]
-    wrong = [(ADDRESS, ""), (WAY, "1"), (PASSWORD, "guess")]
+    wrong = [(WAY, "1"), (PASSWORD, "guess")]
     right = [(PLACE, f"{HOST}:2"), (PLACE, HOST), ("TLS", ""), ("port", str(dovecot.port))]
     seen = ask(dovecot, *first, *wrong, *right, *again, given=["port=1"])
     for said in (
@@ -132,7 +132,7 @@ def test_setup_asks_again_for_what_does_not_work(dovecot, home, ask):
         "localhost:1: refuses connections",
         f"{HOST}:2: refuses connections",
         "login refused",
-        "warning: Only 14 messages of ham that you received",
+        "warning: Only 14 messages to keep that you received",
     ):
         assert said in seen
     home("setup", "host=x").fails(64, "has an account home already", "--live")

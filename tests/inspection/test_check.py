@@ -33,7 +33,7 @@ def test_a_sound_model(spamnb, own):
     done = spamnb("check", own).succeeds()
     stored = StoredModel.open(own)
     assert done.lines == [
-        f"{own}: sound",
+        f"{own}: undamaged",
         f" tokens      {stored.vocabulary:,}",
         f" word pairs  {stored.pair_vocabulary:,}",
         " messages    28",

@@ -14,7 +14,7 @@ return the goods to their sender. Open http://parcels.example/a1 and confirm str
 We wish you a pleasant week and remain at your service, the dispatch team of Norddepot.
 """
 ROUTE = "Received: from mx{0}.relay.example by mail.example.net\nFrom: {1} <a{0}@shop{0}.example>\n"
-REASON = "repeats text of earlier spam"
+REASON = "many of its phrases are known from spam"
 
 
 def mailing(number: int, name: str, share: float) -> bytes:

@@ -53,8 +53,8 @@ def known(spamnb, tmp_path_factory):
     ]
     train = ("train", "--jobs", "1", "--model", place.model, "--ham-loss", "5%", *boxes)
     done = spamnb(*train, "--sent", place.sent).succeeds()
-    assert done.lines[-1] == f"{place.people}: 7 new, 7 lines"
-    assert spamnb(*train, "--sent", place.sent).lines[-1] == f"{place.people}: 0 new, 7 lines"
+    assert done.lines[-1] == f"{place.people}: 7 known senders added, 7 lines"
+    assert spamnb(*train, "--sent", place.sent).lines[-1] == f"{place.people}: 0 known senders added, 7 lines"
     place.classify = lambda raw, **more: (
         spamnb("classify", "--json", "--cutoff", "0", "--model", place.model, stdin=raw, **more)
         .succeeds()

@@ -45,8 +45,12 @@ def test_from_the_command_line(spamnb, tmp_path, mail):
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["--listen", "0.0.0.0:783"], 64, "other machines can reach it; see --allow-network"),
-        (["--http", "[::]:783"], 64, "other machines can reach it; see --allow-network"),
+        (
+            ["--listen", "0.0.0.0:783"],
+            64,
+            "other machines can reach it; use localhost, or see --allow-network",
+        ),
+        (["--http", "[::]:783"], 64, "other machines can reach it; use localhost, or see --allow-network"),
         (["--listen", "192.0.2.1:783", "--allow-network"], 73, "cannot listen at 192.0.2.1:783"),
         (["--listen", "783"], 64, "not an address"),
         (["--listen", "unix:/nosuch/folder/socket"], 73, "cannot listen at unix:/nosuch"),
