@@ -61,8 +61,8 @@ def what_is_learned(account: Account, connection: ImapConnection) -> tuple[list[
     wrong = []
     if ham and ham == sent:
         wrong.append(
-            "The only mail to keep is what you wrote yourself, which is unlike mail that you receive: much will "
-            "stay unsure, and some be judged spam. Read mail, keep it in the inbox or an archive, try again."
+            "The only mail to keep is what you wrote yourself, which is unlike mail that you receive: much "
+            "will be unsure or spam. Read mail, keep it in the inbox or an archive, try again."
         )
     elif ham - sent < MIN_KEPT:
         few = counted(ham - sent, "message")
