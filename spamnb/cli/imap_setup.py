@@ -173,7 +173,7 @@ def ask_all(name: str, answers: dict[str, Any], again: tuple[str, ...]) -> str:
 
 def ask_password(answers: dict[str, Any]) -> str:
     """Ask for a password again; without one, for another user name first."""
-    if typed := typed_password(" (empty: another mail address)", default=""):
+    if typed := typed_password(" (empty: ask for the address again)", default=""):
         return typed
     answers["user"] = click.prompt("your mail address", default=answers["user"], err=True)
     return typed_password()

@@ -62,6 +62,7 @@ def test_several_labels(three, mail):
     model = Model.open(three)
     assert texts(model, mail.messages["work"])[0] == "Work: text and headers are like mail you keep."
     both = mail.messages["work"].partition(b"\n\n")[0] + b"\n\n" + mail.messages["ham"].partition(b"\n\n")[2]
+    assert model.cutoffs
     model.cutoffs.margin = 5.0  # neither label is ahead by as much
     assert texts(model, both)[0] == "Unsure: not spam, but as much like mail in work as like mail you keep."
 
