@@ -70,11 +70,17 @@ def setup(ctx: click.Context, given: tuple[str, ...], account: str, live: bool) 
     path = default_config()
     check_new(path, account)
     answers = dict(read_pair(text) for text in given)
+    is_typed = TYPED not in answers
     if can_ask() and "host" not in answers:
         write_stderr(f"{INTRODUCTION}\n")
     values = tried(account, answers)
-    if agrees("Keep judged mail for two weeks, so that `spamnb review` can show it?"):
-        values["history"] = True
+    try:
+        if agrees("Keep judged mail for two weeks, so that `spamnb review` can show it?"):
+            values["history"] = True
+    except click.Abort:
+        if is_typed and TYPED in values:
+            os.unlink(values[TYPED])
+        raise
     add_account(path, account, {"action": "nothing"} | values)
     click.echo(f"written: {printable(path)}, account {account}")
     imap = ctx.parent.command if ctx.parent else None
