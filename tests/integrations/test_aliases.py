@@ -32,9 +32,8 @@ def postfix(home):
         os.chown(path, NOBODY, NOBODY)
     main = main.replace("/var/lib/spamnb/aliases", str(place)) + HERE
     hand_over(home.path)
-    postfix = Piping(home, main, LOCAL + SMTP)
-    postfix.run("postalias", place)  # before anything of Postfix looks for the aliases
-    with postfix:
+    with Piping(home, main, LOCAL + SMTP) as postfix:
+        postfix.run("postalias", place)
         yield postfix
 
 
