@@ -59,8 +59,8 @@ def add_made_up(table: CountTable, tokens: int, seed: int = 1) -> LearnedMessage
     of_label = draw.integers(0, labels, messages)
     table.add_messages(np.bincount(of_label, minlength=labels).tolist())
     learned = LearnedMessages()
-    for digest, label in zip(
+    for message_hash, label in zip(
         draw.integers(0, 2**64, messages, np.uint64).tolist(), of_label.tolist(), strict=True
     ):
-        learned.set(digest, label)
+        learned.set(message_hash, label)
     return learned

@@ -15,13 +15,13 @@ HEADS = f"{ADDRESSES}|{IDENTIFIERS}|{BODY_TAGS}|subject|received|x-originating-i
 
 # By name, the tokens that a rule makes.
 TOKENS = {
-    "that a header is there": "header:.*",
+    "tokens for the presence of a header": "header:.*",
     "words of other headers": f"(?!(?:{HEADS}):)[^:]+:.*",
     "words of names beside addresses": f"{ADDRESSES}:[^@=]*",
     "addresses": f"{ADDRESSES}:[^@]+@.*",
     "domains of addresses": f"{ADDRESSES}:@.*",
     "Reply-To beside From": "from:reply-to=.*",
-    "what the server found": "auth:.*",
+    "results of the receiving server's checks (Authentication-Results)": "auth:.*",
     "hosts of Received": r"(?:received|x-originating-ip):[^.](?:.*[^.])?",
     "domains and networks of Received": r"(?:received|x-originating-ip):(?:\..*|.*\.)",
     "hosts of identifiers": f"{IDENTIFIERS}:.*",
@@ -34,7 +34,7 @@ TOKENS = {
     "declared types": "type:.*",
     "declared charsets": "charset:.*",
     "words of file names": r"file:[^.].*",
-    "endings of file names": r"file:\..*",
+    "extensions of file names": r"file:\..*",
     "hidden words as evidence": "hidden:.*",
     "emoji and signs": "[\u23e9-\u23fa\u2600-\u27bf\u2b05-\u2b55\U0001f000-\U0001faff]+",
     "over-long words": r".{1,30}~\d+",
@@ -70,34 +70,34 @@ FOLDED = """        ("ΆΈΉΊΌΎΏΐΪΫάέήίΰϊϋόύώς", "αεηιου
 CHANGES = {
     "hidden text": Change(PAGE, "if reader.style.view != reader.view", "if False"),
     "style sheets": Change(PAGE, "elif element.kind.role == ROLE_SHEET and", "elif False and"),
-    "style sheets behind the text": Change(PAGE, "reader.sheet_is_late |= reader.has_text_tags", "pass"),
+    "style sheets after the text": Change(PAGE, "reader.sheet_is_late |= reader.has_text_tags", "pass"),
     "styles of attributes": Change(PAGE, "css = attribute(scanner, ATTR_STYLE)", "css = nothing()"),
-    "colours alike": Change(STYLES, " or look_the_same(style.colour, style.background)", ""),
+    "text in the colour of its background": Change(STYLES, " or look_the_same(style.colour, style.background)", ""),
     "transparent colours": Change(STYLES, " or style.colour == CLEAR", ""),
-    "any word as a colour": Change(
+    "invalid names of colours": Change(
         COLOURS, "return colour if colour != CLEAR else INHERITED", "pass\n    return max(colour, INHERITED)"
     ),
-    "colours as functions": Change(COLOURS, "if is_colour_function(word)", "if False"),
-    "out of view": Change(STYLES, "make_style(is_out_of_view(declared), ", "make_style(0, "),
-    "positions": Change(STYLES, "if has_value(declared, CSS_POSITION) and", "if False and"),
+    "colours written as functions": Change(COLOURS, "if is_colour_function(word)", "if False"),
+    "elements moved out of view": Change(STYLES, "make_style(is_out_of_view(declared), ", "make_style(0, "),
+    "positions in CSS": Change(STYLES, "if has_value(declared, CSS_POSITION) and", "if False and"),
     "margins": Change(STYLES, "range(CSS_MARGIN, CSS_MARGIN_TOP + 1)", "range(0)"),
     "opacity": Change(STYLES, " or 0 <= share(value_of(declared, CSS_OPACITY)) <= MIN_OPACITY", ""),
-    "boxes without room": Change(STYLES, "range(CSS_HEIGHT, CSS_LINE_HEIGHT + 1)", "range(0)"),
+    "boxes of size zero": Change(STYLES, "range(CSS_HEIGHT, CSS_LINE_HEIGHT + 1)", "range(0)"),
     "visibility": Change(STYLES, "if has_value(declared, CSS_VISIBILITY)", "if False"),
     "tiny letters": Change(STYLES, "if has_value(declared, CSS_FONT_SIZE)", "if False"),
     "comments and escapes in styles": Change(
         STYLES, 'if contains(result[0], b"/*")', 'return 0\n    if contains(result[0], b"/*")'
     ),
     "media queries": Change(SHEETS, "is_for_all(rest(prelude, 6))", "True"),
-    "elements around": Change(SHEETS, "if not rule.around[k].open and", "if False and"),
+    "styles of outer elements": Change(SHEETS, "if not rule.around[k].open and", "if False and"),
     "variables": Change(SHEETS, "if has_value(&declared, property)", "if False"),
     "importance of styles": Change(STYLES, "order = IMPORTANT if mark >= 0 else 1", "order = 1"),
-    "texts of pictures": Change(PAGE, "text = attribute(&reader.scanner, ATTR_ALT)", "pass"),
+    "alternative texts of pictures": Change(PAGE, "text = attribute(&reader.scanner, ATTR_ALT)", "pass"),
     "values of inputs": Change(PAGE, "text = attribute(&reader.scanner, ATTR_VALUE)", "pass"),
     "hidden words left out": Change(
         TOKENIZER, "spaced(words, arena, pages[n].hidden, &text)", "text = nothing()"
     ),
-    "characters that are not seen": Change(
+    "invisible characters": Change(
         SCRIPTS,
         "if kind == INVISIBLE:\n            continue",
         "if kind == INVISIBLE:\n            kind = SEPARATOR",
@@ -109,7 +109,7 @@ CHANGES = {
         "),",
         Change(ODD_SCRIPTS, 'normalize("NFKC", piece.translate(PLAINER))', "piece.translate(PLAINER)"),
     ),
-    "folding": Change(
+    "variants of letters (case, accents)": Change(
         SCRIPTS, FOLDED, "", Change(ODD_SCRIPTS, "unmasked(without_marks(word))", "unmasked(word)")
     ),
     "look-alike letters": Change(ODD_SCRIPTS, "unmasked(without_marks(word))", "without_marks(word)"),

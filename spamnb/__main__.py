@@ -1,4 +1,4 @@
-"""The start of the program: one message is judged or learned directly, all else needs the command line."""
+"""The start of the program: one message is judged or learned directly; the command line does all else."""
 
 import gc
 import os

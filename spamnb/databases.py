@@ -1,4 +1,4 @@
-"""SQLite databases that several processes use at once. A damaged one is renamed, and a new one is made.
+"""SQLite databases that several processes use at once. A damaged database is renamed and replaced.
 
 Only SQLite may open their files: a process that closes a file loses all its locks on that file (POSIX), so
 another process could write at the same time and damage the database.
@@ -72,7 +72,7 @@ class Database(sqlite3.Connection):
 
 
 def open_database(path: str, prepare: Callable[[Database], object], attempts: int = 2) -> Database:
-    """Open a database, or make it; a damaged one is set aside first.
+    """Open a database, or make it; a damaged database is set aside first.
 
     `prepare` makes missing tables. Raises OSError if the database belongs to another user.
     """

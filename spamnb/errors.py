@@ -23,7 +23,7 @@ def command_to_run(*words: str) -> str:
 
 
 def quoted(word: str) -> str:
-    """Quote a word for a shell if necessary, as shlex does, which would load `re` (9 ms)."""
+    """Quote a word for a shell if necessary; shlex would load `re`, which takes 9 ms."""
     if word and all(char.isascii() and (char.isalnum() or char in "@%+=:,./-_") for char in word):
         return word
     return "'" + word.replace("'", "'\"'\"'") + "'"

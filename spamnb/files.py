@@ -13,10 +13,9 @@ EPERM = 1  # on every system; importing `errno` would cost a delivery time
 
 
 def reserve_standard_handles() -> None:
-    """Open /dev/null for each closed standard stream, else the next file opened would get its number.
-
-    An answer would then be written into a model, or an error message into a mail. Because of the modes,
-    reading a closed standard input or writing a closed standard output remains an error.
+    """Open /dev/null for each closed standard stream, else the next file opened would get its number. An
+    answer would then be written into a model, or an error message into a mail. /dev/null is opened such that
+    using a closed stream remains an error.
     """
     for handle, mode in ((STDIN, os.O_WRONLY), (STDOUT, os.O_RDONLY), (STDERR, os.O_WRONLY)):
         try:
@@ -242,7 +241,7 @@ def sync_folder(path: str) -> None:
 
 
 def stamp_of(path: str, follow_symlinks: bool = True) -> tuple[int, int, int] | None:
-    """Return inode, time and size of a file, which differ after it was changed or replaced; None if gone."""
+    """Return inode, time and size of a file, which change when it is changed or replaced; None if gone."""
     try:
         status = os.stat(path, follow_symlinks=follow_symlinks)
     except OSError:

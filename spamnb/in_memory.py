@@ -22,7 +22,7 @@ def file_table(stored: StoredModel) -> CountTable:
 def load_into_memory(
     model: Model, table_of: Callable[[StoredModel], CountTable | None] = file_table
 ) -> Model:
-    """Load the counts of a model and of its base into memory, except those that `table_of` leaves on disk."""
+    """Load the counts of a model and of its base into memory, except where `table_of` returns None."""
     try:
         tables = [table_of(stored) for stored in model.layers]
         layers = [_with_journal(*layer) for layer in zip(model.layers, tables, strict=True)]

@@ -13,7 +13,7 @@ MAX_LABELS = 100  # of a model: their indices are stored in a signed byte
 
 
 def sorted_into(labels: "Collection[str]") -> list[str]:
-    """List the labels other than ham and spam, if the model has spam and two others to sort mail into."""
+    """List the labels that mail is sorted into: those other than ham and spam, if several are not spam."""
     return [label for label in labels if label not in LABELS] if SPAM in labels and len(labels) > 2 else []
 
 
@@ -28,6 +28,6 @@ def plain_mail(label: str) -> str:
 
 
 def is_label(name: object) -> bool:
-    """Check whether a name from the command line or a file can be a label."""
+    """Return whether a name from the command line or a file can be a label."""
     is_shown = isinstance(name, str) and 0 < len(name) <= MAX_LABEL_LENGTH and name.isprintable()
     return is_shown and str(name).lower() != UNSURE

@@ -1,4 +1,4 @@
-"""A model that judges: counts on disk, the tokenizer of its mail, and the view of the counts."""
+"""A model for judging mail: counts on disk, a tokenizer, and a view of the counts."""
 
 import os
 
@@ -36,9 +36,9 @@ DEFAULT_VIEW = View(
 
 
 class Model:
-    """A model that judges messages; with a view other than its own, the verdict is the most probable label.
+    """A model that judges messages; with another view than its own, the verdict is the most probable label.
 
-    On a base, the view and cutoffs are the base's, and the counts are those that `layers_of` chooses.
+    With a base, view and cutoffs are those of the base, and `layers_of` chooses the counts.
     """
 
     def __init__(
@@ -53,10 +53,10 @@ class Model:
         self.settings = settings_of(stored)
         self.tokenizer = Tokenizer(self.settings)
         self.given_view, self.given_cutoffs = view, cutoffs
-        self.stand_on(base if view is None else None)
+        self.use_base(base if view is None else None)
 
-    def stand_on(self, base: StoredModel | None) -> None:
-        """Judge with the counts of a base, too; without one (None), with the model's own counts only."""
+    def use_base(self, base: StoredModel | None) -> None:
+        """Judge with the counts of a base, too; with None, only with the model's own counts."""
         self.totals: TotalCounts = self.stored
         self.base, self.layers = None, [self.stored]
         if base:
@@ -82,7 +82,7 @@ class Model:
         self.can_judge = len(learned) > 1 and (SPAM in learned or SPAM not in self.labels)
 
     def judge_by(self, layers: "Sequence[Counts]", are_in_memory: bool = False) -> None:
-        """Look tokens up in these counts: of the model, its base, or both."""
+        """Look tokens up in these counts: those of the model, its base, or both."""
         first, *others = layers
         self.counts = self.classifier.counts = CountSum(first, *others) if others else first
         self.scorers = Scorers(self.classifier, self.settings, are_in_memory)
@@ -130,7 +130,7 @@ class Model:
         if not self.base or not str(error).startswith(self.base.path):
             raise error
         report_no_base(error)
-        self.stand_on(None)
+        self.use_base(None)
 
     def verdict(self, features: "FeatureSet") -> "Verdict":
         """Judge a message as `classify_features` does, but faster, without the evidence."""
@@ -163,7 +163,7 @@ def cutoffs_of(stored: StoredModel, given: Cutoffs | None = None) -> Cutoffs:
 
 
 def base_of(stored: StoredModel, only: StoredModel | None = None) -> StoredModel | None:
-    """Open the base of a model; None if it has no base, or a base that does not fit, which is reported.
+    """Open the base of a model; None if it has no base, or if the base does not fit, which is reported.
 
     `only` is the only base allowed, for models that their users may have written.
     """

@@ -145,7 +145,7 @@ def header_end(raw: bytes, start: int) -> int:
 
 
 def field_starts(name: bytes, block: bytes) -> "Iterator[int]":
-    """Yield the positions of all fields with a name in a header block."""
+    """Yield the position of each field with this name in a header block."""
     lower, name = b"\n" + block.lower(), b"\n" + name.lower()
     at = lower.find(name)
     while at >= 0:
@@ -158,8 +158,8 @@ def field_starts(name: bytes, block: bytes) -> "Iterator[int]":
 def last_header_end(raw: bytes, start: int, newline: bytes, is_body: bool) -> int:
     """Return where the header ends for the mail program that sees its end last.
 
-    That program is procmail: it does not take a line with a carriage return as empty, nor any line after a
-    NUL. Mail without an envelope line whose lines all end with CRLF does not go to procmail.
+    That program is procmail: for it, a line with a carriage return is not empty, nor is any line after a NUL.
+    Mail without an envelope line whose lines all end with CRLF does not go to procmail.
     """
     if newline == b"\r\n" and not start:
         return start if is_body else header_end(raw, start)
@@ -213,5 +213,5 @@ def without_pieces(names: list[bytes], line: bytes) -> tuple[bytes, bool]:
 
 
 def is_field(line: bytes, names: list[bytes]) -> bool:
-    """Check whether a line starts with one of some names; blanks or a line end may precede the colon."""
+    """Return whether a line starts with one of these names; blanks or a line end may precede the colon."""
     return line.partition(b":")[0].rstrip(b" \t").lower() in names

@@ -59,7 +59,7 @@ class UserModels:
         return owner_of(own, folder)
 
     def _is_own(self, user: str, found: str) -> bool:
-        """Check whether a path is in the part of the pattern that is this user's own."""
+        """Return whether a path is in the part of the pattern that belongs to this user."""
         folder, name = os.path.split(own_part(self.before + USER + self.behind, user)[0])
         own = os.path.join(os.path.realpath(folder), name)
         return found == own or found.startswith(own + "/")
@@ -87,5 +87,5 @@ def users_of(name: str) -> list[str]:
 
 
 def is_user(name: str) -> bool:
-    """Check whether a name is safe as a part of a path: it leads nowhere else, and is no hidden file."""
+    """Return whether a name is safe as a part of a path: no other folder, and no hidden file."""
     return 0 < len(name) <= MAX_USER_LENGTH and name[0] not in ".-" and USER_CHARACTERS.issuperset(name)

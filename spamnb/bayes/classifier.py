@@ -1,4 +1,4 @@
-"""Scoring messages with counts, as a view reads them: one with its evidence, or many on any thread."""
+"""Scoring messages with the counts of a model, as a view reads them, with or without the evidence."""
 
 from spamnb.bayes.likelihood import NONE_MISFILED, Likelihood
 from spamnb.bayes.verdict import Evidence, Score
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Classifier(Likelihood):
-    """Scores messages with totals and counts of tokens; without `counts`, the totals' table has both."""
+    """Scores messages with totals and counts of tokens; without `counts`, `totals` must have both."""
 
     def __init__(
         self,
@@ -48,10 +48,10 @@ def with_evidence(scorer: FeatureScorer, features: "FeatureSet") -> Score:
 
 
 class Scorers:
-    """Scorers that share their counts, one for each thread that scores at the same time."""
+    """Scorers that share the same counts, one for each thread."""
 
     def __init__(self, classifier: Classifier, settings: "Any", are_for_many: bool = False) -> None:
-        """Prepare scorers for mail tokenized with `settings`; for many messages, weigh all grams first."""
+        """Prepare scorers for mail tokenized with `settings`; `are_for_many`: weigh all grams beforehand."""
         self.labels = classifier.labels
         weights = None
         if are_for_many and classifier.grams and classifier.is_mean_of_two:
@@ -81,7 +81,7 @@ class Scorers:
         return [Score(self.labels, joint, [], parts) for joint, parts in found]
 
     def _take(self) -> FeatureScorer:
-        """Return a scorer that no other thread uses; one that fails is not used again."""
+        """Lend a scorer that no other thread uses; a scorer that fails is not used again."""
         try:
             return self.idle.pop()
         except IndexError:

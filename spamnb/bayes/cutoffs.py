@@ -1,6 +1,6 @@
-"""Choice of cutoffs, and calibration of probabilities.
+"""Choosing cutoffs, and calibrating probabilities.
 
-Both use the scores that training mail gets when each message is left out of the counts it is judged by.
+Both use the scores of training mail, where each message is scored with the counts of all other mail.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ MIN_LOSS = 1e-6
 
 
 def has_spam(labels: Sequence[str]) -> bool:
-    """Tell whether there is spam and another label, so that cutoffs can tell spam from the rest."""
+    """Return whether spam and another label exist, so that cutoffs can separate spam from other mail."""
     return len(labels) > 1 and SPAM in labels
 
 
 def not_spam(labels: Sequence[str]) -> str:
-    """Return the name for mail that is not spam: its label, if there is only one beside spam."""
+    """Return a name for mail that is not spam: its label if only one label exists beside spam, else "ham"."""
     others = [label for label in labels if label != SPAM]
     return others[0] if len(others) == 1 else "not spam"
 
@@ -75,9 +75,9 @@ def spam_scores(labels: Sequence[str], joints: Iterable[Sequence[float]]) -> lis
 def leads_among_others(
     labels: Sequence[str], label_indices: Iterable[int], joints: Iterable[Sequence[float]]
 ) -> list[float]:
-    """Return the lead of each message's label over the best other label, spam left out.
+    """Return, without considering spam, the lead of each message's label over the best other label.
 
-    NaN for spam, and if there is only one label beside spam.
+    The lead is NaN for spam, and if only one label exists beside spam.
     """
     others = [place for place, label in enumerate(labels) if label != SPAM]
     if len(others) < 2:
@@ -89,7 +89,7 @@ def leads_among_others(
 
 
 def margin(leads: Iterable[float], count: int, scale: float = SCALE) -> float:
-    """Choose how far a label must lead the others, spam left out: the lowest lead that misfiles few enough.
+    """Choose the lowest lead of a label (not spam) over the others at which few enough messages are misfiled.
 
     `leads` are those of messages' own labels, some NaN; `count`: how many messages are not spam.
     """
@@ -101,7 +101,7 @@ def margin(leads: Iterable[float], count: int, scale: float = SCALE) -> float:
 
 
 def in_order(scores: Iterable[float]) -> Scores:
-    """Sort scores: so nothing depends on the order of messages."""
+    """Sort scores, so that the result does not depend on the order of messages."""
     return array("d", sorted(scores))
 
 
@@ -131,11 +131,11 @@ def cutoffs(
 ) -> Cutoffs:
     """Choose the lowest spam cutoff and the highest ham cutoff that lose no more mail than accepted.
 
-    `unscored`: how many more ham and spam were learned, whose scores do not count; `scale`: how far apart
-    scores are by the view that made them.
+    `unscored`: how many more ham and spam were learned, whose scores are unknown; `scale`: the `score_scale`
+    of the view.
 
-    A message without evidence scores 0 and is always unsure, as is one with little evidence. So is a message
-    that scores lower than nearly all spam, however far ham is from both: it is like neither.
+    A message without evidence scores 0 and is always unsure, as is one with little evidence. A message that
+    scores lower than nearly all spam, but far higher than ham, is like neither and also unsure.
     """
     ham, spam = in_order(ham), in_order(spam)
     if min(len(ham), len(spam)) < MIN_SCORED:
@@ -163,9 +163,9 @@ def measured(
 
 
 def score_scale(view: View) -> float:
-    """Return the weight of a token that was met once, and on one side only.
+    """Return the weight of a token that is in one learned message only.
 
-    With grams, mail of a kind not met before scores farther from 0, since chance deviations add up.
+    With grams, mail of a new kind scores farther from 0, since chance deviations add up.
     """
     scale = log(1 + 1 / float(view.smoothing)) if view.smoothing else SCALE
     return sqrt(1 + SHARE_OF_GRAMS**2) * scale if view.grams else scale
@@ -180,8 +180,7 @@ def _spam_cutoff(ham: Scores, spam: Scores, ham_loss: float, more: int, scale: f
 def spam_caught(ham: Scores, spam: Scores, ham_loss: float, growth: float = 1, scale: float = SCALE) -> float:
     """Estimate, from sorted scores, the share of spam that is caught with the cutoff for a ham loss.
 
-    With `growth`, estimate it for that many times as much mail, or as little: a word that only spam has then
-    weighs log(growth) more.
+    `growth`: how many times as much mail to assume; a word that only spam has then weighs log(growth) more.
     """
     ham, spam = rightly_filed(ham, spam)
     more = log(growth)
@@ -193,7 +192,7 @@ def spam_caught(ham: Scores, spam: Scores, ham_loss: float, growth: float = 1, s
 def misfiled_shares(
     labels: Sequence[str], messages: Sequence[int], scored: Iterable[Scored]
 ) -> tuple[float, float]:
-    """Estimate how much other mail is filed as spam, and spam as other mail, over what is filed rightly.
+    """Estimate the shares of misfiled mail: other mail filed as spam, and spam filed as other mail.
 
     The scores may be those of a sample of each label's `messages`.
     """
@@ -216,7 +215,7 @@ def rightly_filed(ham: Scores, spam: Scores) -> tuple[Scores, Scores]:
 def limits_of_rightly_filed(ham: Scores, spam: Scores) -> tuple[float, float]:
     """Find the score above which ham, and the score below which spam, looks misfiled.
 
-    Each depends on the scores of the other label's rightly filed mail, so they are found in turns.
+    Each limit depends on the scores of the other label's rightly filed mail, so both are found in turns.
     """
     limits = inf, -inf
     if min(len(ham), len(spam)) < ENOUGH_TO_SUSPECT:
@@ -236,11 +235,11 @@ def limits_of_rightly_filed(ham: Scores, spam: Scores) -> tuple[float, float]:
 def _highest_of_label(scores: Scores, others: Scores, deviations: float) -> float:
     """Find the score above which a label's messages are probably misfiled; infinite if none are.
 
-    Misfiled messages score as the others do, so above any score lies the same share of both. A label's own
-    hard messages lie between the labels, and none among the higher half of the others: with none there, none
-    is misfiled. Else those above the lowest quarter of the others are three quarters of the misfiled ones, or
-    more by some standard `deviations`. The score is the one with the fewest mistakes: misfiled messages at
-    or below it, and own ones above it.
+    Misfiled messages have scores like `others`: above any score lies the same share of both. A label's own
+    hard messages lie between the two labels, and not among the higher half of `others`: if no message is
+    there, none is misfiled. Else the messages above the lowest quarter of `others` are three quarters of the
+    misfiled ones, or more by some standard `deviations`. The score is the one with the fewest mistakes:
+    misfiled messages at or below it, and own ones above it.
     """
     if not scores[-1] > quantile(others, 0.5):
         return inf
@@ -254,16 +253,16 @@ def _highest_of_label(scores: Scores, others: Scores, deviations: float) -> floa
 def highest_score(scores: Scores, others: Scores, loss: float, scale: float = SCALE, more: int = 0) -> float:
     """Find the lowest score that at most a given share of a label's mail exceeds, by two estimates.
 
-    One is of mail like that met before, one of mail of a kind not met yet. `others`: the scores of the other
-    label, which show how high scores can be; `more`: messages learned beside those that score as they do.
+    One is for mail like the learned mail, one for mail of a new kind. `others`: the scores of the other
+    label, which show how high scores can be; `more`: messages learned besides these, with similar scores.
     """
     loss = max(loss, MIN_LOSS)
     unmet = max(quantile(scores, 1 - TAIL_SHARE), 0.0) + _above_unmet(len(scores) + more, loss, scale)
-    return max(highest_of_met(scores, others[-1], loss), unmet)
+    return max(highest_of_learned_kinds(scores, others[-1], loss), unmet)
 
 
-def highest_of_met(scores: Scores, end: float, loss: float) -> float:
-    """Find the score that a share of mail exceeds, from the sorted scores of some mail of the same kind.
+def highest_of_learned_kinds(scores: Scores, end: float, loss: float) -> float:
+    """Find the score that a share of mail exceeds, from sorted scores of some mail of the same kinds.
 
     The highest twentieth of the scores is taken to fall off like (1 - x)^power on [0, 1], down to nothing at
     `end` or the highest score; the power follows from the mean of that twentieth.
@@ -280,16 +279,16 @@ def highest_of_met(scores: Scores, end: float, loss: float) -> float:
 
 
 def _above_unmet(count: int, loss: float, scale: float) -> float:
-    """Find how far above their mean a share of all mail lies that is of a kind not met in `count` messages.
+    """Find how far above their mean the highest share of mail scores that is of a kind not learned yet.
 
-    The next message is of such a kind once in count + 1 times: Laplace's rule for what was never met.
+    After `count` messages, the next one is of such a kind with probability 1 / (count + 1) (Laplace).
     """
     of_all = loss * (count + 1)
     return UNMET_DEVIATION * scale * float(inverse_normal(1 - of_all, 0, 1)) if of_all < 1 else -inf
 
 
 def calibrated(ham: Iterable[float], spam: Iterable[float]) -> Calibration:
-    """Fit a logistic regression of the label on the score, by sorted scores."""
+    """Fit a logistic regression of the label on the score; both arguments are sorted scores."""
     ham, spam = array("d", ham), array("d", spam)
     if not ham or not spam:
         return Calibration()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def numeric_evidence(
     sums_by_name: Mapping[str, Sequence[Sums]], numbers: Mapping[str, float]
 ) -> list[Evidence]:
-    """Return the numeric features that every label has, weighed by their normal distributions."""
+    """Return the evidence of numeric features that every label has, weighed by normal distributions."""
     found = []
     for name, value in sorted(numbers.items()):
         sums = sums_by_name.get(name)

@@ -1,4 +1,4 @@
-"""The counts of a model together with those of its base (docs/layers.md): the sum is used like one table."""
+"""The counts of a model and of its base (docs/layers.md), which are used like one table."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ ENOUGH_ALONE = 500
 
 
 def layers_of(own: int, base: int, is_imported: bool = False) -> tuple[bool, bool]:
-    """Return whether the model judges, and whether its base does, from the messages of each's smallest label.
+    """Return whether the model judges, and whether its base does, by the messages of their smallest labels.
 
     With few messages in the model the base judges alone, then both together; with as many as in the base, the
     model alone. Imported counts are never added to others: they lack tokens that bogofilter does not read,
-    which would then seem to be in the model's mail only. 12 ham and 500 spam on top of them lost 10 % of the
-    ham.
+    which would seem to be in the model's mail only: with 12 ham and 500 spam added to imported counts, 10 %
+    of the ham was lost.
     """
     if is_imported:
         is_own = own >= min(ENOUGH_ALONE, base)

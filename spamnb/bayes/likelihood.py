@@ -5,10 +5,10 @@ smoothing serves the same table without retraining. All of them have one form,
 
     log P(label, message) = bias(label) + Σ x(token) · weight(token, label)
 
-with x how often the token occurs (multinomial), 1 (binary, Bernoulli) or its tf·idf. Unknown tokens
-and missing numbers are left out of the sum, which is what marginalising over them gives. The default view
-takes the mean of the weights instead of their sum, and no prior. By it spam is held against all other labels
-together, whatever their number, and then these against each other.
+where x is how often the token occurs (multinomial), 1 (binary, Bernoulli), or its tf·idf. Unknown tokens and
+missing numbers are left out of the sum, which is what marginalising over them gives. The default view takes
+the mean of the weights instead of their sum, and no prior. It compares spam with all other labels together,
+whatever their number, and then these with each other.
 
 Weights themselves are computed by the core (`Weigher`, `Scorer`).
 """
@@ -38,7 +38,7 @@ LOG_TINY = log(1e-300)  # log 0 where a mean is taken: with -inf one word would 
 class Likelihood:
     """P(token | label) from the totals of a table, as a view reads them.
 
-    All scoring uses it: of one message or many, with each message left out of the counts, and online.
+    All scoring uses this class: of one message or many, left out of the counts or not, and online.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Likelihood:
             self.grams.correct(misfiled)
 
     def update(self, totals: "TotalCounts") -> None:
-        """Compute all that depends on the totals and not on a message."""
+        """Compute all values that depend on the totals, but not on a message."""
         view = self.view
         self.numbers = totals.numbers if self.view.numbers else {}
         self.log_prior = [_log(p) for p in prior(totals.labels, totals.messages, view.prior)]
@@ -110,9 +110,10 @@ class Likelihood:
             self.grams.update(GramTotals(totals))
 
     def weights(self, row: "Row") -> list[float]:
-        """Return per label log P(token | label) in nats; for Bernoulli the log-odds that a message has it.
+        """Return per label log P(token | label) in nats; for Bernoulli, log-odds that a message has the
+        token.
 
-        Misfiled mail is not subtracted, and no label is held against others: scores use `Scorer.weights_of`.
+        Not corrected for misfiled mail, nor compared between labels, as `Scorer.weights_of` is.
         """
         return self.weigher.weights(row)
 
@@ -135,7 +136,7 @@ class Likelihood:
         return lead_of(values, self.labels.index(SPAM) if SPAM in self.labels else 1)
 
     def is_evidence(self, row: "Row") -> bool:
-        """Tell whether a row of counts is strong enough to be evidence, for spam or between other labels."""
+        """Return whether a row of counts is strong enough to be evidence, on spam or between other labels."""
         return Scorer(self).add(row, 1, 0) > 0
 
     def numeric_evidence(self, numbers: "Mapping[str, float]") -> "list[Evidence]":
@@ -145,7 +146,7 @@ class Likelihood:
         return numeric_evidence(self.numbers, numbers)
 
     def without_spam(self, values: "Sequence[Any]") -> "Sequence[Any]":
-        """Return the values, one for each label, without that of spam."""
+        """Return the values of all labels except spam."""
         return [*values[: self.spam_apart], *values[self.spam_apart + 1 : self.label_count]]
 
     def probabilities(self, row: "Row") -> list[float]:
@@ -163,7 +164,7 @@ class Likelihood:
         ]
 
     def epsilon_for(self, total: int) -> float:
-        """Return the ε added to the counts of a token that all labels together have `total` times."""
+        """Return the ε added to the counts of a token; `total` is the sum of its counts in all labels."""
         return total / max(1, sum(self.label_totals)) if self.is_global else self.epsilon
 
     def idf(self, row: "Row") -> float:
@@ -172,10 +173,10 @@ class Likelihood:
         return log(self._message_total / with_token) if with_token else 0.0
 
     def _count_absent_words(self, histogram: "Mapping[tuple[int, ...], int]") -> None:
-        """Set the background to all words absent, Σ log(1 − P(token | label)); count the words with P = 1.
+        """Set the background: all words absent, Σ log(1 − P(token | label)); count the words with P = 1.
 
-        The cost grows with the different counts, not with the different words. A factor of zero is counted
-        instead of multiplied: each such word that a message has is subtracted from that count.
+        The time grows with the number of different counts, not of words. Factors of zero are counted, not
+        multiplied: a message's words with P = 1 are subtracted from their number.
         """
         background = []
         for k, log_prior in enumerate(self.log_prior):

@@ -23,7 +23,7 @@ MIN_SCORE = 0.5  # what one token of 2.5 nats makes, the weakest that counts: no
 
 
 class Score:
-    """The log-joint of each label for a message, and the evidence it rests on."""
+    """The log-joint of each label for a message, and the evidence for it."""
 
     __slots__ = ("evidence", "joint", "labels", "other_evidence", "parts", "repeat_gain")
 
@@ -45,7 +45,7 @@ class Score:
         self.repeat_gain = repeat_gain  # nats that spam gains, or loses, by text of learned spam
 
     def of(self, label: str) -> float:
-        """Return how far a label is ahead of the best other one: the log-odds, where there are two."""
+        """Return the lead of a label over the best other label; with two labels, the log-odds."""
         return lead_of(self.joint, self.labels.index(label))
 
     def without(self, label: str) -> "Score":
@@ -103,8 +103,8 @@ class Evidence:
 class Cutoffs:
     """Two limits: a score up to `ham` is ham, from `spam` on it is spam, and between the two it is unsure.
 
-    A message that would be ham is also unsure if its head or body speaks for spam by more than
-    `contradiction`. Of several labels that are not spam, one has to be ahead of the others by `margin`.
+    A message that would be ham is also unsure if its head or body favours spam by more than `contradiction`.
+    Of several labels that are not spam, one must lead the others by `margin`.
     """
 
     __slots__ = ("contradiction", "ham", "margin", "spam")
@@ -148,7 +148,7 @@ class Calibration:
 
 
 class Verdict:
-    """The label decided on for a message, with its score, its probability and the evidence.
+    """The label decided on for a message, with score, probability and evidence.
 
     With three or more labels, `is_spam` may be False while the label of the message is still unsure.
     """
@@ -193,13 +193,13 @@ class Verdict:
         return f"<Verdict {self.label}: score {self.score:.4f}, probability {self.probability:.4f}>"
 
     def decide_nothing(self) -> None:
-        """Make the verdict unsure, with no label likelier than another."""
+        """Make the verdict unsure, with the same probability for all labels."""
         self.label, self.is_spam, self.score, self.probability = UNSURE, None, 0.0, 0.5
         self.probabilities = dict.fromkeys(self.probabilities, 1 / len(self.probabilities))
 
     @property
     def points(self) -> float:
-        """The score on SpamAssassin's scale: 5.0 or more for spam, and for nothing else."""
+        """The score on SpamAssassin's scale: 5.0 or more if the verdict is spam, else less."""
         points = spamassassin_score(self.score, self.cutoffs)
         return max(points, REQUIRED) if self.label == SPAM else min(points, REQUIRED - 0.1)
 
@@ -215,15 +215,15 @@ class Verdict:
 
 
 def score_text(score: float, digits: int = 4) -> str:
-    """Write a score in decimals; the floats that stand for infinity, as inf or -inf."""
+    """Write a score in decimals, or as inf or -inf."""
     return f"{score:.{digits}f}" if abs(score) < MAX_FLOAT else "inf" if score > 0 else "-inf"
 
 
 def spamassassin_score(score: float, cutoffs: Cutoffs | None) -> float:
     """Return a score on SpamAssassin's scale: 5.0 at the spam cutoff, and one point for each nat.
 
-    Half of the ham of spamassassin is below -5 then, half of its spam above 15. In whole tenths, rounded
-    down, so that what is printed is 5.0 only from the cutoff on.
+    Half of the ham of the SpamAssassin corpus is then below -5, half of its spam above 15. The result is
+    rounded down to tenths, so that only scores from the cutoff on are printed as 5.0.
     """
     cutoff = cutoffs.spam if cutoffs and abs(cutoffs.spam) != inf else 0.0
     points = REQUIRED + (score - cutoff)
@@ -231,9 +231,9 @@ def spamassassin_score(score: float, cutoffs: Cutoffs | None) -> float:
 
 
 def verdict_of(score: Score, cutoffs: Cutoffs | None, calibration: Calibration | None) -> Verdict:
-    """Decide on a score: with cutoffs if these are given and there is spam, else for the best label.
+    """Return the verdict for a score: by cutoffs, or if there are none or no spam label, the best label.
 
-    Score and probability are those of spam, if there is such a label; else those of the best label.
+    Score and probability are those of spam if it is a label, else those of the best label.
     """
     if SPAM in score.labels and len(score.labels) > 1:
         return _verdict_on_spam(score, cutoffs, calibration)
@@ -282,12 +282,12 @@ def within_limits(score: float) -> float:
 
 
 def is_undecided(joint: list[float]) -> bool:
-    """Tell whether all labels are equally likely, or all impossible (the zero-frequency problem)."""
+    """Return whether all labels are equally likely, or all impossible (the zero-frequency problem)."""
     return len(joint) > 1 and max(joint) == min(joint)
 
 
 def posterior_of(joint: list[float]) -> list[float]:
-    """Turn log-joints into a posterior by log-sum-exp; where no label is possible (0/0), all are equal."""
+    """Turn log-joints into probabilities of the labels; if no label is possible (0/0), all get the same."""
     if len(joint) == 1:
         return [1.0]
     top = max(joint)

@@ -26,7 +26,7 @@ from spamnb.delivery.commands import CLASSIFY, ClassifyCommand, read_stdin, writ
 from spamnb.errors import DataError, NoInput, SpamnbError, UsageError
 from spamnb.mailboxes.chunks import RawMessage, file_blocks, has_several
 from spamnb.mailboxes.folders import is_folder
-from spamnb.mailboxes.skipped import Missing, PassedOver, Unreadable
+from spamnb.mailboxes.skipped import Missing, SkippedMail, Unreadable
 from spamnb.mailboxes.sources import check, is_little, messages, split_number, total_size
 from spamnb.mailboxes.streams import decompressed, decompressor_for, reason_of
 from spamnb.reading.envelope import envelope_of
@@ -158,7 +158,7 @@ def names_on_stdin(missing: list[Unreadable]) -> tuple[str, ...]:
 
 def only_message(paths: tuple[str, ...]) -> RawMessage:
     """Read the only message below some paths; raise an error if there are several."""
-    mail = (raw for raw in messages(paths) if not isinstance(raw, PassedOver))
+    mail = (raw for raw in messages(paths) if not isinstance(raw, SkippedMail))
     found = list(zip(mail, range(2), strict=False))
     for raw, _ in found:
         if isinstance(raw, Unreadable):

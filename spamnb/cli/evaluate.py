@@ -27,7 +27,7 @@ from spamnb.cli.shared.outputs import OUTPUT, check_writable, write_reported
 from spamnb.cli.shared.progress import announce_tried
 from spamnb.errors import UsageError, command_to_run
 from spamnb.evaluation.candidates import STANDARD, VIEW_NAMES, Candidate, parse_candidate, parse_settings
-from spamnb.mailboxes.skipped import failures, passed_over
+from spamnb.mailboxes.skipped import failures, skipped_mail
 from spamnb.reading.settings import Settings
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def as_map(evaluation: Evaluation) -> dict[str, Any]:
         "mistakes": [asdict(mistake) for mistake in evaluation.mistakes],
         "curve": [asdict(point) for point in evaluation.curve],
         "unreadable": paths_and_reasons(failures(judged.unreadable)),
-        "passed_over": paths_and_reasons(passed_over(judged.unreadable)),
+        "skipped": paths_and_reasons(skipped_mail(judged.unreadable)),
     }
 
 
@@ -217,7 +217,7 @@ def tune(mail: LabelledMail, folds: int, jobs: int, as_json: bool) -> None:
                 "reason": why,
                 "tried": [result.as_map() for result in tried],
                 "unreadable": paths_and_reasons(failures(mail.unreadable)),
-                "passed_over": paths_and_reasons(passed_over(mail.unreadable)),
+                "skipped": paths_and_reasons(skipped_mail(mail.unreadable)),
             }
         )
         return

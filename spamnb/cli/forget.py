@@ -24,7 +24,7 @@ from spamnb.cli.shared.options import (
 )
 from spamnb.cli.shared.progress import progress
 from spamnb.cli.train import only_message
-from spamnb.core.native import digest, read, sender_address
+from spamnb.core.native import hash_of_message, read, sender_address
 from spamnb.delivery.commands import ANY_LABEL, LearnCommand, has_history
 from spamnb.errors import NoInput, UsageError
 from spamnb.files import counted, printable
@@ -85,7 +85,7 @@ def forget(
         found, gone = Counter[str](), 0
         for entry, label in learned_entries(history, model, sender, parse_since(since) if since else None):
             raw = history.message(entry.id)
-            if raw and digest(read(raw)) == entry.digest:  # of a large one, only the start is kept
+            if raw and hash_of_message(read(raw)) == entry.digest:  # of a large one, only the start is kept
                 Path(folder, "cur", f"{entry.id}:2,").write_bytes(raw)
                 found[label] += 1
             else:
@@ -133,4 +133,4 @@ def forget_mail(paths: tuple[str, ...], model: str, jobs: int | str | None) -> i
         )
     append_lessons(model, summary.lessons)
     show_summary(summary, mail.sources, model)
-    return print_unreadable([*summary.unreadable, *summary.passed_over], say=click.echo)
+    return print_unreadable([*summary.unreadable, *summary.skipped], say=click.echo)

@@ -30,7 +30,7 @@ from spamnb.core.native import canonical, header_start
 from spamnb.delivery.commands import read_stdin
 from spamnb.errors import DataError, NoInput, UsageError, command_to_run
 from spamnb.files import complain
-from spamnb.mailboxes.skipped import PassedOver, Unreadable
+from spamnb.mailboxes.skipped import SkippedMail, Unreadable
 from spamnb.mailboxes.sources import check, message_name, messages, split_number, total_size
 from spamnb.store.model_file import SIGNATURE
 
@@ -207,7 +207,7 @@ def _first_in_file(path: str, model: str) -> bytes:
     check([path])
     if os.path.isfile(path) and not os.path.getsize(path):
         raise DataError(f"{path}: is empty")
-    found = (raw for raw in messages([path]) if not isinstance(raw, PassedOver))
+    found = (raw for raw in messages([path]) if not isinstance(raw, SkippedMail))
     for raw in found:
         if isinstance(raw, Unreadable):
             raise raw.error(f"{raw.path}: {raw.why}")

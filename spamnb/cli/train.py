@@ -82,7 +82,7 @@ NO_BASE = "none"
 )
 @rare_option(
     "--forwarded-by",
-    "teachers",
+    "forwarders",
     multiple=True,
     metavar="ADDRESS",
     help="Learn the messages attached to that on standard input, if it is really from ADDRESS.",
@@ -104,7 +104,7 @@ def train(
     ham_loss: str | None,
     base: str | None,
     sent: tuple[str, ...],
-    teachers: tuple[str, ...],
+    forwarders: tuple[str, ...],
     chosen: ParsedSettings,
     memory: int,
 ) -> int:
@@ -131,10 +131,10 @@ def train(
     mail.find()
     mail.check()
     check(sent)
-    if teachers:
-        if given - {"ham", "spam", "label"} != {"teachers"} or mail.paths != ["-"]:
+    if forwarders:
+        if given - {"ham", "spam", "label"} != {"forwarders"} or mail.paths != ["-"]:
             raise UsageError("--forwarded-by needs standard input: --spam - --forwarded-by ADDRESS")
-        return learn_forwarded(mail.labels[0], model, read_stdin(), teachers)
+        return learn_forwarded(mail.labels[0], model, read_stdin(), forwarders)
     if given <= {"ham", "spam", "label", "jobs"} and len(mail.paths) == 1:
         lesson = LearnCommand(mail.labels[0], model)
         if lesson.fits_journal and (raw := only_message(mail.paths[0])):
@@ -164,20 +164,20 @@ def train(
             complain(f"no {name} found in {', '.join(mail.sources[name])}")
     if sent:
         note_sent(model, sent, mail.sources)
-    return print_unreadable([*summary.unreadable, *summary.passed_over], say=click.echo)
+    return print_unreadable([*summary.unreadable, *summary.skipped], say=click.echo)
 
 
-def learn_forwarded(label: str, model: str, raw: bytes, teachers: tuple[str, ...]) -> int:
-    """Learn the messages attached to a message, if its sender is one of `teachers`."""
+def learn_forwarded(label: str, model: str, raw: bytes, forwarders: tuple[str, ...]) -> int:
+    """Learn the messages attached to a message, if its sender is one of `forwarders`."""
     from spamnb.mailboxes.attached import attached
     from spamnb.senders.people import People, address_of
 
     envelope, lesson = read_envelope(raw), LearnCommand(label, model)
-    if address_of(envelope) not in map(entry_of, teachers):
+    if address_of(envelope) not in map(entry_of, forwarders):
         raise DataError("not learned: its sender is not an ADDRESS of --forwarded-by")
     if not People(model).is_genuine(envelope, StoredModel.open(model)):
         raise DataError("not learned: its sender may be forged; forward it through your own mail server")
-    outcomes = Counter(lesson.teach(message) for message in attached(raw))
+    outcomes = Counter(lesson.learn_and_note(message) for message in attached(raw))
     if not outcomes:
         raise DataError("not learned: no message is attached; forward mail as an attachment")
     said = ", ".join(f"{times:,} {OUTCOME_TEXTS[outcome]}" for outcome, times in outcomes.items())

@@ -1,4 +1,4 @@
-"""The configuration in force: `spamnb.toml` of the system and of the user, and the senders they list."""
+"""The configuration in use: `spamnb.toml` of the system and of the user, and the lists of senders."""
 
 import os
 
@@ -77,16 +77,16 @@ class Configuration:
         return verdict
 
     def has_people(self, stored: "StoredModel | None") -> bool:
-        """Check whether the owner of a model has a list of known senders, or contacts."""
+        """Return whether the owner of a model has a list of known senders, or contacts."""
         return stored is not None and (self["known"] != "" or os.path.exists(known_file(stored.path)))
 
     def may_decide(self, verdict: "Verdict", stored: "StoredModel | None") -> bool:
-        """Check whether `decide` may change a verdict."""
+        """Return whether `decide` may change a verdict."""
         return self.senders is not None or (verdict.label == SPAM and self.has_people(stored))
 
 
 def load() -> Configuration:
-    """Read the configuration; a mistake in a file is a temporary error, so that mail is tried again."""
+    """Read the configuration; a mistake in a file is a temporary error, so that delivery is tried again."""
     try:
         return read_configuration()
     except SpamnbError as error:

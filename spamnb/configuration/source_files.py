@@ -20,9 +20,9 @@ PATHS = ("model", "allow", "block", "known")  # keys that name a file, relative 
 
 
 def read_files(paths: Iterable[str], defaults: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Read the value of each key, and the file that has it; if several have it, the last one is used.
+    """Read the value of each key, and the name of its file; if several files have a key, the last is used.
 
-    A list in its default place, such as `allow.txt`, is the value of its key; TOML may name another file.
+    A list file in its default place, such as `allow.txt`, is used unless a TOML file names another.
     """
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}

@@ -45,7 +45,7 @@ def read_toml(path: str) -> tuple[dict[str, Any], os.stat_result]:
 def plain_values(data: bytes) -> dict[str, Any] | None:
     """Read lines of `key = "text"`, a whole number, true or false; None if there is anything else.
 
-    tomllib takes as long to import as Python to start, at every delivery.
+    This avoids tomllib for each delivery: its import takes as long as the start of Python.
     """
     values: dict[str, Any] = {}
     for line in data.decode("utf-8", "replace").split("\n"):
@@ -89,7 +89,7 @@ def checked_values(
 
 
 def wrong_kind(key: str, wanted: str, value: Any, is_secret: bool) -> str:
-    """Return what type a value must have; a number in place of a text only lacks quotes."""
+    """Return an error text that says which type a value must have, or that a number must be quoted."""
     if wanted == "str" and type(value) in (int, float) and not is_secret:
         return f'{key} must be quoted, e.g. "{value}"'
     return f"{key} must be {KINDS[wanted]}, not {'a secret' if is_secret else repr(value)}"

@@ -24,7 +24,7 @@ cdef struct Rows:  # features of many messages, as arrays
     int64_t *starts  # number of each message's first entry; behind the last message, the number of all entries
     int64_t *gram_starts  # as `starts`, in `grams`
     int64_t *numbers  # numeric features: NUMBER_COUNT for each message
-    uint64_t *digests  # the hash of each message
+    uint64_t *hashes  # the hash of each message
     int64_t *date_ends  # as `starts`, in `dates`
     Byte *dates  # values of the Date headers, in UTF-8
     Size date_room
@@ -42,7 +42,7 @@ cdef int make_message_room(Rows *rows, Size more) except -1 nogil:
     rows.gram_starts = <int64_t *>memory_of(rows.gram_starts, (room + 1) * sizeof(int64_t))
     rows.date_ends = <int64_t *>memory_of(rows.date_ends, (room + 1) * sizeof(int64_t))
     rows.numbers = <int64_t *>memory_of(rows.numbers, room * NUMBER_COUNT * sizeof(int64_t))
-    rows.digests = <uint64_t *>memory_of(rows.digests, room * sizeof(uint64_t))
+    rows.hashes = <uint64_t *>memory_of(rows.hashes, room * sizeof(uint64_t))
     rows.message_room = room
     rows.starts[0] = rows.gram_starts[0] = rows.date_ends[0] = 0
     return 0
@@ -58,7 +58,7 @@ cdef void free_rows(Rows *rows) noexcept nogil:
     free(rows.starts)
     free(rows.gram_starts)
     free(rows.numbers)
-    free(rows.digests)
+    free(rows.hashes)
     free(rows.date_ends)
     free(rows.dates)
     memset(rows, 0, sizeof(Rows))
@@ -83,7 +83,7 @@ cdef int make_entry_room(Rows *rows, Size more) except -1 nogil:
 
 
 cdef int add_entries(Rows *rows, EntryTable *table, bint are_tokens) except -1 nogil:
-    """Add the tokens of a message (`are_tokens`; `copy_letters` adds their texts), or its pairs, which have none."""
+    """Add the tokens (`are_tokens`) or the pairs of a message; `copy_letters` adds the texts of tokens."""
     cdef Size n, to = rows.entries
     cdef Entry *entry
     make_entry_room(rows, table.used)
@@ -126,7 +126,7 @@ cdef int copy_grams(Rows *rows, Features *features) except -1 nogil:
 
 
 cdef int add_row(Rows *rows, Features *features) except -1 nogil:
-    """Add a message with these features as the last row; with NULL, a message without any."""
+    """Append a message with these features; NULL stands for no features."""
     cdef Size n
     cdef int64_t *numbers = &rows.numbers[rows.messages * NUMBER_COUNT]
     rows.entries, rows.gram_count = rows.starts[rows.messages], rows.gram_starts[rows.messages]  # undoes a failed call
@@ -171,7 +171,7 @@ cdef bint is_among(uint64_t value, const uint64_t *sorted, Size count) noexcept 
 
 
 cdef inline Size room_after(Size used) noexcept nogil:
-    """Return the size of a new batch's arrays, given that of the batch before; pages never written take no memory."""
+    """Return the size of a new batch's arrays, from what the last batch used; memory never written costs nothing."""
     return min(2 * used, <Size>MAX_KEPT)
 
 
@@ -189,19 +189,19 @@ cdef class BatchReader:
         free_reader(&self.reader)
         free_rows(&self.it)
 
-    def add(self, list messages not None, known=None, bint digests=True, bint numbers=True):
+    def add(self, list messages not None, known=None, bint hashes=True, bint numbers=True):
         """Read a list of messages, and add a row for each; `rows` returns these rows.
 
-        A message whose hash is in `known` (sorted, 64 bits each) gets a row without features. Without `digests`, all
+        A message whose hash is in `known` (sorted, 64 bits each) gets a row without features. Without `hashes`, all
         hashes are 0 and no message is known; without `numbers`, all numeric features are missing.
         """
         cdef Size count = len(messages), n, known_count = 0
         cdef Text *texts
-        cdef Numbers known_digests
+        cdef Numbers learned_hashes
         cdef const uint64_t *known_at = NULL
         if known is not None and len(known):
-            known_digests = Numbers(known, sizeof(uint64_t))
-            known_at, known_count = <const uint64_t *>known_digests.at, known_digests.count
+            learned_hashes = Numbers(known, sizeof(uint64_t))
+            known_at, known_count = <const uint64_t *>learned_hashes.at, learned_hashes.count
         texts = <Text *>memory_of(NULL, count * sizeof(Text) + 1)
         try:
             for n in range(count):
@@ -209,7 +209,7 @@ cdef class BatchReader:
             with nogil:
                 make_message_room(&self.it, count)
                 for n in range(count):
-                    self.read(texts[n], known_at, known_count, digests, numbers)
+                    self.read(texts[n], known_at, known_count, hashes, numbers)
         finally:
             free(texts)
 
@@ -226,21 +226,21 @@ cdef class BatchReader:
         return rows
 
     cdef int read(
-        self, Text raw, const uint64_t *known, Size known_count, bint with_digest, bint with_numbers
+        self, Text raw, const uint64_t *known, Size known_count, bint with_hash, bint with_numbers
     ) except -1 nogil:
-        """Read one raw message, and add its row; without features if its hash is in the sorted array `known`."""
+        """Read a raw message and add a row; if the sorted array `known` has its hash, the row has no features."""
         cdef Reader *reader = &self.reader
         cdef Rows *rows = &self.it
-        cdef uint64_t digest = 0
+        cdef uint64_t hash = 0
         cdef Field *date
         clear_arena(&reader.arena)
         read_mail(&reader.mail, &reader.arena, raw)
-        if with_digest:
-            digest_of(&reader.mail, &digest)
-        rows.digests[rows.messages] = digest
+        if with_hash:
+            hash_mail(&reader.mail, &hash)
+        rows.hashes[rows.messages] = hash
         date = first_field(reader.mail.head.fields, reader.mail.head.count, b"date")
         add_date(rows, date.value if date is not NULL else nothing())
-        if known_count and is_among(digest, known, known_count):
+        if known_count and is_among(hash, known, known_count):
             return add_row(rows, NULL)
         make_features(&reader.features, &reader.cutter, &reader.mail, with_numbers)
         return add_row(rows, &reader.features)

@@ -33,7 +33,7 @@ cdef class BlockWriter:
         free(self.made_index)
 
     def add(self, Entries entries not None):
-        """Add entries, whose fingerprints follow those before; return the bytes of the blocks that are complete."""
+        """Add entries in order of fingerprints, over all calls; return the bytes of completed blocks."""
         if entries.label_count != self.label_count:
             raise ValueError("entries of other labels")
         with nogil:
@@ -41,7 +41,7 @@ cdef class BlockWriter:
         return self.take_complete_blocks()
 
     def finish(self):
-        """Return the bytes of the last block, or b""."""
+        """Return the bytes of the last block; b"" if no entries are left."""
         if self.block.count:
             self.end_block()
         return self.take_complete_blocks()
@@ -81,7 +81,7 @@ cdef class BlockWriter:
         return 0
 
     cdef int end_block(self) except -1 nogil:
-        """Write the collected entries as a block, and its entry in the index."""
+        """Write the collected entries as a block, and add the block to the index."""
         cdef Size size, number = self.index_size // INDEX_BYTES
         cdef Byte *entry
         if self.made_room - self.made_size < max_block_size(self.label_count):
@@ -125,7 +125,7 @@ cdef class BlockWriter:
 
 
 cdef inline void add_total(uint64_t *total, uint64_t count) noexcept nogil:
-    """Add a count to a total, which is cut to what a model file can store: counts may be forged."""
+    """Add a count to a total, up to the highest that a model file can store: counts may be forged."""
     total[0] = min(total[0] + count, <uint64_t>1 << 62)
 
 

@@ -123,7 +123,7 @@ cdef int fill_codecs() except -1:
 
 
 cdef int kind_of(str name) except -1:
-    """Return the kinds of a codec by its name."""
+    """Return the kinds (flags) of the codec with this name."""
     if name in MULTI_BYTE:
         return IS_MULTI_BYTE
     if name.startswith(("utf_16", "utf_32")):
@@ -185,7 +185,7 @@ cdef int names_in(Text data, int *names) noexcept nogil:
 # UTF-8
 
 cdef Size utf8_size(Text text, Size at) noexcept nogil:
-    """Return the size of the character at an offset; 0 if the text ends in it; minus the bytes to skip if invalid."""
+    """Return the size of the UTF-8 character at an offset; 0 if the text ends in it; if invalid, -(bytes to skip)."""
     cdef int first = byte_at(text, at), byte, least = 0x80, most = 0xBF
     cdef Size k, size
     if first < 0x80:
@@ -212,7 +212,7 @@ cdef Size utf8_size(Text text, Size at) noexcept nogil:
 
 
 cdef Size end_of_utf8(Text text, Size at) noexcept nogil:
-    """Return the offset up to which bytes are UTF-8, from `at` on."""
+    """Return the offset of the first byte from `at` on that is not valid UTF-8, or the end of the text."""
     cdef Size size = 1
     while size > 0:
         at = end_of_plain_utf8(text, at)
@@ -277,7 +277,7 @@ cdef int decode_with_codec(Arena *arena, Text data, int codec, Text *result) exc
 
 
 cdef int make_forms(int codec) except -1 with gil:
-    """Make the table of a charset of single bytes."""
+    """Make the decoding table of a single-byte charset."""
     cdef str characters = bytes(range(256)).decode(CODECS[codec], "replace")
     cdef Forms *made
     cdef bytes form

@@ -42,7 +42,7 @@ cdef Column cut_to(Column column, Size size):
 
 
 cdef void *grown(void *items, Size *room, Size needed, Size item_size) except NULL nogil:
-    """Return an array enlarged to at least `needed` items and twice `room`, which is updated; the old one is freed."""
+    """Enlarge an array to `needed` items or twice `room`, whichever is more; update `room`, and free the old array."""
     cdef Size larger = max(needed, max(2 * room[0], <Size>FIRST_ITEMS))
     items = memory_of(items, larger * item_size)
     room[0] = larger
@@ -102,7 +102,7 @@ cdef void *zeros_of(Size size) except NULL nogil:
 
 
 def trim_memory():
-    """Give unused memory back to the system: after many batches, a third of all."""
+    """Give unused memory back to the system: a third of all memory after many batches."""
     with nogil:
         spamnb_trim()
 
@@ -110,7 +110,7 @@ def trim_memory():
 # Sorting
 
 cdef void count_digits(const uint64_t *keys, Size stride, Size *starts, Size count, int shift) noexcept nogil:
-    """Fill `starts` with the place where numbers with each digit (the bits from `shift` on) start after sorting."""
+    """For each digit (the bits from `shift` on), set in `starts` the place of its first number after sorting."""
     cdef Size n, digit, size, total = 0
     memset(starts, 0, DIGITS * sizeof(Size))
     for n in range(count):
@@ -122,7 +122,7 @@ cdef void count_digits(const uint64_t *keys, Size stride, Size *starts, Size cou
 
 
 cdef void sort_by_digit(const uint64_t *keys, uint64_t *sorted, Size count, int shift) noexcept nogil:
-    """Sort numbers by one digit, DIGIT_BITS bits from `shift` on; those with the same digit keep their order."""
+    """Sort numbers by one digit, DIGIT_BITS bits from `shift` on; numbers with the same digit keep their order."""
     cdef Size[DIGITS] starts
     cdef Size n, digit
     count_digits(keys, 1, starts, count, shift)
@@ -135,7 +135,7 @@ cdef void sort_by_digit(const uint64_t *keys, uint64_t *sorted, Size count, int 
 cdef void sort_places(
     const uint64_t *values, Size stride, const uint64_t *order, uint64_t *sorted, Size count, int shift
 ) noexcept nogil:
-    """Sort places of values by one digit of the values; those with the same digit keep their order."""
+    """Sort the places of values by one digit of the values; places with the same digit keep their order."""
     cdef Size[DIGITS] starts
     cdef Size n, digit
     count_digits(values, stride, starts, count, shift)
@@ -146,7 +146,7 @@ cdef void sort_places(
 
 
 cdef bint finish_sorting(uint64_t *keys, Size count) noexcept nogil:
-    """Sort keys that are nearly sorted; return False if they are not, which leaves them half sorted."""
+    """Sort keys that are nearly sorted; if they are not, stop half-way and return False."""
     cdef Size n, to, moves = 0
     cdef uint64_t key
     for n in range(1, count):
@@ -162,7 +162,7 @@ cdef bint finish_sorting(uint64_t *keys, Size count) noexcept nogil:
 cdef bint make_places(
     const uint64_t *values, Size stride, uint64_t *keys, uint64_t places, Size count
 ) noexcept nogil:
-    """Replace sorted keys by their places (the lowest bits); return False if the values are not in order then."""
+    """Replace sorted keys by the places in their lowest bits; return False if the values there are not in order."""
     cdef Size n
     cdef uint64_t place = 0, last_place = 0, last_key = 0
     for n in range(count):
@@ -174,10 +174,10 @@ cdef bint make_places(
 
 
 cdef uint64_t *order_of(const uint64_t *values, Size stride, Size count) except NULL nogil:
-    """Return the places of values in ascending order, to be freed by the caller; they are `stride` numbers apart.
+    """Return the places of values, in ascending order of the values; the caller frees the array.
 
-    The lowest bits of each value are replaced by its place. Sorting by the two highest digits, which are random,
-    leaves little to do.
+    The values are `stride` numbers apart. The lowest bits of each value are replaced by its place. Sorting by the two
+    highest digits, which are random, leaves little to do.
     """
     cdef uint64_t *keys = <uint64_t *>memory_of(NULL, 2 * count * sizeof(uint64_t) + 1)
     cdef uint64_t *spare = keys + count

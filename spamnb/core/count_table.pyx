@@ -105,7 +105,7 @@ cdef class CountTable(Counts):
         return hash >> (32 - self.slot_bits)
 
     cdef Size slot_of_key(self, uint64_t key) noexcept nogil:
-        """Return the slot of a key's entry; if there is none, the free slot where it is to be put."""
+        """Return the slot of the entry with a key; if no entry has it, the free slot for a new entry."""
         cdef uint32_t hash = self.hash_of(key), entry_bits = (<uint32_t>1 << self.slot_bits) - 1, slot
         cdef Size at = self.home_of(hash)
         while True:
@@ -121,7 +121,7 @@ cdef class CountTable(Counts):
         return <Size>(self.slots[slot] & ((<uint32_t>1 << self.slot_bits) - 1)) - 1
 
     cdef Size entry_of(self, uint64_t key) noexcept nogil:
-        """Return the number of a key's entry, NOWHERE if there is none."""
+        """Return the number of the entry with a key, NOWHERE if no entry has it."""
         return self.entry_in(self.slot_of_key(key)) if self.used else NOWHERE
 
     cdef int make_entry_room(self, Size more) except -1 nogil:
@@ -187,7 +187,7 @@ cdef class CountTable(Counts):
         return entry
 
     cdef Size entry_or_new(self, uint64_t key, const Byte *text, Size size, int day) except -1 nogil:
-        """Return the number of a key's entry, which is added with a text if there is none."""
+        """Return the number of the entry with a key; if no entry has it, add one with this text."""
         cdef Size slot, entry
         self.make_entry_room(1)
         slot = self.slot_of_key(key)
@@ -322,7 +322,7 @@ cdef class CountTable(Counts):
     def add(self, MessageRows rows not None, messages, label_indices, int day, int sign=1):
         """Add messages of `rows`, given by their numbers, each under its label; or subtract them (sign -1).
 
-        With sign 0, their tokens become entries with all counts 0. Places are stored where the rows keep them.
+        With sign 0, their tokens become entries with all counts 0. If `rows` keeps places, they are stored there.
         """
         cdef Numbers wanted = Numbers(messages, sizeof(int64_t)), labels = Numbers(label_indices, sizeof(int64_t))
         cdef const int64_t *message = <const int64_t *>wanted.at
@@ -348,7 +348,7 @@ cdef class CountTable(Counts):
 
     def add_lesson(self, bytes fingerprints not None, bytes occurrences not None, bytes texts not None,
                    bytes pairs not None, bytes grams not None, list steps not None, int day):
-        """Add the changes of a journal record, whose parts `lesson_of` and `set_lesson` explain; not to the totals."""
+        """Change the counts of entries, but not the totals, by a journal record, as `lesson_of` returns it."""
         cdef Lesson lesson
         set_lesson(&lesson, fingerprints, occurrences, texts, pairs, grams, steps, day, self.label_count)
         self.start_change()
@@ -388,7 +388,7 @@ cdef class CountTable(Counts):
             self.message_totals[k] += messages[k]
 
     def set_totals(self, list messages not None, totals not None, GramSums grams not None):
-        """Set the totals to those of a `BlockWriter`, and the grams; both cover more than the entries of this table."""
+        """Set totals and grams to those of a whole model, if this table has only some of the model's entries."""
         cdef Size k
         for k in range(self.label_count):
             self.message_totals[k] = messages[k]
@@ -434,7 +434,7 @@ cdef class CountTable(Counts):
         return table
 
     def copy(self, bint has_counts=True):
-        """Return a copy without texts (`has_counts` False: with all counts 0); places in this table are valid in it."""
+        """Return a copy without texts, with the same places of entries; if not `has_counts`, all counts are 0."""
         cdef CountTable table = CountTable(self.labels, False)
         table.make_entry_room(self.room)
         table.used, table.only_day = self.used, self.only_day
@@ -471,7 +471,7 @@ cdef class CountTable(Counts):
     # For Python
 
     def histogram(self):
-        """Return {(messages by label): number of words with these counts}."""
+        """Return a dict: (messages of each label) → number of words with these counts."""
         cdef Size at, k
         cdef Column firsts, sizes
         cdef uint32_t *first

@@ -48,7 +48,7 @@ cdef int count_entries(CountTable table, MessageRows rows, Size message, int lab
 cdef int count_keys(
     CountTable table, MessageRows rows, Size message, int label, int day, int sign, Tally *tally
 ) except -1 nogil:
-    """Add or subtract a message's entries, looked up by hashing; store their places if `rows` keeps them."""
+    """Add or subtract the entries of a message, looked up by their keys; store their places if `rows` keeps places."""
     cdef Size[COUNTED_AT_ONCE] entries
     cdef Rows *it = &rows.it
     cdef Size start = it.starts[message], end = it.starts[message + 1], size, n, slot
@@ -75,7 +75,7 @@ cdef int count_keys(
 
 
 cdef Size new_entry_of(CountTable table, const Rows *it, Size at, Size slot, int day) except -1 nogil:
-    """Add an entry to the table for entry `at` of the rows, with its text, in a free slot; return its number."""
+    """Add entry `at` of the rows, with its text, to the table in a free slot; return the number of the new entry."""
     cdef Size text = 0, size = 0
     if it.ends is not NULL:
         text = it.ends[at - 1] if at else 0
@@ -201,7 +201,7 @@ cdef int set_lesson(
     Lesson *lesson, bytes fingerprints, bytes occurrences, bytes texts, bytes pairs, bytes grams, list steps, int day,
     int label_count
 ) except -1:
-    """Fill a lesson with its parts, which are not copied; `steps`: (label index, 1 to add or -1 to subtract)."""
+    """Fill a lesson with parts that are not copied; `steps` are pairs (label index, 1 to add or -1 to subtract)."""
     if len(steps) > MAX_STEPS_OF_LESSON or not 0 <= day <= MAX_DAY:
         raise ValueError("too many steps, or no such day")
     lesson.words, lesson.pairs, lesson.grams = text_of(fingerprints), text_of(pairs), text_of(grams)
@@ -229,7 +229,7 @@ cdef int check_lesson(Lesson *lesson) except -1:
 
 
 cdef int count_lesson(CountTable table, Lesson *lesson) except -1 nogil:
-    """Change the counts of all words, pairs and grams of a lesson; counts may go below 0."""
+    """Change the counts of a table by all words, pairs and grams of a lesson; counts may go below 0."""
     cdef Size n, end, text = 0
     cdef const Byte *letters = lesson.texts.at
     cdef Text empty = nothing()
@@ -274,7 +274,7 @@ cdef inline Size hash_of_row(const int32_t *row, int labels, int bits) noexcept 
 
 
 cdef Size count_kinds(CountTable table, uint32_t *firsts, int64_t *sizes, int bits) noexcept nogil:
-    """Count the words that have the same messages by label: `firsts` gets one such word + 1, `sizes` how many.
+    """Group the words that have the same messages by label: `firsts` gets one word of each group + 1, `sizes` its size.
 
     Both have 2^bits slots. Return how many distinct combinations there are, NOWHERE if the slots are too few.
     """

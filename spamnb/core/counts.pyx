@@ -19,7 +19,7 @@ cdef class Counts:
     cdef readonly int label_count
 
     cdef int find(self, const uint64_t *keys, Size count, int64_t *rows) except -1 nogil:
-        """Fill `rows` with a row for each key (fingerprint); zeros for one that was never learned."""
+        """Fill `rows` with a row for each key (fingerprint); zeros for a key that was never learned."""
         memset(rows, 0, count * 2 * self.label_count * sizeof(int64_t))
         return 0
 
@@ -73,7 +73,7 @@ cdef dict dict_of_rows(list wanted, const int64_t *rows, Size width):
 
 
 cdef class CountSum(Counts):
-    """The sum of two counts: of a model file and its journal, or of a model and its base."""
+    """The sum of two `Counts`: of a model file and its journal, or of a model and its base."""
 
     cdef readonly Counts one, other
 

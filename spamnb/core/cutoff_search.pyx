@@ -7,12 +7,12 @@ cdef enum:
 
 
 def fewest_mistakes(scores, others, double highest, double misfiled):
-    """Return the score up to which to believe a label's sample, so that the fewest messages are put on the wrong side.
+    """Return the score that separates a label's rightly filed messages from its misfiled ones with the fewest mistakes.
 
-    `scores` are those of the messages filed under the label, `others` those of the other label, both sorted; some of
-    the first, `misfiled`, really belong to the other label and score as its messages do. A mistake is a misfiled
-    message at or below the score that is returned, or a rightly filed one above it. That score is at most `highest`;
-    of equally good ones, it is the highest.
+    `scores` are those of the messages filed under the label, `others` those of the other label, both sorted. About
+    `misfiled` messages of the first really belong to the other label, and have scores like `others`. A mistake is a
+    misfiled message at or below the returned score, or a rightly filed message above it. The returned score is at most
+    `highest`; of equally good scores, it is the highest.
     """
     cdef Numbers of_label = Numbers(scores, sizeof(double)), of_others = Numbers(others, sizeof(double))
     cdef const double *own = <const double *>of_label.at

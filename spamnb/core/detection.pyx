@@ -38,7 +38,7 @@ cdef const char *ONLY_IN_15 = b"\xa4\xa6\xa8\xb4\xb8\xbc\xbd\xbe"
 
 
 cdef int find_charset(Context *context, Text data, int declared, int *why) except -1 nogil:
-    """Return the codec of bytes beyond ASCII, and why not the declared one; `context`: the message around them."""
+    """Return the codec of text beyond ASCII, and set `why` it is not the declared one; `context`: the message."""
     cdef Arena *arena = context.arena
     cdef int marked = marked_codec(data, why)
     cdef Text sample
@@ -105,7 +105,7 @@ cdef int marked_codec(Text data, int *why) noexcept nogil:
 
 
 cdef bint has_only_marks(Text text) noexcept nogil:
-    """Return whether all bytes above 0x7f are marks that have the same bytes in all of Windows' charsets."""
+    """Return whether all bytes above 0x7f are punctuation marks with the same code in all Windows charsets."""
     cdef Size at = first_high(text, 0)
     while at < text.size:
         if not is_one_of(byte_at(text, at), PLAIN_MARKS):
@@ -169,7 +169,7 @@ cdef int take_sample(Arena *arena, Text data, Text *result) except -1 nogil:
 
 
 cdef bint is_nearly_utf8(Text sample) noexcept nogil:
-    """Return whether a sample is UTF-8, but for one character in FEW_WRONG."""
+    """Return whether a sample is UTF-8, except for at most one character in FEW_WRONG."""
     cdef Size at = 0, size, wrong = 0, right = 0
     while at < sample.size:
         size = utf8_size(sample, at)
@@ -177,7 +177,7 @@ cdef bint is_nearly_utf8(Text sample) noexcept nogil:
             if is_cut_utf8(sample, at):
                 break
             wrong += 1
-        elif size == 3 and stands_at(sample, at, literal(b"\xef\xbf\xbd")):  # U+FFFD
+        elif size == 3 and is_at(sample, at, literal(b"\xef\xbf\xbd")):  # U+FFFD
             wrong += 1
         else:
             right += size > 1
@@ -186,7 +186,7 @@ cdef bint is_nearly_utf8(Text sample) noexcept nogil:
 
 
 cdef int fits(Arena *arena, Text data, int codec) except -1 nogil:
-    """Return whether a charset has characters for nearly all bytes."""
+    """Return whether a charset has characters for nearly all bytes of a text."""
     cdef Size at = 0, strange = 0, others = 0
     cdef Text text
     cdef Char char
@@ -199,7 +199,7 @@ cdef int fits(Arena *arena, Text data, int codec) except -1 nogil:
 
 
 cdef int cheapest_codec(Context *context, Text sample, int declared, Text data, int *why) except -1 nogil:
-    """Return the codec in which a sample costs least, and why it is not the declared one."""
+    """Return the codec in which a sample has the lowest cost, and set `why` this is not the declared codec."""
     cdef Arena *arena = context.arena
     cdef LetterTables *known = tables()
     cdef Candidate *candidate = candidate_of(declared)
@@ -256,7 +256,7 @@ cdef int cheapest_codec(Context *context, Text sample, int declared, Text data, 
 
 
 cdef bint may_be_double(Text sample) noexcept nogil:
-    """Return whether most bytes above 0x7f can begin a double-byte character: those codecs take 1 ms to load."""
+    """Return whether most bytes above 0x7f can begin a double-byte character, so that such codecs are loaded (1 ms)."""
     cdef Size pairs = 0, wrong = 0, at  # pairs of bytes, and those that are no character
     cdef bint is_lead = False
     cdef int byte

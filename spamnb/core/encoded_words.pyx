@@ -24,7 +24,7 @@ cdef int read_text(Context *context, Text body, int encoding, Text charset, Deco
 
 
 cdef int decode(Context *context, Text data, int declared, Text *result) except -1 nogil:
-    """Decode bytes with their declared codec if they fit it, else with the one that is found."""
+    """Decode bytes with their declared codec if it fits, else with a codec found from the bytes."""
     cdef int codec = 0, why = 0
     return text_and_charset(context, data, declared, result, &codec, &why)
 
@@ -32,7 +32,7 @@ cdef int decode(Context *context, Text data, int declared, Text *result) except 
 cdef int text_and_charset(
     Context *context, Text data, int declared, Text *result, int *codec, int *why
 ) except -1 nogil:
-    """Decode bytes; set their text, their codec, and why that is not the declared one."""
+    """Decode bytes; set their text and codec, and why the codec is not the declared one."""
     cdef bint is_done = False
     codec[0] = charset_of(context, data, declared, why, &is_done)
     result[0] = data
@@ -40,7 +40,7 @@ cdef int text_and_charset(
 
 
 cdef int charset_of(Context *context, Text data, int declared, int *why, bint *is_done) except -1 nogil:
-    """Return the codec of bytes; set why it is not the declared one, and whether they already are UTF-8 (`is_done`)."""
+    """Return the codec of bytes; set `why` it is not the declared one, and `is_done` if they are UTF-8 already."""
     why[0], is_done[0] = AS_DECLARED, False
     declared = usable_codec(declared)
     if is_ascii(data):
@@ -63,7 +63,7 @@ cdef inline int usable_codec(int codec) noexcept nogil:
 
 
 cdef int readable_fields(Context *context, Field *fields, Size count, int codec) except -1 nogil:
-    """Set the readable values of fields; raw bytes of all have one charset, most likely `codec`, the body's."""
+    """Set the readable values of header fields; their raw bytes have one charset, probably the body's (`codec`)."""
     cdef Writer raw
     cdef Size which, with_raw = 0
     cdef int why = 0
@@ -167,7 +167,7 @@ cdef tuple WHY_CHARSET = (
 
 
 cdef tuple encoding_and_reason(DecodedBody *body):
-    """Return the encoding of a body by name, and why it is not the declared one: "" if it is."""
+    """Return the name of a body's encoding, and why this is not the declared one; "" if it is."""
     name = ENCODINGS[body.encoding]
     if body.other_encoding >= 0:
         name += f" and {ENCODINGS[body.other_encoding]}"
@@ -175,7 +175,7 @@ cdef tuple encoding_and_reason(DecodedBody *body):
 
 
 cdef class MessageContext(Memory):
-    """A message that may name the charset of a text; without data, any number of charsets may be found."""
+    """A message that may name the charset of its texts; without data, any number of charsets may be looked for."""
 
     cdef Context context
     cdef bytes data
@@ -188,7 +188,7 @@ cdef class MessageContext(Memory):
 
 
 def found_text(bytes data not None, str declared="", MessageContext message=None):
-    """Return the text of bytes, Python's name of their charset, and why it is not the declared one: "" if it is."""
+    """Return the text of bytes, Python's name of their charset, and why this is not the declared one; "" if it is."""
     cdef int codec = declared_codec(declared), why = 0
     cdef Text text = text_of(data), result
     message = message or MessageContext()
@@ -199,7 +199,7 @@ def found_text(bytes data not None, str declared="", MessageContext message=None
 
 
 def decode_transfer_encoding(bytes data not None, str declared="", bint is_text=True):
-    """Return a body without its transfer encoding, the encoding's name, and why it is not the declared one ("")."""
+    """Return a decoded body, the name of its encoding, and why this is not the declared one; "" if it is."""
     cdef Memory memory = Memory()
     cdef int encoding = BASE64 if declared == "base64" else QUOTED if declared == "quoted" else AS_IT_IS
     cdef Text body = text_of(data)

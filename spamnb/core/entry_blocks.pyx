@@ -21,7 +21,7 @@ cdef struct EntryBlock:  # a block that was read: pointers to its columns
     int width  # bytes of a count
     int words
     int labels
-    uint64_t mask  # bit i tells whether entry i is a word
+    uint64_t mask  # bit i: whether entry i is a word
     const Byte *keys
     const Byte *messages  # by entry and label
     const Byte *last_days
@@ -33,7 +33,7 @@ cdef struct EntryBlock:  # a block that was read: pointers to its columns
 
 
 cdef inline Size block_size(Size count, Size words, Size width, Size text_size, Size labels) noexcept nogil:
-    """Return how many bytes a block takes with so many entries, words, bytes of a count, of texts, and labels."""
+    """Return the size of a block in bytes; `count`: entries, `width`: bytes per count, `text_size`: of all texts."""
     return BLOCK_HEADER + count * (8 + labels * width + 2) + words * (labels * width + 4) + text_size
 
 
@@ -98,14 +98,14 @@ cdef inline int word_number(const EntryBlock *block, int entry) noexcept nogil:
 
 
 cdef inline uint64_t fixed_number_at(const Byte *at, int width) noexcept nogil:
-    """Return a number of 1, 2, 4 or 8 bytes, the lowest first; for widths that the compiler knows."""
+    """Return the little-endian number in 1, 2, 4 or 8 bytes; fast if the compiler knows the width."""
     cdef uint64_t number = 0
     memcpy(&number, at, width)
     return SPAMNB_FIRST_LOWEST(number)
 
 
 cdef inline int64_t count_at(const Byte *counts, Size place, int width) noexcept nogil:
-    """Return the place-th of some counts that have `width` bytes each."""
+    """Return the count at a place in an array of counts with `width` bytes each."""
     if width == 1:
         return counts[place]
     if width == 2:
@@ -150,7 +150,7 @@ cdef inline int first_day_at(const EntryBlock *block, int entry) noexcept nogil:
 
 
 cdef inline int block_entry(const EntryBlock *block, uint64_t key) noexcept nogil:
-    """Return the number of the entry with a key, NOWHERE if the block has none."""
+    """Return the number of the entry with a key, NOWHERE if the block does not have the key."""
     cdef int first = 0, last = block.count, middle
     while first < last:
         middle = (first + last) >> 1
@@ -164,7 +164,7 @@ cdef inline int block_entry(const EntryBlock *block, uint64_t key) noexcept nogi
 # Writing
 
 cdef inline Byte *put_at(Byte *to, uint64_t number, int width) noexcept nogil:
-    """Write a number in `width` bytes, the lowest first; return where they end."""
+    """Write a number in `width` bytes, little-endian; return the address after them."""
     number = SPAMNB_FIRST_LOWEST(number)
     memcpy(to, &number, width)
     return to + width
@@ -190,7 +190,7 @@ cdef struct NewBlock:  # entries of a block that is being made, as columns
 
 
 cdef Size write_block(const NewBlock *block, Byte *to) noexcept nogil:
-    """Write a block to memory for `max_block_size` bytes; return its size. An entry with occurrences is a word."""
+    """Write a block to memory for `max_block_size` bytes; return its size. Entries with occurrences are words."""
     cdef int n, k, labels = block.labels, words = 0, width
     cdef uint64_t highest = 0, mask = 0
     cdef int64_t *row

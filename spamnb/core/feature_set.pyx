@@ -1,7 +1,7 @@
 # The features of one message as Python objects, for explanations and tests.
 
 cdef Size entry_without_text(EntryTable *table, uint64_t fingerprint, int part) except -1:
-    """Return the number of a fingerprint's entry; if there is none, add one without a text."""
+    """Return the number of the entry with a fingerprint; if no entry has it, add one without a text."""
     cdef Size used = table.used, number
     make_table_room(table)
     number = entry_of(table, fingerprint)
@@ -14,7 +14,7 @@ NUMBERS = ("size", "capitals", "digits", "exclamations", "html", "links", "recip
 
 
 cdef class FeatureSet:
-    """The features of one message; each property makes Python objects of them when it is read."""
+    """The features of one message, which become Python objects when a property is read."""
 
     cdef Features it
     cdef object message  # the message of these features, kept because `gram_texts` point into its memory
@@ -60,7 +60,7 @@ cdef class FeatureSet:
 
     @property
     def grams(self):
-        """The number of the counter of each gram, each once."""
+        """The numbers of the counters of all grams, without repetitions."""
         cdef Size n
         return [self.it.grams[n] for n in range(self.it.gram_count)]
 
@@ -87,12 +87,12 @@ cdef class FeatureSet:
         return self.known_texts
 
     def in_order(self):
-        """Return the texts of all tokens in the order of the message, with repetitions; [] if it was not kept."""
+        """Return the texts of all tokens in message order, with repetitions; [] if the order was not kept."""
         cdef Size n
         return [str_of(text_of_entry(&self.it, self.it.order[n])) for n in range(self.it.ordered)]
 
     def text_of(self, feature):
-        """Return a token's text by its fingerprint, a pair's two words; a str (a number's name) is returned itself."""
+        """Return the text of a feature: of a token, the two words of a pair, or the name of a number, given as str."""
         cdef Size n
         if isinstance(feature, str):
             return feature
@@ -128,5 +128,5 @@ def counter_of(gram: int, part: int) -> int:
 
 
 def part_of(counter: int) -> int:
-    """Return HEAD or BODY: where the grams of this counter stand."""
+    """Return the part of a message, HEAD or BODY, whose grams a counter counts."""
     return counter >> PART_BIT

@@ -85,7 +85,7 @@ cdef inline uint64_t mixed(uint64_t state, uint64_t eight) noexcept nogil:
 
 
 cdef Tag tag_of(Text text) noexcept nogil:
-    """Return the tag for a prefix; `text` must stay in memory."""
+    """Return the tag for a token prefix such as `subject:`; `text` must stay in memory."""
     cdef Tag tag
     cdef Size at
     tag.text, tag.state, tag.eight, tag.shift = text, 0, 0, 0
@@ -122,7 +122,7 @@ cdef extern from *:
 
 
 cdef void *memory_of(void *before, Size size) except NULL nogil:
-    """Return memory of `size` bytes with the content of `before` (NULL: none), which is freed: realloc."""
+    """Enlarge or shrink the memory `before` (may be NULL) to `size` bytes, as realloc does."""
     cdef void *memory = realloc(before, size)
     if memory is NULL:
         with gil:
@@ -138,7 +138,7 @@ cdef int start_table(EntryTable *table) except -1 nogil:
 
 
 cdef int set_room(EntryTable *table, Size room) except -1 nogil:
-    """Let a table hold `room` entries, a power of two, and put its entries into new slots."""
+    """Enlarge a table to `room` entries, a power of two, and put its entries into new slots."""
     cdef Size number
     if room > table.most:
         table.entries = <Entry *>memory_of(table.entries, room * sizeof(Entry))
@@ -161,7 +161,7 @@ cdef void use_slots(EntryTable *table, Size room) noexcept nogil:
 
 
 cdef inline Size slot_of(EntryTable *table, uint64_t fingerprint) noexcept nogil:
-    """Return the slot that has a fingerprint; if none has, the free slot where it is to be put."""
+    """Return the slot with a fingerprint; if no slot has it, the free slot for it."""
     cdef Size at = fingerprint * SECRET_FACTOR >> table.shift
     cdef uint32_t slot = table.slots[at]
     while slot >= table.before and table.entries[slot - table.before].fingerprint != fingerprint:
@@ -176,7 +176,7 @@ cdef inline int make_table_room(EntryTable *table) except -1 nogil:
 
 
 cdef inline Size entry_of(EntryTable *table, uint64_t fingerprint) noexcept nogil:
-    """Return the number of a fingerprint's entry; if there is none, add one with `times` 0.
+    """Return the number of the entry with a fingerprint; if no entry has it, add one with `times` 0.
 
     The caller has called `make_table_room`, and fills in a new entry with `set_entry`.
     """
@@ -261,7 +261,7 @@ cdef inline Text text_of_entry(Features *features, Size number) noexcept nogil:
 cdef inline Size add_hashed_token(
     Features *features, uint64_t fingerprint, Tag *tag, Size end, int part, Size times
 ) except -2 nogil:
-    """Add a token whose text, but for the tag, was written to `letters` up to `end`; return its number."""
+    """Add a token whose text after the tag is at the end of `letters`, up to `end`; return the token's number."""
     cdef Size number, used = features.tokens.used
     cdef Entry *entry
     make_table_room(&features.tokens)
@@ -408,7 +408,7 @@ cdef int add_ngrams(Features *features, Tag *tag, uint32_t *run, Size words, int
     return 0
 
 
-# Grams: four neighbouring bytes, counted by one of COUNTERS counters; a hash of the bytes tells which
+# Grams: four neighbouring bytes, counted by one of COUNTERS counters; chosen by a hash of the bytes
 
 cdef inline uint32_t counter_of_gram(uint32_t gram, int part) noexcept nogil:
     """Return the number of the counter for four bytes, given as one number, in HEAD or BODY."""

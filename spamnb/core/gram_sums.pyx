@@ -2,7 +2,7 @@
 
 
 cdef class GramSums:
-    """For each gram counter and label the number of messages; empty until a source with grams is added."""
+    """The number of messages for each gram counter and label; empty until counts with grams are added."""
 
     cdef readonly int label_count
     cdef int64_t *rows  # [COUNTERS][label_count], NULL while there are none
@@ -16,7 +16,7 @@ cdef class GramSums:
         free(self.rows)
 
     def add(self, Counts counts not None, int sign, targets):
-        """Add gram counters (sign -1: subtract them); `targets`: for each of their labels its index here, or -1."""
+        """Add gram counters, or subtract them (sign -1); `targets`: for each of their labels its index here, or -1."""
         cdef uint32_t[AT_ONCE] counters
         cdef int64_t *found
         cdef int64_t *row

@@ -22,7 +22,7 @@ cdef class GramWeights:
         free(self.weights)
 
     cdef void weigh(self, Scorer scorer, uint32_t counter, const uint64_t *counts, const uint64_t *others) noexcept nogil:
-        """Compute the weights of 32 counters from their counts in two labels, the first counter given."""
+        """Compute the weights of 32 counters, `counter` and those after it, from their counts in two labels."""
         cdef int64_t weight = 0, other_weight = 0, share
         cdef uint16_t[32] found
         cdef uint32_t bits = 0
@@ -69,7 +69,7 @@ def gram_weights(Scorer scorer not None, Counts counts not None):
 
 
 cdef GramWeights weighed(Scorer scorer, Counts counts, int left_out):
-    """Return the weights of all grams, by counts without one message of the label `left_out` (NO_LABEL: all counts)."""
+    """Return the weights of all grams; if `left_out` is a label, as if one of its messages had not been learned."""
     cdef GramWeights found = GramWeights()
     cdef uint32_t[32] counters
     cdef int64_t[2 * 32] rows

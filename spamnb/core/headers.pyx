@@ -37,7 +37,7 @@ fill_names(
 
 
 cdef int make_canonical(Arena *arena, Text raw, Text *result) except -1 nogil:
-    """Find the form in which copies of a message are equal: line feeds, no empty lines at the end."""
+    """Make the form in which all copies of a message are equal: line feeds, no empty lines at the end."""
     result[0] = raw
     if has(raw, CR):
         if has(raw, LF):
@@ -59,14 +59,14 @@ cdef Size start_of_headers(Text data) noexcept nogil:
     if byte_at(data, at) == LF or (byte_at(data, at) == CR and byte_at(data, at + 1) == LF):
         return at
     colon = find_byte(piece(data, 0, at + MAX_FIRST_NAME + 1), COLON, at)
-    if colon < 0 or stands_at(data, colon + 1, literal(b"//")):
+    if colon < 0 or is_at(data, colon + 1, literal(b"//")):
         return NOWHERE
     return at if is_name(piece(data, at, colon)) else NOWHERE
 
 
 cdef bint is_envelope_line(Text data, Size at) noexcept nogil:
     """Return whether an mbox envelope line ("From ", or quoted ">From ") starts at an offset."""
-    return stands_at(data, at, literal(b"From ")) or stands_at(data, at, literal(b">From "))
+    return is_at(data, at, literal(b"From ")) or is_at(data, at, literal(b">From "))
 
 
 cdef bint is_name(Text name) noexcept nogil:
@@ -79,11 +79,10 @@ cdef bint is_name(Text name) noexcept nogil:
 
 
 cdef int read_block(Mail *mail, HeaderBlock *block, Size start, Size limit) except -1 nogil:
-    """Read the header block from `start` on; set its `body`, NOWHERE if it does not end before `limit`.
+    """Read the header block from `start` on; set `body` to where it ends, NOWHERE if that is not before `limit`.
 
-    A block ends at a blank line, at a line that starts as a boundary does, or at the first line that can be no
-    header: there the body starts if the blank line was forgotten. Body that is taken for headers loses words, headers
-    that are taken for body do not.
+    A block ends at a blank line, at a line that begins like a boundary, or, if the blank line is missing, at the first
+    line that cannot be a header. In doubt a line is body: if a body is read as headers, words are lost.
     """
     cdef Text data = piece(mail.data, 0, limit)
     cdef Size at = start, here = start, colon = NOWHERE, feed, found  # start of the field, of the line
@@ -146,7 +145,7 @@ cdef bint has_encoded_word(Text text) noexcept nogil:
 
 
 cdef int add_field(Mail *mail, HeaderBlock *block, Size start, Size colon, Size end, bint is_folded) except -1 nogil:
-    """Add the field between two offsets, and return 1; return 0 if it is no field: the body starts there."""
+    """Add the field between two offsets, and return 1; return 0 if this is no field but the start of the body."""
     cdef Text data = mail.data
     cdef Text name = piece(data, start, colon), raw
     cdef Field *field
@@ -198,7 +197,7 @@ cdef inline Text raw_value(HeaderBlock *block, int needed) noexcept nogil:
 
 
 cdef int declared_encoding(HeaderBlock *block) noexcept nogil:
-    """Return the transfer encoding that a block declares; AS_IT_IS if there is none, or an unknown one."""
+    """Return the transfer encoding that a block declares; AS_IT_IS if it declares no known encoding."""
     cdef Text declared = piece(stripped(raw_value(block, TRANSFER_ENCODING), b"\" "), 0, 6)
     if is_in_any_case(declared, literal(b"base64")):
         return BASE64
@@ -217,7 +216,7 @@ cdef bint is_in_any_case(Text text, Text sought) noexcept nogil:
 
 
 cdef Field *first_field(Field *fields, Size count, const char *name) noexcept nogil:
-    """Return the first field with a name; NULL if there is none."""
+    """Return the first field with a name; NULL if no field has it."""
     cdef Text sought = literal(name)
     cdef Size at
     for at in range(count):
@@ -234,9 +233,9 @@ TAG_NAMES[:] = [literal(b"spam"), literal(b"junk"), literal(b"suspected spam"), 
 
 
 cdef Size after_tags(Text subject) noexcept nogil:
-    """Return where a subject starts behind tags such as [spam] or ***SPAM***: verdicts of other filters.
+    """Return where a subject starts after the tags of other filters, such as [spam] or ***SPAM***.
 
-    Lists about spam have tags, too, such as [spam-l]: these stay.
+    Tags of mailing lists, such as [spam-l], stay.
     """
     cdef Size at = 0, word, close
     cdef int tags, opening

@@ -49,7 +49,7 @@ cdef bint look_the_same(int one, int other) noexcept nogil:
 
 
 cdef Text argument_of(Text value, const char *function) noexcept nogil:
-    """Return the arguments of a function in a value, which is named with its "("; an empty text without it."""
+    """Return the arguments of a CSS function, named with its "(", in a value; an empty text if the value lacks it."""
     cdef Size at = find(value, literal(function), 0)
     return stripped(rest(value, at + <Size>strlen(function)), b")") if at >= 0 else nothing()
 
@@ -60,7 +60,7 @@ cdef inline bint is_colour_function(Text word) noexcept nogil:
 
 
 cdef int colour_of(Text word) noexcept nogil:
-    """Return a colour as written in style sheets; CLEAR for transparent, INHERITED if it is no colour."""
+    """Return the colour that a word of a style sheet means; CLEAR if transparent, INHERITED if it is no colour."""
     cdef bint has_sign = byte_at(word, 0) == c"#"
     cdef int number = number_of_name(&COLOUR_NAMES, word), colour = 0
     cdef Size k

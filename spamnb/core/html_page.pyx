@@ -87,7 +87,7 @@ cdef struct PageReader:
 
 
 cdef int render(Arena *arena, Text html, Size max_work, Page *page) except -1 nogil:
-    """Read a page, which may be any UTF-8; use at most `max_work` steps for its styles."""
+    """Read an HTML page, which may be any UTF-8 text; use at most `max_work` steps for its styles."""
     cdef PageReader *reader = <PageReader *>allot(arena, sizeof(PageReader))
     memset(reader, 0, sizeof(PageReader))
     reader.arena, reader.sheet.arena, reader.page, reader.max_work = arena, arena, page, max_work
@@ -125,7 +125,7 @@ cdef int read_page(PageReader *reader) except -1 nogil:
 
 
 cdef int start_page(PageReader *reader) except -1 nogil:
-    """Forget what was read of the page, but for its style sheet and the steps used."""
+    """Prepare to read the page from its start; keep its style sheet and the number of steps used."""
     cdef Element *table
     memset(reader.page, 0, sizeof(Page))
     memset(reader.slots, 0, sizeof(reader.slots))
@@ -175,7 +175,7 @@ cdef inline int put_gap(PageReader *reader, int gap) except -1 nogil:
 
 
 cdef inline int update_view(PageReader *reader) except -1 nogil:
-    """Show or hide the text that follows, as the open elements have it."""
+    """Show or hide the text that follows, by the styles of the open elements."""
     if reader.style.view != reader.view:
         if reader.view == SEEN:
             put_byte(&reader.hidden, c"\n")

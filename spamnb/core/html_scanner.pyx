@@ -102,7 +102,7 @@ cdef Size read_attributes(TagScanner *scanner, Size at, Size start) except -1 no
 
 
 cdef Size scan_attributes(TagScanner *scanner, Size at, Size limit) except -2 nogil:
-    """Read attributes up to a ">" outside of quotes; return its offset, NOWHERE if there is none before `limit`."""
+    """Read attributes up to a ">" outside of quotes; return its offset, NOWHERE if `limit` comes first."""
     cdef Text html = piece(scanner.html, 0, limit)
     cdef Size name = at, name_end = at, start  # of the last word
     cdef int byte

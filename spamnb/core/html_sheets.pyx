@@ -66,7 +66,7 @@ cdef struct StyleSheet:
 # Traits
 
 cdef Trait *find_trait(StyleSheet *sheet, Text name, int kind, bint is_added) except? NULL nogil:
-    """Return a trait by its name and kind; if there is none, a new one if `is_added`, else NULL."""
+    """Return the trait with a name and kind; if it is missing, a new one if `is_added`, else NULL."""
     cdef Trait **slot = &sheet.slots[hash_of(name, HASH_SEED + kind) & (TRAIT_SLOTS - 1)]
     cdef Trait *trait = slot[0]
     while trait is not NULL and not (trait.kind == kind and equal(trait.name, name)):
@@ -212,7 +212,7 @@ cdef int add_own(StyleSheet *sheet, Text name, int kind) except -1 nogil:
 
 
 cdef uint64_t find_matched(const StyleSheet *sheet, Declared *declared) noexcept nogil:
-    """Add the declarations of the rules that the last element matches to `declared`, unless NULL; return their hash."""
+    """Add the declarations of rules that the last element matches to `declared` (or NULL); return the rules' hash."""
     cdef uint64_t found = 0
     cdef const StyleRule *rule
     cdef Size k
@@ -228,7 +228,7 @@ cdef uint64_t find_matched(const StyleSheet *sheet, Declared *declared) noexcept
 
 
 cdef bint is_matched(const StyleSheet *sheet, const StyleRule *rule) noexcept nogil:
-    """Return whether the last element matches a rule: it has the rule's own traits, open elements the others."""
+    """Return whether the last element matches a rule: it has the rule's own traits, open elements have the others."""
     cdef Size k
     for k in range(rule.own_count):
         if rule.own[k].element != sheet.element_count:

@@ -55,7 +55,7 @@ VOLATILE = {
     b"forwarded": "a mail reader's note",
 }
 
-cdef int digest_of(Mail *mail, uint64_t *result) except -1 nogil:
+cdef int hash_mail(Mail *mail, uint64_t *result) except -1 nogil:
     """Compute the hash of a message."""
     cdef Blake blake
     cdef Size n
@@ -165,6 +165,6 @@ cdef uint64_t end_blake(Blake *blake) noexcept nogil:
 
 
 cdef void mix_block(Blake *blake, Text block, Size size, uint64_t last) noexcept nogil:
-    """Hash the first BLAKE_BLOCK bytes of a text, `size` of them data; `last`: all bits set for the last, else 0."""
+    """Add a block to the hash; `size` of its bytes are data. `last`: all bits set for the last block, else 0."""
     blake.size += size
     blake_rounds(blake.state, BLAKE_START, block.at, blake.size, last)

@@ -17,7 +17,7 @@ cdef enum:
 
 
 cdef struct LearnedMessage:  # its size is a multiple of 64 bits, as `order_of` needs it
-    uint64_t digest  # the hash of the message
+    uint64_t hash  # the hash of the message
     float score  # NaN if it was not computed
     float lead  # nats by which its label was ahead of the other labels but spam
     int8_t label
@@ -25,7 +25,7 @@ cdef struct LearnedMessage:  # its size is a multiple of 64 bits, as `order_of` 
 
 
 cdef class LearnedMessages:
-    """Messages by their hashes, with label, score and lead; a label NOT_LEARNED marks one that was forgotten."""
+    """Messages by their hashes, with label, score and lead; the label NOT_LEARNED marks a forgotten message."""
 
     cdef LearnedMessage *items
     cdef uint32_t *slots  # 2 * room: place of a message + 1; 0: free
@@ -59,49 +59,49 @@ cdef class LearnedMessages:
         while <Size>1 << (64 - self.shift) < 2 * room:
             self.shift -= 1
         for n in range(self.used):
-            self.slots[self.slot_of(self.items[n].digest)] = n + 1
+            self.slots[self.slot_of(self.items[n].hash)] = n + 1
         return 0
 
-    cdef Size slot_of(self, uint64_t digest) noexcept nogil:
-        """Return the slot of a message, given by its hash; if there is none, the free slot where it is to be put."""
-        cdef Size at = digest * TABLE_FACTOR >> self.shift, last = 2 * self.room - 1
-        while self.slots[at] and self.items[self.slots[at] - 1].digest != digest:
+    cdef Size slot_of(self, uint64_t hash) noexcept nogil:
+        """Return the slot of the message with a hash; if no slot has it, the free slot for it."""
+        cdef Size at = hash * TABLE_FACTOR >> self.shift, last = 2 * self.room - 1
+        while self.slots[at] and self.items[self.slots[at] - 1].hash != hash:
             at = (at + 1) & last
         return at
 
-    cdef LearnedMessage *item_of(self, uint64_t digest) noexcept nogil:
+    cdef LearnedMessage *item_of(self, uint64_t hash) noexcept nogil:
         """Return a message by its hash; NULL if it was never learned."""
-        cdef Size place = self.slots[self.slot_of(digest)] if self.used else 0
+        cdef Size place = self.slots[self.slot_of(hash)] if self.used else 0
         return &self.items[place - 1] if place else NULL
 
-    cdef LearnedMessage *item_or_new(self, uint64_t digest) except NULL:
+    cdef LearnedMessage *item_or_new(self, uint64_t hash) except NULL:
         """Return a message by its hash; if it was never learned, it is added."""
         cdef Size slot
         self.make_room(1)
-        slot = self.slot_of(digest)
+        slot = self.slot_of(hash)
         if not self.slots[slot]:
-            self.items[self.used] = LearnedMessage(digest, NAN, NAN, NOT_LEARNED, False)
+            self.items[self.used] = LearnedMessage(hash, NAN, NAN, NOT_LEARNED, False)
             self.used += 1
             self.slots[slot] = self.used
         return &self.items[self.slots[slot] - 1]
 
-    def set(self, uint64_t digest, int8_t label_index, double score=NAN, double lead=NAN):
+    def set(self, uint64_t hash, int8_t label_index, double score=NAN, double lead=NAN):
         """Set the label, score and lead of a message, given by its hash."""
-        cdef LearnedMessage *item = self.item_or_new(digest)
+        cdef LearnedMessage *item = self.item_or_new(hash)
         item.label, item.score, item.lead = label_index, <float>score, <float>lead
 
-    def label_index(self, uint64_t digest):
+    def label_index(self, uint64_t hash):
         """Return the index of a message's label, NOT_LEARNED if it is not learned."""
-        cdef LearnedMessage *item = self.item_of(digest)
+        cdef LearnedMessage *item = self.item_of(hash)
         return item.label if item is not NULL else NOT_LEARNED
 
-    def learn(self, digests, int8_t label_index):
-        """Put messages under a label, or forget them (NOT_LEARNED), but for those that this training already had.
+    def learn(self, hashes, int8_t label_index):
+        """Put messages under a label, or forget them (NOT_LEARNED), except copies of messages that were read before.
 
-        Return the index of each one's previous label (8 bits each), or DUPLICATE_COPY or CONFLICTING_COPY for a message
-        that it already had. A message that changes its label loses its score.
+        Return the index of each message's previous label (8 bits each); for a copy, DUPLICATE_COPY or CONFLICTING_COPY.
+        A message that changes its label loses its score.
         """
-        cdef Numbers given = Numbers(digests, sizeof(uint64_t))
+        cdef Numbers given = Numbers(hashes, sizeof(uint64_t))
         cdef Column before = new_column(given.count)
         cdef int8_t *found = <int8_t *>before.at
         cdef LearnedMessage *item
@@ -149,16 +149,16 @@ cdef class LearnedMessages:
         cdef Text data = text_of(records)
         cdef Size n, count = data.size // LEARNED_BYTES
         cdef const Byte *at = data.at
-        cdef uint64_t digest, last = 0
+        cdef uint64_t hash, last = 0
         self.make_room(count)
         for n in range(count):
-            digest = eight_at(at)
-            if (n and digest <= last) or at[8] >= label_count:
+            hash = eight_at(at)
+            if (n and hash <= last) or at[8] >= label_count:
                 return False
-            self.items[n].digest = last = digest
+            self.items[n].hash = last = hash
             self.items[n].label, self.items[n].has_copy = at[8], False
             self.items[n].score, self.items[n].lead = float_at(at + 9), float_at(at + 13)
-            self.slots[self.slot_of(digest)] = n + 1
+            self.slots[self.slot_of(hash)] = n + 1
             self.used += 1
             at += LEARNED_BYTES
         return True
@@ -173,7 +173,7 @@ cdef class LearnedMessages:
         for n in range(self.used):
             item = &self.items[order[n]]
             if item.label != NOT_LEARNED:
-                to = put_at(put_at(to, item.digest, 8), item.label, 1)
+                to = put_at(put_at(to, item.hash, 8), item.label, 1)
                 to = put_at(put_at(to, bits_of(item.score), 4), bits_of(item.lead), 4)
         free(order)
         return records
@@ -181,17 +181,17 @@ cdef class LearnedMessages:
     cdef uint64_t *order(self) except NULL:
         return order_of(<const uint64_t *>self.items, sizeof(LearnedMessage) // sizeof(uint64_t), self.used)
 
-    def digests_of(self, int label_index):
+    def hashes_of(self, int label_index):
         """Return the sorted hashes of the messages of a label (64 bits each)."""
         cdef uint64_t *order = self.order()
-        cdef Column digests = new_column(self.used * sizeof(uint64_t))
+        cdef Column hashes = new_column(self.used * sizeof(uint64_t))
         cdef Size n, count = 0
         for n in range(self.used):
             if self.items[order[n]].label == label_index:
-                (<uint64_t *>digests.at)[count] = self.items[order[n]].digest
+                (<uint64_t *>hashes.at)[count] = self.items[order[n]].hash
                 count += 1
         free(order)
-        return cut_to(digests, count * sizeof(uint64_t))
+        return cut_to(hashes, count * sizeof(uint64_t))
 
     def messages(self):
         """Return (hash, label index, score, lead) of each message, sorted by hash."""
@@ -202,7 +202,7 @@ cdef class LearnedMessages:
         for n in range(self.used):
             item = &self.items[order[n]]
             if item.label != NOT_LEARNED:
-                found.append((item.digest, item.label, item.score, item.lead))
+                found.append((item.hash, item.label, item.score, item.lead))
         free(order)
         return found
 

@@ -1,6 +1,6 @@
 # Reads whole messages: the head, and the leaf parts with their texts decoded.
 #
-# ASCII texts stay where they are in the message. The first bytes of an attachment tell what it is, whatever its name
+# ASCII texts stay where they are in the message. The first bytes of an attachment show what it is, whatever its name
 # and declared type. Python reads PDF, ZIP and pictures: 75 leaf parts of 10,554 real messages. Texts are cut to
 # MAX_TEXT_BYTES before they are decoded.
 
@@ -13,8 +13,8 @@ cdef enum:
     MAX_ATTACHED_BYTES = 4 * 1024 * 1024  # of all attachments, decoded; of further ones only the first bytes are read
     BYTES_FOR_A_SPACE = 20  # a text with less than a space in so many bytes may be base64
     MIN_BASE64 = 60  # bytes: a shorter text is not taken for base64
-    MAX_START = 40  # characters of a text that tell whether it is a file, white space included
-    SNIFFED = 1024  # bytes of an attachment that tell what it is; a PDF may begin within so many
+    MAX_START = 40  # characters of a text by which a file is recognised, white space included
+    SNIFFED = 1024  # bytes of an attachment by which it is recognised; a PDF may begin within them
     PAGE_NAME = 20  # bytes of the first tag of an HTML page that are compared
 
 
@@ -85,7 +85,7 @@ cdef int read_leaves(Mail *mail, Walk *walk) except -1 nogil:
 
 
 cdef int read_leaf(Mail *mail, Leaf *leaf, Text content_type, HeaderBlock *head, Size end, Size most) except -1 nogil:
-    """Read the leaf part with this header block, whose body ends at an offset: at most `most` bytes of a text."""
+    """Read the leaf part with this header block, whose body ends at `end`; of a text, at most `most` bytes."""
     cdef Parameters declared, named
     cdef Text name
     cdef bint has_file = False
@@ -133,13 +133,13 @@ cdef int read_leaf_text(Mail *mail, Leaf *leaf, Size start, Size end, Size most)
 
 
 cdef bint is_ascii_charset(Text charset) noexcept nogil:
-    """Return whether bytes below 0x80 are ASCII in a charset: one of those that four texts in five declare, or none."""
+    """Return whether a charset is empty, or one of the common ones in which bytes below 0x80 are ASCII."""
     return (not charset.size or is_(charset, b"us-ascii") or is_(charset, b"utf-8") or is_(charset, b"iso-8859-1")
             or is_(charset, b"iso-8859-15") or is_(charset, b"windows-1252"))
 
 
 cdef bint is_plain_text(Text text) noexcept nogil:
-    """Return whether a text is plain ASCII: not perhaps base64 (few spaces), ISO-2022 (escapes) or UTF-16 (zeros)."""
+    """Return whether a text is plain ASCII, and not base64 (few spaces), ISO-2022 (escapes) or UTF-16 (zeros)."""
     cdef Size spaces
     if not is_ascii(text):
         return False

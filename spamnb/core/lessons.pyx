@@ -25,7 +25,7 @@ def lesson_of(FeatureSet features not None):
 
 
 def growth(Counts counts not None, bytes words not None, bytes pairs not None, bint is_forgotten):
-    """Return by how many distinct words and pairs the counts grow if a message is learned, or forgotten (<= 0)."""
+    """Return how the numbers of distinct words and of pairs change if a message is learned or forgotten."""
     cdef bytes fingerprints = words + pairs
     cdef Size count = len(fingerprints) // 8, width = 2 * counts.label_count, n, k
     cdef Size[2] grown
@@ -90,7 +90,7 @@ cdef inline void change_wanted(
 
 
 cdef class Lessons(Counts):
-    """Changes of counts by journal records, perhaps below 0; found without making a table: 20 in 0.2 ms, not 3."""
+    """Changes of counts by journal records, looked up without making a table: 0.2 ms for 20 records instead of 3."""
 
     cdef readonly tuple labels
     cdef list kept  # the arguments of each `add`, which keep the bytes alive
@@ -106,7 +106,7 @@ cdef class Lessons(Counts):
 
     def add(self, bytes fingerprints not None, bytes occurrences not None, bytes texts not None,
             bytes pairs not None, bytes grams not None, list steps not None, int day):
-        """Add a record, given as to `CountTable.add_lesson`; return how many words its message has in all."""
+        """Add a record, with the arguments of `CountTable.add_lesson`; return how many words the message has."""
         cdef Lesson lesson
         cdef Size n
         cdef int64_t length = 0

@@ -115,7 +115,7 @@ cdef int make_tables() except -1 with gil:
 
 
 cdef int cost_of_pair(int before, int flags) noexcept:
-    """Return what the case of a letter costs, by the flags of the byte before and its own."""
+    """Return the cost of a letter's case, from its flags and those of the byte before."""
     if not (before | flags) & IS_HIGH:
         return 0
     if flags & IS_CAPITAL:
@@ -203,7 +203,7 @@ cdef Candidate *candidate_of(int codec) except? NULL nogil:
 
 
 cdef int cost_in(Arena *arena, Text sample, Candidate *candidate, int most) except? -1 nogil:
-    """Return the cost of a sample in a charset, in the language where it is lowest; `most` if it is not below that."""
+    """Return the lowest cost of a sample in any language of a charset, but at most `most`."""
     cdef int which
     cdef Text text
     most -= candidate.rarity
@@ -216,7 +216,7 @@ cdef int cost_in(Arena *arena, Text sample, Candidate *candidate, int most) exce
 
 
 cdef int cost_of_ideographs(Text text, const Byte *ideographs, Language *english, int most) noexcept nogil:
-    """Return the cost of a decoded sample in a language with ideographs; `most` if it is not below that."""
+    """Return the cost of a decoded sample in a language with ideographs, but at most `most`."""
     cdef Size at = 0
     cdef int cost = 0, before = BETWEEN, now, script = 0, here, frequent
     cdef bint was_ideograph = False

@@ -137,7 +137,7 @@ cdef class Weigher:
         return 0
 
     cdef void set_denominators(self, const int64_t *label_totals, int64_t vocabulary, double *found) noexcept nogil:
-        """Compute log(n_c + ε|V|) of each label, and of all but spam if it is set apart, in units; 0 without counts."""
+        """Compute log(n_c + ε|V|), in units, of each label, and of all but spam if spam is set apart; or 0."""
         cdef double added = 1.0 if self.is_global else self.epsilon * <double>vocabulary, denominator
         cdef int64_t rest_total = 0
         cdef int k
@@ -177,10 +177,10 @@ cdef class Weigher:
         return UNITS_PER_NAT * log(numerator) if numerator > 0 else self.log_zero
 
     cdef uint64_t rightly_filed(self, int column, uint64_t count, uint64_t other) noexcept nogil:
-        """Return `count`, the messages of a column with a token, less those likely to be filed there by mistake.
+        """Return `count` (messages with a token in a column) less those that were probably filed there by mistake.
 
-        Of the other side's messages with the token, `other`, the usual share is taken for misfiled here, and one
-        standard deviation (√expected) more.
+        These are expected to be the usual share of `other` (messages with the token in the other column), plus one
+        standard deviation (√expected).
         """
         cdef double expected, more
         cdef uint64_t misfiled

@@ -60,7 +60,7 @@ cdef int links_in(Arena *arena, Text text, Texts *links) except -1 nogil:
 
 
 cdef Size scheme_start(Text text, Size colon) noexcept nogil:
-    """Return where the scheme before a colon starts; the offset of the colon if there is none."""
+    """Return where the scheme before a colon starts; the offset of the colon if no scheme is before it."""
     cdef Size start = colon
     while colon - start < MAX_SCHEME and is_of_scheme(byte_at(text, start - 1)):
         start -= 1
@@ -115,7 +115,7 @@ cdef int add_link(Features *features, WordRules *rules, Arena *arena, Text link)
         joined(arena, literal(b"http:"), link, &link)
         add_absolute_link(features, rules, arena, link, 7)
     elif colon > 0 and is_scheme(piece(link, 0, colon)):
-        if stands_at(link, colon + 1, literal(b"//")):
+        if is_at(link, colon + 1, literal(b"//")):
             add_absolute_link(features, rules, arena, link, colon + 3)
     else:
         memset(&inner, 0, sizeof(Texts))

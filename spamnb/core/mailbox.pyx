@@ -55,7 +55,7 @@ cdef bint begins_with_field(Text text) noexcept nogil:
 
 
 cdef bint ends_as_envelope(Text text) noexcept nogil:
-    """Return whether a `From ` line has a weekday, a month and a time; or nothing, and a header field below."""
+    """Return whether the rest of a `From ` line has weekday, month and time, or is empty above a header field."""
     cdef Size end, at = 5
     cdef bint has_day = False, has_month = False
     cdef Text line, word
@@ -94,13 +94,13 @@ cdef Size from_line(Text data, Size at, bint *is_quoted) noexcept nogil:
         if at < 0:
             return NOWHERE
         byte = byte_at(data, at + 1)
-        if byte == 70 and stands_at(data, at + 1, wanted):
+        if byte == 70 and is_at(data, at + 1, wanted):
             return at
         start = at + 1
         if byte == QUOTE_MARK:
             while byte_at(data, start) == QUOTE_MARK:
                 start += 1
-            is_quoted[0] |= stands_at(data, start, wanted)
+            is_quoted[0] |= is_at(data, start, wanted)
         at = start
 
 
@@ -110,7 +110,7 @@ cdef Text without_empty_line(Text data, Size start, Size end) noexcept nogil:
         return nothing()
     if byte_at(data, end - 1) == NEWLINE and byte_at(data, end - 2) == NEWLINE:
         end -= 1
-    elif stands_at(data, end - 3, literal(b"\n\r\n")):
+    elif is_at(data, end - 3, literal(b"\n\r\n")):
         end -= 2
     return piece(data, start, end)
 
@@ -131,7 +131,7 @@ cdef Size unquote(Text data, Byte *to) noexcept nogil:
         start = at
         while byte_at(data, at) == QUOTE_MARK:
             at += 1
-        if at > start and stands_at(data, at, wanted):
+        if at > start and is_at(data, at, wanted):
             start += 1
         end = find_byte(data, NEWLINE, at) + 1
         at = end if end else data.size
@@ -192,7 +192,7 @@ cdef class Mailbox:
         return text
 
     cdef bint read_more(self) except -1:
-        """Read one more block; return False if there is none."""
+        """Read one more block; return False at the end of the stream."""
         cdef Text block
         for data in self.blocks:
             block = text_of(data)
@@ -231,7 +231,7 @@ cdef class Mailbox:
     cdef Size discard(self, Size most, Size at) noexcept:
         """Discard the bytes from `most` to shortly before `at`, and return where `at` is then.
 
-        The two bytes before `at` stay: they tell whether an empty line ends there.
+        The two bytes before `at` stay: they show whether an empty line ends there.
         """
         cdef Text kept
         if at - 2 <= most:
@@ -304,14 +304,14 @@ def is_deleted(bytes data not None):
     while starts_as_thunderbird(rest(message, at)):
         end = find_byte(message, NEWLINE, at)
         end = end + 1 if end >= 0 else message.size
-        if stands_at(message, at, literal(b"X-Mozilla-Status:")):
+        if is_at(message, at, literal(b"X-Mozilla-Status:")):
             status = without_space(piece(message, at + 17, end))
             return is_one_of(byte_at(status, status.size - 1), b"89abcdefABCDEF")  # hexadecimal, with the bit 0008
         at = end
     at = find_byte(message, NEWLINE, 0)
     while 0 <= at <= MAX_HEADER - 10 and not follows_empty_line(message, at):
         end = find_byte(message, NEWLINE, at + 1)
-        if stands_at(message, at, literal(b"\nX-Status:")):
+        if is_at(message, at, literal(b"\nX-Status:")):
             return has(piece(message, at + 10, end if end >= 0 else message.size - 1), 68)  # D
         at = end
     return False

@@ -128,21 +128,21 @@ cdef inline bint is_(Text text, const char *letters) noexcept nogil:
     return equal(text, literal(letters))
 
 
-cdef inline bint stands_at(Text text, Size at, Text sought) noexcept nogil:
+cdef inline bint is_at(Text text, Size at, Text sought) noexcept nogil:
     """Return whether `sought` stands at an offset of a text."""
     return 0 <= at <= text.size - sought.size and memcmp(text.at + at, sought.at, sought.size) == 0
 
 
 cdef inline bint starts_with(Text text, const char *letters) noexcept nogil:
-    return stands_at(text, 0, literal(letters))
+    return is_at(text, 0, literal(letters))
 
 
 cdef inline bint ends_with(Text text, const char *letters) noexcept nogil:
-    return stands_at(text, text.size - <Size>strlen(letters), literal(letters))
+    return is_at(text, text.size - <Size>strlen(letters), literal(letters))
 
 
 cdef inline Size find_byte(Text text, int byte, Size start) noexcept nogil:
-    """Return the offset of a byte, from `start` on; NOWHERE if it is not there."""
+    """Return the offset of the first `byte` from `start` on; NOWHERE if it is not there."""
     if start < 0 or start >= text.size:
         return NOWHERE
     cdef const Byte *found = <const Byte *>memchr(text.at + start, byte, text.size - start)
@@ -150,7 +150,7 @@ cdef inline Size find_byte(Text text, int byte, Size start) noexcept nogil:
 
 
 cdef inline Size find_last(Text text, int byte, Size end) noexcept nogil:
-    """Return the offset of the last such byte before `end`; NOWHERE if there is none."""
+    """Return the offset of the last `byte` before `end`; NOWHERE if it is not there."""
     cdef Size at = min(end, text.size) - 1
     while at >= 0 and text.at[at] != byte:
         at -= 1
@@ -299,7 +299,7 @@ cdef void *allot(Arena *arena, Size size) except NULL nogil:
 
 
 cdef void clear_arena(Arena *arena) noexcept nogil:
-    """Make all memory available again for the next message; what is above MAX_KEPT is freed."""
+    """Make all memory available for the next message; free the memory above MAX_KEPT."""
     cdef Block *block = arena.first
     if arena.total > MAX_KEPT:
         free_arena(arena)
@@ -425,7 +425,7 @@ cdef int lowered(Arena *arena, Text text, Text *result) except -1 nogil:
 
 
 cdef int replaced(Arena *arena, Text text, Text sought, Text by, Text *result) except -1 nogil:
-    """Make a text with each `sought` replaced by `by`; the text itself if it has none."""
+    """Make a text with each `sought` replaced by `by`; the text itself if it does not have `sought`."""
     cdef Writer to
     cdef Size copied = 0, at = find(text, sought, 0)
     result[0] = text
@@ -443,7 +443,7 @@ cdef int replaced(Arena *arena, Text text, Text sought, Text by, Text *result) e
 
 
 cdef int without_byte(Arena *arena, Text text, int byte, Text *result) except -1 nogil:
-    """Make a text without any such byte; the text itself if it has none."""
+    """Make a text without a certain byte; the text itself if it does not have this byte."""
     cdef Writer to
     cdef Size start = 0, at = find_byte(text, byte, 0)
     result[0] = text

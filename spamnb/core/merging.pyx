@@ -374,7 +374,7 @@ cdef class Merger:
         return 0
 
     cdef uint64_t add_up(self, Merging *entry) except? 0xFFFFFFFFFFFFFFFFu nogil:
-        """Sum up the counts that all sources have for their lowest fingerprint, and return that."""
+        """Sum up the counts of the lowest fingerprint that any source has next, and return this fingerprint."""
         cdef uint64_t key = self.active[0].key
         cdef MergeSource *source
         cdef Size n
@@ -398,7 +398,7 @@ cdef class Merger:
         return key
 
     cdef bint finish_entry(self, Merging *entry) noexcept nogil:
-        """Bring the sums of an entry within their limits; return False if it is to be dropped."""
+        """Cut the sums of an entry to their limits; return False if the entry must be dropped."""
         cdef int64_t *row = entry.row
         cdef int64_t total = 0
         cdef int k, labels = self.label_count

@@ -94,11 +94,11 @@ cdef class Message:
 
     @property
     def allowance(self) -> object | None:
-        """How much may still be read of its attachments, as an object of `reading.attachments`; None if none was."""
+        """The rest of the limits on reading its attachments (`Allowance`); None if no attachment was read."""
         return (<object>self.mail.attachments).allowance if self.mail.attachments is not NULL else None
 
     def get(self, str name) -> str | None:
-        """Return the value of the first header with this name (in lower case), None if there is none."""
+        """Return the value of the first header with this name (in lower case), None if it is missing."""
         cdef bytes sought = name.encode()
         cdef Field *field = first_field(self.mail.head.fields, self.mail.head.count, sought)
         return str_of(field.value) if field is not NULL else None
@@ -141,7 +141,7 @@ cdef object decoding_of(Decoding *found):
 
 
 def read(bytes raw not None, Message reuse=None) -> Message:
-    """Read a message: without a header block, all bytes are body. `reuse`: an unused message to fill and return."""
+    """Read a message: without a header block, all bytes are body. `reuse`: an old message to fill and return."""
     cdef Message message = reuse if reuse is not None else Message()
     message.read_raw(raw, True)
     return message
@@ -154,8 +154,8 @@ def read_head(bytes raw not None) -> Message:
     return message
 
 
-def digest(Message message not None) -> int:
+def hash_of_message(Message message not None) -> int:
     """Return the hash of a message, 64 bits."""
     cdef uint64_t found = 0
-    digest_of(&message.mail, &found)
+    hash_mail(&message.mail, &found)
     return found

@@ -10,7 +10,7 @@ cdef enum:
 
 
 cdef class MessageRows:
-    """The features, hashes and dates of many messages, each known by its number: 0 for the first."""
+    """The features, hashes and dates of many messages, which are numbered from 0."""
 
     cdef Rows it
     cdef int32_t *places  # number in a `CountTable` of each entry; -1 if its message was not added there; or NULL
@@ -30,7 +30,7 @@ cdef class MessageRows:
 
     @property
     def keeps_places(self):
-        """Whether the first table to which these are added stores here where their entries are; setting it drops that."""
+        """Whether the first table that these rows are added to stores the places of their entries here."""
         return self.stores_places
 
     @keeps_places.setter
@@ -39,12 +39,12 @@ cdef class MessageRows:
         self.places, self.owner, self.place_end, self.stores_places = NULL, None, 0, keeps
 
     @property
-    def digests(self):
+    def hashes(self):
         """The hash of each message (64 bits each)."""
-        cdef Column digests = new_column(self.it.messages * sizeof(uint64_t))
+        cdef Column hashes = new_column(self.it.messages * sizeof(uint64_t))
         if self.it.messages:
-            memcpy(digests.at, self.it.digests, digests.size)
-        return digests
+            memcpy(hashes.at, self.it.hashes, hashes.size)
+        return hashes
 
     @property
     def dates(self):
@@ -136,7 +136,7 @@ cdef class MessageRows:
         for features in messages:
             if features is None:
                 raise TypeError("not features of a message")
-            rows.it.digests[rows.it.messages] = 0
+            rows.it.hashes[rows.it.messages] = 0
             rows.it.date_ends[rows.it.messages + 1] = 0
             add_row(&rows.it, &features.it)
         return rows
@@ -213,15 +213,15 @@ cdef inline Size wider(Size room, Size needed) noexcept nogil:
 
 
 cdef void append(Rows *rows, const Rows *source, Size first, Size end, bint is_whole) noexcept nogil:
-    """Copy messages `first` to `end` of other rows, without texts, behind these; memory must be there.
+    """Append messages `first` to `end` of other rows, without texts; the memory must be allocated.
 
-    `is_whole`: all messages, with numeric features and dates; else some, without these.
+    `is_whole`: these are all messages of `source`; their numeric features and dates are copied, too.
     """
     cdef Size n, start = source.starts[first], count = source.starts[end] - start
     cdef Size gram = source.gram_starts[first], grams = source.gram_starts[end] - gram
     cdef Size date = rows.date_ends[rows.messages]
     for n in range(first, end):
-        rows.digests[rows.messages + n - first] = source.digests[n]
+        rows.hashes[rows.messages + n - first] = source.hashes[n]
         rows.starts[rows.messages + n - first + 1] = rows.entries + source.starts[n + 1] - start
         rows.gram_starts[rows.messages + n - first + 1] = rows.gram_count + source.gram_starts[n + 1] - gram
         rows.date_ends[rows.messages + n - first + 1] = date + source.date_ends[n + 1] if is_whole else 0
@@ -253,7 +253,7 @@ cdef void stretches_of(Rows *rows, Size dates, Stretch[PACKED_ARRAYS] found) noe
     found[1] = Stretch(rows.gram_starts, (rows.messages + 1) * sizeof(int64_t))
     found[2] = Stretch(rows.date_ends, (rows.messages + 1) * sizeof(int64_t))
     found[3] = Stretch(rows.numbers, rows.messages * NUMBER_COUNT * sizeof(int64_t))
-    found[4] = Stretch(rows.digests, rows.messages * sizeof(uint64_t))
+    found[4] = Stretch(rows.hashes, rows.messages * sizeof(uint64_t))
     found[5] = Stretch(rows.fingerprints, rows.entries * sizeof(uint64_t))
     found[6] = Stretch(rows.ends, rows.entries * sizeof(uint32_t) if rows.ends is not NULL else 0)
     found[7] = Stretch(rows.grams, rows.gram_count * sizeof(uint32_t))

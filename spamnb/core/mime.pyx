@@ -236,7 +236,7 @@ cdef Delimiter next_delimiter(Walk *walk, Size at) noexcept nogil:
 
 
 cdef int depth_of(Walk *walk, Text line) noexcept nogil:
-    """Return the number of the open multipart that a line delimits, NOWHERE if there is none."""
+    """Return the number of the open multipart that a line delimits, NOWHERE for any other line."""
     cdef int depth
     for depth in range(walk.depth):
         if equal(walk.open[depth].line, line):

@@ -76,9 +76,9 @@ cdef uint32_t crc_of(const Byte *at, Size size, uint32_t crc) noexcept nogil:
 
 
 cdef Size record_of(const Byte *records, Size count, Size width, uint64_t key) noexcept nogil:
-    """Return the place of the record with a key in sorted records; if there is none, -1 - how many are before it.
+    """Return the place of the record with a key in sorted records; if it is missing, -1 - (records before its place).
 
-    A record has `width` bytes and begins with its key: 8 bytes, or all of fewer.
+    A record has `width` bytes and begins with its key of 8 bytes; a shorter record is only a key.
     """
     cdef Size first = 0, last = count, middle
     cdef int key_bytes = min(width, <Size>KEY_BYTES)
@@ -302,5 +302,5 @@ def is_integer(value, least=0, most=(1 << 63) - 1) -> bool:
 
 
 def index_of(bytes records not None, uint64_t key, Size width):
-    """Return the place of a key in sorted records that begin with their keys; -1 - how many are before, if missing."""
+    """Return the place of a key in sorted records that begin with keys; if missing, -1 - (records before it)."""
     return record_of(<const Byte *>records, len(records) // width, width, key)

@@ -59,7 +59,7 @@ cdef int numbers_of(Mail *mail, Page *pages, Size page_count, Texts *texts, int6
 
 
 cdef void add_chars(CharCounts *counts, Text text) noexcept nogil:
-    """Add to counts the characters of a text, of each kind."""
+    """Add the characters of a text to the counts of each kind of character."""
     cdef Size capitals = count_range(text.at, text.size, 65, 26)
     counts.all += count_chars(text)
     counts.capitals += capitals
@@ -71,7 +71,7 @@ cdef void add_chars(CharCounts *counts, Text text) noexcept nogil:
 
 
 cdef void add_other_chars(CharCounts *counts, Text text) noexcept nogil:
-    """Add to counts those characters of a text that are not ASCII; `all` has them already."""
+    """Add the characters of a text that are not ASCII to the counts, except to `all`, which has them already."""
     cdef Size at = 0
     cdef Char char
     while at < text.size:

@@ -29,7 +29,7 @@ cdef extern from *:
 
 
 cdef class Scorer:
-    """Adds up the weights of the tokens and pairs of a message, and then of the next message."""
+    """Adds up the weights of the tokens and pairs of a message, one message after the other."""
 
     cdef Weigher weigher
     cdef readonly Scorer grams  # a scorer for the grams of the message; None if the view has none
@@ -84,12 +84,12 @@ cdef class Scorer:
             self.grams.start_message()
 
     def add(self, row, double times, int part):
-        """Add a token by its counts; return STRONG, STRONG_AMONG_OTHERS or both, as evidence of which it is; else 0."""
+        """Add a token by its counts; return what evidence it is: STRONG, STRONG_AMONG_OTHERS, both, or 0 for none."""
         self.weigher.copy_counts(row, self.row)
         return self.add_row(times, part)
 
     def weights_of(self, row):
-        """Return the weight of a row for each label; where spam is set apart, others have the weight of their sum."""
+        """Return the weight of a row for each label; if spam is set apart, the others have one weight, of their sum."""
         self.add(row, 1.0, 0)
         return self.evidence_weights()
 
@@ -106,7 +106,7 @@ cdef class Scorer:
         return [found[k] for k in range(self.label_count)]
 
     cdef int add_row(self, double times, int part) noexcept nogil:
-        """Add the token in `row`; return STRONG, STRONG_AMONG_OTHERS or both, as evidence of which it is; else 0."""
+        """Add the token in `row`; return what evidence it is: STRONG, STRONG_AMONG_OTHERS, both, or 0 for none."""
         cdef uint64_t rest_count = 0
         cdef int k, strong
         self.entries += 1
@@ -123,7 +123,7 @@ cdef class Scorer:
     cdef inline int64_t weigh(
         self, uint64_t count, uint64_t other, int64_t *weight, int64_t *other_weight
     ) noexcept nogil:
-        """Compute a token's weights from its counts in the two columns, times its share; return the share in 2^-SHARE_BITS.
+        """Compute a token's weights, times its share, from its counts in two columns; return share × 2^SHARE_BITS.
 
         The share is 0 if the token is no evidence.
         """
@@ -241,7 +241,7 @@ cdef class Scorer:
         self.terms_left -= terms
 
     cdef bint add_all(self, double times, int part) noexcept nogil:
-        """Add the token in `row` to all labels (where spam is set apart, to the others); False if it is no evidence."""
+        """Add the token in `row` to all labels, or if spam is set apart, to the others; False if it is no evidence."""
         cdef uint64_t total = 0
         cdef int64_t low = CERTAIN, high = IMPOSSIBLE, weight, strong
         cdef double epsilon, share
@@ -324,7 +324,7 @@ cdef class Scorer:
             found[self.spam] += self.gain_of_repeated_spam()
 
     cdef void put_others_behind_rest(self, double *found) noexcept nogil:
-        """Set the joints of labels but spam: the best gets that of all of them, others stay as far behind it."""
+        """Set the log-joints of labels but spam: the best gets that of all of these, others stay as far behind it."""
         cdef double best = -INFINITY, rest_sum
         cdef int k
         rest_sum = self.sum_of_means(self.second)
@@ -387,7 +387,7 @@ cdef class Scorer:
         return of_words + self.share_of_grams * self.grams.sum_of_means(column) if self.grams is not None else of_words
 
     cdef double mean(self, int part, int column) noexcept nogil:
-        """Return a column's weights / (tokens used + damping): a mean, as a long message is no surer than a short."""
+        """Return a column's mean weight, sum / (tokens used + damping): a long message is no surer than a short one."""
         cdef int64_t strong = self.strong[part]
         if self.spam_apart != NO_LABEL and column != self.first and column != self.second:
             strong = self.strong_among_others[part]
@@ -403,10 +403,10 @@ cdef double repeat_gain(int64_t of_spam, int64_t phrases, double head) noexcept 
     """Return the nats that spam gains because its text was learned before, perhaps with other names and links.
 
     A phrase is a pair of neighbouring words that is evidence, or that no learned message has. By models of three
-    corpora, at most 8 to 24 % of the phrases speak for spam in 99.8 % of the ham of four. In spam that was learned
-    once and comes with 15 % of its words changed, they are 18 to 23 % or more in 95 %, and 44 % or more in half.
-    `head` is spam's lead by the headers: 95 % of the replies that quote spam have headers of ham, by 3.4 nats or
-    more. Spam loses then, so that the text alone convicts nobody.
+    corpora, in 99.8 % of the ham of four corpora at most 8 to 24 % of the phrases speak for spam. Of spam that was
+    learned once and comes again with 15 % of its words changed, 95 % has at least 18 to 23 % of such phrases, half at
+    least 44 %. `head` is spam's lead by the headers: 95 % of the replies that quote spam have headers of ham, by 3.4
+    nats or more. Then the gain is negative, so that the text alone does not make a message spam.
     """
     cdef double share = of_spam / (phrases + 6.0)
     return 12.0 * min(max((share - 0.18) / 0.15, 0.0), 1.0) * min(max(head + 2.0, -0.25), 1.0)

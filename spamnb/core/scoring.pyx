@@ -12,7 +12,7 @@ cdef enum:
 
 
 cdef class FeatureScorer:
-    """Scores messages with counts, seen through a view. Each thread needs its own (`another`)."""
+    """Scores messages with counts, as a view reads them. Each thread needs a scorer of its own (`another`)."""
 
     cdef readonly object likelihood, settings
     cdef readonly Counts counts
@@ -93,7 +93,7 @@ cdef class FeatureScorer:
     # One message
 
     def score(self, FeatureSet features not None):
-        """Return a message's log-joint for each label, and what body and head add to each ([] if not averaged)."""
+        """Return a message's log-joint for each label, and how much of it is from body and head ([] without means)."""
         cdef double[MAX_COLUMNS] joint
         cdef double[2 * MAX_COLUMNS] parts
         self.keep_logarithms_if_used()
@@ -102,7 +102,7 @@ cdef class FeatureScorer:
         return self.score_lists(joint, parts)
 
     def evidence(self, FeatureSet features not None):
-        """Return what `score` does, the evidence for spam (or any label), that among other labels, and `repeat_gain`.
+        """Return the results of `score`, the evidence for or against spam, that among other labels, and `repeat_gain`.
 
         Each item of evidence: (fingerprint, row of counts, how often it is used, weights by label, HEAD or BODY).
         """
@@ -261,7 +261,7 @@ cdef class FeatureScorer:
         return self.read_places() if places is not NULL else self.find_collected()
 
     cdef void read_places_of_two(self, const int32_t *places) noexcept nogil:
-        """Copy to `columns` what two labels have at places of the table. Prefetched, so that cache misses overlap."""
+        """Copy the counts of two labels at places of the table to `columns`. Prefetched: cache misses overlap."""
         cdef const int32_t *row
         cdef const uint64_t *rows = self.table.records + 1
         cdef uint64_t *columns = self.columns
@@ -386,19 +386,19 @@ cdef class FeatureScorer:
         self.score_all(rows, messages, None, joints, parts)
 
     def score_left_out(self, MessageRows rows not None, messages, label_indices, joints):
-        """Write the log-joints of messages, each by the counts without its own; `label_indices` are their labels.
+        """Write the log-joints of messages, each with the counts of all others; `label_indices` are their labels.
 
         Only for views that average the presence of tokens, as the default view does; ValueError for others.
         """
         if self.label_count < 2 or not self.likelihood.view.has_cutoffs:
-            raise ValueError("no view that messages can be left out of")
+            raise ValueError("this view cannot leave messages out of the counts")
         self.score_all(rows, messages, label_indices, joints, None)
 
     def score_online(self, MessageRows rows not None, order, label_indices, joints, parts=None):
         """Write the scores of messages as `score_rows` does, and add each message to the counts after it is scored."""
         cdef ScoredRows it = ScoredRows(rows, self.label_count, order, label_indices, joints, parts)
         if self.table is None:
-            raise TypeError("only a table learns")
+            raise TypeError("only a CountTable can learn")
         self.likelihood.keep_logarithms()
         self.table.start_change()
         try:
@@ -408,7 +408,7 @@ cdef class FeatureScorer:
             self.likelihood.update(self.table)
 
     cdef int score_all(self, MessageRows rows, messages, label_indices, joints, parts) except -1:
-        """Write the scores of messages; with `label_indices`, each by the counts without its own."""
+        """Write the scores of messages; with `label_indices`, each with the counts of all other messages."""
         cdef ScoredRows it = ScoredRows(rows, self.label_count, messages, label_indices, joints, parts)
         cdef bint leaves_out = label_indices is not None
         cdef Size at
@@ -502,7 +502,7 @@ cdef class FeatureScorer:
             leave_out_of_grams(self.scorer.grams, label_index)
 
     cdef GramWeights weighed_grams(self, GramWeights known, Size messages, int left_out):
-        """Return the weights of all grams, `known` if up to date; None if there are too few messages for that."""
+        """Return the weights of all grams (`known`, if still valid); None if too few messages are scored."""
         if not self.reads_grams or not self.scorer.is_of_two:
             return None
         if self.revisions[left_out + 1] == self.scorer.grams.weigher.revision:

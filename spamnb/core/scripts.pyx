@@ -231,10 +231,9 @@ cdef inline int start_word(Writer *to, Size *words) except -1 nogil:
 
 
 cdef Size add_plain_words(Writer *to, Text text, Size *words, bint is_normal) except -1 nogil:
-    """Append the words of a piece up to what Python has to normalise; return the offset of that.
+    """Append the words of a piece up to the first character that Python has to normalise; return its offset.
 
-    The separator before it is left, too: a mark may change it, but nothing before. `is_normal`: Python has normalised
-    it.
+    A separator before this character is left, too: a mark may change it. `is_normal`: Python has normalised the piece.
     """
     cdef Char[2 * MAX_PIECE] word
     cdef Char char = 0, before = 0

@@ -45,7 +45,7 @@ cdef int add_sender(Features *features, Arena *arena, Field *fields, Size count)
 
 
 cdef int address_in(Arena *arena, Text value, Text *result) except -1 nogil:
-    """Find the address in a header, in angle brackets or among words; in lower case; an empty text if there is none."""
+    """Find the address in a header, in angle brackets or among words; in lower case; empty if the header has none."""
     cdef Size bracket = find_last(value, 60, value.size), at = 0
     cdef Text word
     cdef int words = 0
@@ -263,7 +263,7 @@ cdef int without_comments(Arena *arena, Text value, Text *result) except -1 nogi
 # For Python
 
 def sender_address(str value) -> str:
-    """Return the address in a header, in lower case; "" if there is none."""
+    """Return the address in a header, in lower case; "" if the header has none."""
     cdef Memory memory = Memory()
     cdef Text text
     text_of_str(&memory.arena, value, &text)

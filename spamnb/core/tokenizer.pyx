@@ -52,12 +52,12 @@ cdef void free_reader(Reader *reader) noexcept:
     free_arena(&reader.arena)
 
 
-cdef int read_features(Reader *reader, Text raw, bint with_numbers, uint64_t *digest) except -1 nogil:
-    """Read a raw message, and put its features into `reader.features`; its hash into `digest`, unless that is NULL."""
+cdef int read_features(Reader *reader, Text raw, bint with_numbers, uint64_t *hash) except -1 nogil:
+    """Read a raw message, and put its features into `reader.features`; its hash into `hash`, unless that is NULL."""
     clear_arena(&reader.arena)
     read_mail(&reader.mail, &reader.arena, raw)
-    if digest is not NULL:
-        digest_of(&reader.mail, digest)
+    if hash is not NULL:
+        hash_mail(&reader.mail, hash)
     return make_features(&reader.features, &reader.cutter, &reader.mail, with_numbers)
 
 
@@ -147,7 +147,7 @@ cdef int render_pages(Mail *mail, Page *pages, Size *page_count) except -1 nogil
 # The head
 
 cdef int add_head(Features *features, WordRules *words, Mail *mail) except -1 nogil:
-    """Add the tokens of the headers and of subjects of embedded messages; the subject first: no flood can hide it."""
+    """Add the tokens of the headers and of embedded messages' subjects; the own subject first: it is never left out."""
     cdef Size n, k
     cdef Field *subject = first_field(mail.head.fields, mail.head.count, b"subject")
     cdef Leaf *leaf
@@ -326,7 +326,7 @@ cdef inline bint is_in_word(int byte) noexcept nogil:
 
 
 cdef Size next_digit(Text text, Size at) noexcept nogil:
-    """Return the offset of the next digit from `at` on; the size of the text if there is none."""
+    """Return the offset of the next digit from `at` on; the size of the text if no digit follows."""
     cdef uint64_t eight, digits
     while at < text.size:
         eight = load_eight(text, at)
@@ -366,7 +366,7 @@ cdef int add_grams_of_texts(Features *features, Texts *texts) except -1 nogil:
 
 
 cdef int put_joined(Writer *to, Texts *texts, bint words_only) except -1 nogil:
-    """Append texts, joined by spaces, until GRAM_TEXT bytes are there; `words_only`: runs of spaces become one."""
+    """Append texts, joined by spaces, until GRAM_TEXT bytes are there; `words_only`: with one space between words."""
     cdef Size n, at
     cdef Text text
     for n in range(texts.count):
@@ -408,7 +408,7 @@ cdef class Tokenizer:
         free_rules(&self.cutter.words)
 
     def features(self, Message message, bint numbers=True, FeatureSet reuse=None):
-        """Return a message's features, numeric ones only if `numbers`. `reuse`: an unused set to fill and return."""
+        """Return a message's features, numeric ones only if `numbers`. `reuse`: an old set to fill and return."""
         cdef FeatureSet found = reuse if reuse is not None else FeatureSet()
         found.message, found.known_texts, found.pair_numbers = message, None, None
         with nogil:

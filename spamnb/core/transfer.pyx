@@ -21,7 +21,7 @@ cdef enum:  # why a body is not encoded as declared
 
 
 cdef int decode_transfer(Arena *arena, Text body, int declared, bint is_text, DecodedBody *result) except -1 nogil:
-    """Undo base64 and quoted-printable where a body has them, whether they are declared or not."""
+    """Decode base64 and quoted-printable in a body, whether they are declared or not."""
     result.data, result.encoding, result.other_encoding = body, declared, NOWHERE
     result.why, result.high_bytes = AS_DECLARED, 0
     if declared == BASE64:
@@ -116,7 +116,7 @@ cdef int decode_quoted_body(Arena *arena, Text body, bint is_text, DecodedBody *
 
 
 cdef int decode_lines(Arena *arena, Text body, int declared, DecodedBody *result) except -1 nogil:
-    """Decode those blocks of lines that are encoded, and leave the others; also find out why if not as declared."""
+    """Decode the blocks of lines that are encoded, and keep the others; set `why` if this is not as declared."""
     cdef int encoding = declared if declared != AS_IT_IS else BASE64, used
     cdef Size start = 0, end, copied = 0
     cdef bint may_be = False
@@ -156,7 +156,7 @@ cdef int decode_lines(Arena *arena, Text body, int declared, DecodedBody *result
 
 
 cdef Size end_of_lines(Text body, Size at, int encoding, bint *may_be) noexcept nogil:
-    """Return the end of the lines that are like the first: all may be encoded, or none may be (`may_be`)."""
+    """Return the end of the lines that are like the first line; set `may_be` if all of them may be encoded."""
     cdef Text line = until(body, c"\n", at)
     may_be[0] = may_be_encoded(line, encoding)
     at += line.size

@@ -127,7 +127,7 @@ cdef Size put_forms(Text text, const Forms *table, Byte *to) noexcept nogil:
 
 
 cdef int cost_of_letters(Text sample, const Language *language, int most) noexcept nogil:
-    """Return the cost of a sample as text of a language in a single-byte charset; `most` if it is not below that.
+    """Return the cost of a sample as text of a language in a single-byte charset, but at most `most`.
 
     Branch-free but for the end of sixteen bytes: a third of the time. In bounds: no class is as large as `width`, and
     flags are below 8, as was checked when the tables were loaded.

@@ -32,7 +32,7 @@ cdef inline Char char_at(Text text, Size at, Size *after) noexcept nogil:
 
 
 cdef Char long_char_at(Text text, Size at, Size *after) noexcept nogil:
-    """Return what `char_at` does, for a character beyond ASCII."""
+    """Return the character beyond ASCII at an offset, and the offset `after` it."""
     cdef int first = byte_at(text, at), byte
     cdef Size size = char_size(first), k
     cdef Char char
@@ -50,7 +50,7 @@ cdef Char long_char_at(Text text, Size at, Size *after) noexcept nogil:
 
 
 cdef inline Size char_before(Text text, Size at) noexcept nogil:
-    """Return the offset of the character before an offset; below 0 if there is none."""
+    """Return the offset of the character before an offset; below 0 at the start of the text."""
     at -= 1
     while at > 0 and byte_at(text, at) & 0xC0 == 0x80:
         at -= 1

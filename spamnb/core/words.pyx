@@ -28,7 +28,7 @@ cdef void free_rules(WordRules *rules) noexcept nogil:
 
 
 cdef int spaced(WordRules *rules, Arena *arena, Text text, Text *result) except -1 nogil:
-    """Make lower-case words separated by spaces of a text; quotes and long words are left to `add_words`."""
+    """Turn a text into lower-case words separated by spaces; `add_words` handles quotes and long words."""
     cdef Byte *copy
     cdef bint is_plain
     if rules.dotless:

@@ -1,7 +1,7 @@
 """Judge or learn one message, on standard input or in a file: what procmail runs for each mail.
 
-The start of the process counts here (Python alone needs 14 ms), so few modules are imported, each where it is
-needed: even `__future__` would take 0.2 ms, so type hints are quoted.
+Most of the time is spent starting the process (14 ms for Python alone), so few modules are imported, each
+where it is needed. Type hints are quoted, since even `__future__` would take 0.2 ms.
 """
 
 import os
@@ -113,7 +113,7 @@ class ClassifyCommand:
         return None if raw is None else self.answer(*self.judged(raw), raw, path)
 
     def judged(self, raw: bytes) -> "tuple[Verdict, Envelope | None]":
-        """Judge a message by the model, else by the fallback; without a model, by its sender if listed."""
+        """Judge a message by the model, else by the fallback model, else by its sender if listed."""
         from spamnb.model import Model
 
         try:
@@ -139,7 +139,7 @@ class ClassifyCommand:
         return None if needs_command_line else read_only_message(path)
 
     def fall_back(self, error: SpamnbError) -> None:
-        """Replace the model by the fallback after an error, and report that; without one, raise the error.
+        """After an error, use the fallback model and report that; without a fallback, raise the error.
 
         A missing model is not reported: most users of a machine may have no model.
         """
@@ -153,7 +153,7 @@ class ClassifyCommand:
         return self.answer(*self.judge(model, raw), raw, path, index)
 
     def judge(self, model: "Model", raw: bytes) -> "tuple[Verdict, Envelope | None]":
-        """Judge a message with the model and lists of senders; return its envelope, too, if needed."""
+        """Judge a message with the model and lists of senders; also return its envelope if it was needed."""
         from spamnb.core.native import read
 
         message = read(raw)
@@ -218,7 +218,7 @@ def open_history(wanted: bool, configuration: Configuration) -> "HistoryLog | No
 
 
 def has_history() -> bool:
-    """Check whether this user keeps a history."""
+    """Return whether this user keeps a history."""
     try:
         return os.path.isdir(state_folder("history"))
     except NoInput:
@@ -226,7 +226,7 @@ def has_history() -> bool:
 
 
 def verdict_without_model(configuration: Configuration, envelope: "Envelope") -> "Verdict | None":
-    """Judge a message by its sender alone, if that is listed: the lists apply before anything is learned."""
+    """Judge a message by its sender alone, if the sender is on a list; None if not."""
     from spamnb.bayes.verdict import Verdict
 
     verdict = configuration.decide(Verdict(UNSURE, 0.0, 0.5, {HAM: 0.5, SPAM: 0.5}, ()), envelope)
@@ -252,7 +252,7 @@ class LearnCommand:
         base: str | None = None,
         is_correction: bool = False,
     ) -> None:
-        """`base`, if given, is that of a new model; for corrections see `training.learn`."""
+        """`base`: the base for a model that has to be made; `is_correction` as in `training.learn`."""
         self.label = label
         self.base = base
         self.configuration = load()
@@ -280,15 +280,15 @@ class LearnCommand:
         return None if raw is None else self.run(raw)
 
     def run(self, raw: bytes) -> int:
-        outcome = self.teach(raw)
+        outcome = self.learn_and_note(raw)
         write_stdout(f"{self.label}: 1 {OUTCOME_TEXTS[outcome]}\n".encode())
         return 0
 
-    def teach(self, raw: bytes) -> str:
-        """Learn or forget the message, and note the correction in the history, if there is one."""
+    def learn_and_note(self, raw: bytes) -> str:
+        """Learn or forget the message, and note this in the history if it is kept; return the outcome."""
         if not has_history():
             return self.learn(raw)
-        from spamnb.history.log import append_lessons, digest_of
+        from spamnb.history.log import append_lessons, hash_of_raw
         from spamnb.training.learn import learned_label
 
         try:
@@ -297,12 +297,12 @@ class LearnCommand:
             before = None  # there is no model yet, or learning reports the error
         outcome = self.learn(raw)
         if outcome in ("learned", "moved", "forgotten"):
-            lesson = before, None if self.forget else self.label, digest_of(raw).to_bytes(8, "little")
+            lesson = before, None if self.forget else self.label, hash_of_raw(raw).to_bytes(8, "little")
             append_lessons(self.model, [lesson])
         return outcome
 
     def learn(self, raw: bytes) -> str:
-        """Learn or forget the message, making a model if there is none; return the outcome."""
+        """Learn or forget the message, in a new model if none exists; return the outcome."""
         from spamnb.training.learn import learn
 
         if self.forget:
@@ -342,7 +342,7 @@ def parse(arguments: list[str]) -> "Callable[[], int | None] | None":
 
 
 def options_of(table: "tuple[Option, ...]", arguments: list[str]) -> "dict[str, Any] | None":
-    """Parse options of the table and one path; None if there is anything else, or an option is repeated."""
+    """Parse options of the table and a path; None for any other argument, or a repeated option."""
     options: dict[str, Any] = {}
     known = {name: (names.rpartition("--")[2], value) for names, value, _ in table for name in names.split()}
     rest = arguments[::-1]
@@ -373,7 +373,7 @@ def read_stdin(what: str = "a message") -> bytes:
 
 
 def write_stdout(data: bytes, is_mail: bool = False) -> None:
-    """Write an answer. For mail, a closed output is an error like any other: the mail must not get lost."""
+    """Write an answer. If it is mail, a closed output is a normal error, so that the mail is not lost."""
     try:
         write_all(STDOUT, data)
     except OSError as error:
@@ -381,6 +381,6 @@ def write_stdout(data: bytes, is_mail: bool = False) -> None:
 
 
 def output_error(error: OSError, is_mail: bool = False) -> InputOutputError:
-    """Make an error: ReaderGone if the reader has closed the output, as `head` does, else another."""
+    """Return the error for a failed output: ReaderGone if the reader has closed it, as `head` does."""
     kind = ReaderGone if isinstance(error, BrokenPipeError) and not is_mail else InputOutputError
     return kind(f"cannot write to standard output: {error.strerror}")

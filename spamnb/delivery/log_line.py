@@ -11,7 +11,7 @@ MAX_TEXT_LENGTH = 200  # characters of a text from a client or a message that ar
 
 
 def write_syslog(verdict: "Verdict", size: int, envelope: "Envelope") -> None:
-    """Send a line to the system's log; it is lost if no log daemon runs."""
+    """Send a line to the system log; without a log daemon, the line is lost."""
     import syslog
 
     listed = f" {escaped(verdict.reason)}" if verdict.reason else ""

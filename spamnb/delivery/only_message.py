@@ -18,8 +18,8 @@ TAR_HEADER = 512  # bytes, with NULs behind the name of the first file, which ma
 def read_only_message(path: str) -> bytes | None:
     """Read the only message of a file, or of standard input (`-`).
 
-    Returns None if there are several, or if the path is a folder, an archive, missing …: the caller then uses
-    the code for any mail, which says what is wrong. Standard input can be read again then.
+    Returns None if there are several, or if the path is missing, a folder, an archive and so on: the full
+    command line then reads the mail (standard input again, too) or says what is wrong.
     """
     if path == "-":
         announce_stdin("a message")

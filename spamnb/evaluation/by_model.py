@@ -35,9 +35,9 @@ def judge_by_model(
     for batch in batches:
         label_index = known.index(batch.label or "")
         scores = row_scores(scorer, batch.rows, np.arange(len(batch)))
-        digests = np.frombuffer(batch.rows.digests, np.uint64).tolist()
-        for name, score, digest in zip(batch.names, scores, digests, strict=True):
-            if model.stored.label_of(digest) is not None:
+        hashes = np.frombuffer(batch.rows.hashes, np.uint64).tolist()
+        for name, score, message_hash in zip(batch.names, scores, hashes, strict=True):
+            if model.stored.label_of(message_hash) is not None:
                 learned += 1
                 continue
             truth.append(label_index)

@@ -1,4 +1,4 @@
-"""Settings by their names on the command line: how mail is read (tokenizer), and how it is judged (view)."""
+"""Settings by their names on the command line: how mail is read (tokenizer settings) and judged (view)."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -124,7 +124,7 @@ STANDARD = (
 
 
 def with_change(candidate: Candidate, change: str) -> Candidate:
-    """Return a candidate with one setting (`NAME=VALUE`) changed, named by its settings but the default."""
+    """Return a candidate with one setting (`NAME=VALUE`) changed, named by its non-default settings."""
     items = [*([] if candidate.name == "default" else candidate.name.split(",")), change]
     changed = dict(item.split("=") for item in items)
     named = [f"{name}={value}" for name, value in changed.items() if not _is_default(name, value)]

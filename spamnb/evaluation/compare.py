@@ -74,7 +74,7 @@ def steps_from(best: Candidate) -> list[Candidate]:
 
 
 def is_better(result: ComparedCandidate, best: ComparedCandidate) -> bool:
-    """Tell whether a result ranks mail better than the best one or, in a tie, makes fewer mistakes."""
+    """Return whether a result ranks mail better than the best so far or, in a tie, makes fewer mistakes."""
     if None in (each.metrics["one_minus_auc_percent"] for each in (result, best)):
         return bool(result.metrics["accuracy"] > best.metrics["accuracy"])
     return _rank(result) < _rank(best)
@@ -85,7 +85,7 @@ def _rank(result: ComparedCandidate) -> tuple[float, float]:
 
 
 def beats_first(result: ComparedCandidate) -> bool:
-    """Tell whether a result ranks mail significantly better than the first, with verdicts that are no worse.
+    """Return whether a result ranks mail significantly better than the first, with no worse verdicts.
 
     Better verdicts alone do not suffice: with little mail, one or two messages decide how many are unsure.
     """
@@ -116,7 +116,7 @@ class ComparedCandidate:
 
 
 def corrected(results: Sequence[ComparedCandidate]) -> list[ComparedCandidate]:
-    """Correct the probabilities for the number of tests: some of many differ by chance alone."""
+    """Correct the p-values for the number of tests, since of many candidates some differ by chance alone."""
     found = [p for result in results for p in (result.verdicts_p, result.ranking_p) if p is not None]
     chances: dict[float | None, float | None] = {None: None, **dict(zip(found, holm(found), strict=True))}
     return [
@@ -133,7 +133,7 @@ def compare_candidates(
 ) -> Iterator[ComparedCandidate]:
     """Cross-validate each candidate on the same folds; mail is read once for each tokenizer.
 
-    Candidates with the tokenizer of the first one come first.
+    Candidates with the same tokenizer settings as the first candidate come first.
     """
     first: JudgedMessages | None = None
     settings: Settings | None = None

@@ -1,4 +1,4 @@
-"""Labelled mail read once and counted, to be trained on and judged in any split."""
+"""Labelled mail that is read and counted once, and can be split into training and test mail in any way."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ LESS = "evaluate less of it"
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
-    """Labelled messages, the facts about each, and a table with the counts of all."""
+    """Labelled messages, facts about each message, and a table with the counts of all messages."""
 
     labels: tuple[str, ...]
     truth: Array  # index of each message's label
     names: list[tuple[str, int | None]]  # path, and number in an mbox
-    digests: Array
+    hashes: Array
     rows: MessageRows
     table: CountTable
     unreadable: list[Unreadable]
@@ -60,12 +60,12 @@ class Corpus:
             if table.is_full:
                 raise DataError(f"a word occurs more than 1,073,741,824 times in this mail; {LESS}")
             del batch  # so that its memory can be used for the next one
-        digests = np.frombuffer(rows.digests, np.uint64)
-        return cls(tuple(labels), np.concatenate(truth), names, digests, rows, table, unreadable)
+        hashes = np.frombuffer(rows.hashes, np.uint64)
+        return cls(tuple(labels), np.concatenate(truth), names, hashes, rows, table, unreadable)
 
     def __len__(self) -> int:
         return len(self.names)
 
     def change(self, table: CountTable, messages: Array, sign: int) -> None:
-        """Add messages to a copy of the table (sign 1), or subtract them (-1)."""
+        """Add messages to a copy of the corpus's table (sign 1), or subtract them (sign -1)."""
         table.add(self.rows, messages, self.truth[messages], NO_DAY, sign)

@@ -1,4 +1,4 @@
-"""The three ways to evaluate a filter: cross-validation, online in the order mail came, and by a model."""
+"""The three ways to evaluate a filter: cross-validation, online in order of time, and with a given model."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -40,7 +40,7 @@ def evaluate_by_folds(
 
 
 def evaluate_online(corpus: Corpus, view: View | None) -> Evaluation:
-    """Judge messages in order of their dates, each with the counts of those before."""
+    """Judge messages in order of their dates, each with the counts of the earlier messages."""
     judged, curve = judge_online(corpus, in_time_order(corpus), view)
     return Evaluation("online", judged, figures_of(judged), [], duplicates_in(corpus), curve)
 
@@ -48,7 +48,7 @@ def evaluate_online(corpus: Corpus, view: View | None) -> Evaluation:
 def evaluate_by_model(
     model: Model, labels: Sequence[str], batches: Iterable[Batch], most_mistakes: int
 ) -> Evaluation:
-    """Judge mail with a model, except messages that it has learned, which would flatter the figures."""
+    """Judge mail with a model, except messages that it has learned, as these would flatter the figures."""
     judged, learned = judge_by_model(model, labels, batches)
     if not judged.names and learned:
         raise DataError("the model has already learned all of this mail; use mail that it has not learned")
@@ -71,4 +71,4 @@ def figures_of(judged: JudgedMessages) -> dict[str, Any]:
 
 def duplicates_in(corpus: Corpus) -> int:
     """Count the messages that are exact copies of another."""
-    return len(corpus) - len(set(corpus.digests.tolist()))
+    return len(corpus) - len(set(corpus.hashes.tolist()))

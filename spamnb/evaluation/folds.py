@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 
 def assign_folds(corpus: Corpus, count: int, seed: int = 1) -> Array:
-    """Assign each message to a fold by a seeded shuffle; each fold gets as many messages of a label."""
+    """Assign each message to a fold by a seeded shuffle, evenly for each label."""
     generator = np.random.default_rng(seed)
     assigned = np.empty(len(corpus), int)
     for label_index, label in enumerate(corpus.labels):
@@ -53,7 +53,7 @@ def assign_folds(corpus: Corpus, count: int, seed: int = 1) -> Array:
 
 
 class CrossValidation:
-    """Judges each message with the counts of all folds but its own."""
+    """Judges each message with the counts of all folds except the message's own."""
 
     def __init__(self, corpus: Corpus, assigned: Array, view: View = DEFAULT_VIEW, jobs: int = 1) -> None:
         self.corpus = corpus
@@ -88,7 +88,7 @@ class CrossValidation:
 
     @contextmanager
     def table_without(self, fold: int) -> Iterator[CountTable]:
-        """Subtract a fold from a table of all mail; after the context, add the fold again."""
+        """Yield a table of all mail without a fold; after the context, the fold is added again."""
         try:
             table = self.unused.pop()
         except IndexError:
@@ -100,15 +100,15 @@ class CrossValidation:
         self.unused.append(table)
 
     def for_each(self, task: Callable[[int], T], folds: Iterable[int]) -> Iterator[T]:
-        """Run a task on each of some folds, on as many threads as there are jobs."""
+        """Run a task on each given fold, with one thread per job."""
         return in_threads(task, ((fold,) for fold in folds), self.jobs)
 
     def limits(self, scorer: FeatureScorer, training: Array) -> tuple[Cutoffs | None, Calibration | None]:
         """Choose cutoffs and calibration as training does; with a textbook's view, return None for both."""
-        labels, truth, digests = self.corpus.labels, self.corpus.truth, self.corpus.digests
+        labels, truth, hashes = self.corpus.labels, self.corpus.truth, self.corpus.hashes
         if not self.view.has_cutoffs or not has_spam(labels):
             return None, None
-        messages = sample(digests, truth, training, len(labels))
+        messages = sample(hashes, truth, training, len(labels))
         joints, of_label = np.empty((len(messages), len(labels))), truth[messages].tolist()
         counts = np.bincount(truth[training], minlength=len(labels)).tolist()
 
@@ -126,7 +126,7 @@ class CrossValidation:
         return measured(labels, counts, scored, scale=score_scale(self.view))
 
 
-def sample(digests: Array, truth: Array, messages: Array, label_count: int) -> Array:
+def sample(hashes: Array, truth: Array, messages: Array, label_count: int) -> Array:
     """Select the messages that training would score: of each label those with the lowest hashes."""
-    ordered = messages[np.argsort(digests[messages], kind="stable")]
+    ordered = messages[np.argsort(hashes[messages], kind="stable")]
     return np.concatenate([ordered[truth[ordered] == k][:SAMPLE_SIZE] for k in range(label_count)])

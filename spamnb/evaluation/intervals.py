@@ -1,6 +1,6 @@
-"""How far a figure can be trusted: 95 % intervals, and tests of whether a difference could be chance.
+"""Uncertainty of figures: 95 % intervals, and tests of whether a difference could be chance.
 
-All are computed by formulas: a bootstrap would give [1, 1] for a filter without a mistake on ten messages.
+All are computed by formulas: for a filter without mistakes on ten messages, a bootstrap would give [1, 1].
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def f1(right: int, missed: int, wrong: int) -> Estimate | None:
 
 
 def macro(estimates: Sequence[Estimate], touched: float = 1) -> Estimate | None:
-    """Return the mean over labels; a wrong verdict changes `touched` figures, and squared errors add up."""
+    """Return the mean over labels; `touched`: how many of the figures each wrong verdict changes."""
     if not estimates:
         return None
     count = len(estimates)
@@ -92,13 +92,13 @@ def misplaced_shares(is_spam: Array, score: Array) -> tuple[Array, Array]:
 
 
 def ranks(ordered: Array, values: Array) -> Array:
-    """Return for each value twice the number of `ordered` values below it; equal ones count half."""
+    """Return, for each value, twice the number of `ordered` values below it plus the number of equal ones."""
     ranks: Array = np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")
     return ranks
 
 
 def variance_of_means(*columns: Array) -> float:
-    """Return the variance of the sum of independent means."""
+    """Return the variance of the sum of the means of independent columns."""
     return sum(float(np.var(column, ddof=1)) / len(column) for column in columns)
 
 
@@ -143,7 +143,7 @@ def mcnemar_exact_p(won: int, lost: int) -> float:
 
 
 def holm(chances: Sequence[float]) -> list[float]:
-    """Correct the p-values of several tests by Holm's method: all of them err as rarely as one."""
+    """Correct the p-values of several tests by Holm's method: all together err as rarely as one test."""
     corrected, highest = [0.0] * len(chances), 0.0
     for rank, at in enumerate(np.argsort(chances, kind="stable").tolist()):
         highest = max(highest, min(1.0, (len(chances) - rank) * chances[at]))

@@ -61,7 +61,7 @@ def by_model(judged: JudgedMessages, model: Model, most: int) -> list[Mistake]:
 
 
 def raw_messages(judged: JudgedMessages, chosen: Sequence[int]) -> list[bytes]:
-    """Read messages from their mailboxes, each mailbox once; a message that is no longer there is empty."""
+    """Read messages from their mailboxes, each mailbox once; a message that is gone is returned empty."""
     wanted = {judged.names[message]: message for message in chosen}
     raw: dict[int, bytes] = {}
     for path in dict.fromkeys(path for path, _ in wanted):

@@ -32,7 +32,7 @@ RECENT = 200  # messages before a point whose verdicts give its recent error
 
 
 def in_time_order(corpus: Corpus) -> Array:
-    """Return the indices of the messages by date; messages of the same date stay in the order of reading.
+    """Return the indices of the messages in order of date, those of the same date in the order of reading.
 
     A message without a date gets the date of the message of its label read before it, or else of the next one
     that has a date. If no message of a label has a date, they are spread evenly over the time of the others.
@@ -89,7 +89,7 @@ class DecisionRule:
         self.due = 1.0  # the number of scores at which cutoffs are chosen next
 
     def note(self, truth: int, score: float, lead: float) -> None:
-        """Add a score, its true label and how far that was ahead; choose cutoffs again if many are new."""
+        """Add a score with its true label and that label's lead; choose cutoffs again if many are new."""
         if self.cutoffs is None:
             return
         self.scores[self.labels[truth] == SPAM].append(score)
@@ -117,7 +117,7 @@ def latest(scores: list[float]) -> tuple[list[float], int]:
 
 
 def learning_curve(judged: JudgedMessages) -> list[CurvePoint]:
-    """Measure the figures at evenly spread points; None where there is nothing to measure."""
+    """Measure the figures at evenly spread points; None for a figure that cannot be measured."""
     messages = len(judged.truth)
     spam = judged.labels.index(SPAM) if SPAM in judged.labels else None
     is_spam, called_spam = judged.truth == spam, judged.verdict == spam

@@ -58,7 +58,7 @@ class Outcome:
         return share(self.spam - self.caught - self.unsure_spam, self.spam)
 
     def misfiled(self) -> Estimate | None:
-        """Share of the mail other than spam that got a wrong label; "ham" is never a wrong one."""
+        """Share of the mail other than spam that got a wrong label; "ham" is never wrong here."""
         return share(self.wrongly_sorted, self.ham) if self.sorts else None
 
     def left_unsure(self) -> Estimate | None:

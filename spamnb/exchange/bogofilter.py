@@ -1,8 +1,8 @@
 """Import bogofilter's word list, as `bogoutil -d wordlist.db` writes it: it becomes a base.
 
-bogofilter does not count many of spamnb's features. When mail was learned into its counts, 20 spam made
-evidence of spam out of features of every mail, and 66 % of the ham was lost. So the counts stay separate, and
-mail is learned by another model, which replaces them when it has enough mail (`layers_of`).
+bogofilter does not count many of spamnb's features. When mail was added to its counts, after 20 spam features
+of every mail looked like evidence of spam, and 66 % of the ham was lost. So the imported counts stay
+separate, and mail is learned by another model, which replaces them when it has enough mail (`layers_of`).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def body(text: str, words: Words) -> list[str]:
 
 
 def header(name: str) -> Carry:
-    """Import words of a header: the tokens that the header would have with this text."""
+    """Return a function that imports words of a header: as the tokens of a header with this text."""
 
     def carry(text: str, words: Words) -> set[str]:
         tokens = set(header_tokens([(name, text)], words)) - {f"header:{name}"}
@@ -65,7 +65,7 @@ def header(name: str) -> Carry:
 
 
 def addresses(name: str) -> Carry:
-    """Import a word of a name, or a part of an address: a part with a dot is taken for the host."""
+    """Return a function that imports words of names and addresses; a word with a dot is taken for a host."""
     plain = header(name)
     return lambda text, words: plain("@" + text if "." in text and "@" not in text else text, words)
 
@@ -166,7 +166,7 @@ class WordList:
         return found
 
     def add(self, token: str, ham: int, spam: int, day: int, words: Words) -> None:
-        """Add the counts of a token. If several become one, they are summed; `table` limits the sum.
+        """Add the counts of a token. If several tokens become one, counts are summed; `table` limits the sum.
 
         (1-AUC)% 0.043 on half of spamassassin; 0.047 with the largest of the counts instead of their sum.
         """

@@ -36,8 +36,8 @@ def exported(path: str) -> Iterator[str]:
         yield from pair_lines(entries)
     for counter, counts in sum_grams(stored).above_zero():
         yield "\t".join(("g", str(counter), *map(str, counts)))
-    for digest, label, score, _ in load_learned(stored).messages():
-        yield f"m\t{digest:016x}\t{label}\t{score!r}"
+    for message_hash, label, score, _ in load_learned(stored).messages():
+        yield f"m\t{message_hash:016x}\t{label}\t{score!r}"
 
 
 def token_lines(entries: Entries) -> Iterator[str]:

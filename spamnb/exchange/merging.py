@@ -1,7 +1,7 @@
 """Merge models of several hosts: the sum of their counts, in one pass over all of them.
 
-A message that several models learned is added once for each of them, since no model stores what a single
-message added; `MergedMessages` has the number of such messages.
+A message that several models learned is added once for each of them, since no model stores the counts of
+single messages; `MergedMessages` has the number of such messages.
 """
 
 import os
@@ -47,11 +47,11 @@ def merge(out: str, paths: Sequence[str], *, fresh: bool = False) -> MergedMessa
         united, shared = LearnedMessages(), LearnedMessages()
         for model in models:
             indices = indices_of(model.labels, labels)
-            for digest, label, score, lead in load_learned(model).messages():
-                if united.label_index(digest) == NOT_LEARNED:
-                    united.set(digest, indices[label], score, lead)
+            for message_hash, label, score, lead in load_learned(model).messages():
+                if united.label_index(message_hash) == NOT_LEARNED:
+                    united.set(message_hash, indices[label], score, lead)
                 else:  # the label of the first model holds
-                    shared.set(digest, indices[label])
+                    shared.set(message_hash, indices[label])
         sources = [Source(model) for model in models]
         kept = kept_labels(labels, sources)
         total = add_up(out, labels, kept, sources)

@@ -9,7 +9,7 @@ from sqlite3 import Connection
 from time import monotonic
 from typing import Any
 
-from spamnb.core.native import Message, digest, read
+from spamnb.core.native import Message, hash_of_message, read
 from spamnb.databases import transaction
 from spamnb.errors import SpamnbError
 from spamnb.files import printable
@@ -29,8 +29,7 @@ Models = dict[str, Model | None]
 
 
 def gather(database: Connection, folder: str, seconds: float = inf) -> int:
-    """Copy new verdicts from the log into the database, and remove old entries; return the number of new
-    verdicts.
+    """Copy new verdicts from the log into the database, and remove old entries; return how many were new.
 
     Stops after `seconds`, but copies at least one piece of the log.
     """
@@ -101,7 +100,7 @@ def take_lessons(database: Connection, fields: dict[str, Any]) -> None:
 
 
 def is_repeated(database: Connection, row: dict[str, Any]) -> bool:
-    """Return whether `spamnb imap` logged the same verdict twice, because it was killed in between."""
+    """Return whether `spamnb imap` logged a verdict a second time because it was killed after the first."""
     if not row["source"].startswith("imap "):
         return False
     found = database.execute(
@@ -112,13 +111,13 @@ def is_repeated(database: Connection, row: dict[str, Any]) -> bool:
 
 
 def done(database: Connection, folder: str, name: str) -> int:
-    """Return how many bytes of a file are gathered; 0 if a shorter file has taken its place."""
+    """Return how many bytes of a log file were copied before; 0 if a shorter file has replaced it."""
     found = database.execute("SELECT done FROM files WHERE name = ?", (name,)).fetchone()
     return found[0] if found and found[0] <= log.size_and_time(folder, name)[0] else 0
 
 
 def prune(database: Connection, folder: str, days: int, size: int) -> None:
-    """Remove entries older than a year (or `days`, if that is longer), and the oldest beyond a size."""
+    """Remove entries older than a year (or `days`, if longer), and the oldest entries beyond a size."""
     oldest = log.confirmed_now(folder) - max(YEAR, days * log.DAY)
     database.execute("DELETE FROM entries WHERE time < ?", (oldest,))
     most = size // BYTES_OF_ENTRY
@@ -130,7 +129,7 @@ def row_of(fields: dict[str, Any], models: Models) -> dict[str, Any]:
     message = read(log.message_of(fields))
     verdict = shown(fields["verdict"])
     ham, spam = fields["cutoffs"] or (None, None)
-    identity = fields["digest"] if fields["digest"] is not None else digest(message)
+    identity = fields["digest"] if fields["digest"] is not None else hash_of_message(message)
     path = os.fsdecode(bytes(fields["model"]))
     taken = {name: fields[name] for name in Entry._fields if name in fields}
     return taken | {
@@ -155,7 +154,7 @@ def shown_path(fields: dict[str, Any]) -> str:
 
 
 def date_of(message: Message, judged: float) -> float:
-    """Return when a message was sent or received, by its first plausible header; else when it was judged."""
+    """Return when a message was sent or received, from its first plausible header, or else was judged."""
     received = (message.get("received") or "").rpartition(";")[2]
     dates = map(timestamp, filter(None, (message.get("date"), received.strip())))
     return next((float(date) for date in dates if date and 0 < date <= judged + log.DAY), judged)

@@ -3,10 +3,9 @@ it.
 
 A file has the verdicts of a day, or a part of them, so that old verdicts are deleted with their file. A
 record is MARK, then length and CRC-32 of a msgpack map (4 bytes each, little-endian), then the map: a
-verdict, or lessons, which are hashes of learned or forgotten messages. MARK occurs nowhere else, because it
-is escaped: the record after a damaged one is always found, and no message can look like a record. Many
-processes append at once: each record is one write. A record that was cut off by a full disk or a kill is
-skipped.
+verdict, or lessons (hashes of learned or forgotten messages). MARK is escaped in the map, so that the record
+after a damaged one is always found, and no message can look like a record. Many processes append at once:
+each record is one write. A record that was cut off by a full disk or a kill is skipped.
 """
 
 import os
@@ -35,7 +34,7 @@ MAX_TEXT = 500  # characters kept of a user's name and the like
 MAX_FILE = 32 << 20  # bytes after which another file is begun
 DAY = 86400  # seconds
 CONFIRMING = 3  # days with mail that are needed to trust the clock
-LESSONS = 8 * 1000  # bytes of digests in a record
+LESSONS = 8 * 1000  # bytes of hashes in a record
 SUFFIX = ".verdicts"  # of 2026-11-16-000000.verdicts
 FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT
 
@@ -81,8 +80,7 @@ class HistoryLog:
 
 
 def append_lessons(model: str, lessons: "Iterable[tuple[str | None, str | None, bytes]]") -> None:
-    """Append learned messages to the history, if there is one: label before and after, and hashes of the
-    messages.
+    """Append learned messages to the history, if it is kept: label before and after, and their hashes.
 
     If that fails, warn in one line.
     """
@@ -90,10 +88,10 @@ def append_lessons(model: str, lessons: "Iterable[tuple[str | None, str | None, 
     try:
         folder = state_folder("history")
         if os.path.isdir(folder):
-            for before, label, digests in lessons:
-                for start in range(0, len(digests), LESSONS):
+            for before, label, hashes in lessons:
+                for start in range(0, len(hashes), LESSONS):
                     fields = {"time": time.time(), "model": packed_path(model), "before": before}
-                    fields |= {"label": label, "learned": digests[start : start + LESSONS]}
+                    fields |= {"label": label, "learned": hashes[start : start + LESSONS]}
                     append_record(folder, packed(fields), parse_size(SIZE))
     except Exception as error:
         why = f"what was learned is not in the history: {error}"
@@ -120,7 +118,7 @@ def append_record(folder: str, record: bytes, size: int) -> bool:
 
 
 def complain_once(step: str, why: str) -> None:
-    """Warn why a step failed, unless the step's last warning was the same; "" reports a success."""
+    """Warn why a step failed, unless its last warning was the same; `why` is "" if the step succeeded."""
     if why and why != COMPLAINTS.get(step):
         complain(why)
     COMPLAINTS[step] = why
@@ -161,9 +159,9 @@ def prune_files(folder: str, days: int, size: int) -> None:
 
 
 def confirmed_now(folder: str) -> float:
-    """Return the time from which ages are measured: the end of the third to last day with judged mail.
+    """Return the time from which ages are counted: the end of the third last day with judged mail.
 
-    Otherwise a clock that is wrong for a day or two would delete everything.
+    If ages were counted from now, a clock that is wrong for a day or two would delete everything.
     """
     written = [size_and_time(folder, name)[1] // DAY for name in file_names(folder)]
     seen = sorted({day for day in written if day <= time.time() // DAY})
@@ -184,7 +182,7 @@ def packed_record(
     """Make a record; its message is parsed later, when it is gathered."""
     digest = None
     if len(raw) > MAX_MESSAGE:
-        digest = digest_of(raw)  # while all of it is there
+        digest = hash_of_raw(raw)  # while all of it is there
     cutoffs = [verdict.cutoffs.ham, verdict.cutoffs.spam] if verdict.cutoffs else None
     return packed(
         {
@@ -212,11 +210,11 @@ def packed(fields: "Fields") -> bytes:
     return MARK + len(data).to_bytes(4, "little") + zlib.crc32(data).to_bytes(4, "little") + data
 
 
-def digest_of(raw: bytes) -> int:
+def hash_of_raw(raw: bytes) -> int:
     """Return the hash of a message."""
-    from spamnb.core.native import digest, read
+    from spamnb.core.native import hash_of_message, read
 
-    return digest(read(raw))
+    return hash_of_message(read(raw))
 
 
 def read_piece(folder: str, name: str, start: int, size: int, to_keep: bool = False) -> bytes:
@@ -271,7 +269,7 @@ def sound_fields(record: bytes) -> "Fields | None":
 
 
 def are_fields(fields: "Fields") -> bool:
-    """Return whether fields are such as `packed_record` or `append_lessons` writes."""
+    """Return whether fields have values that `packed_record` or `append_lessons` can write."""
     is_lessons = "learned" in fields
     data = ("model", "learned") if is_lessons else ("model", "source", "user", "message")
     if not is_number(fields["time"], 0, LATEST) or len(fields["model"]) > MAX_PATH:

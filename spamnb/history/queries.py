@@ -32,7 +32,7 @@ ORDERS = {
 
 
 def last_corrected() -> float:
-    """Return the time of the last correction in the user's history; 0 if there is none."""
+    """Return the time of the last correction in the user's history; 0 if nothing was corrected."""
     try:
         return Path(state_folder("history"), CORRECTED).stat().st_mtime
     except OSError:
@@ -75,11 +75,11 @@ class History:
             self.database.close()
 
     def gather(self, seconds: float = inf) -> int:
-        """Gather new verdicts from the log, for some seconds at most; return their number."""
+        """Copy new verdicts from the log into the database, for some seconds at most; return their number."""
         return gathering.gather(self.database, self.folder, seconds)
 
     def bytes_left(self) -> int:
-        """Return the bytes of the log that are not yet gathered."""
+        """Return how many bytes of the log are not yet copied into the database."""
         sizes = {name: log.size_and_time(self.folder, name)[0] for name in log.file_names(self.folder)}
         return sum(size - gathering.done(self.database, self.folder, name) for name, size in sizes.items())
 
@@ -88,19 +88,19 @@ class History:
     ) -> list[Entry]:
         """List verdicts from the start or after a cursor; `asked` are filters: arguments of `conditions_of`.
 
-        By `doubt`: uncorrected verdicts first; of these unsure ones first, the latest first; then spam, then
-        ham, each by its distance from the cutoff. By `date` or `time`: the latest first.
+        Order `doubt`: uncorrected verdicts first; among these unsure ones (latest first), then spam, then
+        ham, each by distance from the cutoff. Orders `date` and `time`: latest first.
         """
         return self._listed(order, ">", after, limit, asked)
 
     def entries_near(self, id: int, order: str, limit: int, **asked: Any) -> list[Entry]:  # noqa: A002
-        """List an entry where it stood before it was corrected, with up to `limit` entries on each side."""
+        """List an entry at its place before it was corrected, with up to `limit` entries on each side."""
         there = self.entry(id)
         before, after = (self._listed(order, sign, str(id), limit, asked) for sign in "<>")
         return [*reversed(before), *filter(None, [there]), *(one for one in after if one.id != id)]
 
     def neighbours(self, id: int, order: str, **asked: Any) -> list[Entry | None]:  # noqa: A002
-        """Return the entries before and after an entry, where it stood before it was corrected."""
+        """Return the entries before and after an entry's place in the list before it was corrected."""
         return [next(iter(self._listed(order, sign, str(id), 1, asked)), None) for sign in "<>"]
 
     def _listed(
@@ -153,9 +153,9 @@ class History:
         fields = log.sound_fields(log.read_piece(self.folder, *found[:3])) if found else None
         return log.message_of(fields) if fields and fields["time"] == found[3] else None
 
-    def with_digest(self, digest: int, model: str, label: str) -> list[int]:
+    def with_hash(self, message_hash: int, model: str, label: str) -> list[int]:
         """Return the ids of a model's verdicts on a message, except those corrected to this label."""
-        signed = digest - (digest >> 63 << 64)
+        signed = message_hash - (message_hash >> 63 << 64)
         found = self.database.execute(
             "SELECT id FROM entries WHERE digest = ? AND model = ? AND correction IS NOT ?",
             (signed, model, label),
@@ -163,13 +163,13 @@ class History:
         return [id_ for (id_,) in found]
 
     def corrected_since(self, when: float, source: str) -> list[Entry]:
-        """List entries corrected or uncorrected after a time, in order, whose source begins with `source`."""
+        """List entries with this source prefix whose correction was made or undone after a time, in order."""
         conditions = ["corrected > :when", "substr(source, 1, :size) = :source"]
         values = {"when": when, "size": len(source), "source": source}
         return self._select(conditions, values, "corrected", limit=-1)
 
     def correct(self, ids: Iterable[int], label: str | None, now: float | None = None) -> None:
-        """Store the label that a person gave to messages; None takes it back. The caller learns the messages.
+        """Store the label that a person gave to messages; None undoes that. The caller learns the messages.
 
         The time is later than that of all corrections before, even if the clock was set back.
         """
@@ -276,5 +276,5 @@ def joined(conditions: Sequence[str]) -> str:
 
 
 def is_number(text: str) -> bool:
-    """Return whether a text can be the id of an entry."""
+    """Return whether a text can be an entry's id."""
     return text.isascii() and text.isdecimal() and len(text) < 18

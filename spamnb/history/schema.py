@@ -53,12 +53,12 @@ class Entry(NamedTuple):
 
     @property
     def asks_folder(self) -> bool:
-        """Return whether the message is not spam, but which of the other labels fits is unsure."""
+        """Return whether a message is not spam, but its label among the others is unsure."""
         return self.verdict == UNSURE and self.is_spam is False
 
     @property
     def cursor(self) -> str:
-        """The place of the entry in a list, as `History.entries(after=…)` takes it."""
+        """The place of the entry in a list, as an argument `after` of `History.entries`."""
         return f"{self.id}{'c' if self.correction else ''}"
 
 

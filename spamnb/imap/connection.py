@@ -37,7 +37,7 @@ getLogger("imapclient").addHandler(NullHandler())  # else answers that are not A
 
 @dataclass(frozen=True)
 class Folder:
-    """The state of a folder when it was opened."""
+    """A folder's state at the time when it was opened."""
 
     name: str
     validity: int  # of its UIDs (UIDVALIDITY)
@@ -47,7 +47,7 @@ class Folder:
 
 
 class ImapConnection:
-    """A logged-in connection to an account's server; with `looks_only`, nothing there is changed."""
+    """A logged-in connection to an account's server; with `looks_only`, it changes nothing there."""
 
     def __init__(self, account: Account, looks_only: bool = False) -> None:
         self.account = account
@@ -65,7 +65,7 @@ class ImapConnection:
                 raise
 
     def _log_in(self) -> None:
-        """Connect and log in. A rejected token may have expired: then try once more with a new token."""
+        """Connect and log in. If a token is rejected, it may have expired: try once more with a new one."""
         self._connect()
         try:
             self._authenticate()
@@ -176,7 +176,7 @@ class ImapConnection:
             return sorted(map(in_range, set(self.client.search(criteria or "ALL"))))
 
     def from_uid(self, first: int, *criteria: str) -> list[int]:
-        """Return the UIDs from `first` on of messages that are not deleted and meet the criteria."""
+        """Return the UIDs, from `first` on, of messages that are not deleted and meet the criteria."""
         found = self.search("UNDELETED", "UID", f"{first}:*", *criteria)
         return [
             uid for uid in found if uid >= first
@@ -190,7 +190,7 @@ class ImapConnection:
             return {uid: found[uid] for uid in uids if uid in found}
 
     def move(self, uids: Sequence[int], folder: str) -> dict[int, int]:
-        """Move messages, or copy them if the server cannot move; return old UID → new UID, if reported."""
+        """Move messages, or copy them if the server cannot move; return {old UID: new UID}, if reported."""
         verb = "move" if self.has("MOVE") else "copy"
         with self._explained(f"{verb} to {folder}"):
             self._copied_uids()
@@ -198,7 +198,7 @@ class ImapConnection:
             return self._copied_uids()
 
     def _copied_uids(self) -> dict[int, int]:
-        """Return old UID → new UID as in the COPYUID (RFC 4315) of the last answer."""
+        """Return a dict old UID → new UID from the COPYUID (RFC 4315) in the last answer."""
         pairs: dict[int, int] = {}
         for line in self.client._imap.response("COPYUID")[1]:
             words = line.split() if line else []
@@ -222,7 +222,7 @@ class ImapConnection:
             self.client.uid_expunge(uids)
 
     def wait(self, seconds: float, wake: int) -> None:
-        """Wait for a change in the open folder, until `wake` can be read, or for some seconds."""
+        """Wait until the open folder changes, `wake` can be read, or some seconds have passed."""
         if not self.has("IDLE"):
             select.select([wake], [], [], seconds)
             return
@@ -235,7 +235,7 @@ class ImapConnection:
 
     @contextmanager
     def _explained(self, doing: str) -> Iterator[None]:
-        """Turn any error into an ImapError: a server can make the client raise nearly anything."""
+        """Turn any error into an ImapError: a server can make the client library raise almost anything."""
         self.doing = doing
         try:
             yield

@@ -37,10 +37,10 @@ class Corrections:
         self.rescue = Rescue(mailbox)
 
     def look_for_moved(self, name: str) -> None:
-        """Learn messages that the owner moved to a folder, under the folder's label; if it has none, only
-        record them.
+        """Learn messages that the owner moved to a folder, under its label; without a label, only record
+        them.
 
-        Messages that spamnb moved there are skipped; messages that the provider put into Junk are judged.
+        Skip messages that spamnb moved there; judge messages that the provider put into Junk.
         """
         label = self.mailbox.roles.labels.get(name, "")
         folder, before, uids = look_into(self.connection, self.state, name, "moved")
@@ -67,7 +67,7 @@ class Corrections:
         self.mailbox.note([], "moved", folder, folder.next_uid)
 
     def look_for_arrived(self, name: str) -> None:
-        """Record messages that an interrupted visit has moved or copied to an inbox."""
+        """Record messages that an interrupted visit had moved or copied to an inbox."""
         folder, _, uids = look_into(self.connection, self.state, name, "judged")
         keys = self.mailbox.keys(folder, uids)
         met = {uid: known for uid, key in keys.items() if (known := self.state.known(key))}
@@ -94,8 +94,7 @@ class Corrections:
         """Learn, as ham, messages that the owner moved back to the open folder; return their UIDs and
         records.
 
-        If a message still has a junk keyword, its record says that spamnb set it: it is not the owner's
-        opinion.
+        If a message still has a junk keyword, its record marks this as set by spamnb, not by the owner.
         """
         moved = self._moved_back(folder, met)
         notes = self.mailbox.learn(HAM, folder, moved, "moved back here")
@@ -106,7 +105,7 @@ class Corrections:
         ]
 
     def _moved_back(self, folder: Folder, met: dict[int, Known]) -> list[int]:
-        """Return the UIDs of messages that left the folder spamnb put them in: moved, not copied."""
+        """Return the UIDs of messages that were moved, not copied, from where spamnb had put them."""
         candidates = {
             uid: known
             for uid, known in met.items()
@@ -128,7 +127,7 @@ class Corrections:
         return sorted(candidates)
 
     def look_for_keywords(self, name: str) -> None:
-        """Learn messages that were flagged as junk or not junk by another program."""
+        """Learn messages that another program flagged as junk or not junk."""
         folder = self.connection.open(name, read_only=True)
         before = self.state.progress("keywords", name)
         if folder.modseq and (before.validity, before.modseq) == (folder.validity, folder.modseq):

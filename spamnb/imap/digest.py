@@ -1,4 +1,4 @@
-"""The digest: a message in the inbox that lists new mail in Junk, first the mail that looks like ham."""
+"""The digest: a message in the inbox that lists new mail in Junk; mail that looks like ham comes first."""
 
 from __future__ import annotations
 

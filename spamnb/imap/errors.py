@@ -94,7 +94,7 @@ def explained(error: Exception, account: Account, doing: str) -> ImapError:
 def redact(error: BaseException, secret: str) -> None:
     """Remove the text of an error that contains a secret: a server may repeat what it was sent.
 
-    Call this before the text is shortened or made printable, which would change the secret in it.
+    Call this before the error's text is shortened or made printable, which could change the secret in it.
     """
     text, data = error_text(error), secret.encode()
     forms = {secret, secret.replace("\\", r"\\").replace('"', r"\""), repr(data)[2:-1]}

@@ -21,7 +21,7 @@ MAX_MESSAGE = 1 << 20  # bytes that are fetched of a message; no more of it is r
 
 @dataclass(frozen=True)
 class Fetched:
-    """A message, or the start of a large message; if it could not be fetched, `why` says the reason."""
+    """A message, or the start of a large one; if it could not be fetched, `why` is the reason."""
 
     uid: int
     raw: bytes
@@ -68,7 +68,7 @@ def messages(connection: ImapConnection, uids: Sequence[int]) -> Iterator[Fetche
 
 
 def _fetch(connection: ImapConnection, uids: Sequence[int], item: str) -> Iterator[Fetched]:
-    """Fetch several messages at once; if that fails, fetch each alone, as only one may cause the error."""
+    """Fetch several messages at once; if that fails, fetch each alone, as one may cause the error."""
     try:
         for uid, answer in connection.fetch(uids, item).items():
             yield Fetched(uid, text_of(answer))
@@ -83,6 +83,6 @@ def _fetch(connection: ImapConnection, uids: Sequence[int], item: str) -> Iterat
 
 
 def text_of(answer: dict[bytes, Any]) -> bytes:
-    """Return the text of a message in an answer to FETCH; empty if there is none."""
+    """Return the text of a message in an answer to FETCH; empty if the answer has no text."""
     found = next((value for name, value in answer.items() if name.startswith(b"BODY[")), None)
     return found if isinstance(found, bytes) else b""

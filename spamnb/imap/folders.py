@@ -1,4 +1,4 @@
-"""The purpose of each folder: as configured, as the server marks it, or by its name."""
+"""The purpose of each folder: as configured, as marked by the server, or by its name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
 
 ALL = "all"  # by the server's mark only: no name is reliable
-Listed = Sequence[tuple[str, frozenset[str]]]  # names, and their flags in lower case
+FolderList = Sequence[tuple[str, frozenset[str]]]  # names, and their flags in lower case
 # How a server marks a folder (RFC 6154), and the role that its name may indicate.
 MARKS = {
     "junk": ("\\junk", JUNK),
@@ -42,13 +42,13 @@ class Roles:
 
     @property
     def labels(self) -> dict[str, str]:
-        """Folder → label: mail that the owner moves to one of these folders is learned under its label."""
+        """Label of each folder whose mail is learned when the owner moves it there."""
         junk = {self.junk: SPAM} if self.junk else {}
         return junk | {folder: label for label, folder in self.sort.items()}
 
     @property
     def homes(self) -> dict[str, str]:
-        """Folder → label of the mail in it: as in `labels`, and ham for the inboxes and the ham folders."""
+        """Label of the mail in each folder: as in `labels`, and ham for the inboxes and the ham folders."""
         return self.labels | dict.fromkeys((*self.inbox, *self.ham), HAM)
 
     @property
@@ -57,8 +57,10 @@ class Roles:
         return (*self.labels, *([self.unsure] if self.unsure else []))
 
 
-def roles_in(account: Account, listed: Listed, warn: Callable[[str, DataError], None] | None = None) -> Roles:
-    """Find the folder for each purpose. A missing configured folder is an error, or a call of `warn`."""
+def roles_in(
+    account: Account, listed: FolderList, warn: Callable[[str, DataError], None] | None = None
+) -> Roles:
+    """Find the folder for each purpose. For a missing configured folder, call `warn` or raise an error."""
     names = [name for name, _ in listed]
 
     def found(name: str) -> str:
@@ -100,8 +102,8 @@ def named(name: str, names: Sequence[str]) -> str:
     raise DataError(f"there is no folder {name!r}; {what_to_do}")
 
 
-def marked(role: str, listed: Listed) -> str:
-    """Return the folder of a role, by the server's mark or else by its name; "" if there is none."""
+def marked(role: str, listed: FolderList) -> str:
+    """Return the folder with a role, by the server's mark or else by its name; "" if no folder has it."""
     mark, meaning = MARKS[role]
     for name, flags in listed:
         if mark in flags:

@@ -25,7 +25,7 @@ def days_ago(days: int) -> str:
 def kept(connection: ImapConnection, roles: Roles, name: str) -> list[int]:
     """Return the UIDs of kept messages in the open folder; in an inbox, those read and there for DAYS days.
 
-    In a folder of all mail, too, messages must be that old: it also holds the inbox, and does not show which
+    In a folder of all mail, messages must also be that old: it contains the inbox, and does not show which
     messages were archived.
     """
     day, wanted = days_ago(DAYS), ["UNDRAFT"]
@@ -43,12 +43,12 @@ def is_settled_late(roles: Roles, name: str) -> bool:
 
 
 def recent(connection: ImapConnection) -> list[int]:
-    """Return the UIDs of messages in the open folder that are too new to be regarded as kept."""
+    """Return the UIDs of messages in the open folder that are too new to count as kept."""
     return connection.from_uid(1, "SINCE", days_ago(DAYS), "SENTSINCE", days_ago(DAYS))
 
 
 def not_kept(connection: ImapConnection, roles: Roles, name: str) -> set[bytes]:
-    """Return keys of messages in the folder of all mail that are in Junk, in Trash, or unread in an inbox."""
+    """Return the keys of messages that are in Junk, in Trash, or unread in an inbox."""
     if name != roles.all:
         return set()
     found: set[bytes] = set()
@@ -63,5 +63,5 @@ def not_kept(connection: ImapConnection, roles: Roles, name: str) -> set[bytes]:
 
 
 def is_learned_by_training(roles: Roles, name: str) -> bool:
-    """Return whether training learns mail kept in an inbox: as a ham folder, or as a part of all mail."""
+    """Return whether training learns the kept mail of an inbox, as a ham folder or as a part of all mail."""
     return name in roles.ham or (roles.all != "" and roles.all in roles.ham)

@@ -1,4 +1,4 @@
-"""The mailbox of an account during a visit: connection, state, and what all steps of a visit share."""
+"""The mailbox of an account during a visit: connection, state, and functions that all steps share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from spamnb.configuration import Configuration, load
-from spamnb.core.native import digest, read
+from spamnb.core.native import hash_of_message, read
 from spamnb.delivery.commands import open_history
 from spamnb.errors import SetAside, SpamnbError
 from spamnb.history.log import HistoryLog, complain_once
@@ -38,7 +38,7 @@ MAX_GATHERING = 2.0  # seconds to copy verdicts into the history; the next time 
 
 @dataclass(frozen=True)
 class Event:
-    """A report of what was done with a message, or of an error."""
+    """A report on what was done with a message, or on an error."""
 
     account: str
     folder: str = ""
@@ -67,7 +67,7 @@ Report = Callable[[Event], None]
 def look_into(
     connection: ImapConnection, state: State, name: str, purpose: str
 ) -> tuple[Folder, Progress, list[int]]:
-    """Open a folder read-only; return it, how far it was read for a purpose, and UIDs of later messages."""
+    """Open a folder read-only; return the folder, its progress for a purpose, and UIDs of later messages."""
     folder = connection.open(name, read_only=True)
     before = state.progress(purpose, name)
     first = before.next_uid if before.validity == folder.validity else 1
@@ -112,12 +112,12 @@ class VisitedMailbox:
             self.report_failure(folder, error)
 
     def reached(self, name: str) -> Progress:
-        """Return how far a folder was read: an inbox to judge its mail, another folder to find moved mail."""
+        """Return how far a folder was read: an inbox for judging, another folder for finding moved mail."""
         by_put_away = "moved" if name in self.put_away else "rescued"
         return self.state.progress("judged" if name in self.roles.inbox else by_put_away, name)
 
     def keys(self, folder: Folder, uids: Sequence[int]) -> dict[int, bytes]:
-        """Return the key of each message of the open folder: a hash of its header block, or of its place."""
+        """Return the key of each message of the open folder: a hash of its header block or of its UID."""
         place = f"{folder.name} {folder.validity} "
         return {uid: key_of(head or f"{place}{uid}".encode()) for uid, head in heads(self.connection, uids)}
 
@@ -173,14 +173,14 @@ class VisitedMailbox:
         """Store a correction by the owner in the history, before the message is learned."""
 
         def correct(history: History) -> None:
-            ids = history.with_digest(digest(read(raw)), os.path.abspath(self.model), label)
+            ids = history.with_hash(hash_of_message(read(raw)), os.path.abspath(self.model), label)
             history.remember_labels(dict.fromkeys(ids, learned_label(self.model, raw)))
             history.correct(ids, label)
 
         self.with_history(correct)
 
     def note(self, notes: Sequence[Known], purpose: str, folder: Folder, next_uid: int) -> None:
-        """Store records of messages, and that a folder was read up to a UID, if not further before."""
+        """Store records of messages, and how far a folder was read (`next_uid`), if not further before."""
         before = self.state.progress(purpose, folder.name)
         if before.validity == folder.validity:
             next_uid = max(next_uid, before.next_uid)
@@ -192,7 +192,7 @@ class VisitedMailbox:
         self.report(self.event(folder, message, **facts))
 
     def report_outcome(self, key: bytes, event: Event) -> None:
-        """Report a message that had to be moved or flagged, and whether that was done."""
+        """Report a message that should be moved or flagged, and whether that was done."""
         known = self.state.known(key)
         is_waiting = known and (known.target or known.flag.startswith("+"))
         if is_waiting and not self.changes_nothing:
@@ -201,7 +201,7 @@ class VisitedMailbox:
         self.report(event)
 
     def report_outcomes(self) -> None:
-        """Report the messages just judged, after moving and flagging them."""
+        """Report the messages that were judged in this step, after they were moved and flagged."""
         for key, event in self.unreported.items():
             self.report_outcome(key, event)
         self.unreported = {}

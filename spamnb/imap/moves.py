@@ -1,8 +1,8 @@
-"""Flagging and moving messages as recorded in the state.
+"""Flagging and moving messages, as planned in the stored state.
 
-Nothing is lost: a move is recorded before it is done. After an interrupted visit, the next visit looks into
-the target folder before it moves a message again. If the server can only copy, the original is removed only
-after the copy was read and found identical.
+No message is lost: a move is recorded before it is done. After an interrupted visit, the next visit looks
+into the target folder before it moves a message again. If the server can only copy, the original is removed
+only after the copy was read and found identical.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NOT_SEEN = -1  # stored as `target_uid` of a message that was not found in its t
 
 
 class Moves:
-    """Flags and moves messages, and records that it was done."""
+    """Flags and moves messages, and records what was done."""
 
     def __init__(self, mailbox: VisitedMailbox, corrections: Corrections) -> None:
         self.mailbox = mailbox
@@ -35,7 +35,7 @@ class Moves:
         self.gone: set[tuple[bytes, str, int]] = set()  # messages to move that are gone: key, place
 
     def carry_out(self, folder: Folder) -> None:
-        """Flag and move messages of the open folder as the state says."""
+        """Flag and move messages of the open folder, as planned in the state."""
         begun = self.state.begun(folder.name, folder.validity)
         if not begun or self.mailbox.changes_nothing:
             return
@@ -134,13 +134,13 @@ class Moves:
         """Return the messages of the open folder whose copies in their target folders are identical."""
         if not copied:
             return []
-        originals = self._digests([known.uid for known in copied])
+        originals = self._hashes([known.uid for known in copied])
         copies: dict[tuple[str, int], bytes] = {}
         for target in {known.target for known in copied}:
             self.connection.open(target, read_only=True)
             uids = [known.target_uid for known in copied if known.target == target]
             there = {uid for uid, set_ in flags(self.connection, uids).items() if DELETED not in set_}
-            copies |= {(target, uid): digest for uid, digest in self._digests(sorted(there)).items()}
+            copies |= {(target, uid): found for uid, found in self._hashes(sorted(there)).items()}
         self.connection.open(folder.name)
         return [
             known
@@ -148,6 +148,6 @@ class Moves:
             if known.uid in originals and originals[known.uid] == copies.get((known.target, known.target_uid))
         ]
 
-    def _digests(self, uids: Sequence[int]) -> dict[int, bytes]:
+    def _hashes(self, uids: Sequence[int]) -> dict[int, bytes]:
         found = messages(self.connection, uids)
         return {message.uid: key_of(message.raw) for message in found if not message.why}

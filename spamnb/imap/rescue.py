@@ -30,10 +30,10 @@ OF_SOMEBODY = ("allowed=", "known=")  # beginnings of reasons that speak for the
 
 
 def moved_there(connection: ImapConnection, uids: Collection[int]) -> set[int]:
-    """Return those of the UIDs whose messages were moved into the open folder, not delivered there.
+    """Select the UIDs of messages that were moved into the open folder, not delivered there.
 
-    UIDs grow in the order of arrival in a folder; each message keeps its date of arrival in the mailbox. So a
-    message that is much older than one with a lower UID was in another folder before.
+    UIDs rise in the order of arrival in a folder, while a message keeps its date of arrival in the mailbox: a
+    message much older than one with a lower UID was in another folder before.
     """
     if not uids:
         return set()
@@ -90,7 +90,7 @@ class Rescue:
     def _target(self) -> str:
         """Return the folder that a rescued message is moved back to; "" if the message is only listed.
 
-        Messages are only listed, too, if the server does not report new UIDs: they could not be found again.
+        If the server does not report new UIDs, messages are also only listed: they could not be found again.
         """
         moves = self.mailbox.account.rescue == MOVE and self.mailbox.connection.has("UIDPLUS")
         return self.mailbox.roles.inbox[0] if moves else ""

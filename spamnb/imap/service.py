@@ -48,7 +48,7 @@ def install() -> list[str]:
 
 
 def remove() -> list[str]:
-    """Stop the service of this user and remove its file; return what to say about it."""
+    """Stop the service of this user and remove its file; return lines that say what was done."""
     path = service_file()
     why = stop()
     try:
@@ -61,7 +61,7 @@ def remove() -> list[str]:
 
 
 def stop() -> str:
-    """End the service, also for the next login; return why that failed, or ""."""
+    """Stop the service, now and at later logins; return why that failed, or ""."""
     if sys.platform == "darwin":
         return run("launchctl", "bootout", f"{domain()}/{AGENT}")
     return run("systemctl", "--user", "disable", "--now", UNIT)
@@ -79,7 +79,7 @@ def domain() -> str:
 
 
 def unit() -> str:
-    """Return the systemd unit, with the program, the folders and the variables of this user."""
+    """Return the systemd unit, with program, folders and environment variables of this user."""
     text = Path(__file__).with_name(UNIT).read_text(encoding="utf-8")
     lines = [
         f"ExecStart={quoted(program())} imap watch",
@@ -120,7 +120,7 @@ def log_file() -> str:
 
 
 def program() -> str:
-    """Return the path of the installed program; if a link on $PATH points to it, that of the link."""
+    """Return the path of the installed program, or of the link on $PATH that points to it."""
     beside = os.path.join(os.path.dirname(sys.executable), "spamnb")
     found = shutil.which("spamnb")
     if found and os.path.realpath(found) == os.path.realpath(beside):
@@ -137,7 +137,7 @@ def escaped(text: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """Quote a word of a unit, so that systemd replaces nothing in the word."""
+    """Quote a word for a systemd unit, so that systemd expands nothing in it."""
     plain = escaped(text).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{plain}"'
 
@@ -151,7 +151,7 @@ def write(path: str, content: bytes) -> None:
 
 
 def run(*command: str) -> str:
-    """Run a command; return why it failed, or ""."""
+    """Run a command; return the reason if it failed, or ""."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=PATIENCE)
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -40,7 +40,7 @@ class Learned(NamedTuple):
 
 
 def proposed_folders(account: Account, connection: ImapConnection) -> dict[str, Any]:
-    """Propose folders of ham: all mail, or archive and inbox; with too little mail there, sent mail, too."""
+    """Propose folders of ham: all mail, or archive and inbox; if these have too little mail, sent mail."""
     listed = connection.folders()
     roles = roles_in(account, listed, lambda *_: None)
     choices = [roles.all] if roles.all else [marked("archive", listed), *roles.inbox]
@@ -93,7 +93,7 @@ def learned_from(label: str, name: str, roles: Roles, connection: ImapConnection
 
 
 def check_new(path: str, name: str) -> None:
-    """Raise an error if there is an account of this name already, or if the name is not allowed."""
+    """Raise an error if an account of this name exists, or if the name is not allowed."""
     check_name(name)
     if os.path.exists(path) and name in {account.name for account in read_accounts(path)}:
         to_do = "to move its spam: spamnb imap setup --live; to add another mailbox, give --account NAME"
@@ -142,7 +142,7 @@ def change_action(path: str, name: str, action: str) -> None:
 
 
 def look_at(account: Account, connection: ImapConnection) -> dict[str, Any]:
-    """Describe a mailbox, and what spamnb would do with its mail; nothing is changed."""
+    """Describe a mailbox, and what spamnb would do with its mail, without changing anything."""
     listed, missing = connection.folders(), []
     try:
         roles = roles_in(account, listed, lambda _, error: missing.append(str(error)))

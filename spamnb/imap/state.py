@@ -1,4 +1,4 @@
-"""The state of a mailbox between two runs: how far each folder was read, and all processed messages.
+"""The stored state of a mailbox: how far each folder was read, and a record of each processed message.
 
 It is an SQLite database per account, without any text of messages: the key of a message is a hash of its
 header block, which is the same in every folder.
@@ -58,7 +58,7 @@ class Known(NamedTuple):
     since: int = 0  # when it was judged, in seconds since 1970, as long as it is on its way
 
     def arrived(self, folder: str, validity: int, uid: int) -> Known:
-        """Return the record for the message at a new place, with no move under way."""
+        """Return the record for the message at a new place, with its move completed."""
         return self._replace(folder=folder, validity=validity, uid=uid, target="", target_uid=0, since=0)
 
 
@@ -79,7 +79,7 @@ def key_of(text: bytes) -> bytes:
 
 
 def head_of(raw: bytes) -> bytes:
-    """Cut the header block off a message, as `fetch.heads` would fetch it."""
+    """Return the header block of a message, as `fetch.heads` would fetch it."""
     head, end, _ = raw.partition(b"\r\n\r\n")
     return (head + end)[:MAX_HEAD]
 
@@ -101,7 +101,7 @@ def locked(path: str, busy: str) -> Iterator[None]:
 
 
 def prepare(database: Database, mailbox: tuple[str, str]) -> None:
-    """Make the tables; empty them if the account's name stood for another mailbox before."""
+    """Make the tables; empty them if the account's name belonged to another mailbox before."""
     make_tables(database, SCHEMA)
     before = database.execute("SELECT host, user FROM mailbox").fetchone()
     if before != mailbox:
@@ -114,7 +114,7 @@ def prepare(database: Database, mailbox: tuple[str, str]) -> None:
 
 
 class State:
-    """The state of one account. What is written within `change()` is stored completely or not at all."""
+    """The state of one account. Changes made within `change()` are stored completely or not at all."""
 
     def __init__(self, account: Account, folder: str | None = None) -> None:
         self.path = os.path.join(folder or state_folder("imap"), f"{account.name}.sqlite")
@@ -169,11 +169,11 @@ class State:
         return Progress(*found[0]) if found else Progress()
 
     def is_trained(self) -> bool:
-        """Return whether `train` has read folders of the account, or may have before a reset of it."""
+        """Return whether `train` has read folders of the account, or may have read them before a reset."""
         return bool(self._ask("SELECT 1 FROM folder WHERE purpose = 'trained'"))
 
     def was_set_aside(self) -> bool:
-        """Return whether an earlier, damaged state was set aside and this one begun in its place."""
+        """Return whether an earlier, damaged state was set aside and replaced by this one."""
         return bool(self.progress("trained", "").validity)
 
     def advance(self, purpose: str, folder: str, progress: Progress) -> None:
@@ -189,7 +189,7 @@ class State:
         return next(iter(self._messages("key = ?", key)), None)
 
     def at(self, folder: str, validity: int, uid: int) -> Known | None:
-        """Return the record of the message at a place."""
+        """Return the record of the message at a place; None if it is unknown."""
         found = self._messages("folder = ? AND validity = ? AND uid = ?", folder, validity, uid)
         return next(iter(found), None)
 
@@ -216,7 +216,7 @@ class State:
         self.database.executemany(INSERT, [message._replace(time=days) for message in messages])
 
     def forget_old(self) -> None:
-        """Delete records of messages not seen for MAX_AGE days with a visit, even if the clock is wrong."""
+        """Delete records of messages not seen for MAX_AGE days, counting only days with a visit."""
         today, before = int(time.time()) // DAY, self.progress("days", "")
         if today != before.modseq:
             days = before.next_uid + 1

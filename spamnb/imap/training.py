@@ -1,4 +1,4 @@
-"""Training on the folders of a mailbox: one thread fetches mail, the others read it."""
+"""Training on the folders of a mailbox: one thread fetches mail, the others tokenize it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from spamnb.configuration import load
-from spamnb.core.native import digest, read
+from spamnb.core.native import hash_of_message, read
 from spamnb.errors import DataError
 from spamnb.history.log import append_lessons
 from spamnb.history.queries import BY_PROVIDER
@@ -80,7 +80,7 @@ class MailboxTraining:
             raise DataError(f'{why}; name a folder of mail that you keep in imap.toml, e.g. ham = ["INBOX"]')
 
     def _new(self, name: str) -> tuple[Folder, list[int]]:
-        """Return a folder, and the UIDs of its new messages to learn, without those that spamnb put there."""
+        """Return a folder and the UIDs of its new messages, except messages that spamnb put there."""
         folder, before, uids = look_into(self.connection, self.state, name, "trained")
         if name in self.roles.ham:
             stays = set(kept(self.connection, self.roles, name))
@@ -108,19 +108,19 @@ class MailboxTraining:
         return sum(len(uids) for _, _, uids in self.wanted)
 
     def run(self, model: str, step: Callable[[int, int], None]) -> Summary:
-        """Learn all messages. The model is replaced in one step; what was learned is recorded after that."""
+        """Learn all new messages: replace the model in one step, then record what was learned."""
         labels = {
             label: [folder.name for of, folder, _ in self.wanted if of == label]
             for label in (*LABELS, *self.roles.sort)
         }
         pool = FetchingPool(self._chunks())
-        of_junk: dict[int, int] = {}  # digests, and the UIDs of the messages
+        of_junk: dict[int, int] = {}  # hashes, and the UIDs of the messages
 
         def progress(batch: Batch) -> None:
             step(len(batch), len(batch))
             if batch.label == SPAM:
                 uids = (int(name.rpartition("/")[2]) for name, _ in batch.names)
-                of_junk.update(zip(memoryview(batch.rows.digests).cast("Q"), uids, strict=True))
+                of_junk.update(zip(memoryview(batch.rows.hashes).cast("Q"), uids, strict=True))
 
         is_first = self.roles.junk != "" and not self.state.progress("trained", self.roles.junk).validity
         summary = train(model, labels, pool=pool, progress=progress)
@@ -147,8 +147,8 @@ class MailboxTraining:
 
         stored = StoredModel.open(model)
         limit = score_of_sure_ham(stored)
-        found = [digest for digest, _, score, _ in load_learned(stored).messages() if score <= limit]
-        uids = sorted(of_junk[digest] for digest in found if digest in of_junk)
+        found = [hash_ for hash_, _, score, _ in load_learned(stored).messages() if score <= limit]
+        uids = sorted(of_junk[hash_] for hash_ in found if hash_ in of_junk)
         if not uids:
             return []
         folder = self.connection.open(self.roles.junk, read_only=True)
@@ -158,7 +158,7 @@ class MailboxTraining:
         for message in messages(self.connection, [*keys]):
             if not message.why and learn(model, message.raw, None) == FORGOTTEN:
                 parsed = read(message.raw)
-                append_lessons(model, [(SPAM, None, digest(parsed).to_bytes(8, "little"))])
+                append_lessons(model, [(SPAM, None, hash_of_message(parsed).to_bytes(8, "little"))])
                 self.doubted.append(envelope_of(parsed))
                 place = folder.name, folder.validity, message.uid
                 notes.append(Known(keys[message.uid], *place, HAM))

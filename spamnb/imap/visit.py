@@ -32,7 +32,7 @@ JUDGED = 50  # messages that are judged before they are moved and reported
 
 
 def check_trained(state: State, model: str) -> None:
-    """Raise NoModel if nothing was learned from an account: the model may come from other people's mail."""
+    """Raise NoModel if nothing was learned from this account: the model may be from other people's mail."""
     Model.open(model)
     if not state.is_trained():
         raise NoModel("nothing was learned from this account yet")
@@ -171,7 +171,7 @@ class Visit:
             self._judge_some(folder, copies)
 
     def _moved_by_user(self, known: Known) -> bool:
-        """Return whether the owner moved a message after it was judged; such a message is left alone."""
+        """Return whether the owner moved a message after it was judged; if so, spamnb does not move it."""
         put_away = known.folder in self.mailbox.put_away and known.label != HAM
         return known.key not in self.judged and not put_away
 

@@ -1,4 +1,4 @@
-"""Watching mailboxes: a visit when mail arrives, and every few minutes; each account in its own thread."""
+"""Watching mailboxes: each account, in its own thread, is visited when mail arrives and every few minutes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 class Watcher(threading.Thread):
-    """Visits the mailbox of one account until it is stopped, whatever goes wrong."""
+    """Visits the mailbox of one account until it is stopped, and goes on after any error."""
 
     def __init__(self, watched: Watched, report: Report, visited: Visited, poll: float = POLL) -> None:
         self.account, self.model = watched
@@ -99,7 +99,7 @@ class Watcher(threading.Thread):
             connection.close()
 
     def _complain(self, why: str) -> None:
-        """Report an error once, and once that it is gone."""
+        """Report an error once, and later once that the error is gone."""
         if why != self.last_error and not self.stopped:
             complain(f"{self.account.name}: {why or 'works again'}")
         self.last_error = why

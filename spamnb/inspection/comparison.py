@@ -1,4 +1,4 @@
-"""The two labels between which a verdict decides, and the evidence that separates them."""
+"""The two labels that a verdict decides between, and the evidence that separates these labels."""
 
 from spamnb.labels import SPAM
 
@@ -39,11 +39,11 @@ def divisors_of(view: "View", words: "Sequence[Evidence]") -> dict[int, float]:
     """Return, for each part of the message, the number that its sum of weights is divided by."""
     divisors: dict[int, float] = {}
     for item in words:
-        divisors[item.part] = divisors.get(item.part, view.damping or 0.0) + share_that_counts(item)
+        divisors[item.part] = divisors.get(item.part, view.damping or 0.0) + share_in_mean(item)
     return dict.fromkeys(divisors, 1.0) if view.damping is None else divisors
 
 
-def share_that_counts(item: "Evidence") -> float:
-    """Return the share of a token in a mean's divisor: n / (n + 1), if n learned messages have the token."""
+def share_in_mean(item: "Evidence") -> float:
+    """Return what a token adds to a mean's divisor: n / (n + 1), if n learned messages have the token."""
     count = sum(item.row[: len(item.weights)]) + sum(item.base_row[: len(item.weights)])
     return count / (count + 1)

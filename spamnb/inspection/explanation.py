@@ -111,12 +111,12 @@ class Explanation(NamedTuple):
 
     @property
     def ranked_label(self) -> str:
-        """The label to which score and probability belong."""
+        """The label whose score and probability are shown."""
         return SPAM if SPAM in self.model.labels else self.verdict.label
 
     @property
     def cutoffs(self) -> Cutoffs | None:
-        """The cutoffs that decide; None if the likeliest label wins."""
+        """The cutoffs that decide the verdict; None if the likeliest label wins."""
         return self.model.cutoffs if has_spam(self.model.labels) else None
 
     @property
@@ -315,7 +315,7 @@ def explain(model: Model, raw: bytes, configuration: Configuration | None = None
 
 
 def separate_layers(model: Model, words: Sequence[Evidence]) -> None:
-    """Replace the counts of each word, which are sums of model and base, by the counts of each."""
+    """Split the counts of each word, which are sums over model and base, into those of each."""
     if model.base is None:
         return
     features = [int(item.feature) for item in words]

@@ -1,7 +1,7 @@
-"""Why a message is judged as it is, in plain words: a sentence, and the strongest reasons, a phrase each.
+"""The reasons for a verdict in plain words: a sentence, and a phrase for each of the strongest reasons.
 
-Quotations are short and can be seen in the message: words of letters and names of hosts that
-several learned messages had. So no address, number, code, password, link path or hidden text is quoted.
+Only short visible text is quoted, words of letters and names of hosts, and only if several learned messages
+had it. So no address, number, code, password, link path or hidden text is quoted.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def header_reasons(
 
 
 def because(model: Model, score: Score, verdict: Verdict) -> str:
-    """Return the second half of the sentence: why the verdict is what it is."""
+    """Return the second half of the sentence about a verdict: the reason for it."""
     if verdict.reason:
         return BY_SENDER.get(verdict.reason.partition("=")[0], "by its sender")
     if not model.can_judge or (model.cutoffs and model.cutoffs.spam == float("inf")):
@@ -286,7 +286,7 @@ def quotable(topic: str, token: str) -> str:
 
 
 def is_plain_word(word: str) -> bool:
-    """Tell whether a word has only letters, of any writing system, and is neither too short nor too long."""
+    """Return whether a word has only letters, of any alphabet, and is neither too short nor too long."""
     fewest = MIN_WORD if word.isascii() else 2
     letters = word.replace("'", "").replace("-", "")
     return (
@@ -297,7 +297,7 @@ def is_plain_word(word: str) -> bool:
 
 
 def is_no_letter(char: str) -> bool:
-    """Tell whether a character is not part of a word; vowel signs of Hindi or Thai are part of one."""
+    """Return whether a character is not part of a word; vowel signs of Hindi or Thai are part of a word."""
     return char.isnumeric() or char.isspace() or (char.isascii() and not char.isalpha())
 
 
@@ -318,7 +318,7 @@ def number(messages: int) -> str:
 
 
 def is_unknown_sender(model: Model, message: Message, features: FeatureSet) -> bool:
-    """Tell whether no learned message is from a message's address."""
+    """Return whether no learned message came from the sender address of this message."""
     address = envelope_of(message).address
     (fingerprint,) = fingerprints_of([f"from:{address}"])
     has_token = bool(address) and any(token[0] == fingerprint for token in features.tokens)

@@ -31,7 +31,7 @@ INFINITE = 99.0  # nats, instead of an infinite weight
 
 @dataclass(frozen=True)
 class TellingToken:
-    """A token that is evidence for a label; the weight is as `label_leads` computes it."""
+    """A token that is evidence for a label, with the weight that `label_leads` returns."""
 
     token: str
     messages: list[int]
@@ -119,7 +119,7 @@ def day_text(day: int) -> str:
 
 
 def advice(stored: StoredModel, last: int) -> list[str]:
-    """Return advice other than more mail of a label, in sentences."""
+    """Return advice on a model in sentences, other than advice to learn more mail of a label."""
     sentences = []
     most, fewest = max(stored.messages), min(stored.messages)
     if fewest >= ENOUGH and most > LOPSIDED * fewest:

@@ -57,7 +57,7 @@ class Reason(NamedTuple):
 
     @property
     def total_weight(self) -> float:
-        """The weight times how often the token is added; where means are taken, a part of that is added."""
+        """The weight times how often the token occurs; views that take means add only a part of this."""
         return self.weight * self.evidence.times if self.evidence.times else 0.0
 
     @property

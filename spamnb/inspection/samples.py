@@ -1,4 +1,4 @@
-"""Synthetic messages: naive Bayes knows how probable each token is, so it can also make up messages.
+"""Synthetic messages, drawn at random by the probabilities of a model.
 
 Tokens are drawn from P(token | label) of the textbooks' multinomial model; their number varies around the
 mean of the label's messages.

@@ -1,4 +1,4 @@
-"""How well a model is trained: how much spam it catches, and what mail it lacks."""
+"""The quality of a model: how much spam it catches, and what mail it should learn."""
 
 from __future__ import annotations
 
@@ -49,16 +49,17 @@ def known_scores(stored: StoredModel) -> tuple[Scores, Scores] | None:
 
 
 def score_of_sure_ham(stored: StoredModel) -> float:
-    """Return the score that nine of ten ham do not exceed, for ham that another filter has called spam.
+    """Return the score that nine of ten ham do not exceed, to find ham in what another filter called spam.
 
-    With 200 of each label, up to 0.06 % of later spam on two corpora is below it; below the cutoff, 2.7 %.
+    With 200 of each label learned, up to 0.06 % of later spam in two corpora is below it; 2.7 % below the
+    cutoff.
     """
     scores = known_scores(stored)
     return min(stored.head["cutoffs"][0], quantile(scores[0], SURE)) if scores else -inf
 
 
 def verdicts_left_out(stored: StoredModel) -> dict[str, dict[str, float]]:
-    """Return the shares of verdicts on ham and spam, each message judged with the counts of the others."""
+    """Return the share of each verdict on ham and spam, each message judged with the counts of others."""
     scores = known_scores(stored)
     if scores is None:
         return {}

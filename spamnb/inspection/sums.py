@@ -56,7 +56,7 @@ def sum_evidence(
 def present_and_absent(
     classifier: Classifier, words: Sequence[Evidence]
 ) -> tuple[Sequence[Evidence], Sequence[float]]:
-    """Return the words of a message weighed by log P (Bernoulli), and Σ log(1 − P) of others by label."""
+    """Return a message's words weighed by log P (Bernoulli), and Σ log(1 − P) of absent words per label."""
     absent = [all_ - own for all_, own in zip(classifier.background, classifier.log_prior, strict=True)]
     certain, present = list(classifier.certain_words), []  # certain: P = 1
     for item in words:
@@ -126,7 +126,7 @@ def sum_grams(
 def strong_grams(
     model: Model, features: FeatureSet, toward: int, against: int
 ) -> tuple[dict[int, float], dict[int, float]]:
-    """Return by counter the weights of strong grams for one label over the other, and shares in a mean."""
+    """Return, by counter, the weights of strong grams for one label over the other, and shares in means."""
     likelihood = model.classifier.grams
     found: dict[int, float] = {}
     shares: dict[int, float] = {}
@@ -164,7 +164,7 @@ def stretches(
 
 
 def covered_words(text: bytes, start: int, end: int) -> tuple[str, ...]:
-    """Return the words of which a stretch contains at least one letter."""
+    """Return the words of a text that have at least one letter between `start` and `end`."""
     while start < end and text[start : start + 1].isspace():
         start += 1
     while start < end and text[end - 1 : end].isspace():

@@ -1,4 +1,4 @@
-"""Suspects: learned mail that looks misfiled, since its score is like those of the other label."""
+"""Suspects: learned mail that looks misfiled, because it scores like mail of the other label."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from spamnb.bayes.cutoffs import ham_and_spam, has_spam, limits_of_rightly_filed, not_spam
-from spamnb.core.native import digest, read
+from spamnb.core.native import hash_of_message, read
 from spamnb.errors import command_to_run
 from spamnb.labels import SPAM
 from spamnb.mailboxes.skipped import Unreadable
@@ -37,7 +37,7 @@ class Suspect:
 
 
 def misfiled_by(stored: StoredModel, scored: Sequence[Any]) -> Callable[[int, float], bool]:
-    """Return a function that tells, from label index and score, whether a learned message looks misfiled."""
+    """Return a function that decides, by label index and score, whether a learned message looks misfiled."""
     if not has_spam(stored.labels):
         return lambda _label, _score: False
     both, spam = ham_and_spam(stored.labels, scored), stored.labels.index(SPAM)
@@ -64,11 +64,11 @@ def count_suspects(stored: StoredModel) -> list[str]:
 def find_suspects(
     model: Model, paths: Iterable[str], step: Callable[[int, int], object] = lambda *_: None
 ) -> tuple[list[Suspect], int, list[Unreadable]]:
-    """Find the suspects in mail, the most certain first; count those elsewhere, and list unreadable mail."""
+    """Return the suspects in mail, most certain first, the number of other suspects, and unreadable mail."""
     learned = load_learned(model.stored)
     is_misfiled = misfiled_by(model.stored, learned.scored())
     wanted: dict[int, tuple[int | None, float]] = {
-        digest: (label, score) for digest, label, score, _ in learned.messages() if is_misfiled(label, score)
+        hash_: (label, score) for hash_, label, score, _ in learned.messages() if is_misfiled(label, score)
     }
     found, unreadable = [], []
     for raw in messages(paths):
@@ -77,7 +77,7 @@ def find_suspects(
             continue
         step(len(raw.data), 1)
         message = read(raw.data)
-        label_index, score = wanted.pop(digest(message), (None, 0.0))
+        label_index, score = wanted.pop(hash_of_message(message), (None, 0.0))
         if label_index is not None:
             label = model.labels[label_index]
             shares = model.classify_message(message).probabilities

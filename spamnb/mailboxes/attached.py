@@ -1,4 +1,4 @@
-"""Messages attached to a message, as mail programs forward them to be learned: each as it arrived."""
+"""Messages attached to a message, as users forward them to be learned, unchanged."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from spamnb.errors import NoInput
 from spamnb.files import is_address, without_queries
 from spamnb.mailboxes import maildir
 from spamnb.mailboxes.not_mail import no_message, not_mail
-from spamnb.mailboxes.skipped import Deleted, PassedOver, Unreadable
+from spamnb.mailboxes.skipped import Deleted, SkippedMail, Unreadable
 from spamnb.mailboxes.streams import (
     ByteStream,
     blocks_of,
@@ -41,7 +41,7 @@ class RawMessage:
 
 
 class MessageFiles:
-    """Files, all `named` by the user or all found in folders, opened when their messages are read."""
+    """Files that are opened when their messages are read; `named`: the user named them, not a folder."""
 
     __slots__ = ("named", "paths", "size")
 
@@ -97,7 +97,7 @@ class NumberedMessages:
 
 
 class ReadMessages:
-    """Messages that are already read, from a source that can be read only once or only from its start."""
+    """Messages that were already read, from a source that can be read only once or only from its start."""
 
     __slots__ = ("items", "size")
 
@@ -134,7 +134,7 @@ def plain_message(path: str, named: bool) -> RawMessage | Unreadable | None:
     if not named and maildir.is_deleted(path):
         return Deleted(path)
     reason = why_no_message(path, data, named)
-    return PassedOver(path, reason) if reason else RawMessage(path, None, data)
+    return SkippedMail(path, reason) if reason else RawMessage(path, None, data)
 
 
 def read_whole(path: str) -> bytes | None:
@@ -150,7 +150,7 @@ def read_whole(path: str) -> bytes | None:
 
 
 def why_no_message(path: str, start: bytes, named: bool) -> str:
-    """Return why a file that begins with `start` is not a message; "" if it may be one."""
+    """Return why a file that begins with `start` is not a message; "" if it may be a message."""
     return (not_mail(path, start) or ("" if named else no_message(start))) if path != "-" else ""
 
 
@@ -171,7 +171,7 @@ def file_messages(
         if is_envelope(start):  # some programs leave it before the messages of a Maildir
             start = start[start.find(b"\n") + 1 or len(start) :]
         if reason := why_no_message(path, start, named):
-            yield PassedOver(path, reason)
+            yield SkippedMail(path, reason)
             return
         data = (start + gather(stream, MAX_MESSAGE - len(start)))[:MAX_MESSAGE]
         if data and not stream.why:
@@ -181,7 +181,7 @@ def file_messages(
 
 
 def is_mailbox(path: str, start: bytes) -> bool:
-    """Check whether a file that begins with `start` is an mbox; if not, it is a single message."""
+    """Return whether a file that begins with `start` is an mbox; if not, the file is a single message."""
     return is_envelope(start) and not maildir.is_in_maildir(path)
 
 
@@ -209,5 +209,5 @@ def mailbox_messages(
 
 
 def has_several(path: str, data: bytes) -> bool:
-    """Check whether a file with these bytes is a mailbox of several messages."""
+    """Return whether a file with these bytes is a mailbox of several messages."""
     return is_mailbox(path, data[:FIRST_BYTES]) and len(list(islice(Mailbox([data]), 2))) > 1

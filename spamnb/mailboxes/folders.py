@@ -28,7 +28,7 @@ class FolderWalk:
     """A search for every file below some paths, sorted; no folder is entered twice, so loops end.
 
     `without` are paths that are skipped silently, with everything below them. Folders and mailboxes with a
-    role to `leave_out` are reported instead of read, unless they are among the user's `named_paths`.
+    role in `leave_out` are reported, not read, unless the user named them (`named_paths`).
     """
 
     def __init__(self, named_paths: Sequence[str], without: Iterable[str], leave_out: frozenset[str]) -> None:
@@ -52,7 +52,7 @@ class FolderWalk:
             yield Unreadable(path, reason_of(error))
 
     def files_at(self, url: str) -> Iterator[tuple[str, int] | Unreadable]:
-        """Yield address and size of each file at or below what an address or a pattern means."""
+        """Yield address and size of each file at or below an address, or matching a pattern."""
         for entry in remote.matching(url):
             if entry.path != url and os.path.realpath(entry.path) in self.without:
                 continue
@@ -87,7 +87,7 @@ class FolderWalk:
         return [item if isinstance(item, Unreadable) else self.left_out(item) or item for item in found]
 
     def left_out(self, entry: Entry) -> LeftOutFolder | None:
-        """Return a report if an entry is a folder or mailbox that is left out for its role."""
+        """Return a report if an entry is a folder or mailbox to leave out because of its role, else None."""
         role = role_of(entry.name)
         if role not in self.leave_out or os.path.realpath(entry.path) in self.named_paths:
             return None
@@ -113,7 +113,7 @@ class FolderWalk:
         return problems + messages + below
 
     def unseen_entries(self, folder: str) -> list[Entry]:
-        """List a folder, sorted by name, without what is to be skipped; nothing the second time."""
+        """List a folder, sorted by name, without entries to be skipped; [] if it was listed before."""
         real = os.path.realpath(folder)
         if real in self.seen:
             return []
@@ -122,7 +122,7 @@ class FolderWalk:
         return [entry for entry in found if not self.is_skipped(entry, real)]
 
     def is_skipped(self, entry: Entry, folder: str) -> bool:
-        """Check whether an entry of a folder is in `without`, or a link to something in or below it."""
+        """Return whether an entry of a folder is in `without`, or links to a path in or below it."""
         if not entry.is_symlink():
             return os.path.join(folder, entry.name) in self.without
         target = os.path.realpath(entry.path)
@@ -137,17 +137,17 @@ def _listed(folder: str) -> Sequence[Entry]:
 
 
 def is_stream(path: str) -> bool:
-    """Check whether a file can be read only once, or only in this process: a pipe, an open file."""
+    """Return whether a file can be read only once, or only in this process: a pipe, an open file."""
     return path.startswith(_OF_THIS_PROCESS) or (not os.path.isfile(path) and os.path.exists(path))
 
 
 def start_of(path: str) -> bytes:
-    """Return the first bytes of a file; nothing if it cannot be read: the next reader reports why."""
+    """Return the first bytes of a file; b"" if it cannot be read, which the next reader reports."""
     return gather(ByteStream(decompressed(file_blocks(path))), FIRST_BYTES)
 
 
 def may_be_mail(entry: Entry) -> bool:
-    """Check by the name of an entry whether it may hold mail; hidden folders may, as Maildir++ has them."""
+    """Return whether an entry may hold mail, by its name; hidden folders may, as Maildir++ has them."""
     if entry.name[0] == ".":
         folders = (os.path.join(entry.path, name) for name in maildir.WITH_MAIL)
         return _is_folder(entry) and any(map(is_folder, folders))
@@ -155,7 +155,7 @@ def may_be_mail(entry: Entry) -> bool:
 
 
 def is_folder(path: str) -> bool:
-    """Check whether a path or an address is that of a folder."""
+    """Return whether a path or address is that of a folder."""
     return remote.kind(path) == remote.FOLDER if is_address(path) else os.path.isdir(path)
 
 

@@ -18,7 +18,7 @@ FOLDERS = frozenset((*WITH_MAIL, "tmp"))
 
 
 def is_maildir(folders: Collection[str]) -> bool:
-    """Check whether a folder that has these subfolders is a Maildir: it has `cur`, or both `new` and `tmp`.
+    """Return whether a folder with these subfolders is a Maildir: it has `cur`, or both `new` and `tmp`.
 
     In a folder that has a subfolder `new` only, the other files are mail, too.
     """
@@ -26,7 +26,7 @@ def is_maildir(folders: Collection[str]) -> bool:
 
 
 def is_in_maildir(path: str) -> bool:
-    """Check whether a file is in a Maildir: then it is one message, even if it begins like an mbox."""
+    """Return whether a file is in a Maildir: then it is one message, even if it begins like an mbox."""
     folder, file = os.path.split(path)
     maildir, name = os.path.split(folder)
     if name not in WITH_MAIL:
@@ -35,7 +35,7 @@ def is_in_maildir(path: str) -> bool:
 
 
 def is_deleted(path: str) -> bool:
-    """Check whether the flags in the name of a Maildir's file say that the message is deleted, or was moved.
+    """Return whether the flags in the name of a Maildir's file say that the message was deleted or moved.
 
     >>> is_deleted("Maildir/cur/1700000000.1.host:2,ST")
     True

@@ -1,7 +1,7 @@
 """Recognise files among mail that hold no mail: archives, Thunderbird's own files, pictures.
 
-The first bytes decide. Bytes that could also begin a message count only together with the file's extension.
-A file that begins with a header field is mail, whatever follows; so is plain text: it is all body.
+The first bytes decide. Bytes that a message may also begin with are decisive only together with the file's
+extension. A file that begins with a header field is mail, whatever follows; so is plain text: it is all body.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def not_mail(path: str, head: bytes) -> str:
 
 
 def no_message(head: bytes) -> str:
-    """Return what a file among mail is if it begins with `head` and clearly is not a message; else "".
+    """Return the kind of a file that begins with `head` if it clearly is not a message; else "".
 
     >>> no_message(b"\\0"), no_message(b"[Subject] hello"), no_message(b"a: \\0") ('a binary file', '', '')
     """

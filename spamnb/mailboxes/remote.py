@@ -1,4 +1,4 @@
-"""Mail at addresses such as s3://bucket/folder/ or sftp://host/file: whatever fsspec opens, by its own rules.
+"""Mail at addresses such as s3://bucket/folder/ or sftp://host/file, which the package fsspec opens.
 
 A web address is a single file, and so is an address in an archive (zip://mail.mbox::s3://bucket/mail.zip).
 """
@@ -65,7 +65,7 @@ def whole_files(urls: list[str]) -> dict[str, Iterator[bytes]]:
 
 
 def matching(url: str) -> list[RemoteEntry]:
-    """List the file or folder at an address; for a pattern with *, ? or [ what it matches, sorted."""
+    """List the file or folder at an address; for a pattern with *, ? or [, the sorted matches."""
     with _os_errors():
         fs, path = _located(url)
         folder = _folder_of(url)
@@ -91,7 +91,7 @@ def entries(folder: str) -> list[RemoteEntry]:
 
 
 def kind(url: str) -> str:
-    """Return FILE or FOLDER; "" if there is nothing, or no answer."""
+    """Return FILE or FOLDER for an address; "" if it does not exist or there is no answer."""
     try:
         return matching(url)[0].kind
     except OSError:
@@ -103,7 +103,7 @@ def _is_web(url: str) -> bool:
 
 
 def _folder_of(url: str) -> str:
-    """Return the last folder before the first *, ? or [ of a pattern; "" for any other address."""
+    """Return the last folder before the first *, ? or [ of a pattern; "" if the address is no pattern."""
     end = min((at for wildcard in "*?[" if (at := url.find(wildcard)) >= 0), default=0)
     folder = url[:end].rpartition("/")[0]
     return "" if _is_web(url) or "::" in url or "://" not in folder else folder
@@ -128,7 +128,7 @@ def _located(url: str) -> tuple[Any, str]:
 
 
 def _entries(fs: Any, folder: str, infos: Iterable[dict[str, Any]]) -> list[RemoteEntry]:
-    """Describe what fsspec listed below a folder, without the folder itself."""
+    """Return entries for what fsspec listed below a folder, without the folder itself."""
     start = len(_located(folder)[1].strip("/"))
     found = [(info["name"].strip("/")[start:].strip("/"), info) for info in infos]
     fs.invalidate_cache()  # it would keep everything it listed

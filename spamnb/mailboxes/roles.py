@@ -1,7 +1,7 @@
 """Roles of mail folders by their names: trash, unsent, junk, unsure, sent or archive, in many languages.
 
-IMAP has SPECIAL-USE for this (RFC 6154), but servers keep it in their settings or databases, not beside the
-mail of a Maildir or an mbox, where only the folders' names are known.
+IMAP has SPECIAL-USE for this (RFC 6154), but servers store it in their settings or databases: for a Maildir
+or an mbox, only the names of folders are known.
 """
 
 from __future__ import annotations
@@ -70,11 +70,11 @@ _ENDINGS = (".gz", ".xz", ".bz2", ".zst", ".mbox", ".mbx", ".sbd")  # the last o
 
 
 def roles_to_leave_out(label: str) -> frozenset[str]:
-    """Return the roles of folders whose mail is not learned as a label.
+    """Return the roles of folders whose mail must not be learned under a label.
 
     Unsent mail was never received, and unsure mail is not yet sorted: neither belongs to a label. Trash and
-    junk belong to no label but spam; below a folder that is named as spam, both hold spam that was sorted
-    out. A label that has the name of a role is also learned from the folders of that role.
+    junk belong only to the label spam: below a folder of spam, both hold spam that was sorted out. A label
+    that has the name of a role is also learned from the folders of that role.
     """
     named_for = _role(label)
     others = frozenset((UNSENT, UNSURE) if named_for == JUNK else (UNSENT, UNSURE, TRASH, JUNK))
@@ -82,7 +82,7 @@ def roles_to_leave_out(label: str) -> frozenset[str]:
 
 
 def speaks_against(label: str, path: str) -> bool:
-    """Check whether a folder or mailbox given as ham is named like one for spam, or the other way round.
+    """Return whether the name of a folder or mailbox of ham looks like one for spam, or the other way round.
 
     >>> speaks_against("ham", "mail/spam.mbox"), speaks_against("spam", "Trash")
     (True, False)

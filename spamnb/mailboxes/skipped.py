@@ -24,12 +24,12 @@ class Unreadable:
 
     @property
     def error(self) -> type[SpamnbError]:
-        """The error to raise: NoInput if permission is denied, as for a missing path, else DataError."""
+        """The error to raise: NoInput if permission is denied, else DataError."""
         return NoInput if self.why == DENIED else DataError
 
 
 class Missing(Unreadable):
-    """A path that was named among others and does not exist."""
+    """A path that the user named and that does not exist."""
 
     __slots__ = ()
 
@@ -38,19 +38,19 @@ class Missing(Unreadable):
         return NoInput
 
 
-class PassedOver(Unreadable):
-    """A file that was found in a folder and holds no mail: it is reported, but not as an error."""
+class SkippedMail(Unreadable):
+    """A file in a folder that holds no mail, which is reported, but not as an error."""
 
     __slots__ = ()
 
 
-class LeftOutFolder(PassedOver):
+class LeftOutFolder(SkippedMail):
     """A folder or mailbox that was found in a folder, and whose name says that its mail has another label."""
 
     __slots__ = ()
 
 
-class Deleted(PassedOver):
+class Deleted(SkippedMail):
     """Messages that are marked as deleted but still in their mailbox."""
 
     __slots__ = ("count",)
@@ -62,9 +62,9 @@ class Deleted(PassedOver):
 
 def failures(found: Iterable[Unreadable]) -> list[Unreadable]:
     """Select the files and folders that should have been read but could not be."""
-    return [item for item in found if not isinstance(item, PassedOver)]
+    return [item for item in found if not isinstance(item, SkippedMail)]
 
 
-def passed_over(found: Iterable[Unreadable]) -> list[PassedOver]:
+def skipped_mail(found: Iterable[Unreadable]) -> list[SkippedMail]:
     """Select the files, folders and deleted messages that were skipped on purpose."""
-    return [item for item in found if isinstance(item, PassedOver)]
+    return [item for item in found if isinstance(item, SkippedMail)]

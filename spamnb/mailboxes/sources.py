@@ -50,7 +50,7 @@ MAX_NUMBER_DIGITS = 9
 
 
 def message_name(path: str, index: int | None) -> str:
-    """Name a message as `split_number` reads it: by its path, and by its number in a mailbox."""
+    """Return the name of a message: its path, and if it is in a mailbox, its number there (box.mbox:3)."""
     return path if index is None else f"{path}:{index}"
 
 
@@ -101,7 +101,7 @@ def total_size(
 
 
 def is_little(paths: Sequence[str], most: int, least_file: int) -> bool:
-    """Check whether mail has no more than `most` bytes; a file counts as at least `least_file`."""
+    """Return whether mail has at most `most` bytes; a small file is counted as `least_file` bytes."""
     sizes = (most + 1 if size == STREAM else max(size, least_file) for size in _sizes(paths, (), frozenset()))
     return all(total <= most for total in accumulate(sizes))
 
@@ -193,7 +193,7 @@ def _files(
 
 
 def _chunks_of(item: FoundFile | NumberedMessages | Unreadable, size: int) -> Iterable[Chunk]:
-    """Make chunks of a file that is not combined with others."""
+    """Make chunks of a file that does not share a chunk with other files."""
     if isinstance(item, Unreadable):
         return (ReadMessages([item], 0),)
     if isinstance(item, NumberedMessages):

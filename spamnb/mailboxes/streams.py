@@ -43,7 +43,7 @@ class ByteStream:
 
 
 def reason_of(error: OSError) -> str:
-    """Return the reason of an error in words, without a path."""
+    """Return the reason for an error in words, without a path."""
     return error.strerror.lower() if error.strerror else str(error)
 
 
@@ -117,7 +117,7 @@ def _zstd() -> Any:
 
 
 def decompressed(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the blocks unchanged, or decompressed if they are compressed, even in several parts."""
+    """Yield the blocks, decompressed if they are compressed (even in several parts)."""
     head = gather(blocks, 10)  # bytes that `decompressor_for` looks at
     blocks = chain(head, blocks)
     new_decompressor = decompressor_for(head)

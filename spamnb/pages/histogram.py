@@ -140,7 +140,7 @@ def unsure_band(x: Linear, marks: Sequence[float]) -> Markup:
 
 
 def cutoff(x: Linear, at: float, name: str, *, lowest: bool) -> Markup:
-    """Draw a cutoff, with its name on the side of its verdict or, near the edge, lower on the other side."""
+    """Draw a cutoff with its name beside it; near the edge, the name is lower and on the other side."""
     words = f"← {name} {tick(round(at, 2))}" if lowest else f"{tick(round(at, 2))} {name} →"
     line_x = x.at(at)
     fits = (line_x - LEFT if lowest else RIGHT - line_x) > CHARACTER_WIDTH * len(words)

@@ -1,8 +1,7 @@
 """The envelope of a message: who sent it, what it is about, and whether its sender can be trusted.
 
-It is made from one reading of the header block; if the message is read anyway, from that reading. A From is
-trusted if it is one mailbox by RFC 5322, before anything is decoded, and if no server of the owner has found
-that it fails DMARC.
+A From is trusted if its raw value is one mailbox by RFC 5322, and if no server of the owner has found that it
+fails DMARC.
 """
 
 from __future__ import annotations
@@ -94,7 +93,7 @@ def _envelope(message: Message, size: int) -> Envelope:
 
 
 def _is_whole(fields: Fields, data: bytes, body: int, size: int) -> bool:
-    """Tell whether all of a header block was read, and nobody can read another From in it or after it."""
+    """Return whether a whole header block was read, and no program can find another From in or after it."""
     has_body = 0 < body < len(data)
     if len(fields) >= MAX_FIELDS or (body if has_body else size) > MAX_HEADER_BYTES:
         return False
@@ -150,10 +149,10 @@ def sole_address(value: str) -> str:
 
 
 def fails_dmarc(fields: list[str], address: str = "") -> bool:
-    """Tell whether the server that wrote the topmost of these raw fields found that From fails DMARC.
+    """Return whether the server that wrote the topmost of these raw fields found that From fails DMARC.
 
     That server may have written several fields, and a sender gains nothing by forging one more. A result for
-    a domain other than the address's also fails: the server has read another From.
+    another domain than that of `address` is also a failure: the server has read another From.
     """
     domain = "." + in_ascii(address.rpartition("@")[2])
     trusted = None

@@ -1,4 +1,4 @@
-"""Characters that look like others, or are invisible: how they are read."""
+"""Replacing characters that look like others, and removing invisible ones."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LATIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 
 def unmasked(word: str) -> str:
-    """Replace look-alike letters where Latin ones stand beside them; Russian stays Russian."""
+    """Replace look-alike letters in words that also have Latin letters; a Russian word stays unchanged."""
     if "-" in word:  # SMS-сообщение
         return "-".join(map(unmasked, word.split("-")))
     return word if _LATIN.isdisjoint(word) else word.translate(_ALIKE)

@@ -1,4 +1,4 @@
-"""Letters that readers take for the same: with or without marks, or typed on different keyboards.
+"""Letters with the same meaning for readers: with or without marks, or typed on different keyboards.
 
 core/scripts.pyx makes tables from these functions and reads most letters by them; only other text is
 normalised by Python, here.
@@ -52,14 +52,14 @@ def normalized(piece: str) -> str:
 
 
 def is_inside(char: str) -> bool:
-    """Tell whether a character is part of a word."""
+    """Return whether a character is part of a word."""
     if char.isalnum():
         return True
     return char in JOINERS if char < "\x80" else category(char)[0] == "M"
 
 
 def is_emoji(char: str) -> bool:
-    """Tell whether a character is a picture: an emoji, or a sign such as a star or a heart."""
+    """Return whether a character is a picture: an emoji, or a sign such as a star or a heart."""
     if char < "\U0001f000":
         return "\u2600" <= char <= "\u27bf" or "\u23e9" <= char <= "\u23fa" or "\u2b05" <= char <= "\u2b55"
     return char <= "\U0001faff"

@@ -1,4 +1,4 @@
-"""Tokenizer settings, chosen when a model is made and never changed; words as they are cut by them."""
+"""Tokenizer settings, which are chosen when a model is made and never changed; cutting text into words."""
 
 from spamnb.core.native import MAX_WORDS, spaced_words
 from spamnb.errors import UsageError
@@ -104,11 +104,11 @@ class Words:
         return [shorten_if_long(word) for word in split(self.spaced(text))][:MAX_WORDS]
 
     def spaced(self, text: str) -> bytes:
-        """Return the words of a text, joined by spaces; quotes at words and over-long words stay."""
+        """Return the words of a text, joined by spaces; quotes around words and over-long words stay."""
         return spaced_words(text, self)
 
     def filtered(self, spaced: bytes) -> bytes:
-        """Leave out stop words, and stem the others."""
+        """Remove stop words, and stem the other words."""
         words = [shorten_if_long(word) for word in split(spaced)[:MAX_WORDS]]
         if self.stop_words:
             words = [word for word in words if word.casefold().replace("ı", "i") not in self.stop_words]
@@ -131,5 +131,5 @@ def split(spaced: bytes) -> list[str]:
 
 
 def shorten_if_long(word: str) -> str:
-    """Return a word; of an over-long one, how it starts and roughly how long it is."""
+    """Return a word unchanged, or if it is over-long, its beginning and its rough length."""
     return word if len(word) <= MAX_WORD else f"{word[:6]}~{len(word).bit_length()}"

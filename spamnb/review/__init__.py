@@ -1,1 +1,1 @@
-"""The review page: what the filter did, why, and how to put it right, in a browser on this machine."""
+"""The review page in a browser on this machine: what the filter did and why, and corrections of it."""

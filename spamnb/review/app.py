@@ -72,7 +72,7 @@ class Pages:
     def change(
         self, action: Callable[[PageContext, Form], Response]
     ) -> Callable[[Request], Awaitable[Response]]:
-        """Make an endpoint that does an action; its context has the query of the page to return to."""
+        """Make an endpoint that does an action; `action` gets the context of the page to return to."""
 
         async def endpoint(request: Request) -> Response:
             form = await read_form(request, self.secrets)
@@ -86,7 +86,7 @@ class Pages:
         return endpoint
 
     def failure(self, request: Request, error: Exception) -> Response:
-        """Show an error in one line; the script shows only the line, in place."""
+        """Show an error on a page; the page's script gets only the line of text."""
         why = str(error) if isinstance(error, SpamnbError) else "there is no such page"
         try:
             with History.open(self.folder) as history:
@@ -109,7 +109,7 @@ def html(page: str, status: int = 200, headers: dict[str, str] | None = None) ->
 
 
 def corrected(context: PageContext, form: Form) -> Response:
-    """Correct one message, or all that are selected; a script gets their rows, others the page before."""
+    """Correct one or all selected messages; the script gets their new rows, a form the page before."""
     match form:
         case {"one": [mark]}:
             id_, _, label = mark.partition(":")
@@ -129,7 +129,7 @@ def corrected(context: PageContext, form: Form) -> Response:
 
 
 def way_back(form: Form) -> str:
-    """Return the address that a form returns to, if it is one of our pages."""
+    """Return the address that a form returns to, if it is one of our own pages, else the first page."""
     return own_address(form.get("back", ["/"])[0])
 
 
@@ -146,6 +146,6 @@ def cutoff_saved(context: PageContext, form: Form) -> Response:
 
 
 def static(kind: str, name: str) -> Callable[[Request], Response]:
-    """Make an endpoint of a file that a browser may keep: its address changes with its contents."""
+    """Make an endpoint for a file that a browser may cache: its address changes with its content."""
     headers = {"cache-control": "private, max-age=31536000, immutable"}
     return lambda _request: Response(own_file(name), media_type=kind, headers=headers)

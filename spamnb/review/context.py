@@ -32,7 +32,7 @@ class PageContext:
 
     @cached_property
     def model_path(self) -> str:
-        """Path of the model of the command line; if it is missing, of the model that judged last."""
+        """Path of the model named on the command line; if that is missing, of the model that judged last."""
         path = self.command_line_model
         latest = [] if os.path.exists(path) else self.history.entries("time", limit=1)
         return latest[0].model if latest else path
@@ -42,7 +42,7 @@ class PageContext:
         return Model.open(self.model_path)
 
     def page(self, title: str, *body: Child) -> str:
-        """Make a page: its head, links to the other views, and its own sections."""
+        """Make a page: its head, links to the other pages, and its own sections."""
         style, script = (f"/files/{name}?{crc32(own_file(name)):x}" for name in (STYLE, SCRIPT))
         head = (element("link", rel="stylesheet", href=style), element("script", type="module", src=script))
         top = element(
@@ -59,11 +59,11 @@ class PageContext:
 
     @property
     def filters(self) -> dict[str, str | None]:
-        """Query of the list of messages, to return to it."""
+        """The query of the current list of messages, for links that return to the list."""
         return {name: self.query.get(name) for name in ("order", "verdict", "text")}
 
     def form(self, action: str, back: str, *children: Child, class_: str | None = None) -> Markup:
-        """Make a form that changes something, then returns to a page."""
+        """Make a form that does an action, then returns to the page `back`."""
         fields = hidden("secret", self.secrets.form), hidden("back", back)
         return element("form", fields, *children, method="post", action=action, class_=class_)
 
@@ -75,13 +75,13 @@ def url(path: str, **query: str | None) -> str:
 
 
 def note(words: Child, link: str = "To the list") -> Markup:
-    """Show a sentence where there is nothing else to show, with a link to the list of all mail."""
+    """Show a sentence on an otherwise empty page, with a link to the list of all mail."""
     return element("div", element("p", words), element("p", element("a", link, href="/")), class_="note")
 
 
 @cache
 def own_file(name: str) -> bytes:
-    """Read the script, or all style sheets together."""
+    """Read a file of the page: the script, or all style sheets together."""
     own = files(__package__).joinpath(name).read_bytes()
     return "".join(map(sheet, SHEETS)).encode() + own if name == STYLE else own
 

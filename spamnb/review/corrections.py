@@ -9,7 +9,7 @@ from spamnb.training.learn import learn, learned_label
 
 
 def correct(history: History, ids: Iterable[int], label: str) -> None:
-    """Learn messages under a label; record the labels before, and afterwards the corrections."""
+    """Learn messages under a label; record their labels before that, and then the corrections."""
     found = kept_messages(history, ids)
     history.remember_labels({entry.id: learned_label(entry.model, raw) for entry, raw in found})
     for entry, raw in found:

@@ -57,7 +57,7 @@ def weeks_section(weeks: Sequence[Week], labels: Sequence[str]) -> Markup:
 
 
 def so_far(weeks: Sequence[Week]) -> str:
-    """Sum up the weeks in a sentence, in place of a chart of one or two points."""
+    """Sum up the weeks in a sentence, for when they are too few for a chart."""
     messages = sum(week.messages for week in weeks)
     spam, unsure = (sum(week.verdicts.get(verdict, 0) for week in weeks) for verdict in (SPAM, UNSURE))
     put_right = sum(sum(week.corrections.values()) for week in weeks)
@@ -77,17 +77,17 @@ def unsure_share(week: Week) -> Estimate | None:
 
 
 def ham_lost(week: Week) -> Estimate | None:
-    """Share of the ham that was taken for spam, by the corrections."""
+    """Return the share of the ham that was judged spam, as known from corrections."""
     return mistaken(week, lambda label: label != SPAM, lambda verdict: verdict == SPAM)
 
 
 def spam_missed(week: Week) -> Estimate | None:
-    """Share of the spam that was taken for something else, by the corrections."""
+    """Return the share of the spam that was judged something else, as known from corrections."""
     return mistaken(week, lambda label: label == SPAM, lambda verdict: verdict not in (SPAM, UNSURE))
 
 
 def mistaken(week: Week, is_kind: Callable[[str], bool], is_wrong: Callable[[str], bool]) -> Estimate | None:
-    """Share of the mail of a kind that got a wrong verdict; verdicts without a correction count as right.
+    """Return the share of mail of a kind with a wrong verdict; verdicts without a correction count as right.
 
     None for a week without corrections.
     """

@@ -46,7 +46,7 @@ class JudgedMail(NamedTuple):
 
     @property
     def said_ham(self) -> Array:
-        """Mask of the messages that a person marked as other than spam."""
+        """Mask of the messages that a person corrected to a label other than spam."""
         return np.asarray((self.labels != "") & (self.labels != SPAM))
 
 
@@ -110,7 +110,7 @@ def percent_text(share: float) -> str:
 
 
 def all_choices(model: Model, mail: JudgedMail, limits_now: Cutoffs, now: float) -> list[Choice]:
-    """Try each share of lost ham; leave out those with the same effect, but keep the current one."""
+    """Try each share of lost ham; leave out shares with the same effect, but keep the current share."""
     known, scale = left_out_scores(model.stored), score_scale(model.view)
     choices: dict[float, Choice] = {}  # by cutoff
     for loss in sorted({*LOSSES, now}):
@@ -144,7 +144,7 @@ def picture(groups: Sequence[ScoreGroup], limits: Cutoffs) -> Markup:
 
 
 def score_groups(mail: JudgedMail) -> tuple[ScoreGroup, ScoreGroup]:
-    """Split messages by their corrections, or else by their verdicts."""
+    """Split scores into ham and spam, by the corrections of messages or else by their verdicts."""
     is_spam = (mail.labels == SPAM) | ((mail.verdicts == SPAM) & ~mail.said_ham)
     ham_group = ScoreGroup(plain_label(HAM), mail.scores[~is_spam], HAM_COLOUR)
     return ham_group, ScoreGroup(SPAM, mail.scores[is_spam], SPAM_COLOUR)

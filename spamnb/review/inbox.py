@@ -72,7 +72,7 @@ def inbox_page(context: PageContext) -> str:
 
 
 def lists(context: PageContext, labels: Sequence[str]) -> Markup | None:
-    """Link to the lists of mail to review: spam or not, which folder, in Junk by mistake."""
+    """Link to the lists of mail to review: may be spam, unsure which folder, in Junk by mistake."""
     found: list[tuple[str, str | None]] = [("Spam?", None)]
     if sorted_into(labels):
         found.append(("Which folder?", FOLDER))
@@ -88,7 +88,7 @@ def lists(context: PageContext, labels: Sequence[str]) -> Markup | None:
 
 
 def ways_in() -> Markup:
-    """Show the line to configure for each way that mail arrives."""
+    """Show, for each way that mail arrives, the line of configuration that keeps a history."""
     lines = [
         element("div", element("dt", where), element("dd", element("code", line))) for where, line in WAYS_IN
     ]
@@ -100,7 +100,7 @@ def ways_in() -> Markup:
 
 
 def list_asked(context: PageContext) -> tuple[str, dict[str, Any]]:
-    """Read the order of a list and which messages it has, for `History.entries`."""
+    """Return the order and the filters of the requested list, for `History.entries`."""
     asked = context.filters
     order = "date" if asked["order"] == "date" else "doubt"
     text, verdict = (asked["text"] or "")[:MAX_SEARCH], asked["verdict"] or None
@@ -203,7 +203,7 @@ def buttons(entry: Entry, labels: Sequence[str]) -> Markup:
 
 
 def marks(labels: Sequence[str], name: str, before: str, about: str | None) -> Markup:
-    """Make buttons for the labels: two labels, or spam and a menu of all others."""
+    """Make buttons for two labels, or for spam and a menu of the other labels."""
     made = {label: label_button(label, name, before + label, about) for label in labels}
     if len(labels) <= 2:
         return element("span", made.values(), class_="marks")
@@ -235,7 +235,7 @@ def moment(seconds: float) -> Markup:
 
 
 def keys() -> Markup:
-    """Explain the list and its keys, once somebody asks."""
+    """Explain the list and its keys, in a section that is closed at first."""
     items = [
         element(
             "div",

@@ -32,7 +32,7 @@ POSTED = """<!doctype html><meta charset="utf-8"><title>spamnb review</title>
 
 
 def check_address(address: str) -> None:
-    """Refuse an address that others can reach: there the page must be behind something that encrypts."""
+    """Refuse an address that other machines can reach, as the page itself does not encrypt."""
     if not sockets.unix_path(address) and not sockets.is_loopback(sockets.host_and_port(address)[0]):
         raise UsageError(f"{address}: other machines can reach it; use unix:PATH, behind a proxy with TLS")
 
@@ -87,7 +87,7 @@ def gather_all(folder: str | None) -> None:
 
 
 def start_browser(folder: str, address: str, token: str) -> None:
-    """Start a browser with a page that posts a token to an address: other users can see its command line."""
+    """Start a browser with a file that posts the token, as other users can see the browser's command line."""
     page = Path(folder) / "open.html"
     page.touch(0o600)
     page.write_text(POSTED.format(escape(address), escape(token)))
@@ -96,5 +96,5 @@ def start_browser(folder: str, address: str, token: str) -> None:
 
 
 def has_screen() -> bool:
-    """Return whether a browser would open a window; in a terminal it would replace this program."""
+    """Return whether a browser would open a window, instead of running in this terminal."""
     return sys.platform == "darwin" or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))

@@ -20,7 +20,7 @@ MAX_VALUE = 64 << 10  # characters of a header with recipients
 
 
 def lines_of_sent(head: Message) -> Iterator[str]:
-    """Yield the lines for a sent message: its author, its Message-ID, and its recipients."""
+    """Yield the lines of `known.txt` for a sent message: its author, its Message-ID, and its recipients."""
     for name, value in head.headers:
         if name in ("to", "cc", "bcc"):
             yield from addresses_in(value[:MAX_VALUE])
@@ -31,7 +31,7 @@ def lines_of_sent(head: Message) -> Iterator[str]:
 
 
 def note_people(people: People, sent: Sequence[str], sources: Sources) -> int:
-    """Add people in sent mail, and networks of their ham, to known senders; return the new lines' number."""
+    """Add people in sent mail, and networks of their ham, to the known senders; return how many are new."""
     new = people.add(line for raw in ham_in({"sent": sent}) for line in lines_of_sent(read_head(raw)))
     routes = {(address_of(one), route_of(one.received)) for one in map(read_envelope, ham_in(sources))}
     noted = people.lines

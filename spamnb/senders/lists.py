@@ -1,7 +1,7 @@
 """Lists of allowed and blocked senders, whose addresses or domains decide a verdict.
 
-An entry is an address, or a domain with all its subdomains. Its fingerprint is stored in 8 bytes, sorted; the
-lowest bit says whether it is allowed. So 10,000 senders take 80 KB.
+An entry is an address, or a domain with all its subdomains. It is stored as a fingerprint of 8 bytes, whose
+lowest bit says whether the entry is allowed. So 10,000 senders take 80 KB.
 """
 
 from spamnb.core.native import fingerprint_of, index_of

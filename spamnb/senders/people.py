@@ -45,7 +45,7 @@ class People:
         return cached(self.path, lambda path: read(open_beside(self.model, path, os.O_RDONLY)).splitlines())
 
     def add(self, lines: Iterable[str]) -> int:
-        """Add those lines that are new; return their number."""
+        """Add the lines that are new to `known.txt`; return their number."""
         new = sorted(set(lines) - self.lines)
         if new:
             flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
@@ -57,7 +57,7 @@ class People:
         return len(new)
 
     def knows(self, envelope: Envelope) -> bool:
-        """Check whether a sender, who may be forged, is known, or answers a message of the user."""
+        """Return whether a sender (perhaps forged) is known, or answers a message of the user."""
         address = address_of(envelope)
         if not address or OWN + address in self.lines:
             return False
@@ -66,12 +66,12 @@ class People:
         return is_noted or (self.contacts != "" and address in cached(self.contacts, read_contacts))
 
     def protect(self, verdict: Verdict, envelope: Envelope, stored: StoredModel) -> None:
-        """Change spam to unsure if it is really from a known person, and note the reason in the verdict."""
+        """Change spam to unsure if the mail is really from a known person, and note the reason."""
         if not verdict.reason and self.knows(envelope) and self.is_genuine(envelope, stored):
             verdict.label, verdict.is_spam, verdict.reason = UNSURE, None, f"known={address_of(envelope)}"
 
     def is_genuine(self, envelope: Envelope, stored: StoredModel) -> bool:
-        """Check whether a message is from its sender: submitted, by the usual route, or authenticated."""
+        """Return whether a message is from its sender: submitted, by the usual route, or authenticated."""
         address, route = address_of(envelope), route_of(envelope.received)
         is_usual = f"{address} {route}" in self.lines and not brings_spam(route, stored)
         return address != "" and (route == SUBMITTED or is_usual or is_authenticated(envelope, stored))
@@ -83,14 +83,14 @@ def address_of(envelope: Envelope) -> str:
 
 
 def brings_spam(route: str, stored: StoredModel) -> bool:
-    """Check whether spam came from a network: it may be the user's own relay, or one that many people use."""
+    """Return whether spam came from a network, which may be the user's own relay, or used by many people."""
     token = ":".join([*route.split(":")[:2], ""]) if ":" in route else route
     rows = stored.counts.lookup([fingerprint_of(f"received:{token}".encode())]).values()
     return SPAM in stored.labels and any(row[stored.labels.index(SPAM)] for row in rows)
 
 
 def is_authenticated(envelope: Envelope, stored: StoredModel) -> bool:
-    """Check whether a server of the user, which much of the ham names, has verified the domain of a sender.
+    """Return whether a server of the user (named in much of the ham) has verified the domain of a sender.
 
     If the user's servers verify nothing, a sender may have written another server's name.
     """
@@ -129,7 +129,7 @@ def read(handle: int) -> str:
 
 
 def cached(path: str, make: Callable[[str], Iterable[str]]) -> frozenset[str]:
-    """Return the lines of a file or folder, read again if it has changed; nothing if it is missing."""
+    """Return the lines of a file or folder, read again if it has changed; an empty set if it is missing."""
     stamp = stamp_of(path)
     if stamp is None:
         return frozenset()

@@ -1,7 +1,7 @@
 """Connections to clients, with limits on the time each may take and on the memory of all together.
 
-A task of asyncio serves each client. A client that is too slow, or that has to give way to others, has its
-timeout shortened: every early end of a conversation is a TimeoutError.
+A task of asyncio serves each client. To drop a slow client, its timeout is shortened: every conversation that
+ends early ends with a TimeoutError.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Gone(Exception):
 
 
 class HeldBytes:
-    """Counts the bytes of mail in memory: requests, answers to be read, messages to be learned."""
+    """Counts the bytes of mail in memory: requests, unsent answers, messages to be learned."""
 
     def __init__(self, largest: int) -> None:
         self.most = MAX_HELD * largest
@@ -45,7 +45,7 @@ class HeldBytes:
         self.now += size
 
     def take(self, size: int) -> bool:
-        """Count more bytes, unless the total would be too large; return whether they were counted."""
+        """Add to the bytes held, unless the total would be too large; return whether they were added."""
         if self.now + size > self.most:
             return False
         self.now += size
@@ -69,7 +69,7 @@ class Clients:
         task.add_done_callback(self.tasks.discard)
 
     async def _serve(self, client: socket.socket, handler: Handler) -> None:
-        """Serve a client to the end; an error ends this conversation and no other."""
+        """Serve a client until its conversation ends; an error ends only this conversation."""
         connection = Connection(self, client)
         try:
             await connection.end(await handler(connection))
@@ -82,7 +82,7 @@ class Clients:
             connection.hold(0)
 
     async def make_room(self) -> None:
-        """Wait until one more client can be accepted; a slow one may have to give way."""
+        """Wait until one more client can be accepted; a slow client may be dropped for that."""
         while len(self.tasks) >= self.options.max_connections:
             await asyncio.sleep(PAUSE)
             if self.drop_slowest():
@@ -105,7 +105,7 @@ class Clients:
             slowest.give_way()
 
     async def stop(self) -> None:
-        """Let clients finish what they have begun, and drop those that have begun nothing."""
+        """Let clients finish the requests they have begun, and drop all others."""
         self.stopping = True
         for connection in self.waited_for:
             connection.shorten_to(connection.grace)
@@ -136,7 +136,7 @@ class Connection:
 
     @asynccontextmanager
     async def waiting(self, seconds: float | None = None) -> AsyncIterator[None]:
-        """Limit the time of a client, which may have to give way to others meanwhile."""
+        """Limit the time that the server waits for a client, which may be dropped meanwhile."""
         self.since = self.loop.time()
         self.clients.waited_for[self] = None
         seconds = seconds or self.clients.options.timeout
@@ -187,7 +187,7 @@ class Connection:
         self.hold(len(self.data))
 
     async def read_line(self, longest: int) -> bytes | None:
-        """Read the next line, without its line end; None if the input ends within it, or it is too long."""
+        """Read the next line, without its line end; None if it is too long or the input ends within it."""
         searched = 0
         while (end := self.data.find(b"\n", searched)) < 0:
             if self.ended or len(self.data) > longest:
@@ -222,7 +222,7 @@ class Connection:
             raise Gone from error
 
     async def end(self, answer: bytes) -> None:
-        """Send the last answer, then read what the client still sends: else it might not read that."""
+        """Send the last answer, then discard what the client still sends: else the answer may be lost."""
         await self.send(answer)
         if self.complete or self.ended:
             return

@@ -44,7 +44,7 @@ class Judged(NamedTuple):
 
 
 class Judge:
-    """Judges the mail of a user with the user's model if that is usable, else with the shared model."""
+    """Judges mail with the model of its user if that is usable, else with the shared model."""
 
     def __init__(self, options: Options, counters: Counters) -> None:
         self.options = options
@@ -62,7 +62,7 @@ class Judge:
     def classify(
         self, raw: bytes, user: str = "", with_evidence: bool = False, is_taken: bool = True
     ) -> Judged:
-        """Judge a message; until the mail server has accepted it (`is_taken`), nothing proves its sender."""
+        """Judge a message. `is_taken`: the mail server has accepted it; else its sender is not yet proved."""
         start = perf_counter()
         message = read(raw)
         says_why = self.current_configuration()["reasons"]
@@ -79,7 +79,7 @@ class Judge:
         return judged
 
     def _by_own_model(self, message: Message, user: str, with_evidence: bool) -> Judged | None:
-        """Judge a message with the user's own model; None if there is no usable one."""
+        """Judge a message with the user's own model; None if the user has no usable model."""
         try:
             model = self._own_model(user)
             is_judge = model is not None and not self._is_young(model)
@@ -124,14 +124,14 @@ class Judge:
         return next(filter(self.own_path, names), own) if self.user_models else name
 
     def own_path(self, user: str) -> str | None:
-        """Return the path of a user's own model, even if it is unusable; None if there is none."""
+        """Return the path of a user's own model, usable or not; None if the user has no model."""
         try:
             return self.user_models.find(user) if self.user_models else None
         except SpamnbError:
             return self.user_models.path(user) if self.user_models else None
 
     def _is_young(self, kept: ReloadingModel) -> bool:
-        """Check whether a model has so little mail that its base, the shared model, judges alone."""
+        """Return whether a model has so little mail that its base, the shared model, judges alone."""
         model = kept.current()
         return model.stored not in model.layers
 
@@ -147,7 +147,7 @@ class Judge:
         return Judged(verdict, features, message, model, score)
 
     def header(self) -> tuple[str, str, str]:
-        """Return style and name of the header to add, and the tag to put before the subject of spam."""
+        """Return the style and name of the header to add, and the tag to put before the subject of spam."""
         current = self.current_configuration()
         return current["header_style"], current["header"], current["subject_tag"]
 
@@ -173,7 +173,7 @@ class Judge:
         self.history = open_history(self.options.history, configuration)
         self.configuration = configuration
 
-    def model_to_teach(self, user: str) -> str | None:
+    def learning_model(self, user: str) -> str | None:
         """Return the path of the model that learns a user's mail, existing or not; None for a wrong name."""
         if self.user_models is None:
             return self.shared.path
@@ -182,12 +182,11 @@ class Judge:
             return path
         return self.user_models.path(user)
 
-    def may_teach(self, peer: int | None, user: str, path: str) -> bool:
-        """Check whether a client, by its user id, may have mail learned into a model that judges `user`'s
-        mail.
+    def may_change_model(self, peer: int | None, user: str, path: str) -> bool:
+        """Return whether a client, by its user id, may add mail to the model that judges the mail of `user`.
 
-        Root and the server's user may for every model, others only for their own, by its owner or its name. A
-        client at a port (no user id) may, too.
+        Root and the server's user may do so for every model, others only for their own, by its owner or name.
+        A client at a port, without a user id, may do so, too.
         """
         if peer in (None, 0, os.geteuid()) or (os.path.exists(path) and peer == os.stat(path).st_uid):
             return True

@@ -1,8 +1,8 @@
 """The milter protocol: a mail server shows each message before accepting it, and asks what to do.
 
-kilter reads and writes the packets, and checks that we keep to what was agreed with the server. But names
-that strangers choose, of hosts and of headers, are read here: kilter accepts only valid ones in ASCII, and
-the mail of a client that says `HELO xn--a` would go unfiltered.
+The package kilter reads and writes packets, and checks that both sides follow the options they agreed on. But
+the names of hosts and headers, which strangers choose, are read here: kilter accepts only valid names in
+ASCII, so mail from a client that says `HELO xn--a` would not be filtered.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ HIDDEN_HEADER = ReplyCode(b"550 5.7.1 A header within a header, after a bare car
 
 
 class ReceivedHeader:
-    """The Received header that the mail server will add, which no milter sees: it is rebuilt here.
+    """The Received header that the mail server will add later; milters do not see it, so it is rebuilt here.
 
-    Learned mail has this header. It names the only host that the sender cannot invent, so it is evidence. All
-    its parts come from strangers, and stay bytes.
+    Learned mail has this header, and it is good evidence: it has the only host that a sender cannot invent.
+    All its parts come from strangers, and are kept as bytes.
     """
 
     def __init__(self) -> None:
@@ -284,7 +284,7 @@ class Session:
         return list(answers)
 
     def _user(self) -> str:
-        """Return the user that the message is for, if it has only one recipient."""
+        """Return the recipient's user name if the message has only one recipient, else ""."""
         recipients, judge = self.received.addresses(), self.milter.judge
         return judge.user_of(*recipients) if judge.user_models and len(recipients) == 1 else ""
 

@@ -25,7 +25,7 @@ MAX_USER_ENTRIES = 1 << 24  # bytes, for a view that reads all entries
 
 
 class ReloadingModel(ABC):
-    """A model that is reopened when its file or journal has changed; if that fails, it stays as it was."""
+    """A model that is reopened when its file or journal has changed; if that fails, the old one is used."""
 
     is_link = False  # whether its path may be a link
 
@@ -75,11 +75,11 @@ class ReloadingModel(ABC):
             complain(why)
 
     def remember_failure(self, error: ModelError) -> None:
-        """Remember why a model is unusable: it is not opened again until one of its files changes."""
+        """Remember why a model is unusable, so that it is not opened again until one of its files changes."""
         self.failure, self.failed_stamp = error, self._stamp()
 
     def _stamp(self) -> Stamp:
-        """Return a stamp that differs after the model file or its journal was replaced or has grown."""
+        """Return a value that changes whenever the model file or its journal is replaced or grows."""
         path = self.path
         return stamp_of(path, self.is_link), stamp_of(path + ".journal", self.is_link)
 
@@ -94,7 +94,7 @@ class SharedModel(ReloadingModel):
         self.tables: dict[int, CountTable] = {}  # by the generation of a model file: its counts
 
     def current_base(self) -> Model | None:
-        """Return the model as base of others; None if it cannot be opened, which is reported once."""
+        """Return the model, to be the base of others; None if it cannot be opened, which is reported once."""
         try:
             return self.current()
         except SpamnbError as error:
@@ -147,7 +147,7 @@ class UserModel(ReloadingModel):
         return load_into_memory(model, lambda of: None if of is stored else self.shared.table_of(of))
 
     def check_sizes(self) -> Stamp:
-        """Refuse a model that is too large, before it is read; return its stamp."""
+        """Raise an error if a model is too large to be read; return its stamp."""
         stamp = self._stamp()
         for file, most, name in zip(stamp, (MAX_USER_MODEL, MAX_USER_JOURNAL), ("", ".journal"), strict=True):
             if file is not None and file[2] > most:

@@ -17,7 +17,7 @@ class Options:
     reject: bool = False
     user_models: str | None = None
     allow_tell: bool = False
-    allow_tell_all: bool = False  # whether any user of a Unix socket may teach any model
+    allow_tell_all: bool = False  # whether any user of a Unix socket may change any model
     allow_network: bool = False  # whether to listen where other machines can connect
     user: str | None = None
     history: bool = False

@@ -1,7 +1,7 @@
 """The protocol of rspamd, as rspamc and other clients use it: HTTP, with answers in JSON.
 
 A web page in a browser on this machine could send such requests, too. So requests with an Origin are refused,
-and requests to another host name, which an attacker may have made to resolve to this machine.
+and requests to host names that an attacker may have let point to this machine.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Rspamd(Service[HttpRequest]):
         request = await reader.read_head()
         self._check(request, connection.peer)
         if request.path in LESSONS:
-            self.check_teaching()
+            self.check_learning_allowed()
         asked.user = self.judge.user_of(request.first_of("deliver-to", "rcpt", "user").strip("<>"))
         asked.raw = await reader.read_body()
         return request
@@ -76,7 +76,7 @@ class Rspamd(Service[HttpRequest]):
             return self._judge(asked.raw, asked.user)
         if not asked.raw:
             raise HttpRefusal(400, "Empty body is not permitted")
-        await self.teach(asked, LESSONS[request.path])
+        await self.learn(asked, LESSONS[request.path])
         return json_response({"success": True})
 
     def _check(self, request: HttpRequest, peer: int | None) -> None:
@@ -128,7 +128,7 @@ class Rspamd(Service[HttpRequest]):
 
 
 def is_here(host: str) -> bool:
-    """Check whether a Host header is an address or localhost, not a name that another site controls."""
+    """Return whether a Host header is an IP address or localhost, not a name that another site controls."""
     name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
     try:
         return name.lower() in ("", LOCALHOST) or bool(ip_address(name))

@@ -1,7 +1,5 @@
-"""The server: where it listens, what it does at signals, and how it ends. It is one process.
-
-Its thread judges, too: that takes 0.4 ms for most messages and 0.2 s for the largest, whatever is in it. The
-compiled core holds the interpreter's lock all the while, so that threads would gain nothing.
+"""The server: where it listens, how it reacts to signals, and how it ends. The server is one process with one
+thread, which also judges: 0.4 ms for most messages, 0.2 s for the largest.
 """
 
 import asyncio
@@ -134,7 +132,7 @@ class Server:
                 await asyncio.sleep(FIRST_BYTES_WAIT)
 
     def _accept(self, listener: socket.socket, handler: Handler) -> bool:
-        """Accept a client; return False if there is none, or if too many files are open."""
+        """Accept a client; return False if none is waiting, or if too many files are open."""
         try:
             client, _ = listener.accept()
         except OSError as error:

@@ -8,7 +8,7 @@ from spamnb.bayes.verdict import Verdict
 from spamnb.core.native import FeatureSet
 from spamnb.errors import SpamnbError
 from spamnb.files import printable
-from spamnb.history.log import append_lessons, digest_of
+from spamnb.history.log import append_lessons, hash_of_raw
 from spamnb.labels import HAM, SPAM
 from spamnb.reading.envelope import read_envelope
 from spamnb.rights import ROOT
@@ -91,19 +91,19 @@ class Service(ABC, Generic[Request]):
         self.log.refused(f"{refusal.kind}: {refusal}", asked.user, message_id)
         return self.refusal_answer(refusal)
 
-    def check_teaching(self) -> None:
+    def check_learning_allowed(self) -> None:
         """Refuse to learn a message before it is read, unless learning is allowed."""
         if not self.options.allow_tell:
             raise Refusal(REFUSED, "TELL commands are not enabled, set the --allow-tell switch.")
 
-    async def teach(self, asked: Asked, label: str | None) -> str:
-        """Learn a message for a user, or forget it (no label); return the outcome once it is on disk."""
+    async def learn(self, asked: Asked, label: str | None) -> str:
+        """Learn a message for a user, or forget it (label None); return the outcome once it is on disk."""
         start = perf_counter()
         raw, user = asked.raw, asked.user
-        model = self.judge.model_to_teach(user)
+        model = self.judge.learning_model(user)
         if model is None:
             raise Refusal(REFUSED, "no user can have this name.")
-        if not (self.options.allow_tell_all or self.judge.may_teach(asked.peer, user, model)):
+        if not (self.options.allow_tell_all or self.judge.may_change_model(asked.peer, user, model)):
             raise Refusal(REFUSED, "this model is another user's, see --allow-tell-all.")
         shared = self.judge.shared.path
         base, owner = (shared, self.judge.owner(user)) if model != shared else (None, ROOT)
@@ -111,13 +111,13 @@ class Service(ABC, Generic[Request]):
         self.judge.counters.count(outcome)
         if self.judge.history and outcome in (LEARNED, MOVED, FORGOTTEN):
             before = {HAM: SPAM, SPAM: HAM}.get(label or "") if outcome == MOVED else None
-            append_lessons(model, [(before, label, digest_of(raw).to_bytes(8, "little"))])
+            append_lessons(model, [(before, label, hash_of_raw(raw).to_bytes(8, "little"))])
         self.log.learned(outcome, label, raw, perf_counter() - start, user=user, model=model)
         return outcome
 
 
 def symbol(label: str) -> str:
-    """Name a verdict like a test of SpamAssassin: SPAMNB_HAM, SPAMNB_SPAM, SPAMNB_UNSURE."""
+    """Return the name of a verdict in SpamAssassin's style: SPAMNB_HAM, SPAMNB_SPAM, SPAMNB_UNSURE."""
     return "SPAMNB_" + "".join(c if c.isascii() and c.isalnum() else "_" for c in label).upper()
 
 

@@ -48,7 +48,7 @@ def host_and_port(address: str) -> tuple[str, int]:
 
 
 def is_loopback(host: str) -> bool:
-    """Check whether only this machine can reach a host; of host names, only localhost is safe."""
+    """Return whether only this machine can reach a host; of all names, only localhost is trusted."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -62,7 +62,7 @@ def addresses_of(host: str) -> list[str]:
 
 
 def is_local(listener: socket.socket) -> bool:
-    """Check whether only this machine can reach a socket."""
+    """Return whether only this machine can reach a socket."""
     return listener.family == socket.AF_UNIX or is_loopback(listener.getsockname()[0])
 
 
@@ -83,7 +83,7 @@ def _tcp(host: str, port: int) -> socket.socket:
 
 
 def _unix(path: str) -> socket.socket:
-    """Listen at a path; every user who may enter its folder may connect, as to a port."""
+    """Listen at a path; every user with access to its folder may connect, as to a port."""
     listener = socket.socket(socket.AF_UNIX)
     _remove_left_over(path)
     listener.bind(path)
@@ -93,7 +93,7 @@ def _unix(path: str) -> socket.socket:
 
 
 def _remove_left_over(path: str) -> None:
-    """Remove the socket of a server that has ended; one that answers is in use."""
+    """Remove the socket of a server that has ended; raise an error if the server answers."""
     with contextlib.suppress(FileNotFoundError):
         if not stat.S_ISSOCK(os.lstat(path).st_mode):
             raise CannotCreate(f"cannot listen at {path}: there is a file of that name")

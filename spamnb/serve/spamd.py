@@ -145,7 +145,7 @@ class Request:
                 self.remote = b"DidSet" if is_set else b"DidRemove"
 
     def check(self) -> None:
-        """Check that the headers make sense together."""
+        """Check that the headers do not contradict each other."""
         if self.set and self.remove:
             raise bad_header("Unable to set local and remove local in the same operation.")
         if self.set and not self.label:
@@ -169,7 +169,7 @@ class Spamd(Service[Request]):
             request.check()
             asked.user = self.judge.user_of(request.user)
             if request.command == b"TELL":
-                self.check_teaching()
+                self.check_learning_allowed()
             asked.raw = await self._read_message(request, connection)
         connection.complete = not connection.data
         return request
@@ -217,7 +217,7 @@ class Spamd(Service[Request]):
     async def _tell(self, request: Request, asked: Asked) -> bytes:
         done: dict[bytes, list[bytes]] = {}
         if request.set or request.remove:
-            outcome = await self.teach(asked, request.label if request.set else None)
+            outcome = await self.learn(asked, request.label if request.set else None)
             if outcome in (LEARNED, MOVED, FORGOTTEN):
                 done[b"DidSet" if request.set else b"DidRemove"] = [b"local"]
             if request.remote:
@@ -227,7 +227,7 @@ class Spamd(Service[Request]):
 
 
 def decompressed(packed: bytes, most: int) -> bytes:
-    """Decompress a message, up to one byte more than `most`."""
+    """Decompress a message, but at most `most` + 1 bytes of it."""
     stream = zlib.decompressobj()
     try:
         raw = stream.decompress(packed, most + 1)

@@ -22,7 +22,7 @@ class UserLists:
         self.by_user: dict[str, tuple[list[object], SenderLists]] = {}  # the least recently used first
 
     def of(self, user: str) -> SenderLists | None:
-        """Return a user's lists; None if there are none. Raises an error if a list cannot be read."""
+        """Return a user's lists; None if the user has no lists. Raises an error if a list cannot be read."""
         paths = [self.models.find(user, name) for name in NAMES]
         if paths == [None, None]:
             return None

@@ -28,7 +28,7 @@ def outcome(before: str | None, after: str | None) -> str:
 
 def change(
     stored: "StoredModel",
-    digest: int,
+    message_hash: int,
     before: str | None,
     after: str | None,
     day: int,
@@ -42,7 +42,7 @@ def change(
     words, times, text, pairs, grams = lesson
     new_tokens, new_pairs = grown or growth(stored.counts, words, pairs, after is None)
     return {
-        "digest": digest,
+        "digest": message_hash,
         "before": before,
         "after": after,
         "day": day,
@@ -60,7 +60,7 @@ def change(
 
 
 def carried_over(record: "JournalRecord", stored: "StoredModel") -> "dict[str, Any] | None":
-    """Return a record's fields for the same change in another model; None if needless or impossible."""
+    """Return a record's fields for the same change in another model; None if useless or impossible."""
     before = stored.label_of(record.digest)
     if before == record.after or (record.after is not None and record.after not in stored.labels):
         return None

@@ -17,9 +17,9 @@ BLOCK = 1 << 20  # bytes
 def copy_model(path: str, copy: str, check: Callable[[str], None]) -> None:
     """Copy a model, its journal and its list of known people, after `check` has accepted the copies.
 
-    No lock is needed: a model file is never changed but replaced, and only then its journal is shortened. So
-    the two agree if the file is still in place after the journal was read. A crash leaves the old copy or the
-    new model with the old journal, whose records are all in the model.
+    No lock is needed: a model file is never changed but replaced, and its journal is shortened after that. So
+    file and journal agree if the file is still in place after the journal was read. A crash leaves the old
+    copy or the new model with the old journal, whose records are all in the model.
     """
     while True:
         model, journal = open_file(path), read_bytes(f"{path}.journal")
@@ -47,7 +47,7 @@ def copy_model(path: str, copy: str, check: Callable[[str], None]) -> None:
 
 
 def write(path: str, pieces: Iterable[bytes]) -> None:
-    """Write a new file for this user only, synced; one left by a crash is removed."""
+    """Write a new file that only this user can read, and sync it; a file left by a crash is removed first."""
     with suppress(FileNotFoundError):
         os.unlink(path)
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     class TotalCounts(Protocol):
-        """Sums over a whole table, which the probability of a token needs besides its own counts."""
+        """Sums over a whole table, needed for the probability of a token besides the token's own counts."""
 
         @property
         def labels(self) -> Sequence[str]: ...

@@ -74,7 +74,7 @@ class JournalRecord:
         )
 
     def move_from(self, before: str | None, labels: "Sequence[str]") -> None:
-        """Set the label before, and `steps`: (label index, 1 to add or -1 to subtract the counts) each."""
+        """Set the label before the change, and `steps`: pairs (label index, 1 to add or -1 to subtract)."""
         self.before = before
         self.steps = [(labels.index(self.after), 1)] if self.after is not None else []
         if before is not None:
@@ -137,7 +137,7 @@ class Journal:
         return self._table
 
     def mend(self, label_of: "Callable[[int], str | None]") -> None:
-        """Adapt undamaged records to the loss of damaged ones: subtract no counts that were never added."""
+        """Adapt undamaged records to the loss of damaged ones: never subtract counts that were not added."""
         self.counts, self.learned = Lessons(self.labels), {}
         for record in self.records:
             record.move_from(label_of(record.digest), self.labels)
@@ -145,7 +145,7 @@ class Journal:
             self._count(record)
 
     def append(self, path: str, generation: int, changes: "Iterable[Mapping[str, Any]]") -> int:
-        """Write more records, synced; the caller holds the lock. Returns the journal's new size."""
+        """Append records and sync the file; the caller holds the lock. Returns the journal's new size."""
         data = b"".join([sealed({"model": generation, **fields}) for fields in changes])
         handle = _open(path, os.O_RDWR | os.O_CREAT)
         try:
@@ -200,7 +200,7 @@ def sealed(fields: "Mapping[str, Any]") -> bytes:
 
 
 def frame_at(data: bytes, at: int) -> tuple[int, int]:
-    """Return the checksum of the record at an offset, and where the record ends; 0, 0 if there is none."""
+    """Return the checksum and the end of the record at an offset; 0, 0 if no record is there."""
     front = data[at : at + FRAME]
     if len(front) < FRAME or (front[0], front[1], front[6]) != (ARRAY_OF_TWO, UINT32, BIN32):
         return 0, 0

@@ -42,7 +42,7 @@ class Source(NamedTuple):
 
 
 class Spool:
-    """Bytes that are kept until a file is written: in memory, or if there are many, in an unnamed file."""
+    """Bytes that are kept until a file is written: in memory, or if they are many, in an unnamed file."""
 
     def __init__(self, folder: str | None = None) -> None:
         self.folder = folder
@@ -101,7 +101,7 @@ def merged(
     rare: int = -1,
     folder: str | None = None,
 ) -> Merged:
-    """Add up counts for the labels of a new model. Large columns are kept in a folder: that of the model.
+    """Add up counts for the labels of a new model. Large columns are stored in `folder` meanwhile.
 
     `relabel` maps names of labels to new ones, None to leave a label out. The entries of the table `fill` get
     the summed counts, and the table gets all totals. Entries last seen before `oldest_day` that are in at

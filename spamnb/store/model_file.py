@@ -1,4 +1,4 @@
-"""An open model file: its head, read and checked, and its columns, in which the core finds counts.
+"""An open model file: its head, read and checked, and its columns, where the core looks up counts.
 
 The core parses the msgpack: importing the msgpack library takes 4 of the 14 ms of judging one message.
 """
@@ -31,10 +31,10 @@ BLOCK = 1 << 16  # bytes of a column read at once to verify it
 
 
 class File:
-    """An open model file. It can be read to its end even if another file takes its place.
+    """An open model file. The file can be read to its end even if another one replaces it.
 
-    It is read, not mapped: each look-up in a map makes 64 KB resident, 80 MB for one message; a map needs a
-    file system that can map; and if the file is cut short, the process dies. A read takes 0.6 µs.
+    Reads are used instead of mmap: with mmap, each look-up makes 64 KB resident (80 MB for one message), some
+    file systems fail, and if the file is cut short, the process dies. A read takes 0.6 µs.
     """
 
     __slots__ = ("handle", "inode", "path", "size")

@@ -81,7 +81,7 @@ class StoredModel:
         return iter(Merger(len(labels), [(self.file_counts, 1, labels), (self.journal.table, 1, labels)]))
 
     def histogram(self) -> dict[tuple[int, ...], int]:
-        """Count the words that share the same messages per label; all words are read."""
+        """Return how many words have each combination of messages per label; this reads all words."""
         from collections import Counter
 
         many = len(self.labels)
@@ -94,7 +94,7 @@ class StoredModel:
 
     @property
     def is_imported(self) -> bool:
-        """Whether the counts come from another filter, so that no learned message is recorded."""
+        """Whether the counts come from another filter; the learned messages are then unknown."""
         return not (self.columns["learned"].size or (self._journal and self._journal.learned))
 
     @property
@@ -109,20 +109,20 @@ class StoredModel:
                     by_label[label_index] = [max(n + sign, 0), total + sign * x, squares + sign * x * x]
         return sums
 
-    def label_of(self, digest: int) -> str | None:
+    def label_of(self, message_hash: int) -> str | None:
         """Return the label that a message was learned under; None if it was not learned."""
-        if self._journal and digest in self._journal.learned:
-            return self._journal.learned[digest]
+        if self._journal and message_hash in self._journal.learned:
+            return self._journal.learned[message_hash]
         if self._learned_index is None:
             self._learned_index = self.columns["learned_index"].read()
         column, width = self.columns["learned"], self.columns["learned_index"].width
-        number = index_of(self._learned_index, digest, width)
-        number = max(number, -2 - number)  # of the last block that begins with no higher digest
+        number = index_of(self._learned_index, message_hash, width)
+        number = max(number, -2 - number)  # of the last block that begins with no higher message_hash
         if number < 0:
             return None
         checksum = self._learned_index[number * width + LABEL_AT : (number + 1) * width]
         block = column.read_block(number * LEARNED_BLOCK, LEARNED_BLOCK, checksum)
-        at = index_of(block, digest, column.width)
+        at = index_of(block, message_hash, column.width)
         if at < 0:
             return None
         label_index = block[at * column.width + LABEL_AT]
@@ -141,7 +141,7 @@ class StoredModel:
         self._add_totals(journal)
 
     def _mend_journal(self, journal: "Journal") -> None:
-        """Leave out the damaged records, and count the vocabulary again."""
+        """Adapt the journal to its damaged records, and count its new words and pairs again."""
         from spamnb.store.journal import warn
 
         warn(f"{self.path}.journal", journal.damaged)
@@ -150,7 +150,7 @@ class StoredModel:
         self.pair_vocabulary += self._growth([record.pairs for record in journal.records])
 
     def _growth(self, changed: "list[bytes]") -> int:
-        """Return how many of the changed fingerprints are in the journal but not in the file."""
+        """Return how many of the changed fingerprints the journal adds to those in the file."""
         keys = set(memoryview(b"".join(changed)).cast("Q"))
         return len(self.counts.lookup(keys)) - len(self.file_counts.lookup(keys))
 

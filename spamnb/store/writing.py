@@ -33,8 +33,8 @@ class NewColumn(NamedTuple):
 
 
 def write_model(path: str, merged: Merged, learned: LearnedMessages, about: dict[str, Any]) -> str:
-    """Write a model file beside the old one, synced; return its path. `about`: settings, cutoffs and the
-    like.
+    """Write and sync a model file beside the old one; return the path of the new file. `about`: settings,
+    cutoffs and the like.
 
     The caller holds the lock on training. If writing fails, the new file is removed.
     """

@@ -76,7 +76,7 @@ class Pipe:
         self.answer(id_, {"error": str(error), "kind": type(error).__name__})
 
     def _requests(self) -> Iterator[AddOnRequest]:
-        """Yield requests until the pipe is closed; refuse what is none."""
+        """Yield requests until the pipe is closed; answer anything else with an error."""
         while len(head := b"".join(self._blocks(4))) == 4:
             size, asked = int.from_bytes(head, sys.byteorder), None
             try:
@@ -101,7 +101,7 @@ class Pipe:
 
 
 def checked(asked: object) -> AddOnRequest:
-    """Return a request with all that it needs, or raise DataError."""
+    """Check a request and return it; raise DataError if anything is missing or wrong."""
     if not isinstance(asked, dict) or type(asked.get("id")) is not int:
         raise DataError("a request needs an id")
     do, message, label = asked.get("do"), asked.get("message", ""), asked.get("label")
@@ -143,7 +143,7 @@ class Host:
             return judge(request.message)
         if request.do == "learn":
             lesson = LearnCommand(request.label or SPAM, forget=request.label is None, is_correction=True)
-            return {"outcome": lesson.teach(request.message)}
+            return {"outcome": lesson.learn_and_note(request.message)}
         if request.do == "why":
             model = Model.open(model_file(model_path()))
             return {"page": message_page(explain(model, request.message, load()), PLACE)}
@@ -171,7 +171,7 @@ def status() -> Answer:
 
 
 def judge(raw: bytes) -> Answer:
-    """Judge a message as a delivery does, and note it in the history if there is to be one."""
+    """Judge a message as for a delivery, and note the verdict in the history if it is kept."""
     command = ClassifyCommand()
     verdict, _ = command.judged(raw)
     if command.history:
@@ -189,7 +189,7 @@ class PipedMail:
         self.held = {label: HeldMail() for label in LABELS}
 
     def batches(self, mail: MailToRead) -> Iterator[Batch]:
-        """Yield the mail until the request that ends it; raise InputOutputError if it never comes."""
+        """Yield the mail up to the request `end`; raise InputOutputError if that never comes."""
         read = ChunkReader(mail.settings, mail.known)
         self.pipe.answer(self.asked, {})
         for request in self.pipe.requests:
@@ -226,7 +226,7 @@ class HeldMail:
 
 
 def run() -> None:
-    """Answer requests on standard input. What else is printed must not get between the answers."""
+    """Answer requests on standard input; anything else printed must not get between the answers."""
     target = os.dup(STDOUT)
     os.dup2(STDERR, STDOUT)
     Host(Pipe(STDIN, target)).run()

@@ -1,4 +1,4 @@
-"""Batches: the tokenized messages of a chunk of mail. Training adds them to counts, evaluation keeps them."""
+"""Batches, the tokenized messages of chunks of mail. Training adds them to counts, evaluation keeps them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Pool(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Messages that were read together; every pool makes the same batches."""
+    """Messages that were read together; threads and clusters make the same batches."""
 
     label: str | None
     names: list[tuple[str, int | None]]  # path, and number in an mbox
@@ -65,12 +65,12 @@ def batch_of(
     reader: BatchReader,
     known: Any = None,
     *,
-    digests: bool = True,
+    hashes: bool = True,
     numbers: bool = True,
 ) -> Batch:
     """Read a chunk and tokenize its messages, except those whose hashes are in `known`.
 
-    Without `digests`, all hashes are 0; without `numbers`, numeric features are left out. Judging mail needs
+    Without `hashes`, all hashes are 0; without `numbers`, numeric features are left out. Judging mail needs
     no hashes, and most views use no numbers.
     """
     names: list[tuple[str, int | None]] = []
@@ -85,9 +85,9 @@ def batch_of(
         data.append(raw.data)
         size += len(raw.data)
         if size >= AT_ONCE:
-            reader.add(data, known, digests, numbers)
+            reader.add(data, known, hashes, numbers)
             data, size = [], 0
-    reader.add(data, known, digests, numbers)
+    reader.add(data, known, hashes, numbers)
     return Batch(label, names, reader.rows(), unreadable, chunk.size)
 
 
@@ -98,18 +98,18 @@ class ChunkReader:
         self.settings = settings
         self.known = known
         self.idle_readers: list[BatchReader] = []  # that no thread uses
-        self.known_digests: dict[str, Any] = {}  # by label
+        self.learned_hashes: dict[str, Any] = {}  # by label
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ChunkReader, (self.settings, self.known)
 
     def __call__(self, chunk: Chunk, label: str) -> Batch:
-        if self.known and label not in self.known_digests:
-            self.known_digests[label] = self.known(label)
+        if self.known and label not in self.learned_hashes:
+            self.learned_hashes[label] = self.known(label)
         try:
             reader = self.idle_readers.pop()
         except IndexError:
             reader = BatchReader(self.settings)
-        batch = batch_of(chunk, label, reader, self.known_digests.get(label))
+        batch = batch_of(chunk, label, reader, self.learned_hashes.get(label))
         self.idle_readers.append(reader)  # not after an error, which may leave half a batch in it
         return batch

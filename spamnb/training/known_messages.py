@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from spamnb.core.native import CONFLICTING_COPY, DUPLICATE_COPY, NOT_LEARNED
 from spamnb.errors import UsageError
-from spamnb.mailboxes.skipped import PassedOver, Unreadable, failures, passed_over
+from spamnb.mailboxes.skipped import SkippedMail, Unreadable, failures, skipped_mail
 from spamnb.mailboxes.sources import message_name
 from spamnb.store.changes import CONFLICTING, DUPLICATE, outcome
 
@@ -62,7 +62,7 @@ class Summary:
 
     outcomes: dict[str, dict[str, int]] = field(default_factory=dict)  # per label: learned, known, moved …
     unreadable: list[Unreadable] = field(default_factory=list)
-    passed_over: list[PassedOver] = field(default_factory=list)  # not read on purpose
+    skipped: list[SkippedMail] = field(default_factory=list)  # not read on purpose
     new_labels: list[str] = field(default_factory=list)  # which a model with mail did not have before
     conflicts: list[str] = field(default_factory=list)  # names of some messages under two labels
     # Label before and after (None: not learned), and the hashes of the messages, 8 bytes each.
@@ -76,7 +76,7 @@ class Summary:
     def note(self, batch: Batch, conflicting: Sequence[int]) -> None:
         """Add the skipped messages of a batch, and the names of conflicting messages."""
         self.unreadable += failures(batch.unreadable)
-        self.passed_over += passed_over(batch.unreadable)
+        self.skipped += skipped_mail(batch.unreadable)
         left = MAX_CONFLICTS - len(self.conflicts)
         self.conflicts += [message_name(*batch.names[n]) for n in conflicting[:left]]
 
@@ -97,8 +97,8 @@ class KnownMessages:
     def steps(self, batch: Batch, forget: bool, summary: Summary) -> Steps:
         """Decide what to do with the messages of a batch; of several copies, only the first is learned."""
         target = NOT_LEARNED if forget else self.labels.index(batch.label or "")
-        digests = memoryview(batch.rows.digests).cast("Q")
-        before = memoryview(self.learned.learn(digests, target)).cast("b").tolist()
+        hashes = memoryview(batch.rows.hashes).cast("Q")
+        before = memoryview(self.learned.learn(hashes, target)).cast("b").tolist()
         learned, taken, taken_from = array("q"), array("q"), array("q")
         for code, count in Counter(before).items():
             summary.count(batch.label or "", self._outcome(code, target), count)
@@ -108,7 +108,7 @@ class KnownMessages:
                 continue
             self.changed = True
             messages = array("q", [n for n, found in enumerate(before) if found == code])
-            moved = b"".join([digests[n].to_bytes(8, "little") for n in messages])
+            moved = b"".join([hashes[n].to_bytes(8, "little") for n in messages])
             summary.lessons.append((self._name(code), self._name(target), moved))
             learned += messages if target != NOT_LEARNED else array("q")
             if code != NOT_LEARNED:

@@ -5,7 +5,7 @@ import sys
 
 from spamnb.bayes.verdict import verdict_of
 from spamnb.clock import today
-from spamnb.core.native import digest, lesson_of, read
+from spamnb.core.native import hash_of_message, lesson_of, read
 from spamnb.errors import CannotCreate, DataError, SpamnbError
 from spamnb.files import STDERR, STDIN, STDOUT, write_stderr
 from spamnb.labels import HAM, SPAM
@@ -29,16 +29,16 @@ TOO_LONG = 8 * journal.FOLD_LIMIT  # bytes: no process came to fold it, so this 
 
 
 def learn(path: str, raw: bytes, label: str | None, is_correction: bool = False) -> str:
-    """Learn a message under a label, or forget it (None); return the outcome. The change is then on disk.
+    """Learn a message under a label, or forget it (None); return the outcome once the change is on disk.
 
-    Corrections are hard to judge, so their scores are not used for cutoffs once there are enough others.
+    Corrected messages are hard to judge: for cutoffs, their scores are used only if others are too few.
     """
     message = read(raw)
     with Lock(path):
         stored = StoredModel(path)
         if label is not None and label not in stored.labels:
             raise DataError(f"{path}: has no label {label!r}; its labels are: {', '.join(stored.labels)}")
-        identity = digest(message)
+        identity = hash_of_message(message)
         before = stored.label_of(identity)
         result = outcome(before, label)
         if result in (KNOWN, UNKNOWN):
@@ -64,7 +64,7 @@ def learn(path: str, raw: bytes, label: str | None, is_correction: bool = False)
 
 
 def judge(model: Model, features: "FeatureSet", label: str) -> "tuple[float, float, tuple[int, int] | None]":
-    """Judge a message before it is learned, as cutoffs are computed from such scores.
+    """Judge a message before it is learned, since cutoffs are computed from such scores.
 
     Returns the score, the lead of the label over others except spam (in nats), and how many words and pairs
     are new to the model; None instead of these if not all were looked up.
@@ -78,7 +78,7 @@ def judge(model: Model, features: "FeatureSet", label: str) -> "tuple[float, flo
 def learned_label(path: str, raw: bytes) -> str | None:
     """Return the label that a message was learned under; None if it was not learned."""
     stored = StoredModel.open(path)
-    return stored.label_of(digest(read(raw)))
+    return stored.label_of(hash_of_message(read(raw)))
 
 
 def fold_in_background(path: str, limit: int, most: int = TOO_LONG) -> None:
@@ -105,7 +105,7 @@ def fold_in_background(path: str, limit: int, most: int = TOO_LONG) -> None:
 def start_folding(path: str, lock: int) -> None:
     """Start a process that folds the journal, through a shell that ends at once.
 
-    The process inherits the lock as its standard output, so no other is started until it ends.
+    The process inherits the lock as its standard output, so that no second one is started until it ends.
     """
     command = ["sh", "-c", '"$@" &', "sh", sys.executable, "-c", FOLD, path, *sys.path]
     streams = [

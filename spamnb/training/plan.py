@@ -52,15 +52,15 @@ class Plan:
 
     @property
     def new_labels(self) -> list[str]:
-        """Labels, besides ham and spam, that a model with mail gets for the first time."""
+        """Labels other than ham and spam that are new to a model with mail."""
         before = self.stored.labels if self.stored and any(self.stored.messages) else self.labels
         return [label for label in self.labels if label not in before and label not in LABELS]
 
-    def known_digests(self, label: str) -> Any:
+    def learned_hashes(self, label: str) -> Any:
         """Return the sorted hashes of messages that were learned under a label before, or None."""
         if self.stored is None or label not in self.stored.labels:
             return None
-        return memoryview(self.learned.digests_of(self.stored.labels.index(label))).cast("Q")
+        return memoryview(self.learned.hashes_of(self.stored.labels.index(label))).cast("Q")
 
     @property
     def changes_model(self) -> bool:
@@ -79,7 +79,7 @@ def plan(
     fresh: bool,
     forget: bool,
 ) -> Plan:
-    """Open the current model, and check that the options fit it; `given` are the labels of the mail."""
+    """Open the current model, and check that the options fit; `given` are the labels of the mail."""
     beneath = StoredModel.open(base) if base else None
     replaced = replaceable(path) if fresh else existing(path)
     stored = None if fresh else replaced

@@ -1,4 +1,4 @@
-"""Removing rare words that were not seen for long, so that a model does not grow forever."""
+"""Removing rare words that were not seen for a long time, so that a model does not grow forever."""
 
 from __future__ import annotations
 

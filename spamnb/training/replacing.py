@@ -1,4 +1,4 @@
-"""Replacing a model file by a new one, which also gets what was learned meanwhile."""
+"""Replacing a model file by a new one, which also gets the messages learned meanwhile."""
 
 import os
 from contextlib import suppress
@@ -19,8 +19,8 @@ DAMAGED_SUFFIX = ".damaged"  # of a damaged journal that is kept
 def replace_model(path: str, new: str, before: StoredModel | None) -> None:
     """Put a new model file in place of the old one; `before` is the old model when the new one was begun.
 
-    What was learned since then is first written again to the journal, for the generation of the new model. So
-    at every moment there is a model, and a journal with everything that the model lacks.
+    Messages learned since then are first written to the journal again, for the generation of the new model.
+    So at every moment the journal has all changes that the model file lacks.
     """
     journal = path + ".journal"
     try:
@@ -59,12 +59,8 @@ def replace_model(path: str, new: str, before: StoredModel | None) -> None:
 
 
 def tombstone_record(old: StoredModel, new: StoredModel) -> list[dict[str, Any]]:
-    """Make a record without a message if a fresh model lacks messages of the old journal.
-
-    The record marks the old journal as superseded, until the journal is removed: its messages are then not
-    reported as lost.
-    """
-    if all(new.label_of(digest) == label for digest, label in old.journal.learned.items()):
+    """Make a record without a message if a fresh model lacks messages of the old journal."""
+    if all(new.label_of(message_hash) == label for message_hash, label in old.journal.learned.items()):
         return []
     return [change(new, 0, None, None, 0, (b"", b"", b"", b"", b""), {})]
 
@@ -78,7 +74,7 @@ def same_tokens(old: StoredModel, new: StoredModel) -> bool:
 
 
 def shorten_journal(journal: str, model: StoredModel, changes: list[dict[str, Any]]) -> None:
-    """Remove the records from the journal that are in the model file (they would do no harm)."""
+    """Remove the records that are in the model file from the journal; to keep them would be harmless."""
     if changes:
         Journal(model.labels).append(journal + ".new", model.generation, changes)
         os.replace(journal + ".new", journal)

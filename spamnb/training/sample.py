@@ -29,7 +29,7 @@ class Piece(NamedTuple):
     """Messages of one batch and one label."""
 
     rows: MessageRows
-    digests: Sequence[int]
+    hashes: Sequence[int]
     sizes: Sequence[int]  # bytes of memory
 
     @classmethod
@@ -39,11 +39,11 @@ class Piece(NamedTuple):
             rows.drop_texts()
         else:
             rows = rows.chosen(array("q", messages))
-        return cls(rows, memoryview(rows.digests).cast("Q"), memoryview(rows.sizes).cast("q"))
+        return cls(rows, memoryview(rows.hashes).cast("Q"), memoryview(rows.sizes).cast("q"))
 
 
 class LabelSample:
-    """A sample of a label: the messages with the lowest hashes, as many as fit, in any order of the mail."""
+    """A sample of a label's mail: the messages with the lowest hashes, as many as fit."""
 
     def __init__(self) -> None:
         self.pieces: list[Piece] = []
@@ -52,8 +52,8 @@ class LabelSample:
 
     def add(self, rows: MessageRows, messages: Sequence[int]) -> None:
         """Add messages of a batch, if their hashes may be among the lowest."""
-        digests = memoryview(rows.digests).cast("Q")
-        messages = [message for message in messages if digests[message] <= self.limit]
+        hashes = memoryview(rows.hashes).cast("Q")
+        messages = [message for message in messages if hashes[message] <= self.limit]
         if messages:
             piece = Piece.of(rows, None if len(messages) == len(rows) else messages)
             self.pieces.append(piece)
@@ -66,20 +66,20 @@ class LabelSample:
         """Drop the messages with the highest hashes that exceed the limits."""
         if self.count <= SAMPLE_SIZE and self.size <= SAMPLE_BYTES:
             return
-        known = sorted(each for piece in self.pieces for each in zip(piece.digests, piece.sizes, strict=True))
+        known = sorted(each for piece in self.pieces for each in zip(piece.hashes, piece.sizes, strict=True))
         sizes = [size for size in accumulate(size for _, size in known[:SAMPLE_SIZE]) if size <= SAMPLE_BYTES]
         self.count, self.size = len(sizes), sizes[-1] if sizes else 0
         self.limit = known[self.count - 1][0] if sizes else 0
         copied = 0
         for number, piece in enumerate(self.pieces):  # one by one, to limit memory
-            fitting = [n for n, digest in enumerate(piece.digests) if digest <= self.limit]
-            if len(fitting) < len(piece.digests):
+            fitting = [n for n, message_hash in enumerate(piece.hashes) if message_hash <= self.limit]
+            if len(fitting) < len(piece.hashes):
                 self.pieces[number] = Piece.of(piece.rows, fitting)
                 copied += sum(piece.sizes)
             if copied > COPIED_AT_ONCE or number + 1 == len(self.pieces):
                 trim_memory()
                 copied = 0
-        self.pieces = [piece for piece in self.pieces if piece.digests]
+        self.pieces = [piece for piece in self.pieces if piece.hashes]
 
 
 class Sample:
@@ -108,7 +108,7 @@ class Sample:
         table = CountTable(labels, has_texts=False)
         for label_index, piece in self.pieces():
             piece.rows.keeps_places = True
-            count = len(piece.digests)
+            count = len(piece.hashes)
             table.add(piece.rows, array("q", range(count)), array("q", [label_index]) * count, 0, sign=0)
         return table
 
@@ -129,13 +129,13 @@ class SampleScorer:
         for (label_index, piece), joints in zip(self.pieces, found, strict=True):
             scores = spam_scores(self.labels, joints)
             leads = leads_among_others(self.labels, repeat(label_index, len(joints)), joints)
-            for digest, score, lead in zip(piece.digests, scores, leads, strict=True):
-                learned.set(digest, label_index, score, lead)
+            for message_hash, score, lead in zip(piece.hashes, scores, leads, strict=True):
+                learned.set(message_hash, label_index, score, lead)
 
     def _joints(self, label_index: int, piece: Piece) -> list[list[float]]:
         """Score the messages of a piece; return, for each message, the log-joint of each label."""
         scorer = self.idle_scorers.pop() if len(self.idle_scorers) > 1 else self.idle_scorers[0].another()
-        count, labels = len(piece.digests), len(self.labels)
+        count, labels = len(piece.hashes), len(self.labels)
         joints = array("d", bytes(8 * count * labels))
         of_label = array("q", [label_index]) * count
         scorer.score_left_out(piece.rows, array("q", range(count)), of_label, joints)

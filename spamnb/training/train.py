@@ -1,4 +1,4 @@
-"""Training: mail is read, counted and added to a model, whose cutoffs are found again."""
+"""Training: mail is read and added to the counts of a model, and new cutoffs are found."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def train(
         known, sample, day = KnownMessages(aim.learned, aim.labels), Sample(), today()
         counting = Counting(path, aim.labels, memory)
         summary = Summary(new_labels=aim.new_labels)
-        mail = MailToRead(sources, aim.about.settings, None if forget else aim.known_digests)
+        mail = MailToRead(sources, aim.about.settings, None if forget else aim.learned_hashes)
         for batch in pool.batches(mail):
             batch.rows.keeps_places = aim.stored is None
             steps = known.steps(batch, forget, summary)
@@ -117,7 +117,7 @@ def fold(path: str, always: bool = False) -> None:
 
 
 def create(path: str, *labels: str, ham_loss: float = HAM_LOSS, base: str | None = None) -> None:
-    """Write an empty model if there is none, so that a filter can learn from its first message on."""
+    """Write an empty model if the file is missing, so that a filter can learn from its first message on."""
     with Lock(path, kind=TRAINING):
         if existing(path) is None:
             names = LABELS if set(labels) <= set(LABELS) else labels

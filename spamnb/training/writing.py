@@ -63,7 +63,7 @@ def find_limits(
     about: About,
     scorer: SampleScorer | None = None,
 ) -> dict[str, Any]:
-    """Find cutoffs and calibration from the scores of learned mail, those of a sample first.
+    """Find cutoffs and calibration from the scores of learned mail, after scoring the sample.
 
     Scores and the shares of misfiled mail are computed in turns, since each depends on the other.
     """
@@ -110,7 +110,7 @@ def sum_of(stored: StoredModel, **options: Any) -> Merged:
 
 
 def rewrite(stored: StoredModel, total: Merged) -> None:
-    """Write a model again with the counts of `total`, from the same mail. The caller holds the lock."""
+    """Write a model again with the counts of `total`, of the same mail. The caller holds the lock."""
     learned = load_learned(stored)
     learned.relabel(indices_of(stored.labels, total.labels))
     put_in_place(stored.path, total, learned, About.of(stored), stored)

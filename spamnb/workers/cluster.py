@@ -52,16 +52,16 @@ def connected(address: str) -> Iterator[ClusterPool]:
 
 
 class ClusterPool:
-    """Workers of a cluster that read mail; this process adds it up, and scores its sample on all cores."""
+    """Workers of a cluster that read mail; this process adds up the counts, and scores the sample."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
         self.jobs = all_cores()
 
     def batches(self, mail: MailToRead) -> Iterator[Batch]:
-        """Let the workers read all mail of each label, in order, with a few chunks requested ahead.
+        """Let the workers read all mail of each label, in order; a few chunks are requested in advance.
 
-        Another worker repeats the tasks of one that dies. Messages that the model has learned are tokenized,
+        If a worker dies, another one repeats its tasks. Messages that the model has learned are tokenized,
         too: workers do not know which they are.
         """
         if any("-" in paths for paths in mail.sources.values()):
@@ -77,7 +77,7 @@ class ClusterPool:
 
 
 class CheckedTask:
-    """Reading by a worker, which must have this version of spamnb and access to the mail."""
+    """A task that reads mail on a worker, which must have this version of spamnb and access to the mail."""
 
     def __init__(self, read: ChunkReader) -> None:
         self.read = read

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def judge_mail(
     model: Model, paths: Sequence[str], jobs: int | None, envelopes: bool = False
 ) -> Iterator[Judgement]:
-    """Judge all mail below some paths, in order; `envelopes`: return the envelope of each message, too."""
+    """Judge all mail below some paths, in order; `envelopes`: also return the envelope of each message."""
     in_memory = load_into_memory(model)
 
     def judge(chunk: Chunk) -> Judgement:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from spamnb.history.log import digest_of
+from spamnb.history.log import hash_of_raw
 
 OBJECTS = [
     "evaluate --folds 2 HAM SPAM",
@@ -60,4 +60,4 @@ def test_one_object_or_one_a_line(answers, command):
 
 def test_a_digest_is_told_to_the_last_bit(answers, mail):
     said = [one["digest"] for one in answers("history").succeeds().json_lines]
-    assert said == [str(digest_of(mail.messages[kind])) for kind in ("spam", "ham")]
+    assert said == [str(hash_of_raw(mail.messages[kind])) for kind in ("spam", "ham")]

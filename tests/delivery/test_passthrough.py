@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.bayes.verdict import Verdict
-from spamnb.core.native import digest, read
+from spamnb.core.native import hash_of_message, read
 from spamnb.passthrough import passed_through
 
 VERDICT = Verdict("spam", 1.5, 0.9, {"ham": 0.1, "spam": 0.9}, [])
@@ -69,7 +69,7 @@ def test_a_tag_before_the_subject(subject, tagged):
     raw = b"%sTo: a\n\nSubject: b\n" % subject
     out = passed_through(raw, VERDICT, subject_tag="[spam]").partition(b"\n")[2]
     assert out == b"%sTo: a\n\nSubject: b\n" % tagged
-    assert digest(read(raw)) == digest(read(out))
+    assert hash_of_message(read(raw)) == hash_of_message(read(out))
     assert passed_through(out, VERDICT, subject_tag="[spam]").partition(b"\n")[2] == out
 
 

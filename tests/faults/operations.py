@@ -70,9 +70,9 @@ WRITING = {
     "train a first model": Operation("train --jobs 2 {mail}/first.ham {mail}/first.spam", NOTHING),
     "train more": Operation("train --jobs 2 {mail}/later.ham {mail}/later.spam"),
     "train in runs": Operation("train --memory 1M --jobs 2 {mail}/later.ham {mail}/later.spam"),
-    "train anew": Operation("train --fresh --jobs 2 {mail}/later.ham {mail}/later.spam"),
+    "train --fresh": Operation("train --fresh --jobs 2 {mail}/later.ham {mail}/later.spam"),
     "forget many": Operation("forget --jobs 2 {mail}/first.ham {mail}/first.spam"),
-    "learn the first": Operation("train --spam -", NOTHING, ONE),
+    "learn a first message": Operation("train --spam -", NOTHING, ONE),
     "learn": Operation("train --spam -", stdin=ONE),
     "move": Operation("train --ham -", stdin=KNOWN),
     "forget": Operation("forget -", stdin=KNOWN),
@@ -83,7 +83,7 @@ WRITING = {
 }
 READING = {
     "classify": Operation("classify", stdin=ONE, changes=False),
-    "pass on": Operation("classify -p", stdin=LONG, changes=False),
+    "classify -p": Operation("classify -p", stdin=LONG, changes=False),
     "classify many": Operation("classify --jobs 2 {mail}/later.ham", changes=False),
     "export": Operation("export", changes=False),
     "inspect": Operation("inspect --json", changes=False),

@@ -68,7 +68,7 @@ class Soak:
 
     def kill(self) -> None:
         """At random, and before each call that changes the disk."""
-        header("kill -9", ("at random", "too late", "before a call"))
+        header("kill -9", ("at random", "after the end", "before a call"))
         each = -(-self.options.kills // len(WRITING))
         total: Counter[str] = Counter()
         for name, operation in WRITING.items():
@@ -85,10 +85,10 @@ class Soak:
                 found["calls"] += hits or 0
             row(name, tuple(found[what] for what in ("struck", "late", "calls")))
             total += found
-        row("together", tuple(total[what] for what in ("struck", "late", "calls")))
+        row("all", tuple(total[what] for what in ("struck", "late", "calls")))
 
     def crowd(self) -> None:
-        header("a crowd", ("learn", "judge", "killed", "longest, s", "longest, s"))
+        header("128 processes", ("learn", "judge", "killed", "longest, s", "longest, s"))
         for number in range(self.options.crowds):
             killed = CROWD // 4 if number % 2 else 0
             times = self.tried("crowd", crowds.at_once, self.world, CROWD, CROWD, self.chance, killed)
@@ -96,7 +96,7 @@ class Soak:
                 slow = max(times) >= crowds.MAX_SECONDS
                 self.wrong += slow
                 figures = (CROWD, CROWD, killed, *(f"{seconds:.2f}" for seconds in times))
-                row("counts exact" + ", too slow" * slow, figures)
+                row("exact counts" + ", too slow" * slow, figures)
 
     def fail(self) -> None:
         header("calls that failed", tuple(failures.ERRORS))
@@ -109,7 +109,7 @@ class Soak:
                 times[call] = hits or 0
             row(name, tuple(times.values()))
             total += Counter(times)
-        row("together", tuple(total[call] for call in failures.ERRORS))
+        row("all", tuple(total[call] for call in failures.ERRORS))
 
     def fill(self) -> None:
         header("disk full", ("refused", "done"))

@@ -22,7 +22,7 @@ BOTH = WRITING | READING | {"learn much": Operation("train --spam -", stdin=LONG
     ("name", "calls"),
     [
         ("learn", "open read pread truncate write sync lock"),
-        ("pass on", "open read pread write"),
+        ("classify -p", "open read pread write"),
         ("train more", "rename"),
     ],
 )
@@ -33,7 +33,7 @@ def test_calls_that_fail(world, name, calls):
 
 @needs("strace")
 def test_who_judges_changes_nothing(world):
-    made = straced.calls(world, READING["pass on"])
+    made = straced.calls(world, READING["classify -p"])
     assert made["read"]
     assert not any(made[call] for call in ("truncate", "sync", "rename", "unlink", "lock"))
 
@@ -70,7 +70,7 @@ def disk():
 @pytest.mark.parametrize(
     ("name", "rooms"),
     [
-        ("learn the first", (0,)),
+        ("learn a first message", (0,)),
         ("learn much", (20_000,)),
         ("train more", (100_000,)),
         ("fold", (100_000,)),  # enough for the journal; the fold can wait
@@ -107,7 +107,7 @@ def test_a_disk_mounted_read_only(world, disk, name):
 
 @needs("setpriv")
 @pytest.mark.parametrize(
-    ("name", "locks"), [("learn the first", False), ("learn", True), ("classify", False)]
+    ("name", "locks"), [("learn a first message", False), ("learn", True), ("classify", False)]
 )
 def test_a_folder_that_is_closed(world, name, locks):
     """With the locks there from earlier on, more is possible: a journal can be added to."""

@@ -33,7 +33,7 @@ from faults.operations import (
 from helpers.learning import fold, train_bulk
 from helpers.waiting import PATIENCE
 
-from spamnb.core.native import digest, read
+from spamnb.core.native import hash_of_message, read
 from spamnb.errors import Locked, NoModel
 from spamnb.exchange.export import exported
 from spamnb.lock import TRAINING, WRITING, Lock
@@ -96,7 +96,7 @@ def read_state(path: str) -> State:
 
 
 def named(raw: bytes) -> str:
-    return f"{digest(read(raw)):016x}"
+    return f"{hash_of_message(read(raw)):016x}"
 
 
 @cache

@@ -10,7 +10,7 @@ from fuzz.common import new_folder
 from fuzz.families import BODY, BOX, FAMILIES, HEADERS
 from fuzz.file_checks import sound_model
 
-from spamnb.core.native import BatchReader, digest, read
+from spamnb.core.native import BatchReader, hash_of_message, read
 from spamnb.mailboxes.sources import RawMessage, ReadMessages, messages
 from spamnb.model import Model
 from spamnb.passthrough import passed_through
@@ -28,7 +28,7 @@ def judged(raw: bytes) -> None:
     """All that is done with a message: judged by itself and in bulk, passed on, known again."""
     model = Model.open(sound_model())
     passed_through(raw, model.classify(raw))
-    digest(read(raw))
+    hash_of_message(read(raw))
     reader = BatchReader(model.tokenizer.settings)
     batch_of(ReadMessages([RawMessage("-", None, raw)], 0), None, reader)
 

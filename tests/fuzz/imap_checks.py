@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 from imapclient.imap4 import IMAP4WithTimeout
 
-from spamnb.core.native import digest, read
+from spamnb.core.native import hash_of_message, read
 from spamnb.errors import SpamnbError
 from spamnb.imap import connection as connections
 from spamnb.imap.accounts import Account
@@ -85,8 +85,8 @@ def imap(data: bytes) -> None:
         with ours():
             assert {uid for uid, _ in heads(connection, found[:9])} <= set(found)
         with ours():
-            fetched = {message.uid: digest(read(message.raw)) for message in messages(connection, found[:9])}
-            assert fetched.keys() <= set(found)
+            hashes = {one.uid: hash_of_message(read(one.raw)) for one in messages(connection, found[:9])}
+            assert hashes.keys() <= set(found)
         with ours():
             moved = connection.move(found[:9], "Junk")
             assert all(0 <= uid <= MAX_UID for uid in (*moved, *moved.values()))

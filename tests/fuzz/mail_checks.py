@@ -27,8 +27,8 @@ from spamnb.core.native import (
     MessageContext,
     Tokenizer,
     decode_transfer_encoding,
-    digest,
     found_text,
+    hash_of_message,
     is_deleted,
     is_envelope,
     known_codecs,
@@ -73,15 +73,15 @@ def message(data: bytes) -> None:
             value.encode()
     when = timestamp(message.get("date") or "")
     assert when is None or isinstance(when, int)
-    same = digest(message)
+    same = hash_of_message(message)
     if b"\r" not in data:
-        assert digest(read(data.replace(b"\n", b"\r\n"))) == same
+        assert hash_of_message(read(data.replace(b"\n", b"\r\n"))) == same
     # A bare carriage return ends a line only where no line feed does, so a header of ours may change what it
     # is; and behind a header two dashes begin a part, at the very start they begin a name.
     plain = b"\r" not in data.replace(b"\r\n", b"") and not data.startswith(b"--")
     unforged = without_forged(data, STYLES["spamnb"][0]) == data
     if message.has_headers and plain and unforged:
-        assert digest(read(passed_through(data, VERDICT))) == same
+        assert hash_of_message(read(passed_through(data, VERDICT))) == same
 
 
 def attachment(data: bytes) -> None:

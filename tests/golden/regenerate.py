@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
 
-from spamnb.core.native import Tokenizer, digest, read
+from spamnb.core.native import Tokenizer, hash_of_message, read
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import chunks
 from spamnb.reading.settings import Settings
@@ -35,7 +35,7 @@ def summed_up(raw: bytes) -> str:
     kinds: list[list] = [features.tokens, features.pairs, features.grams, list(features.numbers.items())]
     hashes = [blake2b(repr(sorted(kind)).encode(), digest_size=6).hexdigest() for kind in kinds]
     counted = [f"{len(kind)}:{found}" for kind, found in zip(kinds, hashes, strict=True)]
-    return " ".join([f"{digest(message):016x}", *counted])
+    return " ".join([f"{hash_of_message(message):016x}", *counted])
 
 
 def corpus_messages(wanted: set[tuple[str, int]]) -> Iterator[tuple[str, int, bytes]]:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from helpers.waiting import PATIENCE
-from spamnb.core.native import digest, read
+from spamnb.core.native import hash_of_message, read
 from spamnb.store.stored_model import StoredModel
 
 # Some programs refuse to work for root. In his place, an ordinary user who may read the tests' files.
@@ -96,4 +96,4 @@ class Home:
 
     def label_of(self, raw):
         """What the model has learned a message as, also while its journal is folded."""
-        return StoredModel.open(str(self.model)).label_of(digest(read(raw)))
+        return StoredModel.open(str(self.model)).label_of(hash_of_message(read(raw)))

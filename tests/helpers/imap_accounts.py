@@ -8,7 +8,7 @@ from pathlib import Path
 
 from helpers.imap_mailbox import HOST
 from helpers.imap_mailbox import digest as digest_of
-from spamnb.core.native import digest, read
+from spamnb.core.native import hash_of_message, read
 from spamnb.history.queries import History
 from spamnb.imap.accounts import Account
 from spamnb.imap.state import Progress, State
@@ -73,7 +73,7 @@ class ImapHome:
 
     def label_of(self, raw):
         """What the model has learned a message as."""
-        return StoredModel.open(self.model).label_of(digest(read(raw)))
+        return StoredModel.open(self.model).label_of(hash_of_message(read(raw)))
 
     @property
     def history_path(self):
@@ -84,7 +84,10 @@ class ImapHome:
         """The history, and what it has about a message."""
         with History.open(str(self.history_path)) as history:
             history.gather()
-            yield history, [entry for entry in history.entries() if entry.digest == digest(read(raw))]
+            yield (
+                history,
+                [one for one in history.entries() if one.digest == hash_of_message(read(raw))],
+            )
 
     def mark(self, raw, label):
         """Do what the review page does for a click; without a label, for undo."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from helpers.textbook import counted, pair_rows_of, pairs_in, rows_of
 from helpers.waiting import PATIENCE
-from spamnb.core.native import Tokenizer, digest, read
+from spamnb.core.native import Tokenizer, hash_of_message, read
 from spamnb.lock import TRAINING, Lock
 from spamnb.reading.settings import Settings
 from spamnb.store.stored_model import StoredModel
@@ -66,7 +66,7 @@ def seen(path, mail=MAIL, tokens=TOKENS):
         "numbers": {name: sums for name, sums in stored.numbers.items() if any(n for n, _, _ in sums)},
         "rows": {token: list(row) for token, row in rows_of(stored, tokens).items()},
         "histogram": stored.histogram(),
-        "learned": [stored.label_of(digest(read(raw))) for raw in mail],
+        "learned": [stored.label_of(hash_of_message(read(raw))) for raw in mail],
     }
 
 

@@ -19,7 +19,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from helpers.program import Spamnb
 from helpers.waiting import PATIENCE
-from spamnb.core.native import digest, read
+from spamnb.core.native import hash_of_message, read
 from spamnb.history.log import HistoryLog
 from spamnb.history.queries import History
 from spamnb.model import Model
@@ -111,7 +111,7 @@ def remembered(folder: Path, model: str, mail: Iterable[bytes], source: str = "c
 def label_in(model: str, raw: bytes | None) -> str | None:
     """The label that a message is learned under."""
     assert raw
-    return StoredModel.open(model).label_of(digest(read(raw)))
+    return StoredModel.open(model).label_of(hash_of_message(read(raw)))
 
 
 class Eyes:

@@ -8,7 +8,7 @@ import pytest
 
 from spamnb.bayes.verdict import Cutoffs, Verdict
 from spamnb.databases import DAMAGED
-from spamnb.history.log import DAY, HistoryLog, digest_of, file_names, prune_files
+from spamnb.history.log import DAY, HistoryLog, file_names, hash_of_raw, prune_files
 from spamnb.history.queries import History, Week
 from spamnb.history.schema import NAME
 from spamnb.model import Model
@@ -53,7 +53,7 @@ def test_what_an_entry_has(folder, spamnb, mail):
         assert verdict.cutoffs
         assert (entry.ham_cutoff, entry.spam_cutoff) == (verdict.cutoffs.ham, verdict.cutoffs.spam)
         assert (entry.source, entry.user, entry.model) == ("serve", "ann", spamnb.model)
-        assert entry.digest == digest_of(raw)
+        assert entry.digest == hash_of_raw(raw)
         assert entry.date == 1_794_742_740.0  # as its Date says
         assert entry.reasons == "says “example”, “viagra” · many of its phrases are known from spam"
         assert history.message(entry.id) == raw

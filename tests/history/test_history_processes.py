@@ -21,7 +21,7 @@ from helpers.tiers import LONG
 from helpers.waiting import PATIENCE
 
 from spamnb.databases import DAMAGED, transaction
-from spamnb.history.log import MAX_MESSAGE, digest_of, file_names
+from spamnb.history.log import MAX_MESSAGE, file_names, hash_of_raw
 from spamnb.history.queries import History
 from spamnb.history.schema import NAME
 from spamnb.store.stored_model import StoredModel
@@ -130,7 +130,7 @@ def visit_on(folder, model):
                 since = max(since, entry.corrected or 0.0)
         with History.open(folder) as history:
             history.gather()
-            ids = history.with_digest(digest_of(spam(number % MARKS)), model, "spam")
+            ids = history.with_hash(hash_of_raw(spam(number % MARKS)), model, "spam")
             history.remember_labels(dict.fromkeys(ids, None))
             history.correct(ids, "spam")
 
@@ -185,7 +185,7 @@ def no_file_beyond(size):
 
 
 def test_a_full_disk_costs_the_history_not_the_mail(spamnb, mail, tmp_path):
-    """Half a record fits: it is left behind, and passed over later."""
+    """Half a record fits: it is left behind, and skipped later."""
     env, raw = state_of(spamnb, tmp_path), mail.messages["spam"]
     right = spamnb.afresh("classify", "-p", stdin=raw).succeeds()
     assert spamnb.afresh("classify", "-p", "--history", stdin=raw, env=env) == right
@@ -284,7 +284,7 @@ def test_mail_is_forgotten_by_rule(spamnb, own, tmp_path):
     assert Path(own + ".journal").read_bytes() == before
     assert spamnb(*rule, "--yes", env=env).succeeds().lines[:2] == [said, "messages: 1 forgotten"]
     stored = StoredModel.open(own)
-    assert [stored.label_of(digest_of(raw)) for raw in (spam(97), large, ham(97))] == [None, "ham", "ham"]
+    assert [stored.label_of(hash_of_raw(raw)) for raw in (spam(97), large, ham(97))] == [None, "ham", "ham"]
     assert figures(spamnb, env)["ham_lost"] == 1
     assert (
         spamnb("forget", "--since", "2026-01-01", "--yes", env=env).succeeds().lines[0].startswith("1 mess")

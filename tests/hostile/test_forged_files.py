@@ -119,7 +119,7 @@ def forged_record(data: bytes, places: tuple[str], value: object) -> bytes:
 
 
 @pytest.mark.parametrize(("places", "value"), RECORDS, ids=lambda it: repr(it)[:40])
-def test_a_forged_record_is_passed_over(tmp_path, capfd, places, value):
+def test_a_forged_record_is_skipped(tmp_path, capfd, places, value):
     made, path = sound_model(), tmp_path / "model"
     path.write_bytes(Path(made).read_bytes())
     Path(f"{path}.journal").write_bytes(forged_record(Path(f"{made}.journal").read_bytes(), places, value))
@@ -146,7 +146,7 @@ HISTORY = any_of(
 
 
 @pytest.mark.parametrize(("places", "value"), HISTORY, ids=lambda it: repr(it)[:40])
-def test_a_forged_record_of_the_history_is_passed_over(tmp_path, places, value):
+def test_a_forged_record_of_the_history_is_skipped(tmp_path, places, value):
     made = sound_model()
     verdict = Model.open(made).classify(SPAM)
     sound = log.packed_record(SPAM, verdict, made, "classify", "", time.time(), [90, 10**8])

@@ -8,7 +8,7 @@ from helpers.samples import ham, spam
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.core.native import digest, read
+from spamnb.core.native import hash_of_message, read
 from spamnb.mailboxes.attached import MAX_ATTACHED, attached
 
 HEAD = b"From: ann@example.org\nContent-Type: multipart/mixed; boundary=%s\n\n"
@@ -44,7 +44,7 @@ INNER = PART.replace(b"b", b"bc", 1)
     ],
 )
 def test_what_is_attached(raw, found):
-    assert [digest(read(one)) for one in attached(raw)] == [digest(read(one)) for one in found]
+    assert [*map(hash_of_message, map(read, attached(raw)))] == [*map(hash_of_message, map(read, found))]
 
 
 def test_there_is_a_limit():

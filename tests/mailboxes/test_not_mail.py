@@ -12,7 +12,7 @@ from helpers.mailboxes import ENVELOPE
 from helpers.samples import ham
 
 from spamnb.mailboxes import sources
-from spamnb.mailboxes.skipped import PassedOver
+from spamnb.mailboxes.skipped import SkippedMail
 
 MORK = b"""// <!-- <mdb:mork:z v="1.4"/> -->
 < <(a=c)> // (f=iso-8859-1)
@@ -87,7 +87,7 @@ def put(folder, files):
     return str(folder)
 
 
-def test_met_in_a_folder_they_are_passed_over_and_told(spamnb, own, tmp_path):
+def test_met_in_a_folder_they_are_skipped_and_told(spamnb, own, tmp_path):
     folder = put(tmp_path / "ham", ARCHIVES | BESIDE | DATA | MAIL)
     done = spamnb("train", "--jobs", "2", "--model", own, "--ham", folder).succeeds()
     assert done.lines[:2] == [f"ham: {len(MAIL)} learned", "unreadable: 0"]
@@ -95,7 +95,7 @@ def test_met_in_a_folder_they_are_passed_over_and_told(spamnb, own, tmp_path):
     assert line.startswith(f"skipped 15 files without mail: {folder}/Inbox.msf, {folder}/a.zip, ")
     assert line.endswith(" and 5 more; to read archives, unpack them")
     found = list(sources.messages([folder]))
-    passed = {os.path.basename(item.path) for item in found if isinstance(item, PassedOver)}
+    passed = {os.path.basename(item.path) for item in found if isinstance(item, SkippedMail)}
     assert passed == (ARCHIVES | BESIDE | DATA).keys()
     done = spamnb("classify", folder)
     assert (done.code, len(done.lines)) == (0, len(MAIL))

@@ -7,7 +7,7 @@ import pytest
 from helpers.mailboxes import written
 from helpers.samples import ham, spam
 
-from spamnb.core.native import digest, read
+from spamnb.core.native import hash_of_message, read
 from spamnb.store.stored_model import StoredModel
 
 
@@ -27,7 +27,7 @@ def plain(tmp_path):
 
 
 def label_of(model, raw):
-    return StoredModel.open(model).label_of(digest(read(raw)))
+    return StoredModel.open(model).label_of(hash_of_message(read(raw)))
 
 
 def test_classify(spamnb, box):

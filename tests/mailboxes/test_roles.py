@@ -102,4 +102,4 @@ def test_evaluate_reads_what_train_reads(spamnb, mail, home):
     options = ("--json", "--jobs", "1", "--folds", "2", "--ham", home, "--ham", mail.ham, "--spam", mail.spam)
     done = spamnb("evaluate", *options)
     assert "skipped folders because of their names" in done.err.decode()
-    assert f"{home}/.Trash" in [one["path"] for one in done.json["passed_over"]]
+    assert f"{home}/.Trash" in [one["path"] for one in done.json["skipped"]]

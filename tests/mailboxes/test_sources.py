@@ -194,7 +194,7 @@ def test_without(tmp_path):
     link = tmp_path.parent / (tmp_path.name + "-link")
     link.symlink_to(tmp_path)
     assert names(link, without=[junk]) == rest
-    # What is named is read, though it lies below what is passed over.
+    # What is named is read, though it lies below what is skipped.
     assert names(tmp_path / ".Junk", without=[str(tmp_path)]) == ["cur/1.x"]
 
 

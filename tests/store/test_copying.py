@@ -5,7 +5,7 @@ import shutil
 
 from helpers.learning import fold, made
 
-from spamnb.core.native import digest, read
+from spamnb.core.native import hash_of_message, read
 from spamnb.store import copying
 from spamnb.store.journal import read_bytes
 from spamnb.store.stored_model import StoredModel
@@ -14,7 +14,7 @@ from spamnb.training.learn import learn
 
 def missing(path, numbers):
     stored = StoredModel.open(path)
-    return [number for number in numbers if stored.label_of(digest(read(made(number)))) != "spam"]
+    return [number for number in numbers if stored.label_of(hash_of_message(read(made(number)))) != "spam"]
 
 
 def test_a_fold_between_the_model_and_its_journal(model, tmp_path, monkeypatch):

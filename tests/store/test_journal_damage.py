@@ -14,7 +14,7 @@ from helpers.textbook import counted
 from helpers.tiers import LONG
 from helpers.waiting import until
 
-from spamnb.core.native import Tokenizer, digest, read
+from spamnb.core.native import Tokenizer, hash_of_message, read
 from spamnb.reading.settings import Settings
 from spamnb.store.journal import FRAME, Journal
 from spamnb.store.stored_model import StoredModel
@@ -106,7 +106,7 @@ def without(tmp_path_factory):
 def check(path, expected, damaged):
     found = counts_of(path)
     stored = StoredModel.open(path)
-    found["labels_of"] = {name: stored.label_of(digest(read(raw))) for name, raw in MAIL.items()}
+    found["labels_of"] = {name: stored.label_of(hash_of_message(read(raw))) for name, raw in MAIL.items()}
     assert found == expected
     assert stored.journal.damaged == damaged
 

@@ -246,8 +246,8 @@ def test_rows_are_chosen_joined_and_pickled(mails, rows):
     assert (len(again), again.dates, again.size) == (60, rows.dates, rows.size)
     assert rows.dates[0].endswith(":00:01")
     some = rows.chosen(numbers(7, 3, 7))
-    digests = np.frombuffer(rows.digests, np.uint64)
-    assert np.frombuffer(some.digests, np.uint64).tolist() == digests[[7, 3, 7]].tolist()
+    hashes = np.frombuffer(rows.hashes, np.uint64)
+    assert np.frombuffer(some.hashes, np.uint64).tolist() == hashes[[7, 3, 7]].tolist()
     assert some.dates == ["", "", ""]
     assert pickle.loads(pickle.dumps(some)).__reduce__() == some.__reduce__()
     table, expected = CountTable(LABELS), CountTable(LABELS)

@@ -13,7 +13,7 @@ import pytest
 from helpers.paths import ROOT
 from helpers.samples import ENOUGH, ham, spam
 
-from spamnb.core.native import digest, read
+from spamnb.core.native import hash_of_message, read
 from spamnb.history.log import file_names
 from spamnb.store.stored_model import StoredModel
 
@@ -87,7 +87,7 @@ def train(host, count=ENOUGH):
 
 
 def label_of(model, raw):
-    return StoredModel.open(str(model)).label_of(digest(read(raw)))
+    return StoredModel.open(str(model)).label_of(hash_of_message(read(raw)))
 
 
 def test_trains_and_judges(host, model):
@@ -217,7 +217,7 @@ def test_a_damaged_model_is_no_empty_one(host, model):
         assert (answer["kind"], str(model) in answer["error"]) == ("ModelError", True)
 
 
-def test_a_request_that_is_too_large_is_passed_over(spamnb, model, tmp_path):
+def test_a_request_that_is_too_large_is_skipped(spamnb, model, tmp_path):
     small = "import spamnb.thunderbird.host as host; host.MAX_REQUEST = 1000; host.run()"
     with Host(spamnb, model, tmp_path, [sys.executable, "-c", small]) as host:
         host.send(b'{"id": 1, "message": "' + b"a" * 5000 + b'"}')

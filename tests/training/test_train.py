@@ -148,7 +148,7 @@ def test_the_sample_has_the_lowest_digests_that_fit(mail, monkeypatch):
     """Whatever order messages come in: of each label as many, and as much, as there may be."""
     monkeypatch.setattr(sample, "SAMPLE_SIZE", 3)
     train(mail)
-    learned = load_learned(stored(mail)).messages()  # in order of digests
+    learned = load_learned(stored(mail)).messages()  # in order of hashes
     for label_index in (0, 1):
         scores = [score for _, label, score, _ in learned if label == label_index]
         assert np.flatnonzero(~np.isnan(scores)).tolist() == [0, 1, 2]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from spamnb.cli.render.terminal import listed
 from spamnb.files import complain, counted, printable
 from spamnb.mailboxes.not_mail import ARCHIVE
-from spamnb.mailboxes.skipped import Deleted, LeftOutFolder, Unreadable, failures, passed_over
+from spamnb.mailboxes.skipped import Deleted, LeftOutFolder, Unreadable, failures, skipped_mail
 
 MAX_NAMED = 10  # paths named in a line
 
@@ -19,7 +19,7 @@ def print_unreadable(found: Iterable[Unreadable], say: Callable[[str], object] =
     failed = failures(all_found)
     for failure in failed:
         complain(f"{failure.path}: {failure.why}")
-    skipped = passed_over(all_found)
+    skipped = skipped_mail(all_found)
     folders = [item.path for item in skipped if isinstance(item, LeftOutFolder)]
     deleted = sum(item.count for item in skipped if isinstance(item, Deleted))
     files = [item for item in skipped if not isinstance(item, LeftOutFolder | Deleted)]

@@ -26,7 +26,7 @@ def as_map(summary: Summary, sources: Sources) -> dict[str, Any]:
     return {
         **{name: {label: counts.get(name, 0) for label, counts in by_label.items()} for name in OUTCOMES},
         "unreadable": paths_and_reasons(summary.unreadable),
-        "passed_over": paths_and_reasons(summary.passed_over),
+        "skipped": paths_and_reasons(summary.skipped),
     }
 
 

@@ -16,7 +16,7 @@ class Attachments:
         self.allowance = Allowance()
 
     def read(self, kind: str, data: bytes) -> Content:
-        """Read an attachment, as far as it is allowed."""
+        """Read an attachment, within the limits for its message."""
         if kind == "pdf":
             from spamnb.reading.attachments.pdf import read_pdf as read
         elif kind == "zip":

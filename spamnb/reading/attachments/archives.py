@@ -1,7 +1,7 @@
 """ZIP archives: names of their files, and the text of those that are Office documents.
 
-The directory is read here and not by `zipfile`, which makes an object of each of 65,535 entries before it
-returns, and raises on what unpackers put up with.
+The directory is read here and not by `zipfile`, which makes objects of all 65,535 entries before it returns,
+and rejects errors that other programs ignore.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def read_zip(data: bytes, allowance: Allowance) -> Content:
 
 
 def overlap(members: list[Member]) -> bool:
-    """Tell whether two members have bytes in common, which no archiver writes."""
+    """Return whether two members have bytes in common, as in no normal archive."""
     end = 0
     for member in sorted(members, key=lambda member: member.offset):
         if member.offset < end:
@@ -95,7 +95,7 @@ def directory(data: bytes, allowance: Allowance) -> list[Member]:
 
 
 def local_members(data: bytes, allowance: Allowance) -> list[Member]:
-    """Return the members of an archive whose end is missing, by the header in front of each."""
+    """Return the members of an archive without a directory, from the header in front of each member."""
     members: list[Member] = []
     at = data.find(b"PK\x03\x04")
     while at >= 0 and len(members) < MAX_MEMBERS and allowance.work > 0:
@@ -110,7 +110,7 @@ def local_members(data: bytes, allowance: Allowance) -> list[Member]:
 def member_at(
     data: bytes, fields: int, name: int, name_size: int, offset: int, allowance: Allowance
 ) -> Member:
-    """Read the fields that both kinds of headers have in the same order."""
+    """Read a member from the fields that both kinds of headers have in the same order."""
     allowance.work -= STEPS_OF_MEMBER
     flags = number(data, fields, 2)
     written = allowance.decode(data[name : name + min(name_size, MAX_NAME)])

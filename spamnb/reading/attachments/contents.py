@@ -50,7 +50,7 @@ class Allowance:
         return found_text(data, declared, self.context)[0]
 
     def cut(self, content: Content) -> Content:
-        """Shorten a content to what is still allowed."""
+        """Shorten a content to the size that is still allowed."""
         content.text = content.text[: self.text]
         self.text -= len(content.text)
         content.links = content.links[: self.links]
@@ -60,7 +60,7 @@ class Allowance:
         return content
 
     def inflate(self, data: bytes, start: int, end: int, window: int = 15) -> bytes:
-        """Inflate a stream as far as it is undamaged and allowed; window: as zlib has it, -15 for ZIP."""
+        """Inflate a stream as far as it is undamaged and allowed; `window`: as for zlib, -15 for ZIP."""
         if self.streams <= 0 or self.unpacked <= 0:
             return b""
         from zlib import decompressobj, error

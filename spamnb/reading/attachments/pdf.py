@@ -1,7 +1,7 @@
 """Text and links of PDF, read for their words alone: streams in the order of the file, no tree of pages.
 
-Cross-references are not followed, so that none can lead in a circle, and each byte is looked at a few times
-at most: all repetitions in the patterns are bounded or possessive.
+Cross-references are not followed, so that no circle is possible. Each byte is read a few times at most: all
+repetitions in the patterns are bounded or possessive.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def read_pdf(data: bytes, allowance: Allowance) -> Content:
 
 
 class Font:
-    """What the codes of a font stand for."""
+    """The letters that the codes of a font stand for."""
 
     def __init__(self, source: bytes, allowance: Allowance) -> None:
         self.letters: dict[int, str] = {}
@@ -128,7 +128,7 @@ class _Pdf:
             self.objects[number] = dictionary
 
     def _add_stream(self, number: int, dictionary: bytes, start: int, end: int) -> None:
-        """Keep a stream that can hold text, a map of a font or objects; not pictures and fonts."""
+        """Store a stream that may have text, the letters of a font, or objects; not pictures and fonts."""
         if _IS_PICTURE.search(dictionary) or b"/Length1" in dictionary or b"/XRef" in dictionary:
             return
         if b"/ASCII85Decode" in dictionary or b"/A85" in dictionary:
@@ -177,7 +177,7 @@ class _Pdf:
         return fonts
 
     def links(self) -> list[str]:
-        """Return where the links lead."""
+        """Return the addresses of all links."""
         found: list[str] = []
         for place in (self.data, *self.packed):
             for one in _URI.finditer(place):
@@ -226,7 +226,7 @@ class _Pdf:
 
 
 def shown(data: bytes, font: Font | None) -> str:
-    """Return the letters of a string; none if only its font maps codes to letters."""
+    """Return the letters of a string; "" if only an unknown font maps its codes to letters."""
     if font:
         return font.text(data)
     if data.startswith(b"\xfe\xff"):
