@@ -72,7 +72,7 @@ CHANGES = {
     "style sheets": Change(PAGE, "elif element.kind.role == ROLE_SHEET and", "elif False and"),
     "style sheets after the text": Change(PAGE, "reader.sheet_is_late |= reader.has_text_tags", "pass"),
     "styles of attributes": Change(PAGE, "css = attribute(scanner, ATTR_STYLE)", "css = nothing()"),
-    "text in the colour of its background": Change(STYLES, " or look_the_same(style.colour, style.background)", ""),
+    "text like its background": Change(STYLES, " or look_the_same(style.colour, style.background)", ""),
     "transparent colours": Change(STYLES, " or style.colour == CLEAR", ""),
     "invalid names of colours": Change(
         COLOURS, "return colour if colour != CLEAR else INHERITED", "pass\n    return max(colour, INHERITED)"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
 
 ALL = "all"  # by the server's mark only: no name is reliable
-FolderList = Sequence[tuple[str, frozenset[str]]]  # names, and their flags in lower case
+Found = Sequence[tuple[str, frozenset[str]]]  # names, and their flags in lower case
 # How a server marks a folder (RFC 6154), and the role that its name may indicate.
 MARKS = {
     "junk": ("\\junk", JUNK),
@@ -29,7 +29,7 @@ MARKS = {
 
 @dataclass(frozen=True)
 class Roles:
-    """Folders by their purpose; "" for a missing one."""
+    """Found by their purpose; "" for a missing one."""
 
     inbox: tuple[str, ...]
     ham: tuple[str, ...]
@@ -53,13 +53,11 @@ class Roles:
 
     @property
     def put_away(self) -> tuple[str, ...]:
-        """Folders that spamnb moves mail to from an inbox."""
+        """Found that spamnb moves mail to from an inbox."""
         return (*self.labels, *([self.unsure] if self.unsure else []))
 
 
-def roles_in(
-    account: Account, listed: FolderList, warn: Callable[[str, DataError], None] | None = None
-) -> Roles:
+def roles_in(account: Account, listed: Found, warn: Callable[[str, DataError], None] | None = None) -> Roles:
     """Find the folder for each purpose. For a missing configured folder, call `warn` or raise an error."""
     names = [name for name, _ in listed]
 
@@ -102,7 +100,7 @@ def named(name: str, names: Sequence[str]) -> str:
     raise DataError(f"there is no folder {name!r}; {what_to_do}")
 
 
-def marked(role: str, listed: FolderList) -> str:
+def marked(role: str, listed: Found) -> str:
     """Return the folder with a role, by the server's mark or else by its name; "" if no folder has it."""
     mark, meaning = MARKS[role]
     for name, flags in listed:

@@ -51,8 +51,7 @@ def known_scores(stored: StoredModel) -> tuple[Scores, Scores] | None:
 def score_of_sure_ham(stored: StoredModel) -> float:
     """Return the score that nine of ten ham do not exceed, to find ham in what another filter called spam.
 
-    With 200 of each label learned, up to 0.06 % of later spam in two corpora is below it; 2.7 % below the
-    cutoff.
+    With 200 of each label, up to 0.06 % of later spam in two corpora is below it; 2.7 % below the cutoff.
     """
     scores = known_scores(stored)
     return min(stored.head["cutoffs"][0], quantile(scores[0], SURE)) if scores else -inf

@@ -84,10 +84,7 @@ class ImapHome:
         """The history, and what it has about a message."""
         with History.open(str(self.history_path)) as history:
             history.gather()
-            yield (
-                history,
-                [one for one in history.entries() if one.digest == hash_of_message(read(raw))],
-            )
+            yield history, [one for one in history.entries() if one.digest == hash_of_message(read(raw))]
 
     def mark(self, raw, label):
         """Do what the review page does for a click; without a label, for undo."""
