@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable, Mapping
 from urllib.parse import parse_qsl, urlsplit
 
@@ -11,8 +12,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from spamnb.errors import DataError, SpamnbError
-from spamnb.files import complain
+from spamnb.errors import DataError, NoInput, SpamnbError
+from spamnb.files import complain, state_folder
 from spamnb.history.queries import History, is_number
 from spamnb.pages.elements import element
 from spamnb.review.context import SCRIPT, STYLE, PageContext, heading, note, own_file, url
@@ -34,6 +35,13 @@ class Pages:
         self.folder = folder
         self.model = model
         self.secrets = secrets
+
+    def history(self) -> History:
+        """Open the history; if its folder was removed since the start, raise an error and do not make it."""
+        folder = self.folder or state_folder("history")
+        if not os.path.isdir(folder):
+            raise NoInput("the history was removed; end this page by Ctrl-C in its terminal")
+        return History.open(folder)
 
     def app(self, hosts: frozenset[str], cookie: str) -> Guard:
         routes = [
@@ -60,7 +68,7 @@ class Pages:
         headers = {"content-security-policy": policy} if policy else None
 
         def endpoint(request: Request) -> Response:
-            with History.open(self.folder) as history:
+            with self.history() as history:
                 history.gather(seconds=MAX_WAIT)
                 made = page(
                     self.context(history, request, request.query_params), *request.path_params.values()
@@ -79,7 +87,7 @@ class Pages:
             return await run_in_threadpool(in_thread, request, form)
 
         def in_thread(request: Request, form: Form) -> Response:
-            with History.open(self.folder) as history:
+            with self.history() as history:
                 asked = dict(parse_qsl(urlsplit(way_back(form)).query))
                 return action(self.context(history, request, asked), form)
 
@@ -89,7 +97,7 @@ class Pages:
         """Show an error on a page; the page's script gets only the line of text."""
         why = str(error) if isinstance(error, SpamnbError) else "there is no such page"
         try:
-            with History.open(self.folder) as history:
+            with self.history() as history:
                 context = self.context(history, request, request.query_params)
                 failed = note(element("span", why, id="failure"))
                 page = context.page("Not possible", heading("That did not work"), failed)

@@ -173,6 +173,7 @@ def updated_rows(context: PageContext, ids: Iterable[int]) -> str:
 
 def message_row(context: PageContext, entry: Entry, labels: Sequence[str]) -> Markup:
     id_, subject = str(entry.id), subject_text(entry.subject)
+    before = f"was {plain_label(entry.verdict)}: " if entry.correction else ""
     first, separator, second = entry.reasons.partition(SEPARATOR)
     rest = element("span", separator, untrusted(second, REASON)) if second else None  # hidden on a phone
     sender = untrusted(sender_name(entry.sender), SENDER)
@@ -181,10 +182,10 @@ def message_row(context: PageContext, entry: Entry, labels: Sequence[str]) -> Ma
     return element(
         "li",
         element("input", type="checkbox", name="id", value=id_, aria_labelledby=f"t{id_}"),
-        verdict_text(entry.verdict, "verdict"),
+        verdict_text(entry.correction or entry.verdict, "verdict"),
         element("a", subject, href=address, class_="subject", id=f"t{id_}"),
         element("span", sender, class_="sender", title=entry.sender),
-        element("span", untrusted(first, REASON), rest, class_="reason"),
+        element("span", before, untrusted(first, REASON), rest, class_="reason"),
         moment(entry.date),
         buttons(entry, labels),
         id=f"m{id_}",
@@ -198,7 +199,7 @@ def buttons(entry: Entry, labels: Sequence[str]) -> Markup:
     if entry.correction:
         undo = element("button", "undo", name="undo", value=id_, data_key="u", aria_describedby=about)
         label = verdict_text(entry.correction)
-        return element("span", "learned as ", label, " ", undo, class_="marks")
+        return element("span", element("span", "learned as ", label), " ", undo, class_="marks")
     return marks(labels, "one", f"{id_}:", about)
 
 
@@ -229,9 +230,8 @@ def label_button(label: str, name: str, value: str, about: str | None = None) ->
 def moment(seconds: float) -> Markup:
     """Show a time in the time zone of this machine."""
     at = time.localtime(seconds)
-    this_year = at.tm_year == time.localtime().tm_year
-    shown = time.strftime("%d %b %H:%M" if this_year else "%d %b %Y", at)
-    return element("time", shown.lstrip("0"), datetime=time.strftime("%Y-%m-%dT%H:%M:%S%z", at))
+    day, clock, zone = (time.strftime(form, at) for form in ("%Y-%m-%d", "%H:%M", ":%S%z"))
+    return element("time", day, element("span", f" {clock}"), datetime=f"{day}T{clock}{zone}")
 
 
 def keys() -> Markup:

@@ -39,8 +39,8 @@ def why_page(context: PageContext, id_: int) -> str:
         masthead(entry, verdict_before(entry), sentence_text(why)),
         element(
             "div",
-            element("div", message, frame(entry, raw)),
             element("div", reasons),
+            element("div", message, frame(entry, raw)),
             class_="beside reading",
         ),
         details,

@@ -1,5 +1,7 @@
 """What a person does on the review page, by mouse, by keys and without script, in a real browser."""
 
+import shutil
+
 import pytest
 from helpers.programs import needs
 from helpers.reviewing import label_in, remembered, served
@@ -68,6 +70,8 @@ def test_by_mouse(eyes, own, spamnb):
     eyes.wait(lambda: len(eyes.corrected()) == 1)
     assert label_in(own, MAIL[0]) == "spam"
     assert "learned as spam" in eyes.text("li.corrected")
+    assert eyes.text("li.corrected .verdict") == "spam"
+    assert eyes.text("li.corrected .reason").startswith("was unsure: ")
     click_in_row(eyes, MAIL[0], "button[name=undo]")
     eyes.wait(lambda: not eyes.corrected())
     assert counts(own) == before
@@ -173,6 +177,13 @@ def test_nothing_is_there_yet(shared, own, eyes):
         eyes.wait(lambda: len(eyes.all(".rows > li")) == len(MAIL))
 
 
+def test_a_history_that_was_removed_is_not_made_again(shared, eyes, page):
+    shutil.rmtree(shared.history)
+    eyes.open(page.base)
+    assert "the history was removed" in eyes.text()
+    assert not shared.history.exists()
+
+
 def choose(eyes, selector, value):
     """Choose one of a list, as a person does."""
     eyes.run(
@@ -227,6 +238,12 @@ def test_a_phone_shows_eight_messages(shared, three, spamnb, eyes):
         )
         assert sum(bottom <= PHONE["height"] for bottom in bottoms) >= 8
         assert eyes.run("return document.documentElement.scrollWidth") == PHONE["width"]
+        heights = "return [...document.querySelectorAll('button, select, summary')].map(e => e.offsetHeight)"
+        assert {height for height in eyes.run(heights) if 0 < height < 44} == set()
+    eyes.click(".rows .subject")
+    eyes.wait(lambda: eyes.all(".sentence"))
+    assert eyes.each("main h2")[:2] == ["Strongest reasons", "The message"]
+    assert {height for height in eyes.run(heights) if 0 < height < 44} == set()
     eyes.command("Emulation.clearDeviceMetricsOverride")
 
 
