@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -107,7 +108,7 @@ def train(account: str | None, as_json: bool) -> int:
             names = ", ".join(printable(folder.name) for _, folder, _ in mail.wanted)
             print(f"{one.name}: {counted(len(mail), 'message')} in {names}", flush=True)
             show_training(summary, sources, path)
-            show_doubted(mail.doubted)
+            show_doubted(mail.doubted, mail.roles.junk)
         unreadable.extend(summary.unreadable)
 
     code = for_each(account, learn)
@@ -159,7 +160,8 @@ def run(account: str | None, as_json: bool, dry_run: bool, again: bool) -> int:
 def watch(account: str | None, as_json: bool, poll: float) -> None:
     """Like `run`, continuously, as mail arrives, until SIGTERM. SIGHUP reads the accounts file again.
 
-    Each account is watched separately. Senders and subjects are not printed.
+    Each account is watched separately. Senders and subjects are printed on a terminal only, so that no log
+    has them.
     """
     from spamnb.imap.accounts import default_config, read_accounts
     from spamnb.imap.watch import watch as watch_all
@@ -167,7 +169,7 @@ def watch(account: str | None, as_json: bool, poll: float) -> None:
     def read() -> list[tuple[Account, str]]:
         return [(one, model_of(one)) for one in read_accounts(default_config(), account)]
 
-    printer = EventPrinter(as_json, private=True)
+    printer = EventPrinter(as_json, private=not sys.stdout.isatty())
     announce(f"watching {', '.join(one.name for one, _ in read())} …")
     watch_all(read, printer, lambda name: printer.end_visit(name, always=False), poll)
 
@@ -200,12 +202,12 @@ def digest(account: str | None, as_json: bool) -> int:
 
     def send(one: Account) -> None:
         with State(one) as state, connected(one) as connection:
-            sent = send_digest(one, connection, state, model_of(one))
+            sent, junk = send_digest(one, connection, state, model_of(one))
         if as_json:
             print_json_lines([{"account": one.name, "listed": sent}])
         else:
             listed = f"{counted(sent, 'message')} listed, in a new message in your inbox"
-            print(f"{one.name}: {listed if sent else 'nothing new in Junk'}")
+            print(f"{one.name}: {listed if sent else f'nothing new in {printable(junk)}'}")
 
     return for_each(account, send)
 

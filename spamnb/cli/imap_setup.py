@@ -43,37 +43,37 @@ MAX_TRIED = 500  # messages of the inbox, the latest, that are judged before any
     cls=Command,
     examples="""
 spamnb imap setup
-spamnb imap setup --live
 spamnb imap setup --account work host=imap.example.org user=me@example.org
 spamnb imap setup host=127.0.0.1 port=1143 tls=starttls ca_file=bridge.pem
 """,
 )
 @click.argument("given", nargs=-1, metavar="[KEY=VALUE]...")
 @click.option("--account", default="home", show_default=True, metavar="NAME", help="Name of the account.")
-@click.option(
-    "--live", is_flag=True, help="Show how the inbox would be judged, and ask whether to move spam."
-)
 @click.pass_context
-def setup(ctx: click.Context, given: tuple[str, ...], account: str, live: bool) -> int:
+def setup(ctx: click.Context, given: tuple[str, ...], account: str) -> int:
     """Ask for a server and a password, try them, find the folders, learn, and ask whether to move spam.
 
     Each KEY=VALUE is written to imap.toml, and not asked for. What does not work is asked for again. Your
-    mail is not changed before you agree to that.
+    mail is not changed before you agree to that. An account that is there already is not asked for: this goes
+    on where the last setup ended.
     """
     from spamnb.imap.accounts import default_config
-    from spamnb.imap.setup import add_account, check_new
+    from spamnb.imap.setup import add_account, has_account
 
-    if live:
-        if given or not can_ask():
-            raise UsageError("--live needs a terminal to ask on; run it without KEY=VALUE")
-        return for_each(account, go_live)
     path = default_config()
-    check_new(path, account)
+    if has_account(path, account):
+        if given or not can_ask():
+            to_do = (
+                "without KEY=VALUE, on a terminal, setup goes on with it; for another mailbox, give --account"
+            )
+            raise UsageError(f"{path}: has an account {account} already; {to_do}")
+        click.echo(f"{account} is there already; for another mailbox: spamnb imap setup --account NAME")
+        return go_on(ctx, path, account)
     answers = dict(read_pair(text) for text in given)
     is_typed = TYPED not in answers
     if can_ask() and "host" not in answers:
         write_stderr(f"{INTRODUCTION}\n")
-    values = tried(account, answers)
+    values = tried(path, account, answers)
     try:
         if agrees("Keep judged mail for two weeks, so that `spamnb review` can show it?"):
             values["history"] = True
@@ -83,13 +83,28 @@ def setup(ctx: click.Context, given: tuple[str, ...], account: str, live: bool) 
         raise
     add_account(path, account, {"action": "nothing"} | values)
     click.echo(f"written: {printable(path)}, account {account}")
+    return go_on(ctx, path, account)
+
+
+def go_on(ctx: click.Context, path: str, name: str) -> int:
+    """Learn the mail of an account, if that was not done yet, and ask whether to move spam."""
+    from spamnb.imap.accounts import read_accounts
+    from spamnb.imap.state import State
+
+    if not can_ask():
+        click.echo("next: spamnb imap train, then, on a terminal: spamnb imap setup")
+        return 0
+    (account,) = read_accounts(path, name)
+    with State(account) as state:
+        is_trained = state.is_trained()
     imap = ctx.parent.command if ctx.parent else None
-    if isinstance(imap, click.Group) and values["ham"] and values["junk"] and agrees("Learn this mail now?"):
-        return ctx.invoke(imap.commands["train"], account=account, as_json=False) or for_each(
-            account, go_live
-        )
-    click.echo("next: spamnb imap train, then: spamnb imap setup --live")
-    return 0
+    if not is_trained and isinstance(imap, click.Group):
+        if not agrees("Learn this mail now?"):
+            click.echo("to go on: spamnb imap setup")
+            return 0
+        if code := ctx.invoke(imap.commands["train"], account=name, as_json=False):
+            return int(code)
+    return for_each(name, go_live)
 
 
 def read_pair(text: str) -> tuple[str, Any]:
@@ -102,17 +117,17 @@ def read_pair(text: str) -> tuple[str, Any]:
     return key, {"true": True, "false": False}.get(value, value)
 
 
-def tried(name: str, answers: dict[str, Any]) -> dict[str, Any]:
+def tried(path: str, name: str, answers: dict[str, Any]) -> dict[str, Any]:
     """Ask for missing values until logging in works; return the values for imap.toml."""
     from spamnb.imap.accounts import parse_account
-    from spamnb.imap.errors import Broken, NotLoggedIn
+    from spamnb.imap.errors import Broken, NotLoggedIn, NotTrusted
     from spamnb.imap.setup import proposed_folders, what_is_learned
 
     again: tuple[str, ...] = ()
     written = ""
     try:
         while True:
-            written = ask_all(name, answers, again) or written
+            written = ask_all(path, name, answers, again) or written
             try:
                 account = parse_account(name, answers)
                 fill_keyring(account)
@@ -126,38 +141,59 @@ def tried(name: str, answers: dict[str, Any]) -> dict[str, Any]:
                 if not can_ask():
                     raise
                 complain(str(error))
-                is_far = isinstance(error, Broken) and not isinstance(error, NotLoggedIn)
-                is_far |= getattr(error, "key", "") in SERVER
-                again = SERVER if is_far else ("password",)
+                key, is_typed = getattr(error, "key", ""), TYPED in answers
+                if isinstance(error, NotTrusted) or key == "ca_file":
+                    again = ("host", "ca_file")
+                elif isinstance(error, NotLoggedIn):
+                    again = ("password",) if is_typed else ("user", "host", "password")
+                else:
+                    again = SERVER if isinstance(error, Broken) or key in SERVER else ("password",)
     finally:
         if written:  # a password that is no longer needed
             with suppress(OSError):
                 os.unlink(written)
 
 
-def ask_all(name: str, answers: dict[str, Any], again: tuple[str, ...]) -> str:
+def ask_all(path: str, name: str, answers: dict[str, Any], again: tuple[str, ...]) -> str:
     """Ask for all values that are missing, and for those in `again`, with the last answers as defaults.
 
     Returns the path of the file that a password was written to.
     """
+    from spamnb.imap.accounts import is_local_host
     from spamnb.imap.providers import host_of, provider_of
     from spamnb.imap.secrets import write_password
+    from spamnb.imap.setup import check_new
 
     def ask(key: str, what: str, default: Any = None) -> None:
         if key in again or key not in answers:
             if not can_ask():
                 raise UsageError(f"there is no terminal to ask for {key}; add {key}=…")
-            answers[key] = click.prompt(what, default=answers.get(key, default), err=True)
+            answers[key] = click.prompt(
+                what, default=answers.get(key, default), err=True, show_default=default != ""
+            )
 
+    way = next((way for way in WAYS if way in answers), None)
+    password = ""
+    if again == ("password",) and way == TYPED:
+        password = typed_password(" (empty: ask for the address again)", default="")
+        again = again if password else ("user", "host", *again)
+    if "host" in again and answers["host"] == host_of(answers["user"]):  # it was found by the address
+        again = ("user", *again)
+        del answers["host"]
     ask("user", "your mail address, or your user name at the server")
     ask("host", "IMAP server", host_of(answers["user"]) or None)
     host, _, port = str(answers["host"]).rpartition(":")
     if port.isdecimal() and host and ":" not in host:
         answers.update(host=host, port=int(port))
     elif "port" in again:
-        ask("tls", "TLS: implicit (most servers), starttls or none", "implicit")
+        unsafe = ", starttls or none" if is_local_host(answers["host"]) else " or starttls"
+        ask("tls", f"TLS: implicit (most servers){unsafe}", "implicit")
         ask("port", "port", 993 if answers["tls"] == "implicit" else 143)
-    way = next((way for way in WAYS if way in answers), None)
+    check_new(path, answers["host"], answers["user"])
+    if "ca_file" in again:
+        ask("ca_file", "file of the certificate to trust (empty: none)", "")
+        if not answers["ca_file"]:
+            del answers["ca_file"]
     if way is None or "password" in again:
         if not can_ask():
             raise UsageError("there is no terminal to ask for a password; add password_file=PATH")
@@ -168,21 +204,13 @@ def ask_all(name: str, answers: dict[str, Any], again: tuple[str, ...]) -> str:
         if way != TYPED:  # a typed password was mistyped
             way = ask_way(way or (TYPED if found is None or found.takes_password else TOKEN))
         if way == TYPED:
-            answers[way] = write_password(name, ask_password(answers) if again else typed_password())
+            answers[way] = write_password(name, password or typed_password())
             return str(answers[way])
         if way == "keyring":
             answers[way] = True
         else:
             ask(way, "command")
     return ""
-
-
-def ask_password(answers: dict[str, Any]) -> str:
-    """Ask for a password again; without one, for another user name first."""
-    if typed := typed_password(" (empty: ask for the address again)", default=""):
-        return typed
-    answers["user"] = click.prompt("your mail address", default=answers["user"], err=True)
-    return typed_password()
 
 
 def typed_password(hint: str = "", default: str | None = None) -> str:
@@ -247,7 +275,7 @@ def go_live(account: Account) -> None:
         if len(found) == MAX_TRIED:
             click.echo("Older mail stays where it is; `spamnb imap run --again` judges it, too.")
     else:
-        click.echo("Nothing was moved. `spamnb imap setup --live` asks again.")
+        click.echo("Nothing was moved. `spamnb imap setup` asks again.")
         return
     if agrees("Judge mail in the background from now on, whenever some arrives?"):
         for line in install():

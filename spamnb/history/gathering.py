@@ -18,6 +18,7 @@ from spamnb.history.schema import SEPARATOR, Entry
 from spamnb.inspection.in_words import short_reasons
 from spamnb.model import Model
 from spamnb.reading.dates import timestamp
+from spamnb.reading.envelope import sender_once
 
 READ_AT_ONCE = 4 << 20  # bytes of a file; more than the largest record
 AT_ONCE = 100  # records per transaction: other writers wait meanwhile
@@ -134,7 +135,7 @@ def row_of(fields: dict[str, Any], models: Models) -> dict[str, Any]:
     taken = {name: fields[name] for name in Entry._fields if name in fields}
     return taken | {
         "verdict": verdict,
-        "sender": shown(message.get("from") or ""),
+        "sender": sender_once(shown(message.get("from") or "")),
         "subject": shown(message.get("subject") or ""),
         "message_id": shown(message.get("message-id") or ""),
         "digest": identity - (identity >> 63 << 64),

@@ -17,6 +17,7 @@ TLS_PORTS = {"implicit": 993, "starttls": 143, "none": 143}
 LIST = "list"
 NOTHING, FLAG, MOVE = ACTIONS = ("nothing", "flag", "move")
 NAME = re.compile(r"[\w@+-][\w@+.-]*")  # of an account, and of the file of its state
+WHY_ONE_ACCOUNT = "two accounts would learn as spam what the other has moved"
 SECRETS = ("password_command", "password_file", "keyring", "oauth2_token_command")
 
 
@@ -67,6 +68,10 @@ class Account:
             raise WrongValue(SECRETS[0], f"set exactly one of {named}, to say where the password comes from")
 
     @property
+    def mailbox(self) -> tuple[str, str]:
+        return self.host.lower(), self.user.lower()
+
+    @property
     def port_number(self) -> int:
         return self.port or TLS_PORTS[self.tls]
 
@@ -102,7 +107,7 @@ def read_accounts(path: str, wanted: str | None = None) -> list[Account]:
         raise DataError(f"{path}: has no account; add one with: spamnb imap setup")
     if wanted is not None and wanted not in tables:
         raise UsageError(f"{path}: has no account {wanted!r}; the accounts are: {', '.join(tables)}")
-    found = []
+    found, mailboxes = [], dict[tuple[str, str], str]()
     for name, table in tables.items():
         try:
             account = parse_account(name, table)
@@ -111,6 +116,8 @@ def read_accounts(path: str, wanted: str | None = None) -> list[Account]:
             raise DataError(f"{place}: account {name}: {error}") from None
         except DataError as error:
             raise DataError(f"{place_of_key(path, 'account', name)}: account {name}: {error}") from None
+        if (other := mailboxes.setdefault(account.mailbox, name)) != name:
+            raise DataError(f"{path}: {name} and {other} are the same mailbox; {WHY_ONE_ACCOUNT}: remove one")
         if wanted in (None, name):
             found.append(account)
     return found

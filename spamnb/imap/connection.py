@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from logging import NullHandler, getLogger
 from typing import TYPE_CHECKING, Any
 
-from spamnb.errors import DataError, SpamnbError
+from spamnb.configuration.tables import WrongValue
+from spamnb.errors import SpamnbError
 from spamnb.imap.errors import IMAPClient, SocketTimeout, exceptions, explained, redact
 from spamnb.imap.secrets import secret_of
 
@@ -251,7 +252,7 @@ def tls_context(account: Account) -> ssl.SSLContext:
     try:
         return ssl.create_default_context(cafile=account.ca_file or None)
     except OSError as error:
-        raise DataError(f"ca_file {account.ca_file}: {error.strerror}") from None
+        raise WrongValue("ca_file", f"ca_file {account.ca_file}: {error.strerror}") from None
 
 
 def in_range(value: Any, most: int = MAX_UID) -> int:

@@ -15,14 +15,15 @@ from spamnb.history.gathering import date_of
 from spamnb.imap.fetch import heads, messages
 from spamnb.imap.folders import roles_in
 from spamnb.imap.mailbox import look_into
+from spamnb.imap.own_mail import signed
 from spamnb.imap.providers import link_to
-from spamnb.imap.state import Known, Progress, head_of, key_of
+from spamnb.imap.state import Progress, key_of
 from spamnb.inspection.in_words import short_reasons
 from spamnb.labels import HAM
 from spamnb.model import Model
 from spamnb.pages.elements import Markup, element, shortened
 from spamnb.pages.parts import page
-from spamnb.reading.envelope import envelope_of
+from spamnb.reading.envelope import envelope_of, sender_once
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
@@ -50,8 +51,9 @@ class JunkMessage(NamedTuple):
     link: str
 
 
-def send_digest(account: Account, connection: ImapConnection, state: State, model: str) -> int:
-    """Write a digest of new mail in Junk into the inbox; return the number of messages listed."""
+def send_digest(account: Account, connection: ImapConnection, state: State, model: str) -> tuple[int, str]:
+    """Write a digest of new mail in Junk into the inbox; return the number of messages listed, and the name
+    of Junk."""
     roles = roles_in(account, connection.folders())
     if not roles.junk:
         raise DataError('found no Junk folder; name it in imap.toml: junk = "…"')
@@ -70,13 +72,10 @@ def send_digest(account: Account, connection: ImapConnection, state: State, mode
     judge = Model.open(model)
     found = [sorted(junk_messages(account, connection, judge, some)) for some in (like_ham, put_by_us)]
     if any(found):
-        raw = digest_of(account, *found)
-        with state.change():  # recorded first, so that the digest itself is never judged
-            state.note(Known(key_of(head_of(raw)), roles.inbox[0], 0, 0, HAM, label=HAM))
-        connection.append(roles.inbox[0], raw)
+        connection.append(roles.inbox[0], signed(digest_of(account, roles.junk, *found)))
     with state.change():
         state.advance("digest", folder.name, Progress(folder.validity, next_uid))
-    return sum(map(len, found))
+    return sum(map(len, found)), roles.junk
 
 
 def junk_messages(
@@ -90,8 +89,8 @@ def junk_messages(
         score = model.score(features)
         envelope, verdict = envelope_of(parsed), model.decide(score)
         reasons = short_reasons(model, parsed, features, score, verdict)
-        date = datetime.fromtimestamp(date_of(parsed, time.time())).strftime("%d %b %Y, %H:%M").lstrip("0")
-        texts = (envelope.sender, envelope.subject or "(no subject)", date, (*reasons, "")[0])
+        date = datetime.fromtimestamp(date_of(parsed, time.time())).strftime("%Y-%m-%d %H:%M")
+        texts = (sender_once(envelope.sender), envelope.subject or "(no subject)", date, (*reasons, "")[0])
         link = link_to(account.host, envelope.message_id) if envelope.message_id else ""
         found.append(
             JunkMessage._make(
@@ -101,7 +100,9 @@ def junk_messages(
     return found
 
 
-def digest_of(account: Account, like_ham: list[JunkMessage], put_by_us: list[JunkMessage]) -> bytes:
+def digest_of(
+    account: Account, junk: str, like_ham: list[JunkMessage], put_by_us: list[JunkMessage]
+) -> bytes:
     """Return the digest: mail in Junk that looks like ham, from the provider, then mail that spamnb moved."""
     message = EmailMessage()
     message["From"] = f"spamnb <{account.user if '@' in account.user else 'spamnb@localhost'}>"
@@ -109,9 +110,9 @@ def digest_of(account: Account, like_ham: list[JunkMessage], put_by_us: list[Jun
     titles = []
     if like_ham:
         verb = "looks" if len(like_ham) == 1 else "look"
-        titles.append(f"{counted(len(like_ham), 'message')} in Junk {verb} like mail you keep")
+        titles.append(f"{counted(len(like_ham), 'message')} in {junk} {verb} like mail you keep")
     if put_by_us:
-        titles.append(f"{counted(len(put_by_us), 'message')} went to Junk")
+        titles.append(f"{counted(len(put_by_us), 'message')} went to {junk}")
     message["Subject"] = "; ".join(titles)
     message["Date"] = formatdate(localtime=True)
     message["Message-ID"] = f"<{time.time_ns()}@spamnb.invalid>"
@@ -131,7 +132,8 @@ def digest_of(account: Account, like_ham: list[JunkMessage], put_by_us: list[Jun
 
 
 def as_text(one: JunkMessage) -> str:
-    lines = one.sender, one.subject, one.date, one.reason, one.link
+    link = one.link if one.link.startswith("https:") else ""  # no mail program opens others from plain text
+    lines = one.sender, one.subject, one.date, one.reason, link
     return "\n  ".join(filter(None, lines)) + "\n"
 
 

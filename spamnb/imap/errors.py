@@ -44,6 +44,10 @@ class Full(ImapError):
     """The mailbox is full."""
 
 
+class NotTrusted(Broken):
+    """The certificate of the server is not trusted."""
+
+
 class NotLoggedIn(Broken):
     """The login was rejected."""
 
@@ -52,7 +56,10 @@ class NotLoggedIn(Broken):
 BROKEN = {
     socket.gaierror: "name not found; check `host`, and the network",
     ConnectionRefusedError: "refuses connections; check `port` and `tls`",
-    ssl.SSLCertVerificationError: "its certificate is not trusted (WHY); check `host`, or set `ca_file`",
+    ssl.SSLCertVerificationError: (
+        "its certificate is not trusted (WHY): check `host`; if the server is your own, save its certificate "
+        "in a file, and name that file in `ca_file`"
+    ),
     ssl.SSLError: "TLS failed (WHY); check `port` and `tls`",
     TimeoutError: "no answer in time; check `port`, and the network",
     exceptions.LoginError: "the server is busy (WHY); try again later",
@@ -79,7 +86,8 @@ def explained(error: Exception, account: Account, doing: str) -> ImapError:
     is_read_only = isinstance(error, imaplib.IMAP4.readonly)  # to imaplib, an end of the connection
     for kind, text in BROKEN.items():
         if isinstance(error, kind) and not is_read_only:
-            return Broken(f"{where}: {text.replace('WHY', why)}")
+            is_untrusted = kind is ssl.SSLCertVerificationError
+            return (NotTrusted if is_untrusted else Broken)(f"{where}: {text.replace('WHY', why)}")
     if "quota" in why.lower():
         return Full(f"cannot {doing}: the mailbox is full ({why}); delete some mail")
     if isinstance(error, imaplib.IMAP4.error) and not isinstance(error, exceptions.ProtocolError):

@@ -17,8 +17,9 @@ from spamnb.imap.accounts import NOTHING
 from spamnb.imap.errors import Broken, ImapError
 from spamnb.imap.fetch import heads, messages
 from spamnb.imap.folders import roles_in
+from spamnb.imap.own_mail import is_own
 from spamnb.imap.state import Known, Progress, key_of
-from spamnb.reading.envelope import envelope_of, read_envelope
+from spamnb.reading.envelope import envelope_of, read_envelope, sender_once
 from spamnb.store.changes import KNOWN
 from spamnb.training.learn import learn, learned_label
 
@@ -133,7 +134,9 @@ class VisitedMailbox:
             known = self.state.known(key)
             if self.history and known and known.verdict:
                 self._correct_history(message.raw, label)
-            if self.dry_run:
+            if is_own(message.raw):
+                outcome = KNOWN
+            elif self.dry_run:
                 outcome = KNOWN if learned_label(self.model, message.raw) == label else "would be learned"
             else:
                 outcome = learn(self.model, message.raw, label, is_correction=known is not None)
@@ -210,7 +213,7 @@ class VisitedMailbox:
         self, folder: Folder, message: Fetched, envelope: Envelope | None = None, **facts: Any
     ) -> Event:
         found = envelope or read_envelope(message.raw)
-        facts |= {"sender": found.sender, "subject": found.subject}
+        facts |= {"sender": sender_once(found.sender), "subject": found.subject}
         return Event(self.account.name, folder.name, message.uid, **facts)
 
     def report_failure(self, folder: str, why: object, uid: int = 0) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from spamnb.history.queries import BY_PROVIDER
 from spamnb.imap.accounts import MOVE, NOTHING
 from spamnb.imap.fetch import dates, messages
+from spamnb.imap.own_mail import is_own
 from spamnb.imap.state import Known
 from spamnb.labels import HAM, SPAM, UNSURE
 from spamnb.model import Model
@@ -66,6 +67,9 @@ class Rescue:
                 self.mailbox.report_message(folder, message, what=message.why, failed=True)
                 continue
             key = keys[message.uid]
+            if is_own(message.raw):
+                notes.append(Known(key, folder.name, folder.validity, message.uid, HAM, label=HAM))
+                continue
             verdict, envelope = self.mailbox.judge(model, message.raw)
             label, target = SPAM if verdict.label == SPAM else UNSURE, ""
             if self.is_surely_ham(verdict):

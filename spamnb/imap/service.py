@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from spamnb.errors import CannotCreate
@@ -50,14 +52,30 @@ def install() -> list[str]:
 def remove() -> list[str]:
     """Stop the service of this user and remove its file; return lines that say what was done."""
     path = service_file()
+    if not os.path.exists(path):
+        return [f"there is no service: {path} does not exist"]
     why = stop()
     try:
         os.unlink(path)
-    except FileNotFoundError:
-        return [f"there is no service: {path} does not exist"]
+        with suppress(FileNotFoundError):  # the link by which systemd starts it at login
+            os.unlink(os.path.join(os.path.dirname(path), "default.target.wants", UNIT))
     except OSError as error:
         raise CannotCreate(f"{path}: {error.strerror}") from error
-    return [f"removed: {path}", *([f"it may still run ({why})"] if why else ["the service has ended"])]
+    if not why:
+        return [f"removed: {path}", "the service has ended"]
+    for process in (found := processes()):
+        os.kill(process, signal.SIGTERM)
+    return [f"removed: {path}", "the service was told to end" if found else "the service was not running"]
+
+
+def processes() -> list[int]:
+    """Return the ids of this user's processes in the control group of the service, if systemd started any."""
+    found = []
+    for folder in Path("/proc").glob("[1-9]*"):
+        with suppress(OSError):  # it has ended
+            if folder.stat().st_uid == os.getuid() and f"/{UNIT}\n" in (folder / "cgroup").read_text():
+                found.append(int(folder.name))
+    return found
 
 
 def stop() -> str:

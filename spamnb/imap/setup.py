@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from spamnb.configuration.tables import place_of_key
 from spamnb.errors import CannotCreate, DataError, SpamnbError, UsageError
 from spamnb.files import counted, make_folder
-from spamnb.imap.accounts import FLAG, MOVE, check_name, read_accounts
+from spamnb.imap.accounts import FLAG, MOVE, WHY_ONE_ACCOUNT, check_name, read_accounts
 from spamnb.imap.errors import Broken, ImapError
 from spamnb.imap.folders import Roles, marked, roles_in
 from spamnb.imap.kept import DAYS, MAX_LEARNED, MIN_KEPT, kept
@@ -92,17 +92,22 @@ def learned_from(label: str, name: str, roles: Roles, connection: ImapConnection
     return Learned(label, name, count, everything, note)
 
 
-def check_new(path: str, name: str) -> None:
-    """Raise an error if an account of this name exists, or if the name is not allowed."""
+def has_account(path: str, name: str) -> bool:
+    """Return whether there is an account of this name; raise an error if the name is not allowed."""
     check_name(name)
-    if os.path.exists(path) and name in {account.name for account in read_accounts(path)}:
-        to_do = "to move its spam: spamnb imap setup --live; to add another mailbox, give --account NAME"
-        raise UsageError(f"{path}: has an account {name} already; {to_do}")
+    return os.path.exists(path) and name in {account.name for account in read_accounts(path)}
+
+
+def check_new(path: str, host: str, user: str) -> None:
+    """Raise UsageError if a mailbox has an account already."""
+    for account in read_accounts(path) if os.path.exists(path) else ():
+        if account.mailbox == (host.lower(), user.lower()):
+            there = f"{user} at {host} is the mailbox of the account {account.name} already"
+            raise UsageError(f"{there}: {WHY_ONE_ACCOUNT}")
 
 
 def add_account(path: str, name: str, values: dict[str, Any]) -> None:
     """Append an account to `imap.toml`, which is created readable for its owner only."""
-    check_new(path, name)
     table = f"account.{name if name.isidentifier() else json.dumps(name)}"
     # Of these values, TOML is as JSON.
     lines = [f"[{table}]", *(f"{key} = {json.dumps(values[key], ensure_ascii=False)}" for key in values)]
@@ -189,4 +194,4 @@ def what_is_done(account: Account, junk: str, unsure: str) -> str:
         return f"spam is moved to {junk}{doubt}; mail of people you know stays"
     if account.action == FLAG:
         return "spam is flagged $Junk, and stays where it is"
-    return "spamnb only reports what it would do; to have spam moved: spamnb imap setup --live"
+    return "spamnb only reports what it would do; to have spam moved: spamnb imap setup"

@@ -18,6 +18,7 @@ from spamnb.imap.fetch import FETCHED, cut, heads, messages
 from spamnb.imap.folders import roles_in
 from spamnb.imap.kept import MAX_LEARNED, days_ago, is_settled_late, kept, not_kept, recent
 from spamnb.imap.mailbox import history_of, look_into
+from spamnb.imap.own_mail import is_own
 from spamnb.imap.rescue import moved_there
 from spamnb.imap.state import Known, Progress, key_of
 from spamnb.labels import HAM, LABELS, SPAM
@@ -186,7 +187,7 @@ class MailboxTraining:
                 is_open = self.connection.folder == folder.name
                 if not is_open and self.connection.open(folder.name, True).validity != folder.validity:
                     raise DataError(f"{folder.name}: the server has renumbered the messages in it; try again")
-                fetched = [*messages(self.connection, uids)]
+                fetched = [one for one in messages(self.connection, uids) if not is_own(one.raw)]
                 items = [self._item(folder, message) for message in fetched]
                 return ReadMessages(items, sum(len(message.raw) for message in fetched))
             except NotLoggedIn:

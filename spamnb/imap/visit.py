@@ -16,6 +16,7 @@ from spamnb.imap.fetch import FETCHED, cut, flags, messages
 from spamnb.imap.kept import is_learned_by_training, kept
 from spamnb.imap.mailbox import Event
 from spamnb.imap.moves import Moves
+from spamnb.imap.own_mail import is_own
 from spamnb.imap.state import Known
 from spamnb.labels import HAM, SPAM
 from spamnb.model import Model
@@ -96,7 +97,7 @@ class Visit:
             for known in begun:
                 now = self.state.known(known.key)
                 if known.since and not known.target_uid and now and now.folder == known.target:
-                    when = datetime.fromtimestamp(known.since).strftime("%d %b %H:%M")
+                    when = datetime.fromtimestamp(known.since).strftime("%Y-%m-%d %H:%M")
                     what = f"moved to {known.target} now; it was judged on {when}"
                     event = Event(self.account.name, name, known.uid, known.verdict, what=what)
                     self.mailbox.report(replace(event, target=known.target, since=known.since))
@@ -158,6 +159,9 @@ class Visit:
             elif known and (known.label or not self.again) and self._moved_by_user(known):
                 if (known.folder, known.uid) != (folder.name, message.uid):
                     notes.append(known.arrived(folder.name, folder.validity, message.uid))
+            elif is_own(message.raw):
+                place = folder.name, folder.validity, message.uid
+                notes.append(Known(keys[message.uid], *place, HAM, label=HAM))
             else:
                 notes.append(self._judged(model, folder, message, keys[message.uid], known))
         self.mailbox.note(notes, "judged", folder, min(copies, default=uids[-1] + 1))

@@ -74,6 +74,12 @@ def sender_name(sender: str) -> str:
     return sender.partition("<")[0].strip(' "') or sender.strip('" <>')
 
 
+def sender_once(sender: str) -> str:
+    """Return a sender as in From; if the name only repeats the address, the address alone."""
+    name = sender_name(sender)
+    return name if sender.partition("<")[2].strip() == f"{name}>" else sender
+
+
 def envelope_of(message: Message) -> Envelope:
     """Make the envelope of a message that was read."""
     return _envelope(message, len(message.data))

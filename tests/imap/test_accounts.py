@@ -83,6 +83,10 @@ def test_what_makes_no_sense(config, line, words):
         ("[account.home]\nhost = 'x'\nkeyring = true", ["user is missing"]),
         ("[account.home]\n" + GOOD, ["where the password comes from"]),
         ("[account.'../x']\n" + GOOD + "keyring = true", ["name"]),
+        (
+            f"[account.a]\n{GOOD}keyring = true\n[account.b]\n{GOOD}keyring = true",
+            ["b and a are the same mailbox"],
+        ),
         ("nonsense", ["imap.toml"]),
         ("\udc80", ["imap.toml"]),
         (None, ["no such file", "spamnb imap setup"]),

@@ -259,9 +259,9 @@ def test_what_is_judged_is_in_the_history_at_once(dovecot, home):
 
 
 def test_one_account_is_broken(dovecot, home):
-    home.add(dovecot, "first", port=1)
+    home.add(dovecot, "first", host="127.0.0.2", port=1)
     home.add(dovecot, "second")
-    home.add(dovecot, "third", junk="Jnuk")
+    home.add(dovecot, "third", host="localhost", junk="Jnuk")
     dovecot.append("INBOX", spam(99))
     done = home("run")
     assert done.code == 75

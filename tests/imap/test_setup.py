@@ -17,6 +17,7 @@ from helpers.samples import ENOUGH, ham, spam
 from helpers.screens import on_a_terminal
 from helpers.waiting import PATIENCE, until
 
+TRUST = "certificate to trust"
 LONG_AGO, NOW = 1_600_000_000, time.strftime("%a, %d %b %Y %T +0000", time.gmtime()).encode()
 ADDRESS, PLACE, WAY, PASSWORD = "mail address", "IMAP server", "password come from?", "password (it is not"
 HISTORY, LEARN, MOVE, GO_ON = (
@@ -36,7 +37,7 @@ def ask(home):
         environment = {**home.environment, "SPAMNB_MODEL": str(home.path / "new.msgpack")}
         environment["PYTHON_KEYRING_BACKEND"] = "keyrings.alt.file.PlaintextKeyring"
         environment["PATH"] = str(home.path)  # no systemctl: that of a user may run or not
-        where = (f"port={server.port}", "tls=none", *given) if option == "setup" else ("--live",)
+        where = (f"port={server.port}", "tls=none", *given) if option == "setup" else given
         seen, code = on_a_terminal(home.spamnb, "imap", "setup", *where, answers=answers, **environment)
         assert code == 0, seen
         return seen.replace("\r", "")
@@ -81,7 +82,9 @@ def test_from_nothing_to_the_first_moved_spam(dovecot_with, home, ask):
     written = home.config.read_text()
     assert server.password not in written
     assert ('action = "move"' in written, "history = true" in written) == (True, True)
-    assert "spam is moved already" in ask(server, (GO_ON, "n"), option="live")
+    assert "spam is moved already" in ask(server, (GO_ON, "n"), option="again")
+    second = [f"host={HOST}", f"user={server.user.upper()}", "password_file=x", "--account", "second"]
+    home("setup", *second).fails(64, "is the mailbox of the account home already")
 
 
 def test_the_inbox_of_who_archives_nothing(dovecot, home, ask):
@@ -94,18 +97,20 @@ def test_the_inbox_of_who_archives_nothing(dovecot, home, ask):
     dovecot.append("INBOX", b"Subject: lunch today\nDate: " + NOW + b"\n\nand tomorrow\n", r"\Seen")
     fill(dovecot, "Sent", [b"Subject: re %d\n\nyes\n" % n for n in range(30)])
     fill(dovecot, "Junk", [spam(n) for n in range(ENOUGH)])
-    seen = ask(dovecot, *answers(dovecot, (HISTORY, "n"), (LEARN, "y"), (MOVE, "n")))
+    seen = ask(dovecot, *answers(dovecot, (HISTORY, "n"), (LEARN, "n")))
+    assert "to go on: spamnb imap setup\n" in seen
+    seen += ask(dovecot, (LEARN, "y"), (MOVE, "n"), option="again")
     assert "not spam  INBOX: 120 of 123 messages (read or answered, and there for 3 days)" in seen
     assert "Sent" not in seen
     assert "not spam: 120 learned" in seen
     assert "Verdicts on 2 messages of your inbox: 1 spam" in seen  # $Junk was said by the owner
-    assert "Nothing was moved. `spamnb imap setup --live` asks again." in seen
+    assert "Nothing was moved. `spamnb imap setup` asks again." in seen
     assert {places(dovecot)[digest(raw)] for raw in (spam(100), spam(101))} == {"INBOX"}
     home.config.write_text(home.config.read_text() + 'model = "~/new.msgpack"\n')
     fill(dovecot, "INBOX", [ham(150)], r"\Seen")
     facts = home("train", "--json").succeeds().json["learned"]
     assert facts == {"ham": 1, "spam": 0}
-    assert "1 to Junk" in ask(dovecot, (MOVE, "y"), (GO_ON, "n"), option="live")
+    assert "1 to Junk" in ask(dovecot, (MOVE, "y"), (GO_ON, "n"), option="again")
     assert places(dovecot)[digest(spam(101))] == "Junk"
     assert 'action = "move"\n' in home.config.read_text()
 
@@ -113,8 +118,14 @@ def test_the_inbox_of_who_archives_nothing(dovecot, home, ask):
 def test_what_setup_warns_of(dovecot_with, ask):
     server = dovecot_with(folders=GERMAN, without=("MOVE", "SPECIAL-USE"))
     fill(server, "Gesendet", [b"Subject: re %d\n\nyes\n" % n for n in range(3)])
-    keyring = [(ADDRESS, server.user), (PLACE, HOST), (WAY, "2"), ("for the keyring", server.password)]
-    seen = ask(server, *keyring, (HISTORY, "n"), (LEARN, "n"))
+    typed = ("for the keyring", server.password)
+    unknown = [(PLACE, ""), (TRUST, "nowhere.pem"), typed, (PLACE, ""), (TRUST, str(server.ca)), typed]
+    first = [(ADDRESS, server.user), (PLACE, "localhost"), (WAY, "2"), typed, *unknown]
+    secure = [f"port={server.tls_port}", "tls=implicit"]
+    seen = ask(server, *first, (HISTORY, "n"), (LEARN, "n"), given=secure)
+    assert "is not trusted (self-signed" in seen or "is not trusted (unable" in seen
+    assert "ca_file nowhere.pem: No such file" in seen
+    assert "none" not in seen.replace("(empty: none)", "")
     assert "not spam  Gesendet: 3 messages (written by yourself)" in seen
     assert "warning: The only mail to keep is what you wrote" in seen
     assert "warning: No spam to learn from" in seen
@@ -122,7 +133,14 @@ def test_what_setup_warns_of(dovecot_with, ask):
 
 def test_setup_asks_again_for_what_does_not_work(dovecot, home, ask):
     fill(dovecot, "Archive", [ham(n) for n in range(ENOUGH)])
-    again = [(PASSWORD, ""), (ADDRESS, ""), (PASSWORD, dovecot.password), (HISTORY, "n"), (LEARN, "n")]
+    again = [
+        (PASSWORD, ""),
+        (ADDRESS, ""),
+        (PLACE, ""),
+        (PASSWORD, dovecot.password),
+        (HISTORY, "n"),
+        (LEARN, "n"),
+    ]
     first = [(ADDRESS, dovecot.user), (PLACE, "localhost"), (WAY, "3"), ("command", "exit 3")]
     wrong = [(WAY, "1"), (PASSWORD, "guess")]
     right = [(PLACE, f"{HOST}:2"), (PLACE, HOST), ("TLS", ""), ("port", str(dovecot.port))]
@@ -135,7 +153,7 @@ def test_setup_asks_again_for_what_does_not_work(dovecot, home, ask):
         "warning: Only 14 messages to keep that you received",
     ):
         assert said in seen
-    home("setup", "host=x").fails(64, "has an account home already", "--live")
+    home("setup", "host=x").fails(64, "has an account home already", "on a terminal")
 
 
 @needs("systemd-analyze")
@@ -156,7 +174,7 @@ def test_the_service(dovecot, home):
         env=home.environment | {"SYSTEMD_LOG_LEVEL": "warning", "XDG_RUNTIME_DIR": str(home.path)},
     )
     assert (verified.returncode, verified.stdout, verified.stderr) == (0, b"", b"")
-    assert f"removed: {path}" in home("service", "remove").succeeds().lines
+    assert home("service", "remove").succeeds().lines == [f"removed: {path}", "the service was not running"]
     assert home("service", "remove").succeeds().lines == [f"there is no service: {path} does not exist"]
 
 
@@ -178,7 +196,10 @@ def test_the_service_runs(dovecot, spamnb):
         (more / "tests.conf").write_text(f"[Service]\nBindReadOnlyPaths={ROOT}\n")
         hand_over(home.path)
         steps = f"{spamnb.program} imap service install; read go; systemctl --user reload spamnb-imap; "
-        steps += "read go; systemctl --user stop spamnb-imap; systemctl --user show spamnb-imap"
+        steps += "read go; systemctl --user is-enabled spamnb-imap; "
+        steps += f"env -u XDG_RUNTIME_DIR -u DBUS_SESSION_BUS_ADDRESS {spamnb.program} imap service remove; "
+        steps += "while systemctl --user is-active -q spamnb-imap; do sleep 0.1; done; "
+        steps += "systemctl --user show spamnb-imap"
         session = subprocess.Popen(
             [*LOGGED_IN, *AS_THE_USER, "sh", "-ec", steps],
             stdin=subprocess.PIPE,
@@ -196,7 +217,8 @@ def test_the_service_runs(dovecot, spamnb):
                 put_and_wait(dovecot, raw)
                 session.stdin.write("go\n")
             shown = session.communicate(timeout=PATIENCE)[0].splitlines()
-        assert {"Result=success", "NRestarts=0", "UnitFileState=enabled", "ExecMainStatus=0"} <= set(shown)
+        assert {"enabled", "the service was told to end", "Result=success", "ExecMainStatus=0"} <= set(shown)
+        assert not [*home.path.glob(".config/systemd/user/**/spamnb-imap.service")]
         with home.history(spam(98)) as (_, found):
             assert len(found) == 1
 

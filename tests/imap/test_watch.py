@@ -1,6 +1,10 @@
 """`spamnb imap watch`: mail that arrives is judged at once, whatever the server and the network do."""
 
+import os
+import pty
+import select
 import signal
+import subprocess
 import threading
 
 from helpers.bad_network import BadNetwork, Weather
@@ -40,6 +44,22 @@ def test_mail_is_judged_as_it_comes(server, home):
         assert "not spam\t" in watching.log
         for secret in ("pills", "casino", server.password):  # no subjects in a log
             assert secret not in watching.log
+
+
+def test_senders_are_shown_on_a_terminal(dovecot, home):
+    home.add(dovecot)
+    dovecot.append("INBOX", spam(99))
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [home.spamnb.program, "imap", "watch"], stdout=theirs, stderr=theirs, env=home.environment
+    ) as watching:
+        seen = b""
+        while b"Win <win@casino.example>\tcheap pills 99" not in seen:
+            assert select.select([ours], [], [], PATIENCE)[0], seen
+            seen += os.read(ours, 65536)
+        watching.terminate()
+    os.close(ours)
+    os.close(theirs)
 
 
 def proportional_memory(pid):

@@ -38,9 +38,8 @@ class EventPrinter:
         self.met: set[str] = set()  # accounts that were visited before
         self.judged: dict[str, Counter[str]] = {}  # account → outcome → messages
         self.learned: Counter[str] = Counter()
-        self.rescued: dict[
-            str, Counter[str]
-        ] = {}  # account → folder that mail was moved to from Junk, "" for none → messages
+        # Account → Junk, and the folder that mail was moved to from there, "" for none → messages.
+        self.rescued: dict[str, Counter[tuple[str, str]]] = {}
         self.late: dict[str, list[Event]] = {}  # account → messages moved later than they were judged
 
     def __call__(self, event: Event) -> None:
@@ -57,7 +56,7 @@ class EventPrinter:
             return
         if event.is_rescued:
             target = "" if event.planned else event.target
-            self.rescued.setdefault(event.account, Counter())[target] += 1
+            self.rescued.setdefault(event.account, Counter())[event.folder, target] += 1
         elif event.since:
             self.late.setdefault(event.account, []).append(event)
         elif event.learned:
@@ -82,13 +81,15 @@ class EventPrinter:
         outcomes = ", ".join(f"{n} {what}" for what, n in judged.most_common())
         output = f"{judged.total()} judged: {outcomes}" if judged else "nothing new"
         output += f"; {counted(learned, 'correction')} learned" if learned else ""
-        for target, count in rescued.items():
+        for (junk, target), count in rescued.items():
             verb = "looks" if count == 1 else "look"
             back = f", moved back to {target}" if target else ""
-            output += f"; {counted(count, 'message')} in Junk {verb} like mail you keep{back}"
+            output += f"; {counted(count, 'message')} in {junk} {verb} like mail you keep{back}"
         if late:
             oldest = datetime.fromtimestamp(min(event.since or 0.0 for event in late))
-            output += f"; {len(late):,} moved now that could not be moved before, since {oldest:%d %b %H:%M}"
+            output += (
+                f"; {len(late):,} moved now that could not be moved before, since {oldest:%Y-%m-%d %H:%M}"
+            )
         print(f"{account}: {printable(output)}", flush=True)
 
 
@@ -146,13 +147,11 @@ def show_training(summary: Summary, labels: Iterable[str], model: str) -> None:
         print(f"  {plain_label(label)}: {right} {words[0]}, {unsure} unsure, {wrong} {words[1]}")
 
 
-def show_doubted(found: Sequence[Envelope]) -> None:
+def show_doubted(found: Sequence[Envelope], junk: str) -> None:
     """Print the messages in Junk that were not learned as spam."""
     if found:
-        verb = "looks" if len(found) == 1 else "look"
-        print(
-            f"not learned as spam: {counted(len(found), 'message')} in Junk that {verb} like mail you keep:"
-        )
+        verb, count = "looks" if len(found) == 1 else "look", counted(len(found), "message")
+        print(f"not learned as spam: {count} in {printable(junk)} that {verb} like mail you keep:")
         show_messages(None, [(one.sender, one.subject) for one in found])
         print("If one is not spam, move it to the inbox; `spamnb imap digest` lists these messages, too.")
 
