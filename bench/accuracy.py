@@ -55,11 +55,7 @@ def figures(is_spam: Array, judged: Judged) -> Row:
     known = judged.probability is not None
     spam = judged.probability if judged.probability is not None else np.full(len(is_spam), 0.5)
     metrics = measure(
-        ["ham", "spam"],
-        is_spam.astype(int),
-        judged.verdict,
-        judged.score,
-        np.stack((1 - spam, spam), axis=1),
+        ["ham", "spam"], is_spam.astype(int), judged.verdict, judged.score, np.stack((1 - spam, spam), axis=1)
     )
     off = metrics["expected_calibration_error"]
     return {

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 import tempfile
 import time
 from statistics import median
@@ -70,7 +71,7 @@ def main() -> None:
     parser.add_argument("--corpus", action="append", default=[], metavar="NAME=HAM,SPAM", help="other mail")
     parser.add_argument("--only", default="all", help=f"of {','.join(PEERS)}")
     asked = parser.parse_args()
-    kinds, gone = chosen(asked.only)
+    (kinds, gone), failed = chosen(asked.only), []
     weather = Weather()
     weather.look()
     for corpus in (Corpus.spamassassin(), *map(further, asked.corpus)):
@@ -84,11 +85,12 @@ def main() -> None:
                 try:
                     rows.append(measured(kind, folder, *mail))
                 except (Failed, OSError, ValueError, IndexError, KeyError) as error:
-                    gone.append(f"{kind.name} on {corpus.name}: {type(error).__name__}: {error}")
+                    failed.append(f"{kind.name} on {corpus.name}: {type(error).__name__}: {error}")
         print(table(COLUMNS, rows), end="\n\n", flush=True)
     weather.look()
     versions = ", ".join(f"{kind.name} {kind.version()}" for kind in kinds)
-    print("\n".join([versions, *gone, machine(), *weather.lines()]))
+    print("\n".join([versions, *gone, *failed, machine(), *weather.lines()]))
+    sys.exit(bool(failed))
 
 
 if __name__ == "__main__":

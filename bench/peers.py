@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from glob import glob
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -144,7 +146,6 @@ class Peer:
 class Spamnb(Peer):
     name = "spamnb"
     programs = (SPAMNB,)
-    program: Sequence[str] = (SPAMNB,)
     jobs: int | None = None
 
     @classmethod
@@ -163,7 +164,7 @@ class Spamnb(Peer):
         return [self.training_of(mail.mbox("ham"), mail.mbox("spam"))]
 
     def training_of(self, ham: str, spam: str) -> Command:
-        return Command([*self.program, "train", "--fresh", "--model", self.model, *self._jobs, ham, spam])
+        return Command([SPAMNB, "train", "--fresh", "--model", self.model, *self._jobs, ham, spam])
 
     def scoring(self, paths: Sequence[str]) -> Command:
         # By folder, or one path each: what was asked for is picked from the answers.
@@ -311,25 +312,6 @@ bayes_path {folder}/bayes
 body BAYES eval:check_bayes('0.00', '1.00')
 score BAYES 1
 """
-    # `spamassassin` prints four digits of the score, so that most spam would share one; this prints all.
-    SCORER = """\
-use Mail::SpamAssassin;
-my $conf = shift;
-my $filter = Mail::SpamAssassin->new({
-    rules_filename => $conf, site_rules_filename => $conf, userprefs_filename => "$conf/prefs",
-    local_tests_only => 1, dont_copy_prefs => 1 });
-$filter->init(0);
-while (my $path = <STDIN>) {
-    chomp $path;
-    open my $file, '<:raw', $path or die "$path: $!";
-    local $/;
-    my $mail = $filter->parse(scalar <$file>, 1);
-    my $status = $filter->check($mail);
-    printf "%.17g\\n", $status->{bayes_score} // 0.5;
-    $status->finish;
-    $mail->finish;
-}
-"""
 
     def __init__(self, folder: str) -> None:
         super().__init__(folder)
@@ -355,7 +337,7 @@ while (my $path = <STDIN>) {
         ]
 
     def scoring(self, paths: Sequence[str]) -> Command:
-        return Command(["perl", "-e", self.SCORER, self.at("conf")], listing(paths))
+        return Command(["perl", os.path.join(HERE, "spamassassin.pl"), self.at("conf")], listing(paths))
 
     def read(self, output: bytes, _paths: Sequence[str]) -> Judged:
         # It has no verdict by Bayes alone. Its rules BAYES_80 and above count for spam, those below
@@ -406,12 +388,8 @@ class Crm114(Peer):
         folders = [f"--spam={mail.files('spam')}/", f"--good={mail.files('ham')}/"]
         return [Command([*self._call("mailtrainer.crm"), *folders])]
 
-    def scoring(self, paths: Sequence[str]) -> Command:
-        loop = 'while read -r path; do "$@" < "$path" | grep -a -m1 "^X-CRM114-Status:"; done'
-        return Command(["sh", "-c", loop, "sh", *self._call("mailreaver.crm")], listing(paths), (0, 1))
-
     def judge(self, paths: Sequence[str]) -> Judged:
-        """As `scoring` does, but on all cores, and a message without an answer is unsure."""
+        """Run a process for each message, on all cores; a message without an answer is unsure."""
 
         def judged(path: str) -> tuple[int, float]:
             try:
@@ -479,6 +457,46 @@ class SGD(ScikitLearn):
     kind = "sgd"
 
 
+class Terminator(Peer):
+    """Eight online learners over runs of four bytes, compiled from its source, with Kyoto Cabinet."""
+
+    name = "terminator"
+    programs = ("g++",)
+    SOURCE = os.environ.get("TERMINATOR", "/opt/terminator")
+
+    @classmethod
+    def missing(cls) -> str | None:
+        return super().missing() or (None if os.path.isdir(cls.SOURCE) else f"no source in {cls.SOURCE}")
+
+    @classmethod
+    def version(cls) -> str:
+        heads = glob(os.path.join(cls.SOURCE, ".git", "refs", "heads", "*"))
+        return Command(["head", "-c10", *heads[:1]]).run().decode() if heads else "of unknown commit"
+
+    def __init__(self, folder: str) -> None:
+        super().__init__(folder)
+        self.program = f"{folder}.program"  # beside the folder, whose size is that of what was learned
+        made = f"g++ -O2 -w -I{self.SOURCE}/include -I{self.SOURCE}/src -o {self.program}".split()
+        parts = [os.path.join(HERE, "terminator.cc"), *glob(f"{self.SOURCE}/src/terminator*.cc")]
+        Command([*made, *parts, "-lkyotocabinet"]).run()
+
+    def training(self, mail: Laid) -> list[Command]:
+        """One pass in a random order: what it learned last weighs most."""
+        lines = [f"{label} {path}\n" for label in ("ham", "spam") for path in paths_in(mail.files(label))]
+        random.Random(1).shuffle(lines)
+        return [Command([self.program, self.at("model.kch")], "".join(lines).encode())]
+
+    def scoring(self, paths: Sequence[str]) -> Command:
+        lines = "".join(f"? {path}\n" for path in paths)
+        return Command([self.program, self.at("model.kch")], lines.encode())
+
+    def read(self, output: bytes, _paths: Sequence[str]) -> Judged:
+        return Judged.by_cutoffs(map(float, output.split()), spam=0.615)  # the cutoff of its demo
+
+    def one(self, message: str) -> Command:
+        return self.scoring([message])
+
+
 def listing(paths: Sequence[str]) -> bytes:
     return "".join(f"{path}\n" for path in paths).encode()
 
@@ -497,6 +515,7 @@ PEERS: dict[str, type[Peer]] = {
     "bsfilter": Bsfilter,
     "spamassassin": SpamAssassin,
     "crm114": Crm114,
+    "terminator": Terminator,
 }
 EVERY_DAY = ("spamnb", "bogofilter", "spamprobe", "multinomial")
 

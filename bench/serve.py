@@ -16,9 +16,9 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import TYPE_CHECKING
 
-from clock import Times, Weather, race
+from clock import Weather, race
 from peers import ENVIRONMENT, SPAMNB, Bogofilter, SpamAssassin, Spamnb
-from rows import COLUMNS, Row, machine
+from rows import COLUMNS, Row, machine, milliseconds, spread
 from tables import table
 
 from corpora import Corpus, lay_out
@@ -124,29 +124,23 @@ def at_once(command: str, paths: list[str]) -> Callable[[], float]:
     return run
 
 
-def shown(times: Times, unit: str) -> str:
-    spread = "" if times.spread is None else f" ±{50 * times.spread:.0f} %"
-    return f"{1000 * times.median:.2f} ms{spread}" if unit == "ms" else f"{times.median:,.0f} msg/s{spread}"
-
-
 def one_by_one(server: Server, beside: dict[str, str], paths: list[str]) -> Iterator[Row]:
     commands = {"spamnb": f"{server.client} -c", **beside}
     times = race({name: each(command, paths) for name, command in commands.items()}, REPEATS)
     for name, limit in (("bogofilter", 2.0), ("spamd", 0.333)):
         if name in times:
             ratio = times["spamnb"].median / times[name].median
-            other = f"{name} {shown(times[name], 'ms')}"
-            yield Row(f"spamc, beside {name}", shown(times["spamnb"], "ms"), other, ratio, at_most=limit)
+            other = f"{name} {milliseconds(times[name])}"
+            yield Row(f"spamc, beside {name}", milliseconds(times["spamnb"]), other, ratio, at_most=limit)
 
 
 def many(server: Server, beside: dict[str, str], paths: list[str]) -> Iterator[Row]:
     commands = {"spamnb": f"{server.client} -c", **beside}
     rates = race({name: at_once(command, paths) for name, command in commands.items()}, REPEATS)
-    others = ", ".join(f"{name} {shown(rates[name], 'msg/s')}" for name in beside)
-    rate = rates["spamnb"]
-    yield Row(
-        f"{CLIENTS} clients", shown(rate, ""), others, rate.median, at_least=300, unit="msg/s", digits=0
-    )
+    said = {name: f"{found.median:,.0f} msg/s{spread(found)}" for name, found in rates.items()}
+    others = ", ".join(f"{name} {said[name]}" for name in beside)
+    ratio = rates["spamnb"].median
+    yield Row(f"{CLIENTS} clients", said["spamnb"], others, ratio, at_least=300, unit="msg/s", digits=0)
 
 
 def many_users(shared: str, model: str, folder: str, paths: list[str]) -> Iterator[Row]:

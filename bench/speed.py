@@ -100,9 +100,8 @@ def training(
 ) -> Iterator[Row]:
     all_peers = {**peers, **{peer.name: peer for peer in bench.others}}
     works = {name: partial(bench.training_time, peer, mail) for name, peer in all_peers.items()}
-    yield from beside(
-        bench, f"train {mail.count:,} messages{kind}, ", mail.count, race(works, repeats), limits
-    )
+    what = f"train {mail.count:,} messages{kind}, "
+    yield from beside(bench, what, mail.count, race(works, repeats), limits)
 
 
 def classify(bench: Bench) -> Iterator[Row]:
@@ -117,9 +116,8 @@ def classifying(
     works = {peer.name: partial(elapsed, peer.scoring(mail.paths)) for peer in peers}
     times = race(works, repeats)
     times["in bulk"] = times.pop(Spamnb.name)
-    yield from beside(
-        bench, f"classify {mail.count:,} messages{kind} ", mail.count, times, {"in bulk": limit}
-    )
+    what = f"classify {mail.count:,} messages{kind} "
+    yield from beside(bench, what, mail.count, times, {"in bulk": limit})
 
 
 def beside(
@@ -194,28 +192,23 @@ def evaluate(bench: Bench) -> Iterator[Row]:
 
 def memory(bench: Bench) -> Iterator[Row]:
     """Peak resident memory of one process; of several, each page counted once."""
-
-    def peak(what: str, command: Command, limit: float | None) -> Row:
-        used = alone(command)
-        return Row(what, f"{used.peak:.1f} MB", "", used.peak, at_most=limit, unit="MB", digits=1)
-
     for tokens in (models.SMALL, models.LARGE):
         sized = bench.sized(tokens)
-        yield peak(f"peak memory of one message, {tokens:,} tokens", sized.one(bench.message), 25)
+        used = alone(sized.one(bench.message))
+        yield memory_row(f"peak memory of one message, {tokens:,} tokens", used, 25, 1)
         lesson = next(resampled([bench.middling], 1, seed=tokens))
-        learn = sized.learn(write(bench.at("lesson"), lesson))
-        yield peak(f"peak memory of learning one, {tokens:,} tokens", learn, None)
+        used = alone(sized.learn(write(bench.at("lesson"), lesson)))
+        yield memory_row(f"peak memory of learning one, {tokens:,} tokens", used, None, 1)
     for peer in bench.others:
-        yield peak(f"… of one message, {peer.name}", bench.ready(peer).one(bench.message), None)
+        used = alone(bench.ready(peer).one(bench.message))
+        yield memory_row(f"… of one message, {peer.name}", used, None, 1)
     yield memory_row("memory of training, all cores", together(bench.spamnb.training(bench.mail)[0]), 120)
-    yield memory_row(
-        "memory of bulk classifying", together(bench.ready(bench.spamnb).scoring(bench.mail.paths))
-    )
+    used = together(bench.ready(bench.spamnb).scoring(bench.mail.paths))
+    yield memory_row("memory of bulk classifying", used)
 
 
-def memory_row(what: str, used: Used, limit: float | None = None) -> Row:
-    shown = f"{used.peak:.0f} MB"
-    return Row(what, shown, "", used.peak, at_most=limit, unit="MB", digits=0)
+def memory_row(what: str, used: Used, limit: float | None = None, digits: int = 0) -> Row:
+    return Row(what, f"{used.peak:.{digits}f} MB", "", used.peak, at_most=limit, unit="MB", digits=digits)
 
 
 def reading(bench: Bench) -> Iterator[Row]:
@@ -243,13 +236,11 @@ def hostile_messages(bench: Bench) -> Iterator[Row]:
     for name, made in hostile().items():
         path = write(bench.at("hostile"), made())
         used = alone(bench.ready(bench.spamnb).one(path))
-        said = (
-            used.output.split()[0].decode() if used.exit_code == 0 else f"NO VERDICT, exit {used.exit_code}"
-        )
-        spent = used.seconds if used.exit_code == 0 else float("inf")
+        well = used.exit_code == 0
+        said = used.output.split()[0].decode() if well else f"NO VERDICT, exit {used.exit_code}"
+        spent = used.seconds if well else float("inf")
         yield Row(f"{name}: time", f"{used.seconds:.2f} s, {said}", "", spent, at_most=1, unit="s")
-        shown = f"{used.peak:.0f} MB"
-        yield Row(f"{name}: peak memory", shown, "", used.peak, at_most=200, unit="MB", digits=0)
+        yield memory_row(f"{name}: peak memory", used, 200)
 
 
 def today(bench: Bench) -> Iterator[Row]:
@@ -289,10 +280,8 @@ def growth(bench: Bench, few: int = FEW, many: int = MANY) -> Iterator[Row]:
         yield Row(f"train {count:,} messages of new words ({size:,.0f} MB)", f"{used.seconds:.1f} s", learned)
         yield memory_row("… its memory", used, GROWN_MEMORY)
     shown = f"{spent[many]:.1f} s", f"{spent[few]:.1f} s"
-    limit = 1.1 * many / few
-    yield Row(
-        f"… CPU time, from {few:,} to {many:,} messages", *shown, spent[many] / spent[few], at_most=limit
-    )
+    what = f"… CPU time, from {few:,} to {many:,} messages"
+    yield Row(what, *shown, spent[many] / spent[few], at_most=1.1 * many / few)
 
 
 GROUPS: dict[str, Callable[[Bench], Iterator[Row]]] = {

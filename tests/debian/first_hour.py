@@ -68,11 +68,8 @@ def ways(root: Root):
 
 def first_hour(root: Root) -> None:
     """Run the commands of README, deliver by its recipe, and ask the server."""
-    for command in re.findall(
-        r"^    \$ (spamnb (?:train|classify|inspect|evaluate).*)", README, re.MULTILINE
-    ):
-        said = root.ann(command.partition("  #")[0])
-        assert said.strip(), command
+    for command in COMMAND.findall(README):
+        assert root.ann(command).strip(), command
     assert root.ann("spamnb classify < message").startswith("spam\t")
     root.ann("procmail < message")
     assert b"X-Spamnb: spam" in (root.home / "Junk").read_bytes()

@@ -46,13 +46,25 @@ def output(command: list[str], stdin: bytes = b"", environment: dict[str, str] |
     return said
 
 
-def bootstrap(path: Path) -> None:
-    """Make a small Debian, of the release and from the mirror of this machine."""
+def bare() -> Path:
+    """Return a packed small Debian, of the release and mirror of this machine; it stays in build/."""
     wanted = ["--format", "$(CODENAME) $(REPO_URI)", "Created-By: Packages"]
     sources = output(["apt-get", "indextargets", *wanted]).splitlines()
     codename, mirror = min((line.split() for line in sources), key=lambda words: len(words[0]))
-    print(f"debootstrap {codename}", flush=True)
-    output(["debootstrap", "--variant=minbase", codename, str(path), mirror])
+    packed = ROOT / "build" / f"{codename}.tar"
+    if not packed.exists():
+        print(f"debootstrap {codename}", flush=True)
+        packed.parent.mkdir(exist_ok=True)
+        output(["debootstrap", "--variant=minbase", codename, f"{packed}.root", mirror])
+        output(["tar", "--create", f"--file={packed}.new", f"--directory={packed}.root", "."])
+        os.rename(f"{packed}.new", packed)
+        shutil.rmtree(f"{packed}.root")
+    return packed
+
+
+def bootstrap(path: Path) -> None:
+    path.mkdir(parents=True)
+    output(["tar", "--extract", f"--file={bare()}", f"--directory={path}"])
 
 
 def a_message(label: str) -> bytes:

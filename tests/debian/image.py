@@ -14,7 +14,7 @@ import tempfile
 import urllib.request
 from pathlib import Path
 
-from debian.fresh_root import a_message, bootstrap, output
+from debian.fresh_root import a_message, bare, output
 from helpers.imap_mailbox import digest
 from helpers.imap_servers import DovecotImap
 from helpers.paths import ROOT, SPAMASSASSIN
@@ -80,8 +80,8 @@ class Services:
         text = text.replace("profiles: [imap]", "profiles: [imap]\n    network_mode: host")
         (folder / "compose.yaml").write_text(text)
 
-    def podman(self, *words: str, stdin: bytes = b"") -> str:
-        return output(["podman", *words], stdin, self.environment)
+    def podman(self, *words: str) -> str:
+        return output(["podman", *words], environment=self.environment)
 
     def compose(self, *words: str) -> str:
         command = [sys.executable, "-m", "podman_compose", "-f", str(self.folder / "compose.yaml")]
@@ -89,9 +89,7 @@ class Services:
 
     def build(self) -> None:
         """As the Containerfile says, with the certificates by which pip reaches PyPI from here."""
-        bootstrap(self.folder / "root")
-        packed = subprocess.check_output(["tar", "--create", "--directory", self.folder / "root", "."])
-        self.podman("import", "-", "localhost/base", stdin=packed)
+        self.podman("import", str(bare()), "localhost/base")
         (self.folder / "pip.conf").write_text("[global]\ncert = /run/here.crt\n")
         mounted = [
             f"--volume={self.folder}/pip.conf:/etc/pip.conf:ro",

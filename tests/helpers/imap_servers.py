@@ -171,15 +171,7 @@ class DovecotImap(ImapMailbox, DovecotProcess):
     `ca` is the file of the authority, `tokens.good` are let in by OAuth 2.
     """
 
-    def __init__(
-        self,
-        without=(),
-        full=False,
-        settings="",
-        below_inbox=False,
-        folders=FOLDERS,
-        provider="",
-    ):
+    def __init__(self, without=(), full=False, settings="", below_inbox=False, folders=FOLDERS, provider=""):
         ImapMailbox.__init__(self)
         if below_inbox:
             self.separator, self.prefix = ".", "INBOX."

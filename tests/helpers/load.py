@@ -25,12 +25,7 @@ from helpers.waiting import PATIENCE
 from spamnb.serve.clients import FIRST_BYTES_WAIT
 
 MEGABYTE = 1 << 20
-LIMITS: dict[str, Any] = {
-    "max_connections": 40,
-    "timeout": 1.0,
-    "milter_timeout": 1.0,
-    "max_size": MEGABYTE,
-}
+LIMITS: dict[str, Any] = {"max_connections": 40, "timeout": 1.0, "milter_timeout": 1.0, "max_size": MEGABYTE}
 AT_ONCE = 24  # clients of this kind or that
 CLIENTS = 4  # that ask for long
 CROWD = 60  # connections of one client: more than a server takes

@@ -67,10 +67,7 @@ UNFILTERED = "127.0.0.1:{port} inet n - y - - smtpd -o smtpd_milters=\n"
 # The header about how a message came in.
 RECEIVED = re.compile(rb"^Received: from .*\n\tby mx\.example\.org .*\n(\t.*\n)*", re.MULTILINE)
 
-needs_postfix = [
-    needs("postfix"),
-    pytest.mark.skipif(os.getuid() != 0, reason="only root can start Postfix"),
-]
+needs_postfix = [needs("postfix"), pytest.mark.skipif(os.getuid() != 0, reason="only root can start Postfix")]
 
 
 class Postfix:
