@@ -63,7 +63,7 @@ RARE = {
 
 
 class Mail:
-    """Corpora read with one tokenizer: a row a message, and which corpus it is of."""
+    """Corpora read with one tokenizer: a row for each message, and the corpus of each message."""
 
     def __init__(self, sources: dict[str, dict[str, list[str]]], settings: dict[str, Any]) -> None:
         batches, sizes = [], []

@@ -76,14 +76,14 @@ def figures(is_spam: Array, judged: Judged) -> Row:
 
 
 def fewest_errors(is_spam: Array, score: Array) -> int:
-    """Messages on the wrong side of the best cutoff there is: what the ranking alone allows."""
+    """Return the fewest messages that any single cutoff puts on the wrong side."""
     lost, missed = roc(is_spam, score)
     errors = lost * np.count_nonzero(~is_spam) + missed * np.count_nonzero(is_spam)
     return round(float(errors.min()) / 100)
 
 
 class Trial:
-    """One corpus to train, one to test, and what every peer makes of it."""
+    """A corpus to train, a corpus to test, and the results of every filter."""
 
     def __init__(self, name: str, seed: int | None, train: Corpus, test: Corpus) -> None:
         self.name = name
@@ -126,7 +126,7 @@ def trials(corpora: Sequence[Corpus], seeds: int) -> Iterator[Trial]:
 
 
 def summary(name: str, done: Sequence[Trial], order: Sequence[str]) -> str:
-    """The table of one kind of trial: means over its seeds."""
+    """Return the table of one kind of trial, with means over seeds."""
     first = done[0]
     title = (
         f"{name}: trained {len(first.train.ham):,} ham + {len(first.train.spam):,} spam, tested "
@@ -142,7 +142,7 @@ def summary(name: str, done: Sequence[Trial], order: Sequence[str]) -> str:
 
 
 def averages(rows: Sequence[Row]) -> dict[str, float | None]:
-    """Means; of times the median."""
+    """Return the mean of each column; of times, the median."""
     found = {}
     for key, _ in COLUMNS.values():
         values = [row[key] for row in rows if row[key] is not None]

@@ -1,4 +1,4 @@
-"""Known attacks on naive Bayes, and what they gain: spam missed before and after. Run by `make attacks`.
+"""Known attacks on naive Bayes: how much more spam is missed under each. Run by `make attacks`.
 
 Half of the SpamAssassin corpus is trained; of the other half, spam that has text is written again as one HTML
 part under its own headers (that is "before"), then once more under each attack.
@@ -77,7 +77,7 @@ SHOWING = {
 
 
 class Mail:
-    """A spam as its headers and the words of its text."""
+    """A spam: its headers, and the words of its text."""
 
     def __init__(self, raw: bytes) -> None:
         message = read(raw)
@@ -98,7 +98,7 @@ class Mail:
         return self.with_body(data, "text/html; charset=utf-8", encoded)
 
     def attached(self, data: bytes, content_type: str, name: str) -> bytes:
-        """The mail as one attachment."""
+        """Return the mail with its text as an attachment."""
         return self.with_body(data, f'{content_type}; name="{name}"', True)
 
     def with_body(self, data: bytes, content_type: str, encoded: bool) -> bytes:
@@ -121,7 +121,7 @@ def unfolded(head: bytes) -> list[bytes]:
 
 
 def attacks(model: Model, ham: list[str]) -> dict[str, Callable[[Mail], bytes]]:
-    """Each a function from a mail to the bytes of the attack."""
+    """Return the attacks by name, each a function from a mail to the bytes of the attack."""
     telling = ModelSummary.of(model, 20_000).telling
 
     def words(label: str, many: int) -> list[str]:
@@ -220,20 +220,20 @@ def with_name(mail: Mail, body: str, name: str, address: str = "") -> bytes:
 
 
 class Forgeries:
-    """Mail of today, made of older mail; the same at every run."""
+    """Makes mail like that of today from older mail, in the same way at every run."""
 
     def __init__(self) -> None:
         self.chosen = random.Random(2)
 
     def findings(self, raw: bytes, passes: float, server: str = SERVER) -> bytes:
-        """Return the header of a server that found the sender as he says, in some share of the mail."""
+        """Return the header of a server that verified the sender, for a share `passes` of the mail."""
         domain = (read(raw).get("from") or "").rpartition("@")[2].rstrip("> ") or "unknown.example"
         draw = random.Random(raw[-1000:])
         form = PASS if draw.random() < passes else draw.choice(NO_PASS)
         return f"Authentication-Results: {server}; {form.format(domain)}\n".encode("ascii", "replace")
 
     def forms(self) -> dict[str, Callable[[Mail, str], bytes]]:
-        """Each a way to write a mail with this body so that it looks like what it is not."""
+        """Return ways to forge a mail with a body, by name."""
         posing = '<p><a href="http://раyраl.com/">Log in</a></p>'
         return {
             "with a link to another host": lambda mail, body: mail.written(body + LINK),
@@ -249,11 +249,11 @@ class Forgeries:
         }
 
     def named(self, mail: Mail, body: str) -> bytes:
-        """Return a mail in the name of a firm, from its own address."""
+        """Return a mail with the name of a company, from the sender's own address."""
         return with_name(mail, body, self.chosen.choice(BRANDS))
 
     def of_today(self, raw: bytes, label: str) -> bytes:
-        """Return a mail to learn from: three spam in ten in one of the forms."""
+        """Return a mail to be learned; three in ten spam are forged."""
         if label == "ham":
             return self.findings(raw, 0.995) + raw
         mail, kind = Mail(raw), int(self.chosen.random() * 20)
@@ -263,7 +263,7 @@ class Forgeries:
         return self.findings(raw, 0.2) + raw
 
     def attacks(self, ham: list[Mail]) -> dict[str, Callable[[Mail], bytes]]:
-        """Each a function from a spam to the bytes of the attack: its text under the headers of a ham."""
+        """Return attacks that send the text of a spam under the headers of a ham, by name."""
 
         def model_of(mail: Mail) -> Mail:
             return ham[len(mail.text) % len(ham)]
@@ -321,7 +321,7 @@ def main() -> None:
 
 
 def report(model: Model, mails: list[Mail], attacks: dict[str, Callable[[Mail], bytes]]) -> None:
-    """Print a row an attack; those of one kind, named before a colon, that gain the same are one row."""
+    """Print a row for each attack; attacks of one kind (before the colon) that gain the same share a row."""
 
     def cells(attack: Callable[[Mail], bytes]) -> str:
         verdicts = [model.classify(attack(mail)).label for mail in mails]

@@ -43,7 +43,7 @@ class Times:
 
     @property
     def spread(self) -> float | None:
-        """Half of the runs lie this far apart, as a share of the median."""
+        """The range of the middle half of the runs, as a share of the median."""
         if len(self.seconds) < 3:
             return None
         low, _, high = quantiles(self.seconds, n=4, method="inclusive")
@@ -51,7 +51,7 @@ class Times:
 
 
 def elapsed(*commands: Command) -> float:
-    """Seconds for commands, one after the other."""
+    """Return the seconds that commands take, one after the other."""
     total = 0.0
     for command in commands:
         start = time.perf_counter()
@@ -64,7 +64,7 @@ def elapsed(*commands: Command) -> float:
 
 
 def race(runners: Mapping[str, Callable[[], float]], repeats: int) -> dict[str, Times]:
-    """Each in turn, again and again, so that all meet the same weather; a first round is thrown away."""
+    """Time each in turn, repeatedly, so that all run under the same load; the first round is discarded."""
     rounds = [{name: run() for name, run in runners.items()} for _ in range(repeats + 1)]
     return {name: Times([one[name] for one in rounds[1:]]) for name in runners}
 
@@ -79,7 +79,7 @@ class Used:
 
 
 def alone(command: Command, patience: float = 60) -> Used:
-    """A single process: its time, and its peak as the kernel kept it."""
+    """Run a single process; return its time, and its peak memory as the kernel reports it."""
     launcher = Command([sys.executable, "-I", "-S", "-c", LAUNCHER, *command.words], command.stdin)
     process = launcher.start(subprocess.PIPE, own_group=True)
     try:
@@ -93,7 +93,7 @@ def alone(command: Command, patience: float = 60) -> Used:
 
 
 def together(command: Command) -> Used:
-    """Run a process and all it starts: the peak of their sum, by looking every few milliseconds."""
+    """Run a process and its children; return their peak memory, sampled every few milliseconds."""
     start, busy = time.perf_counter(), cpu_of_children()
     process = command.start()
     peak = 0.0
@@ -120,7 +120,7 @@ def together(command: Command) -> Used:
 
 
 def cpu_of_children() -> float:
-    """What all processes that were started and have ended used."""
+    """Return the CPU time of all child processes that have ended."""
     times = os.times()
     return times.children_user + times.children_system
 
@@ -149,7 +149,7 @@ def contents(path: str) -> str:
 
 
 class Weather:
-    """How quiet the machine was: starts of the bare interpreter, and what others used of the cores."""
+    """How quiet the machine was: times to start Python, and the cores that other processes used."""
 
     def __init__(self) -> None:
         self.starts: list[float] = []
@@ -161,13 +161,13 @@ class Weather:
 
     @property
     def spread(self) -> float:
-        """From the fastest tenth of the starts to the slowest, as a share of the median."""
+        """The difference of the fastest and the slowest tenth of the starts, as a share of the median."""
         tenths = quantiles(self.starts, n=10)
         return (tenths[-1] - tenths[0]) / median(self.starts)
 
     @property
     def others(self) -> float:
-        """Cores that others kept busy, on average."""
+        """The mean number of cores that other processes used."""
         used = busy_seconds() - self.busy - (own_seconds() - self.own)
         return max(0.0, used / (time.monotonic() - self.since))
 
@@ -181,7 +181,7 @@ class Weather:
             f"{len(self.starts)} starts; others kept {self.others:.2f} of {os.cpu_count()} cores busy"
         ]
         if self.noisy:
-            found.append("WARNING: the machine was too noisy to tell; take no figure of this run for true.")
+            found.append("WARNING: the machine was too noisy; the figures of this run are not reliable.")
         return found
 
 

@@ -1,4 +1,4 @@
-"""Mail to measure with: seeded halves, resampled mailboxes, hostile messages."""
+"""Mail for measurements: seeded halves, resampled mailboxes, hostile messages."""
 
 from __future__ import annotations
 
@@ -54,18 +54,18 @@ class Corpus:
 
     @classmethod
     def short(cls) -> Corpus:
-        """Short mail of strangers, to test with: nothing is to learn from it."""
+        """Return short mail from unknown senders, for testing only."""
         return cls.read("short", *([os.path.join(SHORT, f"{label}.mbox.xz")] for label in LABELS))
 
     def grown(self, count: int, seed: int = 1) -> Corpus:
-        """So many messages, made of these by changing words; ham and spam in the same proportion."""
+        """Return `count` messages, made from these by changing words; ham and spam in the same proportion."""
         ham = round(count * len(self.ham) / len(self))
         sizes = {"ham": ham, "spam": count - ham}
         made = {label: list(retold(self.of(label), sizes[label], seed)) for label in LABELS}
         return Corpus(f"{self.name}, grown", **made)
 
     def halves(self, seed: int) -> tuple[Corpus, Corpus]:
-        """One half to train, one to test, of each label; the odd message is tested."""
+        """Return one half of each label to train, and one to test; an odd message is tested."""
         order = random.Random(seed)
         first, second = {}, {}
         for label in LABELS:
@@ -85,7 +85,7 @@ def raw_messages(paths: Iterable[str]) -> list[bytes]:
 
 @dataclass(frozen=True)
 class Laid:
-    """A corpus on disk in both forms that filters ask for: an mbox a label, and a file a message."""
+    """A corpus on disk in both forms that filters need: an mbox per label, and a file per message."""
 
     folder: str
     count: int
@@ -98,7 +98,7 @@ class Laid:
 
     @property
     def paths(self) -> list[str]:
-        """Every message file, ham first."""
+        """The paths of all message files, ham first."""
         return [os.path.join(folder, name) for folder in map(self.files, LABELS) for name in listed(folder)]
 
     @property
@@ -139,11 +139,10 @@ def mbox_entry(message: bytes) -> bytes:
 
 
 def resampled(contents: Sequence[bytes], count: int, seed: int) -> Iterator[bytes]:
-    """Messages drawn again and again, each made a message of its own.
+    """Yield messages drawn at random with repetitions, each changed so that it is unique.
 
-    A filter that knows copies would skip them, and a vocabulary that stands still would flatter every
-    filter: so each gets a number of its own and words that no other has, at the rate at which the corpus
-    itself still brings new ones (20 words a message at its end).
+    A filter that recognises copies would skip them, and a constant vocabulary would flatter every filter: so
+    each message gets a number and new words, as many as in the last messages of the corpus (20 per message).
     """
     draw = random.Random(seed)
     for number in range(count):
@@ -152,11 +151,10 @@ def resampled(contents: Sequence[bytes], count: int, seed: int) -> Iterator[byte
 
 
 def retold(contents: Sequence[bytes], count: int, seed: int) -> Iterator[bytes]:
-    """So many messages: the real ones, then copies drawn from them in which words are changed.
+    """Yield `count` messages: the real ones, then random copies of them in which words are changed.
 
-    In a copy, words of the text drawn by chance become made-up ones of the same length: 22 new words and 44
-    new pairs of neighbours a message. The SpamAssassin corpus still brings 18 to 28 and 60 to 90 at its end,
-    fewer with every thousand messages.
+    In a copy, random words of the text are replaced by made-up words of the same length: 22 new words and 44
+    new pairs per message. The last messages of the SpamAssassin corpus have 18 to 28 and 60 to 90.
     """
     draw = random.Random(seed)
     yield from contents[:count]
@@ -173,7 +171,7 @@ def with_words(text: bytes, changed: Mapping[bytes, bytes]) -> bytes:
 
 
 def hostile() -> dict[str, Callable[[], bytes]]:
-    """Messages made to hurt, each made only when asked for: they are large."""
+    """Return hostile messages by name, as functions, because they are large."""
     return {
         "50 MB message": fifty_megabytes,
         "10 MB line": lambda: b"Subject: long\n\n" + b"a" * (10 * MEGABYTE) + b"\n",
@@ -184,7 +182,7 @@ def hostile() -> dict[str, Callable[[], bytes]]:
 
 
 def fifty_megabytes() -> bytes:
-    """Words that do not repeat: the worst that a message of its size can do to a table of tokens."""
+    """Return a message whose words do not repeat: the worst case for a table of tokens."""
     draw = random.Random(50)
     lines = (draw.randbytes(400).hex(" ", 4).encode() for _ in range(50 * MEGABYTE // 900))
     return b"Subject: large\n\n" + b"\n".join(lines)
@@ -198,6 +196,6 @@ def nested(depth: int) -> bytes:
 
 
 def slow_content_type() -> bytes:
-    """A Content-Type of 14 KB that the standard library's parser reads for seconds."""
+    """Return a message with a Content-Type of 14 KB, which the standard library parses for seconds."""
     value = b"text/html; charset=us-ascii" + b"; " * 7000
     return b"Subject: slow\nContent-Type: " + value + b"\n\n<p>buy now</p>\n" * 500

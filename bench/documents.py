@@ -1,4 +1,4 @@
-"""Files that say what a spam says: PDF, Word, a page with a file, a QR code."""
+"""Files with the text of a spam: PDF, Word, an HTML page with a file, a QR code."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import zlib
 
 
 def pdf(words: list[str]) -> bytes:
-    """A page of text, as most programs write it: ten words a line, deflated."""
+    """Return a PDF with a page of text, ten words per line, compressed as usual."""
     lines = [" ".join(words[at : at + 10]) for at in range(0, len(words), 10)]
     escaped = [line.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)") for line in lines]
     shown = " T* ".join([f"({line}) Tj" for line in escaped])
@@ -33,7 +33,7 @@ def pdf(words: list[str]) -> bytes:
 
 
 def docx(words: list[str]) -> bytes:
-    """A document of Word with the text as one paragraph."""
+    """Return a Word document with the text as one paragraph."""
     text = html.escape(" ".join(words), quote=False)
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -44,7 +44,7 @@ def docx(words: list[str]) -> bytes:
 
 
 def smuggling_page(words: list[str]) -> str:
-    """A page whose script builds the file with the text."""
+    """Return an HTML page whose script builds a file with the text."""
     hidden = base64.b64encode(" ".join(words).encode()).decode()
     return (
         f"<script>var file = new Blob([atob('{hidden}')]); var link = document.createElement('a');"
@@ -53,7 +53,7 @@ def smuggling_page(words: list[str]) -> str:
 
 
 def qr_code(text: str) -> bytes:
-    """A picture of a QR code."""
+    """Return a picture of a QR code."""
     import zxingcpp
     from PIL import Image
 

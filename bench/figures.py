@@ -112,7 +112,7 @@ def tables_of(log: str) -> Iterator[tuple[str, list[str], list[list[str]]]]:
 
 
 def take(step: str, log: str, run: dict[str, str]) -> None:
-    """Put the tables of a run on record, but none that is older than the one there."""
+    """Record the tables of a run, unless newer ones are on record."""
     notes = [
         line for line in log[log.rfind("\n|") :].splitlines()[2:] if line.strip() not in ("", run["machine"])
     ]
@@ -154,7 +154,7 @@ def cell(what: str, begins: str, column: str) -> str:
 
 
 def block(what: str) -> str:
-    """Write what stands between two comments: tables, and the runs that they are of."""
+    """Return the text between two comments: tables, and the runs that they come from."""
     if what == "lead":
         rows = [(cell(place, *ours), cell(place, *theirs)) for _, place, ours, theirs in SUMMARY]
         return "".join(f"- {sentence.format(*rows[row])}\n" for sentence, row in LEAD)
@@ -180,7 +180,7 @@ def said(run: dict[str, str]) -> str:
 
 
 def written(text: str) -> str:
-    """Return a page with its figures as the records have them, and with what its commands print now."""
+    """Return a page with figures from the records, and with the current output of its commands."""
     text = BLOCK.sub(lambda found: found[1] + block(found["what"]) + found[3], text)
     return OUTPUT.sub(lambda found: f"{found[1]}\n{printed(found['command'])}\n{found[3]}", text)
 

@@ -85,7 +85,7 @@ def kind(char: str) -> str:
 
 
 def upper_halves(own: dict[str, str]) -> dict[str, tuple[bytes, dict[str, bytes]]]:
-    """Return what stands in the upper half of each charset of single bytes, by the letters of languages."""
+    """Return the characters in the upper half of each single-byte charset, and their classes by language."""
     found = {}
     for name, (_, languages) in CHARSETS.items():
         half = bytes(range(128, 256)).decode(name, "replace")
@@ -114,7 +114,7 @@ def is_letter(char: str) -> bool:
 
 
 def alphabet(text: str, english: str) -> tuple[str, list[str]]:
-    """Return a language's letters beyond ASCII, and rows of costs: of what follows each class."""
+    """Return a language's letters beyond ASCII, and for each class the costs of the classes that follow."""
     counts = Counter(folded(c) for c in text if is_letter(c))
     letters = "".join(sorted(c for c, n in counts.items() if n > RAREST * counts.total() and n > MIN_COUNT))
     number = numbered(letters) | {chr(97 + i): 1 + i for i in range(26)}

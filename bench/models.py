@@ -1,4 +1,4 @@
-"""Models of any size that know the same words: what a model's size alone costs."""
+"""Models of any size with the same real words, to measure the cost of size alone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TOKENS_A_MESSAGE = 20  # new ones; as in corpora.resampled
 
 
 def make(path: str, trained: str, tokens: int) -> None:
-    """The most frequent words of a trained model, filled up with made-up ones to a number of tokens."""
+    """Make a model with the most frequent words of a trained model, and made-up words up to `tokens`."""
     stored = StoredModel.open(trained)
     table = CountTable(stored.labels)
     table.add_messages(stored.messages)
@@ -43,7 +43,7 @@ def add_frequent(table: CountTable, stored: StoredModel, tokens: int) -> None:
 
 
 def add_made_up(table: CountTable, tokens: int, seed: int = 1) -> LearnedMessages:
-    """Add words that nobody wrote, and return messages that nobody sent."""
+    """Add made-up words to a table, and return made-up learned messages."""
     draw, labels = np.random.default_rng(seed), len(table.labels)
     letters = draw.integers(ord("a"), ord("z") + 1, (tokens, LENGTH), np.uint8)
     columns = (

@@ -1,4 +1,4 @@
-"""The corpus of `make demo` as if it had arrived within a month: a model of the first of it, and a history.
+"""The corpus of `make demo` as if it had arrived within a month: a model of its first mail, and a history.
 
 python bench/month.py FOLDER    makes FOLDER/model.msgpack and FOLDER/history, as `make review` shows them
 """
@@ -65,7 +65,7 @@ def make(folder: Path, now: float) -> None:
 
 
 def dated(data: bytes, when: float) -> bytes:
-    """Give a message a date, in the time zone that it had, which is evidence."""
+    """Give a message a new date in its old time zone, since the zone is evidence."""
     found = re.search(rb"(?m)^Date:.*?([+-]\d\d)?(\d\d)?[^\d\n]*$", data)
     if not found:
         return data

@@ -38,7 +38,7 @@ ENVIRONMENT = {
 
 
 class Failed(Exception):
-    """A filter did not do what it was asked."""
+    """Raised if a filter failed."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Command:
     good_exits: tuple[int, ...] = (0,)
 
     def start(self, stdout: int = subprocess.DEVNULL, own_group: bool = False) -> subprocess.Popen[bytes]:
-        """The process, with its input waiting in a file: a pipe would have to be fed meanwhile."""
+        """Start the process, with its input in a file, since a pipe would have to be written meanwhile."""
         with open(self.stdin, "rb") if isinstance(self.stdin, str) else tempfile.TemporaryFile() as source:
             if isinstance(self.stdin, bytes):
                 source.write(self.stdin)
@@ -73,7 +73,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Judged:
-    """Of each message in the order asked for. A score ranks; a probability is None where it means nothing."""
+    """Results for each message, in the requested order; a probability is None where it has no meaning."""
 
     score: Array
     verdict: Array  # HAM, SPAM or UNSURE
@@ -81,7 +81,7 @@ class Judged:
 
     @classmethod
     def by_cutoffs(cls, scores: Iterable[float], spam: float, ham: float | None = None) -> Judged:
-        """Spam from one score on, ham up to another, unsure between."""
+        """Return verdicts by cutoffs: spam from one score on, ham up to another, unsure between."""
         score = np.array(list(scores), float)
         verdict = np.where(score >= spam, SPAM, HAM if ham is None else UNSURE)
         if ham is not None:
@@ -100,7 +100,7 @@ class Peer:
 
     @classmethod
     def missing(cls) -> str | None:
-        """What is not installed, if something is not."""
+        """Return the name of a program that is missing, or None."""
         return next((name for name in cls.programs if shutil.which(name) is None), None)
 
     @classmethod
@@ -112,19 +112,19 @@ class Peer:
         return os.path.join(self.folder, *names)
 
     def training(self, mail: Laid) -> list[Command]:
-        """The commands that train it, from nothing."""
+        """Return the commands that train the filter from the start."""
         raise NotImplementedError
 
     def scoring(self, paths: Sequence[str]) -> Command:
-        """The command that scores message files."""
+        """Return the command that scores message files."""
         raise NotImplementedError
 
     def read(self, output: bytes, paths: Sequence[str]) -> Judged:
-        """What the output of `scoring` says."""
+        """Return the results in the output of `scoring`."""
         raise NotImplementedError
 
     def one(self, message: str) -> Command:
-        """The command that a mail system runs to judge one message on standard input."""
+        """Return the command that a mail system runs to judge one message on standard input."""
         raise NotImplementedError
 
     def train(self, mail: Laid) -> None:
@@ -138,7 +138,7 @@ class Peer:
         return judged
 
     def size(self) -> int:
-        """Bytes of what it learned."""
+        """Return the size of the model in bytes."""
         found = (os.path.join(top, name) for top, _, names in os.walk(self.folder) for name in names)
         return sum(os.path.getsize(path) for path in found)
 
@@ -297,7 +297,7 @@ class Bsfilter(Peer):
 
 
 class SpamAssassin(Peer):
-    """Its Bayes alone: no rules, no network, no expiry, no learning by itself."""
+    """SpamAssassin's Bayes classifier alone: no rules, no network, no expiry, no automatic learning."""
 
     name = "SpamAssassin Bayes"
     programs = ("sa-learn", "perl")
@@ -354,7 +354,7 @@ score BAYES 1
 
 
 class Crm114(Peer):
-    """mailtrainer, then a mailreaver a message: it has no bulk form."""
+    """CRM114: trained by mailtrainer; a mailreaver process per message, as it cannot judge many at once."""
 
     name = "CRM114"
     programs = ("crm",)
@@ -521,7 +521,7 @@ EVERY_DAY = ("spamnb", "bogofilter", "spamprobe", "multinomial")
 
 
 def chosen(names: str | None) -> tuple[list[type[Peer]], list[str]]:
-    """The peers asked for (all: every one) that are installed, and a line for each that is not."""
+    """Return the requested filters ("all": every one) that are installed, and a line for each missing one."""
     asked = list(PEERS) if names == "all" else names.split(",") if names else list(EVERY_DAY)
     unknown = [name for name in asked if name not in PEERS]
     if unknown:

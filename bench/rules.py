@@ -1,7 +1,7 @@
 """Rules of the tokenizer, each with a name and a switch: what `make ablation` leaves out in turn.
 
-A rule that adds tokens is switched off by dropping these. One that changes what is read is switched off in
-a copy of the source, by another text in the place of one that is there once.
+A rule that adds tokens is switched off by dropping these. A rule that changes reading is switched off in a
+copy of the source, in which a text is replaced.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ TOKENS = {
 
 @dataclass(frozen=True)
 class Change:
-    """Another text in the place of one of a module, by its path in the package."""
+    """A replacement of a text in a module, which is given by its path in the package."""
 
     module: str
     text: str

@@ -66,7 +66,7 @@ class Server:
         return f"spamc -d {LOOPBACK} -p {self.port}"
 
     def ask(self, raw: bytes, user: str = "nobody", asked: str = "CHECK") -> bytes:
-        """As spamc does, without its start."""
+        """Send a request as spamc does, without the time to start spamc."""
         head = f"{asked} SPAMC/1.5\r\nUser: {user}\r\nContent-length: {len(raw)}\r\n"
         head += "Message-class: spam\r\nSet: local\r\n" if asked == "TELL" else ""
         with socket.create_connection((LOOPBACK, self.port)) as client:
@@ -87,7 +87,7 @@ def ours(model: str, *options: str) -> Server:
 
 
 def theirs(folder: str, mail: Laid) -> Server:
-    """Real spamd with its Bayes alone. Root's becomes another user, who must be able to read all this."""
+    """Start spamd with its Bayes alone. If started by root, another user must be able to read the files."""
     peer = SpamAssassin(folder)
     peer.train(mail)
     subprocess.run(["chmod", "-R", "a+rwX", folder], check=True)
@@ -102,7 +102,7 @@ def loop(command: str, paths: list[str]) -> subprocess.Popen[bytes]:
 
 
 def each(command: str, paths: list[str]) -> Callable[[], float]:
-    """Seconds for one message, one after the other."""
+    """Return a function that measures the seconds per message, one client after the other."""
 
     def run() -> float:
         start = time.perf_counter()
@@ -113,7 +113,7 @@ def each(command: str, paths: list[str]) -> Callable[[], float]:
 
 
 def at_once(command: str, paths: list[str]) -> Callable[[], float]:
-    """Messages a second, with several clients."""
+    """Return a function that measures messages per second, with several clients."""
 
     def run() -> float:
         start = time.perf_counter()
@@ -144,7 +144,7 @@ def many(server: Server, beside: dict[str, str], paths: list[str]) -> Iterator[R
 
 
 def many_users(shared: str, model: str, folder: str, paths: list[str]) -> Iterator[Row]:
-    """Each by a model of the own, on top of the shared one.
+    """Yield rows for users with models of their own on top of a shared model.
 
     One of them is damaged, one missing, and one locked while it is to learn.
     """

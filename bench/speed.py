@@ -41,7 +41,7 @@ BETWEEN_FOLDS = 25  # messages of middling size
 
 
 class Bench:
-    """The corpus on disk, the filters trained with it, and a message of middling size."""
+    """The corpus on disk, the filters trained with it, and a message of medium size."""
 
     def __init__(self, folder: str, asked: argparse.Namespace) -> None:
         self.folder = folder
@@ -69,7 +69,7 @@ class Bench:
         return peer
 
     def training_time(self, peer: Peer, mail: Laid | None = None) -> float:
-        """Train from nothing: what was learned before is removed first."""
+        """Return the time to train, after an older model was removed."""
         shutil.rmtree(peer.folder)
         type(peer).__init__(peer, peer.folder)
         spent = elapsed(*peer.training(mail or self.mail))
@@ -77,7 +77,7 @@ class Bench:
         return spent
 
     def sized(self, tokens: int) -> Spamnb:
-        """Return spamnb with a model of so many tokens."""
+        """Return spamnb with a model of this many tokens."""
         sized = Spamnb(self.at(f"tokens-{tokens}"))
         if not os.path.exists(sized.model):
             self.ready(self.spamnb)
@@ -86,7 +86,7 @@ class Bench:
 
 
 def train(bench: Bench) -> Iterator[Row]:
-    """One mbox a label, from nothing."""
+    """Yield the rows for training from the start, with one mbox per label."""
     peers = {"all cores": bench.spamnb, "--jobs 1": bench.single}
     yield from training(bench, peers, bench.mail, "", bench.bulk_repeats, {"all cores": 4.0, "--jobs 1": 2.5})
     for peer in bench.others:
@@ -105,7 +105,7 @@ def training(
 
 
 def classify(bench: Bench) -> Iterator[Row]:
-    """All messages of the corpus, a file each."""
+    """Yield the rows for classifying all messages of the corpus, one file each."""
     ready = [bench.ready(peer) for peer in (bench.spamnb, *bench.others)]
     yield from classifying(bench, ready, bench.mail, "", bench.bulk_repeats, 6.0)
 
@@ -132,7 +132,7 @@ def beside(
 
 
 def one(bench: Bench) -> Iterator[Row]:
-    """One message as procmail runs it; learning one; the size of the model; the import."""
+    """Yield the rows for judging one message as procmail does, learning one, model size, and import."""
     small, large = bench.sized(models.SMALL), bench.sized(models.LARGE)
     commands: dict[str, Command] = {
         "bare": BARE,
@@ -174,7 +174,7 @@ def learning_times(bench: Bench, small: Spamnb, large: Spamnb) -> dict[str, Time
 
 
 def evaluate(bench: Bench) -> Iterator[Row]:
-    """Cross-validation beside training by bogofilter; evaluation in the order of time, on one core."""
+    """Yield the rows for cross-validation, beside training by bogofilter, and for online evaluation."""
     boxes = [bench.mail.mbox(label) for label in LABELS]
     works: dict[str, Callable[[], float]] = {
         **{peer.name: partial(bench.training_time, peer) for peer in bench.others},
@@ -191,7 +191,7 @@ def evaluate(bench: Bench) -> Iterator[Row]:
 
 
 def memory(bench: Bench) -> Iterator[Row]:
-    """Peak resident memory of one process; of several, each page counted once."""
+    """Yield the rows of peak memory; of several processes, shared pages are counted once."""
     for tokens in (models.SMALL, models.LARGE):
         sized = bench.sized(tokens)
         used = alone(sized.one(bench.message))
@@ -212,7 +212,7 @@ def memory_row(what: str, used: Used, limit: float | None = None, digits: int = 
 
 
 def reading(bench: Bench) -> Iterator[Row]:
-    """Megabytes a second of one core: HTML to text, and bytes to messages."""
+    """Yield the rows of megabytes per second on one core: HTML to text, and bytes to messages."""
     raws = [*bench.corpus.ham, *bench.corpus.spam]
     parts = [part for raw in raws for part in read(raw).leaves if part.content_type == "text/html"]
     pages = [part.text for part in parts if part.text]
@@ -232,7 +232,7 @@ def cpu_of(work: Callable[[], object]) -> float:
 
 
 def hostile_messages(bench: Bench) -> Iterator[Row]:
-    """A verdict each time, within a second and 200 MB."""
+    """Yield the rows of hostile messages: each needs a verdict within a second and 200 MB."""
     for name, made in hostile().items():
         path = write(bench.at("hostile"), made())
         used = alone(bench.ready(bench.spamnb).one(path))
@@ -244,7 +244,7 @@ def hostile_messages(bench: Bench) -> Iterator[Row]:
 
 
 def today(bench: Bench) -> Iterator[Row]:
-    """Train and classify mail of today: long HTML with style sheets, base64 parts, long heads."""
+    """Yield the rows for recent mail: long HTML with style sheets, base64 parts, long headers."""
     if bench.today is None:
         raise Failed("no mail of today: --today HAM,SPAM")
     ham, spam = bench.today.split(",")
@@ -262,7 +262,7 @@ def today(bench: Bench) -> Iterator[Row]:
 
 
 def growth(bench: Bench, few: int = FEW, many: int = MANY) -> Iterator[Row]:
-    """Training time and memory as the mail grows: messages resampled, each with new words of its own."""
+    """Yield the rows of training time and memory for growing mail: resampled messages with new words."""
     spent = {}
     for count in (few, many):
         grown = Spamnb(bench.at(f"grown-{count}"))

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Names to the left, figures to the right."""
+    """Return a Markdown table, with names aligned left and figures right."""
     widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
 
     def line(cells: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""What each rule of the tokenizer is worth: the default without it, on each corpus and under attack.
+"""What each rule of the tokenizer contributes: results without it, on each corpus and under attack.
 
 Run by `make ablation`; rules.py has the rules and their switches. A cell has what leaving a rule out adds
 to (1-AUC)%, the mean over ten splits and its standard error; more is worse:
@@ -68,7 +68,7 @@ LAID_OUT = ("attack ", "forged ", "learned", "other", "today")
 
 @dataclass(frozen=True)
 class ReadMessage:
-    """What is read of a message, as arrays."""
+    """The features of a message, as arrays."""
 
     tokens: Any  # [token, (fingerprint, times, part)]
     pairs: Any  # [pair, (fingerprint, part)]
@@ -92,7 +92,7 @@ class ReadMessage:
         return FeatureSet.of(tokens.tolist(), None, pairs.tolist(), grams.tolist())
 
     def marks(self, is_body_counter: Any) -> list[int]:
-        """Return numbers, one of the body and one of the head, the same as long as they are read the same."""
+        """Return a hash of the body's features and one of the head's."""
         sums = []
         for part in (BODY, HEAD):
             own = [self.tokens[self.tokens[:, 2] == part, 0], self.pairs[self.pairs[:, 1] == part, 0]]
@@ -127,7 +127,7 @@ def lay_out_attacks(folder: str, most: int) -> None:
 
 
 class Measured:
-    """All mail as one tokenizer reads it, and what is found by it."""
+    """All mail as one tokenizer reads it, with results."""
 
     def __init__(self, sources: dict[str, dict[str, list[str]]], bodies: list[str], known: str) -> None:
         self.known = known  # a folder
@@ -192,7 +192,7 @@ class Measured:
         return found
 
     def concerned(self, rule: str, name: str) -> float:
-        """Return the share of a corpus that is read otherwise without a rule, in percent."""
+        """Return the percentage of a corpus's messages that have other features without a rule."""
         found = self.marks_of(np.flatnonzero(self.of[name]), name in self.bodies)
         path = Path(self.known, f"{name}.npy")
         if rule == PLAIN:
@@ -200,7 +200,7 @@ class Measured:
         return 100 * float(np.mean(found != np.load(path)))
 
     def marks_of(self, messages: Any, bodies: bool) -> Any:
-        """Return a number for each message, the same as long as it is read the same."""
+        """Return a hash of each message's features."""
         return self.marks[BODY, messages] if bodies else self.marks[:, messages].sum(axis=0)
 
     def splits(self, mask: Any, share: float, bodies: bool = False, tested: Any = None) -> list[float]:
@@ -238,12 +238,12 @@ class Measured:
         return found
 
     def rows_of(self, messages: Any, bodies: bool) -> MessageRows:
-        """Return the rows of messages, without their heads if only bodies count."""
+        """Return the rows of messages, without their heads if `bodies`."""
         chosen = [self.kept[message] for message in messages.tolist()]
         return MessageRows.of([message.features(self.is_body_counter, bodies) for message in chosen])
 
     def once(self, trial: str, marks: Any, measure: Callable[[], Any]) -> Any:
-        """Return what was found before of messages read the same, or measure it: few rules concern all."""
+        """Return the cached result for messages with the same features, or measure it."""
         seen = blake2b(trial.encode() + marks.tobytes())
         path = Path(self.known, seen.hexdigest()[:20])
         if not path.exists():
@@ -252,7 +252,7 @@ class Measured:
 
 
 def scores(rows: MessageRows, truth: Any, learned: Any, tested: Any) -> Any:
-    """Return how far spam is ahead in the messages tested."""
+    """Return the lead of spam in the tested messages."""
     table, messages = CountTable(LABELS), np.flatnonzero(learned)
     table.add(rows, messages, truth[messages], 0)
     joints = np.empty((np.count_nonzero(tested), len(LABELS)))
@@ -261,7 +261,7 @@ def scores(rows: MessageRows, truth: Any, learned: Any, tested: Any) -> Any:
 
 
 def changed_copy(folder: str, rule: str) -> str:
-    """Copy the package, with the text of a rule changed, and compile the core if that concerns it."""
+    """Copy the package with a rule's text changed; compile the core if it is changed."""
     change: Change | None = CHANGES[rule]
     target = Path(folder, "package")
     shutil.rmtree(target, ignore_errors=True)
@@ -276,7 +276,7 @@ def changed_copy(folder: str, rule: str) -> str:
 
 
 def cell(figures: list[float], before: list[float]) -> str:
-    """Return what a rule's absence adds, and the standard error of that."""
+    """Return how much a figure rises without a rule, and the standard error."""
     added = np.array(figures) - before
     return f"{added.mean():+.4f} ± {added.std(ddof=1) / len(added) ** 0.5:.4f}"
 
@@ -296,7 +296,7 @@ def row(rule: str, found: dict[str, Any], before: dict[str, Any]) -> str:
 
 
 def corpora_of(found: dict[str, Any]) -> list[str]:
-    """List the figures that are of a corpus."""
+    """List the figures of corpora (not of attacks)."""
     return [name for name in found if name not in ("attacks", "concerned")]
 
 
@@ -340,7 +340,7 @@ def run(chosen: argparse.Namespace, folder: str) -> None:
 
 
 def child(chosen: argparse.Namespace, package: str, rules: list[str]) -> Any:
-    """Run this program with a package of its own; yield the figures of each rule."""
+    """Run this program with a changed package; yield the figures of each rule."""
     arguments = [f"--rule={rule}" for rule in rules] + [f"--laid-out={chosen.laid_out}"]
     arguments += [f"--corpus={text}" for text in chosen.corpus]
     arguments += [f"--bodies={text}" for text in chosen.bodies]

@@ -42,7 +42,7 @@ CONTENT = (b"content-", b"mime-version", b"subject:")
 
 
 class Letter:
-    """A mail as its headers and its texts, which may be HTML."""
+    """A mail: its headers and its texts, which may be HTML."""
 
     def __init__(self, raw: bytes) -> None:
         message = read(raw)
@@ -75,7 +75,7 @@ class Letter:
 
 
 class Words:
-    """Words of other mail, to put in place of those of a mailing."""
+    """Words of other mail that replace words of a mailing."""
 
     def __init__(self, letters: Sequence[Letter], spam: Sequence[Letter], draw: random.Random) -> None:
         self.draw = draw
@@ -105,7 +105,7 @@ class Words:
         return "".join(changed)
 
     def variant(self, letter: Letter, head: bytes, share: float) -> bytes:
-        """Write a letter to somebody else, under other headers."""
+        """Write a variant of a letter: other words, recipient and headers."""
         hello = f"Dear {self.draw.choice(NAMES)},"
         parts = [
             ((f"<p>{hello}</p>" if is_page else f"{hello}\n\n") + self.changed(text, share), is_page)
@@ -126,7 +126,7 @@ class Trained:
         self.model, self.known_ham = Model.open(self.path), half.ham
 
     def judge(self, messages: Sequence[bytes], *lessons: bytes) -> list[str]:
-        """Judge messages after lessons in spam, which are forgotten again."""
+        """Judge messages after spam was learned, which is then forgotten again."""
         for lesson in lessons:
             learn(self.path, lesson, "spam")
         model = Model.open(self.path) if lessons else self.model
@@ -147,7 +147,7 @@ class Trained:
 
 
 def of_model(trained: Trained, corpora: Sequence[Corpus], seed: int) -> Iterator[list[str]]:
-    """Yield rows: what was learned once, how much of it was caught again, and what was lost by it."""
+    """Yield rows: the spam learned once, the share caught again, and the ham lost by that."""
     draw = random.Random(seed)
     own = trained.other.spam
     ham = [Letter(raw) for raw in draw.sample(trained.other.ham, 300)]
@@ -182,7 +182,7 @@ def of_model(trained: Trained, corpora: Sequence[Corpus], seed: int) -> Iterator
 def one_lesson(
     trained: Trained, letter: Letter, words: Words, head: bytes, ham: Letter, known: Letter
 ) -> list[str]:
-    """Learn a spam, and another with a footer or the text of a form letter; judge what is like them."""
+    """Learn a spam, or one with a footer or a form letter's text; judge mail that is similar."""
     quoted = "".join(f"> {line}\n" for line in letter.plain().splitlines())
     reply = ham.written(ham.head, ham.subject, [(f"{ham.plain()}\n\n{quoted}", False)])
     short = ham.written(ham.head, ham.subject, [(f"What do you think of this?\n\n{quoted}", False)])
@@ -202,7 +202,7 @@ def one_lesson(
 
 
 def after_all(trained: Trained) -> list[str]:
-    """Return a row: ham lost and (1-AUC)% of the rest, before and after all missed spam is learned."""
+    """Return a row: ham lost and (1-AUC)% of other mail, before and after all missed spam is learned."""
     ham, spam = trained.other.ham, trained.other.spam
     lessons = [letter.raw for letter in trained.missed(spam)]
     known = set(lessons)

@@ -1,4 +1,4 @@
-"""A spam filter as the tutorials of scikit-learn make one: train KIND MODEL HAM SPAM, score MODEL < list."""
+"""A spam filter as in scikit-learn's tutorials: train KIND MODEL HAM SPAM, score MODEL < list."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def subject_and_body(path: str) -> str:
 
 
 def headers_and_body(path: str) -> str:
-    """The words of every header carry its name."""
+    """Return the text of a message, where words of headers have the header's name as a prefix."""
     message = parsed(path)
     tagged = (f"{name}_{word}" for name, value in message.items() for word in str(value).split())
     return f"{' '.join(tagged)}\n{body(message)}".lower()

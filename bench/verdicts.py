@@ -1,4 +1,4 @@
-"""Verdicts on mail that a model has not met, and of models with little mail. Run by `make accuracy`.
+"""Verdicts on mail of new kinds, and of models with little mail. Run by `make accuracy`.
 
 What is drawn is learned from files, by `train` or a lesson at a time, in this process; and judged as it was
 read once. Beside it stands bogofilter, by its command line.
@@ -49,7 +49,7 @@ NOTHING = np.array([], int)
 
 
 class Case(NamedTuple):
-    """Mail to learn, perhaps on a model of a whole corpus, and mail to judge, by numbers of messages."""
+    """Messages to learn (perhaps on top of a model of a corpus) and messages to judge, by their numbers."""
 
     name: str
     learned: Array
@@ -77,7 +77,7 @@ class Figures(NamedTuple):  # percentages
 
 
 class Mail:
-    """Corpora, laid out and read once."""
+    """Corpora that are stored on disk and read once."""
 
     def __init__(self, corpora: Sequence[Corpus], folder: str) -> None:
         self.folder, self.names = folder, [corpus.name for corpus in corpora]
@@ -100,16 +100,16 @@ class Mail:
         return {label: [self.paths[message] for message in own] for label, own in found}
 
     def by_date(self, name: str) -> tuple[Array, Array]:
-        """Take the first third of each label to learn, the rest to judge."""
+        """Take the earliest third of each label to learn, the others to judge."""
         own = self.of(name)
         return self.split(own[np.argsort(self.rank[own])], 1 / 3)
 
     def drawn(self, name: str, seed: int, count: int | None) -> tuple[Array, Array]:
-        """Draw so many messages of each label to learn, or half of them, and others to judge."""
+        """Draw `count` messages of each label (or half of them) to learn, and others to judge."""
         return self.split(np.random.default_rng(seed).permutation(self.of(name)), count or 0.5)
 
     def split(self, order: Array, learned: float) -> tuple[Array, Array]:
-        """Take from messages, in order, a number of each label or a share of it, and others."""
+        """Split messages, in order: a number or share of each label, and all others."""
         first, second = [], []
         for label in (False, True):
             own = order[self.is_spam[order] == label]
@@ -138,7 +138,7 @@ class Ours:
         return path
 
     def learn(self, case: Case) -> str:
-        """Learn what a case has; return the path of the model."""
+        """Learn the messages of a case; return the path of the model."""
         base = self.whole(case.base) if case.base else None
         if base and not len(case.learned):
             return base
@@ -201,7 +201,7 @@ FILTERS: tuple[type[Ours | Theirs], ...] = (Ours, Theirs)
 
 
 def short(mail: Mail, _draws: int) -> Cases:
-    """Judge short mail of strangers, in ten languages."""
+    """Judge short mail from unknown senders, in ten languages."""
     judged = mail.of(mail.short.name)
     yield "short mail of strangers", (Case(name, NOTHING, judged, name) for name in mail.names)
 
@@ -222,7 +222,7 @@ def first_week(mail: Mail, draws: int) -> Cases:
 
 
 def on_base(mail: Mail, draws: int) -> Cases:
-    """Learn a few messages on a model of another corpus: at once, or as lessons at a server do."""
+    """Learn a few messages on top of a model of another corpus: at once, or one by one as a server does."""
 
     def cases(base: str, own: str) -> Iterator[Case]:
         for seed in range(draws // 4):
@@ -237,7 +237,7 @@ def on_base(mail: Mail, draws: int) -> Cases:
 
 
 def ham_losses(mail: Mail, draws: int) -> Cases:
-    """Accept several losses, on half splits and by date."""
+    """Judge with several values of --ham-loss, on half splits and by date."""
     for name in mail.names:
         halves = (("half", mail.drawn(name, seed, None)) for seed in range(draws // 4))
         splits = (*halves, ("by date", mail.by_date(name)))

@@ -1,8 +1,8 @@
-"""`make verify`: all that this project promises, checked step by step, with a page of results.
+"""`make verify`: checks all promises of this project step by step, and writes a page of results.
 
-What passed is not run again as long as nothing but pages has changed since: a run that was interrupted goes
-on. Each step has its log in build/verify/; build/verify.json and build/verify.html are written after each. A
-step that takes longer than its limit is ended and has failed, so the whole ends, too.
+A step that passed is not run again if only pages have changed since: an interrupted run continues. Each step
+has its log in build/verify/; build/verify.json and build/verify.html are written after each. A step that
+takes longer than its limit is ended and has failed, so the whole ends, too.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ STYLE = (
 
 @dataclass(frozen=True)
 class Step:
-    """A command, what it proves, and after how many minutes it is ended."""
+    """A command, what it proves, and its time limit in minutes."""
 
     name: str
     proves: str
@@ -119,7 +119,7 @@ class Outcome:
     seconds: float = 0.0
 
     def holds(self, depends: Sequence[str]) -> bool:
-        """Return whether it passed, and nothing that it depends on has changed since."""
+        """Return whether the step passed, and nothing that it depends on has changed since."""
         changed = ("git", "diff", "--quiet", self.commit, "--", *depends)
         unchanged = not subprocess.run(changed, cwd=ROOT, capture_output=True).returncode
         return self.result == PASSED and self.is_clean and unchanged

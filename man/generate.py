@@ -51,7 +51,7 @@ def pages() -> dict[str, str]:
 
 
 def head(title: str, section: str, purpose: str) -> str:
-    """Begin a page, on which no word is broken and no line stretched."""
+    """Return the start of a page without hyphenation and justification."""
     return (
         f'.TH "{plain(title.upper())}" {section} "" {NAME} "{NAME} manual"\n.nh\n.ad l\n'
         f".SH NAME\n{plain(title)} \\- {plain(purpose[0].lower() + purpose[1:])}\n"
@@ -64,12 +64,12 @@ def see_also(*names: str) -> str:
 
 
 def plain(text: str, characters: dict[int, str] = PLAIN) -> str:
-    """Write text so that it stands on the page as it is here."""
+    """Escape a text for troff."""
     return re.sub(r"^(?=\.)", r"\\&", text.translate(characters), flags=re.MULTILINE)
 
 
 def literal(text: str) -> str:
-    """Show lines as they are."""
+    """Return lines that are shown unchanged."""
     return f".PP\n.RS 4\n.nf\n{plain(text.rstrip())}\n.fi\n.RE\n"
 
 
@@ -99,7 +99,7 @@ def reference() -> str:
 
 
 def contexts_below(ctx: click.Context) -> Iterator[click.Context]:
-    """Yield the commands of a group, and theirs."""
+    """Yield the commands of a group, and their subcommands."""
     if isinstance(ctx.command, click.Group):
         for name in ctx.command.list_commands(ctx):
             own = context_of(name, ctx.command, ctx)

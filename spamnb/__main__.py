@@ -85,7 +85,7 @@ def exit_code_of(run: "Callable[[], int | None]") -> int | None:
 
 
 def end_by_signal(name: str) -> None:
-    """End by a signal, as a program without a handler does: a shell then ends its loop or pipeline, too."""
+    """End by a signal, as a program without a handler does, so that a shell ends its loop, too."""
     import signal
 
     number = signal.Signals[name]
@@ -95,7 +95,7 @@ def end_by_signal(name: str) -> None:
 
 
 def ignore_second_interrupt() -> None:
-    """Let the first Ctrl-C stop the program and ignore later ones; if it was ignored before, it stays so."""
+    """Let the first Ctrl-C stop the program, and ignore later ones; an ignored Ctrl-C stays ignored."""
     import signal  # it imports enum, which a delivery does without
 
     def stop(*_: object) -> None:

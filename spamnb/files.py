@@ -37,7 +37,7 @@ def printable(text: str) -> str:
 
 
 def is_address(path: str) -> bool:
-    """Check whether a path is an address to be opened by fsspec, like s3://bucket/folder/."""
+    """Return whether a path is an address to be opened by fsspec, like s3://bucket/folder/."""
     return "://" in path
 
 

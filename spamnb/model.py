@@ -126,7 +126,7 @@ class Model:
         return Model(self.stored) if self.base else self
 
     def lose_base(self, error: SpamnbError) -> None:
-        """Continue without a base that turns out to be damaged, and report that; raise other errors."""
+        """Continue without the base if that is damaged, and report that; raise any other error."""
         if not self.base or not str(error).startswith(self.base.path):
             raise error
         report_no_base(error)

@@ -23,7 +23,7 @@ ROOT = Rights(0, 0)
 
 
 def owner_of(first: str, last: str) -> Rights:
-    """Return the first owner other than root on the way from a path down to another; else root."""
+    """Return the first owner other than root of the folders from one path down to another; else root."""
     names = last[len(first) :].strip("/").split("/")
     for here in accumulate((first, *names), os.path.join):
         for look in (os.lstat, os.stat):  # a link of root's may lead to a user's folder

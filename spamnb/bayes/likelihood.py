@@ -152,8 +152,8 @@ class Likelihood:
     def probabilities(self, row: "Row") -> list[float]:
         """Return per label P(token | label), smoothed.
 
-        Multinomial: (n_ck + ε) / (n_c + ε|V|). Bernoulli: (n_ck + ε) / (n_c + 2ε), n counting messages.
-        With global statistics ε is num(w)/num, and the sum of all ε is 1 where it was ε|V|.
+        Multinomial: (n_ck + ε) / (n_c + ε|V|). Bernoulli: (n_ck + ε) / (n_c + 2ε), where n counts messages.
+        With global statistics, ε is num(w)/num, and 1 takes the place of ε|V|.
         """
         counts = row[-self.label_count :] if self.is_multinomial else row[: self.label_count]
         epsilon = self.epsilon_for(sum(counts))

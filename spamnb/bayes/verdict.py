@@ -231,7 +231,7 @@ def spamassassin_score(score: float, cutoffs: Cutoffs | None) -> float:
 
 
 def verdict_of(score: Score, cutoffs: Cutoffs | None, calibration: Calibration | None) -> Verdict:
-    """Return the verdict for a score: by cutoffs, or if there are none or no spam label, the best label.
+    """Return the verdict for a score: by the cutoffs, or without cutoffs or a spam label, the best label.
 
     Score and probability are those of spam if it is a label, else those of the best label.
     """

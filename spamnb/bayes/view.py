@@ -66,7 +66,7 @@ class View:
 
     @classmethod
     def from_map(cls, stored: "Mapping[str, Any]") -> "View":
-        """Make the view that a model names; raise ValueError for an invalid one."""
+        """Return the view that is stored in a model; raise ValueError for an invalid one."""
         view = cls(**{name: stored[name] for name in cls.__slots__})
         fits = view.event in EVENTS and all(isinstance(stored[name], bool) for name in FLAGS)
         fits = fits and (view.smoothing == GLOBAL or is_number(view.smoothing, 0, MAX_SETTING))

@@ -67,9 +67,9 @@ def main(ctx: click.Context) -> None:
     spamnb check                     is the model damaged?
     spamnb prune                     drop old, rare words from the model
     spamnb merge OUT IN...           add up the models of several hosts
-    spamnb backup FILE               copy the model, even while others learn
+    spamnb backup FILE               copy the model, even while mail is learned
     spamnb export                    the model as text
-    spamnb import EXPORT             import what bogofilter has learned
+    spamnb import EXPORT             import bogofilter's word list
     spamnb serve                     answer spamc, rspamc or a mail server
     spamnb imap COMMAND              filter mail that lives on an IMAP server
     spamnb thunderbird install       filter mail in Thunderbird, by an add-on

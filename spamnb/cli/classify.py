@@ -128,7 +128,7 @@ def classify(
 def judgements(
     model: Model, paths: Sequence[str], envelopes: bool, jobs: int | None
 ) -> Iterator[tuple[list[Judged], list[Unreadable]]]:
-    """Judge all mail below some paths, in order: one by one if there is little mail, else with threads."""
+    """Judge all mail below some paths, in order; with threads, unless it is little mail."""
     if is_little(paths, LITTLE, LITTLE_FILE):
         for raw in messages(paths):
             if isinstance(raw, Unreadable):

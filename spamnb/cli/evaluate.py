@@ -185,7 +185,7 @@ def as_map(evaluation: Evaluation) -> dict[str, Any]:
 def compare(
     mail: LabelledMail, candidates: Sequence[Candidate], folds: int, jobs: int
 ) -> list[ComparedCandidate]:
-    """Compare settings on the same folds; on a terminal, print the name of each when it was tried."""
+    """Compare settings on the same folds; on a terminal, print the name of each after it was tried."""
     from spamnb.evaluation.compare import compare_candidates
 
     return list(announce_tried(compare_candidates(candidates, mail.corpus, folds, jobs)))

@@ -68,10 +68,10 @@ def forget(
     model: str,
     jobs: int | str | None,
 ) -> int:
-    """Take messages out of the model again, whatever their label. Other messages change nothing.
+    """Take messages out of the model again, whatever their label. Unlearned messages change nothing.
 
     Instead of PATHs, --from and --since select mail that the history still has. The command shows how many
-    messages these are, and asks before it forgets them.
+    these are, and asks before it forgets them.
     """
     if bool(paths) == bool(sender or since):
         raise UsageError("name messages, or select them with --from SENDER, --since TIME or both")
@@ -103,7 +103,7 @@ def forget(
 def learned_entries(
     history: History, model: str, sender: str | None, since: float | None
 ) -> Iterator[tuple[Entry, str]]:
-    """Yield the entries of a sender since a time that a model has learned, each message once."""
+    """Yield the entries of a sender since a time whose messages a model has learned, each message once."""
     stored, met = StoredModel.open(model), set[int]()
     listed = entry_of(sender) if sender else ""
     if listed is None:

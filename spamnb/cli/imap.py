@@ -82,7 +82,7 @@ def check(account: str | None, as_json: bool) -> int:
 @imap.command(examples="spamnb imap train\nspamnb imap train --account home")
 @account_options
 def train(account: str | None, as_json: bool) -> int:
-    """Learn mail that is new since last time, from the folders of mail you keep and from Junk.
+    """Learn the mail that is new since the last run, from the folders of mail you keep and from Junk.
 
     The first time, all mail in Junk is learned, except messages that surely are not spam, which are listed.
     Later, only messages that you moved to Junk are learned, not those that spamnb or your provider put there.

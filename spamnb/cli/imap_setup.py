@@ -1,4 +1,4 @@
-"""`spamnb imap setup`: asks for what it has to know, until the spam in a mailbox can be moved."""
+"""`spamnb imap setup`: asks for all settings that are needed to filter a mailbox."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ spamnb imap setup host=127.0.0.1 port=1143 tls=starttls ca_file=bridge.pem
 def setup(ctx: click.Context, given: tuple[str, ...], account: str) -> int:
     """Ask for a server and a password, try them, find the folders, learn, and ask whether to move spam.
 
-    Each KEY=VALUE is written to imap.toml, and not asked for. What does not work is asked for again. Your
-    mail is not changed before you agree to that. An account that is there already is not asked for: this goes
-    on where the last setup ended.
+    Each KEY=VALUE is written to imap.toml, and not asked for. A value that does not work is asked for again.
+    Your mail is not changed before you agree to that. An account that is there already is not asked for: this
+    goes on where the last setup ended.
     """
     from spamnb.imap.accounts import default_config
     from spamnb.imap.setup import add_account, has_account
@@ -155,7 +155,7 @@ def tried(path: str, name: str, answers: dict[str, Any]) -> dict[str, Any]:
 
 
 def ask_all(path: str, name: str, answers: dict[str, Any], again: tuple[str, ...]) -> str:
-    """Ask for all values that are missing, and for those in `again`, with the last answers as defaults.
+    """Ask for all missing values, and for the values named in `again`, with the last answers as defaults.
 
     Returns the path of the file that a password was written to.
     """
@@ -239,7 +239,7 @@ def agrees(question: str, default: bool = True) -> bool:
 
 
 def fill_keyring(account: Account) -> None:
-    """Ask for the password and put it into the keyring, if the account has it there."""
+    """Ask for the password and store it in the keyring, if the account is set up to use the keyring."""
     if account.keyring and can_ask():
         from spamnb.imap.secrets import to_keyring
 

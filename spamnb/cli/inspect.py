@@ -88,7 +88,7 @@ def inspect(
     """Show what the model learned, or why a MESSAGE (- is standard input) gets its verdict.
 
     A message in a mailbox is named by its number, from 0 on: archive.mbox:3. After --token, more words may
-    follow. With --suspects, name the mail that was learned.
+    follow. With --suspects, name the mail that the model has learned.
     """
     check_options(names, html, as_json)
     check_writable(html)

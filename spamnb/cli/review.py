@@ -39,8 +39,8 @@ def review(
     """See in a browser what the filter did and why, and correct it.
 
     Shows the history that classify and serve keep with --history, and imap with `history = true` in
-    imap.toml; with PATHs, the mail there, of any age, as it is judged now. Corrections are learned at once.
-    Ctrl-C ends it.
+    imap.toml; with PATHs, the mail there, of any age, as the model judges it now. Corrections are learned at
+    once. Ctrl-C ends it.
     """
     try:
         from spamnb.history.queries import History

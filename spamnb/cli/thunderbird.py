@@ -15,10 +15,10 @@ from spamnb.files import printable
 @click.group(cls=Group, invoke_without_command=True)
 @click.pass_context
 def thunderbird(ctx: click.Context) -> None:
-    """Answer the add-on for Thunderbird, which starts this by itself.
+    """Answer the add-on for Thunderbird, which starts this command by itself.
 
     \b
-    spamnb thunderbird install    write the add-on, tell Thunderbird of spamnb
+    spamnb thunderbird install    write the add-on, register spamnb
     """
     if ctx.invoked_subcommand is None:
         if sys.stdin.isatty():
@@ -31,9 +31,9 @@ def thunderbird(ctx: click.Context) -> None:
 @thunderbird.command(examples="spamnb thunderbird install\nspamnb thunderbird install ~/Downloads/spamnb.xpi")
 @click.argument("xpi", default="spamnb.xpi", metavar="[FILE]", type=path_type)
 def install(xpi: str) -> None:
-    """Write the add-on for Thunderbird to FILE, by default spamnb.xpi here, and tell Thunderbird of spamnb.
+    """Write the add-on for Thunderbird to FILE, by default spamnb.xpi here, and register spamnb with it.
 
-    Only this user's files are written. Run it again when spamnb has moved or was updated.
+    Only this user's files are written. Run this again when spamnb has moved or was updated.
     """
     from spamnb.thunderbird.installation import install as write
 

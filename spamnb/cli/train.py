@@ -85,7 +85,7 @@ NO_BASE = "none"
     "forwarders",
     multiple=True,
     metavar="ADDRESS",
-    help="Learn the messages attached to that on standard input, if it is really from ADDRESS.",
+    help="Learn the messages attached to the message on standard input, if it is really from ADDRESS.",
 )
 @model_settings_option
 @jobs_option
@@ -95,7 +95,7 @@ NO_BASE = "none"
     default="300M",
     show_default=True,
     callback=read_by(parse_size, 10**6),
-    help="Approximate memory for counts; beyond it, they are kept on disk until the end.",
+    help="Approximate memory for counts; beyond it, counts are kept on disk until the end.",
 )
 def train(
     mail: LabelledMail,
@@ -111,7 +111,7 @@ def train(
     """Learn from mailboxes, Maildirs, folders of messages, or standard input.
 
     Adds to an existing model. Learning a message again changes nothing; under another label, it corrects the
-    model. If nearly all mail of a label would change it, as with swapped folders, nothing is changed.
+    model. If nearly all mail of a label would move to another, as with swapped folders, nothing is changed.
 
     A message in a mailbox is named by its number, from 0 on: inbox.mbox:3. Files may be compressed (gzip, xz,
     bzip2, zstd), and may be at any address that fsspec opens (s3://…, sftp://…).
@@ -199,7 +199,7 @@ def note_sent(model: str, sent: Sequence[str], sources: Sources) -> int:
 
 
 def change_without_mail(model: str, ham_loss: str | None, base: str | None) -> int:
-    """Change the base of a model, or its cutoffs, which are found from the stored scores of its mail."""
+    """Change the base of a model, or compute its cutoffs again from the stored scores of its mail."""
     from spamnb.training.train import train as change
     from spamnb.workers import LocalPool
 

@@ -57,7 +57,7 @@ def read_values(path: str, types: dict[str, str]) -> dict[str, Any]:
 
 
 def read_senders(values: dict[str, Any], origins: dict[str, str]) -> SenderLists:
-    """Read the lists that exist. Contacts must exist, too, but are read when they are needed."""
+    """Read the lists of senders. Contacts are read when they are needed, but must exist."""
     for key in ("allow", "block", "known"):
         path = values.get(key)
         if path and not os.path.exists(path):

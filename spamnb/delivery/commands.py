@@ -108,7 +108,7 @@ class ClassifyCommand:
         self.history = open_history(history, self.configuration)
 
     def run(self, path: str = "-") -> int | None:
-        """Judge the message on standard input or in a file; None if the full command line has to do it."""
+        """Judge the message at a path; return the exit code, None if the full command line has to do it."""
         raw = read_stdin() if path == "-" else self.read_file(path)
         return None if raw is None else self.answer(*self.judged(raw), raw, path)
 

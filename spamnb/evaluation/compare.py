@@ -52,7 +52,7 @@ def reason(best: ComparedCandidate, others: int) -> str:
     name = best.candidate.name
     if best.ranking_p is None:
         return f"none of {others} others ranks this mail better"
-    chance = f"(p {best.ranking_p:.2g}, corrected for all that was tried)"
+    chance = f"(p {best.ranking_p:.2g}, corrected for the number of tests)"
     if beats_first(best):
         return f"it ranks this mail better than the default, beyond chance {chance}"
     if best.ranking_p > CHANCE:

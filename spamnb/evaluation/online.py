@@ -72,10 +72,10 @@ def judge_online(
 
 
 class DecisionRule:
-    """Cutoffs and calibration for the next score, chosen by the scores before it as training chooses them.
+    """Decides on each score by cutoffs and calibration that are chosen from earlier scores, as in training.
 
-    Each score was taken before its message was learned, so no message needs to be left out of the counts.
-    Without cutoffs, as by a textbook's view or without a label "spam", the likeliest label wins.
+    Each message was scored before it was learned, so no message needs to be left out of the counts. Without
+    cutoffs, as by a textbook's view or without a label "spam", the likeliest label wins.
     """
 
     def __init__(self, labels: tuple[str, ...], view: View) -> None:

@@ -77,7 +77,7 @@ class Account:
 
 
 def is_local_host(host: str) -> bool:
-    """Return whether a host name or address means this machine."""
+    """Return whether a host name or address is that of this machine."""
     try:
         return ip_address(host).is_loopback
     except ValueError:

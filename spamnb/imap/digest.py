@@ -103,7 +103,7 @@ def junk_messages(
 def digest_of(
     account: Account, junk: str, like_ham: list[JunkMessage], put_by_us: list[JunkMessage]
 ) -> bytes:
-    """Return the digest: mail in Junk that looks like ham, from the provider, then mail that spamnb moved."""
+    """Return the digest: mail put into Junk by the provider but like ham, then mail moved by spamnb."""
     message = EmailMessage()
     message["From"] = f"spamnb <{account.user if '@' in account.user else 'spamnb@localhost'}>"
     message["To"] = message["From"]

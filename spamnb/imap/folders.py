@@ -29,7 +29,7 @@ MARKS = {
 
 @dataclass(frozen=True)
 class Roles:
-    """Found by their purpose; "" for a missing one."""
+    """Folders by their purpose; "" for a missing one."""
 
     inbox: tuple[str, ...]
     ham: tuple[str, ...]
@@ -53,7 +53,7 @@ class Roles:
 
     @property
     def put_away(self) -> tuple[str, ...]:
-        """Found that spamnb moves mail to from an inbox."""
+        """Folders that spamnb moves mail to from an inbox."""
         return (*self.labels, *([self.unsure] if self.unsure else []))
 
 

@@ -58,7 +58,7 @@ class Watcher(threading.Thread):
         os.write(self.writer, b"x")
 
     def cut_short(self) -> None:
-        """Abort a visit: the server may never answer."""
+        """Abort a visit, as the server may never answer."""
         if self.connection:
             self.connection.cut_off()
 

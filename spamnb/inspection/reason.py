@@ -67,7 +67,7 @@ class Reason(NamedTuple):
 
     @property
     def row(self) -> Row:
-        """Counts by label: messages; for a token, occurrences follow."""
+        """The counts of messages by label, for a token followed by those of occurrences."""
         return self.evidence.row
 
     @property

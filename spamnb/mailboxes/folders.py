@@ -80,7 +80,7 @@ class FolderWalk:
                 yield Unreadable(item.path, reason_of(error))
 
     def entries(self, folder: str) -> list[Entry | Unreadable]:
-        """List the entries of a folder to read, with a report for each that is left out for its role."""
+        """List the entries of a folder to be read, and a report for each one left out because of its role."""
         found = self.mail_entries(folder)
         if not self.leave_out:
             return found

@@ -45,7 +45,7 @@ class SkippedMail(Unreadable):
 
 
 class LeftOutFolder(SkippedMail):
-    """A folder or mailbox that was found in a folder, and whose name says that its mail has another label."""
+    """A folder or mailbox below a path of a label, whose name says that its mail has another label."""
 
     __slots__ = ()
 

@@ -44,7 +44,7 @@ def markup(child: Child) -> str:
 
 
 def attribute_text(value: str | float) -> str:
-    """Write a coordinate with one decimal: finer than a screen's dots, and the page is a third smaller."""
+    """Write the value of an attribute; coordinates get one decimal, which makes a page a third smaller."""
     return value if isinstance(value, str) else f"{value:.1f}".removesuffix(".0")
 
 

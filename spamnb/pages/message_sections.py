@@ -115,7 +115,7 @@ def evidence_section(why: Explanation, ids: Mapping[str, str]) -> Markup:
     largest = max((abs(reason.adds) for reason in why.reasons), default=0.0)
     left = dict(ids)  # each id may be used once
     places = [place_table(why, name, reasons, left, largest) for name, reasons in why.by_place().items()]
-    intro = words if places else "Nothing in this message tells the labels apart."
+    intro = words if places else "No part of this message is evidence for either label."
     return section("Evidence by part", intro, element("div", places, class_="tables"))
 
 

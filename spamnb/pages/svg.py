@@ -105,7 +105,7 @@ def y_axis(scale: Scale, name: str, ticks: Ticks = None) -> Markup:
 
 
 def clipped(*children: Markup) -> Markup:
-    """Hide everything outside the frame, by an inner drawing."""
+    """Hide the parts of shapes outside the frame of a plot, by an inner <svg>."""
     width, height = RIGHT - LEFT, BOTTOM - TOP
     return element(
         "svg",

@@ -50,7 +50,7 @@ class Envelope:
     )
 
     def __init__(self, fields: Fields, headers: Fields, is_whole: bool) -> None:
-        """Take raw fields and readable headers; `is_whole`: all readers find the same From in the block."""
+        """Take raw fields and readable headers; `is_whole`: all programs find the same From in the block."""
         raw: dict[str, list[str]] = {name: [] for name in READ_RAW}
         for name, value in fields:
             if name in raw:
@@ -107,7 +107,7 @@ def _is_whole(fields: Fields, data: bytes, body: int, size: int) -> bool:
 
 
 def _is_plain(head: bytes) -> bool:
-    """Tell whether every reader ends lines at line feeds only, and the name From is written as usual."""
+    """Return whether lines end only in line feeds for all programs, and the name From is written as usual."""
     if b"\r" in head or b"\0" in head:
         return False
     at, lines = 0, b"\n" + head.lower()

@@ -81,7 +81,7 @@ def without_marks(word: str) -> str:
 
 
 def without_non_joiners(text: str) -> str:
-    """Replace a Persian non-joiner by a space, as many type it; remove it elsewhere."""
+    """Replace a Persian non-joiner by a space, as many people type it; remove other non-joiners."""
     pieces: list[str] = []
     for piece in text.split(NON_JOINER):
         if piece:

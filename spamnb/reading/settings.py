@@ -44,7 +44,7 @@ class Settings:
 
     @classmethod
     def from_map(cls, stored: "Mapping[str, Any]") -> "Settings":
-        """Make the settings that a model names; raise ValueError for invalid ones."""
+        """Return the settings that are stored in a model; raise ValueError for invalid ones."""
         if not isinstance(stored["stop_words"], list):
             raise ValueError("not settings")
         found = cls(**{name: stored[name] for name in cls.__slots__})

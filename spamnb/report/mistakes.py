@@ -13,7 +13,7 @@ MAX_MISTAKES, MAX_EVIDENCE = 100, 12  # these keep a page under 300 KB
 
 
 def mistakes_section(found: Sequence[Mistake]) -> Markup:
-    words = "Farthest on the wrong side first. Often it is the label that is wrong."
+    words = "The most certain mistakes come first. Often the label of the message is wrong, not the verdict."
     if len(found) > MAX_MISTAKES:
         words += f" {count(len(found) - MAX_MISTAKES)} more are not shown."
     listed = element("ol", map(mistake_item, found[:MAX_MISTAKES]), class_="mistakes") if found else None

@@ -69,7 +69,7 @@ class PageContext:
 
 
 def url(path: str, **query: str | None) -> str:
-    """Make an address of this page."""
+    """Return an address of the review page, with a query."""
     given = {name: value for name, value in query.items() if value}
     return path + ("?" + urlencode(given) if given else "")
 

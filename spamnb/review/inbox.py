@@ -194,7 +194,7 @@ def message_row(context: PageContext, entry: Entry, labels: Sequence[str]) -> Ma
 
 
 def buttons(entry: Entry, labels: Sequence[str]) -> Markup:
-    """Make a button for each label; for a corrected message, one to undo."""
+    """Make a button for each label; for a corrected message, a button to undo the correction."""
     id_, about = str(entry.id), f"t{entry.id}"
     if entry.correction:
         undo = element("button", "undo", name="undo", value=id_, data_key="u", aria_describedby=about)

@@ -112,7 +112,7 @@ class SharedModel(ReloadingModel):
         return model
 
     def _read_table(self, stored: StoredModel) -> CountTable | None:
-        """Return counts that are in memory, or read them; they stay when only the journal changes."""
+        """Return the counts of a model file from memory, or read them if the file has changed."""
         if stored.generation not in self.tables and stored.columns["entries"].size <= MAX_ENTRY_BYTES:
             self.tables[stored.generation] = file_table(stored)
         return self.table_of(stored)

@@ -226,9 +226,9 @@ def record_at(data: bytes, at: int) -> "tuple[Any, int]":
 
 
 def is_cut_off(data: bytes, at: int) -> bool:
-    """Return whether the journal ends within the record at an offset, as after a crash.
+    """Return whether the journal ends within the record at an offset, as it may after a crash.
 
-    If the map of the record is complete, the length in front of the map is damaged instead.
+    If the record's map is complete, the record is not cut off: its length is damaged.
     """
     if len(data) - at < FRAME:
         return data[at] == ARRAY_OF_TWO

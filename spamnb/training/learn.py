@@ -67,7 +67,7 @@ def judge(model: Model, features: "FeatureSet", label: str) -> "tuple[float, flo
     """Judge a message before it is learned, since cutoffs are computed from such scores.
 
     Returns the score, the lead of the label over others except spam (in nats), and how many words and pairs
-    are new to the model; None instead of these if not all were looked up.
+    are new to the model; None instead of the last two if not all words were looked up.
     """
     found, scorer = model.scorers.score(features), model.scorers.first
     score = verdict_of(found, model.cutoffs, model.calibration).score

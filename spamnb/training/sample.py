@@ -63,7 +63,7 @@ class LabelSample:
                 self.shrink()
 
     def shrink(self) -> None:
-        """Drop the messages with the highest hashes that exceed the limits."""
+        """Drop the messages with the highest hashes, until the others are within the limits."""
         if self.count <= SAMPLE_SIZE and self.size <= SAMPLE_BYTES:
             return
         known = sorted(each for piece in self.pieces for each in zip(piece.hashes, piece.sizes, strict=True))

@@ -97,8 +97,8 @@ def show_curve(evaluation: Evaluation) -> None:
 def show_comparison(compared: Sequence[ComparedCandidate], how: str) -> None:
     show(
         table(
-            f"compared in {how}; won:tied:lost counts messages, against the first row; "
-            f"p is the probability of chance, corrected for all tests (significant up to {CHANCE:g})",
+            f"compared in {how}; won:tied:lost: messages judged better, alike, worse than by the first row; "
+            f"p: how probable the difference is by chance, corrected for all tests (low: up to {CHANCE:g})",
             (
                 "settings",
                 "F1",

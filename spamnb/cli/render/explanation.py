@@ -36,7 +36,7 @@ SPAM_COLOUR, OTHER_COLOUR, AGAINST_COLOUR = "red", "magenta", "cyan"
 
 
 def colour_of(why: Explanation, adds: float) -> str:
-    """Choose the colour of evidence: for spam, for another leading label, or against the leading label."""
+    """Choose the colour of evidence: for spam, for the leading label, or against it."""
     label = why.sides[adds > 0]
     return SPAM_COLOUR if label == SPAM else OTHER_COLOUR if adds > 0 else AGAINST_COLOUR
 
@@ -64,7 +64,7 @@ def message_text(why: Explanation, everything: bool) -> Iterator[Text]:
 
 
 class WordMarker:
-    """Shows the weight of words by colours, or, without colours, by numbers in brackets."""
+    """Shows the weight of words by colours, or if there are no colours, by numbers in brackets."""
 
     def __init__(self, why: Explanation, coloured: bool) -> None:
         self.why = why
@@ -155,7 +155,7 @@ def evidence_table(why: Explanation, top: int, everything: bool) -> RenderableTy
 
 
 def total_row(why: Explanation, name: str, reasons: Sequence[Reason], style: str) -> list[Any]:
-    """Make a row with the sum of some evidence: that of a place, or the part that is not shown."""
+    """Make a row with the sum of some evidence: of a place in the message, or of the rows not shown."""
     from rich.text import Text
 
     weight, adds = sum(reason.total_weight for reason in reasons), sum(reason.adds for reason in reasons)

@@ -71,7 +71,7 @@ class EventPrinter:
         print("\t".join(printable(text) for text in (found, score, place, event.what, *texts)), flush=True)
 
     def end_visit(self, account: str, always: bool = True) -> None:
-        """Print the summary of a visit; without `always`, one without news only for the first visit."""
+        """Print the summary of a visit; unless `always`, a later visit without news is not printed."""
         judged, learned = self.judged.pop(account, Counter()), self.learned.pop(account, 0)
         late, rescued = self.late.pop(account, []), self.rescued.pop(account, Counter())
         is_first = account not in self.met
@@ -94,7 +94,7 @@ class EventPrinter:
 
 
 def outcome_of(event: Event) -> str:
-    """Return in few words what is done with a message that was judged."""
+    """Return a few words on what is done with a judged message."""
     if event.target:
         return f"would go to {event.target}" if event.planned else f"to {event.target}"
     if event.flag:
@@ -103,7 +103,7 @@ def outcome_of(event: Event) -> str:
 
 
 def show_accounts(found: Iterable[dict[str, Any]]) -> None:
-    """Print of each account what its server can do, the purpose of each folder, and what would be done."""
+    """Print for each account what its server can do, the purpose of folders, and what would be done."""
     from spamnb.imap.setup import USEFUL
 
     for facts in found:
@@ -119,7 +119,7 @@ def show_accounts(found: Iterable[dict[str, Any]]) -> None:
 
 
 def show_learned(found: Iterable[Learned], wrong: Iterable[str]) -> None:
-    """Print which folders are learned from, how much of each, and warnings."""
+    """Print which folders training learns from, how many of their messages, and warnings."""
     print("to learn from:")
     for one in found:
         some = f"{one.messages:,} of " if one.messages != one.of else ""
@@ -131,7 +131,7 @@ def show_learned(found: Iterable[Learned], wrong: Iterable[str]) -> None:
 
 
 def show_training(summary: Summary, labels: Iterable[str], model: str) -> None:
-    """Print what was learned, and how well each message is judged with the counts of all others."""
+    """Print what was learned, and how good verdicts on it are, each by the counts of all other messages."""
     from spamnb.cli.render.training import show_outcomes
     from spamnb.inspection.standing import verdicts_left_out
     from spamnb.store.stored_model import StoredModel

@@ -67,7 +67,7 @@ def facts(known: ModelSummary) -> Iterator[tuple[str, str]]:
 
 
 def base(about: Mapping[str, Any]) -> str:
-    """Describe the base of a model, and which of the two judges."""
+    """Describe the base of a model, and whether model, base or both judge."""
     judges = {
         ("model",): "not used: the model judges alone",
         ("base",): f"judges alone until the model has {about['enough']} messages of each label",

@@ -1,4 +1,4 @@
-"""The last lines of several commands: mail that was not read, and the path of the model."""
+"""The last lines that several commands print: mail that was not read, and the path of the model."""
 
 from collections.abc import Callable, Iterable
 

@@ -42,7 +42,7 @@ def print_json_lines(values: Iterable[Any]) -> None:
 
 
 def infinity_as_null(value: Any) -> Any:
-    """Replace infinite numbers, which JSON lacks, by null, such as a cutoff that no score reaches."""
+    """Replace infinite numbers by null, as JSON has none: a cutoff that no score reaches is infinite."""
     if isinstance(value, dict):
         return {name: infinity_as_null(item) for name, item in value.items()}
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""Print the results of `spamnb train`: what became of the mail, and of the model."""
+"""Print the results of `spamnb train`: outcomes of the mail, and the quality of the model."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def as_map(summary: Summary, sources: Sources) -> dict[str, Any]:
 
 
 def show_outcomes(summary: Summary, sources: Sources, called: Callable[[str], str] = str) -> None:
-    """Print what became of the mail of each label."""
+    """Print the outcomes for the mail of each label."""
     for label in sources:
         counts = summary.outcomes.get(label, {"learned": 0})
         phrases = [f"{counts[name]:,} {text}" for name, text in OUTCOME_TEXTS.items() if name in counts]

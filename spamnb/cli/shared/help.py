@@ -1,4 +1,4 @@
-"""Commands and their help: `--help` shows what most people need, `--help-all` everything."""
+"""Commands and their help: `--help` shows the common options, `--help-all` all of them."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def model_of(account: Account) -> str:
 
 @contextmanager
 def connected(account: Account, looks_only: bool = False) -> Iterator[ImapConnection]:
-    """Connect to the server of an account; on a terminal, say what is being done if it takes long."""
+    """Connect to the server of an account; if this takes long, report progress on a terminal."""
     from spamnb.imap.connection import ImapConnection
 
     opened: list[ImapConnection] = []

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class LabelledMail:
-    """The mail that the options of a command name, the number of threads, and what could not be read."""
+    """The mail named by the options of a command, the number of threads, and failures of reading."""
 
     folders: Sequence[str]
     ham: Sequence[str]

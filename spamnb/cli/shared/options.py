@@ -64,9 +64,8 @@ def refuse_without_effect(when: str, *names: str) -> None:
 
 
 def check_modes(modes: Mapping[str, Sequence[str]], *more: str) -> str:
-    """Return the mode that an option, or `more`, chooses; "" for none.
-
-    `modes` names the options without effect in each mode; such an option, or two modes, raise UsageError.
+    """Return the mode chosen by an option or by `more`; "" for none. `modes` names, for each mode, the
+    options that have no effect in it; such an option, or a second mode, raises UsageError.
     """
     asked = [option.opts[0] for option in given_options() if option.opts[0] in modes]
     asked += more
@@ -88,7 +87,7 @@ def given_options() -> list[click.Parameter]:
 
 
 def is_meant(what: str, yes: bool) -> bool:
-    """Ask before a change that cannot be undone; without a terminal, `--yes` is required."""
+    """Ask before a change that cannot be undone; return the answer. Without a terminal, require `--yes`."""
     if not yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise UsageError(f"{what}: nothing was changed; to do it, add --yes")
     is_so = yes or click.confirm(f"{what}. Continue?", err=True)

@@ -1,4 +1,4 @@
-"""Files that a command writes besides its answer: checked before the work, written after the answer."""
+"""Files that a command writes besides its output: checked before the work, written at the end."""
 
 import os
 import stat
@@ -34,7 +34,7 @@ def check_replaceable(path: str) -> None:
 
 
 def write_reported(path: str, content: str) -> int:
-    """Write a file; if that fails, say why. Returns the exit code."""
+    """Write a file, or report why that failed; return the exit code."""
     data = content.encode("utf-8", "surrogateescape")
     kind: type[SpamnbError] = CannotCreate
     if path == OUTPUT:
@@ -55,7 +55,7 @@ def write_reported(path: str, content: str) -> int:
 def keep_output_private() -> None:
     """Make a file that a shell has just created for standard output readable for this user only.
 
-    If its mode is not the default one, somebody has chosen it, and it stays.
+    If its mode is not the default, somebody has chosen that mode, and it is not changed.
     """
     os.umask(umask := os.umask(0o077))
     with suppress(OSError):

@@ -90,7 +90,7 @@ class Font:
 
 
 class _Pdf:
-    """The objects of a file: dictionaries by their numbers, streams inflated in the order they come."""
+    """The objects of a PDF: dictionaries by their numbers, and decompressed streams in file order."""
 
     def __init__(self, data: bytes, allowance: Allowance) -> None:
         self.data = data
