@@ -122,13 +122,13 @@ def unfolded(head: bytes) -> list[bytes]:
 
 def attacks(model: Model, ham: list[str]) -> dict[str, Callable[[Mail], bytes]]:
     """Return the attacks by name, each a function from a mail to the bytes of the attack."""
-    telling = ModelSummary.of(model, 20_000).telling
+    strongest = ModelSummary.of(model, 20_000).strongest
 
     def words(label: str, many: int) -> list[str]:
-        return [one.token for one in telling[label][:many] if ":" not in one.token]
+        return [one.token for one in strongest[label][:many] if ":" not in one.token]
 
     hammy, spammy = words("ham", 5000), set(words("spam", 20_000))
-    urls = [one.token for one in telling["spam"] if one.token.startswith("url:www.")]
+    urls = [one.token for one in strongest["spam"] if one.token.startswith("url:www.")]
     hosts = [url.removeprefix("url:") for url in urls][:50]
     chosen = random.Random(1)
 

@@ -11,7 +11,7 @@ from spamnb.imap.connection import HAM_KEYWORDS, JUNK_KEYWORDS, KEYWORD
 from spamnb.imap.fetch import FETCHED, cut, flags, heads
 from spamnb.imap.mailbox import DELETED, Event, look_into
 from spamnb.imap.rescue import Rescue, moved_there
-from spamnb.imap.state import Known, Progress, head_of, key_of
+from spamnb.imap.state import Progress, Record, head_of, key_of
 from spamnb.labels import HAM, SPAM, UNSURE
 from spamnb.senders.correspondence import lines_of_sent
 from spamnb.senders.people import People
@@ -47,11 +47,11 @@ class Corrections:
         if not before.validity:
             uids = []  # messages from before are learned by `train`
         for some in cut(uids, FETCHED):
-            notes: list[Known] = []
+            notes: list[Record] = []
             moved: set[int] = set()
             unknown: dict[int, bytes] = {}  # never seen in another folder
             for uid, key in self.mailbox.keys(folder, some).items():
-                known = self.state.at(name, folder.validity, uid) or self.state.known(key)
+                known = self.state.at(name, folder.validity, uid) or self.state.record(key)
                 if known and known.target == name:
                     notes.append(known._replace(target_uid=uid))
                 elif known and known.folder == name:
@@ -70,7 +70,7 @@ class Corrections:
         """Record messages that an interrupted visit had moved or copied to an inbox."""
         folder, _, uids = look_into(self.connection, self.state, name, "judged")
         keys = self.mailbox.keys(folder, uids)
-        met = {uid: known for uid, key in keys.items() if (known := self.state.known(key))}
+        met = {uid: known for uid, key in keys.items() if (known := self.state.record(key))}
         with self.state.change():
             found = (known._replace(target_uid=uid) for uid, known in met.items() if known.target == name)
             self.state.note(*found)
@@ -80,7 +80,7 @@ class Corrections:
         folder, before, uids = look_into(self.connection, self.state, name, "rescued")
         for some in cut(uids if before.validity else (), FETCHED):
             keys = self.mailbox.keys(folder, some)
-            met = {uid: known for uid, key in keys.items() if (known := self.state.known(key))}
+            met = {uid: known for uid, key in keys.items() if (known := self.state.record(key))}
             moved, notes = self.learn_moved_back(folder, met)
             notes += [
                 known.arrived(name, folder.validity, uid)._replace(ours=False)
@@ -90,7 +90,7 @@ class Corrections:
             self.mailbox.note(notes, "rescued", folder, some[-1] + 1)
         self.mailbox.note([], "rescued", folder, folder.next_uid)
 
-    def learn_moved_back(self, folder: Folder, met: dict[int, Known]) -> tuple[list[int], list[Known]]:
+    def learn_moved_back(self, folder: Folder, met: dict[int, Record]) -> tuple[list[int], list[Record]]:
         """Learn, as ham, messages that the owner moved back to the open folder; return their UIDs and
         records.
 
@@ -104,7 +104,7 @@ class Corrections:
             for note in notes
         ]
 
-    def _moved_back(self, folder: Folder, met: dict[int, Known]) -> list[int]:
+    def _moved_back(self, folder: Folder, met: dict[int, Record]) -> list[int]:
         """Return the UIDs of messages that were moved, not copied, from where spamnb had put them."""
         candidates = {
             uid: known
@@ -154,10 +154,10 @@ class Corrections:
             folder = replace(folder, modseq=0)  # look again at the next visit, even if nothing changes
         self.mailbox.note(notes, "keywords", folder, 0)
 
-    def _is_old(self, folder: Folder, uid: int, known: Known | None) -> bool:
+    def _is_old(self, folder: Folder, uid: int, known: Record | None) -> bool:
         """Return whether a junk keyword was set by spamnb, or stayed on a message moved out of Junk."""
         if known is None:
-            met = self.state.known(self.mailbox.keys(folder, [uid]).get(uid, b""))
+            met = self.state.record(self.mailbox.keys(folder, [uid]).get(uid, b""))
             return met is not None and met.folder in self.mailbox.put_away
         return known.flag != "" or known.ours
 
@@ -171,7 +171,7 @@ class Corrections:
             self.mailbox.note([], "correspondents", folder, some[-1] + 1)
 
 
-def label_by_keywords(keywords: Iterable[str], known: Known | None) -> str:
+def label_by_keywords(keywords: Iterable[str], known: Record | None) -> str:
     """Return the label that the keywords of a message mean; "" if none, or if they contradict each other.
 
     If they do, a junk keyword that spamnb set is ignored.
@@ -184,7 +184,7 @@ def label_by_keywords(keywords: Iterable[str], known: Known | None) -> str:
     return SPAM if junk and not ham else ""
 
 
-def take_marks(mailbox: VisitedMailbox, moves_mail: bool) -> dict[Known, Entry]:
+def take_marks(mailbox: VisitedMailbox, moves_mail: bool) -> dict[Record, Entry]:
     """Record messages marked on the review page since the last visit, with target folders; return their
     entries.
 
@@ -202,7 +202,7 @@ def take_marks(mailbox: VisitedMailbox, moves_mail: bool) -> dict[Known, Entry]:
     marked, is_done = {}, True
     with state.change():
         for key, entry in last_marks.items():
-            known = state.known(key)
+            known = state.record(key)
             if known and known.target_uid > 0:
                 is_done = False
             elif known and known.label != (entry.correction or ""):
@@ -216,7 +216,7 @@ def take_marks(mailbox: VisitedMailbox, moves_mail: bool) -> dict[Known, Entry]:
     return marked
 
 
-def target_of(mailbox: VisitedMailbox, known: Known, entry: Entry) -> str:
+def target_of(mailbox: VisitedMailbox, known: Record, entry: Entry) -> str:
     """Return the folder that a corrected message must be moved to; "" if the message stays where it is."""
     roles, label = mailbox.roles, entry.correction or known.verdict
     is_ours = entry.correction is not None or known.ours  # otherwise it was not moved, so it stays
@@ -225,7 +225,7 @@ def target_of(mailbox: VisitedMailbox, known: Known, entry: Entry) -> str:
     return (roles.sort | {SPAM: roles.junk, UNSURE: roles.unsure}).get(label) or roles.inbox[0]
 
 
-def event_of(mailbox: VisitedMailbox, known: Known, entry: Entry) -> Event:
+def event_of(mailbox: VisitedMailbox, known: Record, entry: Entry) -> Event:
     said = "marked by you" if entry.correction else "mark taken back by you"
     return Event(
         mailbox.account.name,

@@ -67,7 +67,7 @@ def send_digest(account: Account, connection: ImapConnection, state: State, mode
             put_by_us.append(uid)
         elif known and known.verdict == HAM:
             like_ham.append(uid)
-        elif uid >= judged_until > 0 and not state.known(key):  # not judged yet: listed in the next digest
+        elif uid >= judged_until > 0 and not state.record(key):  # not judged yet: listed in the next digest
             next_uid = min(uid, next_uid)
     judge = Model.open(model)
     found = [sorted(junk_messages(account, connection, judge, some)) for some in (like_ham, put_by_us)]

@@ -18,7 +18,7 @@ from spamnb.imap.errors import Broken, ImapError
 from spamnb.imap.fetch import heads, messages
 from spamnb.imap.folders import roles_in
 from spamnb.imap.own_mail import is_own
-from spamnb.imap.state import Known, Progress, key_of
+from spamnb.imap.state import Progress, Record, key_of
 from spamnb.reading.envelope import envelope_of, read_envelope, sender_once
 from spamnb.store.changes import KNOWN
 from spamnb.training.learn import learn, learned_label
@@ -122,7 +122,7 @@ class VisitedMailbox:
         place = f"{folder.name} {folder.validity} "
         return {uid: key_of(head or f"{place}{uid}".encode()) for uid, head in heads(self.connection, uids)}
 
-    def learn(self, label: str, folder: Folder, uids: Iterable[int], why: str) -> list[Known]:
+    def learn(self, label: str, folder: Folder, uids: Iterable[int], why: str) -> list[Record]:
         """Learn messages of the open folder; return their records, to be stored with `note`."""
         keys = self.keys(folder, sorted(uids))
         notes = []
@@ -131,7 +131,7 @@ class VisitedMailbox:
                 self.report_message(folder, message, what=message.why, failed=True)
                 continue
             key = keys[message.uid]
-            known = self.state.known(key)
+            known = self.state.record(key)
             if self.history and known and known.verdict:
                 self._correct_history(message.raw, label)
             if is_own(message.raw):
@@ -143,7 +143,7 @@ class VisitedMailbox:
             if outcome != KNOWN:
                 self.report_message(folder, message, learned=label, what=f"{why}: {outcome}")
             verdict = known.verdict if known else ""
-            notes.append(Known(key, folder.name, folder.validity, message.uid, verdict, label=label))
+            notes.append(Record(key, folder.name, folder.validity, message.uid, verdict, label=label))
         return notes
 
     def judge(self, model: Model, raw: bytes) -> tuple[Verdict, Envelope]:
@@ -182,7 +182,7 @@ class VisitedMailbox:
 
         self.with_history(correct)
 
-    def note(self, notes: Sequence[Known], purpose: str, folder: Folder, next_uid: int) -> None:
+    def note(self, notes: Sequence[Record], purpose: str, folder: Folder, next_uid: int) -> None:
         """Store records of messages, and how far a folder was read (`next_uid`), if not further before."""
         before = self.state.progress(purpose, folder.name)
         if before.validity == folder.validity:
@@ -196,7 +196,7 @@ class VisitedMailbox:
 
     def report_outcome(self, key: bytes, event: Event) -> None:
         """Report a message that should be moved or flagged, and whether that was done."""
-        known = self.state.known(key)
+        known = self.state.record(key)
         is_waiting = known and (known.target or known.flag.startswith("+"))
         if is_waiting and not self.changes_nothing:
             what = f"stays for now: it could not be {event.what}"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from spamnb.imap.connection import Folder
     from spamnb.imap.corrections import Corrections
     from spamnb.imap.mailbox import VisitedMailbox
-    from spamnb.imap.state import Known
+    from spamnb.imap.state import Record
 
 NOT_SEEN = -1  # stored as `target_uid` of a message that was not found in its target folder
 
@@ -62,7 +62,7 @@ class Moves:
             if is_sure and not (is_there and known.validity == self.mailbox.reached(known.folder).validity):
                 self.state.note(known._replace(uid=0, target="", target_uid=0, since=0))
 
-    def _flag(self, begun: Sequence[Known], there: set[int]) -> None:
+    def _flag(self, begun: Sequence[Record], there: set[int]) -> None:
         to_flag = [known for known in begun if known.flag.startswith("+")]
         for flag in dict.fromkeys(known.flag[1:] for known in to_flag):
             uids = [known.uid for known in to_flag if known.uid in there and known.flag[1:] == flag]
@@ -71,7 +71,7 @@ class Moves:
         with self.state.change():
             self.state.note(*(known._replace(flag=known.flag[1:]) for known in to_flag))
 
-    def _put_away(self, folder: Folder, begun: Sequence[Known], target: str) -> None:
+    def _put_away(self, folder: Folder, begun: Sequence[Record], target: str) -> None:
         """Move messages, or copy them if the server cannot move, and record their new places."""
         try:
             new_uids = self.connection.move([known.uid for known in begun], target)
@@ -104,7 +104,7 @@ class Moves:
         self.corrections.look_for_moved(target)
         self.connection.open(folder.name)
 
-    def _waiting(self, folder: Folder) -> list[Known]:
+    def _waiting(self, folder: Folder) -> list[Record]:
         begun = self.state.begun(folder.name, folder.validity)
         return [known for known in begun if known.target and not known.target_uid]
 
@@ -130,7 +130,7 @@ class Moves:
             why = f"the copy in {known.target} is gone or differs from the message, so the message stays here"
             self.mailbox.report_failure(folder.name, why, known.uid)
 
-    def _with_identical_copy(self, folder: Folder, copied: Sequence[Known]) -> list[Known]:
+    def _with_identical_copy(self, folder: Folder, copied: Sequence[Record]) -> list[Record]:
         """Return the messages of the open folder whose copies in their target folders are identical."""
         if not copied:
             return []

@@ -15,7 +15,7 @@ from spamnb.history.queries import BY_PROVIDER
 from spamnb.imap.accounts import MOVE, NOTHING
 from spamnb.imap.fetch import dates, messages
 from spamnb.imap.own_mail import is_own
-from spamnb.imap.state import Known
+from spamnb.imap.state import Record
 from spamnb.labels import HAM, SPAM, UNSURE
 from spamnb.model import Model
 
@@ -55,11 +55,11 @@ class Rescue:
         self.mailbox = mailbox
         self.limit = inf  # score up to which a message surely is ham, once it is computed
 
-    def judge(self, folder: Folder, keys: dict[int, bytes]) -> list[Known]:
+    def judge(self, folder: Folder, keys: dict[int, bytes]) -> list[Record]:
         """Judge messages of the open folder; return the records to store."""
         model, notes = Model.open(self.mailbox.model), []
         if self.limit == inf and keys:
-            from spamnb.inspection.standing import score_of_sure_ham
+            from spamnb.inspection.assessment import score_of_sure_ham
 
             self.limit = score_of_sure_ham(model.stored)
         for message in messages(self.mailbox.connection, sorted(keys)):
@@ -68,7 +68,7 @@ class Rescue:
                 continue
             key = keys[message.uid]
             if is_own(message.raw):
-                notes.append(Known(key, folder.name, folder.validity, message.uid, HAM, label=HAM))
+                notes.append(Record(key, folder.name, folder.validity, message.uid, HAM, label=HAM))
                 continue
             verdict, envelope = self.mailbox.judge(model, message.raw)
             label, target = SPAM if verdict.label == SPAM else UNSURE, ""
@@ -83,7 +83,7 @@ class Rescue:
                     folder, message, envelope, verdict=HAM, **facts
                 )
                 target = "" if self.mailbox.account.action == NOTHING else target
-            notes.append(Known(key, folder.name, folder.validity, message.uid, label, target=target))
+            notes.append(Record(key, folder.name, folder.validity, message.uid, label, target=target))
         return notes
 
     def is_surely_ham(self, verdict: Verdict) -> bool:

@@ -41,7 +41,7 @@ CREATE INDEX IF NOT EXISTS waiting ON message (target) WHERE target != '';
 """
 
 
-class Known(NamedTuple):
+class Record(NamedTuple):
     """The record of a processed message, with the place where it was last seen."""
 
     key: bytes
@@ -57,13 +57,13 @@ class Known(NamedTuple):
     time: int = 0  # when it was last seen, counted in days with a visit
     since: int = 0  # when it was judged, in seconds since 1970, as long as it is on its way
 
-    def arrived(self, folder: str, validity: int, uid: int) -> Known:
+    def arrived(self, folder: str, validity: int, uid: int) -> Record:
         """Return the record for the message at a new place, with its move completed."""
         return self._replace(folder=folder, validity=validity, uid=uid, target="", target_uid=0, since=0)
 
 
-COLUMNS = ", ".join(Known._fields)
-INSERT = f"INSERT OR REPLACE INTO message ({COLUMNS}) VALUES ({', '.join('?' * len(Known._fields))})"  # noqa: S608
+COLUMNS = ", ".join(Record._fields)
+INSERT = f"INSERT OR REPLACE INTO message ({COLUMNS}) VALUES ({', '.join('?' * len(Record._fields))})"  # noqa: S608
 
 
 class Progress(NamedTuple):
@@ -181,37 +181,37 @@ class State:
             "INSERT OR REPLACE INTO folder VALUES (?, ?, ?, ?, ?)", (purpose, folder, *progress)
         )
 
-    def _messages(self, condition: str, *values: object) -> list[Known]:
+    def _messages(self, condition: str, *values: object) -> list[Record]:
         question = f"SELECT {COLUMNS} FROM message WHERE {condition} ORDER BY uid"  # noqa: S608
-        return [*map(Known._make, self._ask(question, *values))]
+        return [*map(Record._make, self._ask(question, *values))]
 
-    def known(self, key: bytes) -> Known | None:
+    def record(self, key: bytes) -> Record | None:
         return next(iter(self._messages("key = ?", key)), None)
 
-    def at(self, folder: str, validity: int, uid: int) -> Known | None:
+    def at(self, folder: str, validity: int, uid: int) -> Record | None:
         """Return the record of the message at a place; None if it is unknown."""
         found = self._messages("folder = ? AND validity = ? AND uid = ?", folder, validity, uid)
         return next(iter(found), None)
 
-    def begun(self, folder: str, validity: int) -> list[Known]:
+    def begun(self, folder: str, validity: int) -> list[Record]:
         """List messages of a folder that must still be moved or flagged."""
         pending = "folder = ? AND validity = ? AND (target != '' OR flag LIKE '+%')"
         return self._messages(pending, folder, validity)
 
-    def waiting(self) -> list[Known]:
+    def waiting(self) -> list[Record]:
         """List messages of all folders whose moves are not confirmed."""
         return self._messages("target != '' AND target_uid <= 0")
 
-    def unlabeled(self, folder: str) -> list[Known]:
+    def unlabeled(self, folder: str) -> list[Record]:
         """List messages that are in a folder, or being moved to it, and were not learned."""
         return self._messages("label = '' AND (folder = ? AND target = '' OR target = ?)", folder, folder)
 
-    def known_as_spam(self) -> set[bytes]:
+    def spam_keys(self) -> set[bytes]:
         """Return keys of messages judged or learned as spam, except those corrected to another label."""
         question = "SELECT key FROM message WHERE label = ? OR verdict = ? AND label = ''"
         return {key for (key,) in self._ask(question, SPAM, SPAM)}
 
-    def note(self, *messages: Known) -> None:
+    def note(self, *messages: Record) -> None:
         days = self.progress("days", "").next_uid
         self.database.executemany(INSERT, [message._replace(time=days) for message in messages])
 

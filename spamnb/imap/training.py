@@ -20,7 +20,7 @@ from spamnb.imap.kept import MAX_LEARNED, days_ago, is_settled_late, kept, not_k
 from spamnb.imap.mailbox import history_of, look_into
 from spamnb.imap.own_mail import is_own
 from spamnb.imap.rescue import moved_there
-from spamnb.imap.state import Known, Progress, key_of
+from spamnb.imap.state import Progress, Record, key_of
 from spamnb.labels import HAM, LABELS, SPAM
 from spamnb.mailboxes.chunks import RawMessage, ReadMessages
 from spamnb.mailboxes.skipped import Unreadable
@@ -58,7 +58,7 @@ class FetchingPool(LocalPool):
         self.chunks = chunks
 
     def batches(self, mail: MailToRead) -> Iterator[Batch]:
-        return in_threads(ChunkReader(mail.settings, mail.known), self.chunks, self.jobs)
+        return in_threads(ChunkReader(mail.settings, mail.learned_hashes), self.chunks, self.jobs)
 
 
 class MailboxTraining:
@@ -90,7 +90,7 @@ class MailboxTraining:
                 folder = replace(folder, next_uid=first)
             uids = [uid for uid in uids if uid in stays]
             uids = uids if before.validity else uids[-MAX_LEARNED:]
-            others = self.state.known_as_spam() | not_kept(self.connection, self.roles, name)
+            others = self.state.spam_keys() | not_kept(self.connection, self.roles, name)
             if others and uids:
                 uids = [uid for uid, head in heads(self.connection, uids) if key_of(head) not in others]
             return folder, uids
@@ -137,13 +137,13 @@ class MailboxTraining:
                     self.state.advance("moved", folder.name, reached)  # a visit need not learn it again
         return summary
 
-    def _doubted(self, model: str, of_junk: dict[int, int], summary: Summary) -> list[Known]:
+    def _doubted(self, model: str, of_junk: dict[int, int], summary: Summary) -> list[Record]:
         """Forget messages learned from Junk that are surely ham, judged with the counts of all other mail.
 
         They are learned at first because there is no other spam. The digest and the review page list them for
         the owner to decide. Returns their records.
         """
-        from spamnb.inspection.standing import score_of_sure_ham
+        from spamnb.inspection.assessment import score_of_sure_ham
         from spamnb.store.stored_model import load_learned
 
         stored = StoredModel.open(model)
@@ -162,7 +162,7 @@ class MailboxTraining:
                 append_lessons(model, [(SPAM, None, hash_of_message(parsed).to_bytes(8, "little"))])
                 self.doubted.append(envelope_of(parsed))
                 place = folder.name, folder.validity, message.uid
-                notes.append(Known(keys[message.uid], *place, HAM))
+                notes.append(Record(keys[message.uid], *place, HAM))
         if history := history_of(self.account, load()):
             judge = Model.open(model)  # which does not know any of them as spam any more
             source = f"imap {self.account.name}/{folder.name}{BY_PROVIDER}"

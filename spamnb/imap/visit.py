@@ -17,7 +17,7 @@ from spamnb.imap.kept import is_learned_by_training, kept
 from spamnb.imap.mailbox import Event
 from spamnb.imap.moves import Moves
 from spamnb.imap.own_mail import is_own
-from spamnb.imap.state import Known
+from spamnb.imap.state import Record
 from spamnb.labels import HAM, SPAM
 from spamnb.model import Model
 
@@ -95,7 +95,7 @@ class Visit:
                 self._find_again(folder)
             self.moves.carry_out(folder)
             for known in begun:
-                now = self.state.known(known.key)
+                now = self.state.record(known.key)
                 if known.since and not known.target_uid and now and now.folder == known.target:
                     when = datetime.fromtimestamp(known.since).strftime("%Y-%m-%d %H:%M")
                     what = f"moved to {known.target} now; it was judged on {when}"
@@ -114,7 +114,7 @@ class Visit:
     def _find_again(self, folder: Folder) -> None:
         """Record the new UIDs of processed messages in a folder whose UIDs the server has changed."""
         for some in cut(self.connection.from_uid(1), FETCHED):
-            met = {uid: self.state.known(key) for uid, key in self.mailbox.keys(folder, some).items()}
+            met = {uid: self.state.record(key) for uid, key in self.mailbox.keys(folder, some).items()}
             with self.state.change():
                 for uid, known in met.items():
                     if known and known.folder == folder.name:
@@ -147,7 +147,7 @@ class Visit:
         first = {key: uid for uid, key in reversed(keys.items())}
         copies = [uid for uid, key in keys.items() if first[key] != uid]  # of the same message: one at a time
         keys = {uid: key for key, uid in first.items()}
-        met = {uid: known for uid, key in keys.items() if (known := self.state.known(key))}
+        met = {uid: known for uid, key in keys.items() if (known := self.state.record(key))}
         rescued, notes = self.corrections.learn_moved_back(folder, met)
         model = Model.open(self.mailbox.model)
         for message in messages(self.connection, sorted(set(keys).difference(rescued))):
@@ -161,7 +161,7 @@ class Visit:
                     notes.append(known.arrived(folder.name, folder.validity, message.uid))
             elif is_own(message.raw):
                 place = folder.name, folder.validity, message.uid
-                notes.append(Known(keys[message.uid], *place, HAM, label=HAM))
+                notes.append(Record(keys[message.uid], *place, HAM, label=HAM))
             else:
                 notes.append(self._judged(model, folder, message, keys[message.uid], known))
         self.mailbox.note(notes, "judged", folder, min(copies, default=uids[-1] + 1))
@@ -174,14 +174,14 @@ class Visit:
         if copies:
             self._judge_some(folder, copies)
 
-    def _moved_by_user(self, known: Known) -> bool:
+    def _moved_by_user(self, known: Record) -> bool:
         """Return whether the owner moved a message after it was judged; if so, spamnb does not move it."""
         put_away = known.folder in self.mailbox.put_away and known.label != HAM
         return known.key not in self.judged and not put_away
 
     def _judged(
-        self, model: Model, folder: Folder, message: Fetched, key: bytes, before: Known | None
-    ) -> Known:
+        self, model: Model, folder: Folder, message: Fetched, key: bytes, before: Record | None
+    ) -> Record:
         """Judge a message; return its record, with the folder to move it to, or the keyword to give it."""
         self.judged.add(key)
         verdict, envelope = self.mailbox.judge(model, message.raw)
@@ -205,7 +205,7 @@ class Visit:
         flag = given if flag in ("", given) else f"+{flag}"
         since = ((before and before.since) or int(time.time())) if target else 0
         is_ours = before is not None and before.ours and before.folder == folder.name
-        return Known(key, *place, verdict.label, is_ours, target=target, flag=flag, since=since)
+        return Record(key, *place, verdict.label, is_ours, target=target, flag=flag, since=since)
 
     def _wanted(self, verdict: Verdict) -> tuple[str, str]:
         """Return the folder that a message must be moved to, or else the keyword that it must get; "" for

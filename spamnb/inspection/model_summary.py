@@ -17,7 +17,7 @@ from spamnb.bayes.verdict import lead_of
 from spamnb.bayes.view import prior
 from spamnb.clock import DAY, today
 from spamnb.core.native import Scorer
-from spamnb.inspection.standing import ENOUGH, standing
+from spamnb.inspection.assessment import ENOUGH, assessment
 from spamnb.inspection.words import WordBlock, words_of
 from spamnb.model import Model
 from spamnb.store.journal import FOLD_LIMIT
@@ -30,7 +30,7 @@ INFINITE = 99.0  # nats, instead of an infinite weight
 
 
 @dataclass(frozen=True)
-class TellingToken:
+class StrongToken:
     """A token that is evidence for a label, with the weight that `label_leads` returns."""
 
     token: str
@@ -60,8 +60,8 @@ class ModelSummary:
     margin: float | None  # by which a label other than spam must lead; None if there is only one
     ham_loss: float  # the share of ham that the cutoffs may lose
     last_learned: str | None  # such as 2026-11-15: the latest day on which a token was seen
-    standing: list[str]  # how much spam is caught and what would help, a sentence each
-    telling: dict[str, list[TellingToken]]
+    assessment: list[str]  # how much spam is caught and what would help, a sentence each
+    strongest: dict[str, list[StrongToken]]
     base: dict[str, Any] | None  # the model below, if any; all other fields are of this model alone
 
     @classmethod
@@ -71,11 +71,11 @@ class ModelSummary:
         stored = model.stored
         tokens_by_label = np.zeros(len(stored.labels), np.int64)
         last_day = 0
-        telling = TellingTokens(model.classifier, top)
+        strongest = StrongestTokens(model.classifier, top)
         for words in words_of(stored):
             tokens_by_label += np.count_nonzero(words.occurrence_counts, axis=1)
             last_day = max(last_day, int(words.last_days.max()))
-            telling.add(words)
+            strongest.add(words)
         settings = model.settings.as_map()
         settings["stop_words"] = len(settings["stop_words"])
         return cls(
@@ -97,8 +97,8 @@ class ModelSummary:
             model.cutoffs.margin if model.cutoffs and "margin" in stored.head else None,
             stored.head["ham_loss"],
             day_text(last_day) if last_day else None,
-            [*standing(stored), *advice(stored, last_day)],
-            telling.by_label(),
+            [*assessment(stored), *advice(stored, last_day)],
+            strongest.by_label(),
             base,
         )
 
@@ -131,14 +131,14 @@ def advice(stored: StoredModel, last: int) -> list[str]:
     return sentences
 
 
-class TellingTokens:
+class StrongestTokens:
     """The strongest tokens of each label among the words added so far."""
 
     def __init__(self, likelihood: Likelihood, top: int) -> None:
         self.likelihood = likelihood
         self.top = top if likelihood.view.event != "gaussian" else 0  # Gaussians use numbers, not tokens
         # For each label (negative importance, fingerprint, token), the most important first.
-        self.found: list[list[tuple[float, int, TellingToken]]] = [[] for _ in likelihood.labels]
+        self.found: list[list[tuple[float, int, StrongToken]]] = [[] for _ in likelihood.labels]
 
     def add(self, words: WordBlock) -> None:
         """Rank words by weight times the root of their number of messages, so that rare words come last."""
@@ -149,12 +149,12 @@ class TellingTokens:
             importances = leads * np.sqrt(messages)
             for k in indices_of_highest(importances, self.top).tolist():
                 if importances[k] > 0:
-                    token = TellingToken(words.text(k), words.message_counts[:, k].tolist(), float(leads[k]))
+                    token = StrongToken(words.text(k), words.message_counts[:, k].tolist(), float(leads[k]))
                     found.append((-float(importances[k]), int(words.fingerprints[k]), token))
             found.sort(key=lambda each: each[:2])
             del found[self.top :]
 
-    def by_label(self) -> dict[str, list[TellingToken]]:
+    def by_label(self) -> dict[str, list[StrongToken]]:
         """Return the tokens of each label, the strongest first."""
         return {
             label: [token for *_, token in found]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from spamnb.evaluation.intervals import Estimate, share
 from spamnb.files import counted
 from spamnb.history.queries import Week
-from spamnb.inspection.standing import standing
+from spamnb.inspection.assessment import assessment
 from spamnb.labels import SPAM, UNSURE, plain_label, sorted_into
 from spamnb.pages import svg
 from spamnb.pages.elements import Markup, element, joined
@@ -28,7 +28,7 @@ def course_page(context: PageContext) -> str:
     weeks = context.history.weeks(context.model_path)[-WEEKS:]
     return context.page(
         "Results",
-        heading("Results", sentences(standing(context.model.stored, plain=True))),
+        heading("Results", sentences(assessment(context.model.stored, plain=True))),
         weeks_section(weeks, context.model.labels) if weeks else note("No mail was judged yet."),
         labels_section(weeks, context.model.labels),
     )

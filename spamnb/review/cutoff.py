@@ -14,7 +14,7 @@ from spamnb.bayes.verdict import Cutoffs
 from spamnb.clock import DAY
 from spamnb.errors import DataError
 from spamnb.files import counted
-from spamnb.inspection.standing import left_out_scores
+from spamnb.inspection.assessment import left_out_scores
 from spamnb.labels import HAM, SPAM, UNSURE, plain_label
 from spamnb.model import Model
 from spamnb.pages.colours import HAM_COLOUR, SPAM_COLOUR

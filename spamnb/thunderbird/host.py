@@ -190,7 +190,7 @@ class PipedMail:
 
     def batches(self, mail: MailToRead) -> Iterator[Batch]:
         """Yield the mail up to the request `end`; raise InputOutputError if that never comes."""
-        read = ChunkReader(mail.settings, mail.known)
+        read = ChunkReader(mail.settings, mail.learned_hashes)
         self.pipe.answer(self.asked, {})
         for request in self.pipe.requests:
             self.asked, label = request.id, request.label

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 AT_ONCE = 1 << 20  # bytes of mail that are tokenized at once
 
 # Returns the sorted hashes of messages learned under a label before, which need not be tokenized.
-Known = Callable[[str], Any]
+HashesOf = Callable[[str], Any]
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class MailToRead:
 
     sources: Mapping[str, Sequence[str]]  # the paths of each label
     settings: Settings
-    known: Known | None = None
+    learned_hashes: HashesOf | None = None
 
 
 class Chunk(Protocol):
@@ -94,18 +94,18 @@ def batch_of(
 class ChunkReader:
     """Makes a batch of each chunk; may be called by several threads at once."""
 
-    def __init__(self, settings: Settings, known: Known | None = None) -> None:
+    def __init__(self, settings: Settings, hashes_of: HashesOf | None = None) -> None:
         self.settings = settings
-        self.known = known
+        self.hashes_of = hashes_of
         self.idle_readers: list[BatchReader] = []  # that no thread uses
         self.learned_hashes: dict[str, Any] = {}  # by label
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return ChunkReader, (self.settings, self.known)
+        return ChunkReader, (self.settings, self.hashes_of)
 
     def __call__(self, chunk: Chunk, label: str) -> Batch:
-        if self.known and label not in self.learned_hashes:
-            self.learned_hashes[label] = self.known(label)
+        if self.hashes_of and label not in self.learned_hashes:
+            self.learned_hashes[label] = self.hashes_of(label)
         try:
             reader = self.idle_readers.pop()
         except IndexError:

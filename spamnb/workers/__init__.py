@@ -24,7 +24,7 @@ class LocalPool:
 
     def batches(self, mail: MailToRead) -> Iterator[Batch]:
         """Read all mail under each label, in order."""
-        task = ChunkReader(mail.settings, mail.known)
+        task = ChunkReader(mail.settings, mail.learned_hashes)
         return in_threads(task, chunks_by_label(mail.sources, CHUNK), self.jobs)
 
 

@@ -23,7 +23,7 @@ from helpers.imap_mailbox import as_on_the_wire, digest
 from helpers.samples import ham, spam, work
 from helpers.waiting import PATIENCE, until
 from spamnb.history.queries import History
-from spamnb.imap.state import Known, head_of, key_of
+from spamnb.imap.state import Record, head_of, key_of
 from spamnb.training.learn import learn
 
 WHEN = 1_600_000_000
@@ -214,7 +214,7 @@ class Sea:
         rows = {}
         with closing(sqlite3.connect(self.home.state_path())) as database:
             for known in map(
-                Known._make, database.execute(f"SELECT {', '.join(Known._fields)} FROM message")
+                Record._make, database.execute(f"SELECT {', '.join(Record._fields)} FROM message")
             ):
                 key = KEYS.get(by_place.get((known.folder, known.uid), ""))
                 # Who moved it is not known for certain, once its owner said what it is.

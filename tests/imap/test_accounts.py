@@ -11,7 +11,7 @@ from spamnb.errors import SpamnbError
 from spamnb.imap.accounts import Account, read_accounts
 from spamnb.imap.errors import exceptions, explained
 from spamnb.imap.secrets import secret_of, to_keyring
-from spamnb.imap.state import MAX_AGE, Known, State
+from spamnb.imap.state import MAX_AGE, Record, State
 
 GOOD = 'host = "imap.example.org"\nuser = "me@example.org"\n'
 PASSWORD = "Tr0ub4dor&3"
@@ -179,7 +179,7 @@ def test_who_wants_an_app_password_is_told_so():
 def test_a_damaged_state_is_set_aside_and_begun_again(tmp_path, capfd):
     (tmp_path / "home.sqlite").write_bytes(b"no database\n" * 1000)
     with State(Account("home", "imap.example.org", "me", keyring=True), str(tmp_path)) as state:
-        assert state.known(b"") is None
+        assert state.record(b"") is None
     assert capfd.readouterr().err.count("set aside as") == 1
     assert (tmp_path / "home.sqlite.damaged").read_bytes().startswith(b"no database")
     assert not [path for path in open_files() if "home.sqlite" in path]
@@ -201,10 +201,10 @@ def test_a_clock_that_is_wrong_for_a_run_wipes_no_memory(tmp_path, monkeypatch):
 
         visit(day)
         with state.change():
-            state.note(Known(b"x", "INBOX", 1, 1))
+            state.note(Record(b"x", "INBOX", 1, 1))
         visit(day + 500)
         for later in range(MAX_AGE - 1):
             visit(day + later)
-        assert state.known(b"x")
+        assert state.record(b"x")
         visit(day + MAX_AGE)
-        assert not state.known(b"x")
+        assert not state.record(b"x")

@@ -8,7 +8,7 @@ from helpers.screens import on_a_terminal
 
 SUMMARY = (
     "path size labels messages priors tokens occurrences vocabulary pairs journal journal_size settings view "
-    "cutoffs ham_loss last_learned standing telling"
+    "cutoffs ham_loss last_learned assessment strongest"
 ).split()
 WHY = (
     "path verdict is_spam score probability probabilities reason why cutoffs toward against lead sum "
@@ -27,7 +27,7 @@ class TestSummary:
         for words in ("split-head-body=yes", "journal     empty", "strongest tokens of spam", "█"):
             assert words in text
         assert "\x1b" not in text
-        assert b"telling" not in spamnb("inspect", "--top", "0").succeeds().out
+        assert b"strongest" not in spamnb("inspect", "--top", "0").succeeds().out
 
     def test_as_json(self, spamnb):
         known = spamnb("inspect", "--top", "3", "--json").succeeds().json
@@ -38,8 +38,8 @@ class TestSummary:
         assert known["size"] == os.path.getsize(spamnb.model)
         assert known["settings"]["ngrams"] == 1
         assert known["cutoffs"][0] < known["cutoffs"][1]
-        assert {label: len(tokens) for label, tokens in known["telling"].items()} == {"ham": 3, "spam": 3}
-        for one in known["telling"]["spam"]:
+        assert {label: len(tokens) for label, tokens in known["strongest"].items()} == {"ham": 3, "spam": 3}
+        for one in known["strongest"]["spam"]:
             assert one["messages"][0] < one["messages"][1]
             assert one["weight"] > 0
 

@@ -166,4 +166,4 @@ def test_an_explanation_tells_which_layer_says_what(layered):
     assert (facts.messages, facts.base_messages) == ({"ham": 0, "spam": 0}, {"ham": 40, "spam": 0})
     assert facts.weights
     assert facts.weights["ham"] > 2.5
-    assert ModelSummary.of(model, 5).telling == ModelSummary.of(model.alone(), 5).telling
+    assert ModelSummary.of(model, 5).strongest == ModelSummary.of(model.alone(), 5).strongest

@@ -133,7 +133,7 @@ def show_learned(found: Iterable[Learned], wrong: Iterable[str]) -> None:
 def show_training(summary: Summary, labels: Iterable[str], model: str) -> None:
     """Print what was learned, and how good verdicts on it are, each by the counts of all other messages."""
     from spamnb.cli.render.training import show_outcomes
-    from spamnb.inspection.standing import verdicts_left_out
+    from spamnb.inspection.assessment import verdicts_left_out
     from spamnb.store.stored_model import StoredModel
 
     show_outcomes(summary, dict.fromkeys(labels, ()), plain_label)

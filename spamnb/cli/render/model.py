@@ -14,7 +14,7 @@ from spamnb.errors import DataError
 from spamnb.evaluation.candidates import settings_text
 from spamnb.files import complain, counted, printable
 from spamnb.inspection.check import CheckReport
-from spamnb.inspection.model_summary import ModelSummary, TellingToken
+from spamnb.inspection.model_summary import ModelSummary, StrongToken
 from spamnb.inspection.samples import SyntheticMessage
 from spamnb.labels import SPAM
 
@@ -30,7 +30,7 @@ def show_model(known: ModelSummary) -> None:
         f"model: {printable(known.path)}",
         labels_table(known),
         *fact_lines(facts(known)),
-        *(telling_table(known, label, tokens) for label, tokens in known.telling.items() if tokens),
+        *(strongest_table(known, label, tokens) for label, tokens in known.strongest.items() if tokens),
     )
 
 
@@ -55,7 +55,7 @@ def labels_table(known: ModelSummary) -> RenderableType:
 
 
 def facts(known: ModelSummary) -> Iterator[tuple[str, str]]:
-    yield "trained", "; ".join(known.standing) or "well"
+    yield "trained", "; ".join(known.assessment) or "well"
     yield "cutoffs", cutoffs(known)
     yield "learned", age(known)
     yield "vocabulary", f"{counted(known.vocabulary, 'token')}, {counted(known.pairs, 'word pair')}"
@@ -104,11 +104,11 @@ def journal(known: ModelSummary) -> str:
     return f"{messages} since the model file was written; {share:.0f} % of the size at which it is folded in"
 
 
-def telling_table(known: ModelSummary, label: str, tokens: list[TellingToken]) -> RenderableType:
+def strongest_table(known: ModelSummary, label: str, tokens: list[StrongToken]) -> RenderableType:
     """Make the table of a label's strongest tokens, with counts of all labels, or of this one if many."""
     has_few_labels = len(known.labels) <= MAX_COLUMNS
     label_indexes = range(len(known.labels)) if has_few_labels else [known.labels.index(label)]
-    largest = max(token.weight for each in known.telling.values() for token in each)
+    largest = max(token.weight for each in known.strongest.values() for token in each)
     return table(
         f"strongest tokens of {label}",
         ("token", *(f"in {known.labels[k]}" for k in label_indexes), "weight", ""),

@@ -60,7 +60,7 @@ def print_conflicts(summary: Summary) -> None:
 def show_model(model: str) -> None:
     """Print the path of a model, and how much spam it catches."""
     click.echo(model_location(model))
-    from spamnb.inspection.standing import standing  # it imports numpy
+    from spamnb.inspection.assessment import assessment  # it imports numpy
 
-    if where := standing(StoredModel.open(model)):
+    if where := assessment(StoredModel.open(model)):
         click.echo("; ".join(where))

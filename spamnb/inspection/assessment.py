@@ -71,7 +71,7 @@ def verdicts_left_out(stored: StoredModel) -> dict[str, dict[str, float]]:
     return found
 
 
-def standing(stored: StoredModel, plain: bool = False) -> list[str]:
+def assessment(stored: StoredModel, plain: bool = False) -> list[str]:
     """Describe in sentences how well a model is trained, from the scores of `left_out_scores`.
 
     `plain` avoids the word ham.

@@ -7,7 +7,7 @@ import pytest
 from helpers.mailboxes import written
 from helpers.paths import SPAMASSASSIN
 
-from spamnb.inspection.standing import standing
+from spamnb.inspection.assessment import assessment
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import messages
 from spamnb.model import Model
@@ -43,7 +43,7 @@ def test_the_spam_caught_now(corpus, tmp_path, ham, spam, says):
         box.write_bytes(written(corpus[label][:count]))
         sources[label] = [str(box)]
     train(path, sources, pool=LocalPool(1))
-    said = "; ".join(standing(StoredModel.open(path)))
+    said = "; ".join(assessment(StoredModel.open(path)))
     assert said.startswith(says)
     if share := re.findall(r"about (\d+) % of the spam in mail like this is caught", said):
         model, others = Model.open(path), corpus["spam"][-400:]
