@@ -32,8 +32,9 @@ def postfix(home):
         os.chown(path, NOBODY, NOBODY)
     main = main.replace("/var/lib/spamnb/aliases", str(place)) + HERE
     hand_over(home.path)
-    with Piping(home, main, LOCAL + SMTP) as postfix:
-        postfix.run("postalias", place)
+    postfix = Piping(home, main, LOCAL + SMTP)
+    postfix.run("postalias", place)  # smtpd looks for it once, when it starts
+    with postfix:
         yield postfix
 
 
