@@ -29,6 +29,7 @@ LOGS, RESULTS, PAGE = (ROOT / "build" / name for name in ("verify", "verify.json
 PASSED, FAILED, VOID, NOT_RUN = "passed", "failed", "void", "not run"
 SHOWN = 60  # last lines of a log on the page
 EVERYTHING, BUT_PAGES = (".",), (".", ":!*.md", ":!man", ":!bench/records")
+BENCHED = (*BUT_PAGES, ":!tests/**/test_*.py")
 # What the outer make was told is not meant for those of the steps.
 OUTER = ("ARGS", "MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS")
 # Mail that is not in the repository, each variable as HAM,SPAM.
@@ -65,11 +66,11 @@ class Step:
 def measured(
     name: str, proves: str, minutes: int, arguments: str = "", target: str = "", needs: Sequence[str] = ()
 ) -> Step:
-    return Step(name, proves, minutes, needs, arguments, target, measures=True)
+    return Step(name, proves, minutes, needs, arguments, target, measures=True, depends=BENCHED)
 
 
 def soaked(part: str, proves: str) -> Step:
-    return measured(f"soak-{part}", proves, 25, f"{part} --minutes 20", "soak", ("strace",))
+    return measured(f"soak-{part}", proves, 15, f"{part} --minutes 10", "soak", ("strace",))
 
 
 STEPS = (
