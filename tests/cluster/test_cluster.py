@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from distributed import Client
+from helpers.late import Late
 from helpers.paths import SPAMASSASSIN
 from helpers.waiting import PATIENCE, until
 
@@ -24,9 +24,8 @@ from spamnb.reading.settings import Settings
 from spamnb.training import train as training
 from spamnb.training.batches import ChunkReader
 from spamnb.workers import LocalPool, open_pool
-from spamnb.workers import cluster as cluster_module
-from spamnb.workers.cluster import CheckedTask, ClusterPool
 
+distributed, pools = Late("distributed"), Late("spamnb.workers.cluster")
 SOME = 300_000  # bytes of each mailbox
 SMALL = 40_000  # bytes of a range
 
@@ -52,6 +51,7 @@ class Scheduler:
         )
 
     def start(self) -> None:
+        Path(self.file).unlink(missing_ok=True)
         self.process = self.dask("scheduler", "--host", "127.0.0.1", "--port", "0")
 
     def start_workers(self, many: int) -> None:
@@ -62,27 +62,34 @@ class Scheduler:
         with self.client() as client:
             client.wait_for_workers(many, timeout=PATIENCE)
 
-    def client(self) -> Client:
+    def client(self):
         until(lambda: os.path.exists(self.file))
-        return Client(scheduler_file=self.file, set_as_default=False, timeout=PATIENCE)
+        return distributed.Client(scheduler_file=self.file, set_as_default=False, timeout=PATIENCE)
 
     def stop(self) -> None:
         for process in (*self.workers, self.process):
             if process:
                 process.kill()
                 process.wait()
+        self.process, self.workers = None, []
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory, bucket):
+def scheduler(tmp_path_factory, bucket):
     folder = tmp_path_factory.mktemp("cluster")
     scheduler = Scheduler(str(folder / "scheduler.json"), str(folder), bucket.environment)
-    try:
+    yield scheduler
+    scheduler.stop()
+
+
+@pytest.fixture
+def cluster(scheduler):
+    """Two workers at least; what a test has stopped is started again."""
+    if not scheduler.process:
         scheduler.start()
+    if len(scheduler.workers) < 2:
         scheduler.start_workers(2)
-        yield scheduler
-    finally:
-        scheduler.stop()
+    return scheduler
 
 
 @dataclass(frozen=True)
@@ -123,7 +130,7 @@ def post(tmp_path_factory):
 @pytest.fixture
 def small_ranges(monkeypatch):
     """Mailboxes cut into many pieces."""
-    monkeypatch.setattr(cluster_module, "CHUNK", SMALL)
+    monkeypatch.setattr("spamnb.workers.cluster.CHUNK", SMALL)
 
 
 def trained(path, sources, pool=None, **options):
@@ -147,7 +154,7 @@ class TestTheSameModel:
                 killed[0].send_signal(signal.SIGKILL)
 
         with cluster.client() as client:
-            pool = ClusterPool(client)
+            pool = pools.ClusterPool(client)
             assert trained(tmp_path / "together", post.sources, pool, progress=kill_one) == alone
             assert killed[0].wait(PATIENCE) == -signal.SIGKILL
             assert trained(tmp_path / "two", post.sources, pool) == alone
@@ -155,7 +162,7 @@ class TestTheSameModel:
     def test_when_it_adds_to_a_model_and_forgets(self, cluster, post, tmp_path):
         models = {}
         with cluster.client() as client:
-            for name, pool in (("alone", LocalPool(1)), ("together", ClusterPool(client))):
+            for name, pool in (("alone", LocalPool(1)), ("together", pools.ClusterPool(client))):
                 path = tmp_path / name
                 trained(path, post.later)
                 models[name] = [
@@ -175,7 +182,7 @@ class TestTheSameModel:
         there = {"ham": ["s3://mail/cluster/*.mbox"], "spam": ["s3://mail/cluster/*.gz"]}
         alone = trained(tmp_path / "alone", here)
         with cluster.client() as client:
-            assert trained(tmp_path / "together", there, ClusterPool(client)) == alone
+            assert trained(tmp_path / "together", there, pools.ClusterPool(client)) == alone
 
 
 def test_the_command(cluster, post, tmp_path, spamnb):
@@ -201,16 +208,16 @@ class TestWhatWorkersCannotDo:
             shutil.move(hidden, tmp_path / "elsewhere")  # as if it never was on their machine
             return found
 
-        monkeypatch.setattr(cluster_module, "chunks_by_label", chunks)
+        monkeypatch.setattr("spamnb.workers.cluster.chunks_by_label", chunks)
         with cluster.client() as client, pytest.raises(DataError, match="missing on"):
-            trained(tmp_path / "model", {"ham": [str(hidden)]}, ClusterPool(client))
+            trained(tmp_path / "model", {"ham": [str(hidden)]}, pools.ClusterPool(client))
 
     def test_to_read_standard_input(self, cluster, tmp_path):
         with cluster.client() as client, pytest.raises(UsageError, match="standard input"):
-            trained(tmp_path / "model", {"ham": ["-"]}, ClusterPool(client))
+            trained(tmp_path / "model", {"ham": ["-"]}, pools.ClusterPool(client))
 
     def test_to_have_another_version(self, post):
-        task = CheckedTask(ChunkReader(Settings()))
+        task = pools.CheckedTask(ChunkReader(Settings()))
         task.version = "0.0"
         ((chunk, label),) = chunks_by_label({"ham": [str(post.folder / "more")]})
         with pytest.raises(UsageError, match=r"this machine has 0\.0; install the same"):
@@ -219,7 +226,7 @@ class TestWhatWorkersCannotDo:
 
 class TestNoCluster:
     def test_nobody_answers(self, spamnb, post, tmp_path, monkeypatch):
-        monkeypatch.setattr(cluster_module, "TIMEOUT", 0.5)
+        monkeypatch.setattr("spamnb.workers.cluster.TIMEOUT", 0.5)
         (tmp_path / "junk").write_text("junk")
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -230,16 +237,13 @@ class TestNoCluster:
         words = ("train", "--jobs", "nonsense://x", "--ham", post.sources["ham"][0])
         spamnb(*words).fails(66, "nonsense://x: no cluster answers there")
 
-    def test_a_cluster_without_workers(self, tmp_path, monkeypatch):
-        scheduler = Scheduler(str(tmp_path / "scheduler.json"), str(tmp_path), {})
-        try:
-            scheduler.start()
-            scheduler.client().close()
-            monkeypatch.setattr(Client, "wait_for_workers", refuse_to_wait)
-            with pytest.raises(NoInput, match="no workers"), open_pool(scheduler.file):
-                pass
-        finally:
-            scheduler.stop()
+    def test_a_cluster_without_workers(self, cluster, monkeypatch):
+        cluster.stop()
+        cluster.start()
+        cluster.client().close()
+        monkeypatch.setattr(distributed.Client, "wait_for_workers", refuse_to_wait)
+        with pytest.raises(NoInput, match="no workers"), open_pool(cluster.file):
+            pass
 
     def test_the_extra_is_missing(self, monkeypatch):
         monkeypatch.delitem(sys.modules, "spamnb.workers.cluster")
@@ -248,16 +252,10 @@ class TestNoCluster:
             open_pool("tcp://127.0.0.1:1")
 
     @pytest.mark.usefixtures("small_ranges")
-    def test_the_cluster_goes_in_the_middle(self, tmp_path, post, monkeypatch):
-        scheduler = Scheduler(str(tmp_path / "scheduler.json"), str(tmp_path), {})
-        try:
-            scheduler.start()
-            scheduler.start_workers(1)
-            monkeypatch.setattr(cluster_module, "TIMEOUT", 2)  # to connect again
-            with open_pool(scheduler.file) as pool, pytest.raises(SpamnbError, match="nothing was changed"):
-                trained(tmp_path / "model", post.sources, pool, progress=lambda _: scheduler.stop())
-        finally:
-            scheduler.stop()
+    def test_the_cluster_goes_in_the_middle(self, cluster, tmp_path, post, monkeypatch):
+        monkeypatch.setattr("spamnb.workers.cluster.TIMEOUT", 2)  # to connect again
+        with open_pool(cluster.file) as pool, pytest.raises(SpamnbError, match="nothing was changed"):
+            trained(tmp_path / "model", post.sources, pool, progress=lambda _: cluster.stop())
         assert not (tmp_path / "model").exists()
 
 
