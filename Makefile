@@ -165,8 +165,9 @@ audit: env  ## known vulnerabilities of what is installed
 verify: env  ## all of these checks, with a page build/verify.html; goes on where it was: ARGS="--again test soak-kills"
 	$(BIN)/python bench/verify.py $(ARGS)
 
-figures: env  ## put on record what `make verify` measured, and write the figures of the pages again
+figures: env  ## put on record what `make verify` measured, and write the figures and the chart of the pages again
 	$(BIN)/python bench/figures.py
+	$(BIN)/python bench/pictures.py chart
 
 install: $(VENV)/.installed  ## what spamnb needs to run, and the core compiled again where its source has changed
 	@$(BIN)/python hatch_build.py
