@@ -152,7 +152,7 @@ class Model:
     def decide(self, score: "Score") -> "Verdict":
         verdict = verdict_of(score, self.cutoffs, self.calibration)
         if not self.can_judge:
-            verdict.decide_nothing()
+            verdict.make_unsure()
         return verdict
 
 

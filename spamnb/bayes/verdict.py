@@ -59,7 +59,7 @@ class Score:
             return nan
         return self.without(SPAM).of(label)
 
-    def most_of_a_part(self, label: str) -> float:
+    def highest_lead_of_a_part(self, label: str) -> float:
         """Return the lead of a label in the head or in the body, whichever is larger."""
         return max([lead_of(part, self.labels.index(label)) for part in self.parts], default=0.0)
 
@@ -192,7 +192,7 @@ class Verdict:
     def __repr__(self) -> str:
         return f"<Verdict {self.label}: score {self.score:.4f}, probability {self.probability:.4f}>"
 
-    def decide_nothing(self) -> None:
+    def make_unsure(self) -> None:
         """Make the verdict unsure, with the same probability for all labels."""
         self.label, self.is_spam, self.score, self.probability = UNSURE, None, 0.0, 0.5
         self.probabilities = dict.fromkeys(self.probabilities, 1 / len(self.probabilities))
@@ -260,7 +260,7 @@ def _verdict_on_spam(score: Score, cutoffs: Cutoffs | None, calibration: Calibra
         label = score.best
     else:
         label = cutoffs.verdict(value)
-        is_ham = label == HAM and score.most_of_a_part(SPAM) <= cutoffs.contradiction
+        is_ham = label == HAM and score.highest_lead_of_a_part(SPAM) <= cutoffs.contradiction
         label = label_if_ham if is_ham else SPAM if label == SPAM else UNSURE
     if calibration is not None:
         spam = calibration.probability(value)

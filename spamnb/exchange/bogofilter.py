@@ -23,7 +23,7 @@ from spamnb.reading.settings import Settings, Words
 from spamnb.store.journal import LAST_DAY
 from spamnb.store.merging import Source, merged
 from spamnb.store.writing import write_model
-from spamnb.training.plan import About, replaceable
+from spamnb.training.plan import About, open_if_readable
 from spamnb.training.replacing import replace_model
 from spamnb.training.writing import put_empty
 
@@ -222,6 +222,6 @@ def make_base(model: str, words: WordList, fresh: bool = False) -> str:
         total = merged(LABELS, [Source(words.table())], folder=os.path.dirname(base))
         about = About(Settings(), VIEW)
         new = write_model(base, total, LearnedMessages(), {**about.as_map(), **LIMITS})
-        replace_model(base, new, replaceable(base))
-        put_empty(model, LABELS, About(Settings(), base={"path": base}), replaceable(model))
+        replace_model(base, new, open_if_readable(base))
+        put_empty(model, LABELS, About(Settings(), base={"path": base}), open_if_readable(model))
     return base

@@ -16,7 +16,7 @@ from spamnb.lock import TRAINING, Lock
 from spamnb.model import settings_of, view_of
 from spamnb.store.merging import Source
 from spamnb.store.stored_model import StoredModel, load_learned
-from spamnb.training.plan import About, existing, replaceable
+from spamnb.training.plan import About, open_if_readable, open_if_there
 from spamnb.training.writing import add_up, indices_of, kept_labels, put_in_place
 
 
@@ -32,7 +32,7 @@ def merge(out: str, paths: Sequence[str], *, fresh: bool = False) -> MergedMessa
     """Write the sum of models to a file, which may be one of the models."""
     out = model_file(out)
     with Lock(out, kind=TRAINING):
-        before = replaceable(out) if fresh else existing(out)
+        before = open_if_readable(out) if fresh else open_if_there(out)
         # If the output is also an input, it is opened once, so that lessons meanwhile are added once.
         models = [before if before and same_file(path, out) else open_model(path) for path in paths]
         is_input = any(model is before for model in models)

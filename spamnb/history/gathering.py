@@ -47,9 +47,9 @@ def gather(database: Connection, folder: str, seconds: float = inf) -> int:
 def gather_file(database: Connection, folder: str, name: str, models: Models, deadline: float) -> int:
     """Copy new records of a file piece by piece; each transaction also stores how far the file was read."""
     gathered, end = 0, 1
-    while end and log.size_and_time(folder, name)[0] != done(database, folder, name):
+    while end and log.size_and_time(folder, name)[0] != copied(database, folder, name):
         with transaction(database):
-            first = done(database, folder, name)
+            first = copied(database, folder, name)
             # Synced: if a loss of power shortened the file later, records added then would be skipped.
             data = log.read_piece(folder, name, first, READ_AT_ONCE, to_keep=True)
             records, end = log.unpacked_records(data)
@@ -58,7 +58,7 @@ def gather_file(database: Connection, folder: str, name: str, models: Models, de
             verdicts, limits = 0, None
             for start, stop, fields in records:
                 if "learned" in fields:
-                    take_lessons(database, fields)
+                    store_corrections(database, fields)
                     continue
                 verdicts, limits = verdicts + 1, fields["limits"]
                 place = {"file": name, "start": first + start, "length": stop - start}
@@ -77,7 +77,7 @@ def gather_file(database: Connection, folder: str, name: str, models: Models, de
     return gathered
 
 
-def take_lessons(database: Connection, fields: dict[str, Any]) -> None:
+def store_corrections(database: Connection, fields: dict[str, Any]) -> None:
     """Store a correction for each message that was judged, and later learned under a label other than the
     verdict.
 
@@ -111,7 +111,7 @@ def is_repeated(database: Connection, row: dict[str, Any]) -> bool:
     return bool(found == (row["verdict"],))
 
 
-def done(database: Connection, folder: str, name: str) -> int:
+def copied(database: Connection, folder: str, name: str) -> int:
     """Return how many bytes of a log file were copied before; 0 if a shorter file has replaced it."""
     found = database.execute("SELECT done FROM files WHERE name = ?", (name,)).fetchone()
     return found[0] if found and found[0] <= log.size_and_time(folder, name)[0] else 0
@@ -128,20 +128,20 @@ def prune(database: Connection, folder: str, days: int, size: int) -> None:
 def row_of(fields: dict[str, Any], models: Models) -> dict[str, Any]:
     """Return the database row of a record: its fields, headers of the message, and reasons of the verdict."""
     message = read(log.message_of(fields))
-    verdict = shown(fields["verdict"])
+    verdict = safe_text(fields["verdict"])
     ham, spam = fields["cutoffs"] or (None, None)
     identity = fields["digest"] if fields["digest"] is not None else hash_of_message(message)
     path = os.fsdecode(bytes(fields["model"]))
     taken = {name: fields[name] for name in Entry._fields if name in fields}
     return taken | {
         "verdict": verdict,
-        "sender": sender_once(shown(message.get("from") or "")),
-        "subject": shown(message.get("subject") or ""),
-        "message_id": shown(message.get("message-id") or ""),
+        "sender": sender_once(safe_text(message.get("from") or "")),
+        "subject": safe_text(message.get("subject") or ""),
+        "message_id": safe_text(message.get("message-id") or ""),
         "digest": identity - (identity >> 63 << 64),
-        "source": shown(str(fields["source"], "utf-8", "replace")),
+        "source": safe_text(str(fields["source"], "utf-8", "replace")),
         "model": shown_path(fields),
-        "user": shown(str(fields["user"], "utf-8", "replace")),
+        "user": safe_text(str(fields["user"], "utf-8", "replace")),
         "date": date_of(message, fields["time"]),
         "reasons": reasons_of(message, fields, path, models),
         "ham_cutoff": ham,
@@ -174,10 +174,10 @@ def reasons_of(message: Message, fields: dict[str, Any], path: str, models: Mode
             verdict.label, verdict.is_spam = fields["verdict"], fields["is_spam"]
             verdict.reason = fields["reason"] or ""
             found = short_reasons(model, message, features, score, verdict)
-            return SEPARATOR.join(map(shown, found))
+            return SEPARATOR.join(map(safe_text, found))
     return ""
 
 
-def shown(text: str, most: int = MAX_TEXT) -> str:
+def safe_text(text: str, most: int = MAX_TEXT) -> str:
     """Make untrusted text one line of limited length, safe for a terminal."""
     return printable(" ".join(text[:most].split()))

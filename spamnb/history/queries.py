@@ -81,7 +81,7 @@ class History:
     def bytes_left(self) -> int:
         """Return how many bytes of the log are not yet copied into the database."""
         sizes = {name: log.size_and_time(self.folder, name)[0] for name in log.file_names(self.folder)}
-        return sum(size - gathering.done(self.database, self.folder, name) for name, size in sizes.items())
+        return sum(size - gathering.copied(self.database, self.folder, name) for name, size in sizes.items())
 
     def entries(
         self, order: str = "doubt", *, limit: int = 50, after: str | None = None, **asked: Any

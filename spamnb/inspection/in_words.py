@@ -105,7 +105,7 @@ def why_in_words(
 ) -> tuple[str, list[ReasonInWords]]:
     """Return the sentence and the reasons for the verdict, strongest first; if unsure, for both sides."""
     label = plain_label(verdict.label)
-    sentence = f"{label[:1].upper()}{label[1:]}: {because(model, score, verdict)}."
+    sentence = f"{label[:1].upper()}{label[1:]}: {reason(model, score, verdict)}."
     return sentence, reasons_in_words(model, message, features, score, verdict)
 
 
@@ -117,9 +117,9 @@ def short_reasons(
     if verdict.label != UNSURE and not verdict.reason:
         return [reason.text for reason in found[:2]]
     if verdict.is_spam is False:  # of several labels
-        likes = [like(score.labels, k).removeprefix("mail in ") for k in compared_labels(score, UNSURE)]
+        likes = [mail_name(score.labels, k).removeprefix("mail in ") for k in compared_labels(score, UNSURE)]
         return [f"{likes[1]} or {likes[0]}?"]
-    why = because(model, score, verdict)
+    why = reason(model, score, verdict)
     for word in ("the ", "reads ", "are "):  # what is left fits two lines of a phone
         why = why.replace(word, "")
     return [why, *(reason.text for reason in found[:1])]
@@ -129,19 +129,19 @@ def header_reasons(
     model: Model, message: Message, features: FeatureSet, score: Score, verdict: Verdict
 ) -> list[str]:
     """Return the strongest reasons, for the header that says why."""
-    found = [because(model, score, verdict)] if verdict.reason else []
+    found = [reason(model, score, verdict)] if verdict.reason else []
     reasons = reasons_in_words(model, message, features, score, verdict)
     return [*found, *map(str, reasons)][:MAX_IN_HEADER]
 
 
-def because(model: Model, score: Score, verdict: Verdict) -> str:
+def reason(model: Model, score: Score, verdict: Verdict) -> str:
     """Return the second half of the sentence about a verdict: the reason for it."""
     if verdict.reason:
         return BY_SENDER.get(verdict.reason.partition("=")[0], "by its sender")
     if not model.can_judge or (model.cutoffs and model.cutoffs.spam == float("inf")):
         return "too little mail was learned to judge by"
     toward, against = labels_in_question(score, verdict)
-    likes = [like(score.labels, k, toward, against) for k in (against, toward)]
+    likes = [mail_name(score.labels, k, toward, against) for k in (against, toward)]
     if verdict.label == UNSURE and verdict.is_spam is False:
         return f"not spam, but as much like {likes[0]} as like {likes[1]}"
     leads = [difference(part, toward, against) for part in score.parts] or [0.0, 0.0]
@@ -164,7 +164,7 @@ def because(model: Model, score: Score, verdict: Verdict) -> str:
     return f"the headers are like {likes[head > 0]}, though the text reads like {likes[text > 0]}"
 
 
-def like(labels: Sequence[str], label: int, *compared: int) -> str:
+def mail_name(labels: Sequence[str], label: int, *compared: int) -> str:
     """Name the mail of a label, or all mail other than spam."""
     name = labels[label]
     if name == SPAM:
@@ -194,7 +194,7 @@ def reasons_in_words(
     found = []
     for (topic, is_toward), items in topics.items():
         k = toward if is_toward else against
-        others = like(score.labels, k, toward, against)
+        others = mail_name(score.labels, k, toward, against)
         text, named = phrase(topic, others, items)
         shown = counts_text(named, score.labels, k, others) if named else ""
         if "”, “" in text:

@@ -88,7 +88,7 @@ class Pages:
 
         def in_thread(request: Request, form: Form) -> Response:
             with self.history() as history:
-                asked = dict(parse_qsl(urlsplit(way_back(form)).query))
+                asked = dict(parse_qsl(urlsplit(return_address(form)).query))
                 return action(self.context(history, request, asked), form)
 
         return endpoint
@@ -133,10 +133,10 @@ def corrected(context: PageContext, form: Form) -> Response:
             raise DataError("nothing was selected; select a message first")
     if "rows" in form:
         return html(updated_rows(context, ids))
-    return RedirectResponse(f"{way_back(form)}#m{ids[0]}", 303)
+    return RedirectResponse(f"{return_address(form)}#m{ids[0]}", 303)
 
 
-def way_back(form: Form) -> str:
+def return_address(form: Form) -> str:
     """Return the address that a form returns to, if it is one of our own pages, else the first page."""
     return own_address(form.get("back", ["/"])[0])
 

@@ -39,7 +39,7 @@ def weeks_section(weeks: Sequence[Week], labels: Sequence[str]) -> Markup:
     listed = scrolling("Week by week", week_table(weeks))
     if len(drawn) < MIN_WEEKS:
         return section(
-            "Week by week", f"{so_far(weeks)} After {MIN_WEEKS} weeks there are charts here.", listed
+            "Week by week", f"{summary_of(weeks)} After {MIN_WEEKS} weeks there are charts here.", listed
         )
     intro = (
         "Thin lines are 95 % intervals. Mail lost and spam missed are known from your corrections alone: "
@@ -56,7 +56,7 @@ def weeks_section(weeks: Sequence[Week], labels: Sequence[str]) -> Markup:
     return section("Week by week", intro, element("div", shown, class_="plots of2"), listed)
 
 
-def so_far(weeks: Sequence[Week]) -> str:
+def summary_of(weeks: Sequence[Week]) -> str:
     """Sum up the weeks in a sentence, for when they are too few for a chart."""
     messages = sum(week.messages for week in weeks)
     spam, unsure = (sum(week.verdicts.get(verdict, 0) for week in weeks) for verdict in (SPAM, UNSURE))
@@ -78,15 +78,15 @@ def unsure_share(week: Week) -> Estimate | None:
 
 def ham_lost(week: Week) -> Estimate | None:
     """Return the share of the ham that was judged spam, as known from corrections."""
-    return mistaken(week, lambda label: label != SPAM, lambda verdict: verdict == SPAM)
+    return mistakes(week, lambda label: label != SPAM, lambda verdict: verdict == SPAM)
 
 
 def spam_missed(week: Week) -> Estimate | None:
     """Return the share of the spam that was judged something else, as known from corrections."""
-    return mistaken(week, lambda label: label == SPAM, lambda verdict: verdict not in (SPAM, UNSURE))
+    return mistakes(week, lambda label: label == SPAM, lambda verdict: verdict not in (SPAM, UNSURE))
 
 
-def mistaken(week: Week, is_kind: Callable[[str], bool], is_wrong: Callable[[str], bool]) -> Estimate | None:
+def mistakes(week: Week, is_kind: Callable[[str], bool], is_wrong: Callable[[str], bool]) -> Estimate | None:
     """Return the share of mail of a kind with a wrong verdict; verdicts without a correction count as right.
 
     None for a week without corrections.

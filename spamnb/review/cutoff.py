@@ -45,7 +45,7 @@ class JudgedMail(NamedTuple):
         return cls(np.array([each[0] for each in found], float), verdicts, labels)
 
     @property
-    def said_ham(self) -> Array:
+    def corrected_to_ham(self) -> Array:
         """Mask of the messages that a person corrected to a label other than spam."""
         return np.asarray((self.labels != "") & (self.labels != SPAM))
 
@@ -114,7 +114,7 @@ def all_choices(model: Model, mail: JudgedMail, limits_now: Cutoffs, now: float)
     known, scale = left_out_scores(model.stored), score_scale(model.view)
     choices: dict[float, Choice] = {}  # by cutoff
     for loss in sorted({*LOSSES, now}):
-        made = judged(loss, cutoffs(*known, loss, scale=scale), limits_now, mail)
+        made = effect_of(loss, cutoffs(*known, loss, scale=scale), limits_now, mail)
         if loss == now:
             choices[made.cutoff] = made
         else:
@@ -122,13 +122,13 @@ def all_choices(model: Model, mail: JudgedMail, limits_now: Cutoffs, now: float)
     return list(choices.values())
 
 
-def judged(loss: float, limits: Cutoffs, limits_now: Cutoffs, mail: JudgedMail) -> Choice:
+def effect_of(loss: float, limits: Cutoffs, limits_now: Cutoffs, mail: JudgedMail) -> Choice:
     """Judge mail again by its scores; mail that was unsure for another reason than its score stays unsure."""
     stays_unsure = (mail.verdicts == UNSURE) & (mail.scores <= limits_now.ham)
     is_spam = (mail.scores >= limits.spam) & (mail.scores != limits.ham)
     is_ham = (mail.scores <= limits.ham) & ~stays_unsure
     spam, ham = int(is_spam.sum()), int(is_ham.sum())
-    lost, missed = int((is_spam & mail.said_ham).sum()), int((is_ham & (mail.labels == SPAM)).sum())
+    lost, missed = int((is_spam & mail.corrected_to_ham).sum()), int((is_ham & (mail.labels == SPAM)).sum())
     return Choice(loss, limits.spam, spam, len(mail.scores) - spam - ham, ham, lost, missed)
 
 
@@ -145,7 +145,7 @@ def picture(groups: Sequence[ScoreGroup], limits: Cutoffs) -> Markup:
 
 def score_groups(mail: JudgedMail) -> tuple[ScoreGroup, ScoreGroup]:
     """Split scores into ham and spam, by the corrections of messages or else by their verdicts."""
-    is_spam = (mail.labels == SPAM) | ((mail.verdicts == SPAM) & ~mail.said_ham)
+    is_spam = (mail.labels == SPAM) | ((mail.verdicts == SPAM) & ~mail.corrected_to_ham)
     ham_group = ScoreGroup(plain_label(HAM), mail.scores[~is_spam], HAM_COLOUR)
     return ham_group, ScoreGroup(SPAM, mail.scores[is_spam], SPAM_COLOUR)
 

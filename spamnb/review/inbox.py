@@ -48,7 +48,7 @@ KEYS = (
 
 def inbox_page(context: PageContext) -> str:
     if not context.history.entries("time", limit=1):
-        return context.page("To review", heading("To review"), ways_in())
+        return context.page("To review", heading("To review"), history_hints())
     order, asked = list_asked(context)
     after, at = context.query.get("after"), context.query.get("at", "")
     earlier = None
@@ -68,7 +68,7 @@ def inbox_page(context: PageContext) -> str:
     title = element("h1", "To review")
     form = search_form(context, labels)
     head = element("div", title, lists(context, labels), counts(context, asked), form, class_="title list")
-    return context.page("To review", head, earlier, listed, more, keys())
+    return context.page("To review", head, earlier, listed, more, key_help())
 
 
 def lists(context: PageContext, labels: Sequence[str]) -> Markup | None:
@@ -87,7 +87,7 @@ def lists(context: PageContext, labels: Sequence[str]) -> Markup | None:
     return element("nav", links, aria_label="Lists", class_="lists") if len(links) > 1 else None
 
 
-def ways_in() -> Markup:
+def history_hints() -> Markup:
     """Show, for each way that mail arrives, the line of configuration that keeps a history."""
     lines = [
         element("div", element("dt", where), element("dd", element("code", line))) for where, line in WAYS_IN
@@ -157,7 +157,7 @@ def listed_messages(
         "/correct",
         url("/", **context.filters, after=context.query.get("after"), at=context.query.get("at")),
         rows_of(context, entries),
-        element("div", bar, marks(labels, "all", "", None), class_="bar-below"),
+        element("div", bar, label_buttons(labels, "all", "", None), class_="bar-below"),
         class_=f"messages by-{order}",
     )
 
@@ -186,7 +186,7 @@ def message_row(context: PageContext, entry: Entry, labels: Sequence[str]) -> Ma
         element("a", subject, href=address, class_="subject", id=f"t{id_}"),
         element("span", sender, class_="sender", title=entry.sender),
         element("span", before, untrusted(first, REASON), rest, class_="reason"),
-        moment(entry.date),
+        time_text(entry.date),
         buttons(entry, labels),
         id=f"m{id_}",
         class_=" ".join(name for name, so in is_so.items() if so) or None,
@@ -200,10 +200,10 @@ def buttons(entry: Entry, labels: Sequence[str]) -> Markup:
         undo = element("button", "undo", name="undo", value=id_, data_key="u", aria_describedby=about)
         label = verdict_text(entry.correction)
         return element("span", element("span", "learned as ", label), " ", undo, class_="marks")
-    return marks(labels, "one", f"{id_}:", about)
+    return label_buttons(labels, "one", f"{id_}:", about)
 
 
-def marks(labels: Sequence[str], name: str, before: str, about: str | None) -> Markup:
+def label_buttons(labels: Sequence[str], name: str, before: str, about: str | None) -> Markup:
     """Make buttons for two labels, or for spam and a menu of the other labels."""
     made = {label: label_button(label, name, before + label, about) for label in labels}
     if len(labels) <= 2:
@@ -227,14 +227,14 @@ def label_button(label: str, name: str, value: str, about: str | None = None) ->
     )
 
 
-def moment(seconds: float) -> Markup:
+def time_text(seconds: float) -> Markup:
     """Show a time in the time zone of this machine."""
     at = time.localtime(seconds)
     day, clock, zone = (time.strftime(form, at) for form in ("%Y-%m-%d", "%H:%M", ":%S%z"))
     return element("time", day, element("span", f" {clock}"), datetime=f"{day}T{clock}{zone}")
 
 
-def keys() -> Markup:
+def key_help() -> Markup:
     """Explain the list and its keys, in a section that is closed at first."""
     items = [
         element(

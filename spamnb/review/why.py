@@ -15,7 +15,7 @@ from spamnb.pages.formats import signed
 from spamnb.pages.message_sections import message_sections, sentence_text
 from spamnb.pages.parts import SUBJECT, subject_text
 from spamnb.review.context import PageContext, note, url
-from spamnb.review.inbox import buttons, keys, list_asked, moment
+from spamnb.review.inbox import buttons, key_help, list_asked, time_text
 
 SENDER = 200  # characters shown
 # Tags that look up a name or leave the page; the policy of the frame forbids everything else.
@@ -27,15 +27,15 @@ def why_page(context: PageContext, id_: int) -> str:
     raw = context.history.message(id_)
     if raw is None:
         gone = "The text of this message is no longer kept, so it can be neither shown nor learned."
-        bar = element("div", ways(context, entry), class_="actions")
+        bar = element("div", links(context, entry), class_="actions")
         return context.page("Why", bar, masthead(entry), note(gone))
     model = Model.open(entry.model)
     why = explain(model, raw)
-    message, reasons, details = message_sections(why, judged(entry, why.verdict.score))
+    message, reasons, details = message_sections(why, judged_line(entry, why.verdict.score))
     back = url(f"/message/{id_}", **context.filters)
     return context.page(
         f"{plain_label(entry.verdict)}: {entry.subject}"[:SUBJECT],
-        context.form("/correct", back, buttons(entry, model.labels), ways(context, entry), class_="actions"),
+        context.form("/correct", back, buttons(entry, model.labels), links(context, entry), class_="actions"),
         masthead(entry, verdict_before(entry), sentence_text(why)),
         element(
             "div",
@@ -44,7 +44,7 @@ def why_page(context: PageContext, id_: int) -> str:
             class_="beside reading",
         ),
         details,
-        keys(),
+        key_help(),
     )
 
 
@@ -55,7 +55,7 @@ def known_entry(context: PageContext, id_: int) -> Entry:
     return entry
 
 
-def ways(context: PageContext, entry: Entry) -> Markup:
+def links(context: PageContext, entry: Entry) -> Markup:
     """Link to the list, and to the previous and the next message."""
     order, asked = list_asked(context)
     there = url("/", **context.filters, at=str(entry.id)) + f"#m{entry.id}"
@@ -71,7 +71,7 @@ def ways(context: PageContext, entry: Entry) -> Markup:
 
 def masthead(entry: Entry, *sentences: Markup | None) -> Markup:
     """Show subject, sender and date, and why the message is judged as it is."""
-    about = untrusted(entry.sender, SENDER), " · ", moment(entry.date)
+    about = untrusted(entry.sender, SENDER), " · ", time_text(entry.date)
     return element(
         "div",
         element("h1", subject_text(entry.subject)),
@@ -90,12 +90,12 @@ def verdict_before(entry: Entry) -> Markup | None:
     return element("p", words, " With that learned:")
 
 
-def judged(entry: Entry, today: float) -> Markup:
+def judged_line(entry: Entry, today: float) -> Markup:
     """Show when and where the message was judged, and the score that it would get now."""
     then, now = signed(entry.score), signed(today)
     since = "as it would be now" if now == then else f"now it would be {now}"
     words = f"{entry.source}: {plain_label(entry.verdict)}, score {then}, {since}."
-    return element("p", "Judged ", moment(entry.time), " by ", words, class_="intro")
+    return element("p", "Judged ", time_text(entry.time), " by ", words, class_="intro")
 
 
 def frame(entry: Entry, raw: bytes) -> Markup | None:

@@ -81,7 +81,7 @@ def plan(
 ) -> Plan:
     """Open the current model, and check that the options fit; `given` are the labels of the mail."""
     beneath = StoredModel.open(base) if base else None
-    replaced = replaceable(path) if fresh else existing(path)
+    replaced = open_if_readable(path) if fresh else open_if_there(path)
     stored = None if fresh else replaced
     if stored is None:
         labels = list(LABELS if set(given) <= set(LABELS) else given)
@@ -123,7 +123,7 @@ def new_base(
     return {"path": base.path}
 
 
-def existing(path: str) -> StoredModel | None:
+def open_if_there(path: str) -> StoredModel | None:
     """Open a model; None if it is missing."""
     try:
         return StoredModel.open(path)
@@ -131,9 +131,9 @@ def existing(path: str) -> StoredModel | None:
         return None
 
 
-def replaceable(path: str) -> StoredModel | None:
+def open_if_readable(path: str) -> StoredModel | None:
     """Open a model that will be replaced; None if it is missing or unreadable."""
     try:
-        return existing(path)
+        return open_if_there(path)
     except SpamnbError:
         return None

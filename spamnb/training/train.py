@@ -20,7 +20,7 @@ from spamnb.threads import in_threads
 from spamnb.training.batches import Batch, MailToRead, Pool
 from spamnb.training.counting import Counting
 from spamnb.training.known_messages import KnownMessages, Summary, refuse_swapped_labels
-from spamnb.training.plan import About, Plan, existing, new_base, plan
+from spamnb.training.plan import About, Plan, new_base, open_if_there, plan
 from spamnb.training.sample import Sample, SampleScorer
 from spamnb.training.writing import (
     add_up,
@@ -119,10 +119,10 @@ def fold(path: str, always: bool = False) -> None:
 def create(path: str, *labels: str, ham_loss: float = HAM_LOSS, base: str | None = None) -> None:
     """Write an empty model if the file is missing, so that a filter can learn from its first message on."""
     with Lock(path, kind=TRAINING):
-        if existing(path) is None:
+        if open_if_there(path) is None:
             names = LABELS if set(labels) <= set(LABELS) else labels
             about = About(Settings(), ham_loss=ham_loss)
-            beneath = existing(base) if base else None
+            beneath = open_if_there(base) if base else None
             if beneath:
                 try:
                     settings = settings_of(beneath)

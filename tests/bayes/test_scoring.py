@@ -213,7 +213,7 @@ def test_spam_against_the_rest(corpus, view):
     for own in corpus.features:
         score, of_two = several.score(own), two.score(own)
         assert score.of("spam") == of_two.of("spam")
-        assert score.most_of_a_part("spam") == of_two.most_of_a_part("spam")
+        assert score.highest_lead_of_a_part("spam") == of_two.highest_lead_of_a_part("spam")
 
 
 RAW = [

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from spamnb.core.native import read
 from spamnb.inspection.explanation import explain
-from spamnb.inspection.in_words import MAX_REASONS, because, is_plain_word, labels_in_question, short_reasons
+from spamnb.inspection.in_words import MAX_REASONS, is_plain_word, labels_in_question, reason, short_reasons
 from spamnb.model import Model
 from spamnb.pages.colours import colour_of_weight
 
@@ -85,7 +85,7 @@ def test_is_it_spam_of_several_labels(three, mail):
     score = model.score(features)
     verdict = model.decide(score)
     verdict.label, verdict.is_spam = "unsure", None
-    assert "spam" in because(model, score, verdict)
+    assert "spam" in reason(model, score, verdict)
     assert "spam" in [score.labels[k] for k in labels_in_question(score, verdict)]
 
 
