@@ -133,7 +133,7 @@ class Model:
         self.use_base(None)
 
     def verdict(self, features: "FeatureSet") -> "Verdict":
-        """Judge a message as `classify_features` does, but faster, without the evidence."""
+        """Judge a message without the evidence, which is faster than `classify_features`."""
         try:
             return self.decide(self.scorers.score(features))
         except SpamnbError as error:

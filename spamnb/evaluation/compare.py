@@ -54,7 +54,7 @@ def reason(best: ComparedCandidate, others: int) -> str:
         return f"none of {others} others ranks this mail better"
     chance = f"(p {best.ranking_p:.2g}, corrected for the number of tests)"
     if beats_first(best):
-        return f"it ranks this mail better than the default, beyond chance {chance}"
+        return f"it ranks this mail significantly better than the default {chance}"
     if best.ranking_p > CHANCE:
         return f"of {others} others {name} ranks this mail best, but that may be chance {chance}"
     return (

@@ -55,7 +55,7 @@ def body(text: str, words: Words) -> list[str]:
 
 
 def header(name: str) -> Carry:
-    """Return a function that imports words of a header: as the tokens of a header with this text."""
+    """Return a function that imports a word as the tokens of a header with this name and text."""
 
     def carry(text: str, words: Words) -> set[str]:
         tokens = set(header_tokens([(name, text)], words)) - {f"header:{name}"}

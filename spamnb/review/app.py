@@ -117,7 +117,7 @@ def html(page: str, status: int = 200, headers: dict[str, str] | None = None) ->
 
 
 def corrected(context: PageContext, form: Form) -> Response:
-    """Correct one or all selected messages; the script gets their new rows, a form the page before."""
+    """Correct one or all selected messages; return their new rows to the script, else the earlier page."""
     match form:
         case {"one": [mark]}:
             id_, _, label = mark.partition(":")

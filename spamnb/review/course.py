@@ -42,7 +42,7 @@ def weeks_section(weeks: Sequence[Week], labels: Sequence[str]) -> Markup:
             "Week by week", f"{summary_of(weeks)} After {MIN_WEEKS} weeks there are charts here.", listed
         )
     intro = (
-        "Thin lines are 95 % intervals. Mail lost and spam missed are known from your corrections alone: "
+        "Thin lines are 95 % intervals. Mail lost and spam missed are counted from your corrections: "
         "mistakes that you did not correct are not in them."
     )
     shares = ((SPAM, "curve spam", spam_share), (UNSURE, "curve quiet dashed", unsure_share))

@@ -184,7 +184,7 @@ def save_cutoff(context: PageContext, loss: str) -> None:
 
 
 def share_of(text: str) -> float | None:
-    """Read a share of ham; None if it cannot be chosen."""
+    """Return the share of ham that a text names; None if it is not one of the choices."""
     try:
         share = float(text)
     except ValueError:

@@ -252,7 +252,7 @@ def warn(path: str, damaged: "list[ByteRange]") -> None:
     warn_once(
         path,
         f"damaged records are skipped, at bytes {ranges}{more}; "
-        f"learn the messages of that time again (the time: {look})",
+        f"learn the messages of that time again (for the time: {look})",
     )
 
 

@@ -35,7 +35,7 @@ class Run(NamedTuple):
 
 
 class Source(NamedTuple):
-    """Counts to add to the sum, or (sign -1) to subtract."""
+    """Counts to be added to a sum (sign 1), or subtracted from it (sign -1)."""
 
     counts: StoredModel | CountTable | Run
     sign: int = 1

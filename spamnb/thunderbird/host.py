@@ -216,7 +216,7 @@ class HeldMail:
         self.size = 0
 
     def add(self, raw: bytes) -> int:
-        """Add a message, and return the size of all."""
+        """Add a message, and return the size of all held messages."""
         self.data.append(raw)
         self.size += len(raw)
         return self.size
