@@ -118,13 +118,7 @@ def evaluate(
 
 
 def judge(
-    mail: LabelledMail,
-    text: str | None,
-    folds: int,
-    model: str | None,
-    is_online: bool,
-    top: int,
-    jobs: int,
+    mail: LabelledMail, text: str | None, folds: int, model: str | None, is_online: bool, top: int, jobs: int
 ) -> Evaluation:
     """Evaluate by a model, online, or by cross-validation; `text` has settings other than the default."""
     allowed = {"allowed": VIEW_NAMES} if model is not None else {}

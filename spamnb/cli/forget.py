@@ -14,14 +14,7 @@ from spamnb.cli.history import parse_since
 from spamnb.cli.render.notices import print_unreadable
 from spamnb.cli.render.training import show_summary
 from spamnb.cli.shared.labelled_mail import LabelledMail
-from spamnb.cli.shared.options import (
-    Command,
-    is_meant,
-    jobs_option,
-    model_option,
-    path_type,
-    yes_option,
-)
+from spamnb.cli.shared.options import Command, is_meant, jobs_option, model_option, path_type, yes_option
 from spamnb.cli.shared.progress import progress
 from spamnb.cli.train import only_message
 from spamnb.core.native import hash_of_message, read, sender_address
@@ -125,11 +118,7 @@ def forget_mail(paths: tuple[str, ...], model: str, jobs: int | str | None) -> i
 
     with mail.pool() as pool, progress("forgetting", mail.size) as step:
         summary = training.train(
-            model,
-            mail.sources,
-            forget=True,
-            pool=pool,
-            progress=lambda batch: step(batch.size, len(batch)),
+            model, mail.sources, forget=True, pool=pool, progress=lambda batch: step(batch.size, len(batch))
         )
     append_lessons(model, summary.lessons)
     show_summary(summary, mail.sources, model)

@@ -13,12 +13,7 @@ import click
 from spamnb.bayes.verdict import score_text
 from spamnb.cli.render.terminal import cut_text, print_json, print_json_lines, show, table
 from spamnb.cli.shared.help import Number
-from spamnb.cli.shared.options import (
-    Command,
-    history_folder_option,
-    json_option,
-    refuse_without_effect,
-)
+from spamnb.cli.shared.options import Command, history_folder_option, json_option, refuse_without_effect
 from spamnb.cli.shared.progress import progress
 from spamnb.errors import NoInput, UsageError
 from spamnb.history.log import DAY

@@ -12,7 +12,7 @@ from spamnb.cli.render.imap import EventPrinter, show_accounts, show_doubted, sh
 from spamnb.cli.render.terminal import print_json_lines
 from spamnb.cli.shared.help import Group, Number
 from spamnb.cli.shared.imap_accounts import connected, for_each, model_of, visit
-from spamnb.cli.shared.options import Decorated, json_option, with_options
+from spamnb.cli.shared.options import Decorated, json_option
 from spamnb.cli.shared.progress import announce, progress
 from spamnb.errors import DataError, SpamnbError, UsageError
 from spamnb.files import complain, counted, printable, write_stderr
@@ -27,11 +27,7 @@ account_option = click.option("--account", metavar="NAME", help="Only this accou
 
 def account_options(function: Decorated) -> Decorated:
     """Add the options that all commands of `spamnb imap` have."""
-    return with_options(
-        function,
-        json_option,
-        account_option,
-    )
+    return account_option(json_option(function))
 
 
 @click.group("imap", cls=Group, invoke_without_command=True)

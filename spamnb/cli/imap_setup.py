@@ -241,9 +241,11 @@ def agrees(question: str, default: bool = True) -> bool:
 def fill_keyring(account: Account) -> None:
     """Ask for the password and store it in the keyring, if the account is set up to use the keyring."""
     if account.keyring and can_ask():
-        from spamnb.imap.secrets import to_keyring
+        from spamnb.imap.secrets import ask_keyring
 
-        to_keyring(account, click.prompt("password, for the keyring", hide_input=True, err=True))
+        ask_keyring(
+            "set_password", account, click.prompt("password, for the keyring", hide_input=True, err=True)
+        )
 
 
 def go_live(account: Account) -> None:

@@ -56,10 +56,7 @@ TOKENS_OF_LABEL, TOKENS_OF_MESSAGE, SAMPLES = 10, 20, 3  # shown by default
 @click.option("--top", type=Number(0, MAX_TOP), help="Number of tokens, suspects or samples to show.")
 @click.option("--all", "everything", is_flag=True, help="Show everything about a message.")
 @click.option(
-    "--html",
-    type=path_type,
-    metavar="FILE",
-    help="Explain a message as an HTML page; - prints it.",
+    "--html", type=path_type, metavar="FILE", help="Explain a message as an HTML page; - prints it."
 )
 @click.option(
     "--token",

@@ -68,9 +68,7 @@ spamnb serve --milter --listen unix:/var/spool/postfix/spamnb/milter
 )
 @click.option("--milter", is_flag=True, help="Serve as a milter for Postfix instead.")
 @click.option(
-    "--reject",
-    is_flag=True,
-    help="Reject spam (--milter), or advise clients to reject it (--http).",
+    "--reject", is_flag=True, help="Reject spam (--milter), or advise clients to reject it (--http)."
 )
 @click.option("--user", metavar="NAME", help="As root: become this user once the sockets are open.")
 @history_option

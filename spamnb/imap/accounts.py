@@ -147,7 +147,5 @@ def checked_sort(table: Any) -> dict[str, str]:
         raise WrongValue("sort", 'sort must be a table of labels and folders, e.g. Work = "INBOX/Work"')
     for label in table:
         if not is_label(label) or label.lower() in LABELS:
-            raise WrongValue(
-                "sort", f"sort: {label!r} is not allowed as a label; choose a name other than ham and spam"
-            )
+            raise WrongValue("sort", f"sort: {label!r} cannot be a label; name it other than ham and spam")
     return dict(table)

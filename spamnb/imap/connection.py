@@ -179,9 +179,7 @@ class ImapConnection:
     def from_uid(self, first: int, *criteria: str) -> list[int]:
         """Return the UIDs, from `first` on, of messages that are not deleted and meet the criteria."""
         found = self.search("UNDELETED", "UID", f"{first}:*", *criteria)
-        return [
-            uid for uid in found if uid >= first
-        ]  # if no UID is that high, the server returns the highest
+        return [uid for uid in found if uid >= first]  # if none is that high, the server returns the highest
 
     def fetch(self, uids: Sequence[int], item: str) -> dict[int, dict[bytes, Any]]:
         """Fetch an item, such as FLAGS, of messages; answers about other messages are dropped."""

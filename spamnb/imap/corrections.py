@@ -227,13 +227,7 @@ def target_of(mailbox: VisitedMailbox, known: Record, entry: Entry) -> str:
 
 def event_of(mailbox: VisitedMailbox, known: Record, entry: Entry) -> Event:
     said = "marked by you" if entry.correction else "mark taken back by you"
-    return Event(
-        mailbox.account.name,
-        known.folder,
-        known.uid,
-        learned=entry.correction or FORGOTTEN,
-        what=f"{said}: moved to {known.target}" if known.target else said,
-        target=known.target,
-        sender=entry.sender,
-        subject=entry.subject,
-    )
+    what = f"{said}: moved to {known.target}" if known.target else said
+    learned, place = entry.correction or FORGOTTEN, (mailbox.account.name, known.folder, known.uid)
+    event = Event(*place, learned=learned, what=what, target=known.target)
+    return replace(event, sender=entry.sender, subject=entry.subject)

@@ -92,11 +92,8 @@ def junk_messages(
         date = datetime.fromtimestamp(date_of(parsed, time.time())).strftime("%Y-%m-%d %H:%M")
         texts = (sender_once(envelope.sender), envelope.subject or "(no subject)", date, (*reasons, "")[0])
         link = link_to(account.host, envelope.message_id) if envelope.message_id else ""
-        found.append(
-            JunkMessage._make(
-                (verdict.score, *[shortened(printable(text), MAX_TEXT) for text in texts], link)
-            )
-        )
+        shown = [shortened(printable(text), MAX_TEXT) for text in texts]
+        found.append(JunkMessage._make((verdict.score, *shown, link)))
     return found
 
 

@@ -21,11 +21,7 @@ except ImportError:
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
 
-__all__ = [
-    "IMAPClient",
-    "SocketTimeout",
-    "exceptions",
-]  # of imapclient: this module says what to do if it is missing
+__all__ = ["IMAPClient", "SocketTimeout", "exceptions"]  # of imapclient, which may be missing
 
 MAX_REASON = 200  # characters of what a server says
 BUSY = ("[LIMIT]", "[UNAVAILABLE]", "[INUSE]", "[SERVERBUG]")  # not caused by wrong credentials

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from spamnb.imap.errors import Broken, ImapError
@@ -41,11 +40,6 @@ def flags(connection: ImapConnection, uids: Sequence[int]) -> dict[int, frozense
     }
 
 
-def dates(connection: ImapConnection, uids: Sequence[int]) -> dict[int, datetime]:
-    """Fetch when messages arrived in the mailbox; missing messages are left out."""
-    return {uid: date for uid, date in values(connection, uids, "INTERNALDATE").items() if date}
-
-
 def values(connection: ImapConnection, uids: Sequence[int], item: str) -> dict[int, Any]:
     """Fetch an item, such as FLAGS, of messages by UID; None where the server's answer lacks the item."""
     fetched = (connection.fetch(some, item) for some in cut(uids, FETCHED))
@@ -71,7 +65,8 @@ def _fetch(connection: ImapConnection, uids: Sequence[int], item: str) -> Iterat
     """Fetch several messages at once; if that fails, fetch each alone, as one may cause the error."""
     try:
         for uid, answer in connection.fetch(uids, item).items():
-            yield Fetched(uid, text_of(answer))
+            found = next((value for name, value in answer.items() if name.startswith(b"BODY[")), None)
+            yield Fetched(uid, found if isinstance(found, bytes) else b"")
     except Broken:
         raise
     except ImapError as error:
@@ -80,9 +75,3 @@ def _fetch(connection: ImapConnection, uids: Sequence[int], item: str) -> Iterat
         else:
             for uid in uids:
                 yield from _fetch(connection, [uid], item)
-
-
-def text_of(answer: dict[bytes, Any]) -> bytes:
-    """Return the text of a message in an answer to FETCH; empty if the answer has no text."""
-    found = next((value for name, value in answer.items() if name.startswith(b"BODY[")), None)
-    return found if isinstance(found, bytes) else b""

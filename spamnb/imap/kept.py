@@ -42,11 +42,6 @@ def is_settled_late(roles: Roles, name: str) -> bool:
     return name in roles.inbox or name == roles.all
 
 
-def recent(connection: ImapConnection) -> list[int]:
-    """Return the UIDs of messages in the open folder that are too new to count as kept."""
-    return connection.from_uid(1, "SINCE", days_ago(DAYS), "SENTSINCE", days_ago(DAYS))
-
-
 def not_kept(connection: ImapConnection, roles: Roles, name: str) -> set[bytes]:
     """Return the keys of messages that are in Junk, in Trash, or unread in an inbox."""
     if name != roles.all:
@@ -60,8 +55,3 @@ def not_kept(connection: ImapConnection, roles: Roles, name: str) -> set[bytes]:
         found.update(key_of(head) for _, head in heads(connection, uids[-MAX_LEARNED:]))
     connection.open(name, read_only=True)
     return found
-
-
-def is_learned_by_training(roles: Roles, name: str) -> bool:
-    """Return whether training learns the kept mail of an inbox, as a ham folder or as a part of all mail."""
-    return name in roles.ham or (roles.all != "" and roles.all in roles.ham)

@@ -128,7 +128,7 @@ class VisitedMailbox:
         notes = []
         for message in messages(self.connection, [*keys]):
             if message.why:
-                self.report_message(folder, message, what=message.why, failed=True)
+                self.report(self.event(folder, message, what=message.why, failed=True))
                 continue
             key = keys[message.uid]
             known = self.state.record(key)
@@ -141,7 +141,7 @@ class VisitedMailbox:
             else:
                 outcome = learn(self.model, message.raw, label, is_correction=known is not None)
             if outcome != KNOWN:
-                self.report_message(folder, message, learned=label, what=f"{why}: {outcome}")
+                self.report(self.event(folder, message, learned=label, what=f"{why}: {outcome}"))
             verdict = known.verdict if known else ""
             notes.append(Record(key, folder.name, folder.validity, message.uid, verdict, label=label))
         return notes
@@ -190,9 +190,6 @@ class VisitedMailbox:
         with self.state.change():
             self.state.note(*notes)
             self.state.advance(purpose, folder.name, Progress(folder.validity, next_uid, folder.modseq))
-
-    def report_message(self, folder: Folder, message: Fetched, **facts: Any) -> None:
-        self.report(self.event(folder, message, **facts))
 
     def report_outcome(self, key: bytes, event: Event) -> None:
         """Report a message that should be moved or flagged, and whether that was done."""

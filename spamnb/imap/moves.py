@@ -82,7 +82,8 @@ class Moves:
                 if "EXPUNGEISSUED" not in str(error):  # else another client was faster
                     self.mailbox.report_failure(folder.name, error, begun[0].uid)
                 return
-            self._look_for_moved(target, folder)  # some may be there all the same
+            self.corrections.look_for_moved(target)  # some may be there all the same
+            self.connection.open(folder.name)
             waiting = {known.key for known in self._waiting(folder)}
             for known in begun:  # one at a time: only one may cause the error
                 if known.key in waiting:
@@ -93,16 +94,12 @@ class Moves:
                 *(known._replace(target_uid=new_uids[known.uid]) for known in begun if known.uid in new_uids)
             )
         if not new_uids:
-            self._look_for_moved(target, folder)
+            self.corrections.look_for_moved(target)
+            self.connection.open(folder.name)
             moved = {known.key for known in begun}
             lost = [known for known in self._waiting(folder) if known.key in moved]
             with self.state.change():  # so that no message is copied twice
                 self.state.note(*(known._replace(target_uid=NOT_SEEN) for known in lost))
-
-    def _look_for_moved(self, target: str, folder: Folder) -> None:
-        """Record which messages arrived in the target folder; then open `folder` again."""
-        self.corrections.look_for_moved(target)
-        self.connection.open(folder.name)
 
     def _waiting(self, folder: Folder) -> list[Record]:
         begun = self.state.begun(folder.name, folder.validity)
@@ -142,11 +139,8 @@ class Moves:
             there = {uid for uid, set_ in flags(self.connection, uids).items() if DELETED not in set_}
             copies |= {(target, uid): found for uid, found in self._hashes(sorted(there)).items()}
         self.connection.open(folder.name)
-        return [
-            known
-            for known in copied
-            if known.uid in originals and originals[known.uid] == copies.get((known.target, known.target_uid))
-        ]
+        found = ((known, originals.get(known.uid), (known.target, known.target_uid)) for known in copied)
+        return [known for known, original, place in found if original and original == copies.get(place)]
 
     def _hashes(self, uids: Sequence[int]) -> dict[int, bytes]:
         found = messages(self.connection, uids)

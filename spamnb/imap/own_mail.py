@@ -1,7 +1,6 @@
-"""Recognising the digests that spamnb wrote: each begins with a keyed hash of its text, which nobody else can
-make.
+"""Recognising the digests that spamnb wrote, by a hash of their text with a key that only this user has.
 
-The key is kept beside the models, so that digests are recognised even if the state of an account is lost.
+The key is kept beside the models: the state of an account may be lost.
 """
 
 from __future__ import annotations
@@ -18,34 +17,22 @@ KEY_SIZE = 32  # bytes
 
 
 def signed(raw: bytes) -> bytes:
-    """Return a digest with the header by which it is recognised."""
+    """Return a digest with the header by which it is recognised; make the key if there is none."""
+    path = os.path.join(data_folder(), "spamnb", "digest.key")
     try:
-        make_folder(os.path.dirname(key_path()))
-        with open(open_own(key_path(), os.O_RDWR | os.O_CREAT), "r+b") as file:
+        make_folder(os.path.dirname(path))
+        with open(open_own(path, os.O_RDWR | os.O_CREAT), "r+b") as file:
             if len(key := file.read(KEY_SIZE)) < KEY_SIZE:
                 file.seek(0)
                 file.write(key := os.urandom(KEY_SIZE))
     except OSError as error:
-        raise CannotCreate(f"{key_path()}: {error.strerror}") from error
-    return HEADER + keyed_hash(key, raw) + b"\r\n" + raw
+        raise CannotCreate(f"{path}: {error.strerror}") from error
+    return HEADER + blake2b(raw, key=key).hexdigest().encode() + b"\r\n" + raw
 
 
 def is_own(raw: bytes) -> bool:
     """Return whether a message is a digest that this user's spamnb wrote."""
-    if not raw.startswith(HEADER):
-        return False
-    found, _, rest = raw.removeprefix(HEADER).partition(b"\r\n")
     try:
-        with open(open_own(key_path(), os.O_RDONLY), "rb") as file:
-            key = file.read(KEY_SIZE)
-    except OSError:
+        return raw.startswith(HEADER) and compare_digest(raw, signed(raw.partition(b"\r\n")[2]))
+    except CannotCreate:
         return False
-    return len(key) == KEY_SIZE and compare_digest(found, keyed_hash(key, rest))
-
-
-def keyed_hash(key: bytes, raw: bytes) -> bytes:
-    return blake2b(raw, key=key, digest_size=16).hexdigest().encode()
-
-
-def key_path() -> str:
-    return os.path.join(data_folder(), "spamnb", "digest.key")

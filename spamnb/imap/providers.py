@@ -16,35 +16,24 @@ class MailProvider(NamedTuple):
     opens: str = "mid:"  # beginning of the address of a message, before its Message-ID (RFC 2392)
 
 
-def takes_app_password(name: str, page: str) -> str:
-    return f"{name} accepts only an app password here, not the password of the account: create one at {page}"
+def with_app_password(
+    name: str, host: str, domains: str, page: str, opens: str = MailProvider._field_defaults["opens"]
+) -> MailProvider:
+    hint = f"{name} accepts only an app password here, not the password of the account: create one at {page}"
+    return MailProvider(host, tuple(domains.split()), hint, opens=opens)
 
 
+TWO_STEPS = "myaccount.google.com/apppasswords, after turning on 2-step verification"
+IN_GMAIL = "https://mail.google.com/mail/#search/rfc822msgid%3A"
+APPLE = "account.apple.com, Sign-In and Security"
+YAHOO = "login.yahoo.com/account/security"
 PROVIDERS = (
-    MailProvider(
-        "imap.gmail.com",
-        ("gmail.com", "googlemail.com"),
-        takes_app_password(
-            "Gmail", "myaccount.google.com/apppasswords, after turning on 2-step verification"
-        ),
-        opens="https://mail.google.com/mail/#search/rfc822msgid%3A",
+    with_app_password("Gmail", "imap.gmail.com", "gmail.com googlemail.com", TWO_STEPS, IN_GMAIL),
+    with_app_password(
+        "Fastmail", "imap.fastmail.com", "fastmail.com fastmail.fm", "Settings, Privacy & Security"
     ),
-    MailProvider(
-        "imap.fastmail.com",
-        ("fastmail.com", "fastmail.fm"),
-        takes_app_password("Fastmail", "Settings, Privacy & Security"),
-    ),
-    MailProvider(
-        "imap.mail.me.com",
-        ("icloud.com", "me.com", "mac.com"),
-        takes_app_password("iCloud", "account.apple.com, Sign-In and Security"),
-        opens="message:",
-    ),
-    MailProvider(
-        "imap.mail.yahoo.com",
-        ("yahoo.com", "ymail.com"),
-        takes_app_password("Yahoo", "login.yahoo.com/account/security"),
-    ),
+    with_app_password("iCloud", "imap.mail.me.com", "icloud.com me.com mac.com", APPLE, "message:"),
+    with_app_password("Yahoo", "imap.mail.yahoo.com", "yahoo.com ymail.com", YAHOO),
     MailProvider(
         "outlook.office365.com",
         ("outlook.com", "hotmail.com", "live.com", "msn.com", "office365.com"),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from spamnb.history.queries import BY_PROVIDER
 from spamnb.imap.accounts import MOVE, NOTHING
-from spamnb.imap.fetch import dates, messages
+from spamnb.imap.fetch import messages, values
 from spamnb.imap.own_mail import is_own
 from spamnb.imap.state import Record
 from spamnb.labels import HAM, SPAM, UNSURE
@@ -39,9 +39,9 @@ def moved_there(connection: ImapConnection, uids: Collection[int]) -> set[int]:
     if not uids:
         return set()
     before = [uid for uid in connection.search("UID", f"1:{min(uids)}") if uid < min(uids)]
-    came = dates(connection, sorted({*before[-NEIGHBOURS:], *uids}))
+    came = values(connection, sorted({*before[-NEIGHBOURS:], *uids}), "INTERNALDATE")
     found, latest = set(), None
-    for uid, date in sorted(came.items()):
+    for uid, date in sorted((uid, date) for uid, date in came.items() if date):
         if latest and date < latest - APART and uid in uids:
             found.add(uid)
         latest = max(latest or date, date)
@@ -62,9 +62,11 @@ class Rescue:
             from spamnb.inspection.assessment import score_of_sure_ham
 
             self.limit = score_of_sure_ham(model.stored)
+        # Without new UIDs, moved messages could not be found again: then they are only listed.
+        moves = self.mailbox.account.rescue == MOVE and self.mailbox.connection.has("UIDPLUS")
         for message in messages(self.mailbox.connection, sorted(keys)):
             if message.why:
-                self.mailbox.report_message(folder, message, what=message.why, failed=True)
+                self.mailbox.report(self.mailbox.event(folder, message, what=message.why, failed=True))
                 continue
             key = keys[message.uid]
             if is_own(message.raw):
@@ -73,7 +75,7 @@ class Rescue:
             verdict, envelope = self.mailbox.judge(model, message.raw)
             label, target = SPAM if verdict.label == SPAM else UNSURE, ""
             if self.is_surely_ham(verdict):
-                label, target = HAM, self._target()
+                label, target = HAM, self.mailbox.roles.inbox[0] if moves else ""
                 self.mailbox.remember(message.raw, verdict, folder.name + BY_PROVIDER)
                 what = f"moved back to {target}" if target else LOOKS_LIKE_HAM
                 planned = bool(target) and self.mailbox.changes_nothing
@@ -90,11 +92,3 @@ class Rescue:
         """Return whether a verdict is sure enough to contradict the provider."""
         by_sender = verdict.reason.startswith(OF_SOMEBODY)
         return by_sender or (not verdict.reason and verdict.is_spam is False and verdict.score <= self.limit)
-
-    def _target(self) -> str:
-        """Return the folder that a rescued message is moved back to; "" if the message is only listed.
-
-        If the server does not report new UIDs, messages are also only listed: they could not be found again.
-        """
-        moves = self.mailbox.account.rescue == MOVE and self.mailbox.connection.has("UIDPLUS")
-        return self.mailbox.roles.inbox[0] if moves else ""

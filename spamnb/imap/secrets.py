@@ -30,7 +30,7 @@ def secret_of(account: Account) -> str:
                 return first_line("password_file", file.read(MAX_SECRET))
         except OSError as error:
             raise DataError(f"{path}: {error.strerror}") from error
-    found: str | None = _keyring("get_password", account)
+    found: str | None = ask_keyring("get_password", account)
     if not found:
         raise DataError(
             "keyring: has no password of this account; store it with: "
@@ -75,11 +75,7 @@ def first_line(key: str, data: bytes) -> str:
     return line
 
 
-def to_keyring(account: Account, password: str) -> None:
-    _keyring("set_password", account, password)
-
-
-def _keyring(verb: str, account: Account, *password: str) -> Any:
+def ask_keyring(verb: str, account: Account, *password: str) -> Any:
     try:
         import keyring
     except ImportError:

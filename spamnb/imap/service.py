@@ -16,6 +16,7 @@ from spamnb.imap.accounts import default_config, read_accounts
 
 UNIT = "spamnb-imap.service"
 AGENT = "org.spamnb.imap"
+SESSION = f"gui/{os.getuid()}"  # of this user, to launchd
 # Variables of the shell that the service needs.
 VARIABLES = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "SPAMNB_MODEL")
 PATIENCE = 60  # seconds for systemd or launchd
@@ -28,7 +29,7 @@ def install() -> list[str]:
     if sys.platform == "darwin":
         write(path, agent())
         stop()  # it may be there, from before
-        commands = [["launchctl", "bootstrap", domain(), path]]
+        commands = [["launchctl", "bootstrap", SESSION, path]]
         after = f"its log: {log_file()}; to end it: spamnb imap service remove"
     elif shutil.which("systemctl"):
         write(path, unit().encode())
@@ -81,7 +82,7 @@ def processes() -> list[int]:
 def stop() -> str:
     """Stop the service, now and at later logins; return why that failed, or ""."""
     if sys.platform == "darwin":
-        return run("launchctl", "bootout", f"{domain()}/{AGENT}")
+        return run("launchctl", "bootout", f"{SESSION}/{AGENT}")
     return run("systemctl", "--user", "disable", "--now", UNIT)
 
 
@@ -89,11 +90,6 @@ def service_file() -> str:
     if sys.platform == "darwin":
         return os.path.expanduser(f"~/Library/LaunchAgents/{AGENT}.plist")
     return os.path.join(xdg_folder("XDG_CONFIG_HOME", ".config") or "", "systemd", "user", UNIT)
-
-
-def domain() -> str:
-    """Return the name of this user's session to launchd."""
-    return f"gui/{os.getuid()}"
 
 
 def unit() -> str:
@@ -104,7 +100,7 @@ def unit() -> str:
         *(f"Environment={quoted(f'{name}={value}')}" for name, value in variables().items()),
     ]
     text = text.replace("ExecStart=spamnb imap watch", "\n".join(lines))
-    text = text.replace("%h/.config/spamnb/imap.toml", escaped(default_config()))
+    text = text.replace("%h/.config/spamnb/imap.toml", default_config().replace("%", "%%"))
     own = [os.path.join(data_folder(), "spamnb"), os.path.dirname(state_folder("imap"))]
     own += [
         os.path.dirname(os.path.expanduser(one.model)) for one in read_accounts(default_config()) if one.model
@@ -150,13 +146,9 @@ def variables() -> dict[str, str]:
     return {name: os.path.abspath(os.environ[name]) for name in VARIABLES if os.environ.get(name)}
 
 
-def escaped(text: str) -> str:
-    return text.replace("%", "%%")
-
-
 def quoted(text: str) -> str:
     """Quote a word for a systemd unit, so that systemd expands nothing in it."""
-    plain = escaped(text).replace("\\", "\\\\").replace('"', '\\"')
+    plain = text.replace("%", "%%").replace("\\", "\\\\").replace('"', '\\"')
     return f'"{plain}"'
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spamnb.configuration.tables import place_of_key
@@ -130,18 +131,14 @@ def change_action(path: str, name: str, action: str) -> None:
     lines[int(number) - is_there : int(number)] = [f'action = "{action}"\n']
     beside = f"{path}.{os.getpid()}"
     try:
-        with open(
-            os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8"
-        ) as file:
+        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(handle, "w", encoding="utf-8") as file:
             file.writelines(lines)
-        try:
-            (changed,) = read_accounts(beside, name)
-        except SpamnbError:
-            changed = None
-        if changed is None or changed.action != action:
-            os.unlink(beside)
-            raise DataError(f'{path}: write action = "{action}" below [account.{name}] yourself')
-        os.replace(beside, path)
+        with suppress(SpamnbError):
+            if read_accounts(beside, name)[0].action == action:
+                return os.replace(beside, path)
+        os.unlink(beside)
+        raise DataError(f'{path}: write action = "{action}" below [account.{name}] yourself')
     except OSError as error:
         raise CannotCreate(f"{path}: {error.strerror}") from error
 

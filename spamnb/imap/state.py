@@ -11,14 +11,14 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from spamnb.databases import DAMAGED, Database, make_tables, open_database, transaction
 from spamnb.errors import CannotCreate, Locked
-from spamnb.files import make_folder, open_own, state_folder
+from spamnb.files import open_own, state_folder
 from spamnb.imap.accounts import Account
 from spamnb.labels import SPAM
 
@@ -84,22 +84,6 @@ def head_of(raw: bytes) -> bytes:
     return (head + end)[:MAX_HEAD]
 
 
-@contextmanager
-def locked(path: str, busy: str) -> Iterator[None]:
-    """Hold a lock; if it is taken, raise Locked with the message `busy`."""
-    try:
-        make_folder(os.path.dirname(path))
-        handle = open_own(path, os.O_RDWR | os.O_CREAT)
-    except OSError as error:
-        raise CannotCreate(f"{path}: {error.strerror}") from error
-    with open(handle, "r+b"):
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise Locked(busy) from None
-        yield
-
-
 def prepare(database: Database, mailbox: tuple[str, str]) -> None:
     """Make the tables; empty them if the account's name belonged to another mailbox before."""
     make_tables(database, SCHEMA)
@@ -139,12 +123,20 @@ class State:
     def __exit__(self, *_: object) -> None:
         self.database.close()
 
-    def lock(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def lock(self) -> Iterator[None]:
         """Let one process at a time work on the account."""
-        return locked(
-            f"{self.path}.lock",
-            busy="another spamnb imap uses it (watch?); stop that, or try later",
-        )
+        path = f"{self.path}.lock"
+        try:
+            handle = open_own(path, os.O_RDWR | os.O_CREAT)
+        except OSError as error:
+            raise CannotCreate(f"{path}: {error.strerror}") from error
+        with open(handle, "r+b"):
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise Locked("another spamnb imap uses it (watch?); stop that, or try later") from None
+            yield
 
     @contextmanager
     def change(self) -> Iterator[None]:

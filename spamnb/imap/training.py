@@ -16,7 +16,7 @@ from spamnb.imap.connection import ImapConnection
 from spamnb.imap.errors import Broken, NotLoggedIn
 from spamnb.imap.fetch import FETCHED, cut, heads, messages
 from spamnb.imap.folders import roles_in
-from spamnb.imap.kept import MAX_LEARNED, days_ago, is_settled_late, kept, not_kept, recent
+from spamnb.imap.kept import DAYS, MAX_LEARNED, days_ago, is_settled_late, kept, not_kept
 from spamnb.imap.mailbox import history_of, look_into
 from spamnb.imap.own_mail import is_own
 from spamnb.imap.rescue import moved_there
@@ -37,7 +37,6 @@ from spamnb.workers import LocalPool
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
     from spamnb.imap.connection import Folder
-    from spamnb.imap.fetch import Fetched
     from spamnb.imap.state import State
     from spamnb.reading.envelope import Envelope
     from spamnb.training.batches import Batch, MailToRead
@@ -86,7 +85,9 @@ class MailboxTraining:
         if name in self.roles.ham:
             stays = set(kept(self.connection, self.roles, name))
             if is_settled_late(self.roles, name):  # too new to be learned: looked at again next time
-                first = min(recent(self.connection), default=folder.next_uid)
+                day = days_ago(DAYS)
+                new = self.connection.from_uid(1, "SINCE", day, "SENTSINCE", day)
+                first = min(new, default=folder.next_uid)
                 folder = replace(folder, next_uid=first)
             uids = [uid for uid in uids if uid in stays]
             uids = uids if before.validity else uids[-MAX_LEARNED:]
@@ -188,15 +189,15 @@ class MailboxTraining:
                 if not is_open and self.connection.open(folder.name, True).validity != folder.validity:
                     raise DataError(f"{folder.name}: the server has renumbered the messages in it; try again")
                 fetched = [one for one in messages(self.connection, uids) if not is_own(one.raw)]
-                items = [self._item(folder, message) for message in fetched]
-                return ReadMessages(items, sum(len(message.raw) for message in fetched))
+                names = [f"{self.account.name}/{folder.name}/{one.uid}" for one in fetched]
+                items = [
+                    Unreadable(name, one.why) if one.why else RawMessage(name, None, one.raw)
+                    for name, one in zip(names, fetched, strict=True)
+                ]
+                return ReadMessages(items, sum(len(one.raw) for one in fetched))
             except NotLoggedIn:
                 raise
             except Broken:
                 if attempt == ATTEMPTS - 1:
                     raise
         raise AssertionError
-
-    def _item(self, folder: Folder, message: Fetched) -> RawMessage | Unreadable:
-        name = f"{self.account.name}/{folder.name}/{message.uid}"
-        return Unreadable(name, message.why) if message.why else RawMessage(name, None, message.raw)

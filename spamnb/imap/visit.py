@@ -13,7 +13,7 @@ from spamnb.imap.accounts import FLAG, MOVE, NOTHING
 from spamnb.imap.connection import KEYWORD
 from spamnb.imap.corrections import Corrections, event_of, take_marks
 from spamnb.imap.fetch import FETCHED, cut, flags, messages
-from spamnb.imap.kept import is_learned_by_training, kept
+from spamnb.imap.kept import kept
 from spamnb.imap.mailbox import Event
 from spamnb.imap.moves import Moves
 from spamnb.imap.own_mail import is_own
@@ -54,9 +54,7 @@ class Visit:
         self.corrections = Corrections(self.mailbox)
         self.moves = Moves(self.mailbox, self.corrections)
         self.again = again  # judge all mail of the inboxes, even if it is read or was judged before
-        self.most = (
-            most  # judge at most this many messages per inbox, the latest that training leaves out; 0: all
-        )
+        self.most = most  # messages per inbox, the latest that training leaves out; 0: all
         self.judged: set[bytes] = set()  # in this visit
 
     def run(self) -> None:
@@ -132,7 +130,7 @@ class Visit:
         uids = self.connection.from_uid(start, *unread) if start < folder.next_uid else []
         if self.most:
             roles = self.mailbox.roles
-            learned = is_learned_by_training(roles, name)
+            learned = not {name, roles.all or name}.isdisjoint(roles.ham)
             stays = set(kept(self.connection, roles, name)) if learned else ()
             uids = [uid for uid in uids if uid not in stays][-self.most :]
         for some in cut(uids, JUDGED):
@@ -153,7 +151,7 @@ class Visit:
         for message in messages(self.connection, sorted(set(keys).difference(rescued))):
             known = met.get(message.uid)
             if message.why:
-                self.mailbox.report_message(folder, message, what=message.why, failed=True)
+                self.mailbox.report(self.mailbox.event(folder, message, what=message.why, failed=True))
             elif known and known.target == folder.name:  # moved by a visit that was cut short
                 notes.append(known._replace(target_uid=message.uid))
             elif known and (known.label or not self.again) and self._moved_by_user(known):

@@ -148,15 +148,9 @@ def start(accounts: Sequence[Watched], report: Report, visited: Visited, poll: f
 
 def stop(watchers: Sequence[Watcher]) -> None:
     """End all visits; abort those that take too long."""
-    for watcher in watchers:
-        watcher.stop()
-    join(watchers)
-    for watcher in watchers:
-        watcher.cut_short()
-    join(watchers)
-
-
-def join(watchers: Sequence[Watcher]) -> None:
-    deadline = time.monotonic() + LAST_CHANCE
-    for watcher in watchers:
-        watcher.join(max(0.0, deadline - time.monotonic()))
+    for end in (Watcher.stop, Watcher.cut_short):
+        for watcher in watchers:
+            end(watcher)
+        deadline = time.monotonic() + LAST_CHANCE
+        for watcher in watchers:
+            watcher.join(max(0.0, deadline - time.monotonic()))

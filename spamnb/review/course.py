@@ -68,12 +68,11 @@ def summary_of(weeks: Sequence[Week]) -> str:
     )
 
 
-def spam_share(week: Week) -> Estimate | None:
-    return share(week.verdicts.get(SPAM, 0), week.messages)
+def share_of(verdict: str) -> Callable[[Week], Estimate | None]:
+    return lambda week: share(week.verdicts.get(verdict, 0), week.messages)
 
 
-def unsure_share(week: Week) -> Estimate | None:
-    return share(week.verdicts.get(UNSURE, 0), week.messages)
+spam_share, unsure_share = map(share_of, (SPAM, UNSURE))
 
 
 def ham_lost(week: Week) -> Estimate | None:

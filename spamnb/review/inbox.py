@@ -205,26 +205,17 @@ def buttons(entry: Entry, labels: Sequence[str]) -> Markup:
 
 def label_buttons(labels: Sequence[str], name: str, before: str, about: str | None) -> Markup:
     """Make buttons for two labels, or for spam and a menu of the other labels."""
-    made = {label: label_button(label, name, before + label, about) for label in labels}
+    made = {}
+    for label in labels:
+        key, value = {SPAM: "s", HAM: "h"}.get(label), before + label
+        facts = {"name": name, "value": value, "class_": colour_of_label(label), "data_key": key}
+        made[label] = element("button", label_text(label), **facts, aria_describedby=about)
     if len(labels) <= 2:
         return element("span", made.values(), class_="marks")
     spam = made.pop(SPAM, None)
     summary = element("summary", "File under …", aria_describedby=about)
     menu = element("details", summary, element("div", made.values()), class_="menu")
     return element("span", spam, menu, class_="marks")
-
-
-def label_button(label: str, name: str, value: str, about: str | None = None) -> Markup:
-    """Make the button of a label; spam and ham have a key."""
-    return element(
-        "button",
-        label_text(label),
-        name=name,
-        value=value,
-        class_=colour_of_label(label),
-        data_key={SPAM: "s", HAM: "h"}.get(label),
-        aria_describedby=about,
-    )
 
 
 def time_text(seconds: float) -> Markup:

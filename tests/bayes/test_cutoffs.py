@@ -118,12 +118,7 @@ def test_spam_is_told_apart_from_which_label(ham, spam, work, verdict, is_spam):
 
 @pytest.mark.parametrize(
     ("body", "head", "verdict"),
-    [
-        (-4.0, 0.9, "ham"),
-        (-4.0, 1.1, "unsure"),
-        (1.1, -4.0, "unsure"),
-        (9.0, -4.0, "spam"),
-    ],
+    [(-4.0, 0.9, "ham"), (-4.0, 1.1, "unsure"), (1.1, -4.0, "unsure"), (9.0, -4.0, "spam")],
 )
 def test_good_words_below_a_head_that_tells_are_not_enough(body, head, verdict):
     score = Score(("ham", "spam"), [0.0, body + head], [], [[0.0, body], [0.0, head]])

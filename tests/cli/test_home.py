@@ -18,10 +18,7 @@ def homeless(spamnb, folder, *arguments, **environment):
     return spamnb.run(command, MESSAGE, env=kept | environment, cwd=folder)
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    ["classify", "train --spam -", "train --ham ham", "inspect"],
-)
+@pytest.mark.parametrize("arguments", ["classify", "train --spam -", "train --ham ham", "inspect"])
 def test_without_a_home_a_model_has_to_be_named(spamnb, tmp_path, arguments):
     (tmp_path / "ham").write_bytes(MESSAGE)
     homeless(spamnb, tmp_path, *arguments.split()).fails(75, "no home folder", "--model", "$SPAMNB_MODEL")

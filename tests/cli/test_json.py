@@ -6,13 +6,7 @@ import pytest
 
 from spamnb.history.log import hash_of_raw
 
-OBJECTS = [
-    "evaluate --folds 2 HAM SPAM",
-    "inspect",
-    "check",
-    "history --summary",
-    "config",
-]
+OBJECTS = ["evaluate --folds 2 HAM SPAM", "inspect", "check", "history --summary", "config"]
 LINES = [
     "classify HAM/03 SPAM/03",
     "history",

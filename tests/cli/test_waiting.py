@@ -8,10 +8,7 @@ import pytest
 from helpers.waiting import PATIENCE
 
 END = b"\x04"  # Ctrl-D
-WAITING = {
-    "classify -0": "paths",
-    "train --spam -": "a message",
-}
+WAITING = {"classify -0": "paths", "train --spam -": "a message"}
 
 
 @pytest.mark.slow

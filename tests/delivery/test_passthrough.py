@@ -144,11 +144,7 @@ NOT_ONE_MESSAGE = {
     "message.gz": (gzip.compress(b"Subject: x\n\nbody\n"), 64, "unpack"),
     "box": ((ENVELOPE + b"\nSubject: x\n\nbody\n\n") * 2, 64, "one message"),
     # Half a message must not stand for the whole.
-    "cut.gz": (
-        gzip.compress(b"Subject: x\n\n" + random.Random(1).randbytes(999))[:-500],
-        65,
-        "compression",
-    ),
+    "cut.gz": (gzip.compress(b"Subject: x\n\n" + random.Random(1).randbytes(999))[:-500], 65, "compression"),
 }
 
 

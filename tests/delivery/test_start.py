@@ -18,12 +18,7 @@ HEAVY = (
     "contextlib html sqlite3 string subprocess tempfile tomllib"
 ).split()
 START = "import sys; from spamnb.__main__ import main; sys.exit(main())"  # what the start script does
-DELIVERIES = [
-    "classify -p -e",
-    "classify -p --reasons",
-    "classify -e FILE",
-    "train --spam FILE",
-]
+DELIVERIES = ["classify -p -e", "classify -p --reasons", "classify -e FILE", "train --spam FILE"]
 
 
 def imported(spamnb, *arguments, **options):

@@ -13,11 +13,7 @@ def test_killed_while_others_learn(world):
 @needs("strace")
 @pytest.mark.parametrize(
     ("name", "calls"),
-    [
-        ("learn", "lock truncate write sync"),
-        ("train more", "rename"),
-        ("fold", "rename unlink"),
-    ],
+    [("learn", "lock truncate write sync"), ("train more", "rename"), ("fold", "rename unlink")],
 )
 def test_killed_before_each_call_that_changes_the_disk(world, name, calls):
     for call in calls.split():

@@ -5,7 +5,7 @@ from helpers.imap_accounts import ImapHome
 from helpers.imap_servers import DovecotImap
 from helpers.programs import require
 
-POOR = ("MOVE", "CONDSTORE", "QRESYNC", "SPECIAL-USE", "ESEARCH", "LITERAL+")
+POOR = ("MOVE", "CONDSTORE", "QRESYNC", "SPECIAL-USE", "ESEARCH", "LITERAL+", "IDLE")
 
 
 @pytest.fixture(scope="session")

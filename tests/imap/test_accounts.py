@@ -10,7 +10,7 @@ from keyring.backend import KeyringBackend
 from spamnb.errors import SpamnbError
 from spamnb.imap.accounts import Account, read_accounts
 from spamnb.imap.errors import exceptions, explained
-from spamnb.imap.secrets import secret_of, to_keyring
+from spamnb.imap.secrets import ask_keyring, secret_of
 from spamnb.imap.state import MAX_AGE, Record, State
 
 GOOD = 'host = "imap.example.org"\nuser = "me@example.org"\n'
@@ -157,7 +157,7 @@ def test_keyring(config):
         keyring.set_keyring(Memory())
         with pytest.raises(SpamnbError, match=r"keyring set 'spamnb imap imap\.example\.org' 'me@"):
             secret_of(home)
-        to_keyring(home, PASSWORD)
+        ask_keyring("set_password", home, PASSWORD)
         assert secret_of(home) == PASSWORD
         keyring.set_keyring(Memory(locked=True))
         with pytest.raises(SpamnbError, match="locked") as caught:
@@ -169,7 +169,11 @@ def test_keyring(config):
 
 def test_who_wants_an_app_password_is_told_so():
     refusal = exceptions.LoginError("[AUTHENTICATIONFAILED] Invalid credentials")
-    for host, page in (("imap.gmail.com", "apppasswords"), ("imap.fastmail.com", "Privacy"), ("x.org", "")):
+    for host, page in (
+        ("imap.gmail.com", "apppasswords"),
+        ("p01-imap.mail.me.com", "Sign-In"),
+        ("x.org", ""),
+    ):
         said = str(explained(refusal, Account("home", host, "me", keyring=True), "log in"))
         assert "login refused" in said
         assert said.count("accepts only an app password") == bool(page)

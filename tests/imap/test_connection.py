@@ -37,7 +37,7 @@ def test_tls_and_starttls(dovecot, secure):
     assert len(dovecot.contents()["Junk"]) == 2
 
 
-def test_certificates(dovecot, secure, tmp_path):
+def test_certificates(dovecot, dovecot_with, secure, tmp_path):
     fails(secure(ca_file=None), 75, "certificate", "`ca_file`")
     fails(secure(host="127.1"), 75, "certificate", "127.1", "`host`")
     fails(secure(ca_file=str(tmp_path / "none.pem")), 65, "ca_file")
@@ -45,11 +45,8 @@ def test_certificates(dovecot, secure, tmp_path):
     subprocess.run(shlex.split(command), check=True, capture_output=True)
     fails(secure(ca_file=str(tmp_path / "other.pem")), 75, "certificate")
     fails(secure(tls="starttls", port=dovecot.port, ca_file=None), 75, "certificate")
-    assert "LOGIN" not in dovecot.log
-
-
-def test_what_is_no_tls(dovecot, dovecot_with, secure):
     fails(secure(port=dovecot.port), 75, "TLS failed", "`port`")
+    assert "LOGIN" not in dovecot.log
     plain = dovecot_with(settings="ssl = no\n")
     fails(secure(host=HOST, port=plain.port, tls="starttls"), 75, "STARTTLS", "`tls`")  # offers none
 

@@ -18,11 +18,7 @@ SELECTED = b"* 1 EXISTS\r\n* OK [UIDVALIDITY %d] x\r\n* OK [UIDNEXT %d] x\r\nTAG
 
 
 @pytest.mark.parametrize(
-    ("command", "answer"),
-    [
-        ("UID SEARCH", FOUND % b"4294967296"),
-        ("SELECT", SELECTED % (1, 1 << 63)),
-    ],
+    ("command", "answer"), [("UID SEARCH", FOUND % b"4294967296"), ("SELECT", SELECTED % (1, 1 << 63))]
 )
 def test_numbers_that_cannot_be(home, command, answer):
     with LyingImap({command: answer}) as server:
@@ -35,8 +31,7 @@ def test_numbers_that_cannot_be(home, command, answer):
 
 
 @pytest.mark.parametrize(
-    ("code", "said"),
-    [("EXPUNGEISSUED", ""), ("CANNOT", "cannot move"), ("OVERQUOTA", "the mailbox is full")],
+    ("code", "said"), [("EXPUNGEISSUED", ""), ("CANNOT", "cannot move"), ("OVERQUOTA", "the mailbox is full")]
 )
 def test_a_move_that_is_refused_is_an_error_unless_another_client_was_faster(home, mail, code, said):
     raw = mail.messages["spam"]
@@ -56,12 +51,7 @@ def test_numbers_of_copies_are_bounded():
         uids_in(b"1:99999999999999999999")
 
 
-PASSWORDS = [
-    "correct-horse",
-    'quo"ted "and" back\\slashed\\',
-    "x" * 150 + "-then-it-is-cut",
-    "grüße an alle",
-]
+PASSWORDS = ["correct-horse", 'quo"ted "and" back\\slashed\\', "x" * 150 + "-then-it-is-cut", "grüße an alle"]
 
 
 def forms(secret):

@@ -67,13 +67,6 @@ def proportional_memory(pid):
         return sum(int(line.split()[1]) * 1024 for line in file if line.startswith("Pss:"))
 
 
-def test_without_idle(dovecot_with, home):
-    server = dovecot_with(without=("IDLE",))
-    home.add(server)
-    with ready(home, "--poll", "1") as watching:
-        judge_spam(server, watching)
-
-
 def test_the_file_is_read_again(dovecot, home):
     home.add(dovecot, action="nothing")
     with ready(home) as watching:

@@ -3,12 +3,7 @@
 import pytest
 from helpers.homes import ON_A_FULL_DISK, a_home
 from helpers.letters import BIG, PLAIN, letters
-from helpers.postfixes import (
-    Postfix,
-    check,
-    check_unfiltered,
-    needs_postfix,
-)
+from helpers.postfixes import Postfix, check, check_unfiltered, needs_postfix
 from helpers.programs import needs
 from helpers.recipes import recipe
 from helpers.serving import Serving

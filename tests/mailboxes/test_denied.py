@@ -44,8 +44,7 @@ def test_a_file_in_a_folder(run, own, folder, command):
 
 
 @pytest.mark.parametrize(
-    "command",
-    ["import closed", "merge new closed", "classify --model closed", "check closed"],
+    "command", ["import closed", "merge new closed", "classify --model closed", "check closed"]
 )
 def test_other_files(run, folder, command):
     words = [str(folder / word) if word in ("closed", "new") else word for word in command.split()]

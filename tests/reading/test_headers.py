@@ -4,15 +4,7 @@ import string
 
 import pytest
 
-from spamnb.core.native import (
-    MAX_FIELDS,
-    codec,
-    found_text,
-    known_codecs,
-    read,
-    readable,
-    without_tag,
-)
+from spamnb.core.native import MAX_FIELDS, codec, found_text, known_codecs, read, readable, without_tag
 
 
 @pytest.mark.parametrize(

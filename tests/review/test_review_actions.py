@@ -175,13 +175,10 @@ def test_nothing_is_there_yet(shared, own, eyes):
         eyes.open(shared.page.base + path)
         eyes.click(".note a")
         eyes.wait(lambda: len(eyes.all(".rows > li")) == len(MAIL))
-
-
-def test_a_history_that_was_removed_is_not_made_again(shared, eyes, page):
     shutil.rmtree(shared.history)
-    eyes.open(page.base)
+    eyes.open(shared.page.base)
     assert "the history was removed" in eyes.text()
-    assert not shared.history.exists()
+    assert not shared.history.exists()  # it is not made again
 
 
 def choose(eyes, selector, value):
@@ -238,6 +235,9 @@ def test_a_phone_shows_eight_messages(shared, three, spamnb, eyes):
         )
         assert sum(bottom <= PHONE["height"] for bottom in bottoms) >= 8
         assert eyes.run("return document.documentElement.scrollWidth") == PHONE["width"]
+        cut = "each => each.scrollWidth > each.clientWidth || each.scrollHeight > each.clientHeight"
+        assert eyes.run(f"return [...document.querySelectorAll('.reason')].filter({cut}).length") == 0
+        assert all(len(reason) > 0 and "·" not in reason for reason in eyes.each(".reason"))
         heights = "return [...document.querySelectorAll('button, select, summary')].map(e => e.offsetHeight)"
         assert {height for height in eyes.run(heights) if 0 < height < 44} == set()
     eyes.click(".rows .subject")
@@ -245,16 +245,6 @@ def test_a_phone_shows_eight_messages(shared, three, spamnb, eyes):
     assert eyes.each("main h2")[:2] == ["Strongest reasons", "The message"]
     assert {height for height in eyes.run(heights) if 0 < height < 44} == set()
     eyes.command("Emulation.clearDeviceMetricsOverride")
-
-
-def test_on_a_phone_a_reason_is_not_cut(open_page, eyes):
-    open_page(MAIL)
-    eyes.command("Emulation.setDeviceMetricsOverride", **PHONE)
-    cut = "each => each.scrollWidth > each.clientWidth || each.scrollHeight > each.clientHeight"
-    assert eyes.run(f"return [...document.querySelectorAll('.reason')].filter({cut}).length") == 0
-    assert all(len(reason) > 0 and "·" not in reason for reason in eyes.each(".reason"))
-    eyes.command("Emulation.clearDeviceMetricsOverride")
-    assert any("·" in reason for reason in eyes.each(".reason"))
 
 
 def test_old_mail_in_a_file(spamnb, own, eyes, tmp_path):

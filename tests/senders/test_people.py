@@ -238,10 +238,7 @@ def test_contacts_are_known(known, spamnb, tmp_path):
             ["(qmail 1 invoked by uid 0); Mon", "from unknown (HELO x) (192.0.2.1) by mx with SMTP"],
             "192.0.2.",
         ),
-        (
-            ["by 2002:a05:7300:1 with SMTP id 1", "from m ([2001:db8:1:2::3]) by mx with SMTPS"],
-            "2001:db8:1:",
-        ),
+        (["by 2002:a05:7300:1 with SMTP id 1", "from m ([2001:db8:1:2::3]) by mx with SMTPS"], "2001:db8:1:"),
         (["from localhost (localhost [127.0.0.1]) by mx with ESMTP", "from h (192.0.2.1) by mx"], "192.0.2."),
         (['from x (y [192.0.2.1]) by mx with SMTP for <"a by b with esmtpsa c"@example.org>'], "192.0.2."),
         (["from x by mx (Postfix, from userid 1000) with local"], SUBMITTED),

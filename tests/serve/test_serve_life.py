@@ -206,12 +206,7 @@ def test_sockets_from_systemd(spamnb, tmp_path, mail):
     """Sockets are handed over by name; systemd hears of the start and the stop, and keeps its sockets."""
     doors = [tmp_path / name for name in ("spamd", "http")]
     names = [f"-E{name}" for name in (f"SPAMNB_MODEL={spamnb.model}", f"NOTIFY_SOCKET={tmp_path}/notify")]
-    command = [
-        "systemd-socket-activate",
-        *(f"-l{door}" for door in doors),
-        "--fdname=spamd:http",
-        *names,
-    ]
+    command = ["systemd-socket-activate", *(f"-l{door}" for door in doors), "--fdname=spamd:http", *names]
     with (
         socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener,
         open(tmp_path / "log", "w") as log,

@@ -27,11 +27,7 @@ def words(mail, tmp_path):
     return lambda command: [places.get(word, word) for word in command.split()]
 
 
-CHANGES = [
-    "train --spam -",
-    "train --jobs 1 --ham-loss 2% HAM SPAM",
-    "import --fresh WORDS",
-]
+CHANGES = ["train --spam -", "train --jobs 1 --ham-loss 2% HAM SPAM", "import --fresh WORDS"]
 
 
 @pytest.mark.parametrize("change", CHANGES)

@@ -50,10 +50,7 @@ def test_an_emptied_label_disappears(spamnb, own, tmp_path, how):
     message = tmp_path / "message"
     message.write_bytes(work(1))
     spamnb("train", "--model", own, "--label", "work=-", stdin=work(1)).succeeds()
-    words = {
-        "forget": ("forget", "-"),
-        "move a file": ("train", "--ham", str(message)),
-    }[how]
+    words = {"forget": ("forget", "-"), "move a file": ("train", "--ham", str(message))}[how]
     spamnb(*words, "--model", own, stdin=work(1)).succeeds()
     assert labels_of(own) == {"ham": 15 if "move" in how else 14, "spam": 14}
     assert "margin" not in StoredModel.open(own).head

@@ -86,11 +86,7 @@ def test_a_copy_is_the_same_message(model, how):
 
 @pytest.mark.parametrize(
     "other",
-    [
-        MAIL[0].replace(b"lunch", b"Lunch"),
-        MAIL[0] + b"x",
-        MAIL[0].replace(b"\n\n", b"\n\nStatus: RO\n", 1),
-    ],
+    [MAIL[0].replace(b"lunch", b"Lunch"), MAIL[0] + b"x", MAIL[0].replace(b"\n\n", b"\n\nStatus: RO\n", 1)],
 )
 def test_another_message_is_not(model, other):
     learn(model, MAIL[0], "ham")

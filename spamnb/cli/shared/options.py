@@ -106,12 +106,7 @@ def read_by(parse: Callable[..., int], least: int) -> Callable[..., int]:
 
 path_type = click.Path(readable=False)  # shells complete it
 _model_option = partial(
-    click.option,
-    "--model",
-    type=path_type,
-    metavar="PATH",
-    default=model_path,
-    help=MODEL_HELP,
+    click.option, "--model", type=path_type, metavar="PATH", default=model_path, help=MODEL_HELP
 )
 model_option = _model_option(callback=lambda _ctx, _option, path: model_file(path))
 served_model_option = _model_option()  # a link, which may lead to another file while the server runs
@@ -168,16 +163,12 @@ model_settings_option = settings_option(
     help="How a new model reads and judges mail: stem=english …; or --stem english ….",
 )
 view_option = settings_option(
-    "view",
-    callback=_parse_view,
-    help="Judge with other settings: event=bernoulli …; or --event bernoulli ….",
+    "view", callback=_parse_view, help="Judge with other settings: event=bernoulli …; or --event bernoulli …."
 )
 
 
 history_option = click.option(
-    "--history",
-    is_flag=True,
-    help="Keep each verdict, and the message for some days; see: spamnb history.",
+    "--history", is_flag=True, help="Keep each verdict, and the message for some days; see: spamnb history."
 )
 
 

@@ -50,10 +50,7 @@ def never_silent(doing: Callable[[], str]) -> Iterator[None]:
 
 @contextmanager
 def progress(
-    what: str,
-    total: Callable[[], int],
-    among_lines: bool = False,
-    unit: str = "messages",
+    what: str, total: Callable[[], int], among_lines: bool = False, unit: str = "messages"
 ) -> Iterator[Callable[[int, int], None]]:
     """Show progress; yields a function to call with the bytes and the messages (or what `unit` names) done.
 
