@@ -88,8 +88,7 @@ def cutoff_page(context: PageContext) -> str:
     form = context.form(
         "/cutoff",
         "/cutoff",
-        element("div", picture(groups, limits), listed, class_="beside"),
-        save,
+        element("div", picture(groups, limits), element("div", listed, save), class_="beside"),
         class_="cutoff",
     )
     return context.page(title, heading(title, intro), saved_note(context, now), form)

@@ -173,7 +173,8 @@ def updated_rows(context: PageContext, ids: Iterable[int]) -> str:
 
 def message_row(context: PageContext, entry: Entry, labels: Sequence[str]) -> Markup:
     id_, subject = str(entry.id), subject_text(entry.subject)
-    before = f"was {plain_label(entry.verdict)}: " if entry.correction else ""
+    was_other = entry.correction not in (None, entry.verdict)
+    before = f"was {plain_label(entry.verdict)}: " if was_other else ""
     first, separator, second = entry.reasons.partition(SEPARATOR)
     rest = element("span", separator, untrusted(second, REASON)) if second else None  # hidden on a phone
     sender = untrusted(sender_name(entry.sender), SENDER)
