@@ -1,13 +1,14 @@
 """`make verify`: checks all promises of this project step by step, and writes a page of results.
 
-A step that passed is not run again if only pages have changed since: an interrupted run continues. Each step
-has its log in build/verify/; build/verify.json and build/verify.html are written after each. A step that
+A step that passed is not run again if only pages have changed since: an interrupted run continues. What was
+measured holds until code changes: tests, docstrings and comments change no figures. Each step has its log in build/verify/; build/verify.json and build/verify.html are written after each. A step that
 takes longer than its limit is ended and has failed, so the whole ends, too.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
 import re
@@ -16,6 +17,7 @@ import signal
 import subprocess
 import sys
 import time
+import tokenize
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -120,11 +122,38 @@ class Outcome:
     command: str
     seconds: float = 0.0
 
-    def holds(self, depends: Sequence[str]) -> bool:
+    def holds(self, step: Step) -> bool:
         """Return whether the step passed, and nothing that it depends on has changed since."""
-        changed = ("git", "diff", "--quiet", self.commit, "--", *depends)
-        unchanged = not subprocess.run(changed, cwd=ROOT, capture_output=True).returncode
-        return self.result == PASSED and self.is_clean and unchanged
+        changed = ("git", "diff", "--name-only", "--no-renames", self.commit, "--", *step.depends)
+        names = subprocess.run(changed, cwd=ROOT, capture_output=True, text=True)
+        return (
+            self.result == PASSED
+            and self.is_clean
+            and not names.returncode
+            and all(step.measures and is_same_code(self.commit, name) for name in names.stdout.splitlines())
+        )
+
+
+def is_same_code(commit: str, name: str) -> bool:
+    """Return whether a Python or Cython file differs from its state in a commit by docstrings and comments only."""
+    file = ROOT / name
+    if file.suffix not in (".py", ".pyx", ".pxd") or not file.exists():
+        return False
+    try:
+        return code_of(git("show", f"{commit}:{name}")) == code_of(file.read_text())
+    except (tokenize.TokenError, SyntaxError):  # newer Pythons split up less of what is Cython alone
+        return False
+
+
+def code_of(source: str) -> list[str]:
+    """Return the tokens of a source text, without comments, docstrings and empty lines."""
+    found, is_start = [], True  # at the start of a statement, where a string is a docstring
+    for token in tokenize.generate_tokens(io.StringIO(source + "\n").readline):
+        skipped = (tokenize.STRING, tokenize.NEWLINE) if is_start else ()
+        if token.type not in (tokenize.COMMENT, tokenize.NL, *skipped):
+            found.append(token.string)
+            is_start = token.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
+    return found
 
 
 def outcomes() -> dict[str, Outcome]:
@@ -151,7 +180,7 @@ def verify(steps: Sequence[Step], again: bool) -> int:
     passed = 0
     for step in steps:
         outcome = outcomes().get(step.name)
-        if again or not outcome or not outcome.holds(step.depends):
+        if again or not outcome or not outcome.holds(step):
             print(f"{step.name:15} …", end="\r", flush=True)
             outcome = run(step)
             found = outcomes() | {step.name: outcome}
@@ -213,7 +242,7 @@ def clock(seconds: float) -> str:
 
 def page(found: dict[str, Outcome]) -> str:
     """Make the page: a line that sums it up, and a table of all steps with the ends of their logs."""
-    holding = [step.name for step in STEPS if step.name in found and found[step.name].holds(step.depends)]
+    holding = [step.name for step in STEPS if step.name in found and found[step.name].holds(step)]
     spent = clock(sum(outcome.seconds for outcome in found.values()))
     rows = [line(step, found.get(step.name), step.name in holding) for step in STEPS]
     return (
