@@ -1,8 +1,9 @@
 """`make verify`: checks all promises of this project step by step, and writes a page of results.
 
 A step that passed is not run again if only pages have changed since: an interrupted run continues. What was
-measured holds until code changes: tests, docstrings and comments change no figures. Each step has its log in build/verify/; build/verify.json and build/verify.html are written after each. A step that
-takes longer than its limit is ended and has failed, so the whole ends, too.
+measured holds until code changes, for tests, docstrings and comments change no figures. Each step has its log
+in build/verify/; build/verify.json and build/verify.html are written after each. A step that takes longer
+than its limit is ended and has failed, so the whole ends, too.
 """
 
 from __future__ import annotations
@@ -135,7 +136,7 @@ class Outcome:
 
 
 def is_same_code(commit: str, name: str) -> bool:
-    """Return whether a Python or Cython file differs from its state in a commit by docstrings and comments only."""
+    """Return whether a source file has the code it had in a commit, apart from docstrings and comments."""
     file = ROOT / name
     if file.suffix not in (".py", ".pyx", ".pxd") or not file.exists():
         return False
