@@ -56,18 +56,18 @@ CLASSIFY = "classify 6,046 messages in bulk, against bogofilter"
 SUMMARY = (
     ("pairs of a ham and a spam in the wrong order, %", HALF, (OURS, "(1-AUC)%"), (THEIRS, "(1-AUC)%")),
     (
-        "spam not caught by a single cutoff that loses 0.1 % of the ham, %",
+        "spam missed, with a cutoff at which 0.1 % of the ham is lost, %",
         HALF,
         (OURS, "FN@0.1 %"),
         (THEIRS, "FN@0.1 %"),
     ),
-    ("at the defaults: F1 of spam", HALF, (OURS, "F1"), (THEIRS, "F1")),
+    ("at the defaults: F1 of spam (1 is perfect)", HALF, (OURS, "F1"), (THEIRS, "F1")),
     ("… ham lost, %", HALF, (OURS, "ham lost %"), (THEIRS, "ham lost %")),
     ("all mail that is unsure, %", HALF, (OURS, "unsure %"), (THEIRS, "unsure %")),
     ("100 ham and 100 spam learned: ham lost, %", WEEK, (f"100 {OURS}", LOST), (f"100 {THEIRS}", LOST)),
     ("… spam caught, %", WEEK, (f"100 {OURS}", CAUGHT), (f"100 {THEIRS}", CAUGHT)),
     (
-        "300 short ham messages from unknown senders: ham lost, %",
+        "of 300 short ham messages from unknown senders, lost, %",
         SHORT,
         (f"{FIRST} {OURS}", LOST),
         (f"{FIRST} {THEIRS}", LOST),
@@ -86,11 +86,11 @@ SUMMARY = (
 # A sentence, and which row of SUMMARY has its figures, ours and theirs.
 LEAD = (
     (
-        "**Accurate**: of all pairs of a good message and a spam, {} % are scored in the wrong order; "
-        "by bogofilter, {} %.",
+        "**Accurate**: in {} % of all pairs of a good message and a spam, the good one gets the higher spam "
+        "score; with bogofilter, in {} %.",
         0,
     ),
-    ("**Decisive**: {} % of the mail is left undecided; by bogofilter, {} %.", 4),
+    ("**Decisive**: {} % of the mail is left undecided; with bogofilter, {} %.", 4),
     ("**Fast**: it learns {}, bogofilter {}.", 10),
 )
 
