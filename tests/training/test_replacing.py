@@ -267,7 +267,7 @@ def test_a_run_stopped_at_any_step(start, tmp_path, old, new):
 def as_of(before, run):
     """A run that found a model as it was some time ago."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plan, "existing", lambda _: before)
+        patch.setattr(plan, "open_if_there", lambda _: before)
         return run()
 
 
