@@ -37,7 +37,7 @@ DIRECTIVES = {
 FLAGS = "-O2 -g0 -fwrapv -ffp-contract=off -DCYTHON_COMPRESS_STRINGS=0".split()
 # Loops over bytes, 16 at a time; clang does so by itself, and knows no such flag.
 WIDE_LOOPS = "-fvect-cost-model=dynamic"
-NO_COMPILER = "spamnb cannot be compiled: no C compiler (docs/installation.md has what to do)"
+NO_COMPILER = "spamnb cannot be compiled: no C compiler (docs/installation.md says what to do)"
 
 
 def sources(root: Path = ROOT) -> list[Path]:

@@ -155,7 +155,7 @@ def options() -> argparse.Namespace:
     everything = [HALVES, VARIANTS, *verdicts.SECTIONS]
     parser.add_argument("--only", default=",".join(everything), help=f"of {','.join(everything)}")
     parser.add_argument("--seeds", type=int, default=SEEDS, help=f"half splits of each corpus ({SEEDS})")
-    parser.add_argument("--draws", type=int, default=DRAWS, help=f"of little mail; fewer of more ({DRAWS})")
+    parser.add_argument("--draws", type=int, default=DRAWS, help=f"random choices of little mail ({DRAWS})")
     parser.add_argument("--peers", help=f"of {','.join(PEERS)}, or all ({','.join(EVERY_DAY)})")
     parser.add_argument(
         "--corpus", action="append", default=[], metavar="NAME=HAM,SPAM", help="further mail, two folders"

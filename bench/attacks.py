@@ -294,7 +294,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--most", type=int, default=400, help="spam attacked")
-    options.add_argument("--ham-heads", action="store_true", help="under headers of ham: only the body tells")
+    options.add_argument("--ham-heads", action="store_true", help="attack under headers of ham")
     chosen = options.parse_args()
     learned, other = Corpus.spamassassin().halves(chosen.seed)
     with tempfile.TemporaryDirectory() as folder:

@@ -43,7 +43,7 @@ def measured(kind: type[Peer], folder: str, learned: Laid, tested: Laid) -> list
     peer = kind(os.path.join(folder, kind.__name__))
     training = [together(command) for command in peer.training(learned)]
     if any(used.exit_code for used in training):
-        raise Failed(f"training ended with {[used.exit_code for used in training]}")
+        raise Failed(f"training failed; its exit codes: {[used.exit_code for used in training]}")
     start = time.monotonic()
     judged = peer.judge(tested.paths)
     judging = time.monotonic() - start

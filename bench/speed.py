@@ -246,7 +246,7 @@ def hostile_messages(bench: Bench) -> Iterator[Row]:
 def today(bench: Bench) -> Iterator[Row]:
     """Yield the rows for recent mail: long HTML with style sheets, base64 parts, long headers."""
     if bench.today is None:
-        raise Failed("no mail of today: --today HAM,SPAM")
+        raise Failed("the group today needs mail: --today HAM,SPAM")
     ham, spam = bench.today.split(",")
     corpus = Corpus.read("today", [ham], [spam])
     grown = corpus.grown(TODAY)
@@ -303,7 +303,7 @@ def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--all", action="store_true", help=f"also: {', '.join(LONG)}")
     parser.add_argument("--quick", action="store_true", help="few repeats")
-    parser.add_argument("--only", action="append", choices=GROUPS, help="this group; again for more")
+    parser.add_argument("--only", action="append", choices=GROUPS, help="only this group; may be repeated")
     parser.add_argument("--today", metavar="HAM,SPAM", help="mail of these years, for the group `today`")
     return parser.parse_args()
 

@@ -272,7 +272,7 @@ def main() -> int:
     names = [step.name for step in STEPS]
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("steps", nargs="*", metavar="STEP", help=f"all, or some of: {', '.join(names)}")
-    parser.add_argument("--again", action="store_true", help="also what has passed")
+    parser.add_argument("--again", action="store_true", help="also run the steps that have passed")
     options = parser.parse_args()
     if unknown := set(options.steps) - set(names):
         parser.error(f"no such step: {', '.join(sorted(unknown))}")

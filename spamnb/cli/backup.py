@@ -29,7 +29,7 @@ def backup(file: str, model: str) -> None:
     from spamnb.store.copying import copy_model
 
     if os.path.exists(file) and os.path.exists(model) and os.path.samefile(file, model):
-        raise UsageError(f"{file}: this is the model itself; name another file")
+        raise UsageError(f"{file}: this is the model itself; name another file for the copy")
     check_replaceable(file)
     messages = lessons = 0
 
@@ -41,4 +41,4 @@ def backup(file: str, model: str) -> None:
         messages, lessons = report.messages, report.journal
 
     copy_model(model, file, accept)
-    click.echo(f"{printable(file)}: {counted(messages, 'message')}, and {lessons:,} in its journal")
+    click.echo(f"{printable(file)}: {counted(messages, 'message')}; entries in its journal: {lessons:,}")

@@ -73,7 +73,7 @@ def history(
         "since": parse_since(since) if since else None,
     }
     if history_folder and not os.path.isdir(history_folder):
-        raise NoInput(f"{history_folder}: no such folder")
+        raise NoInput(f"{history_folder}: no such folder; check --history-folder")
     with History.open(history_folder) as opened:
         gather(opened)
         if summary:

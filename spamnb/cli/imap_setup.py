@@ -63,11 +63,9 @@ def setup(ctx: click.Context, given: tuple[str, ...], account: str) -> int:
     path = default_config()
     if has_account(path, account):
         if given or not can_ask():
-            to_do = (
-                "without KEY=VALUE, on a terminal, setup goes on with it; for another mailbox, give --account"
-            )
-            raise UsageError(f"{path}: has an account {account} already; {to_do}")
-        click.echo(f"{account} is there already; for another mailbox: spamnb imap setup --account NAME")
+            to_do = "omit KEY=VALUE on a terminal to continue its setup, or give another --account"
+            raise UsageError(f"{path}: already has an account {account}; {to_do}")
+        click.echo(f"continuing with account {account}; for another mailbox, add: --account NAME")
         return go_on(ctx, path, account)
     answers = dict(read_pair(text) for text in given)
     is_typed = TYPED not in answers
@@ -111,7 +109,7 @@ def read_pair(text: str) -> tuple[str, Any]:
     """Read KEY=VALUE, which is like a line of imap.toml, but without quotes."""
     key, equals, value = text.partition("=")
     if not equals:
-        raise UsageError(f"{text}: not KEY=VALUE, e.g. host=imap.example.org")
+        raise UsageError(f"{text}: must be KEY=VALUE, e.g. host=imap.example.org")
     if value.isascii() and value.isdecimal():
         return key, int(value)
     return key, {"true": True, "false": False}.get(value, value)
@@ -167,7 +165,7 @@ def ask_all(path: str, name: str, answers: dict[str, Any], again: tuple[str, ...
     def ask(key: str, what: str, default: Any = None) -> None:
         if key in again or key not in answers:
             if not can_ask():
-                raise UsageError(f"there is no terminal to ask for {key}; add {key}=…")
+                raise UsageError(f"cannot ask for {key} without a terminal; add {key}=…")
             answers[key] = click.prompt(
                 what, default=answers.get(key, default), err=True, show_default=default != ""
             )
@@ -175,7 +173,7 @@ def ask_all(path: str, name: str, answers: dict[str, Any], again: tuple[str, ...
     way = next((way for way in WAYS if way in answers), None)
     password = ""
     if again == ("password",) and way == TYPED:
-        password = typed_password(" (empty: ask for the address again)", default="")
+        password = typed_password(" (empty: change the address)", default="")
         again = again if password else ("user", "host", *again)
     if "host" in again and answers["host"] == host_of(answers["user"]):  # it was found by the address
         again = ("user", *again)
@@ -196,7 +194,7 @@ def ask_all(path: str, name: str, answers: dict[str, Any], again: tuple[str, ...
             del answers["ca_file"]
     if way is None or "password" in again:
         if not can_ask():
-            raise UsageError("there is no terminal to ask for a password; add password_file=PATH")
+            raise UsageError("cannot ask for a password without a terminal; add password_file=PATH")
         if way and way != TYPED:
             del answers[way]
         if found := provider_of(answers["host"]):
@@ -285,4 +283,4 @@ def go_live(account: Account) -> None:
     else:
         click.echo("next: spamnb imap watch; or, in the background from now on: spamnb imap service install")
     if account.history:
-        click.echo("To see and correct verdicts, and the reasons for them: spamnb review")
+        click.echo("To see the reasons for verdicts, and to correct verdicts: spamnb review")

@@ -28,5 +28,5 @@ def merge(out: str, models: tuple[str, ...], fresh: bool) -> None:
     merged = merge_models(out, models, fresh=fresh)
     click.echo(f"messages: {merged.messages:,}")
     if merged.shared:
-        click.echo(f"learned by several models: {merged.shared:,}; these were added once for each model")
+        click.echo(f"learned by several models: {merged.shared:,}; each was added once for each of them")
     click.echo(model_location(out))

@@ -39,15 +39,15 @@ spamnb serve --milter --listen unix:/var/spool/postfix/spamnb/milter
     "--user-models",
     type=path_type,
     metavar="DIR",
-    help="Use DIR/USER/model.msgpack if it exists, or a path in which %u is the user.",
+    help="Use each user's own model, if it exists: DIR/USER/model.msgpack, or a path with %u for the user.",
 )
 @click.option(
     "--allow-tell",
     is_flag=True,
-    help="Let clients have mail learned: everyone at a port, the model's owner at a Unix socket; a user's "
-    "first message makes a model.",
+    help="Learn mail when a client asks: at a port any client, at a Unix socket the model's owner. "
+    "A user without a model gets one.",
 )
-@rare_option("--allow-tell-all", is_flag=True, help="Like --allow-tell, also for everyone at a Unix socket.")
+@rare_option("--allow-tell-all", is_flag=True, help="Like --allow-tell, at a Unix socket also for everyone.")
 @click.option(
     "--http",
     multiple=True,
@@ -87,6 +87,6 @@ def serve(**options: Any) -> None:
             refuse_without_effect("without --listen or --http", "allow_network")
     options["allow_tell"] |= options["allow_tell_all"]
     if options["milter"] and options["allow_tell"] and not options["http"]:
-        raise UsageError("--allow-tell has no effect with --milter unless --http is given")
+        raise UsageError("with --milter, --allow-tell also needs --http, because a milter cannot learn mail")
     sys.stdout.flush()
     sys.exit(Server(Options(**options)).run())

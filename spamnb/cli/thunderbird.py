@@ -22,7 +22,7 @@ def thunderbird(ctx: click.Context) -> None:
     """
     if ctx.invoked_subcommand is None:
         if sys.stdin.isatty():
-            raise UsageError("Thunderbird starts this by itself; first: spamnb thunderbird install")
+            raise UsageError("Thunderbird starts this command itself; first run: spamnb thunderbird install")
         from spamnb.thunderbird.host import run
 
         run()
@@ -41,6 +41,6 @@ def install(xpi: str) -> None:
     for path in written:
         click.echo(f"written: {printable(path)}")
     click.echo(
-        "In Thunderbird: Add-ons and Themes, the gear, Install Add-on From File, "
+        "In Thunderbird, open Add-ons and Themes, click the gear, then Install Add-on From File, "
         f"and choose {printable(add_on)}"
     )

@@ -71,7 +71,7 @@ NO_BASE = "none"
     "--base",
     type=path_type,
     metavar="FILE",
-    help="Another model to judge with while this one has little mail; `none` removes it.",
+    help="Another model to judge with while this one has learned little mail; `none` removes it.",
 )
 @click.option(
     "--sent",
@@ -174,7 +174,7 @@ def learn_forwarded(label: str, model: str, raw: bytes, forwarders: tuple[str, .
 
     envelope, lesson = read_envelope(raw), LearnCommand(label, model)
     if address_of(envelope) not in map(entry_of, forwarders):
-        raise DataError("not learned: its sender is not an ADDRESS of --forwarded-by")
+        raise DataError("not learned: its sender is not an address given by --forwarded-by")
     if not People(model).is_genuine(envelope, StoredModel.open(model)):
         raise DataError("not learned: its sender may be forged; forward it through your own mail server")
     outcomes = Counter(lesson.learn_and_note(message) for message in attached(raw))
@@ -194,7 +194,7 @@ def note_sent(model: str, sent: Sequence[str], sources: Sources) -> int:
     StoredModel.open(model)  # raises an error if there is no model
     people = People(model)
     new = note_people(people, sent, sources)
-    click.echo(f"{printable(people.path)}: {new:,} known senders added, {len(people.lines):,} lines")
+    click.echo(f"{printable(people.path)}: {new:,} known senders added, {len(people.lines):,} lines in all")
     return 0
 
 

@@ -72,7 +72,7 @@ def check_header(header: str, _key: str) -> None:
     name = header.lower()  # see core/identity.pyx
     if not (name.startswith("x-") and "spam" in name and name.isascii() and name.replace("-", "").isalnum()):
         example = 'header must begin with X- and contain "spam", e.g. "X-Spam-Verdict"'
-        raise UsageError(f"{example}, not {header!r}: such headers are never learned")
+        raise UsageError(f"{example}, not {header!r}: only such headers are never learned")
 
 
 def check_subject_tag(tag: str, _key: str) -> None:

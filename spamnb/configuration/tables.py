@@ -92,7 +92,7 @@ def wrong_kind(key: str, wanted: str, value: Any, is_secret: bool) -> str:
     """Return an error text that says which type a value must have, or that a number must be quoted."""
     if wanted == "str" and type(value) in (int, float) and not is_secret:
         return f'{key} must be quoted, e.g. "{value}"'
-    return f"{key} must be {KINDS[wanted]}, not {'a secret' if is_secret else repr(value)}"
+    return f"{key} must be {KINDS[wanted]}" + ("" if is_secret else f", not {value!r}")
 
 
 def unknown_key(key: str, known: Collection[str]) -> str:

@@ -17,7 +17,7 @@ TLS_PORTS = {"implicit": 993, "starttls": 143, "none": 143}
 LIST = "list"
 NOTHING, FLAG, MOVE = ACTIONS = ("nothing", "flag", "move")
 NAME = re.compile(r"[\w@+-][\w@+.-]*")  # of an account, and of the file of its state
-WHY_ONE_ACCOUNT = "two accounts would learn as spam what the other has moved"
+WHY_ONE_ACCOUNT = "of two accounts for one mailbox, each would learn as spam what the other has moved"
 SECRETS = ("password_command", "password_file", "keyring", "oauth2_token_command")
 
 
@@ -117,7 +117,7 @@ def read_accounts(path: str, wanted: str | None = None) -> list[Account]:
         except DataError as error:
             raise DataError(f"{place_of_key(path, 'account', name)}: account {name}: {error}") from None
         if (other := mailboxes.setdefault(account.mailbox, name)) != name:
-            raise DataError(f"{path}: {name} and {other} are the same mailbox; {WHY_ONE_ACCOUNT}: remove one")
+            raise DataError(f"{path}: {name} and {other} are the same mailbox; remove one: {WHY_ONE_ACCOUNT}")
         if wanted in (None, name):
             found.append(account)
     return found
@@ -147,5 +147,5 @@ def checked_sort(table: Any) -> dict[str, str]:
         raise WrongValue("sort", 'sort must be a table of labels and folders, e.g. Work = "INBOX/Work"')
     for label in table:
         if not is_label(label) or label.lower() in LABELS:
-            raise WrongValue("sort", f"sort: {label!r} cannot be a label; name it other than ham and spam")
+            raise WrongValue("sort", f"sort: {label!r} is not allowed as a label; choose another name")
     return dict(table)

@@ -84,7 +84,7 @@ def roles_in(account: Account, listed: Found, warn: Callable[[str, DataError], N
         for name in folders:
             if name in (roles.unsure, roles.junk):
                 role = "unsure" if name == roles.unsure else "junk"
-                raise DataError(f"the folder {name} is the {role} folder; take it out of {what} in imap.toml")
+                raise DataError(f"the folder {name} is the {role} folder; remove it from {what} in imap.toml")
     return roles
 
 

@@ -68,7 +68,7 @@ def what_is_learned(account: Account, connection: ImapConnection) -> tuple[list[
     elif ham - sent < MIN_KEPT:
         few = counted(ham - sent, "message")
         wrong.append(
-            f"Only {few} to keep that you received: with fewer than {MIN_KEPT}, much mail stays unsure."
+            f"Only {few} that you received and keep: with fewer than {MIN_KEPT}, much mail stays unsure."
         )
     if not spam:
         wrong.append("No spam to learn from: until you move some into Junk, no mail is judged spam.")
@@ -103,7 +103,7 @@ def check_new(path: str, host: str, user: str) -> None:
     """Raise UsageError if a mailbox has an account already."""
     for account in read_accounts(path) if os.path.exists(path) else ():
         if account.mailbox == (host.lower(), user.lower()):
-            there = f"{user} at {host} is the mailbox of the account {account.name} already"
+            there = f"{user} at {host} already has the account {account.name}; use that account"
             raise UsageError(f"{there}: {WHY_ONE_ACCOUNT}")
 
 
@@ -138,7 +138,7 @@ def change_action(path: str, name: str, action: str) -> None:
             if read_accounts(beside, name)[0].action == action:
                 return os.replace(beside, path)
         os.unlink(beside)
-        raise DataError(f'{path}: write action = "{action}" below [account.{name}] yourself')
+        raise DataError(f'{path}: not changed; write action = "{action}" below [account.{name}] yourself')
     except OSError as error:
         raise CannotCreate(f"{path}: {error.strerror}") from error
 

@@ -135,7 +135,7 @@ class State:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise Locked("another spamnb imap uses it (watch?); stop that, or try later") from None
+                raise Locked("another `spamnb imap` uses this account; stop it, or try again later") from None
             yield
 
     @contextmanager

@@ -188,7 +188,7 @@ class Visit:
         target, flag = self._wanted(verdict)
         what = f"moved to {target}" if target else f"flagged {flag}" if flag else "stays"
         if flag and not folder.takes_keywords:
-            flag, what = "", "stays: the server keeps no keywords in this folder"
+            flag, what = "", "stays without a flag: the server stores no keywords in this folder"
         planned = bool(target or flag) and self.mailbox.changes_nothing
         what = f"would be {what}" if planned else what
         what += f" ({verdict.reason})" if verdict.reason else ""

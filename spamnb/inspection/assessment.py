@@ -113,7 +113,7 @@ def missing_mail(
         other = next((label for label in labels if label not in learned), None)
         option = f"--{other} PATH" if other in LABELS else f"--label {other or 'NAME'}=PATH"
         how = f"{command_to_run('train', '--model', model)} {option}"
-        return [f"only {named(learned[0])} so far; learn other mail, too: {how}"]
+        return [f"only {named(learned[0])} was learned so far; learn other mail, too: {how}"]
     return [
         f"{ENOUGH - count} more {named(label)} would help"
         for label, count in zip(labels, messages, strict=True)

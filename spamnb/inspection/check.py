@@ -47,7 +47,7 @@ class UnrepairedModel(StoredModel):
 def check(path: str, progress: Callable[[int, int], object] = lambda _size, _entries: None) -> CheckReport:
     """Check a model; call `progress` with the bytes and entries of each piece that was read."""
     if os.path.isdir(path):
-        raise NoInput(f"{path}: a folder; name the model file in it with --model")
+        raise NoInput(f"{path}: this is a folder; name the model file in it with --model")
     aside = f"{path}.journal{DAMAGED_SUFFIX}"
     found = CheckReport(path, aside=aside if os.path.lexists(aside) else None)
     try:

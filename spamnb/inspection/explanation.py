@@ -170,7 +170,7 @@ class Explanation(NamedTuple):
             rules.append("weights are corrected for mail that looks misfiled, the counts below are not")
         if self.verdict.label == UNSURE and self.verdict.score <= limits.ham:
             is_ham = self.verdict.is_spam is False
-            why = "no other label leads so far" if is_ham else "its head or its body looks like spam"
+            why = "no other label leads by that much" if is_ham else "its headers or its body look like spam"
             rules.append(f"unsure, because {why}")
         return "; ".join(rules)
 

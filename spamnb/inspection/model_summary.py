@@ -127,7 +127,7 @@ def advice(stored: StoredModel, last: int) -> list[str]:
         sentences.append(f"{most // fewest} times as many {many} as {few}: more {few} would help")
     idle = today() - last
     if last and idle > STALE:
-        sentences.append(f"nothing learned for {idle} days: spam changes")
+        sentences.append(f"nothing was learned for {idle} days, but spam changes: learn recent mail")
     return sentences
 
 

@@ -29,7 +29,7 @@ def draw_messages(model: Model, label: str, count: int, seed: int) -> Iterator[S
     """Draw messages of a label."""
     stored, label_index = model.stored, model.labels.index(label)
     if not stored.messages[label_index]:
-        raise DataError(f"{stored.path}: no {label} has been learned; there is nothing to draw from")
+        raise DataError(f"{stored.path}: no {label} was learned, so no samples of it can be drawn")
     view = View("multinomial", model.view.smoothing)
     likelihood, texts, p = Likelihood(stored, view), list[str](), [np.empty(0)]
     for words in words_of(stored):

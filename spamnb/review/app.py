@@ -40,7 +40,7 @@ class Pages:
         """Open the history; if its folder was removed since the start, raise an error and do not make it."""
         folder = self.folder or state_folder("history")
         if not os.path.isdir(folder):
-            raise NoInput("the history was removed; end this page by Ctrl-C in its terminal")
+            raise NoInput("the history was removed; end `spamnb review` with Ctrl-C in its terminal")
         return History.open(folder)
 
     def app(self, hosts: frozenset[str], cookie: str) -> Guard:
@@ -106,7 +106,7 @@ class Pages:
             return PlainTextResponse(f"{why}\n", 500)
 
     def unexpected(self, request: Request, error: Exception) -> Response:
-        complain(f"unexpected, at {request.url.path}: {error.__class__.__name__}: {error}")
+        complain(f"unexpected error at {request.url.path}: {error.__class__.__name__}: {error}")
         return self.failure(
             request, SpamnbError("an unexpected error; the terminal of `spamnb review` shows it")
         )

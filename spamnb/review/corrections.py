@@ -31,6 +31,6 @@ def kept_messages(history: History, ids: Iterable[int]) -> list[tuple[Entry, byt
     for id_ in ids:
         entry, raw = history.entry(id_), history.message(id_)
         if entry is None or raw is None or len(raw) < entry.size:
-            raise DataError("not all of the message is kept, so it cannot be learned here; use: spamnb train")
+            raise DataError("the message is no longer stored as a whole; learn it from a file: spamnb train")
         found.append((entry, raw))
     return found

@@ -65,7 +65,7 @@ class Choice(NamedTuple):
 def cutoff_page(context: PageContext) -> str:
     model, title, limits = context.model, "How strict", context.model.cutoffs
     if not has_spam(model.labels) or not limits:
-        why = "There is nothing to choose: this model's verdict is the most probable label."
+        why = "There is nothing to choose here: this model always takes the most probable label."
         return context.page(title, heading(title), note(why))
     if not isfinite(limits.spam):
         why = "Too little mail was learned to choose: mark some spam and some other mail first."
@@ -134,7 +134,7 @@ def effect_of(loss: float, limits: Cutoffs, limits_now: Cutoffs, mail: JudgedMai
 def picture(groups: Sequence[ScoreGroup], limits: Cutoffs) -> Markup:
     plot, _ = histogram(groups[0], groups[1], (limits.ham, limits.spam))
     words = (
-        "Bars up are mail you keep and unsure mail, bars down are spam, as marked by you or else judged; "
+        "Bars up are mail you keep and unsure mail, bars down are spam, by your marks or the verdicts; "
         "the scale is logarithmic, so that a single message shows. "
         "Between the dashed lines a message is unsure; left of them, too, if its text or its "
         "headers alone are like spam."
@@ -153,7 +153,7 @@ def choice_table(choices: Sequence[Choice], now: float, x: Linear) -> Markup:
     columns = ("may be lost", "spam", "unsure", plain_label(HAM), "lost", "missed")
     note = (
         "Messages. Lost is mail you keep that would be taken for spam, missed is spam taken for "
-        "mail you keep, both of the mail that you have marked."
+        "mail you keep; both count only mail that you have marked."
     )
     listed = table(columns, [choice_row(choice, choice.loss == now, x) for choice in choices])
     return element("div", scrolling("Choices", listed), element("p", note, class_="footnote"))

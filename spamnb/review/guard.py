@@ -95,7 +95,7 @@ class Guard:
         """Return the answer to an unauthorized request; None for an authorized one."""
         host = request.headers.get("host", "").lower()
         if self.hosts and host not in self.hosts:  # a name that another site has made lead here
-            return PlainTextResponse("This is not the address of this page.\n", 421)
+            return PlainTextResponse("Use the address that `spamnb review` printed.\n", 421)
         if token := request.query_params.get("token"):
             return self.let_in(request.url, token)
         if request.method == "POST" and request.url.path == ENTRY:
@@ -105,7 +105,7 @@ class Guard:
         # Without the scheme: a proxy may have TLS, which this server does not have.
         origin = request.headers.get("origin", "").partition("://")[2]
         if request.method == "POST" and origin != host:
-            return PlainTextResponse("This was sent by another site.\n", 403)
+            return PlainTextResponse("This request came from another site, so it is refused.\n", 403)
         return None
 
     def let_in(self, url: URL, token: str) -> Response:

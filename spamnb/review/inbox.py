@@ -28,7 +28,7 @@ ORDERS = {"doubt": "doubtful first", "date": "newest first"}
 FOLDER, JUNK = "folder", "junk"
 WAYS_IN = (
     ("Mail at a provider (IMAP)", "spamnb imap setup"),
-    ("… if that is done: in imap.toml", "history = true"),
+    ("… and after that, in imap.toml", "history = true"),
     ("procmail: in .procmailrc", "| spamnb classify -p --history"),
     ("A server", "spamnb serve --history"),
     ("Mail that you have, once", "spamnb review MAILBOX"),
@@ -38,7 +38,7 @@ KEYS = (
     ("s h", "it is spam, not spam"),
     ("1 2 …", "file under the first, second … label"),
     ("u", "undo"),
-    ("x", "select; s and h are then about all selected"),
+    ("x", "select; s and h then apply to all selected"),
     ("Enter", "why"),
     ("/", "search"),
     ("Esc", "back to the list"),
@@ -94,7 +94,7 @@ def history_hints() -> Markup:
     ]
     words = (
         "No mail yet: the filter must keep a history of what it judges. Use one of these lines where your "
-        "mail is judged, and load this page again once some mail came:"
+        "mail is judged, and load this page again once some mail has arrived:"
     )
     return element("div", element("p", words), element("dl", lines, class_="headers"), class_="note ways-in")
 

@@ -87,7 +87,7 @@ def verdict_before(entry: Entry) -> Markup | None:
         return None
     why = f" ({entry.reasons.replace(SEPARATOR, ', ')})" if entry.reasons else ""
     words = f"It was judged {plain_label(entry.verdict)}{why}, and you said {plain_label(entry.correction)}."
-    return element("p", words, " With that learned:")
+    return element("p", words, " After learning that:")
 
 
 def judged_line(entry: Entry, today: float) -> Markup:

@@ -82,12 +82,12 @@ class Rspamd(Service[HttpRequest]):
     def _check(self, request: HttpRequest, peer: int | None) -> None:
         """Refuse clients and requests that are not allowed."""
         if "origin" in request.headers:
-            raise HttpRefusal(403, "requests of web pages are refused")
+            raise HttpRefusal(403, "requests from web pages are refused")
         is_open = peer is not None or self.password or self.options.allow_network
         if not is_open and not is_here(request.headers.get("host", "")):
             raise HttpRefusal(421, "use localhost or an address of this machine, or see --allow-network")
         if "compression" in request.headers:
-            raise HttpRefusal(415, "compressed messages are not read")
+            raise HttpRefusal(415, "compressed messages are not accepted; send them uncompressed")
         if request.path not in PATHS:
             raise HttpRefusal(404, f"not found: {escaped(request.path)}")
         if self.password and peer is None and request.path != "/ping":

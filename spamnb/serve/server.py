@@ -73,7 +73,7 @@ class Server:
                 listeners += created
                 self.created += created
         if not self.password and not all(map(sockets.is_local, self.http_listeners)):
-            raise UsageError("where other machines can connect, --http needs --http-password")
+            raise UsageError("--http at an address that other machines can reach needs --http-password")
 
     def _check_shared_model(self) -> None:
         """Open the shared model; if that fails, the server still starts, and tries again later."""

@@ -102,9 +102,9 @@ class Service(ABC, Generic[Request]):
         raw, user = asked.raw, asked.user
         model = self.judge.learning_model(user)
         if model is None:
-            raise Refusal(REFUSED, "no user can have this name.")
+            raise Refusal(REFUSED, "this user name is not allowed.")
         if not (self.options.allow_tell_all or self.judge.may_change_model(asked.peer, user, model)):
-            raise Refusal(REFUSED, "this model is another user's, see --allow-tell-all.")
+            raise Refusal(REFUSED, "this model belongs to another user, see --allow-tell-all.")
         shared = self.judge.shared.path
         base, owner = (shared, self.judge.owner(user)) if model != shared else (None, ROOT)
         outcome = await self.lessons.learn(Lesson(model, raw, label, base, owner))

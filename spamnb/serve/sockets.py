@@ -96,7 +96,7 @@ def _remove_left_over(path: str) -> None:
     """Remove the socket of a server that has ended; raise an error if the server answers."""
     with contextlib.suppress(FileNotFoundError):
         if not stat.S_ISSOCK(os.lstat(path).st_mode):
-            raise CannotCreate(f"cannot listen at {path}: there is a file of that name")
+            raise CannotCreate(f"cannot listen at {path}: there is a file of that name; use another path")
         with socket.socket(socket.AF_UNIX) as probe:
             try:
                 probe.connect(path)

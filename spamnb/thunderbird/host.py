@@ -89,7 +89,7 @@ class Pipe:
             except DataError as error:
                 self.refuse(asked.get("id") if isinstance(asked, dict) else None, error)
             except (ValueError, RecursionError):  # not JSON, or nested too deeply
-                self.refuse(None, DataError("this is no request"))
+                self.refuse(None, DataError("this is not a request: it must be one JSON object"))
             else:
                 yield request
 
@@ -103,10 +103,10 @@ class Pipe:
 def checked(asked: object) -> AddOnRequest:
     """Check a request and return it; raise DataError if anything is missing or wrong."""
     if not isinstance(asked, dict) or type(asked.get("id")) is not int:
-        raise DataError("a request needs an id")
+        raise DataError("a request needs a number in `id`")
     do, message, label = asked.get("do"), asked.get("message", ""), asked.get("label")
     if do not in ("status", "judge", "learn", "why", "train", "mail", "end"):
-        raise DataError("this request is unknown")
+        raise DataError("a request needs a known command in `do`")
     if do in ("judge", "learn", "why", "mail") and not (isinstance(message, str) and message.strip()):
         raise DataError("the message is empty")
     if label not in LABELS and not (label is None and do != "mail"):
@@ -147,7 +147,7 @@ class Host:
         if request.do == "why":
             model = Model.open(model_file(model_path()))
             return {"page": message_page(explain(model, request.message, load()), PLACE)}
-        raise DataError("ask to train first")
+        raise DataError("send the request `train` first")
 
     def train(self, mail: PipedMail) -> Answer:
         """Learn the mail of the requests that follow."""
@@ -199,13 +199,13 @@ class PipedMail:
                     yield read(held, label)
                 return
             if request.do != "mail" or label is None:
-                self.pipe.refuse(request.id, DataError("training has to end first"))
+                self.pipe.refuse(request.id, DataError("send the request `end` first, to end training"))
                 continue
             if self.held[label].add(request.message) >= AT_ONCE:
                 yield read(self.held[label], label)
                 self.held[label] = HeldMail()
             self.pipe.answer(request.id, {})
-        raise InputOutputError("training was broken off; nothing was learned")
+        raise InputOutputError("training was interrupted; nothing was learned")
 
 
 class HeldMail:

@@ -76,7 +76,7 @@ WITHOUT_EFFECT = {
     "evaluate ham spam --tune --report page": "--report has no effect with --tune",
     "inspect --all": "--all has no effect without a message or --sample",
     "serve --allow-network": "--allow-network has no effect without --listen or --http",
-    "serve --milter --allow-tell": "--allow-tell has no effect with --milter",
+    "serve --milter --allow-tell": "with --milter, --allow-tell also needs --http",
 }
 
 
@@ -95,5 +95,5 @@ def test_what_setup_cannot_ask_for(spamnb):
         (known[1:], "host=…"),
         (known, "password_file=PATH"),
     ):
-        spamnb("imap", "setup", *given).fails(64, missing, "there is no terminal")
+        spamnb("imap", "setup", *given).fails(64, missing, "without a terminal")
     spamnb("imap", "setup", "host").fails(64, "KEY=VALUE")

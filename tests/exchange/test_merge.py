@@ -116,7 +116,7 @@ def test_what_several_learned_counts_for_each_and_is_told(spamnb, tmp_path):
     out = tmp_path / "out"
     assert spamnb("merge", out, one, two).succeeds().lines == [
         "messages: 6",
-        "learned by several models: 4; these were added once for each model",
+        "learned by several models: 4; each was added once for each of them",
         f"model: {out}",
     ]
     assert StoredModel.open(str(out)).messages == [4, 6]

@@ -84,7 +84,7 @@ def test_from_nothing_to_the_first_moved_spam(dovecot_with, home, ask):
     assert ('action = "move"' in written, "history = true" in written) == (True, True)
     assert "spam is moved already" in ask(server, (GO_ON, "n"), option="again")
     second = [f"host={HOST}", f"user={server.user.upper()}", "password_file=x", "--account", "second"]
-    home("setup", *second).fails(64, "is the mailbox of the account home already")
+    home("setup", *second).fails(64, "already has the account home; use that account")
 
 
 def test_the_inbox_of_who_archives_nothing(dovecot, home, ask):
@@ -150,10 +150,10 @@ def test_setup_asks_again_for_what_does_not_work(dovecot, home, ask):
         "localhost:1: refuses connections",
         f"{HOST}:2: refuses connections",
         "login refused",
-        "warning: Only 14 messages to keep that you received",
+        "warning: Only 14 messages that you received and keep",
     ):
         assert said in seen
-    home("setup", "host=x").fails(64, "has an account home already", "on a terminal")
+    home("setup", "host=x").fails(64, "already has an account home", "on a terminal")
 
 
 @needs("systemd-analyze")

@@ -33,7 +33,7 @@ def test_advice(spamnb):
     stored.messages[:] = [9000, 300]
     said = advice(stored, 1000)
     assert said[0] == "30 times as many ham as spam: more spam would help"
-    assert said[1].startswith("nothing learned for")
+    assert said[1].startswith("nothing was learned for")
     assert advice(stored, 0) == said[:1]
 
 

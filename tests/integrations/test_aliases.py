@@ -11,7 +11,7 @@ from helpers.recipes import recipe
 from helpers.samples import spam
 
 pytestmark = needs_postfix
-HEADING = "Teach by forwarding"
+HEADING = "Learn by forwarding"
 LOCAL = "local unix - n n - - local\n"
 DOMAIN = "mx.example.org"
 HERE = f"mydestination = {DOMAIN}\nmailbox_size_limit = 0\n"

@@ -53,7 +53,7 @@ def test_labels_are_filed(sorted_home, mail):
 def test_teaching_by_forwarding(home, agent, mail):
     """What cannot be learned comes back with the reason; then mail is judged by what was."""
     rules = (
-        agent.filtering.partition("\n:0")[0] + "\n" + recipe("procmail", "Teach by forwarding", "procmail")
+        agent.filtering.partition("\n:0")[0] + "\n" + recipe("procmail", "Learn by forwarding", "procmail")
     )
     rules += agent.filtering.partition("\n:0")[1] + agent.filtering.partition("\n:0")[2]
     wrong = [spam(70), spam(71)]

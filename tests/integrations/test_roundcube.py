@@ -14,7 +14,7 @@ pytestmark = needs("roundcube", "chromedriver", "dovecot with lmtp and sieve", "
 NEW = b"From: Carl <carl@example.net>\r\nSubject: xyzzy\r\n\r\nplugh, said caf\xe9\r\n"
 SHOWN = "return !rcmail.busy && frames.messagecontframe?.rcmail?.env.uid"
 BUTTONS = recipe("roundcube", "Roundcube", "php")
-TEACHING = recipe("roundcube", "Teach the server", "php")
+TEACHING = recipe("roundcube", "Have the server learn", "php")
 
 
 @pytest.fixture

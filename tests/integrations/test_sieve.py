@@ -14,7 +14,7 @@ pytestmark = needs("dovecot with lmtp and sieve")
 
 FILTER = "Filter, and file by the header"
 LABELS = "Sort by labels"
-TEACHING = "Teach by forwarding"
+TEACHING = "Learn by forwarding"
 SPAMTEST = "Leave the filing to the users"
 
 
@@ -85,7 +85,7 @@ def test_users_file_by_label(sorted_home, idle, mail):
 
 
 def test_teaching_by_forwarding(home, idle):
-    idle.dovecot.write("/etc/dovecot/sieve/spamnb.sieve", recipe("sieve", TEACHING, "teach"))
+    idle.dovecot.write("/etc/dovecot/sieve/spamnb.sieve", recipe("sieve", TEACHING, "learn"))
     idle.dovecot.shell(recipe("sieve", FILTER, "sh"))
     idle.dovecot.start()
     for label in ("ham", "spam"):

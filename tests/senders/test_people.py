@@ -52,9 +52,9 @@ def known(spamnb, tmp_path_factory):
         put(folder / name, b"".join(ENVELOPE + raw + b"\n" for raw in some)) for name, some in mail.items()
     ]
     train = ("train", "--jobs", "1", "--model", place.model, "--ham-loss", "5%", *boxes)
-    done = spamnb(*train, "--sent", place.sent).succeeds()
-    assert done.lines[-1] == f"{place.people}: 7 known senders added, 7 lines"
-    assert spamnb(*train, "--sent", place.sent).lines[-1] == f"{place.people}: 0 known senders added, 7 lines"
+    for added in 7, 0:
+        done = spamnb(*train, "--sent", place.sent).succeeds()
+        assert done.lines[-1] == f"{place.people}: {added} known senders added, 7 lines in all"
     place.classify = lambda raw, **more: (
         spamnb("classify", "--json", "--cutoff", "0", "--model", place.model, stdin=raw, **more)
         .succeeds()

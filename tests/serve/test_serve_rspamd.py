@@ -102,7 +102,7 @@ def test_where_others_can_connect_a_password_has_to_be(spamnb, tmp_path):
     (tmp_path / "empty").write_text("\n")
     asked = ("serve", "--listen", LOOPBACK, "--http", "0.0.0.0:0")
     spamnb(*asked).fails(64, "other machines can reach it")
-    spamnb(*asked, "--allow-network").fails(64, "--http needs --http-password")
+    spamnb(*asked, "--allow-network").fails(64, "can reach needs --http-password")
     for name, code, why in (("none", 66, "No such file"), ("empty", 64, "no password in its first line")):
         spamnb(*asked, "--allow-network", "--http-password", tmp_path / name).fails(code, why)
 

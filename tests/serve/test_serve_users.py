@@ -124,7 +124,7 @@ def test_who_teaches_teaches_the_model_that_judges_them(serving, spamnb, own, ho
     raw = b"Subject: xyzzy\n\nplugh\n"
     server.ask(request("TELL", raw, User="ann", Set="local", Message_class="spam"))
     output = server.ask(request("TELL", raw, User="../ann", Set="local", Message_class="ham"))
-    assert output.startswith(b"SPAMD/1.0 69 Service Unavailable: no user can have this name")
+    assert output.startswith(b"SPAMD/1.0 69 Service Unavailable: this user name is not allowed")
     assert not os.path.exists(f"{own}.journal")
     assert spamnb("train", "--spam", "-", "--model", anns, stdin=raw).lines == ["spam: 1 already learned"]
 

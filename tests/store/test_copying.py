@@ -45,7 +45,7 @@ def test_what_is_no_copy(spamnb, own, tmp_path):
     spamnb("backup", "--model", own, copy).fails(73, "is not a model")
     copy.unlink()
     assert spamnb("backup", "--model", own, copy).succeeds().lines == [
-        f"{copy}: 28 messages, and 0 in its journal"
+        f"{copy}: 28 messages; entries in its journal: 0"
     ]
     assert not os.path.exists(f"{copy}.known.txt")
     known = os.path.join(os.path.dirname(own), "known.txt")

@@ -122,7 +122,7 @@ def test_training_broken_off_changes_nothing(host, model):
     host.process.stdin.close()
     assert host.receive() == {
         "id": 2,
-        "error": "training was broken off; nothing was learned",
+        "error": "training was interrupted; nothing was learned",
         "kind": "InputOutputError",
     }
     assert host.process.wait() == 0
@@ -161,15 +161,15 @@ def test_a_page_says_why_in_pieces_that_fit(host):
 @pytest.mark.parametrize(
     ("asked", "error"),
     [
-        (b"", "this is no request"),
-        (b"{", "this is no request"),
-        (b"\xff\xfe", "this is no request"),
-        (b"[" * 100_000, "this is no request"),
-        (b"[1]", "a request needs an id"),
-        (b'{"do": "status"}', "a request needs an id"),
-        (b'{"id": true, "do": "status"}', "a request needs an id"),
-        (b'{"id": 7}', "this request is unknown"),
-        (b'{"id": 7, "do": ["judge"]}', "this request is unknown"),
+        (b"", "this is not a request: it must be one JSON object"),
+        (b"{", "this is not a request: it must be one JSON object"),
+        (b"\xff\xfe", "this is not a request: it must be one JSON object"),
+        (b"[" * 100_000, "this is not a request: it must be one JSON object"),
+        (b"[1]", "a request needs a number in `id`"),
+        (b'{"do": "status"}', "a request needs a number in `id`"),
+        (b'{"id": true, "do": "status"}', "a request needs a number in `id`"),
+        (b'{"id": 7}', "a request needs a known command in `do`"),
+        (b'{"id": 7, "do": ["judge"]}', "a request needs a known command in `do`"),
         (b'{"id": 7, "do": "judge"}', "the message is empty"),
         (b'{"id": 7, "do": "judge", "message": " \\n"}', "the message is empty"),
         (b'{"id": 7, "do": "judge", "message": 5}', "the message is empty"),
@@ -184,8 +184,8 @@ def test_a_page_says_why_in_pieces_that_fit(host):
         (b'{"id": 7, "do": "learn", "message": "a", "label": "work"}', "the label must be ham or spam"),
         (b'{"id": 7, "do": "learn", "message": "a", "label": {}}', "the label must be ham or spam"),
         (b'{"id": 7, "do": "mail", "message": "a"}', "the label must be ham or spam"),
-        (b'{"id": 7, "do": "mail", "message": "a", "label": "ham"}', "ask to train first"),
-        (b'{"id": 7, "do": "end"}', "ask to train first"),
+        (b'{"id": 7, "do": "mail", "message": "a", "label": "ham"}', "send the request `train` first"),
+        (b'{"id": 7, "do": "end"}', "send the request `train` first"),
     ],
 )
 def test_what_makes_no_sense_is_refused(host, model, asked, error):
