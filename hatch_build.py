@@ -101,7 +101,7 @@ def compiler() -> tuple[list[str], list[str]]:
         sys.exit(NO_COMPILER)
     headers = sysconfig.get_path("include")
     if not os.path.exists(os.path.join(headers, "Python.h")):
-        sys.exit(f"no {headers}/Python.h (Debian: apt install python3-dev)")
+        sys.exit(f"spamnb cannot be compiled: no {headers}/Python.h (Debian: apt install python3-dev)")
     # Not where libraries of this Python lie: a module needs none, and the path would be that of this machine.
     linking = [word for word in linking[len(theirs) :] if not word.startswith(("-L", "-Wl,-rpath"))]
     # Nobody reads warnings about C that Cython wrote: looking for them takes a seventh of the time.

@@ -79,8 +79,8 @@ def classify(
 ) -> int:
     """Judge messages: print verdict, score and path of each. Without PATH, read one from standard input.
 
-    The higher the score, the more certainly a message is spam. With a textbook's event model (--event
-    bernoulli …) the verdict is the most probable label, and the probability is that of the textbook. On a
+    The higher the score, the more certainly a message is spam. With an event model of the textbooks
+    (--event bernoulli …), the verdict is the most probable label, with its probability. On a
     terminal, messages are shown as a table.
     """
     unreadable: list[Unreadable] = []

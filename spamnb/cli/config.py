@@ -22,7 +22,7 @@ BY_DEFAULT = "default"
 @click.command(cls=Command, examples=EXAMPLES)
 @json_option
 def config(as_json: bool) -> None:
-    """Show the configuration: each key, its value, and which file, variable or default the value is from.
+    """Show the configuration: each key, its value, and the file, variable or default that sets the value.
 
     spamnb.toml is read from /etc/spamnb and from spamnb/ in the XDG configuration folder (~/.config). The
     user's file overrides the system's, the environment overrides both, and the command line everything.

@@ -89,7 +89,7 @@ def evaluate(
 ) -> int:
     """Measure how good the filter is on this mail: precision, recall, F1, and a table of verdicts.
 
-    Cross-validates: the mail is read once, then each fold is judged with the counts of the other folds. With
+    By default, cross-validates: each fold of the mail is judged with the counts of the other folds. With
     --model, a model judges mail that it has not learned; with --online, mail is judged in order of time.
     """
     mail.find()

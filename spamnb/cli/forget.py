@@ -61,7 +61,7 @@ def forget(
     model: str,
     jobs: int | str | None,
 ) -> int:
-    """Take messages out of the model again, whatever their label. Unlearned messages change nothing.
+    """Take messages out of the model again, whatever their label. Messages never learned change nothing.
 
     Instead of PATHs, --from and --since select mail that the history still has. The command shows how many
     these are, and asks before it forgets them.

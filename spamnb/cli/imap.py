@@ -38,7 +38,7 @@ def imap(ctx: click.Context) -> None:
     \b
     spamnb imap setup     asks for the server, learns, shows what it would do
     spamnb imap check     connects, shows what the server can do; changes nothing
-    spamnb imap train     learns new mail, of what you keep and from Junk
+    spamnb imap train     learns new mail that you keep, and new mail in Junk
     spamnb imap run       judges new mail and learns from mail you moved
     spamnb imap watch     like `run`, continuously, as mail arrives
     spamnb imap service   runs `watch` in the background from now on
@@ -154,7 +154,7 @@ def run(account: str | None, as_json: bool, dry_run: bool, again: bool) -> int:
 )
 @account_options
 def watch(account: str | None, as_json: bool, poll: float) -> None:
-    """Like `run`, continuously, as mail arrives, until SIGTERM. SIGHUP reads the accounts file again.
+    """Do what `run` does whenever mail arrives, until SIGTERM. SIGHUP reads the accounts file again.
 
     Each account is watched separately. Senders and subjects are printed on a terminal only, so that no log
     has them.
@@ -176,8 +176,8 @@ def service(action: str) -> None:
     """Run `spamnb imap watch` from now on, whenever you are logged in.
 
     `install` writes a unit of systemd, or an agent of macOS' launchd, for this user, and starts it. An older
-    one is replaced and restarted. On other systems, this prints the command to run. `remove` stops it and
-    deletes that file.
+    one is replaced and restarted. On other systems, this prints the command to run. `remove` stops the
+    service and deletes its file.
     """
     from spamnb.imap.service import install, remove
 
@@ -188,7 +188,7 @@ def service(action: str) -> None:
 @imap.command(examples="spamnb imap digest\nspamnb imap digest --account home")
 @account_options
 def digest(account: str | None, as_json: bool) -> int:
-    """Put a message into the inbox that lists mail that came into Junk since the last such message.
+    """Put a message into the inbox that lists the mail that came into Junk since the last such message.
 
     First come messages that your provider put there but that look like mail you keep; then messages that
     spamnb moved there, the least certain first. If one is not spam, move it back to the inbox.

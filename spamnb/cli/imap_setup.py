@@ -54,8 +54,8 @@ def setup(ctx: click.Context, given: tuple[str, ...], account: str) -> int:
     """Ask for a server and a password, try them, find the folders, learn, and ask whether to move spam.
 
     Each KEY=VALUE is written to imap.toml, and not asked for. A value that does not work is asked for again.
-    Your mail is not changed before you agree to that. An account that is there already is not asked for: this
-    goes on where the last setup ended.
+    Your mail is not changed before you agree to that. For an account that exists already, this
+    continues where the last setup ended.
     """
     from spamnb.imap.accounts import default_config
     from spamnb.imap.setup import add_account, has_account

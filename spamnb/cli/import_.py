@@ -31,7 +31,7 @@ def import_(export: str, model: str, fresh: bool) -> None:
     """Import what bogofilter has learned, from an EXPORT by `bogoutil -d`; - is standard input.
 
     The counts are stored in MODEL.base, beside an empty MODEL: mail is judged with bogofilter's counts until
-    spamnb has learned 500 messages of each label, and then with the counts of these.
+    spamnb has learned 500 messages of each label, and then with its own counts.
     """
     from spamnb.exchange.bogofilter import Lines, WordList, make_base
 

@@ -122,7 +122,7 @@ def check_options(names: Sequence[str], html: str | None, as_json: bool) -> None
     if mode == "--html" and not names:
         raise UsageError("--html needs a message to explain; name one")
     if mode in ("", "--html") and len(names) > 1:
-        raise UsageError("one message at a time is explained; name only one")
+        raise UsageError("only one message can be explained at a time; name only one")
     if not mode and not names:
         refuse_without_effect("without a message or --sample", "everything")
     if as_json and html == OUTPUT:

@@ -40,7 +40,7 @@ def review(
 
     Shows the history that classify and serve keep with --history, and imap with `history = true` in
     imap.toml; with PATHs, the mail there, of any age, as the model judges it now. Corrections are learned at
-    once. Ctrl-C ends it.
+    once. Ctrl-C ends the command.
     """
     try:
         from spamnb.history.queries import History
