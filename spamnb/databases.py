@@ -60,7 +60,7 @@ class Database(sqlite3.Connection):
                     with suppress(FileNotFoundError):
                         os.rename(self.path + suffix, self.path + DAMAGED + suffix)
                 complain(
-                    f"{self.path}: damaged ({error}); set aside as {self.path}{DAMAGED}; a new one was made"
+                    f"{self.path}: damaged ({error}); renamed to {self.path}{DAMAGED}, and a new one was made"
                 )
         except FileNotFoundError:
             pass  # another process has done it, and has not made a new one yet
@@ -97,7 +97,7 @@ def make_tables(database: Database, schema: str) -> None:
     asked = "SELECT (SELECT count(*) FROM sqlite_master), user_version FROM pragma_user_version"
     tables, found = database.execute(asked).fetchone()
     if tables and found != version:
-        raise DataError(f"{database.path}: made by another version of spamnb; remove it (no model is in it)")
+        raise DataError(f"{database.path}: made by another version of spamnb; remove it (it has no model)")
     if not tables:
         database.executescript(f"BEGIN IMMEDIATE; {schema} PRAGMA user_version = {version}; COMMIT")
 

@@ -13,7 +13,7 @@ SpamnbError            75  anything unexpected: try again
 └── Locked             75  another process is writing the model
 """
 
-WHAT_TO_DO = "restore it from a backup, or train again with --fresh"  # about a damaged model
+WHAT_TO_DO = "restore the model from a backup, or train again with --fresh"  # about a damaged model
 EMPTY_INPUT = "-: standard input is empty"
 
 
@@ -96,4 +96,4 @@ def needs_extra(what: str, extra: str) -> UsageError:
     python = quoted(sys.executable)
     way = f"{python} -m pip install" if find_spec("pip") else f"uv pip install --python {python}"
     way += " -e" if '"editable":true' in origin else ""
-    return UsageError(f"{what} needs a package that is missing; install it: {way} {quoted(source)}")
+    return UsageError(f"{what} needs a package that is missing; install it with: {way} {quoted(source)}")

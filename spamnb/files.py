@@ -51,7 +51,7 @@ def refuse_password(path: str) -> None:
     # Other colons: before the port of a host, before an address in an address (::), in Amazon's names (arn:).
     if re.search(r"://(?!arn:|\[)[^/@:]*:(?!:|\d*([/?#]|$))", path):
         raise UsageError(
-            "an address must not contain a password, as all users could see it; see docs/reading-mail.md"
+            "an address must not contain a password, since others could see it; see docs/reading-mail.md"
         )
 
 
@@ -91,7 +91,7 @@ def write_all(handle: int, data: bytes) -> None:
 def announce_stdin(what: str) -> None:
     """If standard input is a terminal, say what the program is waiting for."""
     if os.isatty(STDIN):
-        complain(f"waiting for {what} on standard input, until Ctrl-D")
+        complain(f"waiting for {what} on standard input; end it with Ctrl-D")
 
 
 def read_all(handle: int) -> bytes:
@@ -252,7 +252,7 @@ def stamp_of(path: str, follow_symlinks: bool = True) -> tuple[int, int, int] | 
 def model_file(path: str) -> str:
     """Resolve a link to a model: its journal and its lock are beside the file that the link leads to."""
     if is_address(path):
-        raise UsageError("a model must be a local file, not an address; copy it here")
+        raise UsageError("a model must be a local file, not an address; copy it to this computer")
     return os.path.realpath(path) if os.path.islink(path) else path
 
 

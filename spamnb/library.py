@@ -68,7 +68,7 @@ def train(
     from spamnb.workers import LocalPool
 
     if ham_loss is not None and not 0 <= ham_loss <= MAX_HAM_LOSS:
-        raise ValueError(f"ham_loss is a share from 0 to 0.5, such as 0.001 for 0.1 %, not {ham_loss!r}")
+        raise ValueError(f"ham_loss must be from 0 to 0.5, such as 0.001 for 0.1 %, not {ham_loss!r}")
     file, mail = model_file(os.fspath(path)), checked_sources(sources)
     return run(file, mail, settings, view=view, ham_loss=ham_loss, fresh=fresh, pool=LocalPool(jobs))
 
@@ -139,6 +139,6 @@ def checked_message(raw: bytes) -> bytes:
     """Raise TypeError unless a message is given as bytes."""
     if not isinstance(raw, bytes):
         raise TypeError(
-            f"a message must be bytes, as a file's read_bytes() gives them, not {type(raw).__name__}"
+            f"a message must be bytes, such as Path.read_bytes() returns, not {type(raw).__name__}"
         )
     return raw

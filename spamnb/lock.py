@@ -40,7 +40,7 @@ class Lock:
         deadline = time.monotonic() + self.patience
         while not self._try_lock():
             if time.monotonic() > deadline:
-                raise Locked(f"{self.model}: another spamnb is writing it; try again later")
+                raise Locked(f"{self.model}: another spamnb is writing this model; try again later")
             time.sleep(PAUSE)
 
     def _try_lock(self) -> bool:
@@ -85,7 +85,7 @@ class Lock:
 def check_place(model: str) -> None:
     """Raise CannotCreate if a path is something other than a regular file: a folder, a device, a pipe."""
     if os.path.exists(model) and not os.path.isfile(model):
-        what = "a folder" if os.path.isdir(model) else "not a regular file"
+        what = "is a folder" if os.path.isdir(model) else "is not a regular file"
         raise CannotCreate(f"{model}: {what}; {NAME_ANOTHER_FILE}")
 
 
@@ -103,5 +103,5 @@ def failure_text(error: OSError) -> str:
     import errno
 
     if error.errno in (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP):
-        return f"this file system has no locks ({error.strerror}); keep the model on another one: --model"
+        return f"this file system has no locks ({error.strerror}); name a model on another one with --model"
     return f"cannot lock: {error.strerror}; {NAME_ANOTHER_FILE}"

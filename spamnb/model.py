@@ -97,7 +97,7 @@ class Model:
     ) -> "Self":
         """Open a model and, if `layered`, its base, if it has one."""
         if os.path.isdir(path):
-            raise NoInput(f"{os.fspath(path)}: a folder; name the model file in it")
+            raise NoInput(f"{os.fspath(path)}: is a folder; name the model file in it")
         stored = StoredModel.open(model_file(os.fspath(path)))
         return cls(stored, view, cutoffs, base=base_of(stored) if layered and view is None else None)
 
@@ -172,7 +172,7 @@ def base_of(stored: StoredModel, only: StoredModel | None = None) -> StoredModel
         return None
     try:
         if only and about["path"] != only.path:
-            raise DataError(f"{stored.path}: its base is another model than the shared one")
+            raise DataError(f"{stored.path}: its base is not the shared model")
         base = only or StoredModel.open(about["path"])
         check_base(stored.path, stored.labels, settings_of(stored), base)
     except SpamnbError as error:
@@ -191,11 +191,11 @@ def check_base(path: str, labels: "Sequence[str]", settings: Settings, base: Sto
     differing = [name for name in own if own[name] != other[name]]
     differing += ["labels"] if list(labels) != base.labels else []
     if differing:
-        raise DataError(f"{base.path}: cannot be the base of {path}: different {', '.join(differing)}")
+        raise DataError(f"{base.path}: cannot be the base of {path}, as these differ: {', '.join(differing)}")
     if len(labels) != 2 or SPAM not in labels:
-        raise DataError(f"{base.path}: cannot be a base: the labels must be spam and one other")
+        raise DataError(f"{base.path}: cannot be a base, which needs two labels, one of them spam")
     if not view_of(base).has_cutoffs:
-        raise DataError(f"{base.path}: cannot be a base: its view has no cutoffs")
+        raise DataError(f"{base.path}: cannot be a base, because its view has no cutoffs")
 
 
 def view_of(stored: StoredModel) -> View:

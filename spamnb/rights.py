@@ -48,10 +48,10 @@ def take(rights: Rights) -> None:
         os.setresgid(rights.group, rights.group, rights.group)
         os.setresuid(rights.user, rights.user, rights.user)
     except OSError as error:
-        raise SpamnbError(f"cannot become user {rights.user}: {error.strerror}") from error
+        raise SpamnbError(f"cannot take the rights of user {rights.user}: {error.strerror}") from error
     for path in (os.__file__, __file__):  # not all modules that mail may need are loaded yet
         if not os.access(path, os.R_OK):
-            raise SpamnbError(f"user {rights.user} cannot read {path}; install spamnb where all users can")
+            raise SpamnbError(f"user {rights.user} cannot read {path}; install spamnb for all users")
 
 
 @contextmanager

@@ -40,10 +40,10 @@ class UserModels:
             path = os.path.join(os.path.dirname(path), name)
         found = os.path.realpath(path)
         if not self._is_own(user, found):
-            raise ModelError(path, f"a link leads out of the user's folder, to {found}")
+            raise ModelError(path, f"this is a link out of the user's folder, to {found}")
         try:
             if not stat.S_ISREG(os.lstat(found).st_mode):
-                raise ModelError(path, "not a regular file")
+                raise ModelError(path, "is not a regular file")
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:

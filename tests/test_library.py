@@ -103,7 +103,7 @@ def test_signatures_and_reprs_show():
 
 
 def test_wrong_arguments(tmp_path):
-    with pytest.raises(ValueError, match="ham_loss is a share"):
+    with pytest.raises(ValueError, match="ham_loss must be from"):
         library.train(tmp_path / "model", {}, ham_loss=5)
     with pytest.raises(ValueError, match="cannot be a label"):
         library.train(tmp_path / "model", {"unsure": "x"})

@@ -27,7 +27,7 @@ class Classifier(Likelihood):
         super().__init__(totals, view, misfiled)
         if counts is None:
             if not isinstance(totals, CountTable):
-                raise TypeError("counts are missing, and the totals are not a CountTable")
+                raise TypeError("give `counts`, too, because `totals` is not a CountTable")
             counts = totals
         self.counts = counts
 

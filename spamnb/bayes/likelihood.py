@@ -45,7 +45,7 @@ class Likelihood:
         self, totals: "TotalCounts", view: "View", misfiled: "Sequence[float]" = NONE_MISFILED
     ) -> None:
         if len(totals.labels) > MAX_LABELS:
-            raise ValueError(f"{len(totals.labels)} labels; a model has at most {MAX_LABELS}")
+            raise ValueError(f"{len(totals.labels)} labels are too many; a model can have {MAX_LABELS}")
         self.view = view
         self.labels = totals.labels
         self.label_count = len(totals.labels)
@@ -132,7 +132,7 @@ class Likelihood:
     def log_odds(self, values: list[float]) -> float:
         """Return how far spam, or the second label, is ahead of the other one."""
         if self.label_count != 2 or self.view.damping is not None:
-            raise ValueError("only a textbook's view of two labels is linear")
+            raise ValueError("a model is linear only with two labels and a view without damping")
         return lead_of(values, self.labels.index(SPAM) if SPAM in self.labels else 1)
 
     def is_evidence(self, row: "Row") -> bool:

@@ -78,7 +78,7 @@ class View:
         else:
             fits = fits and view.prior in PRIORS
         if not fits:
-            raise ValueError("not a view")
+            raise ValueError("the fields of the view are damaged")
         return view
 
     def as_map(self) -> "dict[str, Any]":

@@ -71,7 +71,7 @@ cdef int make_entry_room(Rows *rows, Size more) except -1 nogil:
         return 0
     if needed > MAX_INT32:
         with gil:
-            raise OverflowError("too many words for one batch")
+            raise OverflowError("too many words for one batch; read less mail at once")
     room = rows.entry_room
     rows.times = <uint16_t *>grown(rows.times, &room, needed, sizeof(uint16_t))
     room = rows.entry_room
@@ -91,7 +91,7 @@ cdef int add_entries(Rows *rows, EntryTable *table, bint are_tokens) except -1 n
         entry = &table.entries[n]
         if entry.times > MAX_OCCURRENCES:
             with gil:
-                raise OverflowError("a token occurs too often in one message")
+                raise OverflowError("a token occurs in one message more often than can be counted")
         rows.fingerprints[to + n] = entry.fingerprint
         rows.ends[to + n] = rows.size + entry.end if are_tokens else rows.size
         rows.times[to + n] = entry.times
@@ -104,7 +104,7 @@ cdef int copy_letters(Rows *rows, Features *features) except -1 nogil:
     """Append the texts of a message's tokens to `rows.letters`."""
     if rows.size + features.size > MAX_ENTRIES:
         with gil:
-            raise OverflowError("too many words for one batch")
+            raise OverflowError("too many words for one batch; read less mail at once")
     if not features.size:
         return 0
     if rows.room - rows.size < features.size:

@@ -21,7 +21,7 @@ cdef class BlockWriter:
 
     def __cinit__(self, int label_count):
         if not 0 < label_count <= MAX_LABELS:
-            raise ValueError("too many labels")
+            raise ValueError("the number of labels must be from 1 to 100")
         self.label_count = self.block.labels = label_count
         self.block.counts = <int64_t *>memory_of(NULL, BLOCK_ENTRIES * 2 * label_count * sizeof(int64_t))
         self.block.letters = <Byte *>memory_of(NULL, MAX_BLOCK_TEXT)
@@ -35,7 +35,7 @@ cdef class BlockWriter:
     def add(self, Entries entries not None):
         """Add entries in order of fingerprints, over all calls; return the bytes of completed blocks."""
         if entries.label_count != self.label_count:
-            raise ValueError("entries of other labels")
+            raise ValueError("the entries must have the labels of this writer")
         with nogil:
             self.add_entries(entries)
         return self.take_complete_blocks()

@@ -215,7 +215,7 @@ cdef class Numbers:
         PyObject_GetBuffer(array, &self.view, PyBUF_ND | PyBUF_WRITABLE if is_writable else PyBUF_ND)
         self.is_open = True
         if self.view.itemsize != width:
-            raise ValueError(f"numbers of {self.view.itemsize} bytes, not {width}")
+            raise ValueError(f"the array must have numbers of {width} bytes, not of {self.view.itemsize}")
         self.at, self.count = self.view.buf, self.view.len // width
 
     def __dealloc__(self):

@@ -53,7 +53,7 @@ cdef class CountTable(Counts):
     def __cinit__(self, labels, bint has_texts=True):
         self.labels = tuple(labels)
         if not 0 < len(self.labels) <= MAX_LABELS:
-            raise ValueError("no labels, or too many")
+            raise ValueError("the number of labels must be from 1 to 100")
         self.label_count, self.has_texts, self.only_day = len(self.labels), has_texts, -1
         self.stride = 1 + self.label_count
         self.identity = object()
@@ -134,7 +134,7 @@ cdef class CountTable(Counts):
             room *= 2
         if room > MAX_ROOM:
             with gil:
-                raise OverflowError("too many tokens for one table")
+                raise OverflowError("too many tokens for one table; count less mail in it")
         records = <uint64_t *>zeros_of(room * self.record_bytes())
         if self.used:
             memcpy(records, self.records, self.used * self.record_bytes())
@@ -329,7 +329,7 @@ cdef class CountTable(Counts):
         cdef const int64_t *label = <const int64_t *>labels.at
         cdef Size n
         if wanted.count != labels.count or not 0 <= day <= MAX_DAY or not -1 <= sign <= 1:
-            raise ValueError("not a label for each message, or no such day or sign")
+            raise ValueError("each message needs a label, the day must be from 0 to 65535, the sign from -1 to 1")
         check_below(message, wanted.count, rows.it.messages)
         check_below(label, labels.count, self.label_count)
         self.start_change()
@@ -365,7 +365,7 @@ cdef class CountTable(Counts):
         cdef Size k, entry
         cdef int32_t count
         if len(messages) != self.label_count or not 0 <= day <= MAX_DAY:
-            raise ValueError("not a count for each label, or no such day")
+            raise ValueError("each label needs a count, and the day must be from 0 to 65535")
         self.start_change()
         try:
             self.only_day = day if not self.used or self.only_day == day else -1
@@ -383,7 +383,7 @@ cdef class CountTable(Counts):
         """Add to the number of messages of each label; their words are added by other calls."""
         cdef Size k
         if len(messages) != self.label_count:
-            raise ValueError("not a count for each label")
+            raise ValueError("each label needs a count")
         for k in range(self.label_count):
             self.message_totals[k] += messages[k]
 
@@ -410,7 +410,7 @@ cdef class CountTable(Counts):
     cdef int start_change(self) except -1:
         """Mark the table as being changed; RuntimeError if another thread changes it."""
         if self.is_busy:
-            raise RuntimeError("another thread changes this table")
+            raise RuntimeError("another thread is changing this table; wait for it")
         self.is_busy = True
         return 0
 

@@ -27,7 +27,7 @@ cdef int count_entries(CountTable table, MessageRows rows, Size message, int lab
     cdef Tally tally
     if table.highest > MAX_BEFORE_MESSAGE:
         with gil:
-            raise OverflowError("counts of this table are too high")
+            raise OverflowError("the counts of this table are too high to add messages; write it to a file first")
     memset(&tally, 0, sizeof(Tally))
     tally.highest = table.highest
     if places is not NULL:
@@ -203,13 +203,13 @@ cdef int set_lesson(
 ) except -1:
     """Fill a lesson with parts that are not copied; `steps` are pairs (label index, 1 to add or -1 to subtract)."""
     if len(steps) > MAX_STEPS_OF_LESSON or not 0 <= day <= MAX_DAY:
-        raise ValueError("too many steps, or no such day")
+        raise ValueError("a lesson can have at most 2 steps, and its day must be from 0 to 65535")
     lesson.words, lesson.pairs, lesson.grams = text_of(fingerprints), text_of(pairs), text_of(grams)
     lesson.occurrences, lesson.texts = text_of(occurrences), text_of(texts)
     lesson.day, lesson.steps = day, 0
     for label_index, sign in steps:
         if not 0 <= label_index < label_count or sign not in (1, -1):
-            raise ValueError("no such label or sign")
+            raise ValueError("each step needs the index of a label, and a sign of 1 or -1")
         lesson.labels[lesson.steps], lesson.signs[lesson.steps] = label_index, sign
         lesson.steps += 1
     return check_lesson(lesson)
@@ -219,12 +219,12 @@ cdef int check_lesson(Lesson *lesson) except -1:
     """Raise ValueError if the parts of a lesson do not match."""
     cdef Size words = lesson.words.size // 8, n
     if lesson.words.size % 8 or lesson.pairs.size % 8 or lesson.grams.size % 4 or lesson.occurrences.size != 2 * words:
-        raise ValueError("not as many occurrences as tokens")
+        raise ValueError("each token of a lesson needs a number of occurrences")
     if count_byte(lesson.texts, 10) != words:
-        raise ValueError("not as many texts as tokens")
+        raise ValueError("each token of a lesson needs a text")
     for n in range(lesson.grams.size // 4):
         if four_at(lesson.grams.at + 4 * n) >= COUNTERS:
-            raise ValueError("no such gram")
+            raise ValueError("the number of a gram is too high")
     return 0
 
 

@@ -79,7 +79,7 @@ cdef class CountSum(Counts):
 
     def __cinit__(self, Counts one not None, Counts other not None):
         if one.label_count != other.label_count:
-            raise ValueError("not the same labels")
+            raise ValueError("both counts must have the same labels")
         self.one, self.other, self.label_count = one, other, one.label_count
 
     cdef int find(self, const uint64_t *keys, Size count, int64_t *rows) except -1 nogil:

@@ -180,13 +180,13 @@ cdef class FileCounts(Counts):
 
     def __init__(self, column, index, int label_count, grams=None, gram_counters=None):
         if not 0 < label_count <= MAX_LABELS or column.width != 1 or index.width != INDEX_BYTES:
-            raise ValueError("not the columns of a model")
+            raise ValueError("these are not the columns of a model file")
         if (grams is None) != (gram_counters is None):
-            raise ValueError("grams without counters")
+            raise ValueError("give both grams and gram_counters, or neither")
         if grams is not None:
             rows = len(gram_counters) or (COUNTERS if len(grams) else 0)
             if grams.width not in (1, 2, 4, 8) or gram_counters.width != 4 or len(grams) != rows * label_count:
-                raise ValueError("not a row for each counter of grams")
+                raise ValueError("the column grams must have a count for each gram counter and label")
             self.gram_start, self.gram_size, self.gram_checksum = grams.at, grams.size, grams.checksum
             self.gram_rows.width = grams.width
             self.has_passed_grams = len(gram_counters) or grams.size <= GRAMS_AT_ONCE  # then they can be kept at once
@@ -341,7 +341,7 @@ cdef int load_file(CountTable table, FileCounts counts) except -1:
     cdef GramSums grams = GramSums(table.label_count)
     cdef int error = 0
     if counts.label_count != table.label_count or table.used:
-        raise ValueError("not the same labels")
+        raise ValueError("the table must be empty, and have the same labels as the file")
     memset(&cursor, 0, sizeof(cursor))
     counts.load_index()
     try:

@@ -9,7 +9,7 @@ cdef class GramSums:
 
     def __cinit__(self, int label_count):
         if not 0 < label_count <= MAX_LABELS:
-            raise ValueError("no labels, or too many")
+            raise ValueError("the number of labels must be from 1 to 100")
         self.label_count = label_count
 
     def __dealloc__(self):
@@ -23,11 +23,11 @@ cdef class GramSums:
         cdef Size start = 0, n, k, labels = counts.label_count
         cdef int[MAX_LABELS] places
         if len(targets) != labels:
-            raise ValueError("not as many labels")
+            raise ValueError("give one target for each label")
         for k in range(labels):
             places[k] = targets[k]
             if not -1 <= places[k] < self.label_count:
-                raise ValueError("no such label")
+                raise ValueError("each target must be -1 or the index of a label")
         if isinstance(counts, FileCounts):
             set_flag(&(<FileCounts>counts).has_passed_grams)  # all counters are needed: let it keep them in memory
         if not has_grams(counts):

@@ -76,7 +76,7 @@ cdef GramWeights weighed(Scorer scorer, Counts counts, int left_out):
     cdef uint64_t[32] firsts, seconds
     cdef uint32_t start = 0, at
     if not scorer.is_of_two or counts.label_count != 2:
-        raise ValueError("not two labels")
+        raise ValueError("the weights of grams can be computed only for two labels")
     scorer.start_message()
     with nogil:
         if left_out != NO_LABEL:

@@ -35,7 +35,7 @@ cdef Char[32] WINDOWS_LETTERS
 cdef int fill_references() except -1:
     cdef Size number
     if len(LETTERS) != len(REFERENCES):
-        raise ValueError(LETTERS)
+        raise ValueError("LETTERS and REFERENCES must have the same length")
     fill_names(&REFERENCE_NAMES, REFERENCES)
     for number in range(len(LETTERS)):
         REFERENCE_LETTERS[number] = ord(LETTERS[number])

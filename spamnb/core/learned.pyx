@@ -49,7 +49,7 @@ cdef class LearnedMessages:
         while room < self.used + more:
             room *= 2
         if room > MAX_ROOM:
-            raise OverflowError("too many messages for one model")
+            raise OverflowError("one model cannot learn so many messages")
         self.items = <LearnedMessage *>memory_of(self.items, room * sizeof(LearnedMessage))
         free(self.slots)
         self.slots = NULL

@@ -171,7 +171,7 @@ cdef int fill_language(Language *found, object module, str language, bytes kinds
     found.width = OTHER_LETTER + 1 + len(letters)
     found.costs = text_of(costs).at
     if len(costs) != found.width * found.width or len(kinds) != 128 or len(classes) != 128:
-        raise ValueError(language)
+        raise ValueError(f"the letter table of {language} has a wrong size")
     for byte in range(256):
         one = &found.bytes[byte]
         if byte < 128:
@@ -182,7 +182,7 @@ cdef int fill_language(Language *found, object module, str language, bytes kinds
             one.letter_class = classes[byte - 128]
             one.flags = IS_HIGH | IS_CAPITAL if kind == 67 else IS_HIGH
             if one.letter_class >= found.width:
-                raise ValueError(language)
+                raise ValueError(f"the letter table of {language} has a wrong size")
             if one.letter_class <= OTHER_LETTER:
                 one.cost = cost_of_kind(kind)
         if one.letter_class != BETWEEN:

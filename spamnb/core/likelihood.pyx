@@ -65,7 +65,7 @@ cdef class Weigher:
     def __init__(self, int label_count, int spam_apart, str event, epsilon, log_zero):
         """Set a view's event model and smoothing; with `epsilon` None, ε follows a token's share of all counts."""
         if not 0 <= label_count < MAX_COLUMNS or not NO_LABEL <= spam_apart < label_count:
-            raise ValueError("too many labels")
+            raise ValueError("too many labels, or a wrong index of the label spam")
         self.label_count, self.spam_apart = label_count, spam_apart
         self.is_global = epsilon is None
         self.is_bernoulli, self.is_multinomial = event == "bernoulli", event == "multinomial"
@@ -130,7 +130,7 @@ cdef class Weigher:
         cdef int k
         cdef Size first = len(row) - self.label_count
         if first < 0:
-            raise IndexError("too few counts")
+            raise IndexError("give a count for each label")
         first = first if self.is_multinomial else 0
         for k in range(self.label_count):
             counts[k] = min(<uint64_t>row[first + k], MAX_ROW_COUNT)

@@ -261,9 +261,9 @@ cdef class Merger:
 
     def __cinit__(self, int label_count, sources, CountTable fill=None, int oldest_day=0, int64_t rare=-1):
         if not 0 < label_count <= MAX_LABELS:
-            raise ValueError("too many labels")
+            raise ValueError("the number of labels must be from 1 to 100")
         if fill is not None and fill.label_count != label_count:
-            raise ValueError("a table of other labels")
+            raise ValueError("the table to fill must have the labels of the result")
         self.label_count, self.sources = label_count, list(sources)
         self.to_fill, self.oldest_day, self.rare = fill, oldest_day, rare
         self.count = len(self.sources)
@@ -286,10 +286,10 @@ cdef class Merger:
     cdef int open_source(self, MergeSource *source, int number, Counts counts, int sign, targets) except -1:
         source.number, source.labels, source.sign = number, counts.label_count, sign
         if sign not in (1, -1) or len(targets) != source.labels:
-            raise ValueError("no sign, or not as many labels")
+            raise ValueError("each source needs a sign of 1 or -1, and a target for each of its labels")
         for k, target in enumerate(targets):
             if not -1 <= target < self.label_count:
-                raise ValueError("no such label")
+                raise ValueError("each target must be -1 or the index of a label")
             source.targets[k] = target
         if isinstance(counts, FileCounts):
             (<FileCounts>counts).load_index()
@@ -299,7 +299,7 @@ cdef class Merger:
             source.stage = <TableStage *>zeros_of(sizeof(TableStage))
             fill_stage(source.stage, <CountTable>counts)
         else:
-            raise TypeError("neither a table nor a file")
+            raise TypeError("a source must be a CountTable or a FileCounts")
         return 0
 
     def __iter__(self):

@@ -84,7 +84,7 @@ cdef class MessageRows:
         """Return a message's tokens and pairs: (fingerprint, how often it occurs or 0 for a pair, HEAD or BODY)."""
         cdef Size n
         if not 0 <= message < self.it.messages:
-            raise IndexError("no such message")
+            raise IndexError("no message has this number")
         return [
             (self.it.fingerprints[n], self.it.times[n], self.it.parts[n] & 1)
             for n in range(self.it.starts[message], self.it.starts[message + 1])
@@ -94,7 +94,7 @@ cdef class MessageRows:
         """Return the number of the counter of each gram of a message, given by its number."""
         cdef Size n
         if not 0 <= message < self.it.messages:
-            raise IndexError("no such message")
+            raise IndexError("no message has this number")
         return [self.it.grams[n] for n in range(self.it.gram_starts[message], self.it.gram_starts[message + 1])]
 
     def drop_texts(self):
@@ -135,7 +135,7 @@ cdef class MessageRows:
         make_message_room(&rows.it, len(messages))
         for features in messages:
             if features is None:
-                raise TypeError("not features of a message")
+                raise TypeError("each message must be a FeatureSet, not None")
             rows.it.hashes[rows.it.messages] = 0
             rows.it.date_ends[rows.it.messages + 1] = 0
             add_row(&rows.it, &features.it)
@@ -147,9 +147,9 @@ cdef class MessageRows:
         cdef Size entries = it.entries + more.it.entries, dates = it.date_ends[it.messages]
         cdef bint has_places = more.places is not NULL and (more.owner is self.owner or not it.entries)
         if it.ends is not NULL:
-            raise ValueError("rows with texts are not extended")
+            raise ValueError("these rows have texts; call drop_texts before extend")
         if entries > MAX_INT32:
-            raise OverflowError("too many words for one batch")
+            raise OverflowError("too many words for one batch; read less mail at once")
         reserve(it, more.it.messages, min(wider(it.entry_room, entries), <Size>MAX_INT32), 0,
                 wider(it.gram_room, it.gram_count + more.it.gram_count),
                 wider(it.date_room, dates + more.it.date_ends[more.it.messages]), False)
@@ -183,7 +183,7 @@ cdef int check_below(const int64_t *numbers, Size count, int64_t limit) except -
     cdef Size n
     for n in range(count):
         if not 0 <= numbers[n] < limit:
-            raise IndexError("no such message or label")
+            raise IndexError("no message or label has this number")
     return 0
 
 
@@ -193,7 +193,7 @@ cdef int reserve(
     """Allocate arrays for so many items: larger or smaller than before, but not smaller than what is used."""
     if entries > MAX_INT32 or letters > MAX_ENTRIES:
         with gil:
-            raise OverflowError("too many words for one batch")
+            raise OverflowError("too many words for one batch; read less mail at once")
     make_message_room(rows, messages)
     rows.fingerprints = <uint64_t *>memory_of(rows.fingerprints, entries * sizeof(uint64_t) + 1)
     rows.times = <uint16_t *>memory_of(rows.times, entries * sizeof(uint16_t) + 1)
@@ -215,7 +215,7 @@ cdef inline Size wider(Size room, Size needed) noexcept nogil:
 cdef void append(Rows *rows, const Rows *source, Size first, Size end, bint is_whole) noexcept nogil:
     """Append messages `first` to `end` of other rows, without texts; the memory must be allocated.
 
-    `is_whole`: these are all messages of `source`; their numeric features and dates are copied, too.
+    `is_whole`: the range covers all of `source`, and numeric features and dates are copied, too.
     """
     cdef Size n, start = source.starts[first], count = source.starts[end] - start
     cdef Size gram = source.gram_starts[first], grams = source.gram_starts[end] - gram
@@ -295,7 +295,7 @@ def unpacked_rows(bytes data not None, uint32_t checksum):
     cdef const char *at = PyBytes_AS_STRING(data)
     cdef Size n
     if len(data) < <Size>sizeof(head) or crc32(data) != checksum:
-        raise ValueError("rows of messages are damaged")
+        raise ValueError("the packed messages are damaged: their checksum is wrong")
     memcpy(head, at, sizeof(head))
     at += sizeof(head)
     reserve(&rows.it, head[0], head[1], head[2], head[3], head[4], head[5] != 0)

@@ -118,7 +118,7 @@ cdef uint64_t read_number(Unpacking *source, int size) except? 0xFFFFFFFFFFFFFFF
 cdef Size skip_bytes(Unpacking *source, uint64_t size) except -1:
     """Skip `size` bytes, and return the offset where they start; Damaged if there are fewer."""
     if size > <uint64_t>(source.data.size - source.at):
-        raise Damaged("cut short")
+        raise Damaged("the msgpack data is cut short")
     source.at += size
     return source.at - size
 
@@ -138,7 +138,7 @@ cdef object read_object(Unpacking *source, object view, int depth):
     cdef Size start
     cdef double number = 0
     if depth > MAX_MSGPACK_DEPTH:
-        raise Damaged("nested too deeply")
+        raise Damaged("the msgpack data is nested too deeply")
     if kind <= 0x7F:
         return kind
     if kind <= 0x8F:
@@ -173,7 +173,7 @@ cdef object read_object(Unpacking *source, object view, int depth):
         return read_array(source, view, read_number(source, 2 << (kind - 0xDC)), depth)
     if 0xDE <= kind <= 0xDF:
         return read_map(source, view, read_number(source, 2 << (kind - 0xDE)), depth)
-    raise Damaged(f"unknown type {kind:#x}")
+    raise Damaged(f"the msgpack data has an unknown type, {kind:#x}")
 
 
 cdef list read_array(Unpacking *source, object view, uint64_t size, int depth):
@@ -202,7 +202,7 @@ def unpack(bytes data not None, Size at=0):
     try:
         return read_object(&unpacking, memoryview(data), 0), unpacking.at
     except (UnicodeDecodeError, TypeError) as error:  # invalid UTF-8, or a key of a dict that cannot be one
-        raise Damaged("not what was written") from error
+        raise Damaged("the msgpack data has an invalid text or key") from error
 
 
 # Packing: each object in its shortest form

@@ -29,7 +29,7 @@ cdef int fill_names(NameTable *table, list names) except -1:
     cdef Text name
     known_names.append(names)
     if len(names) > MAX_TABLE_NAMES:
-        raise ValueError(names)
+        raise ValueError("too many names for one table")
     memset(table, 0, sizeof(NameTable))
     for number in range(len(names)):
         name = table.names[number] = text_of(names[number])

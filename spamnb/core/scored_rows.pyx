@@ -22,17 +22,17 @@ cdef class ScoredRows:
         if not are_below_64(self.messages, self.count, rows.it.messages) or (
             self.joints_given.count < self.count * label_count
         ):
-            raise IndexError("no such messages")
+            raise IndexError("a message has no such number, or there is no room for its scores")
         if label_indices is not None:
             self.labels_given = Numbers(label_indices, 8)
             self.labels = <const int64_t *>self.labels_given.at
             if self.labels_given.count != self.count or not are_below_64(self.labels, self.count, label_count):
-                raise IndexError("no such labels")
+                raise IndexError("each message needs the index of a label")
         if parts is not None:
             self.parts_given = Numbers(parts, 8, True)
             self.parts = <double *>self.parts_given.at
             if self.parts_given.count < 2 * self.count * label_count:
-                raise IndexError("too few parts")
+                raise IndexError("`parts` needs room for two numbers per message and label")
 
     cdef double *joint_of(self, Size at) noexcept nogil:
         """Return where the log-joints of the at-th message are to be written."""

@@ -50,7 +50,7 @@ cdef class FeatureScorer:
         view, self.likelihood, self.settings, self.scorer = likelihood.view, likelihood, settings, Scorer(likelihood)
         self.label_count, self.counts = self.scorer.label_count, counts
         if self.room or counts.label_count != self.label_count or not self.label_count:
-            raise ValueError("counts of other labels")
+            raise ValueError("the counts must have the labels of the likelihood")
         self.table = counts if isinstance(counts, CountTable) else None
         self.reads_words, self.reads_pairs = view.event != "gaussian", view.pairs
         self.reads_grams, self.reads_numbers = self.scorer.grams is not None, view.numbers
@@ -391,14 +391,14 @@ cdef class FeatureScorer:
         Only for views that average the presence of tokens, as the default view does; ValueError for others.
         """
         if self.label_count < 2 or not self.likelihood.view.has_cutoffs:
-            raise ValueError("this view cannot leave messages out of the counts")
+            raise ValueError("messages can be left out only with a view that has cutoffs, and two labels or more")
         self.score_all(rows, messages, label_indices, joints, None)
 
     def score_online(self, MessageRows rows not None, order, label_indices, joints, parts=None):
         """Write the scores of messages as `score_rows` does, and add each message to the counts after it is scored."""
         cdef ScoredRows it = ScoredRows(rows, self.label_count, order, label_indices, joints, parts)
         if self.table is None:
-            raise TypeError("only a CountTable can learn")
+            raise TypeError("to learn messages, the counts must be a CountTable")
         self.likelihood.keep_logarithms()
         self.table.start_change()
         try:

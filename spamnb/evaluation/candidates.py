@@ -45,7 +45,7 @@ def _prior(text: str) -> str | dict[str, float]:
     if min(shares.values()) < 0 or not 0 < sum(shares.values()) < inf:
         raise ValueError
     if sum(shares.values()) > 1 + 1e-9:
-        raise UsageError(f"prior: the shares of {text!r} add up to more than 1")
+        raise UsageError(f"prior: the probabilities in {text!r} add up to more than 1")
     return shares
 
 
@@ -83,18 +83,18 @@ def parse_settings(text: str, allowed: Collection[str] = SETTING_NAMES) -> Parse
     for item in text.split(",") if text != "default" else ():
         name, _, value = item.strip().partition("=")
         if name not in allowed:
-            raise UsageError(f"unknown setting {name!r}; use NAME=VALUE with one of {', '.join(allowed)}")
+            raise UsageError(f"unknown setting {name!r}; use NAME=VALUE; names: {', '.join(allowed)}")
         field, parse = _SETTINGS[name]
         try:
             (view if name in VIEW_NAMES else settings)[field] = parse(value)
         except (KeyError, ValueError):
             one_of = EVENTS if name == "event" else ("yes", "no") if name in SWITCHES else ()
-            wanted = f"; it is one of {', '.join(one_of)}" if one_of else ""
+            wanted = f"; it must be one of: {', '.join(one_of)}" if one_of else ""
             raise UsageError(f"{name} cannot be {value!r}{wanted}") from None
     Settings(**settings)  # raises an error if a value is wrong
     is_textbook = "event" in view or view.get("tfidf", False)
     if "prior" in view and not is_textbook:
-        raise UsageError("prior needs an event, such as event=multinomial: the default method has no prior")
+        raise UsageError("prior needs an event, such as event=multinomial; the default has no prior")
     base = View() if is_textbook else DEFAULT_VIEW
     return settings, View.from_map({**base.as_map(), **view}) if view or text == "default" else None
 

@@ -51,12 +51,12 @@ def reason(best: ComparedCandidate, others: int) -> str:
     """Return why the best of the candidates is chosen, or why the default is kept."""
     name = best.candidate.name
     if best.ranking_p is None:
-        return f"none of {others} others ranks this mail better"
+        return f"none of the {others} other settings ranks this mail better than the default"
     chance = f"(p {best.ranking_p:.2g}, corrected for the number of tests)"
     if beats_first(best):
         return f"it ranks this mail significantly better than the default {chance}"
     if best.ranking_p > CHANCE:
-        return f"of {others} others {name} ranks this mail best, but that may be chance {chance}"
+        return f"of the {others} other settings {name} ranks this mail best, but perhaps by chance {chance}"
     return (
         f"{name} ranks this mail better {chance}, but judges {best.lost} messages worse and {best.won} better"
     )

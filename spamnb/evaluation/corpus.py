@@ -14,7 +14,7 @@ from spamnb.mailboxes.skipped import Unreadable
 from spamnb.training.batches import Batch
 
 NO_DAY = 0  # an evaluation never asks when a token was seen
-LESS = "evaluate less of it"
+LESS = "evaluate fewer messages"
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,7 +51,7 @@ def evaluate_by_model(
     """Judge mail with a model, except messages that it has learned, as these would flatter the figures."""
     judged, learned = judge_by_model(model, labels, batches)
     if not judged.names and learned:
-        raise DataError("the model has already learned all of this mail; use mail that it has not learned")
+        raise DataError("the model has already learned all this mail; evaluate other mail")
     return Evaluation(
         "by a model",
         judged,

@@ -44,10 +44,10 @@ def assign_folds(corpus: Corpus, count: int, seed: int = 1) -> Array:
     for label_index, label in enumerate(corpus.labels):
         messages = np.flatnonzero(corpus.truth == label_index)
         if not len(messages):
-            raise DataError(f"no {label} to evaluate with; name some mail with that label")
+            raise DataError(f"no mail has the label {label}; name some mail with this label")
         if len(messages) < count:
             needed = f"{count} folds need {count} messages of each label"
-            raise DataError(f"{needed}; {label} has {len(messages)}")
+            raise DataError(f"{needed}, but {label} has {len(messages)}; use fewer folds")
         assigned[generator.permutation(messages)] = np.arange(len(messages)) % count
     return assigned
 

@@ -51,7 +51,7 @@ class Metric(NamedTuple):
 
 
 METRICS = (
-    Metric("accuracy", "accuracy", Outcome.accuracy, 4, "", "got their label"),
+    Metric("accuracy", "accuracy", Outcome.accuracy, 4, "", "got the right label"),
     Metric("ham_lost_percent", "{ham} lost", Outcome.ham_lost, 2, PERCENT, "taken for spam"),
     Metric("spam_missed_percent", "spam missed", Outcome.spam_missed, 2, PERCENT, "taken for {ham}"),
     Metric("misfiled_percent", "{ham}, under a wrong label", Outcome.misfiled, 2, PERCENT),
@@ -185,6 +185,6 @@ def imbalance(supports: Mapping[str, int], named: Callable[[str], str] = str) ->
     ham = named(not_spam(list(supports)))
     look = f"{ham} lost and spam missed" if SPAM in supports else "the recall of each label"
     return (
-        f"{percent} % of the messages are {name}: always answering {name} would be right as often, "
+        f"{percent} % of the messages are {name}: a filter that always says {name} would be right as often, "
         f"so accuracy says little. Look at {look}."
     )

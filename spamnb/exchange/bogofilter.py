@@ -125,7 +125,7 @@ class Lines:
     def _next(self, line: bytes) -> bytes:
         self.number += 1
         if len(line) > MAX_LINE:
-            raise self.error(f"longer than {MAX_LINE:,} bytes")
+            raise self.error(f"this line is longer than {MAX_LINE:,} bytes")
         return line.removesuffix(b"\r")
 
     def error(self, why: str) -> DataError:
@@ -148,18 +148,18 @@ class WordList:
             token, *numbers = line.split(b" ")
             if len(numbers) not in (2, 3) or not all(len(n) <= 20 and n.isdigit() for n in numbers):
                 raise lines.error(
-                    "not from bogoutil -d: expected a token, its spam and ham counts, and a date"
+                    "not by `bogoutil -d`, which writes a token, its spam and ham counts, and a date"
                 )
             spam, ham, *day = map(int, numbers)
             if token == MESSAGES:
                 found.messages = (ham, spam)
                 if max(found.messages) > MAX_COUNT:
-                    raise lines.error(f"more than {MAX_COUNT:,} messages")
+                    raise lines.error(f"the list has more than {MAX_COUNT:,} messages, the limit")
             elif token not in ABOUT_THE_FILE:
                 found.add(decoded(token), ham, spam, day_of(day[0]) if day else 0, words)
         if not any(found.messages):
             raise DataError(
-                f"{lines.path}: has no line .MSG_COUNT with the number of messages; export it again"
+                f"{lines.path}: has no line .MSG_COUNT with the numbers of messages; export the list again"
             )
         if not found.counts:
             raise DataError(f"{lines.path}: none of its tokens can be imported; train on your mail instead")

@@ -38,12 +38,12 @@ def merge(out: str, paths: Sequence[str], *, fresh: bool = False) -> MergedMessa
         is_input = any(model is before for model in models)
         if before and not fresh and not is_input:
             raise CannotCreate(
-                f"{out}: already exists; use --fresh to replace it, or name it again as an input"
+                f"{out}: already exists; use --fresh to replace it, or name it as an input, too"
             )
         check_alike(models)
         labels = list(dict.fromkeys(label for model in models for label in model.labels))
         if len(labels) > MAX_LABELS:
-            raise DataError(f"{len(labels)} labels in all; a model has at most {MAX_LABELS}")
+            raise DataError(f"{len(labels)} labels in all, but a model can have at most {MAX_LABELS}")
         united, shared = LearnedMessages(), LearnedMessages()
         for model in models:
             indices = indices_of(model.labels, labels)
@@ -70,7 +70,7 @@ def open_model(path: str) -> StoredModel:
     try:
         return StoredModel.open(model_file(path))
     except NoModel as error:
-        raise NoInput(f"{path}: no such model") from error
+        raise NoInput(f"{path}: there is no such model; name an existing one") from error
 
 
 def check_alike(models: Sequence[StoredModel]) -> None:
@@ -88,5 +88,5 @@ def check_alike(models: Sequence[StoredModel]) -> None:
         if different:
             raise DataError(
                 f"{model.path}: made with other settings than {first.path} ({', '.join(different)}); "
-                "their counts cannot be added; train one of them again with the same settings"
+                "to merge them, train one of them again with the settings of the other"
             )

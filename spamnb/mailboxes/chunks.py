@@ -89,7 +89,7 @@ class NumberedMessages:
                 missing.discard(item.index)
                 if not missing:
                     return
-        last = f"the last one is {self.path}:{count - 1}" if count else "it is empty"
+        last = f"the last one is {self.path}:{count - 1}" if count else "the file is empty"
         raise NoInput(f"{self._first(missing)}: no such message; {last}")
 
     def _first(self, missing: set[int]) -> str:

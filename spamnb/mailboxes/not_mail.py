@@ -12,10 +12,10 @@ ARCHIVES = (
     (b"7z\xbc\xaf\x27\x1c", "7z"),
     (b"Rar!\x1a\x07", "rar"),
 )
-ARCHIVE = "archive; unpack it first, and name what was in it"
+ARCHIVE = "archive; unpack it first, and name the unpacked files"
 MORK = b"// <!-- <mdb:mork:z v="
-INDEX = "Thunderbird's index of a mailbox; name the mailbox beside it"
-SETTINGS = "Thunderbird's settings, not mail; name the mailboxes beside it"
+INDEX = "Thunderbird's index of a mailbox; name the mailbox beside it instead"
+SETTINGS = "Thunderbird's settings, not mail; name the mailboxes beside it instead"
 SETTINGS_STARTS = (
     MORK,  # panacea.dat, abook.mab
     b'version="',  # msgFilterRules.dat
@@ -42,8 +42,8 @@ TAR, TAR_AT = b"ustar", 257
 def not_mail(path: str, head: bytes) -> str:
     """Return what kind of file begins with `head`, and what to do about it; "" if it may be mail.
 
-    >>> not_mail("mail.bak", b"7z\\xbc\\xaf\\x27\\x1c\\0\\4") 'a 7z archive; unpack it first, and name what
-    was in it'
+    >>> not_mail("mail.bak", b"7z\\xbc\\xaf\\x27\\x1c\\0\\4")
+    'a 7z archive; unpack it first, and name the unpacked files'
     """
     for start, kind in ARCHIVES:
         if head.startswith(start):

@@ -79,7 +79,7 @@ def matching(url: str) -> list[RemoteEntry]:
         if not hidden and not (found and entry.path.startswith(f"{found[-1].path}/")):
             found.append(entry)
     if not found:
-        raise OSError("no file or folder matches")
+        raise OSError("no file or folder matches this pattern")
     return found
 
 

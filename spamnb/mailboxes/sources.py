@@ -76,7 +76,7 @@ def check(paths: Iterable[str]) -> None:
         path = split_number(named)[0] or named
         if path == "-":
             if sys.stdin is None:
-                raise NoInput("-: no standard input")
+                raise NoInput("-: standard input is closed")
             continue
         try:
             if is_address(path):
@@ -230,7 +230,7 @@ def _read_in_order(path: str, size: int, named: bool) -> Iterator[ReadMessages]:
 
 def _standard_input() -> Iterator[bytes]:
     if sys.stdin is None:
-        raise OSError("no standard input")
+        raise OSError("standard input is closed")
     announce_stdin("a message")
     buffer: Any = sys.stdin.buffer
     has_text = False

@@ -131,11 +131,11 @@ def decompressed(blocks: Iterator[bytes]) -> Iterator[bytes]:
     while rest:
         members += 1
         if members > MAX_MEMBERS + unpacked // MIN_MEMBER:
-            raise OSError("damaged compression: too many nearly empty parts")
+            raise OSError("damaged compression: the file has too many nearly empty parts")
         try:
             decompressor = new_decompressor()
         except ImportError as error:  # a Python built without that library
-            raise OSError(f"a library to decompress it is missing: {error}") from error
+            raise OSError(f"a library to decompress this file is missing: {error}") from error
         while not decompressor.eof:
             block = _decompress(decompressor, rest)
             rest = getattr(decompressor, "unconsumed_tail", b"")  # zlib returns what the others keep
@@ -145,7 +145,7 @@ def decompressed(blocks: Iterator[bytes]) -> Iterator[bytes]:
             elif not rest and not decompressor.eof:
                 rest = next(packed, b"")
                 if not rest:
-                    raise OSError("damaged compression: it ends too early")
+                    raise OSError("damaged compression: the file ends too early")
         rest = decompressor.unused_data.lstrip(b"\0")
         while not rest and (more := next(packed, b"")):
             rest = more.lstrip(b"\0")  # padding, as tapes and xz leave it

@@ -16,7 +16,7 @@ def stemmer(language: str) -> Callable[[str], str]:
     except ImportError:
         raise needs_extra("stemming", "languages") from None
     if language not in Stemmer.algorithms():
-        raise UsageError(f"no stemmer for {language!r}; available: {', '.join(Stemmer.algorithms())}")
+        raise UsageError(f"no stemmer for {language!r}; use one of: {', '.join(Stemmer.algorithms())}")
     stem: Callable[[str], str] = Stemmer.Stemmer(language).stemWord
     if language == "turkish":  # needs ı, which is i in all tokens
         return lambda word: stem(word).replace("ı", "i")
@@ -31,6 +31,6 @@ def stop_words_of(language: str) -> Sequence[str]:
         raise needs_extra("a list of stop words", "languages") from None
     if language not in stop_words.AVAILABLE_LANGUAGES:
         known = ", ".join(sorted(stop_words.LANGUAGE_MAPPING.values()))
-        raise UsageError(f"no stop words for {language!r}; available: {known}")
+        raise UsageError(f"no stop words for {language!r}; use one of: {known}")
     listed: Sequence[str] = stop_words.get_stop_words(language)
     return listed

@@ -29,7 +29,7 @@ class Settings:
         grams: bool = True,
     ) -> None:
         if not 1 <= ngrams <= MAX_NGRAMS:
-            raise UsageError(f"ngrams takes 1 to {MAX_NGRAMS} words, not {ngrams}")
+            raise UsageError(f"ngrams must be from 1 to {MAX_NGRAMS}, not {ngrams}")
         self.ngrams = ngrams
         self.stem = stem
         self.stop_language = stop_language
@@ -46,13 +46,13 @@ class Settings:
     def from_map(cls, stored: "Mapping[str, Any]") -> "Settings":
         """Return the settings that are stored in a model; raise ValueError for invalid ones."""
         if not isinstance(stored["stop_words"], list):
-            raise ValueError("not settings")
+            raise ValueError("the settings of the tokenizer are damaged")
         found = cls(**{name: stored[name] for name in cls.__slots__})
         flags = (found.headers, found.grams)
         names = (found.stem, found.stop_language)
         fits = type(found.ngrams) is int and all(isinstance(flag, bool) for flag in flags)
         if not fits or not all(name is None or is_label(name) for name in names):
-            raise ValueError("not settings")
+            raise ValueError("the settings of the tokenizer are damaged")
         return found
 
     def as_map(self) -> "dict[str, Any]":

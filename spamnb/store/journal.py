@@ -58,7 +58,7 @@ class JournalRecord:
         self.score: float = fields["score"]
         self.lead: float = fields["lead"]
         if not self.is_sound():
-            raise ValueError("not what spamnb writes")
+            raise ValueError("spamnb never writes a record with such numbers")
         self.text.decode()  # raises an error if it is not UTF-8
         self.move_from(fields["before"], labels)
 
@@ -178,7 +178,7 @@ def read_bytes(path: str) -> bytes:
         try:
             if os.fstat(handle).st_size > MAX_JOURNAL:
                 raise DataError(
-                    f"{path}: larger than {MAX_JOURNAL >> 20} MB, so not written by spamnb; move it elsewhere"
+                    f"{path}: larger than {MAX_JOURNAL >> 20} MB, so not by spamnb; move it to another folder"
                 )
             return read_all(handle)
         finally:
@@ -252,7 +252,7 @@ def warn(path: str, damaged: "list[ByteRange]") -> None:
     warn_once(
         path,
         f"damaged records are skipped, at bytes {ranges}{more}; "
-        f"learn the messages of that time again (for the time: {look})",
+        f"learn the messages of that time again; this command shows the time: {look}",
     )
 
 

@@ -24,7 +24,7 @@ IN_MEMORY = 1 << 24  # bytes of entries; more of them are kept in an unnamed fil
 PIECE = 1 << 20  # bytes
 MAX_INTEGER = 1 << 63  # that msgpack has, with a sign
 MAX_COLUMN = (1 << 32) - 1  # bytes
-TOO_LARGE = "more than 4 GiB, the limit; train on less mail at a time, and run `spamnb prune` in between"
+TOO_LARGE = "larger than the limit of 4 GiB; train on less mail at a time, and run `spamnb prune` in between"
 
 
 class Run(NamedTuple):
@@ -58,7 +58,7 @@ class Spool:
         self.size += len(data)
         self.checksum = crc32(data, self.checksum)
         if self.size > MAX_COLUMN:
-            raise DataError(f"the column `entries` of the model would have {TOO_LARGE}")
+            raise DataError(f"the column `entries` of the model would be {TOO_LARGE}")
         self.kept.append(data)
         if self.size > IN_MEMORY:
             self.file = self.file or unnamed_file(self.folder)

@@ -47,7 +47,7 @@ class File:
         self.handle = handle
         status = os.fstat(handle)
         if not S_ISREG(status.st_mode):
-            raise ModelError(path, "not a regular file; name another file with --model")
+            raise ModelError(path, "is not a regular file; name another file with --model")
         self.inode = status.st_ino
         self.size = status.st_size
 
@@ -61,7 +61,7 @@ class File:
             while len(data) < size:  # at most 2 GB come at once
                 more = os.pread(self.handle, size - len(data), at + len(data))
                 if not more:
-                    raise ModelError(self.path, f"cut short; {WHAT_TO_DO}")
+                    raise ModelError(self.path, f"is cut short; {WHAT_TO_DO}")
                 data += more
         except OSError as error:
             raise InputOutputError(f"{self.path}: {error.strerror}") from error
@@ -82,7 +82,7 @@ class Column:
         self.checksum = checksum
         self.width = sum([WIDTHS[letter] for letter in kind])
         if not self.width or size % self.width:
-            raise ValueError(f"size of column {name}")
+            raise ValueError(f"column {name} has a wrong size")
 
     def __len__(self) -> int:
         return self.size // self.width
@@ -120,12 +120,12 @@ def read_head(file: File) -> "tuple[dict[str, Any], int]":
     while True:
         front = file.read(0, size)
         if SIGNATURE not in front[:24]:
-            raise ModelError(file.path, "not a spamnb model; name another file with --model")
+            raise ModelError(file.path, "is not a spamnb model; name another file with --model")
         try:
             return _parse_head(file.path, front)
         except (Damaged, TypeError) as error:
             if size == most:
-                raise ModelError(file.path, f"not a spamnb model, or cut short; {WHAT_TO_DO}") from error
+                raise ModelError(file.path, f"is not a spamnb model, or cut short; {WHAT_TO_DO}") from error
         size = min(most, 64 * size)
 
 
@@ -139,7 +139,7 @@ def _parse_head(path: str, data: bytes) -> "tuple[dict[str, Any], int]":
     version, head = front.get("version"), front.get("head")
     if type(version) is int and version != VERSION:
         age = "a newer" if version > VERSION else "an older"
-        raise ModelError(path, f"made by {age} spamnb (format {version}); train again with --fresh")
+        raise ModelError(path, f"made by {age} spamnb (file format {version}); train again with --fresh")
     sound = type(version) is int and crc32(data[start:at]) == front.get("crc32")
     if not sound or not isinstance(head, dict) or entries != 4 + len(head.get("columns", ())):
         raise ModelError(path, f"the beginning of the file is damaged; {WHAT_TO_DO}")
@@ -184,7 +184,7 @@ def _check_head(head: "dict[str, Any]") -> None:
     if base is not None:
         is_valid = is_valid and isinstance(base["path"], str) and "\0" not in base["path"]
     if not is_valid:
-        raise ValueError("not what spamnb writes")
+        raise ValueError("spamnb never writes a head with such values")
 
 
 def _map_size(data: bytes) -> tuple[int, int]:
@@ -193,7 +193,7 @@ def _map_size(data: bytes) -> tuple[int, int]:
         return data[0] & 0x0F, 1
     if data[0] == 0xDE and len(data) >= 3:
         return int.from_bytes(data[1:3], "big"), 3
-    raise Damaged("no map")
+    raise Damaged("the file does not begin with a map")
 
 
 def locate_columns(file: File, head: "dict[str, Any]", at: int) -> dict[str, Column]:
@@ -202,12 +202,12 @@ def locate_columns(file: File, head: "dict[str, Any]", at: int) -> dict[str, Col
     for name, kind, size, checksum in head["columns"]:
         is_valid = kind == COLUMNS[name] or (name == "grams" and kind in tuple(WHOLE))
         if not is_valid or name in columns or not is_integer(size) or not is_integer(checksum):
-            raise ValueError(name)
+            raise ValueError(f"column {name} is not as spamnb writes it")
         at += 1 + len(name) + 5  # the column's key, a short string, and the five bytes in front of a bin
         columns[name] = Column(file, name, kind, at, size, checksum)
         at += size
     if len(columns) != len(COLUMNS):
-        raise ValueError("not the columns of a model")
+        raise ValueError("some columns of the model are missing")
     if at != file.size:
-        raise ModelError(file.path, f"cut short: {file.size} bytes of {at}; {WHAT_TO_DO}")
+        raise ModelError(file.path, f"is cut short, to {file.size} of {at} bytes; {WHAT_TO_DO}")
     return columns

@@ -41,7 +41,7 @@ def write_model(path: str, merged: Merged, learned: LearnedMessages, about: dict
     columns = _columns(merged, learned)
     for name, column in columns.items():
         if column.size > MAX_COLUMN:
-            raise DataError(f"{path}: its column {name} would have {TOO_LARGE}")
+            raise DataError(f"{path}: its column {name} would be {TOO_LARGE}")
     temporary = f"{path}.new"
     try:
         make_folder(os.path.dirname(path))
@@ -51,7 +51,7 @@ def write_model(path: str, merged: Merged, learned: LearnedMessages, about: dict
         with open(handle, "wb") as file:
             keep_owner(handle, path, with_mode=True)
             if os.fstat(handle).st_uid != os.geteuid() and not os.path.exists(path):
-                complain(f"{path}: now belongs to the owner of its folder")
+                complain(f"{path}: belongs to the owner of its folder, who can now use it")
             file.writelines(_pieces(_head(merged, about, columns), columns))
             file.flush()
             os.fsync(handle)

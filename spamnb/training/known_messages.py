@@ -42,7 +42,7 @@ def refuse_swapped_labels(
             swaps.append(f"{moved:,} of {learned[before]:,} messages learned as {label} would become {to}")
     if swaps:
         raise UsageError(
-            f"ham and spam seem to be swapped (ham comes first): {' and '.join(swaps)}. Nothing was changed. "
+            f"the paths of ham and spam seem to be swapped: {' and '.join(swaps)}. Nothing was changed. "
             "If the labels are right, run this first: spamnb forget PATH..."
         )
 

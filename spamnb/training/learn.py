@@ -99,7 +99,7 @@ def fold_in_background(path: str, limit: int, most: int = TOO_LONG) -> None:
                 start_folding(path, lock.handle)
     except (SpamnbError, OSError) as error:  # another process is folding, or just did
         if size > TOO_LONG:
-            write_stderr(f"spamnb: the message was learned, but its journal could not be folded: {error}\n")
+            write_stderr(f"spamnb: the message was learned, but it stays in the journal: {error}\n")
 
 
 def start_folding(path: str, lock: int) -> None:

@@ -95,7 +95,7 @@ def plan(
     if beneath:
         about_base = new_base(path, beneath, labels, before.settings, before.view)
     if len(labels) > MAX_LABELS:
-        raise UsageError(f"too many labels: {len(labels)}; a model has at most {MAX_LABELS}")
+        raise UsageError(f"too many labels: {len(labels)}; a model can have at most {MAX_LABELS}")
     loss = before.ham_loss if ham_loss is None else ham_loss
     return Plan(replaced, stored, labels, About(before.settings, before.view, loss, about_base))
 
@@ -109,7 +109,7 @@ def refuse_other_settings(
         other.append("view")
     if other:
         raise DataError(
-            f"{stored.path}: trained with other settings ({', '.join(other)}); omit these, or add --fresh"
+            f"{stored.path}: trained with other settings ({', '.join(other)}); omit them, or add --fresh"
         )
 
 
@@ -118,7 +118,7 @@ def new_base(
 ) -> dict[str, Any]:
     """Check that a model can have a base model; return the entry for the base in the model's head."""
     if not view.has_cutoffs:
-        raise UsageError("a base needs a view with cutoffs; this one decides for the likeliest label")
+        raise UsageError("a model with a base needs a view with cutoffs; use the default view")
     check_base(path, labels, settings, base)
     return {"path": base.path}
 

@@ -38,7 +38,7 @@ def check_relabel(path: str, old: str, new: str | None) -> StoredModel:
     if old not in stored.labels:
         raise UsageError(f"{path}: has no label {old!r}; its labels are: {', '.join(stored.labels)}")
     if old == SPAM:
-        raise UsageError("the label spam cannot be renamed or removed: the cutoffs belong to it")
+        raise UsageError("the label spam cannot be renamed or removed, because the cutoffs are for spam")
     if new is None and len(stored.labels) == 1:
         raise UsageError(f"{path}: {old} is its only label; to start over, train with --fresh")
     return stored

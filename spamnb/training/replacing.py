@@ -47,7 +47,7 @@ def replace_model(path: str, new: str, before: StoredModel | None) -> None:
             try:
                 sync_folder(path)
             except OSError as error:  # the journal stays: the old model may come back
-                why = f"the new model is in place, but may not survive a crash: {error.strerror}"
+                why = f"the new model was written, but may be lost in a crash: {error.strerror}"
                 raise CannotCreate(f"{path}: {why}") from error
             with suppress(OSError):
                 if old and old.journal.damaged:  # kept for inspection: its sound records are in the model

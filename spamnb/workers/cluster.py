@@ -39,7 +39,7 @@ def connected(address: str) -> Iterator[ClusterPool]:
     try:
         client = Client(**where, timeout=TIMEOUT, set_as_default=False)
     except Exception as error:  # of Dask, of its networks, or of what is in the file
-        raise NoInput(f"{address}: no cluster answers there: {_words(error)}") from error
+        raise NoInput(f"{address}: no cluster answers at this address: {_words(error)}") from error
     try:
         try:
             client.wait_for_workers(1, timeout=TIMEOUT)
@@ -87,13 +87,13 @@ class CheckedTask:
         name, here = socket.gethostname(), version("spamnb")
         if here != self.version:
             raise UsageError(
-                f"worker {name} has spamnb {here}, this machine has {self.version}; install the same"
+                f"worker {name} has spamnb {here}, this machine has {self.version}; install the same version"
             )
         if not isinstance(chunk, ReadMessages):
             paths = chunk.paths if isinstance(chunk, MessageFiles) else [chunk.path]
             for folder in {os.path.dirname(path) or "." for path in paths if not is_address(path)}:
                 if not os.path.isdir(folder):  # a message may be gone by now, but not all of them
-                    raise DataError(f"{folder}: missing on {name}, where workers must read it")
+                    raise DataError(f"{folder}: missing on {name}; every worker must be able to read it")
         return self.read(chunk, label)
 
 
@@ -104,10 +104,10 @@ def _answer(ask: Callable[[], Any]) -> Any:
     except SpamnbError:
         raise
     except KilledWorker as error:
-        why = "several workers died over the same mail (out of memory?)"
+        why = "several workers died at the same mail, perhaps out of memory"
         raise SpamnbError(f"{why}; {UNCHANGED}") from error
     except (CancelledError, TimeoutError, OSError) as error:
-        raise SpamnbError(f"the cluster is gone; {UNCHANGED}") from error
+        raise SpamnbError(f"the cluster does not answer any more; {UNCHANGED}") from error
     except Exception as error:
         raise SpamnbError(f"a worker failed: {_words(error)}; {UNCHANGED}") from error
 

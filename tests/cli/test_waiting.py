@@ -26,7 +26,7 @@ def test_who_waits_at_a_terminal_says_for_what(spamnb, own, command):
         os.close(theirs)
         assert running.stderr
         said = running.stderr.readline().decode()
-        assert said == f"spamnb: waiting for {WAITING[command]} on standard input, until Ctrl-D\n"
+        assert said == f"spamnb: waiting for {WAITING[command]} on standard input; end it with Ctrl-D\n"
         os.write(ours, b"Subject: hello\n\nhello\n" + END)
         _, more = running.communicate(timeout=PATIENCE)
     os.close(ours)

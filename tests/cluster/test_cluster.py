@@ -235,7 +235,7 @@ class TestNoCluster:
                 with pytest.raises(NoInput, match="no cluster answers"), open_pool(name):
                     pass
         words = ("train", "--jobs", "nonsense://x", "--ham", post.sources["ham"][0])
-        spamnb(*words).fails(66, "nonsense://x: no cluster answers there")
+        spamnb(*words).fails(66, "nonsense://x: no cluster answers at this address")
 
     def test_a_cluster_without_workers(self, cluster, monkeypatch):
         cluster.stop()
@@ -248,7 +248,7 @@ class TestNoCluster:
     def test_the_extra_is_missing(self, monkeypatch):
         monkeypatch.delitem(sys.modules, "spamnb.workers.cluster")
         monkeypatch.setitem(sys.modules, "distributed", None)
-        with pytest.raises(UsageError, match=r"needs a package that is missing; install it: .*\[cluster\]"):
+        with pytest.raises(UsageError, match=r"a package that is missing; install it with: .*\[cluster\]"):
             open_pool("tcp://127.0.0.1:1")
 
     @pytest.mark.usefixtures("small_ranges")

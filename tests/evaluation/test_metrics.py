@@ -187,7 +187,7 @@ def test_one_class_only(label):
 
 
 IMBALANCE = (
-    "{} % of the messages are {}: always answering {} would be right as often, so accuracy says "
+    "{} % of the messages are {}: a filter that always says {} would be right as often, so accuracy says "
     "little. Look at ham lost and spam missed."
 )
 

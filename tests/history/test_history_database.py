@@ -254,7 +254,7 @@ def test_a_damaged_database_is_set_aside_and_gathered_again(spamnb, history, fol
     spoil(os.path.join(folder, NAME), 0)
     done = spamnb("history", "--history-folder", folder)
     assert (done.code, len(done.lines)) == (0, 9)
-    assert "damaged (file is not a database); set aside" in done.err.decode()
+    assert "damaged (file is not a database); renamed" in done.err.decode()
     assert NAME + DAMAGED in os.listdir(folder)
     assert spamnb("history", "--history-folder", folder).succeeds().err == b""
 

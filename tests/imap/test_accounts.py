@@ -184,7 +184,7 @@ def test_a_damaged_state_is_set_aside_and_begun_again(tmp_path, capfd):
     (tmp_path / "home.sqlite").write_bytes(b"no database\n" * 1000)
     with State(Account("home", "imap.example.org", "me", keyring=True), str(tmp_path)) as state:
         assert state.record(b"") is None
-    assert capfd.readouterr().err.count("set aside as") == 1
+    assert capfd.readouterr().err.count("; renamed to") == 1
     assert (tmp_path / "home.sqlite.damaged").read_bytes().startswith(b"no database")
     assert not [path for path in open_files() if "home.sqlite" in path]
 

@@ -241,7 +241,7 @@ def test_a_damaged_database_stops_no_judging(dovecot, home, which, kept):
     dovecot.append("INBOX", spam(99))
     done = home("run", "--json")
     assert (done.code, [event["what"] for event in done.json_lines]) == (0, [MOVED.format("Junk")])
-    assert done.err.count(b"\n") == done.err.count(b"; set aside as ") == 1
+    assert done.err.count(b"\n") == done.err.count(b"; renamed to ") == 1
     assert home.run() == []
     for one in path.parent.glob(path.name + ".damaged*"):
         one.unlink()  # nobody needs it

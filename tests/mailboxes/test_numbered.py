@@ -77,6 +77,6 @@ def test_what_is_no_mailbox_has_no_numbers(spamnb, tmp_path):
     one.write_bytes(ham(1))
     spamnb("classify", f"{one}:0").fails(66, f"{one}:0", "is a single message; omit the number")
     (tmp_path / "empty").write_bytes(b"")
-    spamnb("classify", f"{tmp_path}/empty:0").fails(66, "no such message", "it is empty")
+    spamnb("classify", f"{tmp_path}/empty:0").fails(66, "no such message", "the file is empty")
     for name in (f"{tmp_path}:0", f"{tmp_path}/nothing:0", f"{one}:", f"{one}:-1", f"{one}:x", ":3"):
         spamnb("classify", name).fails(66, f"{name}: no such file or folder")

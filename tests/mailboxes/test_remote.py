@@ -138,7 +138,7 @@ def test_without_fsspec(spamnb, mail):
     done = spamnb.run([*without, "train", "--model", "x", "s3://bucket/ham", mail.spam])
     done.fails(
         64,
-        "mail at an address with :// needs a package that is missing; install it: ",
+        "mail at an address with :// needs a package that is missing; install it with: ",
         "pip install",
         "[cluster]",
     )

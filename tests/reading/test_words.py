@@ -158,9 +158,9 @@ def test_stop_words(language):
 
 
 def test_an_unknown_language():
-    with pytest.raises(UsageError, match="'klingon'; available: arabic, bulgarian"):
+    with pytest.raises(UsageError, match="'klingon'; use one of: arabic, bulgarian"):
         Settings(stop_language="klingon")
-    with pytest.raises(UsageError, match="'klingon'; available: arabic, armenian"):
+    with pytest.raises(UsageError, match="'klingon'; use one of: arabic, armenian"):
         Settings(stem="klingon").words()
 
 

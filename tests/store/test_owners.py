@@ -46,7 +46,7 @@ def test_a_new_model_is_the_folders_owners(spamnb, mail, folder):
     model = folder / "users" / "ann" / "model"
     done = spamnb("train", "--jobs", "1", "--model", model, mail.ham, mail.spam)
     assert done.code == 0
-    assert done.err.decode() == f"spamnb: {model}: now belongs to the owner of its folder\n"
+    assert done.err.decode() == f"spamnb: {model}: belongs to the owner of its folder, who can now use it\n"
     for path in (model.parent.parent, model.parent, *model.parent.iterdir()):
         assert rights(path)[:2] == (NOBODY, NOBODY), path
     assert len(list(model.parent.iterdir())) >= 2

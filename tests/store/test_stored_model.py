@@ -113,7 +113,7 @@ def train_money(path, **options):
 def test_another_version_says_what_to_do_and_is_left_alone(spamnb, tmp_path, sound, version):
     content = sound.replace(b"version" + msgpack.packb(VERSION), b"version" + msgpack.packb(version), 1)
     path = put(tmp_path, content)
-    said = f"{'newer' if version > VERSION else 'older'} spamnb (format {version}); "
+    said = f"{'newer' if version > VERSION else 'older'} spamnb (file format {version}); "
     said += "train again with --fresh"
     with pytest.raises(ModelError, match=re.escape(said)):
         train_money(path)
