@@ -19,7 +19,7 @@ COMMANDS = (
 
 
 class Commands(Group):
-    """A group whose commands are imported by name."""
+    """A group of commands; the module of a command is imported when the command is called."""
 
     def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
@@ -82,7 +82,7 @@ def main(ctx: click.Context) -> None:
 
 
 def command_line() -> int:
-    """Run the command line. click's exit codes 1 and 2 would mean verdicts, so they are replaced."""
+    """Run the command line; replace click's exit codes 1 and 2, which would mean verdicts."""
     replace_stdout()
     try:
         result = main.main(prog_name=NAME, standalone_mode=False)

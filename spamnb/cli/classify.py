@@ -54,7 +54,7 @@ ONE_AT_A_TIME = "-p, -e and --history take one message at a time"
 
 
 def delivery_options(command: Decorated) -> Decorated:
-    """Add the options that are also parsed without click, from their common table."""
+    """Add to a command the options of the table CLASSIFY, which a parser without click reads, too."""
     for names, value, text in reversed(CLASSIFY):
         kind = path_type if value == "PATH" else None
         how: dict[str, Any] = {"metavar": value, "type": kind} if value else {"is_flag": True}
@@ -128,7 +128,7 @@ def classify(
 def judgements(
     model: Model, paths: Sequence[str], envelopes: bool, jobs: int | None
 ) -> Iterator[tuple[list[Judged], list[Unreadable]]]:
-    """Judge all mail below some paths, in order; with threads, unless it is little mail."""
+    """Judge the mail at some paths, in order; yield lists of verdicts, and of mail that cannot be read."""
     if is_little(paths, LITTLE, LITTLE_FILE):
         for raw in messages(paths):
             if isinstance(raw, Unreadable):
@@ -145,7 +145,7 @@ def judgements(
 
 
 def names_on_stdin(missing: list[Unreadable]) -> tuple[str, ...]:
-    """Read paths from standard input; add those that no longer exist to `missing`."""
+    """Read paths, separated by NUL, from standard input; add paths that do not exist to `missing`."""
     found = []
     for name in filter(None, map(os.fsdecode, read_stdin("paths").split(b"\0"))):
         try:
@@ -169,7 +169,7 @@ def only_message(paths: tuple[str, ...]) -> RawMessage:
 
 
 def whole_file(paths: tuple[str, ...]) -> bytes:
-    """Read a file unchanged, with its envelope line: `-p` must not lose a byte."""
+    """Read a file with every byte, even its envelope line (`From …`), so that `-p` prints all of it."""
     path = paths[0]
     if len(paths) > 1 or is_folder(path):
         raise UsageError(ONE_AT_A_TIME)

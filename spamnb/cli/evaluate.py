@@ -120,7 +120,7 @@ def evaluate(
 def judge(
     mail: LabelledMail, text: str | None, folds: int, model: str | None, is_online: bool, top: int, jobs: int
 ) -> Evaluation:
-    """Evaluate by a model, online, or by cross-validation; `text` has settings other than the default."""
+    """Evaluate by a model, online, or by cross-validation; `text` has the settings, None for the default."""
     allowed = {"allowed": VIEW_NAMES} if model is not None else {}
     tokenizer, view = parse_settings(text, **allowed) if text is not None else ({}, None)
     if model is not None:
@@ -179,7 +179,7 @@ def as_map(evaluation: Evaluation) -> dict[str, Any]:
 def compare(
     mail: LabelledMail, candidates: Sequence[Candidate], folds: int, jobs: int
 ) -> list[ComparedCandidate]:
-    """Compare settings on the same folds; on a terminal, print the name of each after it was tried."""
+    """Compare settings on the same folds; on a terminal, print the name of each after its evaluation."""
     from spamnb.evaluation.compare import compare_candidates
 
     return list(announce_tried(compare_candidates(candidates, mail.corpus, folds, jobs)))

@@ -96,7 +96,7 @@ def forget(
 def learned_entries(
     history: History, model: str, sender: str | None, since: float | None
 ) -> Iterator[tuple[Entry, str]]:
-    """Yield the entries of a sender since a time whose messages a model has learned, each message once."""
+    """Yield entry and label of each learned message in the history from a sender since a time."""
     stored, met = StoredModel.open(model), set[int]()
     listed = entry_of(sender) if sender else ""
     if listed is None:

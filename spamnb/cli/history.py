@@ -100,7 +100,7 @@ def history(
 
 
 def gather(history: History) -> None:
-    """Gather all verdicts that were logged since the last time: 5,000 messages take half a minute."""
+    """Copy all new verdicts from the log into the history; 5,000 messages take half a minute."""
     left = total = history.bytes_left()
     with progress("reading new verdicts", lambda: total) as step:
         while count := history.gather(seconds=0):

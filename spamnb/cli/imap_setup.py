@@ -155,7 +155,7 @@ def tried(path: str, name: str, answers: dict[str, Any]) -> dict[str, Any]:
 def ask_all(path: str, name: str, answers: dict[str, Any], again: tuple[str, ...]) -> str:
     """Ask for all missing values, and for the values named in `again`, with the last answers as defaults.
 
-    Returns the path of the file that a password was written to.
+    Returns the path of the file that a typed password was written to, or "".
     """
     from spamnb.imap.accounts import is_local_host
     from spamnb.imap.providers import host_of, provider_of
@@ -217,7 +217,7 @@ def typed_password(hint: str = "", default: str | None = None) -> str:
 
 
 def ask_way(last: str) -> str:
-    """Ask where the password comes from."""
+    """Ask where the password comes from, with `last` as the default; return the key for imap.toml."""
     ways = [*WAYS]
     for number, description in enumerate(WAYS.values(), 1):
         write_stderr(f"  {number}  {description}\n")

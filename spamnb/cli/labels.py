@@ -41,7 +41,7 @@ def labels(words: tuple[str, ...], model: str, yes: bool) -> None:
 
 
 def change(model: str, old: str, new: str | None, yes: bool) -> None:
-    """Rename a label, or remove it (None); ask first if this cannot be undone."""
+    """Rename the label `old`, or remove it if `new` is None; ask first if this cannot be undone."""
     from spamnb.training.relabel import check_relabel, relabel
 
     stored = check_relabel(model, old, new)

@@ -211,13 +211,13 @@ def change_without_mail(model: str, ham_loss: str | None, base: str | None) -> i
 
 
 def accepted_loss(text: str | None) -> float | None:
-    """Read the share of ham that may be lost, from option or configuration; None to keep the model's."""
+    """Return the share of ham that may be lost, by option or configuration; None if neither names it."""
     found = load()["ham_loss"] if text is None else text
     return parse_percentage(found) if found or text is not None else None
 
 
 def only_message(path: str) -> bytes | None:
-    """Read the only message at a path, or a message of a mailbox named by its number."""
+    """Read one message: the only one at a path, or that of `path:number`; None if this is not possible."""
     if not split_number(path)[0]:
         return read_only_message(path)
     found = next(messages([path]))

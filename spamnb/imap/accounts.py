@@ -23,8 +23,8 @@ SECRETS = ("password_command", "password_file", "keyring", "oauth2_token_command
 
 @dataclass(frozen=True)
 class Account:
-    """An account in `imap.toml`. A folder set to "" is detected by its mark or name; `unsure` is then not
-    used."""
+    """An account in `imap.toml`. If the name of a folder is "", the folder is found by the server's mark or
+    by its usual name; no folder is used as `unsure` then."""
 
     name: str
     host: str
@@ -129,7 +129,7 @@ def check_name(name: str) -> None:
 
 
 def parse_account(name: str, table: Any) -> Account:
-    """Make an account from a table of the file; an unknown key is an error that names the nearest key."""
+    """Make an account from a table of the file; raise an error that suggests a key if a key is unknown."""
     check_name(name)
     if not isinstance(table, dict):
         raise DataError("must be a table; write [account.NAME]")
@@ -142,7 +142,7 @@ def parse_account(name: str, table: Any) -> Account:
 
 
 def checked_sort(table: Any) -> dict[str, str]:
-    """Check the table of labels and folders that mail is sorted into."""
+    """Check and return the table `sort`: for each label, the folder that its mail is moved to."""
     if not isinstance(table, dict) or not all(name and isinstance(name, str) for name in table.values()):
         raise WrongValue("sort", 'sort must be a table of labels and folders, e.g. Work = "INBOX/Work"')
     for label in table:

@@ -127,7 +127,7 @@ class ImapConnection:
             self.client.shutdown()
 
     def cut_off(self) -> None:
-        """End the connection while another thread waits for the server."""
+        """Close the connection, even while another thread waits for an answer of the server."""
         with suppress(Exception):
             self.client.socket().shutdown(socket.SHUT_RDWR)
 
@@ -182,14 +182,14 @@ class ImapConnection:
         return [uid for uid in found if uid >= first]  # if none is that high, the server returns the highest
 
     def fetch(self, uids: Sequence[int], item: str) -> dict[int, dict[bytes, Any]]:
-        """Fetch an item, such as FLAGS, of messages; answers about other messages are dropped."""
+        """Return {UID: answer} for an item, such as FLAGS; ignore answers about other messages."""
         with self._explained(f"read the folder {self.folder}"):
             found: dict[int, dict[bytes, Any]] = self.client.fetch(uids, item)
             self.fetched += len(uids)
             return {uid: found[uid] for uid in uids if uid in found}
 
     def move(self, uids: Sequence[int], folder: str) -> dict[int, int]:
-        """Move messages, or copy them if the server cannot move; return {old UID: new UID}, if reported."""
+        """Move messages, or copy them if the server cannot; return {old UID: new UID} if it reports them."""
         verb = "move" if self.has("MOVE") else "copy"
         with self._explained(f"{verb} to {folder}"):
             self._copied_uids()
@@ -221,7 +221,7 @@ class ImapConnection:
             self.client.uid_expunge(uids)
 
     def wait(self, seconds: float, wake: int) -> None:
-        """Wait until the open folder changes, `wake` can be read, or some seconds have passed."""
+        """Wait until the open folder changes, the file `wake` can be read, or some seconds have passed."""
         if not self.has("IDLE"):
             select.select([wake], [], [], seconds)
             return
@@ -234,7 +234,7 @@ class ImapConnection:
 
     @contextmanager
     def _explained(self, doing: str) -> Iterator[None]:
-        """Turn any error into an ImapError: a server can make the client library raise almost anything."""
+        """Turn errors of any class, which a server's answers can cause, into an ImapError about `doing`."""
         self.doing = doing
         try:
             yield

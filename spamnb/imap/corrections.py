@@ -28,7 +28,7 @@ for _keyword in (*JUNK_KEYWORDS, *HAM_KEYWORDS[:-1]):
 
 
 class Corrections:
-    """Finds corrections that the owner made since the last visit."""
+    """Finds and learns the corrections that the owner of a mailbox made since the last visit."""
 
     def __init__(self, mailbox: VisitedMailbox) -> None:
         self.mailbox = mailbox
@@ -37,8 +37,7 @@ class Corrections:
         self.rescue = Rescue(mailbox)
 
     def look_for_moved(self, name: str) -> None:
-        """Learn messages that the owner moved to a folder, under its label; without a label, only record
-        them.
+        """Learn the messages that the owner moved to a folder; only record them if it has no label.
 
         Skip messages that spamnb moved there; judge messages that the provider put into Junk.
         """
@@ -76,7 +75,7 @@ class Corrections:
             self.state.note(*found)
 
     def look_for_moved_back(self, name: str) -> None:
-        """Learn, as ham, new messages of a ham folder that spamnb had moved elsewhere."""
+        """Learn as ham the new messages in a folder of ham that spamnb had moved to another folder."""
         folder, before, uids = look_into(self.connection, self.state, name, "rescued")
         for some in cut(uids if before.validity else (), FETCHED):
             keys = self.mailbox.keys(folder, some)
@@ -91,10 +90,9 @@ class Corrections:
         self.mailbox.note([], "rescued", folder, folder.next_uid)
 
     def learn_moved_back(self, folder: Folder, met: dict[int, Record]) -> tuple[list[int], list[Record]]:
-        """Learn, as ham, messages that the owner moved back to the open folder; return their UIDs and
-        records.
+        """Learn as ham the messages that the owner moved back to the open folder; return UIDs and records.
 
-        If a message still has a junk keyword, its record marks this as set by spamnb, not by the owner.
+        `met` has the earlier records by UID. A junk keyword still set is recorded as set by spamnb.
         """
         moved = self._moved_back(folder, met)
         notes = self.mailbox.learn(HAM, folder, moved, "moved back here")
@@ -105,7 +103,7 @@ class Corrections:
         ]
 
     def _moved_back(self, folder: Folder, met: dict[int, Record]) -> list[int]:
-        """Return the UIDs of messages that were moved, not copied, from where spamnb had put them."""
+        """Return the UIDs of messages that the owner moved, not copied, from where spamnb had put them."""
         candidates = {
             uid: known
             for uid, known in met.items()
@@ -155,7 +153,8 @@ class Corrections:
         self.mailbox.note(notes, "keywords", folder, 0)
 
     def _is_old(self, folder: Folder, uid: int, known: Record | None) -> bool:
-        """Return whether a junk keyword was set by spamnb, or stayed on a message moved out of Junk."""
+        """Return whether a junk keyword is no correction: set by spamnb, or left on mail moved out of
+        Junk."""
         if known is None:
             met = self.state.record(self.mailbox.keys(folder, [uid]).get(uid, b""))
             return met is not None and met.folder in self.mailbox.put_away
@@ -172,9 +171,9 @@ class Corrections:
 
 
 def label_by_keywords(keywords: Iterable[str], known: Record | None) -> str:
-    """Return the label that the keywords of a message mean; "" if none, or if they contradict each other.
+    """Return the label that the keywords of a message mean; "" if they mean none, or contradict each other.
 
-    If they do, a junk keyword that spamnb set is ignored.
+    If the record of the message says that spamnb set the junk keyword, this keyword is ignored.
     """
     lower = {keyword.lower() for keyword in keywords}
     junk = not lower.isdisjoint(keyword.lower() for keyword in JUNK_KEYWORDS)
@@ -185,10 +184,9 @@ def label_by_keywords(keywords: Iterable[str], known: Record | None) -> str:
 
 
 def take_marks(mailbox: VisitedMailbox, moves_mail: bool) -> dict[Record, Entry]:
-    """Record messages marked on the review page since the last visit, with target folders; return their
-    entries.
+    """Record the target folder of each message marked on the review page; return the records and entries.
 
-    Messages that are being moved are checked again at the next visit.
+    Messages that are being moved are left for the next visit.
     """
     state = mailbox.state
     since = state.progress("marks", "").modseq / 1e6

@@ -100,7 +100,7 @@ def junk_messages(
 def digest_of(
     account: Account, junk: str, like_ham: list[JunkMessage], put_by_us: list[JunkMessage]
 ) -> bytes:
-    """Return the digest: mail put into Junk by the provider but like ham, then mail moved by spamnb."""
+    """Return the digest: mail in Junk that is like ham but was put there by the provider, then the others."""
     message = EmailMessage()
     message["From"] = f"spamnb <{account.user if '@' in account.user else 'spamnb@localhost'}>"
     message["To"] = message["From"]
@@ -135,7 +135,7 @@ def as_text(one: JunkMessage) -> str:
 
 
 def as_html(one: JunkMessage) -> Markup:
-    """Format a message as a block: columns would be too small to read on a phone."""
+    """Format a message as an HTML block, because columns would be too small to read on a phone."""
     subject = element("bdi", one.subject)
     return element(
         "div",

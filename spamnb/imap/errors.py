@@ -73,7 +73,7 @@ REFUSED = {
 
 
 def explained(error: Exception, account: Account, doing: str) -> ImapError:
-    """Return an ImapError that says what went wrong and what to do."""
+    """Return an ImapError that says what failed (`doing`: "open the folder Work"), why, and what to do."""
     where, why = f"{account.host}:{account.port_number}", reason_of(error)
     if isinstance(error, exceptions.LoginError) and not any(code in why for code in BUSY):
         provider = provider_of(account.host)
@@ -96,7 +96,7 @@ def explained(error: Exception, account: Account, doing: str) -> ImapError:
 
 
 def redact(error: BaseException, secret: str) -> None:
-    """Remove the text of an error that contains a secret: a server may repeat what it was sent.
+    """Remove the text of an error if it contains a secret, because a server may repeat what it was sent.
 
     Call this before the error's text is shortened or made printable, which could change the secret in it.
     """

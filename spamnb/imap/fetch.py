@@ -62,7 +62,7 @@ def messages(connection: ImapConnection, uids: Sequence[int]) -> Iterator[Fetche
 
 
 def _fetch(connection: ImapConnection, uids: Sequence[int], item: str) -> Iterator[Fetched]:
-    """Fetch several messages at once; if that fails, fetch each alone, as one may cause the error."""
+    """Fetch several messages at once; if that fails, fetch each alone, because one may cause the error."""
     try:
         for uid, answer in connection.fetch(uids, item).items():
             found = next((value for name, value in answer.items() if name.startswith(b"BODY[")), None)

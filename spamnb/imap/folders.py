@@ -29,7 +29,7 @@ MARKS = {
 
 @dataclass(frozen=True)
 class Roles:
-    """Folders by their purpose; "" for a missing one."""
+    """The folders of an account by their purpose; "" if there is no folder for a purpose."""
 
     inbox: tuple[str, ...]
     ham: tuple[str, ...]
@@ -42,23 +42,23 @@ class Roles:
 
     @property
     def labels(self) -> dict[str, str]:
-        """Label of each folder whose mail is learned when the owner moves it there."""
+        """The label of each folder whose mail is learned when the owner moves it there."""
         junk = {self.junk: SPAM} if self.junk else {}
         return junk | {folder: label for label, folder in self.sort.items()}
 
     @property
     def homes(self) -> dict[str, str]:
-        """Label of the mail in each folder: as in `labels`, and ham for the inboxes and the ham folders."""
+        """The label of the mail in each folder: as in `labels`, and ham for the inboxes and ham folders."""
         return self.labels | dict.fromkeys((*self.inbox, *self.ham), HAM)
 
     @property
     def put_away(self) -> tuple[str, ...]:
-        """Folders that spamnb moves mail to from an inbox."""
+        """The folders to which spamnb moves mail from an inbox."""
         return (*self.labels, *([self.unsure] if self.unsure else []))
 
 
 def roles_in(account: Account, listed: Found, warn: Callable[[str, DataError], None] | None = None) -> Roles:
-    """Find the folder for each purpose. For a missing configured folder, call `warn` or raise an error."""
+    """Find the folder for each purpose. If a configured folder is missing, call `warn` or else raise."""
     names = [name for name, _ in listed]
 
     def found(name: str) -> str:

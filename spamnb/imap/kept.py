@@ -23,10 +23,10 @@ def days_ago(days: int) -> str:
 
 
 def kept(connection: ImapConnection, roles: Roles, name: str) -> list[int]:
-    """Return the UIDs of kept messages in the open folder; in an inbox, those read and there for DAYS days.
+    """Return the UIDs of the messages in the open folder that the owner keeps.
 
-    In a folder of all mail, messages must also be that old: it contains the inbox, and does not show which
-    messages were archived.
+    In an inbox they must be read and be there for DAYS days; in a folder of all mail, which contains the
+    inbox, they must be that old.
     """
     day, wanted = days_ago(DAYS), ["UNDRAFT"]
     if is_settled_late(roles, name):
@@ -38,7 +38,7 @@ def kept(connection: ImapConnection, roles: Roles, name: str) -> list[int]:
 
 
 def is_settled_late(roles: Roles, name: str) -> bool:
-    """Return whether mail may soon leave a folder again: an inbox, or the folder of all mail."""
+    """Return whether a folder is one that mail may soon leave again: an inbox, or that of all mail."""
     return name in roles.inbox or name == roles.all
 
 

@@ -68,7 +68,7 @@ Report = Callable[[Event], None]
 def look_into(
     connection: ImapConnection, state: State, name: str, purpose: str
 ) -> tuple[Folder, Progress, list[int]]:
-    """Open a folder read-only; return the folder, its progress for a purpose, and UIDs of later messages."""
+    """Open a folder read-only; return it, how far it was read for a purpose, and UIDs of later messages."""
     folder = connection.open(name, read_only=True)
     before = state.progress(purpose, name)
     first = before.next_uid if before.validity == folder.validity else 1
@@ -123,7 +123,7 @@ class VisitedMailbox:
         return {uid: key_of(head or f"{place}{uid}".encode()) for uid, head in heads(self.connection, uids)}
 
     def learn(self, label: str, folder: Folder, uids: Iterable[int], why: str) -> list[Record]:
-        """Learn messages of the open folder; return their records, to be stored with `note`."""
+        """Learn messages of the open folder; return records for `note`. Reports begin with `why`."""
         keys = self.keys(folder, sorted(uids))
         notes = []
         for message in messages(self.connection, [*keys]):
@@ -159,7 +159,7 @@ class VisitedMailbox:
             self.history.append(raw, verdict, self.model, f"imap {self.account.name}/{folder}")
 
     def with_history(self, do: Callable[[History], Found]) -> Found | None:
-        """Call a function with the history and return its result; None, with a warning, if that fails."""
+        """Call a function with the history and return its result; if that fails, warn and return None."""
         why, found = "", None
         try:
             with History.open() as history:
@@ -183,7 +183,7 @@ class VisitedMailbox:
         self.with_history(correct)
 
     def note(self, notes: Sequence[Record], purpose: str, folder: Folder, next_uid: int) -> None:
-        """Store records of messages, and how far a folder was read (`next_uid`), if not further before."""
+        """Store records, and that a folder was read up to `next_uid` for a purpose, unless it was before."""
         before = self.state.progress(purpose, folder.name)
         if before.validity == folder.validity:
             next_uid = max(next_uid, before.next_uid)

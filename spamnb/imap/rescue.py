@@ -49,7 +49,7 @@ def moved_there(connection: ImapConnection, uids: Collection[int]) -> set[int]:
 
 
 class Rescue:
-    """Judges mail that the provider put into Junk, and finds sure ham."""
+    """Judges mail that the provider put into Junk, and finds mail there that surely is ham."""
 
     def __init__(self, mailbox: VisitedMailbox) -> None:
         self.mailbox = mailbox

@@ -54,7 +54,7 @@ def write_password(name: str, password: str) -> str:
 
 
 def output_of(key: str, command: str) -> bytes:
-    """Run a command in a shell and return its output; it may ask for a passphrase on the terminal."""
+    """Run a command in a shell; return its output, or raise an error that names the option `key`."""
     try:
         done = subprocess.run(command, shell=True, stdout=subprocess.PIPE, timeout=PATIENCE)  # noqa: S602
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -41,7 +41,7 @@ class Learned(NamedTuple):
 
 
 def proposed_folders(account: Account, connection: ImapConnection) -> dict[str, Any]:
-    """Propose folders of ham: all mail, or archive and inbox; if these have too little mail, sent mail."""
+    """Propose folders to learn as ham: all mail, or archive and inbox; if they have too little, sent mail."""
     listed = connection.folders()
     roles = roles_in(account, listed, lambda *_: None)
     choices = [roles.all] if roles.all else [marked("archive", listed), *roles.inbox]
@@ -76,7 +76,7 @@ def what_is_learned(account: Account, connection: ImapConnection) -> tuple[list[
 
 
 def learned_from(label: str, name: str, roles: Roles, connection: ImapConnection) -> Learned:
-    """Count the messages of a folder that training learns."""
+    """Return how many messages of a folder training would learn, and which."""
     connection.open(name, read_only=True)
     everything = len(connection.from_uid(1))
     if label != HAM:
@@ -100,7 +100,7 @@ def has_account(path: str, name: str) -> bool:
 
 
 def check_new(path: str, host: str, user: str) -> None:
-    """Raise UsageError if a mailbox has an account already."""
+    """Raise UsageError if there already is an account for this host and user."""
     for account in read_accounts(path) if os.path.exists(path) else ():
         if account.mailbox == (host.lower(), user.lower()):
             there = f"{user} at {host} already has the account {account.name}; use that account"

@@ -58,7 +58,7 @@ class Record(NamedTuple):
     since: int = 0  # when it was judged, in seconds since 1970, as long as it is on its way
 
     def arrived(self, folder: str, validity: int, uid: int) -> Record:
-        """Return the record for the message at a new place, with its move completed."""
+        """Return the record with another folder and UID, and with the move of the message completed."""
         return self._replace(folder=folder, validity=validity, uid=uid, target="", target_uid=0, since=0)
 
 
@@ -67,7 +67,7 @@ INSERT = f"INSERT OR REPLACE INTO message ({COLUMNS}) VALUES ({', '.join('?' * l
 
 
 class Progress(NamedTuple):
-    """How far a folder was read."""
+    """How far a folder was read for a purpose."""
 
     validity: int = 0
     next_uid: int = 0
@@ -161,7 +161,7 @@ class State:
         return Progress(*found[0]) if found else Progress()
 
     def is_trained(self) -> bool:
-        """Return whether `train` has read folders of the account, or may have read them before a reset."""
+        """Return whether `train` has read the account's folders, or may have before the state was lost."""
         return bool(self._ask("SELECT 1 FROM folder WHERE purpose = 'trained'"))
 
     def was_set_aside(self) -> bool:
@@ -181,7 +181,7 @@ class State:
         return next(iter(self._messages("key = ?", key)), None)
 
     def at(self, folder: str, validity: int, uid: int) -> Record | None:
-        """Return the record of the message at a place; None if it is unknown."""
+        """Return the record of the message that has this UID in a folder; None if there is none."""
         found = self._messages("folder = ? AND validity = ? AND uid = ?", folder, validity, uid)
         return next(iter(found), None)
 
@@ -195,7 +195,7 @@ class State:
         return self._messages("target != '' AND target_uid <= 0")
 
     def unlabeled(self, folder: str) -> list[Record]:
-        """List messages that are in a folder, or being moved to it, and were not learned."""
+        """List messages that are in a folder, or being moved to it, and that were not learned."""
         return self._messages("label = '' AND (folder = ? AND target = '' OR target = ?)", folder, folder)
 
     def spam_keys(self) -> set[bytes]:

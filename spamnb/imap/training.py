@@ -110,7 +110,7 @@ class MailboxTraining:
         return sum(len(uids) for _, _, uids in self.wanted)
 
     def run(self, model: str, step: Callable[[int, int], None]) -> Summary:
-        """Learn all new messages: replace the model in one step, then record what was learned."""
+        """Learn all new messages, replacing the model in one step; then record what was learned."""
         labels = {
             label: [folder.name for of, folder, _ in self.wanted if of == label]
             for label in (*LABELS, *self.roles.sort)

@@ -33,7 +33,7 @@ JUDGED = 50  # messages that are judged before they are moved and reported
 
 
 def check_trained(state: State, model: str) -> None:
-    """Raise NoModel if nothing was learned from this account: the model may be from other people's mail."""
+    """Raise NoModel if nothing was learned from this account, as the model may have other people's mail."""
     Model.open(model)
     if not state.is_trained():
         raise NoModel("nothing was learned from this account yet")
@@ -81,7 +81,7 @@ class Visit:
             self.state.forget_old()
 
     def _finish(self, name: str) -> None:
-        """Finish the moves that an earlier visit began, and report messages that are moved only now."""
+        """Finish the moves that an earlier visit began, and report the messages that were only moved now."""
         before = self.mailbox.reached(name)
         begun = self.state.begun(name, before.validity)
         if begun and not self.mailbox.changes_nothing:
@@ -180,7 +180,7 @@ class Visit:
     def _judged(
         self, model: Model, folder: Folder, message: Fetched, key: bytes, before: Record | None
     ) -> Record:
-        """Judge a message; return its record, with the folder to move it to, or the keyword to give it."""
+        """Judge a message; return its new record, with the folder to move it to or the keyword to set."""
         self.judged.add(key)
         verdict, envelope = self.mailbox.judge(model, message.raw)
         if before is None or before.verdict != verdict.label:

@@ -58,7 +58,7 @@ class Watcher(threading.Thread):
         os.write(self.writer, b"x")
 
     def cut_short(self) -> None:
-        """Abort a visit, as the server may never answer."""
+        """Abort a visit, because the server may never answer."""
         if self.connection:
             self.connection.cut_off()
 
@@ -99,7 +99,7 @@ class Watcher(threading.Thread):
             connection.close()
 
     def _complain(self, why: str) -> None:
-        """Report an error once, and later once that the error is gone."""
+        """Report an error once, and report once when it is gone."""
         if why != self.last_error and not self.stopped:
             complain(f"{self.account.name}: {why or 'works again'}")
         self.last_error = why
