@@ -97,7 +97,7 @@ class Model:
     ) -> "Self":
         """Open a model and, if `layered`, its base, if it has one."""
         if os.path.isdir(path):
-            raise NoInput(f"{os.fspath(path)}: is a folder; name the model file in it")
+            raise NoInput(f"{os.fspath(path)}: this is a folder; name the model file in it")
         stored = StoredModel.open(model_file(os.fspath(path)))
         return cls(stored, view, cutoffs, base=base_of(stored) if layered and view is None else None)
 

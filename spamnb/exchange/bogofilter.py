@@ -159,7 +159,7 @@ class WordList:
                 found.add(decoded(token), ham, spam, day_of(day[0]) if day else 0, words)
         if not any(found.messages):
             raise DataError(
-                f"{lines.path}: has no line .MSG_COUNT with the numbers of messages; export the list again"
+                f"{lines.path}: has no line .MSG_COUNT with the number of messages; export the list again"
             )
         if not found.counts:
             raise DataError(f"{lines.path}: none of its tokens can be imported; train on your mail instead")

@@ -103,7 +103,7 @@ def test_patterns(pattern, found):
     [
         ("memory://nowhere/x", "no such file or folder"),
         ("file:///nowhere/x/", "no such file or folder"),
-        ("memory://few/y*", "no file or folder matches"),
+        ("memory://few/y*", "no file or folder matches this pattern"),
     ],
 )
 def test_what_is_not_there(url, why):

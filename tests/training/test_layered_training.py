@@ -116,7 +116,7 @@ def test_a_base_that_does_not_fit_any_more(layered, base, capfd):
     judge = Model.open(layered)
     said = capfd.readouterr().err
     assert said.count("\n") == 1
-    assert "different ngrams (judging without this base)" in said
+    assert "as these differ: ngrams (judging without this base)" in said
     assert [judge.classify(raw).as_map() for raw in LATER] == alone
 
 
