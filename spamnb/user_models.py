@@ -40,7 +40,7 @@ class UserModels:
             path = os.path.join(os.path.dirname(path), name)
         found = os.path.realpath(path)
         if not self._is_own(user, found):
-            raise ModelError(path, f"this is a link out of the user's folder, to {found}")
+            raise ModelError(path, f"a link leads out of the user's folder, to {found}")
         try:
             if not stat.S_ISREG(os.lstat(found).st_mode):
                 raise ModelError(path, "is not a regular file")
