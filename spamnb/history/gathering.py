@@ -155,7 +155,7 @@ def shown_path(fields: dict[str, Any]) -> str:
 
 
 def date_of(message: Message, judged: float) -> float:
-    """Return when a message was sent or received, from its first plausible header, or else was judged."""
+    """Return when a message was sent or received, by its first plausible header; else `judged`."""
     received = (message.get("received") or "").rpartition(";")[2]
     dates = map(timestamp, filter(None, (message.get("date"), received.strip())))
     return next((float(date) for date in dates if date and 0 < date <= judged + log.DAY), judged)

@@ -80,7 +80,7 @@ class HistoryLog:
 
 
 def append_lessons(model: str, lessons: "Iterable[tuple[str | None, str | None, bytes]]") -> None:
-    """Append learned messages to the history, if it is kept: label before and after, and their hashes.
+    """Append learned messages to the history, if it is kept: label before, label after, and hash of each.
 
     If that fails, warn in one line.
     """
@@ -179,7 +179,7 @@ def size_and_time(folder: str, name: str) -> tuple[int, float]:
 def packed_record(
     raw: bytes, verdict: "Verdict", model: str, source: str, user: str, now: float, limits: list[int]
 ) -> bytes:
-    """Make a record; its message is parsed later, when it is gathered."""
+    """Return the record of a verdict; its message is parsed later, when the record is gathered."""
     digest = None
     if len(raw) > MAX_MESSAGE:
         digest = hash_of_raw(raw)  # while all of it is there
@@ -218,7 +218,7 @@ def hash_of_raw(raw: bytes) -> int:
 
 
 def read_piece(folder: str, name: str, start: int, size: int, to_keep: bool = False) -> bytes:
-    """Read a piece of a file, empty if the file is gone; with `to_keep`, sync the file and its folder."""
+    """Read `size` bytes of a file, none if the file is gone; with `to_keep`, sync the file and its folder."""
     path = os.path.join(folder, name)
     try:
         with open(open_own(path, os.O_RDONLY), "rb", buffering=0) as file:

@@ -40,7 +40,7 @@ def last_corrected() -> float:
 
 
 class Week(NamedTuple):
-    """Mail of seven days from a Monday on, in UTC."""
+    """The verdicts and corrections of seven days from a Monday on, in UTC."""
 
     start: float
     messages: int
@@ -94,13 +94,14 @@ class History:
         return self._listed(order, ">", after, limit, asked)
 
     def entries_near(self, id: int, order: str, limit: int, **asked: Any) -> list[Entry]:  # noqa: A002
-        """List an entry at its place before it was corrected, with up to `limit` entries on each side."""
+        """List an entry and up to `limit` entries on each side, in the order before its correction."""
         there = self.entry(id)
         before, after = (self._listed(order, sign, str(id), limit, asked) for sign in "<>")
         return [*reversed(before), *filter(None, [there]), *(one for one in after if one.id != id)]
 
     def neighbours(self, id: int, order: str, **asked: Any) -> list[Entry | None]:  # noqa: A002
-        """Return the entries before and after an entry's place in the list before it was corrected."""
+        """Return the entries before and after an entry, in the order before its correction; None at an
+        end."""
         return [next(iter(self._listed(order, sign, str(id), 1, asked)), None) for sign in "<>"]
 
     def _listed(
@@ -163,7 +164,7 @@ class History:
         return [id_ for (id_,) in found]
 
     def corrected_since(self, when: float, source: str) -> list[Entry]:
-        """List entries with this source prefix whose correction was made or undone after a time, in order."""
+        """List the entries, from sources with this prefix, that were corrected or restored after a time."""
         conditions = ["corrected > :when", "substr(source, 1, :size) = :source"]
         values = {"when": when, "size": len(source), "source": source}
         return self._select(conditions, values, "corrected", limit=-1)
@@ -243,7 +244,7 @@ def conditions_of(
     asks_folder: bool | None = None,
     is_by_provider: bool = False,
 ) -> tuple[list[str], dict[str, Any]]:
-    """Return the conditions of a query and their values: words in sender, subject or user, and columns."""
+    """Return the SQL conditions for these filters and their values; `text` has words to search for."""
     conditions, values = [], {"since": since, "verdict": verdict, "asks_folder": asks_folder}
     if since is not None:
         conditions.append("time >= :since")

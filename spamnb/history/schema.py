@@ -53,7 +53,7 @@ class Entry(NamedTuple):
 
     @property
     def asks_folder(self) -> bool:
-        """Return whether a message is not spam, but its label among the others is unsure."""
+        """Return whether a message is not spam, but it is unsure under which other label it belongs."""
         return self.verdict == UNSURE and self.is_spam is False
 
     @property

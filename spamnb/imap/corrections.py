@@ -153,8 +153,7 @@ class Corrections:
         self.mailbox.note(notes, "keywords", folder, 0)
 
     def _is_old(self, folder: Folder, uid: int, known: Record | None) -> bool:
-        """Return whether a junk keyword is no correction: set by spamnb, or left on mail moved out of
-        Junk."""
+        """Return whether a junk keyword is no correction: set by spamnb, or left on mail moved from Junk."""
         if known is None:
             met = self.state.record(self.mailbox.keys(folder, [uid]).get(uid, b""))
             return met is not None and met.folder in self.mailbox.put_away

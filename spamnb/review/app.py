@@ -29,7 +29,7 @@ MAX_WAIT = 1.0  # seconds for which a page waits for new verdicts; more are gath
 
 
 class Pages:
-    """All pages about the history of a folder."""
+    """All pages of the review server; they show the history that is in a folder."""
 
     def __init__(self, folder: str | None, model: str, secrets: Secrets) -> None:
         self.folder = folder
@@ -37,7 +37,7 @@ class Pages:
         self.secrets = secrets
 
     def history(self) -> History:
-        """Open the history; if its folder was removed since the start, raise an error and do not make it."""
+        """Open the history; if its folder was removed meanwhile, raise an error and do not make it."""
         folder = self.folder or state_folder("history")
         if not os.path.isdir(folder):
             raise NoInput("the history was removed; end `spamnb review` with Ctrl-C in its terminal")
@@ -94,7 +94,7 @@ class Pages:
         return endpoint
 
     def failure(self, request: Request, error: Exception) -> Response:
-        """Show an error on a page; the page's script gets only the line of text."""
+        """Show an error on a page; the page's script shows only the line of text with the id `failure`."""
         why = str(error) if isinstance(error, SpamnbError) else "there is no such page"
         try:
             with self.history() as history:
@@ -117,7 +117,7 @@ def html(page: str, status: int = 200, headers: dict[str, str] | None = None) ->
 
 
 def corrected(context: PageContext, form: Form) -> Response:
-    """Correct one or all selected messages; return their new rows to the script, else the earlier page."""
+    """Correct one or all selected messages; return their new rows to a script, others to the earlier page."""
     match form:
         case {"one": [mark]}:
             id_, _, label = mark.partition(":")

@@ -22,7 +22,7 @@ STYLE, SCRIPT = "review.css", "review.js"
 
 @dataclass(frozen=True)
 class PageContext:
-    """History, model and query that a page is made from."""
+    """What a page is made from: the history, the model and the query of a request."""
 
     history: History
     secrets: Secrets
@@ -32,7 +32,8 @@ class PageContext:
 
     @cached_property
     def model_path(self) -> str:
-        """Path of the model named on the command line; if that is missing, of the model that judged last."""
+        """The path of the model named on the command line; if it is missing, of the model that judged
+        last."""
         path = self.command_line_model
         latest = [] if os.path.exists(path) else self.history.entries("time", limit=1)
         return latest[0].model if latest else path

@@ -9,7 +9,7 @@ from spamnb.training.learn import learn, learned_label
 
 
 def correct(history: History, ids: Iterable[int], label: str) -> None:
-    """Learn messages under a label; record their labels before that, and then the corrections."""
+    """Learn messages under a label; first store the labels that they had, and then the corrections."""
     found = kept_messages(history, ids)
     history.remember_labels({entry.id: learned_label(entry.model, raw) for entry, raw in found})
     for entry, raw in found:
@@ -18,7 +18,7 @@ def correct(history: History, ids: Iterable[int], label: str) -> None:
 
 
 def undo(history: History, ids: Iterable[int]) -> None:
-    """Restore the labels that messages had before; messages without one are forgotten."""
+    """Restore the labels that messages had before their correction; forget messages that had none."""
     for entry, raw in kept_messages(history, ids):
         if entry.correction is not None:
             learn(entry.model, raw, history.label_before(entry.id))
@@ -26,7 +26,7 @@ def undo(history: History, ids: Iterable[int]) -> None:
 
 
 def kept_messages(history: History, ids: Iterable[int]) -> list[tuple[Entry, bytes]]:
-    """Read entries and messages, or raise an error if one is gone."""
+    """Return entries and messages by their ids; raise an error if a message is not stored completely."""
     found = []
     for id_ in ids:
         entry, raw = history.entry(id_), history.message(id_)

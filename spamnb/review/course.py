@@ -57,7 +57,7 @@ def weeks_section(weeks: Sequence[Week], labels: Sequence[str]) -> Markup:
 
 
 def summary_of(weeks: Sequence[Week]) -> str:
-    """Sum up the weeks in a sentence, for when they are too few for a chart."""
+    """Sum up the weeks in a sentence, which is shown when they are too few for a chart."""
     messages = sum(week.messages for week in weeks)
     spam, unsure = (sum(week.verdicts.get(verdict, 0) for week in weeks) for verdict in (SPAM, UNSURE))
     put_right = sum(sum(week.corrections.values()) for week in weeks)
@@ -86,9 +86,9 @@ def spam_missed(week: Week) -> Estimate | None:
 
 
 def mistakes(week: Week, is_kind: Callable[[str], bool], is_wrong: Callable[[str], bool]) -> Estimate | None:
-    """Return the share of mail of a kind with a wrong verdict; verdicts without a correction count as right.
+    """Return the share of wrong verdicts (`is_wrong`) in a week's mail of some labels (`is_kind`).
 
-    None for a week without corrections.
+    Verdicts that nobody corrected count as right. Returns None for a week without corrections.
     """
     if not week.corrections:
         return None
@@ -166,7 +166,7 @@ def labels_section(weeks: Sequence[Week], labels: Sequence[str]) -> Markup | Non
 
 
 def estimate_cell(found: Estimate | None) -> Markup | str:
-    """Write a share with its interval below."""
+    """Write a share in percent, with its 95 % interval below."""
     if found is None:
         return UNKNOWN
     value, low, high = (100 * each for each in (found.value, found.low, found.high))

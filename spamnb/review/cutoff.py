@@ -33,7 +33,7 @@ MAX_LOSS = 0.5  # as on the command line
 
 
 class JudgedMail(NamedTuple):
-    """Scores of messages, with the verdict and the correction of each."""
+    """The scores of messages, with the verdict and the correction of each."""
 
     scores: Array
     verdicts: Array
@@ -46,7 +46,7 @@ class JudgedMail(NamedTuple):
 
     @property
     def corrected_to_ham(self) -> Array:
-        """Mask of the messages that a person corrected to a label other than spam."""
+        """For each message, whether a person corrected it to a label other than spam."""
         return np.asarray((self.labels != "") & (self.labels != SPAM))
 
 
@@ -109,7 +109,7 @@ def percent_text(share: float) -> str:
 
 
 def all_choices(model: Model, mail: JudgedMail, limits_now: Cutoffs, now: float) -> list[Choice]:
-    """Try each share of lost ham; leave out shares with the same effect, but keep the current share."""
+    """Try each share of lost ham; of shares with the same effect return one, the current one if possible."""
     known, scale = left_out_scores(model.stored), score_scale(model.view)
     choices: dict[float, Choice] = {}  # by cutoff
     for loss in sorted({*LOSSES, now}):
@@ -183,7 +183,7 @@ def save_cutoff(context: PageContext, loss: str) -> None:
 
 
 def share_of(text: str) -> float | None:
-    """Return the share of ham that a text names; None if it is not one of the choices."""
+    """Read a share of ham from a form; return None if it is not one of the choices."""
     try:
         share = float(text)
     except ValueError:

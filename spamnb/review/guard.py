@@ -51,7 +51,7 @@ def secret() -> str:
 
 @dataclass
 class Secrets:
-    """The secrets of one run."""
+    """The secrets of one run of the server."""
 
     token: str = field(default_factory=secret)  # of the address that is printed
     session: str = field(default_factory=secret)  # of the cookie
@@ -132,7 +132,7 @@ class Guard:
 
 
 async def read_form(request: Request, secrets: Secrets) -> dict[str, list[str]]:
-    """Read a form, or raise an error if it lacks the secret of our forms."""
+    """Read a form; raise an error if it lacks the secret that this server writes into its forms."""
     fields = await read_fields(request)
     if not is_same(fields.get("secret", [""])[0], secrets.form):
         raise DataError("this form is from an earlier run of `spamnb review`; load the page again")

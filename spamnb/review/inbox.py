@@ -72,7 +72,7 @@ def inbox_page(context: PageContext) -> str:
 
 
 def lists(context: PageContext, labels: Sequence[str]) -> Markup | None:
-    """Link to the lists of mail to review: may be spam, unsure which folder, in Junk by mistake."""
+    """Return links to the lists "Spam?", "Which folder?" and "In Junk by mistake?", if several are used."""
     found: list[tuple[str, str | None]] = [("Spam?", None)]
     if sorted_into(labels):
         found.append(("Which folder?", FOLDER))
@@ -112,7 +112,7 @@ def list_asked(context: PageContext) -> tuple[str, dict[str, Any]]:
 
 
 def counts(context: PageContext, asked: dict[str, Any]) -> Markup:
-    """Show the number of doubtful messages; the script updates it."""
+    """Show how many of the messages are unsure and how many are sure; the script updates it."""
     numbers = [element("b", count(number)) for number in context.history.count_doubts(**asked)]
     return element("p", numbers[0], " unsure · ", numbers[1], " sure", id="doubts", class_="intro")
 
@@ -205,7 +205,7 @@ def buttons(entry: Entry, labels: Sequence[str]) -> Markup:
 
 
 def label_buttons(labels: Sequence[str], name: str, before: str, about: str | None) -> Markup:
-    """Make buttons for two labels, or for spam and a menu of the other labels."""
+    """Make buttons for two labels, or for spam and a menu; a button has the value `before` + label."""
     made = {}
     for label in labels:
         key, value = {SPAM: "s", HAM: "h"}.get(label), before + label

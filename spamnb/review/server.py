@@ -80,14 +80,14 @@ def run(
 
 
 def gather_all(folder: str | None) -> None:
-    """Gather the verdicts of the log piece by piece, so that pages can write in between."""
+    """Copy all verdicts from the log into the history in small steps, so that pages can write in between."""
     with suppress(SpamnbError), History.open(folder) as history:
         while history.gather(seconds=0):
             time.sleep(BETWEEN)
 
 
 def start_browser(folder: str, address: str, token: str) -> None:
-    """Start a browser with a file that posts the token, as other users can see the browser's command line."""
+    """Start a browser with a file that posts the token, because other users can see its command line."""
     page = Path(folder) / "open.html"
     page.touch(0o600)
     page.write_text(POSTED.format(escape(address), escape(token)))

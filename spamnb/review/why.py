@@ -115,7 +115,7 @@ def frame(entry: Entry, raw: bytes) -> Markup | None:
 
 
 def html_of(raw: bytes) -> str | None:
-    """Find the first part of a message that is HTML."""
+    """Return the text of the first part of a message that is HTML; None if there is none."""
     parts = (part for part in read(raw).leaves if part.content_type == "text/html" and part.text)
     return next((part.text for part in parts), None)
 

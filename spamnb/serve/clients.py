@@ -89,7 +89,7 @@ class Clients:
                 return
 
     def drop_slowest(self) -> bool:
-        """Drop the client that the server has waited for longest, unless it is new; True if dropped."""
+        """Drop the client that the server has waited for longest, unless it is new; return whether it did."""
         slowest = next(iter(self.waited_for), None)
         if slowest is None or slowest.since + FIRST_BYTES_WAIT > slowest.loop.time():
             return False
@@ -150,19 +150,19 @@ class Connection:
             self.clients.waited_for.pop(self, None)
 
     def give_way(self) -> None:
-        """Drop a client that the server waits for."""
+        """Drop this client, to make room for others."""
         del self.clients.waited_for[self]
         self.shorten_to(0.0)
         self.hold(0)
 
     def shorten_to(self, seconds: float) -> None:
-        """Shorten the time limit of a client that the server waits for."""
+        """Give this client, for which the server waits, no more than some seconds from now."""
         end = self.loop.time() + seconds
         if not self.timeout.expired():
             self.timeout.reschedule(min(self.timeout.when() or end, end))
 
     def hold(self, size: int) -> None:
-        """Set the number of bytes that this client holds."""
+        """Set the number of bytes that this client holds in memory."""
         self.clients.held.change(size - self.held)
         self.held = size
         if size > LARGE:
@@ -173,7 +173,7 @@ class Connection:
         self.hold(0)
 
     async def receive(self) -> bytes:
-        """Return the next bytes that arrive; b"" at the end."""
+        """Return the next bytes that the client sends; b"" if it sends no more."""
         await asyncio.sleep(0)  # so that a client that sends endlessly leaves time to the others
         try:
             piece = await self.loop.sock_recv(self.socket, READ_SIZE)
@@ -222,7 +222,7 @@ class Connection:
             raise Gone from error
 
     async def end(self, answer: bytes) -> None:
-        """Send the last answer, then discard what the client still sends: else the answer may be lost."""
+        """Send the last answer, then discard what the client still sends; else the answer might be lost."""
         await self.send(answer)
         if self.complete or self.ended:
             return
@@ -250,9 +250,9 @@ async def readable(file: int | socket.socket) -> None:
 
 
 def peer_of(client: socket.socket) -> int | None:
-    """Return the user id of the client of a Unix socket, as the kernel reports it; -1 if it is unknown.
+    """Return the user id of the client of a Unix socket, as the kernel reports it; None for a port.
 
-    In a user namespace (`PrivateUsers=`) it is unknown: there, every other user has the id of `nobody`.
+    Returns -1 if the id is unknown, as in a user namespace, where all other users have that of `nobody`.
     """
     if client.family != socket.AF_UNIX:
         return None

@@ -29,7 +29,7 @@ def too_large(most: int) -> HttpRefusal:
 
 
 class HttpRequest(NamedTuple):
-    """The head of a request; of a repeated header, the first is used."""
+    """The first line and the headers of a request; of a repeated header, the first is used."""
 
     method: str
     path: str
@@ -49,7 +49,7 @@ class RequestReader:
         self.parser = h11.Connection(h11.SERVER, max_incomplete_event_size=MAX_HEAD_LENGTH)
 
     async def _next_event(self) -> h11.Event | None:
-        """Return the next event; None when there are no more."""
+        """Return the next event of the HTTP parser; None when there are no more."""
         try:
             while (event := self.parser.next_event()) is h11.NEED_DATA:
                 if self.parser.they_are_waiting_for_100_continue:

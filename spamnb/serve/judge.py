@@ -62,7 +62,8 @@ class Judge:
     def classify(
         self, raw: bytes, user: str = "", with_evidence: bool = False, is_taken: bool = True
     ) -> Judged:
-        """Judge a message. `is_taken`: the mail server has accepted it; else its sender is not yet proved."""
+        """Judge a message; unless the mail server has taken it (`is_taken`), its sender counts as
+        unproved."""
         start = perf_counter()
         message = read(raw)
         says_why = self.current_configuration()["reasons"]
@@ -117,7 +118,7 @@ class Judge:
     def user_of(self, name: str) -> str:
         """Return the user that a login name or a mail address belongs to: the first name that has a model.
 
-        If none has a model yet, it is the whole address without its extension. All protocols use this rule.
+        If none has a model yet, return the whole address without its extension. All protocols use this rule.
         """
         names = users_of(name)
         own = names[min(1, len(names) - 1)]
@@ -152,7 +153,7 @@ class Judge:
         return current["header_style"], current["header"], current["subject_tag"]
 
     def current_configuration(self) -> Configuration:
-        """Return the configuration, read again if its files have changed; the old one if they are wrong."""
+        """Return the configuration, read again if its files have changed; the old one if that fails."""
         now = monotonic()
         if now - self.checked_at >= CHECK_INTERVAL:
             self.checked_at = now
@@ -193,7 +194,7 @@ class Judge:
         return path != self.shared.path and user == login_name(peer)
 
     def owner(self, user: str) -> Rights:
-        """Return the rights with which root opens a user's files."""
+        """Return the rights with which a server that runs as root opens a user's files."""
         return self.user_models.owner(user) if self.user_models else ROOT
 
     def reload(self) -> None:

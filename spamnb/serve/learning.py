@@ -24,7 +24,7 @@ STDERR, MAX_FILES = 2, 1 << 20
 
 
 class Lesson(NamedTuple):
-    """A message to learn into a model, or to forget (no label)."""
+    """A message to learn into a model, or to forget if it has no label."""
 
     model: str
     raw: bytes
@@ -50,7 +50,7 @@ class Lesson(NamedTuple):
 
 
 class Lessons:
-    """Running lessons: at most MAX_PROCESSES, and one per model; others wait their turn."""
+    """Runs lessons in processes: at most MAX_PROCESSES at once, and one for each model; others wait."""
 
     def __init__(self, log: Log, held: HeldBytes) -> None:
         self.log = log
@@ -61,7 +61,7 @@ class Lessons:
         self.found_locked: dict[str, float] = {}  # when a lesson last found a model locked until its timeout
 
     async def learn(self, lesson: Lesson) -> str:
-        """Learn a message, and return the outcome."""
+        """Learn a message in a process of its own, and return the outcome."""
         model, asked = lesson.model, monotonic()
         is_full = self.count.total() >= MAX_WAITING or self.count[model] >= MAX_WAITING_FOR_A_MODEL
         if is_full or not self.held.take(len(lesson.raw)):

@@ -115,7 +115,7 @@ class Milter:
         self.held = held
 
     async def handle(self, connection: Connection) -> bytes:
-        """Serve a session of any number of messages; if it breaks off, the mail server handles that."""
+        """Serve a session of any number of messages; if it fails, the mail server decides on its message."""
         connection.complete = True
         session = Session(self)
         try:
@@ -212,7 +212,7 @@ class MilterMessage:
         return b"".join((received.as_bytes(), *self.head, b"\n" if body else b"", body))
 
     def removals(self) -> list[FilterMessage]:
-        """Return the removals of forged headers, the last first, so that other numbers stay valid."""
+        """Return commands to remove forged headers, the last first, so that other numbers stay valid."""
         forged = ((name, number) for name, count in self.forged.items() for number in range(count, 0, -1))
         return [ChangeHeader(number, name.decode(), b"") for name, number in forged]
 
@@ -235,7 +235,7 @@ class Session:
         }
 
     def answer(self, packet: bytes) -> bytes:
-        """Return the answer to a packet; b"" for most."""
+        """Return the answer to a packet; b"" if a packet needs no answer."""
         if read := self.packets_read_here.get(packet[LENGTH_SIZE]):
             read(packet[LENGTH_SIZE + 1 :])
             return b""

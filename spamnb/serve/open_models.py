@@ -119,7 +119,7 @@ class SharedModel(ReloadingModel):
 
 
 class UserModel(ReloadingModel):
-    """A model of one user. There may be many, in folders where users may write: they are read from disk."""
+    """The model of one user, read from disk: there may be many, in folders where their users may write."""
 
     def __init__(self, path: str, shared: SharedModel, owner: Rights = ROOT) -> None:
         super().__init__(path)
@@ -147,7 +147,7 @@ class UserModel(ReloadingModel):
         return load_into_memory(model, lambda of: None if of is stored else self.shared.table_of(of))
 
     def check_sizes(self) -> Stamp:
-        """Raise an error if a model is too large to be read; return its stamp."""
+        """Return the stamp of the model's files; raise an error if one of them is too large to be read."""
         stamp = self._stamp()
         for file, most, name in zip(stamp, (MAX_USER_MODEL, MAX_USER_JOURNAL), ("", ".journal"), strict=True):
             if file is not None and file[2] > most:

@@ -28,5 +28,5 @@ class Options:
 
     @property
     def largest(self) -> int:
-        """Bytes of the largest request; a packet of the milter protocol must fit."""
+        """The largest size of a request, in bytes; a packet of the milter protocol must fit."""
         return max(self.max_size, MEGABYTE) if self.milter else self.max_size

@@ -35,7 +35,7 @@ class Refusal(Exception):
 
 
 class Asked:
-    """The user and the message of a request, as far as it was read."""
+    """The user and the message of a request, as far as the request was read."""
 
     def __init__(self, peer: int | None) -> None:
         self.peer = peer  # the user id of a client of a Unix socket; None at a port, where it is unknown
@@ -54,7 +54,7 @@ class Service(ABC, Generic[Request]):
 
     @abstractmethod
     async def read(self, connection: Connection, asked: Asked) -> Request:
-        """Read a request; fill in `asked`, for the log of errors."""
+        """Read a request; also store its user and message in `asked`, for the log of errors."""
 
     @abstractmethod
     async def answer(self, request: Request, asked: Asked) -> bytes:
@@ -92,7 +92,7 @@ class Service(ABC, Generic[Request]):
         return self.refusal_answer(refusal)
 
     def check_learning_allowed(self) -> None:
-        """Refuse to learn a message before it is read, unless learning is allowed."""
+        """Raise Refusal if the options do not allow learning; called before the message is read."""
         if not self.options.allow_tell:
             raise Refusal(REFUSED, "TELL commands are not enabled, set the --allow-tell switch.")
 

@@ -67,7 +67,7 @@ def is_local(listener: socket.socket) -> bool:
 
 
 def _tcp_both(port: int) -> list[socket.socket]:
-    """Listen for IPv4, and for IPv6 if the machine has it: spamc tries ::1 first."""
+    """Listen for IPv4, and for IPv6 if the machine has it, because spamc tries ::1 first."""
     listeners = [_tcp("127.0.0.1", port)]
     with contextlib.suppress(OSError):
         listeners.append(_tcp("::1", port))

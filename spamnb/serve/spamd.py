@@ -36,7 +36,7 @@ def answer_to(
     raw: bytes,
     header: tuple[str, str, str],
 ) -> bytes:
-    """Answer as the protocol version of the client requires: since 1.2 a length, since 1.3 also a score."""
+    """Return the answer in the client's protocol version: since 1.2 with a length, since 1.3 with a score."""
     yes, no = (b"Yes", b"No") if command == b"REPORT_IFSPAM" else (b"True", b"False")
     points = f"{verdict.points:.1f} / {REQUIRED:.1f}".encode()
     score = b"Spam: %s ; %s\r\n" % (yes if verdict.label == SPAM else no, points)
@@ -95,7 +95,7 @@ def bad_header(why: str) -> Refusal:
 
 
 class Request:
-    """The head of a request: command, version and headers."""
+    """The first line of a request (command and version), and its headers."""
 
     def __init__(self, line: bytes) -> None:
         command, _, version = line.partition(b" SPAMC/")
@@ -112,7 +112,7 @@ class Request:
 
     @property
     def has_headers(self) -> bool:
-        """Whether headers follow: always for TELL, to judge since version 1.1, else since 1.5."""
+        """Whether headers follow: after TELL always, after judging commands since version 1.1, else 1.5."""
         return self.command == b"TELL" or self.version >= (1.1 if self.command in JUDGING else 1.5)
 
     def add_header(self, line: bytes) -> None:
