@@ -96,7 +96,7 @@ def load() -> Configuration:
 def read_configuration() -> Configuration:
     """Read the configuration files. Without any, the modules for TOML (20 ms) are not imported.
 
-    Stamps are taken before the files are read, so that a change meanwhile is noticed later.
+    The files' stamps are taken before reading, so that a change during that is noticed later.
     """
     sources = stamps()
     if not any(sources.values()):
@@ -118,7 +118,7 @@ def model_path(configuration: Configuration | None = None) -> str:
 
 
 def stamps() -> "Stamps":
-    """Return the stamps of all configuration files: first the system's, then the user's."""
+    """Return, by path, values that differ when a file was changed: system's files first, then the user's."""
     own = xdg_folder("XDG_CONFIG_HOME", ".config")
     folders = [SYSTEM_FOLDER, *([f"{own}/spamnb"] if own else [])]
     paths = [f"{folder}/{name}" for folder in folders for name in FILES]

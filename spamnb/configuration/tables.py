@@ -24,7 +24,7 @@ class WrongValue(DataError):
 
 
 def read_toml(path: str) -> tuple[dict[str, Any], os.stat_result]:
-    """Read a file, and return its table and its status."""
+    """Read a TOML file; return its table, and its status as `os.stat` returns it."""
     try:
         with open(path, "rb") as file:
             data, status = file.read(), os.fstat(file.fileno())
@@ -104,7 +104,7 @@ def unknown_key(key: str, known: Collection[str]) -> str:
 
 
 def place_of_key(path: str, *keys: str) -> str:
-    """Return the place of a key in a file, as `path:line`; for a missing key, that of its table.
+    """Return where a key is in a file, as `path:line`; for a missing key, where its table is.
 
     The file is parsed up to each line, until it has the key; a value of several lines begins earlier.
     """

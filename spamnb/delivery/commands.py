@@ -74,7 +74,7 @@ OUTCOME_TEXTS = {
 
 
 class ClassifyCommand:
-    """`spamnb classify` for one message; with the fallback if the model is missing or unreadable."""
+    """`spamnb classify` for one message; it uses the fallback if the model is missing or unreadable."""
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ class ClassifyCommand:
         self.history = open_history(history, self.configuration)
 
     def run(self, path: str = "-") -> int | None:
-        """Judge the message at a path; return the exit code, None if the full command line has to do it."""
+        """Judge the message at a path; return the exit code, or None if this needs the full command line."""
         raw = read_stdin() if path == "-" else self.read_file(path)
         return None if raw is None else self.answer(*self.judged(raw), raw, path)
 
@@ -218,7 +218,7 @@ def open_history(wanted: bool, configuration: Configuration) -> "HistoryLog | No
 
 
 def has_history() -> bool:
-    """Return whether this user keeps a history."""
+    """Return whether this user has a history."""
     try:
         return os.path.isdir(state_folder("history"))
     except NoInput:
@@ -242,7 +242,7 @@ ANY_LABEL = "messages"  # in place of a label, to forget messages
 
 
 class LearnCommand:
-    """`spamnb train --ham|--spam|--label NAME= FILE|- [--model PATH]`, or `spamnb forget FILE|-`."""
+    """Learns one message, as `spamnb train --ham|--spam|--label NAME=` does, or forgets it."""
 
     def __init__(
         self,

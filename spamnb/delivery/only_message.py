@@ -69,7 +69,7 @@ def _blocks(handle: int, taken: list[bytes]) -> "Iterator[bytes]":
 
 
 def _put_back(taken: list[bytes]) -> None:
-    """Rewind standard input to what was taken; a pipe is replaced by a temporary file."""
+    """Make the bytes read from standard input readable again; a pipe is replaced by a temporary file."""
     try:
         os.lseek(STDIN, -sum(map(len, taken)), os.SEEK_CUR)
     except OSError:

@@ -100,8 +100,7 @@ class History:
         return [*reversed(before), *filter(None, [there]), *(one for one in after if one.id != id)]
 
     def neighbours(self, id: int, order: str, **asked: Any) -> list[Entry | None]:  # noqa: A002
-        """Return the entries before and after an entry, in the order before its correction; None at an
-        end."""
+        """Return the previous and the next entry, or None, in the order before an entry was corrected."""
         return [next(iter(self._listed(order, sign, str(id), 1, asked)), None) for sign in "<>"]
 
     def _listed(

@@ -36,7 +36,7 @@ SURE = 0.9  # of the ham: the share that is surely ham
 
 
 def left_out_scores(stored: StoredModel) -> tuple[Scores, Scores]:
-    """Return the scores of learned ham and spam, or of a sample, each with the counts of all other mail."""
+    """Return the scores of learned ham and spam, or of a sample; each without the message's own counts."""
     return ham_and_spam(stored.labels, load_learned(stored).scored())
 
 
@@ -49,7 +49,7 @@ def known_scores(stored: StoredModel) -> tuple[Scores, Scores] | None:
 
 
 def score_of_sure_ham(stored: StoredModel) -> float:
-    """Return the score that nine of ten ham do not exceed, to find ham in what another filter called spam.
+    """Return the score that nine of ten ham messages do not exceed, to find ham in another filter's Junk.
 
     With 200 of each label, up to 0.06 % of later spam in two corpora is below it; 2.7 % below the cutoff.
     """
@@ -58,7 +58,7 @@ def score_of_sure_ham(stored: StoredModel) -> float:
 
 
 def verdicts_left_out(stored: StoredModel) -> dict[str, dict[str, float]]:
-    """Return the share of each verdict on ham and spam, each message judged with the counts of others."""
+    """Return the share of each verdict on learned ham and spam, each judged without its own counts."""
     scores = known_scores(stored)
     if scores is None:
         return {}
@@ -107,7 +107,7 @@ def assessment(stored: StoredModel, plain: bool = False) -> list[str]:
 def missing_mail(
     model: str, labels: Sequence[str], messages: Sequence[int], named: Callable[[str], str] = str
 ) -> list[str]:
-    """Describe what mail a model lacks, a sentence for each label."""
+    """Describe in a sentence for each label what more mail a model should learn."""
     learned = [label for label, count in zip(labels, messages, strict=True) if count]
     if len(learned) == 1:
         other = next((label for label in labels if label not in learned), None)

@@ -45,7 +45,7 @@ class UnrepairedModel(StoredModel):
 
 
 def check(path: str, progress: Callable[[int, int], object] = lambda _size, _entries: None) -> CheckReport:
-    """Check a model; call `progress` with the bytes and entries of each piece that was read."""
+    """Check a model; after each part, call `progress` with its numbers of bytes and entries."""
     if os.path.isdir(path):
         raise NoInput(f"{path}: this is a folder; name the model file in it with --model")
     aside = f"{path}.journal{DAMAGED_SUFFIX}"
@@ -101,7 +101,7 @@ def column_damage(stored: StoredModel, progress: Callable[[int, int], object]) -
 
 
 def check_sums(stored: StoredModel, progress: Callable[[int, int], object]) -> None:
-    """Read all entries; raise ModelError if they are out of order, or if the head has other sums."""
+    """Read all entries; raise ModelError if they are out of order, or if the stored totals are wrong."""
     labels = list(range(len(stored.labels)))
     sums = BlockWriter(len(labels))
     for entries in Merger(len(labels), [(stored.file_counts, 1, labels)]):

@@ -44,6 +44,6 @@ def divisors_of(view: "View", words: "Sequence[Evidence]") -> dict[int, float]:
 
 
 def share_in_mean(item: "Evidence") -> float:
-    """Return what a token adds to a mean's divisor: n / (n + 1), if n learned messages have the token."""
+    """Return what a token adds to the divisor of a mean: n / (n + 1), if n learned messages have it."""
     count = sum(item.row[: len(item.weights)]) + sum(item.base_row[: len(item.weights)])
     return count / (count + 1)

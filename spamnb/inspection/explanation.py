@@ -60,7 +60,7 @@ class IgnoredKind(NamedTuple):
 
 
 class SumRow(NamedTuple):
-    """A row of the sum: name, sum of weights, divisor of that sum, and what the row adds to the lead."""
+    """A row of the table of the sum: name, sum of weights, divisor of that, and what is added to the lead."""
 
     name: str
     weight: float | None
@@ -214,7 +214,7 @@ class Explanation(NamedTuple):
         }
 
     def _base_map(self, row: Row) -> dict[str, Any]:
-        """Return how many messages of the base have a token, if the model has a base."""
+        """Return how many messages that the base has learned have a token, if the model has a base."""
         return {"base_messages": self._counts_map(row)["messages"]} if self.model.base else {}
 
     def _counts_map(self, row: Row) -> dict[str, Any]:
@@ -241,7 +241,7 @@ class Explanation(NamedTuple):
         yield SumRow(ahead, None, "", self.lead)
 
     def by_place(self) -> dict[str, list[Reason]]:
-        """Return the reasons by their place, in the order in which a message is read."""
+        """Return the reasons by the part of the message that they are in, in the order of reading."""
         places: dict[str, list[Reason]] = {name: [] for name in PLACES}
         for reason in self.reasons:
             places[reason.where].append(reason)
@@ -315,7 +315,7 @@ def explain(model: Model, raw: bytes, configuration: Configuration | None = None
 
 
 def separate_layers(model: Model, words: Sequence[Evidence]) -> None:
-    """Split the counts of each word, which are sums over model and base, into those of each."""
+    """Split the counts of each word, which are sums of model and base, into those of each of the two."""
     if model.base is None:
         return
     features = [int(item.feature) for item in words]

@@ -86,7 +86,7 @@ BY_SENDER = {
 
 
 class ReasonInWords:
-    """A reason as a phrase, the number of messages that had it, and the label it speaks for."""
+    """A reason as a phrase, with how many learned messages have it, and the label that it speaks for."""
 
     __slots__ = ("counts", "label", "strength", "text")
 
@@ -103,7 +103,7 @@ class ReasonInWords:
 def why_in_words(
     model: Model, message: Message, features: FeatureSet, score: Score, verdict: Verdict
 ) -> tuple[str, list[ReasonInWords]]:
-    """Return the sentence and the reasons for the verdict, strongest first; if unsure, for both sides."""
+    """Return a sentence on the verdict, and the reasons, strongest first; if unsure, those of both sides."""
     label = plain_label(verdict.label)
     sentence = f"{label[:1].upper()}{label[1:]}: {reason(model, score, verdict)}."
     return sentence, reasons_in_words(model, message, features, score, verdict)
@@ -112,7 +112,7 @@ def why_in_words(
 def short_reasons(
     model: Model, message: Message, features: FeatureSet, score: Score, verdict: Verdict
 ) -> list[str]:
-    """Return at most two reasons for a line of a list."""
+    """Return at most two reasons, short enough for one line of a list."""
     found = reasons_in_words(model, message, features, score, verdict)
     if verdict.label != UNSURE and not verdict.reason:
         return [reason.text for reason in found[:2]]
@@ -128,14 +128,14 @@ def short_reasons(
 def header_reasons(
     model: Model, message: Message, features: FeatureSet, score: Score, verdict: Verdict
 ) -> list[str]:
-    """Return the strongest reasons, for the header that says why."""
+    """Return the strongest reasons, for the header X-Spamnb-Reason."""
     found = [reason(model, score, verdict)] if verdict.reason else []
     reasons = reasons_in_words(model, message, features, score, verdict)
     return [*found, *map(str, reasons)][:MAX_IN_HEADER]
 
 
 def reason(model: Model, score: Score, verdict: Verdict) -> str:
-    """Return the second half of the sentence about a verdict: the reason for it."""
+    """Return why the verdict is as it is, to be the second half of a sentence."""
     if verdict.reason:
         return BY_SENDER.get(verdict.reason.partition("=")[0], "by its sender")
     if not model.can_judge or (model.cutoffs and model.cutoffs.spam == float("inf")):
@@ -212,7 +212,7 @@ def reasons_in_words(
 
 
 def strongest(model: Model, score: Score, toward: int, against: int) -> Iterator[tuple[float, Evidence]]:
-    """Yield the strongest pieces of evidence, each with what it adds to the lead."""
+    """Yield the strongest evidence, each with what it adds to the lead of `toward` over `against`."""
     evidence = evidence_between(score, toward, against)
     divisors = divisors_of(model.view, [item for item in evidence if item.row])
     added = [
@@ -244,7 +244,7 @@ def topic_of(token: str, item: Evidence) -> str:
 
 
 def phrase(topic: str, others: str, items: list[tuple[float, str, Evidence]]) -> tuple[str, Evidence | None]:
-    """Return a phrase for evidence of one topic, and the strongest piece that it names."""
+    """Return a phrase for evidence of one topic, and the strongest evidence that the phrase quotes."""
     for _, token, item in items:
         if token in SAYING:
             return SAYING[token], item
@@ -265,7 +265,7 @@ def phrase(topic: str, others: str, items: list[tuple[float, str, Evidence]]) ->
 
 
 def messages_of(item: Evidence) -> int:
-    """Return how many messages had a piece of evidence."""
+    """Return how many learned messages had a piece of evidence."""
     return sum(item.row[: len(item.weights)])
 
 
@@ -302,7 +302,7 @@ def is_no_letter(char: str) -> bool:
 
 
 def counts_text(item: Evidence, labels: Sequence[str], k: int, others: str) -> str:
-    """Write how much mail of a label, and how much other mail, had a piece of evidence."""
+    """Write how many messages of the label `k` had some evidence, and how many others."""
     messages = item.row[: len(labels)]
     own, rest = messages[k], sum(messages) - messages[k]
     if labels[k] == SPAM:

@@ -61,7 +61,7 @@ class TextPiece(NamedTuple):
 
 
 class Wanted:
-    """The tokens to mark in a part of a message, and the stretches of grams, by the words they cover."""
+    """The tokens to mark in one part of a message, and the stretches of grams to mark, by their words."""
 
     def __init__(self, reasons: Mapping[str, Reason], part: int) -> None:
         self.tokens = reasons
@@ -137,7 +137,7 @@ def part_title(part: MessageLeaf) -> MarkedPiece:
 
 
 def how_read(part: MessageLeaf) -> str:
-    """Return how a part was read and why, if not as the message declares; else ""."""
+    """Return how a part was read and why, if this is not what the message declares; else ""."""
     how, notes = part.decoding, []
     if how and how.why_encoding:
         notes.append(f"read as {how.encoding}: {how.why_encoding}")
@@ -175,7 +175,7 @@ def cut_text(text: str, words: Words) -> list[TextPiece]:
 
 
 def mark_tokens(pieces: list[TextPiece], wanted: Wanted, longest: int = 2) -> list[MarkedPiece]:
-    """Mark pieces with wanted tokens, also of several neighbouring words; join pieces without any."""
+    """Mark pieces with wanted tokens of up to `longest` neighbouring words; join pieces without tokens."""
     marks = [set(wanted.of(piece)) for piece in pieces]
     order = [(index, word) for index, piece in enumerate(pieces) for word in piece.words]
     for size in range(2, max(2, longest) + 1):

@@ -104,7 +104,7 @@ class ModelSummary:
 
 
 def about_base(model: Model) -> dict[str, Any] | None:
-    """Describe the base of a model, if it has one: its path, which of the two judges, and the cutoffs."""
+    """Describe the base of a model, or return None: its path, which of the two judges, and the cutoffs."""
     if not (about := model.stored.head.get("base")):
         return None
     judges = ["model" if layer is model.stored else "base" for layer in model.layers]
@@ -173,7 +173,7 @@ def indices_of_highest(values: Array, top: int) -> Array:
 
 
 def label_leads(likelihood: Likelihood, row: tuple[int, ...]) -> list[float]:
-    """Return how far each label is ahead of the best other one (spam: of all others), at most INFINITE."""
+    """Return how far each label is ahead of the best other label (spam: of all), at most INFINITE."""
     counted, spam = Scorer(likelihood).weights_of(row), likelihood.spam_apart
     weights = likelihood.weights(row) if spam >= 0 else counted
     leads = [lead_of(counted if k == spam else weights, k) for k in range(len(weights))]

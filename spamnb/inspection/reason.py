@@ -30,13 +30,13 @@ _PLACE_OF_TAG = {tag: place for place, tags in _TAGS.items() for tag in tags}
 
 
 def place_of(token: str) -> str:
-    """Return the place of a token by its tag; for a pair of neighbours, the place of the first word."""
+    """Return where in a message a token is, by its tag; for a pair of neighbours, where the first word is."""
     tag, colon, _ = token.partition(":")
     return _PLACE_OF_TAG.get(tag, HEADER) if colon else BODY
 
 
 class Reason(NamedTuple):
-    """A piece of evidence: a token, a pair of neighbours, a number, or a stretch of text covered by grams."""
+    """A piece of evidence: a token, a pair of neighbouring words, a number, or text covered by grams."""
 
     token: str  # the token, both words of a pair, or the name of a number
     evidence: Evidence
@@ -67,7 +67,7 @@ class Reason(NamedTuple):
 
     @property
     def row(self) -> Row:
-        """The counts of messages by label, for a token followed by those of occurrences."""
+        """The counts of messages by label; for a token, the counts of occurrences follow."""
         return self.evidence.row
 
     @property

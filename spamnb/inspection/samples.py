@@ -18,7 +18,7 @@ from spamnb.model import Model
 
 @dataclass(frozen=True)
 class SyntheticMessage:
-    """A message made up by a model."""
+    """A message of random tokens, drawn by the probabilities of a model."""
 
     label: str
     length: int
@@ -26,7 +26,7 @@ class SyntheticMessage:
 
 
 def draw_messages(model: Model, label: str, count: int, seed: int) -> Iterator[SyntheticMessage]:
-    """Draw messages of a label."""
+    """Yield `count` messages of random tokens, drawn by the probabilities of a label."""
     stored, label_index = model.stored, model.labels.index(label)
     if not stored.messages[label_index]:
         raise DataError(f"{stored.path}: no {label} was learned, so no samples of it can be drawn")

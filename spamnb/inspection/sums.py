@@ -33,7 +33,7 @@ class PartSum(NamedTuple):
 def sum_evidence(
     view: View, words: Sequence[Evidence], features: FeatureSet, toward: int, against: int
 ) -> tuple[list[Reason], list[PartSum]]:
-    """Return what each token, and each part of the message, adds to the lead of one label over the other."""
+    """Return what each token, and each part of the message, adds to the lead of `toward` over `against`."""
     divisors = divisors_of(view, words)
     parts = sorted(divisors, reverse=True)  # as a message is read
     counts, totals = dict.fromkeys(parts, 0), dict.fromkeys(parts, 0.0)
@@ -56,7 +56,7 @@ def sum_evidence(
 def present_and_absent(
     classifier: Classifier, words: Sequence[Evidence]
 ) -> tuple[Sequence[Evidence], Sequence[float]]:
-    """Return a message's words weighed by log P (Bernoulli), and Σ log(1 − P) of absent words per label."""
+    """Return a message's words with weights log P, and, by label, the sum of log(1 − P) of absent words."""
     absent = [all_ - own for all_, own in zip(classifier.background, classifier.log_prior, strict=True)]
     certain, present = list(classifier.certain_words), []  # certain: P = 1
     for item in words:
@@ -91,7 +91,7 @@ def numeric_reasons(numbers: Sequence[Evidence], toward: int, against: int) -> l
 def sum_grams(
     model: Model, features: FeatureSet, toward: int, against: int
 ) -> tuple[list[Reason], list[PartSum]]:
-    """Return what each stretch of grams, and all grams of head and body, add to the lead of a label."""
+    """Return what each stretch of grams, and all grams of head and body, add to the lead of `toward`."""
     weights, shares = strong_grams(model, features, toward, against)
     rows = model.stored.counts.lookup_grams(list(weights))
     rows_of_base = model.base.counts.lookup_grams(list(weights)) if model.base else None
@@ -126,7 +126,7 @@ def sum_grams(
 def strong_grams(
     model: Model, features: FeatureSet, toward: int, against: int
 ) -> tuple[dict[int, float], dict[int, float]]:
-    """Return, by counter, the weights of strong grams for one label over the other, and shares in means."""
+    """Return two dicts by counter: weights of strong grams for `toward`, and the grams' shares in means."""
     likelihood = model.classifier.grams
     found: dict[int, float] = {}
     shares: dict[int, float] = {}
@@ -181,7 +181,7 @@ def shown_text(data: bytes) -> str:
 
 
 def gram_counters(features: FeatureSet, part: int) -> list[int]:
-    """Return the counter of each gram of a part, in the order of the text."""
+    """Return the counters that the grams of a part use, in the order of the text."""
     text = features.gram_texts[part]
     runs = [text[at : at + GRAM_BYTES] for at in range(len(text) - GRAM_BYTES + 1)]
     return [counter_of(int.from_bytes(run, "little"), part) for run in runs]

@@ -17,7 +17,7 @@ PIECES = 32  # of some thousand entries each, in a block
 
 
 class WordBlock(NamedTuple):
-    """Words in the order of their fingerprints."""
+    """Some of a model's words, with their counts and days, in the order of their fingerprints."""
 
     fingerprints: Array
     counts: Array  # [count, word]: messages by label, then occurrences by label
@@ -54,7 +54,7 @@ class WordBlock(NamedTuple):
 
 
 def words_of(stored: StoredModel) -> Iterator[WordBlock]:
-    """Read all words of a model, its journal included."""
+    """Yield all words of a model, including those of its journal, in blocks."""
     pieces = stored.entries()
     while some := list(islice(pieces, PIECES)):
         block = block_of(some, len(stored.labels))

@@ -7,7 +7,7 @@ SPAM_COLOUR, HAM_COLOUR, GREY = "spam", "ham", "quiet"
 
 
 def colour_of_label(label: str) -> str:
-    """Return the colour of a label or verdict; all labels other than spam have that of ham."""
+    """Return the colour of a label or verdict; all labels other than spam have the colour of ham."""
     return SPAM_COLOUR if label == SPAM else GREY if label == UNSURE else HAM_COLOUR
 
 

@@ -22,7 +22,7 @@ class Markup(str):
 
 
 def element(name: str, /, *children: Child, **attributes: str | float | None) -> Markup:
-    """Make an element; `class_` is class, `text_anchor` is text-anchor, and None leaves something out."""
+    """Make an element; `class_` is written class, `text_anchor` is text-anchor, and None is left out."""
     written = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(visible(attribute_text(value)))}"'
         for key, value in attributes.items()
@@ -49,7 +49,7 @@ def attribute_text(value: str | float) -> str:
 
 
 def visible(text: str) -> str:
-    """Replace characters that cannot be seen: control, bidi, invisible and unassigned ones."""
+    """Replace characters that cannot be seen, such as control and invisible ones."""
     return text if text.isprintable() else printable("".join(" " if c.isspace() else c for c in text))
 
 

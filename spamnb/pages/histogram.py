@@ -49,7 +49,7 @@ class Bins(NamedTuple):
 
 
 class MirroredScale(NamedTuple):
-    """A logarithmic scale of counts, upwards and, for negative ones, downwards."""
+    """A logarithmic scale of counts: upwards for positive counts, downwards for negative ones."""
 
     middle: float
     unit: float

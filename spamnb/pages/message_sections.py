@@ -100,7 +100,7 @@ def headlines(why: Explanation) -> Markup:
 
 
 def row_ids(why: Explanation) -> dict[str, str]:
-    """Return the id of each token's row."""
+    """Return the HTML id of each token's row in the tables."""
     listed = [reason for reasons in why.by_place().values() for reason in reasons[:MAX_TOKENS]]
     tokens = [reason.token for reason in listed if not reason.is_number]
     return {token: f"e{serial}" for serial, token in enumerate(tokens)}
@@ -154,7 +154,7 @@ def reason_row(why: Explanation, reason: Reason, id_: str | None, largest: float
 
 
 def sum_section(why: Explanation) -> Markup:
-    """Show how the lead is added up."""
+    """Show how the lead of one label over the other is added up."""
     if not why.is_finite:
         return section("The sum", "The sum is infinite: without smoothing, a count of zero means never.")
     rows = [

@@ -61,7 +61,7 @@ def row(name: str, *cells: str | None) -> Markup:
 
 
 def titled(name: str, content: Markup | None) -> Markup | None:
-    """Put a title above a table; None without a table."""
+    """Put a title above a table; return None if there is no table."""
     return None if content is None else element("div", element("h3", name), scrolling(name, content))
 
 
@@ -87,7 +87,7 @@ def small(text: str | None) -> Markup | None:
 
 
 def captioned(plot: Markup, *words: Child, title: str | None = None) -> Markup:
-    """Put a title above a plot, and words below."""
+    """Put a title above a plot, and a sentence below it."""
     name = element("h3", title) if title else None
     return element("figure", name, plot, element("figcaption", *words))
 

@@ -72,7 +72,7 @@ def inbox_page(context: PageContext) -> str:
 
 
 def lists(context: PageContext, labels: Sequence[str]) -> Markup | None:
-    """Return links to the lists "Spam?", "Which folder?" and "In Junk by mistake?", if several are used."""
+    """Return links to the lists "Spam?", "Which folder?" and "In Junk by mistake?", if several exist."""
     found: list[tuple[str, str | None]] = [("Spam?", None)]
     if sorted_into(labels):
         found.append(("Which folder?", FOLDER))

@@ -57,7 +57,7 @@ class SenderLists:
 
 
 def key_of(entry: str) -> int:
-    """Return the stored number of a blocked entry; for an allowed entry, it is one more."""
+    """Return the number that is stored for a blocked entry; that of an allowed entry is one more."""
     return fingerprint_of(entry.encode("utf-8", "replace")) & ~ALLOWED
 
 

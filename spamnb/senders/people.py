@@ -129,7 +129,7 @@ def read(handle: int) -> str:
 
 
 def cached(path: str, make: Callable[[str], Iterable[str]]) -> frozenset[str]:
-    """Return the lines of a file or folder, read again if it has changed; an empty set if it is missing."""
+    """Return the lines of a file or folder, made again if it has changed; an empty set if it is missing."""
     stamp = stamp_of(path)
     if stamp is None:
         return frozenset()

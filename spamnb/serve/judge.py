@@ -62,8 +62,7 @@ class Judge:
     def classify(
         self, raw: bytes, user: str = "", with_evidence: bool = False, is_taken: bool = True
     ) -> Judged:
-        """Judge a message; unless the mail server has taken it (`is_taken`), its sender counts as
-        unproved."""
+        """Judge a message; unless the mail server has taken it (`is_taken`), its sender is not proved."""
         start = perf_counter()
         message = read(raw)
         says_why = self.current_configuration()["reasons"]

@@ -47,7 +47,7 @@ Answer = dict[str, Any]
 
 
 class AddOnRequest(NamedTuple):
-    """A request that was checked; the message is empty if it needs none."""
+    """A valid request of the add-on; the message is empty if the request needs none."""
 
     id: int
     do: str
@@ -56,7 +56,7 @@ class AddOnRequest(NamedTuple):
 
 
 class Pipe:
-    """Requests that are read from one handle, and answers that are written to another."""
+    """Requests of the add-on, read from one file handle, and answers, written to another."""
 
     def __init__(self, source: int, target: int) -> None:
         self.source = source

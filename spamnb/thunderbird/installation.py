@@ -20,7 +20,7 @@ FIRST_DAY = (1980, 1, 1, 0, 0, 0)  # of files in the add-on, so that it is the s
 
 
 def install(xpi: str) -> list[str]:
-    """Write the add-on to a file, and the files that lead Thunderbird to this program; return their paths."""
+    """Write the add-on to a file, and the files by which Thunderbird finds this program; return all paths."""
     starter = os.path.join(data_folder(), "spamnb", "thunderbird")
     manifest = os.path.join(manifest_folder(), f"{NAME}.json")
     about = {
