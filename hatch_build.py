@@ -41,7 +41,7 @@ NO_COMPILER = "spamnb cannot be compiled: no C compiler (docs/installation.md sa
 
 
 def sources(root: Path = ROOT) -> list[Path]:
-    """List the files that the extension is made of."""
+    """Return the source files of the extension."""
     return sorted(root.glob(f"{CORE}/*.pyx"))
 
 
@@ -51,15 +51,15 @@ def library(root: Path = ROOT) -> Path:
 
 
 def is_compiled(root: Path = ROOT) -> bool:
-    """Whether the extension is there, and not older than a source."""
+    """Return whether the extension exists and is not older than any source file."""
     made = library(root)
     return made.exists() and made.stat().st_mtime >= max(source.stat().st_mtime for source in sources(root))
 
 
 def compile_core(root: Path, into: Path) -> Path:
-    """Compile the extension; return its path.
+    """Compile the extension of the source in `root` into the folder `into`; return its path.
 
-    All paths are relative, so that the result is the same wherever it is made.
+    All paths are relative, so that the result does not depend on the folder.
     """
     compiling, linking = compiler()
     newest = max(source.stat().st_mtime for source in sources(root))
@@ -78,7 +78,7 @@ def compile_core(root: Path, into: Path) -> Path:
 
 
 def write_c(root: Path) -> None:
-    """Write the extension in C beside its sources, for a build where no Cython is new enough."""
+    """Write the C file of the extension beside its sources, from which a build needs no Cython."""
     settings = [word for name, value in DIRECTIVES.items() for word in ("-X", f"{name}={value}")]
     name = "spamnb.core.native"  # which Cython takes from files that are not copied, as spamnb/__init__.py
     run([sys.executable, "-m", "cython", "--module-name", name, *settings, str(CORE / "native.pyx")], root)
@@ -89,7 +89,7 @@ def words_of(variable: str) -> list[str]:
 
 
 def compiler() -> tuple[list[str], list[str]]:
-    """Return the commands that compile C and that link, with the flags this Python was made with."""
+    """Return the commands that compile and link C, with the flags with which this Python was built."""
     theirs, linking, flags, position_free = (
         shlex.split(sysconfig.get_config_var(name) or "") for name in ("CC", "LDSHARED", "CFLAGS", "CCSHARED")
     )
@@ -125,7 +125,7 @@ def tell(what: str) -> None:
 
 
 def compile_in_place(root: Path = ROOT) -> None:
-    """Compile the extension if it is missing or old; an old one must not be imported, if that fails."""
+    """Compile the extension if it is missing or old; delete an old one first, in case this fails."""
     if not is_compiled(root):
         library(root).unlink(missing_ok=True)
         compile_core(root, root)

@@ -63,7 +63,7 @@ RARE = {
 
 
 class Mail:
-    """Corpora read with one tokenizer: a row for each message, and the corpus of each message."""
+    """All corpora as one tokenizer reads them, and the number of the corpus that each message is from."""
 
     def __init__(self, sources: dict[str, dict[str, list[str]]], settings: dict[str, Any]) -> None:
         batches, sizes = [], []

@@ -126,7 +126,7 @@ def trials(corpora: Sequence[Corpus], seeds: int) -> Iterator[Trial]:
 
 
 def summary(name: str, done: Sequence[Trial], order: Sequence[str]) -> str:
-    """Return the table of one kind of trial, with means over seeds."""
+    """Return the table of one kind of trial: the mean results of each filter over all seeds."""
     first = done[0]
     title = (
         f"{name}: trained {len(first.train.ham):,} ham + {len(first.train.spam):,} spam, tested "

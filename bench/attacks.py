@@ -77,7 +77,7 @@ SHOWING = {
 
 
 class Mail:
-    """A spam: its headers, and the words of its text."""
+    """A spam message: its headers, and the words of its text."""
 
     def __init__(self, raw: bytes) -> None:
         message = read(raw)
@@ -210,7 +210,7 @@ BRANDS = (
 
 
 def with_name(mail: Mail, body: str, name: str, address: str = "") -> bytes:
-    """Return a mail with another name beside the sender's address, or another address, too."""
+    """Return a message with another name beside the sender's address, or also with another address."""
     fields = mail.head.split(b"\n")
     for at, field in enumerate(fields):
         if field.lower().startswith(b"from:"):
@@ -226,14 +226,14 @@ class Forgeries:
         self.chosen = random.Random(2)
 
     def findings(self, raw: bytes, passes: float, server: str = SERVER) -> bytes:
-        """Return the header of a server that verified the sender, for a share `passes` of the mail."""
+        """Return the header of a server that checked the sender; a share `passes` of the mail passes."""
         domain = (read(raw).get("from") or "").rpartition("@")[2].rstrip("> ") or "unknown.example"
         draw = random.Random(raw[-1000:])
         form = PASS if draw.random() < passes else draw.choice(NO_PASS)
         return f"Authentication-Results: {server}; {form.format(domain)}\n".encode("ascii", "replace")
 
     def forms(self) -> dict[str, Callable[[Mail, str], bytes]]:
-        """Return ways to forge a mail with a body, by name."""
+        """Return by name the ways to forge a message, each a function of a message and its body."""
         posing = '<p><a href="http://раyраl.com/">Log in</a></p>'
         return {
             "with a link to another host": lambda mail, body: mail.written(body + LINK),
@@ -249,11 +249,11 @@ class Forgeries:
         }
 
     def named(self, mail: Mail, body: str) -> bytes:
-        """Return a mail with the name of a company, from the sender's own address."""
+        """Return a message with the name of a company, from the sender's own address."""
         return with_name(mail, body, self.chosen.choice(BRANDS))
 
     def of_today(self, raw: bytes, label: str) -> bytes:
-        """Return a mail to be learned; three in ten spam are forged."""
+        """Return a message to be learned, like mail of today; three in ten spam are forged."""
         if label == "ham":
             return self.findings(raw, 0.995) + raw
         mail, kind = Mail(raw), int(self.chosen.random() * 20)

@@ -67,7 +67,7 @@ def main() -> None:
 
 
 def samples() -> Iterator[tuple[int, list[tuple[str, bytes]]]]:
-    """Yield pieces of each size: the text, and its bytes in a charset."""
+    """Yield each size with its samples: pairs of a text, and the bytes of the text in a charset."""
     texts = languages.prose()
     for size in SIZES:
         chosen = random.Random(size)
@@ -83,7 +83,7 @@ def samples() -> Iterator[tuple[int, list[tuple[str, bytes]]]]:
 
 
 def pieces(language: str, charset: str, text: str, size: int, chosen: random.Random) -> Iterator[Any]:
-    """Yield pieces that begin with a word and are not all ASCII."""
+    """Yield pieces of a text, of `size` characters, that begin with a word and are not all ASCII."""
     for _ in range(PIECES):
         start = chosen.randrange(max(1, len(text) - size))
         start = text.find(" ", start, start + 40) + 1 or start

@@ -64,7 +64,7 @@ def elapsed(*commands: Command) -> float:
 
 
 def race(runners: Mapping[str, Callable[[], float]], repeats: int) -> dict[str, Times]:
-    """Time each in turn, repeatedly, so that all run under the same load; the first round is discarded."""
+    """Time each runner in turn, repeatedly, so that all have the same load; discard the first round."""
     rounds = [{name: run() for name, run in runners.items()} for _ in range(repeats + 1)]
     return {name: Times([one[name] for one in rounds[1:]]) for name in runners}
 

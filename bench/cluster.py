@@ -62,7 +62,7 @@ def trained(folder: str, boxes: list[str], messages: int) -> Iterator[Row]:
 
 
 def merged(folder: str, boxes: list[str]) -> Iterator[Row]:
-    """Yield the row for merging two models, each of one label's mail."""
+    """Yield the row about merging two models, one of ham and one of spam."""
     halves = [os.path.join(folder, name) for name in ("half0", "half1")]
     for path, label, box in zip(halves, LABELS, boxes, strict=True):
         done(together(Command([SPAMNB, "train", "--model", path, f"--{label}", box])))

@@ -58,14 +58,14 @@ class Corpus:
         return cls.read("short", *([os.path.join(SHORT, f"{label}.mbox.xz")] for label in LABELS))
 
     def grown(self, count: int, seed: int = 1) -> Corpus:
-        """Return `count` messages, made from these by changing words; ham and spam in the same proportion."""
+        """Return `count` messages, made from these by changing words, with as large a share of spam."""
         ham = round(count * len(self.ham) / len(self))
         sizes = {"ham": ham, "spam": count - ham}
         made = {label: list(retold(self.of(label), sizes[label], seed)) for label in LABELS}
         return Corpus(f"{self.name}, grown", **made)
 
     def halves(self, seed: int) -> tuple[Corpus, Corpus]:
-        """Return one half of each label to train, and one to test; an odd message is tested."""
+        """Return one half of each label to train, and one to test, which has the odd message."""
         order = random.Random(seed)
         first, second = {}, {}
         for label in LABELS:

@@ -144,7 +144,7 @@ def chosen(what: str) -> dict[str, Table]:
 
 
 def cell(what: str, begins: str, column: str) -> str:
-    """Find a figure, without its spread."""
+    """Return a figure without its spread: of the table `what`, the row that begins so, and a column."""
     for one in chosen(what).values():
         for row in one["rows"] if column in one["columns"] else ():
             if " ".join(row).startswith(begins):
@@ -154,7 +154,7 @@ def cell(what: str, begins: str, column: str) -> str:
 
 
 def block(what: str) -> str:
-    """Return the text between two comments: tables, and the runs that they come from."""
+    """Return the text that belongs between two comments: tables, and the runs that they are from."""
     if what == "lead":
         rows = [(cell(place, *ours), cell(place, *theirs)) for _, place, ours, theirs in SUMMARY]
         return "".join(f"- {sentence.format(*rows[row])}\n" for sentence, row in LEAD)
@@ -174,7 +174,7 @@ def block(what: str) -> str:
 
 
 def said(run: dict[str, str]) -> str:
-    """Say how a run was made."""
+    """Return a sentence on how a run was made."""
     where = "; ".join(filter(None, (run["machine"], run["notes"])))
     return f"`{run['command']}`, {run['date'][:10]}, commit {run['commit'][:10]}: {where}."
 

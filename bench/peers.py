@@ -481,7 +481,7 @@ class Terminator(Peer):
         Command([*made, *parts, "-lkyotocabinet"]).run()
 
     def training(self, mail: Laid) -> list[Command]:
-        """One pass in a random order: what it learned last weighs most."""
+        """Return the command for one pass in random order, because what is learned last weighs most."""
         lines = [f"{label} {path}\n" for label in ("ham", "spam") for path in paths_in(mail.files(label))]
         random.Random(1).shuffle(lines)
         return [Command([self.program, self.at("model.kch")], "".join(lines).encode())]

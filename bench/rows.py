@@ -17,7 +17,7 @@ COLUMNS = ("what", "spamnb", "beside", "ratio", "wanted", "reached")
 
 @dataclass
 class Row:
-    """A line of the table; `ratio` is judged by `limit`, at least or at most."""
+    """A line of the table; `ratio` should be `at_least` or `at_most` as large, if one of them is given."""
 
     what: str
     ours: str

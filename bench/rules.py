@@ -43,7 +43,7 @@ TOKENS = {
 
 @dataclass(frozen=True)
 class Change:
-    """A replacement of a text in a module, which is given by its path in the package."""
+    """A replacement of one text in the source of a module; `module` is its path in the package."""
 
     module: str
     text: str

@@ -87,7 +87,7 @@ def ours(model: str, *options: str) -> Server:
 
 
 def theirs(folder: str, mail: Laid) -> Server:
-    """Start spamd with its Bayes alone. If started by root, another user must be able to read the files."""
+    """Start spamd with only its Bayes filter. As root, it must run as a user who can read the files."""
     peer = SpamAssassin(folder)
     peer.train(mail)
     subprocess.run(["chmod", "-R", "a+rwX", folder], check=True)
@@ -146,7 +146,7 @@ def many(server: Server, beside: dict[str, str], paths: list[str]) -> Iterator[R
 def many_users(shared: str, model: str, folder: str, paths: list[str]) -> Iterator[Row]:
     """Yield rows for users with models of their own on top of a shared model.
 
-    One of them is damaged, one missing, and one locked while it is to learn.
+    One of these models is damaged, one is missing, and one is locked while it has to learn.
     """
     places = [os.path.join(folder, f"user{number}", "model.msgpack") for number in range(USERS)]
     for place in places:

@@ -33,7 +33,7 @@ TAG = re.compile(rb"^(subject:[^\n]*?)\[[^\]\n]{1,40}\] ?", re.I | re.M)  # as l
 
 
 def without_lists(raw: bytes) -> bytes:
-    """Leave out the headers that name a list, and addresses; the tag of the subject, too."""
+    """Return a message without addresses, headers that name a list, and the tag in its subject."""
     head, end, body = raw.partition(b"\n\n")
     return TAG.sub(rb"\1", TELLING.sub(b"", head + b"\n")) + end[1:] + body
 

@@ -62,7 +62,7 @@ class Bench:
         return os.path.join(self.folder, *names)
 
     def ready(self, peer: Peer) -> Peer:
-        """Return a filter, trained if it was not yet."""
+        """Return a filter; train it first if it was not trained yet."""
         if peer.folder not in self.trained:
             peer.train(self.mail)
             self.trained.add(peer.folder)
@@ -160,7 +160,7 @@ def one(bench: Bench) -> Iterator[Row]:
 
 
 def learning_times(bench: Bench, small: Spamnb, large: Spamnb) -> dict[str, Times]:
-    """Measure learning between two folds: the journal grows from nothing to its limit."""
+    """Measure how long learning takes while the journal grows from nothing to its limit."""
     # A message known already would cost nothing, so each is new; both models learn the same ones.
     repeats = min(bench.start_repeats, BETWEEN_FOLDS)
     fresh = resampled([bench.middling], repeats + 1, 1)

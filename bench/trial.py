@@ -127,7 +127,7 @@ def lay_out_attacks(folder: str, most: int) -> None:
 
 
 class Measured:
-    """All mail as one tokenizer reads it, with results."""
+    """All mail as one tokenizer reads it, and the results measured with it."""
 
     def __init__(self, sources: dict[str, dict[str, list[str]]], bodies: list[str], known: str) -> None:
         self.known = known  # a folder
@@ -148,7 +148,7 @@ class Measured:
         self.is_body_counter = parts == BODY
 
     def _read(self, paths: dict[str, list[str]]) -> tuple[list[str], list[ReadMessage], list[int]]:
-        """Read all mail; returns names, what is in each message, and indices of labels."""
+        """Read all mail; return the names, the features of each message, and the indices of the labels."""
         names, found, truth, tokenizer = [], [], [], Tokenizer(Settings())
         for label in LABELS:
             for raw in messages_of(paths[label]):
@@ -204,7 +204,7 @@ class Measured:
         return self.marks[BODY, messages] if bodies else self.marks[:, messages].sum(axis=0)
 
     def splits(self, mask: Any, share: float, bodies: bool = False, tested: Any = None) -> list[float]:
-        """Learn from a share of the messages; return the figure of the others, or of those to be tested."""
+        """Learn a share of the messages, test the others (or `tested`); return the figure of each split."""
         messages = np.flatnonzero(mask)
 
         def measure() -> list[float]:
@@ -243,7 +243,7 @@ class Measured:
         return MessageRows.of([message.features(self.is_body_counter, bodies) for message in chosen])
 
     def once(self, trial: str, marks: Any, measure: Callable[[], Any]) -> Any:
-        """Return the cached result for messages with the same features, or measure it."""
+        """Return the result of a trial from the cache if all features are the same, or measure it."""
         seen = blake2b(trial.encode() + marks.tobytes())
         path = Path(self.known, seen.hexdigest()[:20])
         if not path.exists():
@@ -282,7 +282,7 @@ def cell(figures: list[float], before: list[float]) -> str:
 
 
 def row(rule: str, found: dict[str, Any], before: dict[str, Any]) -> str:
-    """Return a line of the table; of the attacks, the one that gains most, if it does."""
+    """Return a line of the table; of all attacks, it names the one that gains most, if any gains."""
     caught, without = before["attacks"], found["attacks"]
     attack = min(caught, key=lambda name: without[name] - caught[name])
     said = (
@@ -340,7 +340,7 @@ def run(chosen: argparse.Namespace, folder: str) -> None:
 
 
 def child(chosen: argparse.Namespace, package: str, rules: list[str]) -> Any:
-    """Run this program with a changed package; yield the figures of each rule."""
+    """Run this program with a changed package, in a process; yield the figures of each rule."""
     arguments = [f"--rule={rule}" for rule in rules] + [f"--laid-out={chosen.laid_out}"]
     arguments += [f"--corpus={text}" for text in chosen.corpus]
     arguments += [f"--bodies={text}" for text in chosen.bodies]

@@ -42,7 +42,7 @@ CONTENT = (b"content-", b"mime-version", b"subject:")
 
 
 class Letter:
-    """A mail: its headers and its texts, which may be HTML."""
+    """A message: its headers, and its texts, each of which may be HTML."""
 
     def __init__(self, raw: bytes) -> None:
         message = read(raw)
@@ -54,7 +54,7 @@ class Letter:
         self.parts = [(part.text, is_html(part)) for part in message.leaves if part.text]
 
     def written(self, head: bytes, subject: str, parts: Sequence[tuple[str, bool]]) -> bytes:
-        """Write such a mail under other headers, with another subject and other texts."""
+        """Return this message with other headers, another subject and other texts."""
         lines = [head, b"Subject: " + subject.encode("utf-8", "replace"), b"MIME-Version: 1.0"]
         kinds = [
             b"Content-Type: text/%s; charset=utf-8" % (b"html" if is_page else b"plain")
@@ -75,7 +75,7 @@ class Letter:
 
 
 class Words:
-    """Words of other mail that replace words of a mailing."""
+    """Words of other mail, which replace words of a mass mailing."""
 
     def __init__(self, letters: Sequence[Letter], spam: Sequence[Letter], draw: random.Random) -> None:
         self.draw = draw
@@ -126,7 +126,7 @@ class Trained:
         self.model, self.known_ham = Model.open(self.path), half.ham
 
     def judge(self, messages: Sequence[bytes], *lessons: bytes) -> list[str]:
-        """Judge messages after spam was learned, which is then forgotten again."""
+        """Judge messages after learning `lessons` as spam, which are then forgotten again."""
         for lesson in lessons:
             learn(self.path, lesson, "spam")
         model = Model.open(self.path) if lessons else self.model
@@ -147,7 +147,7 @@ class Trained:
 
 
 def of_model(trained: Trained, corpora: Sequence[Corpus], seed: int) -> Iterator[list[str]]:
-    """Yield rows: the spam learned once, the share caught again, and the ham lost by that."""
+    """Yield rows: the spam learned once, the share of its variants caught, and the ham lost by that."""
     draw = random.Random(seed)
     own = trained.other.spam
     ham = [Letter(raw) for raw in draw.sample(trained.other.ham, 300)]
@@ -182,7 +182,7 @@ def of_model(trained: Trained, corpora: Sequence[Corpus], seed: int) -> Iterator
 def one_lesson(
     trained: Trained, letter: Letter, words: Words, head: bytes, ham: Letter, known: Letter
 ) -> list[str]:
-    """Learn a spam, or one with a footer or a form letter's text; judge mail that is similar."""
+    """Learn a spam, or one with a footer or the text of a form letter; then judge similar mail."""
     quoted = "".join(f"> {line}\n" for line in letter.plain().splitlines())
     reply = ham.written(ham.head, ham.subject, [(f"{ham.plain()}\n\n{quoted}", False)])
     short = ham.written(ham.head, ham.subject, [(f"What do you think of this?\n\n{quoted}", False)])

@@ -100,16 +100,16 @@ class Mail:
         return {label: [self.paths[message] for message in own] for label, own in found}
 
     def by_date(self, name: str) -> tuple[Array, Array]:
-        """Take the earliest third of each label to learn, the others to judge."""
+        """Return the earliest third of each label, to be learned, and the others, to be judged."""
         own = self.of(name)
         return self.split(own[np.argsort(self.rank[own])], 1 / 3)
 
     def drawn(self, name: str, seed: int, count: int | None) -> tuple[Array, Array]:
-        """Draw `count` messages of each label (or half of them) to learn, and others to judge."""
+        """Draw `count` messages of each label, or half of them, to be learned, and others to be judged."""
         return self.split(np.random.default_rng(seed).permutation(self.of(name)), count or 0.5)
 
     def split(self, order: Array, learned: float) -> tuple[Array, Array]:
-        """Split messages, in order: a number or share of each label, and all others."""
+        """Split messages of each label, in this order: the first (a number or a share), and all others."""
         first, second = [], []
         for label in (False, True):
             own = order[self.is_spam[order] == label]
@@ -274,7 +274,7 @@ OURS_ONLY = on_base, ham_losses
 
 
 def report(mail: Mail, names: Iterable[str], draws: int, filters: Sequence[Ours | Theirs]) -> Iterator[str]:
-    """Yield the tables of some sections: means over draws, a row a case and filter."""
+    """Yield the tables of some sections: means over draws, with a row for each case and filter."""
     for section in map(SECTIONS.__getitem__, names):
         for title, cases in section(mail, draws):
             found: dict[tuple[str, str], list[Figures]] = defaultdict(list)
