@@ -83,7 +83,7 @@ def parse_settings(text: str, allowed: Collection[str] = SETTING_NAMES) -> Parse
     for item in text.split(",") if text != "default" else ():
         name, _, value = item.strip().partition("=")
         if name not in allowed:
-            raise UsageError(f"unknown setting {name!r}; use NAME=VALUE; names: {', '.join(allowed)}")
+            raise UsageError(f"unknown setting {name!r}; use NAME=VALUE with one of {', '.join(allowed)}")
         field, parse = _SETTINGS[name]
         try:
             (view if name in VIEW_NAMES else settings)[field] = parse(value)
