@@ -43,7 +43,7 @@ class UserModels:
             raise ModelError(path, f"a link leads out of the user's folder, to {found}")
         try:
             if not stat.S_ISREG(os.lstat(found).st_mode):
-                raise ModelError(path, "is not a regular file")
+                raise ModelError(path, "not a regular file")
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
