@@ -81,7 +81,7 @@ class Server:
             self.judge.shared.current()
         except SpamnbError as error:
             whose = " of users without a model of their own" if self.options.user_models else ""
-            complain(f"{error} (until then mail{whose} is not judged)")
+            complain(f"{error} (until this is fixed, mail{whose} is not judged)")
 
     def _allow_many_files(self) -> None:
         """Raise the limit of open files: each connection, model and lesson takes one."""

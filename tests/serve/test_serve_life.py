@@ -69,7 +69,7 @@ def test_without_a_model_it_starts_and_judges_once_there_is_one(serving, spamnb,
     """Or one that is not damaged, where others may connect, if that is allowed."""
     (model := tmp_path / "model").write_bytes(b"rubbish")
     server = serving(model=str(model), listen=("0.0.0.0:0",), allow_network=True)
-    assert "(until then mail is not judged)" in server.log.partition("serving at")[0]
+    assert "(until this is fixed, mail is not judged)" in server.log.partition("serving at")[0]
     address = server.address.replace("0.0.0.0", "127.0.0.1")
     asked = request("CHECK", mail.messages["spam"], User="ann")
     assert server.ask(asked, address=address).startswith(b"SPAMD/1.0 75 ")
