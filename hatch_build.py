@@ -78,7 +78,7 @@ def compile_core(root: Path, into: Path) -> Path:
 
 
 def write_c(root: Path) -> None:
-    """Write the C file of the extension beside its sources, from which a build needs no Cython."""
+    """Translate the extension to C, beside its sources, for builds where no Cython is new enough."""
     settings = [word for name, value in DIRECTIVES.items() for word in ("-X", f"{name}={value}")]
     name = "spamnb.core.native"  # which Cython takes from files that are not copied, as spamnb/__init__.py
     run([sys.executable, "-m", "cython", "--module-name", name, *settings, str(CORE / "native.pyx")], root)

@@ -93,7 +93,7 @@ def pieces(language: str, charset: str, text: str, size: int, chosen: random.Ran
 
 
 def share_read(detector: Callable[[bytes], str], found: list[tuple[str, bytes]]) -> float:
-    """Return the share of pieces whose words are correct in the charset that a detector names."""
+    """Return the share of samples that are decoded correctly with the charset that a detector names."""
     right = 0
     for text, data in found:
         name = codec(detector(data))

@@ -112,7 +112,7 @@ def tables_of(log: str) -> Iterator[tuple[str, list[str], list[list[str]]]]:
 
 
 def take(step: str, log: str, run: dict[str, str]) -> None:
-    """Record the tables of a run, unless newer ones are on record."""
+    """Store the tables that a run printed, unless newer ones are stored."""
     notes = [
         line for line in log[log.rfind("\n|") :].splitlines()[2:] if line.strip() not in ("", run["machine"])
     ]
@@ -131,7 +131,7 @@ def recorded(step: str) -> dict[str, Table]:
 
 
 def chosen(what: str) -> dict[str, Table]:
-    """Find the tables that a page names, by title; KeyError if no run on record has them."""
+    """Return the tables that a page names, by title; raise KeyError if no stored run has them."""
     step, _, patterns = what.partition(": ")
     tables = recorded(step)
     found: dict[str, Table] = {}
@@ -144,7 +144,7 @@ def chosen(what: str) -> dict[str, Table]:
 
 
 def cell(what: str, begins: str, column: str) -> str:
-    """Return a figure without its spread: of the table `what`, the row that begins so, and a column."""
+    """Return a figure from the tables of `what`, by the start of its row and its column, without spread."""
     for one in chosen(what).values():
         for row in one["rows"] if column in one["columns"] else ():
             if " ".join(row).startswith(begins):
@@ -187,7 +187,7 @@ def written(text: str) -> str:
 
 @cache
 def printed(command: str) -> str:
-    """Show a command and what it prints, on a model of the mail in two mailboxes."""
+    """Run a command on a model of two mailboxes; return the command and what it printed."""
     with tempfile.TemporaryDirectory() as folder:
         for name, parts in MAIL.items():
             mail = b"".join(lzma.decompress((CORPUS / f"{part}.mbox.xz").read_bytes()) for part in parts)

@@ -38,7 +38,7 @@ ENVIRONMENT = {
 
 
 class Failed(Exception):
-    """Raised if a filter failed."""
+    """Raised if another filter failed."""
 
 
 @dataclass(frozen=True)
@@ -414,7 +414,7 @@ class Crm114(Peer):
 
 
 class ScikitLearn(Peer):
-    """A filter as its tutorials make one; see vectors.py."""
+    """A filter as in the tutorials of scikit-learn; see vectors.py."""
 
     programs = ()
     kind: ClassVar[str]

@@ -17,7 +17,7 @@ COLUMNS = ("what", "spamnb", "beside", "ratio", "wanted", "reached")
 
 @dataclass
 class Row:
-    """A line of the table; `ratio` should be `at_least` or `at_most` as large, if one of them is given."""
+    """A line of the table of figures; its goal is a `ratio` of `at_least` or of `at_most` so much."""
 
     what: str
     ours: str

@@ -86,7 +86,7 @@ class Bench:
 
 
 def train(bench: Bench) -> Iterator[Row]:
-    """Yield the rows for training from the start, with one mbox per label."""
+    """Yield the rows for training new models, with one mbox per label."""
     peers = {"all cores": bench.spamnb, "--jobs 1": bench.single}
     yield from training(bench, peers, bench.mail, "", bench.bulk_repeats, {"all cores": 4.0, "--jobs 1": 2.5})
     for peer in bench.others:

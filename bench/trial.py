@@ -92,7 +92,7 @@ class ReadMessage:
         return FeatureSet.of(tokens.tolist(), None, pairs.tolist(), grams.tolist())
 
     def marks(self, is_body_counter: Any) -> list[int]:
-        """Return a hash of the body's features and one of the head's."""
+        """Return two hashes: of the features of the body, and of the features of the headers."""
         sums = []
         for part in (BODY, HEAD):
             own = [self.tokens[self.tokens[:, 2] == part, 0], self.pairs[self.pairs[:, 1] == part, 0]]
@@ -238,7 +238,7 @@ class Measured:
         return found
 
     def rows_of(self, messages: Any, bodies: bool) -> MessageRows:
-        """Return the rows of messages, without their heads if `bodies`."""
+        """Return the rows of messages, without their headers if `bodies`."""
         chosen = [self.kept[message] for message in messages.tolist()]
         return MessageRows.of([message.features(self.is_body_counter, bodies) for message in chosen])
 

@@ -89,7 +89,7 @@ class Words:
         self.pieces = pieces
 
     def changed(self, text: str, share: float) -> str:
-        """Change a share of the words, and each link and number."""
+        """Replace a share of the words of a text, and each link and number."""
 
         def other(found: re.Match[str]) -> str:
             kept, number, wide, _ = found.groups()
@@ -220,7 +220,7 @@ def after_all(trained: Trained) -> list[str]:
 
 
 def report(corpora: Sequence[Corpus], folder: str, seed: int = 1) -> Iterator[str]:
-    """Yield the tables."""
+    """Yield the tables of results."""
     rows: list[list[str]] = []
     afterwards = []
     for corpus in corpora:

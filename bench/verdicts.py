@@ -49,7 +49,7 @@ NOTHING = np.array([], int)
 
 
 class Case(NamedTuple):
-    """Messages to learn (perhaps on top of a model of a corpus) and messages to judge, by their numbers."""
+    """Messages to learn (perhaps on top of a model of a corpus) and messages to judge, as indices."""
 
     name: str
     learned: Array
@@ -105,7 +105,7 @@ class Mail:
         return self.split(own[np.argsort(self.rank[own])], 1 / 3)
 
     def drawn(self, name: str, seed: int, count: int | None) -> tuple[Array, Array]:
-        """Draw `count` messages of each label, or half of them, to be learned, and others to be judged."""
+        """Draw `count` messages of each label (None: half) to be learned, and others to be judged."""
         return self.split(np.random.default_rng(seed).permutation(self.of(name)), count or 0.5)
 
     def split(self, order: Array, learned: float) -> tuple[Array, Array]:

@@ -67,7 +67,7 @@ class Configuration:
     def decide(
         self, verdict: "Verdict", envelope: "Envelope", stored: "StoredModel | None" = None
     ) -> "Verdict":
-        """Change the verdict on a message if its sender is listed or known, and note the reason there."""
+        """Change the verdict on a message if its sender is listed or known, and note the reason in it."""
         if self.senders is not None:
             self.senders.decide(verdict, envelope)
         if stored and verdict.label == SPAM and self.has_people(stored):

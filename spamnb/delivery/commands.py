@@ -262,7 +262,7 @@ class LearnCommand:
 
     @property
     def fits_journal(self) -> bool:
-        """Whether a record in the journal is enough; a new label needs a new model file."""
+        """Whether a record in the journal is enough to learn; a new label needs a new model file."""
         from spamnb.store.stored_model import labels_of
 
         try:

@@ -118,7 +118,7 @@ def copied(database: Connection, folder: str, name: str) -> int:
 
 
 def prune(database: Connection, folder: str, days: int, size: int) -> None:
-    """Remove entries older than a year (or `days`, if longer), and the oldest entries beyond a size."""
+    """Remove entries older than a year (or `days`, if longer), and the oldest ones beyond `size` bytes."""
     oldest = log.confirmed_now(folder) - max(YEAR, days * log.DAY)
     database.execute("DELETE FROM entries WHERE time < ?", (oldest,))
     most = size // BYTES_OF_ENTRY
@@ -126,7 +126,7 @@ def prune(database: Connection, folder: str, days: int, size: int) -> None:
 
 
 def row_of(fields: dict[str, Any], models: Models) -> dict[str, Any]:
-    """Return the database row of a record: its fields, headers of the message, and reasons of the verdict."""
+    """Return the database row of a log record: its fields, headers of the message, reasons of the verdict."""
     message = read(log.message_of(fields))
     verdict = safe_text(fields["verdict"])
     ham, spam = fields["cutoffs"] or (None, None)
@@ -150,7 +150,7 @@ def row_of(fields: dict[str, Any], models: Models) -> dict[str, Any]:
 
 
 def shown_path(fields: dict[str, Any]) -> str:
-    """Return the path of a record's model, safe to print."""
+    """Return the path of the model in a log record, safe to print."""
     return printable(os.fsdecode(bytes(fields["model"])))
 
 

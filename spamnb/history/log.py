@@ -48,7 +48,7 @@ COMPLAINTS: "dict[str, str]" = {}  # last warning of this process, by step
 
 
 class HistoryLog:
-    """A folder of log files. An error here is only a warning: mail must still be delivered."""
+    """A folder of log files. If writing fails, it only warns, because mail must still be delivered."""
 
     def __init__(self, days: str = DAYS, size: str = SIZE, folder: str | None = None) -> None:
         self.days = parse_days(days)
@@ -64,7 +64,7 @@ class HistoryLog:
         user: str = "",
         now: float | None = None,
     ) -> None:
-        """Append a verdict; if that fails, warn in one line."""
+        """Append a verdict and its message; if that fails, warn in one line."""
         why = ""
         try:
             limits = [self.days, self.size]
@@ -205,7 +205,7 @@ def packed_path(model: str) -> bytes:
 
 
 def packed(fields: "Fields") -> bytes:
-    """Pack fields as a record."""
+    """Return the bytes of a record with these fields."""
     data = pack(fields).replace(STEM, ESCAPED)
     return MARK + len(data).to_bytes(4, "little") + zlib.crc32(data).to_bytes(4, "little") + data
 

@@ -49,7 +49,7 @@ class Week(NamedTuple):
 
 
 class History:
-    """The database of a folder, and the files that are gathered into it; for one thread at a time."""
+    """The database of a history folder, and its log files; only one thread at a time may use it."""
 
     def __init__(self, folder: str, database: Database) -> None:
         self.folder = folder
@@ -75,7 +75,7 @@ class History:
             self.database.close()
 
     def gather(self, seconds: float = inf) -> int:
-        """Copy new verdicts from the log into the database, for some seconds at most; return their number."""
+        """Copy new verdicts from the log into the database, for some seconds at most; return how many."""
         return gathering.gather(self.database, self.folder, seconds)
 
     def bytes_left(self) -> int:

@@ -23,8 +23,8 @@ SECRETS = ("password_command", "password_file", "keyring", "oauth2_token_command
 
 @dataclass(frozen=True)
 class Account:
-    """An account in `imap.toml`. If the name of a folder is "", the folder is found by the server's mark or
-    by its usual name; no folder is used as `unsure` then."""
+    """An account in `imap.toml`. A folder with the name "" is found by the server's mark or by its usual
+    name, except `unsure`, which is not used then."""
 
     name: str
     host: str
@@ -129,7 +129,7 @@ def check_name(name: str) -> None:
 
 
 def parse_account(name: str, table: Any) -> Account:
-    """Make an account from a table of the file; raise an error that suggests a key if a key is unknown."""
+    """Make an account from a table of the file; an error about an unknown key suggests a similar one."""
     check_name(name)
     if not isinstance(table, dict):
         raise DataError("must be a table; write [account.NAME]")

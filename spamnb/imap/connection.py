@@ -38,7 +38,7 @@ getLogger("imapclient").addHandler(NullHandler())  # else answers that are not A
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder's state at the time when it was opened."""
+    """What the server reported about a folder when the folder was opened."""
 
     name: str
     validity: int  # of its UIDs (UIDVALIDITY)
@@ -172,7 +172,7 @@ class ImapConnection:
         return opened
 
     def search(self, *criteria: str) -> list[int]:
-        """Search the open folder; return the UIDs in order."""
+        """Return the UIDs of messages in the open folder that meet IMAP search criteria, in order."""
         with self._explained(f"search the folder {self.folder}"):
             return sorted(map(in_range, set(self.client.search(criteria or "ALL"))))
 
@@ -207,7 +207,7 @@ class ImapConnection:
         return pairs
 
     def append(self, folder: str, raw: bytes) -> None:
-        """Write a message into a folder, unread."""
+        """Write a message into a folder, marked as unread."""
         with self._explained(f"write to {folder}"):
             self.client.append(folder, raw)
 
@@ -216,7 +216,7 @@ class ImapConnection:
             self.client.add_flags(uids, [flag], silent=True)
 
     def remove(self, uids: Sequence[int]) -> None:
-        """Delete these messages for good; they must be flagged as deleted. Requires UIDPLUS."""
+        """Delete messages that are flagged as deleted for good; the server must support UIDPLUS."""
         with self._explained(f"remove from {self.folder}"):
             self.client.uid_expunge(uids)
 

@@ -37,7 +37,7 @@ class Corrections:
         self.rescue = Rescue(mailbox)
 
     def look_for_moved(self, name: str) -> None:
-        """Learn the messages that the owner moved to a folder; only record them if it has no label.
+        """Learn messages that the owner moved to a folder, or only record them if the folder has no label.
 
         Skip messages that spamnb moved there; judge messages that the provider put into Junk.
         """

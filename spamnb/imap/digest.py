@@ -100,7 +100,7 @@ def junk_messages(
 def digest_of(
     account: Account, junk: str, like_ham: list[JunkMessage], put_by_us: list[JunkMessage]
 ) -> bytes:
-    """Return the digest: mail in Junk that is like ham but was put there by the provider, then the others."""
+    """Return the digest, a message that lists `like_ham` (moved by the provider), then `put_by_us`."""
     message = EmailMessage()
     message["From"] = f"spamnb <{account.user if '@' in account.user else 'spamnb@localhost'}>"
     message["To"] = message["From"]

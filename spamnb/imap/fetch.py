@@ -33,7 +33,7 @@ def cut(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
 
 
 def flags(connection: ImapConnection, uids: Sequence[int]) -> dict[int, frozenset[str]]:
-    """Fetch the flags of messages; missing messages are left out."""
+    """Return {UID: flags} of messages; leave out messages that are missing."""
     found = values(connection, uids, "FLAGS").items()
     return {
         uid: frozenset(flag.decode("utf-8", "replace") for flag in set_ or () if flag) for uid, set_ in found
@@ -41,13 +41,13 @@ def flags(connection: ImapConnection, uids: Sequence[int]) -> dict[int, frozense
 
 
 def values(connection: ImapConnection, uids: Sequence[int], item: str) -> dict[int, Any]:
-    """Fetch an item, such as FLAGS, of messages by UID; None where the server's answer lacks the item."""
+    """Return {UID: value} for an item of messages, such as FLAGS; None where the answer lacks the item."""
     fetched = (connection.fetch(some, item) for some in cut(uids, FETCHED))
     return {uid: answer.get(item.encode()) for answers in fetched for uid, answer in answers.items()}
 
 
 def heads(connection: ImapConnection, uids: Sequence[int], *names: str) -> Iterator[tuple[int, bytes]]:
-    """Fetch header blocks, or only the named header fields; messages that cannot be read are left out."""
+    """Yield UID and header block, or only the named fields, of messages; leave out unreadable messages."""
     section = f"HEADER.FIELDS ({' '.join(names)})" if names else "HEADER"
     for some in cut(uids, FETCHED):
         for head in _fetch(connection, some, f"BODY.PEEK[{section}]<0.{MAX_HEAD}>"):
@@ -56,7 +56,7 @@ def heads(connection: ImapConnection, uids: Sequence[int], *names: str) -> Itera
 
 
 def messages(connection: ImapConnection, uids: Sequence[int]) -> Iterator[Fetched]:
-    """Fetch messages, or the start of large messages; missing messages are left out."""
+    """Yield messages, or the start of each large message; leave out messages that are missing."""
     for some in cut(uids, WHOLE):
         yield from _fetch(connection, some, f"BODY.PEEK[]<0.{MAX_MESSAGE}>")
 

@@ -89,7 +89,7 @@ def roles_in(account: Account, listed: Found, warn: Callable[[str, DataError], N
 
 
 def named(name: str, names: Sequence[str]) -> str:
-    """Return a configured name of a folder as the server spells it; raise DataError if it is missing."""
+    """Return a configured name of a folder as the server spells it; raise DataError if there is none."""
     if not name or name in names:
         return name
     if name.upper() == "INBOX":

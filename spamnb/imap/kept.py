@@ -43,7 +43,7 @@ def is_settled_late(roles: Roles, name: str) -> bool:
 
 
 def not_kept(connection: ImapConnection, roles: Roles, name: str) -> set[bytes]:
-    """Return the keys of messages that are in Junk, in Trash, or unread in an inbox."""
+    """For the folder of all mail, return the keys of messages in Junk, in Trash, or not kept in an inbox."""
     if name != roles.all:
         return set()
     found: set[bytes] = set()

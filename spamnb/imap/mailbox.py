@@ -118,7 +118,7 @@ class VisitedMailbox:
         return self.state.progress("judged" if name in self.roles.inbox else by_put_away, name)
 
     def keys(self, folder: Folder, uids: Sequence[int]) -> dict[int, bytes]:
-        """Return the key of each message of the open folder: a hash of its header block or of its UID."""
+        """Return the key of each message of the open folder: a hash of its header block, else of its UID."""
         place = f"{folder.name} {folder.validity} "
         return {uid: key_of(head or f"{place}{uid}".encode()) for uid, head in heads(self.connection, uids)}
 
@@ -183,7 +183,7 @@ class VisitedMailbox:
         self.with_history(correct)
 
     def note(self, notes: Sequence[Record], purpose: str, folder: Folder, next_uid: int) -> None:
-        """Store records, and that a folder was read up to `next_uid` for a purpose, unless it was before."""
+        """Store records, and that a folder was read up to `next_uid`, unless it was read further before."""
         before = self.state.progress(purpose, folder.name)
         if before.validity == folder.validity:
             next_uid = max(next_uid, before.next_uid)

@@ -93,7 +93,7 @@ def service_file() -> str:
 
 
 def unit() -> str:
-    """Return the systemd unit, with program, folders and environment variables of this user."""
+    """Return the text of the systemd unit, with program, folders and environment of this user."""
     text = Path(__file__).with_name(UNIT).read_text(encoding="utf-8")
     lines = [
         f"ExecStart={quoted(program())} imap watch",
@@ -112,7 +112,7 @@ def unit() -> str:
 
 
 def agent() -> bytes:
-    """Return the launchd agent, a property list."""
+    """Return the property list of the launchd agent."""
     import plistlib
 
     return plistlib.dumps(

@@ -31,7 +31,7 @@ USEFUL = {
 
 
 class Learned(NamedTuple):
-    """A folder that training learns from, and how many of its messages."""
+    """A folder that training learns from, and how many of its messages are learned."""
 
     label: str
     folder: str

@@ -165,7 +165,7 @@ class State:
         return bool(self._ask("SELECT 1 FROM folder WHERE purpose = 'trained'"))
 
     def was_set_aside(self) -> bool:
-        """Return whether an earlier, damaged state was set aside and replaced by this one."""
+        """Return whether this state replaces an earlier one, which was damaged."""
         return bool(self.progress("trained", "").validity)
 
     def advance(self, purpose: str, folder: str, progress: Progress) -> None:

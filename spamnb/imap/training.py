@@ -61,7 +61,7 @@ class FetchingPool(LocalPool):
 
 
 class MailboxTraining:
-    """New messages of a mailbox to be learned, from its ham folders and its Junk folder."""
+    """Learns the new messages in the ham folders and in the Junk folder of a mailbox."""
 
     def __init__(self, account: Account, connection: ImapConnection, state: State) -> None:
         self.account = account
@@ -139,7 +139,7 @@ class MailboxTraining:
         return summary
 
     def _doubted(self, model: str, of_junk: dict[int, int], summary: Summary) -> list[Record]:
-        """Forget messages learned from Junk that are surely ham, judged with the counts of all other mail.
+        """Forget messages learned from Junk that surely are ham, judged with the counts of all other mail.
 
         They are learned at first because there is no other spam. The digest and the review page list them for
         the owner to decide. Returns their records.

@@ -44,7 +44,7 @@ def not_trained(account: Account) -> str:
 
 
 class Visit:
-    """One visit to the mailbox of an account."""
+    """A visit to a mailbox, which learns what the owner moved or flagged, and judges new mail."""
 
     def __init__(self, mailbox: VisitedMailbox, again: bool = False, most: int = 0) -> None:
         self.mailbox = mailbox

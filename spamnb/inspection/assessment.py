@@ -41,7 +41,7 @@ def left_out_scores(stored: StoredModel) -> tuple[Scores, Scores]:
 
 
 def known_scores(stored: StoredModel) -> tuple[Scores, Scores] | None:
-    """Return the scores of ham and spam as `left_out_scores` does; None if they are too few."""
+    """Return the scores of learned ham and spam, each without its own counts; None if they are too few."""
     if not has_spam(stored.labels):
         return None
     ham, spam = left_out_scores(stored)
@@ -72,10 +72,7 @@ def verdicts_left_out(stored: StoredModel) -> dict[str, dict[str, float]]:
 
 
 def assessment(stored: StoredModel, plain: bool = False) -> list[str]:
-    """Describe in sentences how well a model is trained, from the scores of `left_out_scores`.
-
-    `plain` avoids the word ham.
-    """
+    """Describe in sentences how well a model judges mail that it did not learn; `plain` avoids “ham”."""
     named = plain_mail if plain else str
     scores = known_scores(stored)
     if scores is None:

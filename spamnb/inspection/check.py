@@ -23,7 +23,7 @@ SUMS = "presences", "occurrences", "pair_presences", "vocabulary", "pair_vocabul
 
 @dataclass
 class CheckReport:
-    """Facts about a model file and its journal, and their damage."""
+    """Facts about a model file and its journal, and a list of their damage."""
 
     path: str
     size: int = 0

@@ -61,7 +61,7 @@ class TextPiece(NamedTuple):
 
 
 class Wanted:
-    """The tokens to mark in one part of a message, and the stretches of grams to mark, by their words."""
+    """What to mark in a part of a message: tokens, and stretches of grams by the words that they cover."""
 
     def __init__(self, reasons: Mapping[str, Reason], part: int) -> None:
         self.tokens = reasons
@@ -72,7 +72,7 @@ class Wanted:
                     self.covering.setdefault(word, []).append(reason.token)
 
     def of(self, piece: TextPiece) -> Iterator[str]:
-        """Yield the wanted tokens and stretches of a piece of text."""
+        """Yield the names of what to mark in a piece of text: wanted tokens, and stretches of grams."""
         yield from (token for token in (*piece.words, *piece.others) if token in self.tokens)
         for word in {piece.text, *piece.words}:
             yield from self.covering.get(word, ())

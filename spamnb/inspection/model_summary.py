@@ -31,7 +31,7 @@ INFINITE = 99.0  # nats, instead of an infinite weight
 
 @dataclass(frozen=True)
 class StrongToken:
-    """A token that is evidence for a label, with the weight that `label_leads` returns."""
+    """A token that is evidence for a label, with its weight for that label."""
 
     token: str
     messages: list[int]

@@ -57,12 +57,12 @@ class Reason(NamedTuple):
 
     @property
     def total_weight(self) -> float:
-        """The weight times how often the token occurs; views that take means add only a part of this."""
+        """The weight times the occurrences of the token; where means are used, only a part of it is added."""
         return self.weight * self.evidence.times if self.evidence.times else 0.0
 
     @property
     def mark(self) -> float:
-        """The weight that colours the reason's words: the total; for a stretch of grams, the mean."""
+        """The weight by which the words are coloured: the total weight or, for grams, their mean."""
         return self.weight if self.is_gram else self.total_weight
 
     @property

@@ -76,7 +76,7 @@ def part_name(view: View, part: int) -> str:
 
 
 def numeric_reasons(numbers: Sequence[Evidence], toward: int, against: int) -> list[Reason]:
-    """Return what each number adds: the logarithm of how much likelier its value is under one label."""
+    """Return what each number adds: the logarithm of how much likelier its value is under `toward`."""
     weights = [difference(item.weights, toward, against) for item in numbers]
     return [
         Reason(str(item.feature), item, weight, weight, True)

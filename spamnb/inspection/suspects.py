@@ -18,7 +18,7 @@ from spamnb.store.stored_model import StoredModel, load_learned
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A message that looks misfiled."""
+    """A learned message that looks misfiled."""
 
     path: str
     index: int | None  # its number in an mbox

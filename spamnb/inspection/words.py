@@ -39,7 +39,7 @@ class WordBlock(NamedTuple):
         return self.letters[self.starts[word] : self.ends[word]].decode("utf-8", "replace")
 
     def values(self, view: View, function: Callable[[tuple[int, ...]], Sequence[float]]) -> Array:
-        """Return the values [value, word] of a function that is called with the counts used by a view.
+        """Return an array [value, word] of what a function returns for the counts of each word.
 
         The function is called once for each different row: half a million words have a few thousand.
         """

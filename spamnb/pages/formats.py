@@ -13,12 +13,12 @@ def count(value: int) -> str:
 
 
 def share(value: float | None) -> str:
-    """Write a share between 0 and 1: precision, recall, F1, accuracy."""
+    """Write a share between 0 and 1, such as precision or recall."""
     return UNKNOWN if value is None else f"{value:.4f}"
 
 
 def percent(value: float | None) -> str:
-    """Write at least two significant digits, but at most four decimals."""
+    """Write a percentage with at least two significant digits, but at most four decimals."""
     if value is None:
         return UNKNOWN
     if not value:

@@ -93,7 +93,7 @@ def histogram(
 
 
 def fitting_bins(scores: Array, marks: Sequence[float]) -> Bins:
-    """Choose bins for all scores and nearby cutoffs, without a few scores that are far from the others."""
+    """Choose bins for the scores, except a few that are far from the others, and for cutoffs near them."""
     tails = np.percentile(scores, (0, 0.5, 99.5, 100)).tolist() if len(scores) else [0.0] * 4
     low, high = (tails[0], tails[3]) if tails[3] - tails[0] <= 3 * (tails[2] - tails[1]) else tails[1:3]
     width = max(high - low, 0.5, abs(low) / 1000)

@@ -47,7 +47,7 @@ def message_page(why: Explanation, path: str) -> str:
 
 
 def message_sections(why: Explanation, *details: Markup) -> tuple[Markup | None, ...]:
-    """Make the sections of a page about a message; numbers and further details are collapsed."""
+    """Make the sections of a page about a message; numbers and `details` are hidden until opened."""
     ids = row_ids(why)
     return (
         message_section(why, ids),

@@ -93,7 +93,7 @@ def captioned(plot: Markup, *words: Child, title: str | None = None) -> Markup:
 
 
 def label_text(name: str) -> Markup:
-    """Write a label or verdict as people call it."""
+    """Write a label or verdict in everyday words."""
     return untrusted(plain_label(name), LABEL)
 
 

@@ -64,12 +64,12 @@ def headlines(evaluation: Evaluation) -> Markup:
 
 
 def interval(shown: ShownMetric) -> str | None:
-    """Write a 95 % interval; None where it is not known."""
+    """Write the 95 % interval of a figure; return None if it is unknown."""
     return f"{shown.low} to {shown.high}" if shown.low != UNKNOWN else None
 
 
 def mail_section(evaluation: Evaluation) -> Markup:
-    """Say how many messages are copies or could not be read, and how unsure ones are counted."""
+    """Say how many messages are copies or could not be read, and how unsure verdicts are counted."""
     failed = failures(evaluation.judged.unreadable)
     listed = [
         element("li", path_text(each.path), ": ", untrusted(each.why, MAX_TEXT))

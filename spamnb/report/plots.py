@@ -28,7 +28,7 @@ LEARNING_SERIES = (  # field of CurvePoint, name, classes of the style sheet
 
 
 def plain_ham(labels: Sequence[str]) -> str:
-    """Return the everyday name of mail that is not spam: the label, if only one is not spam and not "ham"."""
+    """Return what people call mail that is not spam: the label, if there is only one and it is not ham."""
     return plain_label(not_spam(labels))
 
 

@@ -64,7 +64,7 @@ class Pages:
         return PageContext(history, self.secrets, self.model, request.url.path, query)
 
     def view(self, page: Callable[..., str], policy: str | None = None) -> Callable[[Request], Response]:
-        """Make an endpoint that gathers the latest verdicts, and shows a page."""
+        """Return a handler of requests that copies new verdicts into the history, then shows `page`."""
         headers = {"content-security-policy": policy} if policy else None
 
         def endpoint(request: Request) -> Response:
@@ -80,7 +80,7 @@ class Pages:
     def change(
         self, action: Callable[[PageContext, Form], Response]
     ) -> Callable[[Request], Awaitable[Response]]:
-        """Make an endpoint that does an action; `action` gets the context of the page to return to."""
+        """Return a handler of forms that does an action with the context of the page to which it returns."""
 
         async def endpoint(request: Request) -> Response:
             form = await read_form(request, self.secrets)
@@ -117,7 +117,7 @@ def html(page: str, status: int = 200, headers: dict[str, str] | None = None) ->
 
 
 def corrected(context: PageContext, form: Form) -> Response:
-    """Correct one or all selected messages; return their new rows to a script, others to the earlier page."""
+    """Correct one or all selected messages; answer a script with their new rows, others with a redirect."""
     match form:
         case {"one": [mark]}:
             id_, _, label = mark.partition(":")
@@ -154,6 +154,6 @@ def cutoff_saved(context: PageContext, form: Form) -> Response:
 
 
 def static(kind: str, name: str) -> Callable[[Request], Response]:
-    """Make an endpoint for a file that a browser may cache: its address changes with its content."""
+    """Return a handler for a file that browsers may cache, because its address changes with its content."""
     headers = {"cache-control": "private, max-age=31536000, immutable"}
     return lambda _request: Response(own_file(name), media_type=kind, headers=headers)

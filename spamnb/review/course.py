@@ -76,12 +76,12 @@ spam_share, unsure_share = map(share_of, (SPAM, UNSURE))
 
 
 def ham_lost(week: Week) -> Estimate | None:
-    """Return the share of the ham that was judged spam, as known from corrections."""
+    """Return the share of the ham that was judged spam, by the user's corrections."""
     return mistakes(week, lambda label: label != SPAM, lambda verdict: verdict == SPAM)
 
 
 def spam_missed(week: Week) -> Estimate | None:
-    """Return the share of the spam that was judged something else, as known from corrections."""
+    """Return the share of the spam that was judged something else, by the user's corrections."""
     return mistakes(week, lambda label: label == SPAM, lambda verdict: verdict not in (SPAM, UNSURE))
 
 
@@ -151,7 +151,7 @@ def week_table(weeks: Sequence[Week]) -> Markup:
 
 
 def labels_section(weeks: Sequence[Week], labels: Sequence[str]) -> Markup | None:
-    """Count the mail filed under each label beside ham and spam, and how much of it was corrected."""
+    """Count the mail filed under each label other than ham and spam, and how much of it was corrected."""
     rows = []
     for label in sorted_into(labels):
         filed = sum(week.verdicts.get(label, 0) for week in weeks)

@@ -147,7 +147,7 @@ def search_form(context: PageContext, labels: Sequence[str]) -> Markup:
 def listed_messages(
     context: PageContext, entries: Sequence[Entry], labels: Sequence[str], order: str
 ) -> Markup:
-    """List messages in a form that corrects them."""
+    """List messages in an HTML form with buttons that correct them."""
     for_all = [
         element("button", name, type="button", data_select=name, aria_label=f"Select {name}")
         for name in ("all", "none")

@@ -32,7 +32,7 @@ POSTED = """<!doctype html><meta charset="utf-8"><title>spamnb review</title>
 
 
 def check_address(address: str) -> None:
-    """Refuse an address that other machines can reach, as the page itself does not encrypt."""
+    """Refuse an address that other machines can reach, because the page itself does not encrypt."""
     if not sockets.unix_path(address) and not sockets.is_loopback(sockets.host_and_port(address)[0]):
         raise UsageError(f"{address}: other machines can reach it; use unix:PATH, behind a proxy with TLS")
 

@@ -56,7 +56,7 @@ def known_entry(context: PageContext, id_: int) -> Entry:
 
 
 def links(context: PageContext, entry: Entry) -> Markup:
-    """Link to the list, and to the previous and the next message."""
+    """Return links to the list, and to the previous and the next message."""
     order, asked = list_asked(context)
     there = url("/", **context.filters, at=str(entry.id)) + f"#m{entry.id}"
     back = element("a", "← list", href=there, id="back")
@@ -99,7 +99,7 @@ def judged_line(entry: Entry, today: float) -> Markup:
 
 
 def frame(entry: Entry, raw: bytes) -> Markup | None:
-    """Show the HTML of a message in a frame without scripts, loading or navigation."""
+    """Show the HTML of a message in a frame without scripts, without network and without navigation."""
     if html_of(raw) is None:
         return None
     shown = element(

@@ -34,7 +34,7 @@ class SenderLists:
         return cls(b"".join(key.to_bytes(ENTRY, "little") for key in keys))
 
     def decide(self, verdict: "Verdict", envelope: "Envelope") -> None:
-        """Change the verdict on a message if its sender is listed, and note the reason in it."""
+        """Change the verdict on a message if its sender is listed, and note the reason in the verdict."""
         found = self.find(envelope.address, envelope.is_doubtful)
         if found is not None:
             is_allowed, entry = found
@@ -44,7 +44,7 @@ class SenderLists:
             verdict.label = if_allowed if is_allowed else SPAM
 
     def find(self, address: str, is_doubtful: bool) -> tuple[bool, str] | None:
-        """Find the closest entry for a sender; return whether it is allowed, and the entry.
+        """Find the most specific entry for a sender; return whether it is allowed, and the entry.
 
         An address that may be forged is never allowed.
         """

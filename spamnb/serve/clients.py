@@ -89,7 +89,7 @@ class Clients:
                 return
 
     def drop_slowest(self) -> bool:
-        """Drop the client that the server has waited for longest, unless it is new; return whether it did."""
+        """Drop the client for which the server has waited longest, unless it is new; True if dropped."""
         slowest = next(iter(self.waited_for), None)
         if slowest is None or slowest.since + FIRST_BYTES_WAIT > slowest.loop.time():
             return False
@@ -156,7 +156,7 @@ class Connection:
         self.hold(0)
 
     def shorten_to(self, seconds: float) -> None:
-        """Give this client, for which the server waits, no more than some seconds from now."""
+        """Let the server wait for this client no longer than some seconds from now."""
         end = self.loop.time() + seconds
         if not self.timeout.expired():
             self.timeout.reschedule(min(self.timeout.when() or end, end))

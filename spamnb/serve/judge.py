@@ -44,7 +44,7 @@ class Judged(NamedTuple):
 
 
 class Judge:
-    """Judges mail with the model of its user if that is usable, else with the shared model."""
+    """Judges mail with the recipient's own model if that is usable, else with the shared model."""
 
     def __init__(self, options: Options, counters: Counters) -> None:
         self.options = options
@@ -62,7 +62,7 @@ class Judge:
     def classify(
         self, raw: bytes, user: str = "", with_evidence: bool = False, is_taken: bool = True
     ) -> Judged:
-        """Judge a message; unless the mail server has taken it (`is_taken`), its sender is not proved."""
+        """Judge a message; until the mail server has accepted it (`is_taken`), its sender is not proved."""
         start = perf_counter()
         message = read(raw)
         says_why = self.current_configuration()["reasons"]
@@ -197,7 +197,7 @@ class Judge:
         return self.user_models.owner(user) if self.user_models else ROOT
 
     def reload(self) -> None:
-        """Read the configuration and open every model again when it is next used."""
+        """Read the configuration and open every model again when they are next used."""
         self.checked_at = -inf
         self.by_path.clear()
         self.shared.stamp = self.shared.failed_stamp = None

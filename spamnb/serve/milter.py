@@ -115,7 +115,7 @@ class Milter:
         self.held = held
 
     async def handle(self, connection: Connection) -> bytes:
-        """Serve a session of any number of messages; if it fails, the mail server decides on its message."""
+        """Serve a session of any number of messages; if that fails, the mail server decides what to do."""
         connection.complete = True
         session = Session(self)
         try:
@@ -155,7 +155,7 @@ async def read_packet(connection: Connection) -> bytes:
 
 
 class MilterMessage:
-    """A message as the mail server shows it, part by part; a message that is too large is discarded."""
+    """A message that the mail server sends part by part; if it is too large, its parts are discarded."""
 
     def __init__(self, milter: Milter) -> None:
         self.milter = milter
@@ -171,7 +171,7 @@ class MilterMessage:
         self.body: list[bytes] = []
 
     def read_header(self, content: bytes) -> None:
-        """Read a header packet: a name, which may end with blanks, and a value."""
+        """Read a header packet: a name, which may end with spaces or tabs, and a value."""
         written, name_end, value = content.partition(b"\0")
         value, value_end, rest = value.partition(b"\0")
         if not name_end or not value_end or rest:
@@ -212,7 +212,7 @@ class MilterMessage:
         return b"".join((received.as_bytes(), *self.head, b"\n" if body else b"", body))
 
     def removals(self) -> list[FilterMessage]:
-        """Return commands to remove forged headers, the last first, so that other numbers stay valid."""
+        """Return commands that remove forged headers, the last first, so that other numbers stay valid."""
         forged = ((name, number) for name, count in self.forged.items() for number in range(count, 0, -1))
         return [ChangeHeader(number, name.decode(), b"") for name, number in forged]
 

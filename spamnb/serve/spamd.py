@@ -68,7 +68,7 @@ def length_header(message: bytes) -> bytes:
 
 
 def head_of(message: bytes) -> bytes:
-    """Return the header of a message, with the empty line that ends it."""
+    """Return the headers of a message, with the empty line that ends them."""
     end = header_end(message, 0)
     return message[: message.find(b"\n", end) + 1 or len(message)]
 

@@ -118,7 +118,7 @@ def checked(asked: object) -> AddOnRequest:
 
 
 class Host:
-    """Answers the requests of a pipe by the configured model."""
+    """Answers the requests of a pipe with the configured model."""
 
     def __init__(self, pipe: Pipe) -> None:
         self.pipe = pipe
