@@ -83,7 +83,7 @@ cdef int make_entry_room(Rows *rows, Size more) except -1 nogil:
 
 
 cdef int add_entries(Rows *rows, EntryTable *table, bint are_tokens) except -1 nogil:
-    """Add the tokens (`are_tokens`) or the pairs of a message; `copy_letters` adds the texts of tokens."""
+    """Append the tokens (if `are_tokens`) or the word pairs of a message; `copy_letters` appends the tokens' texts."""
     cdef Size n, to = rows.entries
     cdef Entry *entry
     make_entry_room(rows, table.used)
@@ -126,7 +126,7 @@ cdef int copy_grams(Rows *rows, Features *features) except -1 nogil:
 
 
 cdef int add_row(Rows *rows, Features *features) except -1 nogil:
-    """Append a message with these features; NULL stands for no features."""
+    """Append a message with these features; if `features` is NULL, the message has none."""
     cdef Size n
     cdef int64_t *numbers = &rows.numbers[rows.messages * NUMBER_COUNT]
     rows.entries, rows.gram_count = rows.starts[rows.messages], rows.gram_starts[rows.messages]  # undoes a failed call
@@ -145,7 +145,7 @@ cdef int add_row(Rows *rows, Features *features) except -1 nogil:
 
 
 cdef int add_date(Rows *rows, Text date) except -1 nogil:
-    """Store the date of the message that the next `add_row` adds, cut to MAX_DATE characters."""
+    """Store the Date header, cut to MAX_DATE characters, of the message that the next call of `add_row` adds."""
     cdef Size size = rows.date_ends[rows.messages]
     date = first_chars(date, MAX_DATE)
     if rows.date_room - size < date.size:
@@ -157,7 +157,7 @@ cdef int add_date(Rows *rows, Text date) except -1 nogil:
 
 
 cdef bint is_among(uint64_t value, const uint64_t *sorted, Size count) noexcept nogil:
-    """Return whether a number is in a sorted array of `count` numbers (binary search)."""
+    """Return whether a number is in an array of `count` sorted numbers, by binary search."""
     cdef Size first = 0, middle
     while first < count:
         middle = first + (count - first) // 2
@@ -171,12 +171,12 @@ cdef bint is_among(uint64_t value, const uint64_t *sorted, Size count) noexcept 
 
 
 cdef inline Size room_after(Size used) noexcept nogil:
-    """Return the size of a new batch's arrays, from what the last batch used; memory never written costs nothing."""
+    """Return the size of a new batch's arrays, given how much the last batch used; unused memory costs nothing."""
     return min(2 * used, <Size>MAX_KEPT)
 
 
 cdef class BatchReader:
-    """Reads raw messages into rows of features, with the tokenizer settings of a model."""
+    """Reads raw messages and collects their features, with the tokenizer settings of a model."""
 
     cdef Reader reader
     cdef Rows it  # messages that were read since the last call of `rows`
@@ -190,10 +190,10 @@ cdef class BatchReader:
         free_rows(&self.it)
 
     def add(self, list messages not None, known=None, bint hashes=True, bint numbers=True):
-        """Read a list of messages, and add a row for each; `rows` returns these rows.
+        """Read a list of messages, and collect the features of each; the method `rows` returns them.
 
-        A message whose hash is in `known` (sorted, 64 bits each) gets a row without features. Without `hashes`, all
-        hashes are 0 and no message is known; without `numbers`, all numeric features are missing.
+        `known`: sorted hashes (64 bits each) of messages that get no features. Without `hashes`, all hashes are 0 and
+        no message is known. Without `numbers`, no message gets numeric features.
         """
         cdef Size count = len(messages), n, known_count = 0
         cdef Text *texts
@@ -214,7 +214,7 @@ cdef class BatchReader:
             free(texts)
 
     def rows(self):
-        """Return the messages that were added since the last call, as `MessageRows`, which take over their memory."""
+        """Return the messages that were added since the last call, as a `MessageRows`, which then owns their memory."""
         cdef MessageRows rows = MessageRows()
         cdef Rows *it = &rows.it
         if self.it.messages:
@@ -228,7 +228,7 @@ cdef class BatchReader:
     cdef int read(
         self, Text raw, const uint64_t *known, Size known_count, bint with_hash, bint with_numbers
     ) except -1 nogil:
-        """Read a raw message and add a row; if the sorted array `known` has its hash, the row has no features."""
+        """Read a raw message and append its features; if the sorted array `known` has its hash, append none."""
         cdef Reader *reader = &self.reader
         cdef Rows *rows = &self.it
         cdef uint64_t hash = 0

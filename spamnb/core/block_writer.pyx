@@ -9,7 +9,7 @@ cdef struct EntryTotals:  # sums over all entries; `CountTable` explains them
 
 
 cdef class BlockWriter:
-    """Makes the blocks of a model file from entries, and the index of the blocks; adds up the totals."""
+    """Packs entries into the blocks of a model file, makes an index of these blocks, and adds up the totals."""
 
     cdef readonly int label_count
     cdef NewBlock block
@@ -33,7 +33,7 @@ cdef class BlockWriter:
         free(self.made_index)
 
     def add(self, Entries entries not None):
-        """Add entries in order of fingerprints, over all calls; return the bytes of completed blocks."""
+        """Add more entries; fingerprints must rise over all calls. Return the bytes of blocks that are complete."""
         if entries.label_count != self.label_count:
             raise ValueError("the entries must have the labels of this writer")
         with nogil:
@@ -41,7 +41,7 @@ cdef class BlockWriter:
         return self.take_complete_blocks()
 
     def finish(self):
-        """Return the bytes of the last block; b"" if no entries are left."""
+        """Return the bytes of the last block, or b"" if all entries were already returned."""
         if self.block.count:
             self.end_block()
         return self.take_complete_blocks()
@@ -125,7 +125,7 @@ cdef class BlockWriter:
 
 
 cdef inline void add_total(uint64_t *total, uint64_t count) noexcept nogil:
-    """Add a count to a total, up to the highest that a model file can store: counts may be forged."""
+    """Add a count to a total; the sum is limited to what a model file can store, since counts may be forged."""
     total[0] = min(total[0] + count, <uint64_t>1 << 62)
 
 

@@ -135,17 +135,17 @@ fill_codecs()
 
 
 cdef inline str codec_name(int codec):
-    """Return Python's name of a codec; "" for GUESSED."""
+    """Return Python's name of a codec; "" if the codec is GUESSED."""
     return CODECS[codec] if codec else ""
 
 
 cdef inline bint is_codec(int codec, int kinds) noexcept nogil:
-    """Return whether a codec is of any of these kinds."""
+    """Return whether a codec belongs to at least one of these kinds (flags such as IS_TWO_BYTES)."""
     return CODEC_KINDS[codec] & kinds != 0
 
 
 cdef int codec_of(Text declared) noexcept nogil:
-    """Return the codec for the name of a charset; GUESSED if it is unknown."""
+    """Return the number of the codec for a charset's name; GUESSED if the name is unknown."""
     cdef Byte[MAX_CHARSET_NAME] letters
     cdef Size at, size = 0
     cdef int byte, number
@@ -165,7 +165,7 @@ cdef int codec_of(Text declared) noexcept nogil:
 
 
 cdef int names_in(Text data, int *names) noexcept nogil:
-    """Fill `names` with the codecs of charsets named in a text (charset=…, encoding="…", =?…?); return how many."""
+    """Find charsets named in a text (charset=…, encoding="…", =?…?), write their codecs to `names`; return how many."""
     cdef Size at = find_byte(data, EQUALS, 0), next, start
     cdef int count = 0
     cdef Text name
@@ -185,7 +185,7 @@ cdef int names_in(Text data, int *names) noexcept nogil:
 # UTF-8
 
 cdef Size utf8_size(Text text, Size at) noexcept nogil:
-    """Return the size of the UTF-8 character at an offset; 0 if the text ends in it; if invalid, -(bytes to skip)."""
+    """Return the size of the UTF-8 character at an offset: 0 if the text ends in it, -(bytes to skip) if invalid."""
     cdef int first = byte_at(text, at), byte, least = 0x80, most = 0xBF
     cdef Size k, size
     if first < 0x80:
@@ -212,7 +212,7 @@ cdef Size utf8_size(Text text, Size at) noexcept nogil:
 
 
 cdef Size end_of_utf8(Text text, Size at) noexcept nogil:
-    """Return the offset of the first byte from `at` on that is not valid UTF-8, or the end of the text."""
+    """Return the offset of the first byte, from `at` on, that is not valid UTF-8; the text's size if all is valid."""
     cdef Size size = 1
     while size > 0:
         at = end_of_plain_utf8(text, at)
@@ -226,14 +226,14 @@ cdef bint is_utf8(Text text) noexcept nogil:
 
 
 cdef bint is_cut_utf8(Text text, Size at) noexcept nogil:
-    """Return whether a text ends at an offset, or within the character that starts there."""
+    """Return whether a text ends at an offset, or within the UTF-8 character that starts at this offset."""
     if at == text.size or utf8_size(text, at) == 0:
         return True
     return text.size - at == 2 and byte_at(text, at) == 0xED and 0xA0 <= byte_at(text, at + 1) <= 0xBF
 
 
 cdef int mended_utf8(Arena *arena, Text data, Text *result) except -1 nogil:
-    """Replace bytes that are not UTF-8 by U+FFFD, as bytes.decode() does."""
+    """Replace invalid UTF-8 by U+FFFD, as bytes.decode(errors="replace") does."""
     cdef Size at = end_of_utf8(data, 0), start = 0, wrong
     cdef Writer to
     result[0] = data
@@ -255,7 +255,7 @@ cdef int mended_utf8(Arena *arena, Text data, Text *result) except -1 nogil:
 # Decoding
 
 cdef int decode_with_codec(Arena *arena, Text data, int codec, Text *result) except -1 nogil:
-    """Decode bytes with a codec; bytes that it has no character for become U+FFFD."""
+    """Decode bytes with a codec; bytes that stand for no character in it become U+FFFD."""
     cdef Forms *table
     cdef Byte *to
     result[0] = data
@@ -277,7 +277,7 @@ cdef int decode_with_codec(Arena *arena, Text data, int codec, Text *result) exc
 
 
 cdef int make_forms(int codec) except -1 with gil:
-    """Make the decoding table of a single-byte charset."""
+    """Make the decoding table of a charset that has one byte per character."""
     cdef str characters = bytes(range(256)).decode(CODECS[codec], "replace")
     cdef Forms *made
     cdef bytes form
@@ -317,7 +317,7 @@ cdef int declared_codec(str declared) except -1:
 
 
 def codec(str declared not None):
-    """Return Python's name of the codec for the name of a charset; "" if the charset is unknown."""
+    """Return Python's name of the codec for a charset's name; "" if the charset is unknown."""
     return codec_name(declared_codec(declared))
 
 

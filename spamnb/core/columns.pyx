@@ -15,7 +15,7 @@ cdef int64_t MAX_ENTRIES = 0xFFFFFFFF
 
 
 cdef class Column:
-    """A C array that Python sees as a buffer; numpy uses its memory without a copy."""
+    """A C array that Python code can read as a buffer; numpy uses its memory without a copy."""
 
     cdef void *at
     cdef Size size  # bytes
@@ -28,7 +28,7 @@ cdef class Column:
 
 
 cdef Column new_column(Size size):
-    """Return an array of `size` bytes, with undefined content."""
+    """Return an array of `size` bytes, whose content is undefined."""
     cdef Column column = Column()
     column.at, column.size = memory_of(NULL, max(size, <Size>1)), size
     return column
@@ -42,7 +42,7 @@ cdef Column cut_to(Column column, Size size):
 
 
 cdef void *grown(void *items, Size *room, Size needed, Size item_size) except NULL nogil:
-    """Enlarge an array to `needed` items or twice `room`, whichever is more; update `room`, and free the old array."""
+    """Return a larger copy of an array, for `needed` items or twice `room`, whichever is more; update `room`."""
     cdef Size larger = max(needed, max(2 * room[0], <Size>FIRST_ITEMS))
     items = memory_of(items, larger * item_size)
     room[0] = larger
@@ -93,7 +93,7 @@ cdef extern from *:
 
 
 cdef void *zeros_of(Size size) except NULL nogil:
-    """Return `size` bytes of zeros, to be freed by `free_zeros`."""
+    """Return `size` bytes of memory, all zero; the caller must free them with `free_zeros`."""
     cdef void *memory = spamnb_zeros(size)
     if memory is NULL:
         with gil:
@@ -102,7 +102,7 @@ cdef void *zeros_of(Size size) except NULL nogil:
 
 
 def trim_memory():
-    """Give unused memory back to the system: a third of all memory after many batches."""
+    """Give unused memory back to the system; after many batches this is a third of all memory."""
     with nogil:
         spamnb_trim()
 
@@ -110,7 +110,7 @@ def trim_memory():
 # Sorting
 
 cdef void count_digits(const uint64_t *keys, Size stride, Size *starts, Size count, int shift) noexcept nogil:
-    """For each digit (the bits from `shift` on), set in `starts` the place of its first number after sorting."""
+    """Write to `starts`, for each digit (bits of a key, from bit `shift` on), where its keys begin after sorting."""
     cdef Size n, digit, size, total = 0
     memset(starts, 0, DIGITS * sizeof(Size))
     for n in range(count):
@@ -122,7 +122,7 @@ cdef void count_digits(const uint64_t *keys, Size stride, Size *starts, Size cou
 
 
 cdef void sort_by_digit(const uint64_t *keys, uint64_t *sorted, Size count, int shift) noexcept nogil:
-    """Sort numbers by one digit, DIGIT_BITS bits from `shift` on; numbers with the same digit keep their order."""
+    """Sort keys by one digit: DIGIT_BITS bits from bit `shift` on; keys with the same digit keep their order."""
     cdef Size[DIGITS] starts
     cdef Size n, digit
     count_digits(keys, 1, starts, count, shift)
@@ -135,7 +135,7 @@ cdef void sort_by_digit(const uint64_t *keys, uint64_t *sorted, Size count, int 
 cdef void sort_places(
     const uint64_t *values, Size stride, const uint64_t *order, uint64_t *sorted, Size count, int shift
 ) noexcept nogil:
-    """Sort the places of values by one digit of the values; places with the same digit keep their order."""
+    """Sort the indices of values by one digit of the values; indices of values with the same digit keep their order."""
     cdef Size[DIGITS] starts
     cdef Size n, digit
     count_digits(values, stride, starts, count, shift)
@@ -162,7 +162,7 @@ cdef bint finish_sorting(uint64_t *keys, Size count) noexcept nogil:
 cdef bint make_places(
     const uint64_t *values, Size stride, uint64_t *keys, uint64_t places, Size count
 ) noexcept nogil:
-    """Replace sorted keys by the places in their lowest bits; return False if the values there are not in order."""
+    """Replace sorted keys by the indices in their lowest bits; return False if the values there are not in order."""
     cdef Size n
     cdef uint64_t place = 0, last_place = 0, last_key = 0
     for n in range(count):
@@ -174,9 +174,9 @@ cdef bint make_places(
 
 
 cdef uint64_t *order_of(const uint64_t *values, Size stride, Size count) except NULL nogil:
-    """Return the places of values, in ascending order of the values; the caller frees the array.
+    """Return the indices of values, in ascending order of the values; the caller must free the array.
 
-    The values are `stride` numbers apart. The lowest bits of each value are replaced by its place. Sorting by the two
+    The values are `stride` numbers apart. The lowest bits of each value are replaced by its index. Sorting by the two
     highest digits, which are random, leaves little to do.
     """
     cdef uint64_t *keys = <uint64_t *>memory_of(NULL, 2 * count * sizeof(uint64_t) + 1)
@@ -204,7 +204,7 @@ cdef uint64_t *order_of(const uint64_t *values, Size stride, Size count) except 
 # numpy arrays. Typed memoryviews of Cython would do, but then the core takes 4 ms longer to load.
 
 cdef class Numbers:
-    """The memory of a contiguous array with numbers of `width` bytes; valid as long as this object."""
+    """Access to the memory of a contiguous array of numbers, `width` bytes each; valid as long as this object is."""
 
     cdef Py_buffer view
     cdef void *at

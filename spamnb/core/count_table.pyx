@@ -26,7 +26,7 @@ cdef struct NumberSums:  # sums of a numeric feature over the messages of a labe
 
 
 cdef class CountTable(Counts):
-    """Counts of tokens, pairs and grams in memory, and their totals."""
+    """Counts of tokens, word pairs and grams (runs of four bytes) for each label, in memory, with their totals."""
 
     cdef readonly tuple labels
     cdef Size used, room, record_room  # entries, and for how many there is memory
@@ -94,18 +94,18 @@ cdef class CountTable(Counts):
         return self.records[entry * self.stride]
 
     cdef inline int32_t *row_of(self, Size entry) noexcept nogil:
-        """Return the counts of an entry: messages by label, then occurrences by label."""
+        """Return the counts of an entry: for each label messages that have it, then for each label occurrences."""
         return <int32_t *>(self.records + entry * self.stride + 1)
 
     cdef inline uint32_t hash_of(self, uint64_t key) noexcept nogil:
         return key * TABLE_FACTOR >> 32
 
     cdef inline Size home_of(self, uint32_t hash) noexcept nogil:
-        """Return the slot where an entry belongs by its hash; if that is taken, it is in one of the next slots."""
+        """Return the first slot in which an entry with this hash may be; if it is taken, look in the next ones."""
         return hash >> (32 - self.slot_bits)
 
     cdef Size slot_of_key(self, uint64_t key) noexcept nogil:
-        """Return the slot of the entry with a key; if no entry has it, the free slot for a new entry."""
+        """Return the slot of the entry with this key; if there is none, the free slot where it can be added."""
         cdef uint32_t hash = self.hash_of(key), entry_bits = (<uint32_t>1 << self.slot_bits) - 1, slot
         cdef Size at = self.home_of(hash)
         while True:
@@ -117,11 +117,11 @@ cdef class CountTable(Counts):
             at = (at + 1) & entry_bits
 
     cdef inline Size entry_in(self, Size slot) noexcept nogil:
-        """Return the number of the entry in a slot, NOWHERE if the slot is free."""
+        """Return the number of the entry in a slot; NOWHERE if the slot is free."""
         return <Size>(self.slots[slot] & ((<uint32_t>1 << self.slot_bits) - 1)) - 1
 
     cdef Size entry_of(self, uint64_t key) noexcept nogil:
-        """Return the number of the entry with a key, NOWHERE if no entry has it."""
+        """Return the number of the entry with this key; NOWHERE if there is none."""
         return self.entry_in(self.slot_of_key(key)) if self.used else NOWHERE
 
     cdef int make_entry_room(self, Size more) except -1 nogil:
@@ -149,7 +149,7 @@ cdef class CountTable(Counts):
         return self.set_slots(room, bits)
 
     cdef int set_slots(self, Size room, int bits) except -1 nogil:
-        """Allocate 2 * room = 2^bits slots, and put all entries into them."""
+        """Allocate 2 * `room` = 2^`bits` slots, and put all entries into them."""
         cdef uint32_t *slots = <uint32_t *>zeros_of(2 * room * sizeof(uint32_t))
         cdef Size[AT_ONCE] homes
         cdef Size start = 0, size, n, at, last = 2 * room - 1
@@ -169,7 +169,7 @@ cdef class CountTable(Counts):
         return 0
 
     cdef Size new_entry(self, uint64_t key, Size slot, const Byte *text, Size size, int day) except -1 nogil:
-        """Add an entry with all counts 0 into a free slot; return its number. Call `make_entry_room` before."""
+        """Add an entry with this text in a free slot, all counts 0; return its number. Call `make_entry_room` first."""
         cdef Size entry = self.used
         if self.has_texts:
             if self.letter_room - self.letter_count < size:
@@ -187,7 +187,7 @@ cdef class CountTable(Counts):
         return entry
 
     cdef Size entry_or_new(self, uint64_t key, const Byte *text, Size size, int day) except -1 nogil:
-        """Return the number of the entry with a key; if no entry has it, add one with this text."""
+        """Return the number of the entry with this key; if there is none, add one with this text."""
         cdef Size slot, entry
         self.make_entry_room(1)
         slot = self.slot_of_key(key)
@@ -195,7 +195,7 @@ cdef class CountTable(Counts):
         return entry if entry >= 0 else self.new_entry(key, slot, text, size, day)
 
     cdef inline void widen_days(self, Size entry, int day) noexcept nogil:
-        """Update an entry's first and last day by a day on which it was seen."""
+        """Extend the days of an entry (the first and the last on which it was seen) to include `day`."""
         self.first_days[entry] = min(self.first_days[entry], <uint16_t>day)
         self.last_days[entry] = max(self.last_days[entry], <uint16_t>day)
 
@@ -215,7 +215,7 @@ cdef class CountTable(Counts):
         return 0
 
     cdef void find_entries(self, const uint64_t *keys, Size count, Size *entries) noexcept nogil:
-        """Fill `entries` with the numbers of the entries of up to AT_ONCE keys; NOWHERE for a key that has none.
+        """Write to `entries` the number of the entry of each of up to AT_ONCE keys; NOWHERE for an unknown key.
 
         The loops are short, so that a core runs several rounds at once and cache misses overlap. Afterwards the
         records are in the cache.
@@ -256,7 +256,7 @@ cdef class CountTable(Counts):
         return 0
 
     cdef const int32_t *places_of(self, MessageRows rows, Size message) noexcept nogil:
-        """Return the numbers of a message's entries in this table, if `rows` have them stored; NULL if not."""
+        """Return the numbers of a message's entries in this table, if they are stored in `rows`; otherwise NULL."""
         cdef Size start = rows.it.starts[message]
         if rows.places is NULL or (rows.it.starts[message + 1] > start and rows.places[start] < 0):
             return NULL
@@ -273,22 +273,22 @@ cdef class CountTable(Counts):
 
     @property
     def presences(self):
-        """For each label the sum, over all words, of the messages that have the word."""
+        """For each label: in how many messages each word occurs, summed over all words."""
         return [self.presence_totals[k] for k in range(self.label_count)]
 
     @property
     def occurrences(self):
-        """For each label how often any word occurs."""
+        """For each label: how often words occur in its messages, summed over all words."""
         return [self.occurrence_totals[k] for k in range(self.label_count)]
 
     @property
     def pair_presences(self):
-        """For each label the sum, over all pairs, of the messages that have the pair."""
+        """For each label: in how many messages each word pair occurs, summed over all pairs."""
         return [self.pair_totals[k] for k in range(self.label_count)]
 
     @property
     def numbers(self):
-        """Sums of each numeric feature that any message has, by its name: [n, Σx, Σx²] for each label."""
+        """For each numeric feature that any message has: [n, Σx, Σx²] for each label; a dict by the feature's name."""
         cdef dict found = {}
         cdef NumberSums *sums = self.sums
         for name in NUMBERS:
@@ -310,7 +310,7 @@ cdef class CountTable(Counts):
 
     @property
     def is_full(self):
-        """Whether a count is above 2^30: the table has to be written to a file before more is added."""
+        """Whether a count is above 2^30; then the table must be written to a file before more messages are added."""
         cdef int k
         for k in range(self.label_count):
             if self.message_totals[k] > FULL_COUNT:
@@ -320,9 +320,9 @@ cdef class CountTable(Counts):
     # Changes
 
     def add(self, MessageRows rows not None, messages, label_indices, int day, int sign=1):
-        """Add messages of `rows`, given by their numbers, each under its label; or subtract them (sign -1).
+        """Add the messages of `rows` with these numbers, each to the counts of its label; with sign -1, subtract them.
 
-        With sign 0, their tokens become entries with all counts 0. If `rows` keeps places, they are stored there.
+        With sign 0, their tokens become entries with counts 0. If `rows.keeps_places`, it stores the entries' numbers.
         """
         cdef Numbers wanted = Numbers(messages, sizeof(int64_t)), labels = Numbers(label_indices, sizeof(int64_t))
         cdef const int64_t *message = <const int64_t *>wanted.at
@@ -348,7 +348,7 @@ cdef class CountTable(Counts):
 
     def add_lesson(self, bytes fingerprints not None, bytes occurrences not None, bytes texts not None,
                    bytes pairs not None, bytes grams not None, list steps not None, int day):
-        """Change the counts of entries, but not the totals, by a journal record, as `lesson_of` returns it."""
+        """Change the counts of entries, but not the totals, by one message of the journal (see `lesson_of`)."""
         cdef Lesson lesson
         set_lesson(&lesson, fingerprints, occurrences, texts, pairs, grams, steps, day, self.label_count)
         self.start_change()
@@ -360,7 +360,7 @@ cdef class CountTable(Counts):
             self.is_busy = False
 
     def add_word(self, uint64_t fingerprint, bytes text not None, list messages not None, int day):
-        """Add a word that occurs once in each of `messages[label]` messages; totals are not updated."""
+        """Add a word that occurs once in each of `messages[k]` messages of label k; the totals do not change."""
         cdef Text word = text_of(text)
         cdef Size k, entry
         cdef int32_t count
@@ -380,7 +380,7 @@ cdef class CountTable(Counts):
             self.is_busy = False
 
     def add_messages(self, list messages not None):
-        """Add to the number of messages of each label; their words are added by other calls."""
+        """Add to the number of messages of each label; other calls add the words of these messages."""
         cdef Size k
         if len(messages) != self.label_count:
             raise ValueError("each label needs a count")
@@ -388,7 +388,7 @@ cdef class CountTable(Counts):
             self.message_totals[k] += messages[k]
 
     def set_totals(self, list messages not None, totals not None, GramSums grams not None):
-        """Set totals and grams to those of a whole model, if this table has only some of the model's entries."""
+        """Set totals and gram counters to those of a whole model, if this table has only some of its entries."""
         cdef Size k
         for k in range(self.label_count):
             self.message_totals[k] = messages[k]
@@ -398,7 +398,7 @@ cdef class CountTable(Counts):
         self.copy_grams_of(grams)
 
     cdef int copy_grams_of(self, GramSums grams) except -1:
-        """Set all gram counters to those of `grams`, if it has any."""
+        """Set all gram counters to those of `grams`, unless `grams` is empty."""
         cdef Size n
         if grams.rows is not NULL:
             if self.grams is NULL:
@@ -408,14 +408,14 @@ cdef class CountTable(Counts):
         return 0
 
     cdef int start_change(self) except -1:
-        """Mark the table as being changed; RuntimeError if another thread changes it."""
+        """Mark the table as being changed; raise RuntimeError if another thread is already changing it."""
         if self.is_busy:
             raise RuntimeError("another thread is changing this table; wait for it")
         self.is_busy = True
         return 0
 
     def clear_entries(self):
-        """Remove tokens, pairs and their totals, and free their memory; messages, numeric features and grams stay."""
+        """Remove tokens, word pairs and their totals, to free memory; messages, numeric features and grams stay."""
         self.start_change()
         self.free_entries()
         self.highest = 0
@@ -428,13 +428,13 @@ cdef class CountTable(Counts):
 
     @classmethod
     def of_file(cls, labels, counts not None):
-        """Return a table with the counts of a model file (`FileCounts`), without texts, days and totals."""
+        """Return a new table with the counts of a model file (`FileCounts`), but without texts, days and totals."""
         cdef CountTable table = cls(labels, False)
         load_file(table, counts)
         return table
 
     def copy(self, bint has_counts=True):
-        """Return a copy without texts, with the same places of entries; if not `has_counts`, all counts are 0."""
+        """Return a copy without texts, whose entries have the same numbers; without `has_counts`, all counts are 0."""
         cdef CountTable table = CountTable(self.labels, False)
         table.make_entry_room(self.room)
         table.used, table.only_day = self.used, self.only_day
@@ -457,7 +457,7 @@ cdef class CountTable(Counts):
             memset(self.row_of(n), 0, 2 * self.label_count * sizeof(int32_t))
 
     cdef int copy_totals(self, CountTable table) except -1:
-        """Copy grams and totals to `table`, which has the same entries."""
+        """Copy gram counters and totals to `table`, which has the same entries."""
         table.highest, table.has_subtracted = self.highest, self.has_subtracted
         if self.grams is not NULL:
             make_grams(table)
@@ -471,7 +471,7 @@ cdef class CountTable(Counts):
     # For Python
 
     def histogram(self):
-        """Return a dict: (messages of each label) → number of words with these counts."""
+        """Return a dict: messages of each label that have a word (a tuple) → number of words with these counts."""
         cdef Size at, k
         cdef Column firsts, sizes
         cdef uint32_t *first

@@ -22,7 +22,7 @@ cdef int count_message(CountTable table, MessageRows rows, Size message, int lab
 
 
 cdef int count_entries(CountTable table, MessageRows rows, Size message, int label, int day, int sign) except -1 nogil:
-    """Add or subtract the tokens, pairs and numeric features of a message, not its grams."""
+    """Add (sign 1) or subtract (sign -1) the tokens, word pairs and numeric features of a message, not its grams."""
     cdef const int32_t *places = table.places_of(rows, message)
     cdef Tally tally
     if table.highest > MAX_BEFORE_MESSAGE:
@@ -48,7 +48,7 @@ cdef int count_entries(CountTable table, MessageRows rows, Size message, int lab
 cdef int count_keys(
     CountTable table, MessageRows rows, Size message, int label, int day, int sign, Tally *tally
 ) except -1 nogil:
-    """Add or subtract the entries of a message, looked up by their keys; store their places if `rows` keeps places."""
+    """Add or subtract a message's entries, looked up by their keys; store their numbers in `rows` if it wants them."""
     cdef Size[COUNTED_AT_ONCE] entries
     cdef Rows *it = &rows.it
     cdef Size start = it.starts[message], end = it.starts[message + 1], size, n, slot
@@ -75,7 +75,7 @@ cdef int count_keys(
 
 
 cdef Size new_entry_of(CountTable table, const Rows *it, Size at, Size slot, int day) except -1 nogil:
-    """Add entry `at` of the rows, with its text, to the table in a free slot; return the number of the new entry."""
+    """Add entry number `at` of `it`, with its text, in a free slot of the table; return the number of the new entry."""
     cdef Size text = 0, size = 0
     if it.ends is not NULL:
         text = it.ends[at - 1] if at else 0
@@ -86,7 +86,7 @@ cdef Size new_entry_of(CountTable table, const Rows *it, Size at, Size slot, int
 cdef void count_places(
     CountTable table, const Rows *it, const int32_t *places, Size message, int label, int day, int sign, Tally *tally
 ) noexcept nogil:
-    """Add or subtract a message's entries, whose places in the table are known."""
+    """Add or subtract a message's entries, whose numbers in the table (`places`) are already known."""
     cdef Size n, start = it.starts[message], count = it.starts[message + 1] - start
     cdef bint is_later = sign > 0 and table.only_day < 0
     for n in range(count):
@@ -100,7 +100,7 @@ cdef void count_places(
 cdef inline void count_entry(
     CountTable table, Size entry, int label, int32_t times, int sign, Tally *tally
 ) noexcept nogil:
-    """Change the counts of an entry, and add to `tally` how the totals change. Branch-free but for a rare case."""
+    """Change the counts of an entry, and record in `tally` how the totals change. Almost free of branches."""
     cdef int labels = table.label_count
     cdef int32_t *row = table.row_of(entry)
     cdef int64_t before, after, occurrences, is_new, is_word
@@ -133,7 +133,7 @@ cdef int64_t sum_of(const int32_t *counts, int labels) noexcept nogil:
 
 
 cdef void move_entry(CountTable table, const int32_t *row, bint was_word) noexcept nogil:
-    """Move an entry from the totals of words to those of pairs (`was_word`), or back."""
+    """Move an entry with the counts `row` from the totals of words to those of pairs (if `was_word`), or back."""
     cdef int k
     cdef int64_t messages = 0, way = -1 if was_word else 1
     for k in range(table.label_count):
@@ -146,7 +146,7 @@ cdef void move_entry(CountTable table, const int32_t *row, bint was_word) noexce
 
 
 cdef void count_numbers(CountTable table, const int64_t *numbers, int label, int sign) noexcept nogil:
-    """Add a message's numeric features to their sums, or subtract them."""
+    """Add a message's numeric features to the sums of a label (sign 1), or subtract them (sign -1)."""
     cdef Size n
     cdef NumberSums *sums
     cdef uint64_t square, before
@@ -201,7 +201,7 @@ cdef int set_lesson(
     Lesson *lesson, bytes fingerprints, bytes occurrences, bytes texts, bytes pairs, bytes grams, list steps, int day,
     int label_count
 ) except -1:
-    """Fill a lesson with parts that are not copied; `steps` are pairs (label index, 1 to add or -1 to subtract)."""
+    """Fill a lesson with these parts, not copied; `steps`: pairs of a label's index and 1 (add) or -1 (subtract)."""
     if len(steps) > MAX_STEPS_OF_LESSON or not 0 <= day <= MAX_DAY:
         raise ValueError("a lesson can have at most 2 steps, and its day must be from 0 to 65535")
     lesson.words, lesson.pairs, lesson.grams = text_of(fingerprints), text_of(pairs), text_of(grams)
@@ -216,7 +216,7 @@ cdef int set_lesson(
 
 
 cdef int check_lesson(Lesson *lesson) except -1:
-    """Raise ValueError if the parts of a lesson do not match."""
+    """Raise ValueError if the parts of a lesson do not fit together."""
     cdef Size words = lesson.words.size // 8, n
     if lesson.words.size % 8 or lesson.pairs.size % 8 or lesson.grams.size % 4 or lesson.occurrences.size != 2 * words:
         raise ValueError("each token of a lesson needs a number of occurrences")
@@ -229,7 +229,7 @@ cdef int check_lesson(Lesson *lesson) except -1:
 
 
 cdef int count_lesson(CountTable table, Lesson *lesson) except -1 nogil:
-    """Change the counts of a table by all words, pairs and grams of a lesson; counts may go below 0."""
+    """Change the counts of a table by all words, word pairs and grams of a lesson; counts may fall below 0."""
     cdef Size n, end, text = 0
     cdef const Byte *letters = lesson.texts.at
     cdef Text empty = nothing()
@@ -249,7 +249,7 @@ cdef int count_lesson(CountTable table, Lesson *lesson) except -1 nogil:
 
 
 cdef int change_row(CountTable table, Lesson *lesson, uint64_t key, Text text, int32_t times) except -1 nogil:
-    """Change the counts of one word (or pair: `times` 0) of a lesson."""
+    """Change the counts of one word of a lesson, or of one word pair, for which `times` is 0."""
     cdef Size entry = table.entry_or_new(key, text.at, text.size, lesson.day)
     cdef int32_t *row = table.row_of(entry)
     cdef int step
@@ -264,7 +264,7 @@ cdef int change_row(CountTable table, Lesson *lesson, uint64_t key, Text text, i
 # Histogram: how many words have the same counts
 
 cdef inline Size hash_of_row(const int32_t *row, int labels, int bits) noexcept nogil:
-    """Return a hash of the number of messages of a word in each label."""
+    """Return a hash of a word's counts of messages by label."""
     cdef uint64_t hash = 0
     cdef int k
     for k in range(labels):
@@ -274,9 +274,9 @@ cdef inline Size hash_of_row(const int32_t *row, int labels, int bits) noexcept 
 
 
 cdef Size count_kinds(CountTable table, uint32_t *firsts, int64_t *sizes, int bits) noexcept nogil:
-    """Group the words that have the same messages by label: `firsts` gets one word of each group + 1, `sizes` its size.
+    """Group the words that have the same counts of messages: `firsts` gets 1 + a word of each group, `sizes` its size.
 
-    Both have 2^bits slots. Return how many distinct combinations there are, NOWHERE if the slots are too few.
+    Both arrays have 2^bits slots. Return the number of groups; NOWHERE if there are more groups than slots.
     """
     cdef Size n, k, at, labels = table.label_count, kinds = 0, last = (<Size>1 << bits) - 1
     cdef const int32_t *row

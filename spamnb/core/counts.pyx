@@ -14,22 +14,22 @@ cdef int64_t MAX_SUMMED = <int64_t>1 << 46  # higher counts are cut to it
 
 
 cdef class Counts:
-    """Counts of tokens, pairs and grams for each label; in this base class all are 0."""
+    """Counts of tokens, word pairs and grams for each label; in this base class all counts are 0."""
 
     cdef readonly int label_count
 
     cdef int find(self, const uint64_t *keys, Size count, int64_t *rows) except -1 nogil:
-        """Fill `rows` with a row for each key (fingerprint); zeros for a key that was never learned."""
+        """Write the counts of each key (fingerprint) to `rows`: by label messages, then occurrences; 0 if unknown."""
         memset(rows, 0, count * 2 * self.label_count * sizeof(int64_t))
         return 0
 
     cdef int find_grams(self, const uint32_t *counters, Size count, int64_t *rows) except -1 nogil:
-        """Fill `rows` with the number of messages of each label for each gram counter."""
+        """Write to `rows`, for each of these gram counters, the number of messages of each label."""
         memset(rows, 0, count * self.label_count * sizeof(int64_t))
         return 0
 
     def lookup(self, fingerprints):
-        """Return {fingerprint: row} of those fingerprints that have a count above 0."""
+        """Return a dict: fingerprint → counts, for those of these fingerprints that have a count above 0."""
         cdef list wanted = list(fingerprints)
         cdef Size count = len(wanted), n, width = 2 * self.label_count
         cdef uint64_t *keys = <uint64_t *>memory_of(NULL, count * (1 + width) * sizeof(uint64_t) + 1)
@@ -44,7 +44,7 @@ cdef class Counts:
             free(keys)
 
     def lookup_grams(self, counters):
-        """Return {counter: messages by label} of those gram counters that have a count above 0."""
+        """Return a dict: gram counter → messages of each label, for those of these counters with a count above 0."""
         cdef list wanted = list(counters)
         cdef Size count = len(wanted), n, width = self.label_count
         cdef int64_t *rows = <int64_t *>memory_of(NULL, count * (width * sizeof(int64_t) + sizeof(uint32_t)) + 1)
@@ -60,7 +60,7 @@ cdef class Counts:
 
 
 cdef dict dict_of_rows(list wanted, const int64_t *rows, Size width):
-    """Return {wanted: row} of the rows that have a count above 0."""
+    """Return a dict: item of `wanted` → its counts in `rows`, for those that have a count above 0."""
     cdef Size n, k
     cdef dict found = {}
     for n in range(len(wanted)):
@@ -73,7 +73,7 @@ cdef dict dict_of_rows(list wanted, const int64_t *rows, Size width):
 
 
 cdef class CountSum(Counts):
-    """The sum of two `Counts`: of a model file and its journal, or of a model and its base."""
+    """The sum of two `Counts`, such as those of a model file and its journal, or of a model and its base."""
 
     cdef readonly Counts one, other
 
@@ -106,7 +106,7 @@ cdef class CountSum(Counts):
 
 
 cdef void add_counts(int64_t *counts, const int64_t *others, Size size) noexcept nogil:
-    """Add `others` to `counts`; sums below 0 become 0, so that forgetting a message twice does no harm."""
+    """Add `others` to `counts`. A sum below 0 becomes 0, so that forgetting a message twice does no harm."""
     cdef Size n
     for n in range(size):
         counts[n] = min(max(min(counts[n], MAX_SUMMED) + min(others[n], MAX_SUMMED), 0), MAX_SUMMED)

@@ -37,7 +37,7 @@ def fewest_mistakes(scores, others, double highest, double misfiled):
 def fitted_logistic(ham, spam):
     """Fit P(spam | score) = 1 / (1 + exp(-slope * score - intercept)) by Newton's method; return slope and intercept.
 
-    The targets are Platt's, a little inside 0 and 1, so that the curve does not become too steep.
+    `ham` and `spam` are scores. The fitted values are a little inside 0 and 1 (Platt), so that it is not too steep.
     """
     cdef Numbers of_ham = Numbers(ham, sizeof(double)), of_spam = Numbers(spam, sizeof(double))
     cdef double slope = 0, intercept = 0, more, other
@@ -61,7 +61,7 @@ def fitted_logistic(ham, spam):
 cdef void add_slopes(
     const double *scores, Size count, double target, double slope, double intercept, double *sums
 ) noexcept nogil:
-    """Add to `sums` (gradient and curvature of the likelihood) the terms of scores that have the same target."""
+    """Add the terms of scores with the same target to `sums`, the gradient and curvature of the log-likelihood."""
     cdef double p, weight
     cdef Size n
     for n in range(count):

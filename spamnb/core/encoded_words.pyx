@@ -10,13 +10,13 @@ cdef enum:
 
 
 cdef void start_context(Context *context, Arena *arena, Text data) noexcept nogil:
-    """Prepare to decode the texts of a message."""
+    """Prepare to decode the texts of a message, whose bytes are `data`."""
     context.arena, context.data = arena, data
     context.finds_left, context.name_count = MAX_FOUND, NOWHERE
 
 
 cdef int read_text(Context *context, Text body, int encoding, Text charset, Decoding *result) except -1 nogil:
-    """Decode the body of a leaf part, whose encoding and charset are given as declared."""
+    """Decode the body of one part of a message, given its declared transfer encoding and charset."""
     decode_transfer(context.arena, body, encoding, True, &result.how)
     return text_and_charset(
         context, result.how.data, codec_of(charset), &result.text, &result.codec, &result.why_charset
@@ -24,7 +24,7 @@ cdef int read_text(Context *context, Text body, int encoding, Text charset, Deco
 
 
 cdef int decode(Context *context, Text data, int declared, Text *result) except -1 nogil:
-    """Decode bytes with their declared codec if it fits, else with a codec found from the bytes."""
+    """Decode bytes with their declared codec if it fits, otherwise with a codec found from the bytes."""
     cdef int codec = 0, why = 0
     return text_and_charset(context, data, declared, result, &codec, &why)
 
@@ -32,7 +32,7 @@ cdef int decode(Context *context, Text data, int declared, Text *result) except 
 cdef int text_and_charset(
     Context *context, Text data, int declared, Text *result, int *codec, int *why
 ) except -1 nogil:
-    """Decode bytes; set their text and codec, and why the codec is not the declared one."""
+    """Decode bytes; set `result`, its codec, and `why` to the reason if this is not the declared codec."""
     cdef bint is_done = False
     codec[0] = charset_of(context, data, declared, why, &is_done)
     result[0] = data
@@ -40,7 +40,7 @@ cdef int text_and_charset(
 
 
 cdef int charset_of(Context *context, Text data, int declared, int *why, bint *is_done) except -1 nogil:
-    """Return the codec of bytes; set `why` it is not the declared one, and `is_done` if they are UTF-8 already."""
+    """Return the codec of bytes; set `why` to the reason if not `declared`, and `is_done` if they are UTF-8."""
     why[0], is_done[0] = AS_DECLARED, False
     declared = usable_codec(declared)
     if is_ascii(data):
@@ -58,12 +58,12 @@ cdef int charset_of(Context *context, Text data, int declared, int *why, bint *i
 
 
 cdef inline int usable_codec(int codec) noexcept nogil:
-    """Return a declared codec, GUESSED if it says nothing about bytes above 0x7f."""
+    """Return a declared codec; GUESSED if it says nothing about bytes above 0x7f."""
     return GUESSED if codec == ASCII or codec < 0 else codec
 
 
 cdef int readable_fields(Context *context, Field *fields, Size count, int codec) except -1 nogil:
-    """Set the readable values of header fields; their raw bytes have one charset, probably the body's (`codec`)."""
+    """Set the readable values of header fields; their raw bytes have one charset, probably `codec`, the body's."""
     cdef Writer raw
     cdef Size which, with_raw = 0
     cdef int why = 0
@@ -167,7 +167,7 @@ cdef tuple WHY_CHARSET = (
 
 
 cdef tuple encoding_and_reason(DecodedBody *body):
-    """Return the name of a body's encoding, and why this is not the declared one; "" if it is."""
+    """Return the name of a body's transfer encoding, and the reason if it is not the declared one, otherwise ""."""
     name = ENCODINGS[body.encoding]
     if body.other_encoding >= 0:
         name += f" and {ENCODINGS[body.other_encoding]}"
@@ -175,7 +175,7 @@ cdef tuple encoding_and_reason(DecodedBody *body):
 
 
 cdef class MessageContext(Memory):
-    """A message that may name the charset of its texts; without data, any number of charsets may be looked for."""
+    """A message whose texts are to be decoded. It may name charsets; without its data, it limits no search for them."""
 
     cdef Context context
     cdef bytes data
@@ -188,7 +188,7 @@ cdef class MessageContext(Memory):
 
 
 def found_text(bytes data not None, str declared="", MessageContext message=None):
-    """Return the text of bytes, Python's name of their charset, and why this is not the declared one; "" if it is."""
+    """Return the text of bytes, Python's name of their charset, and why this is not the declared one ("" if it is)."""
     cdef int codec = declared_codec(declared), why = 0
     cdef Text text = text_of(data), result
     message = message or MessageContext()
@@ -199,7 +199,7 @@ def found_text(bytes data not None, str declared="", MessageContext message=None
 
 
 def decode_transfer_encoding(bytes data not None, str declared="", bint is_text=True):
-    """Return a decoded body, the name of its encoding, and why this is not the declared one; "" if it is."""
+    """Return a body decoded, the name of its transfer encoding, and why this is not the declared one ("" if it is)."""
     cdef Memory memory = Memory()
     cdef int encoding = BASE64 if declared == "base64" else QUOTED if declared == "quoted" else AS_IT_IS
     cdef Text body = text_of(data)
@@ -210,7 +210,7 @@ def decode_transfer_encoding(bytes data not None, str declared="", bint is_text=
 
 
 def readable(str value not None, str charset=""):
-    """Return the raw value of a header (a character per byte) as a person would see it."""
+    """Return the value of a header as a person would see it, given its raw value with one character per byte."""
     cdef bytes raw = value.encode("latin-1")
     cdef Text text = text_of(raw), result
     cdef int codec = declared_codec(charset)

@@ -1,7 +1,7 @@
 # The features of one message as Python objects, for explanations and tests.
 
 cdef Size entry_without_text(EntryTable *table, uint64_t fingerprint, int part) except -1:
-    """Return the number of the entry with a fingerprint; if no entry has it, add one without a text."""
+    """Return the number of the entry with this fingerprint; if there is none, add one without a text."""
     cdef Size used = table.used, number
     make_table_room(table)
     number = entry_of(table, fingerprint)
@@ -14,7 +14,7 @@ NUMBERS = ("size", "capitals", "digits", "exclamations", "html", "links", "recip
 
 
 cdef class FeatureSet:
-    """The features of one message, which become Python objects when a property is read."""
+    """The features of one message; they become Python objects only when a property is read."""
 
     cdef Features it
     cdef object message  # the message of these features, kept because `gram_texts` point into its memory
@@ -29,7 +29,7 @@ cdef class FeatureSet:
 
     @staticmethod
     def of(tokens, numbers=None, pairs=(), grams=()):
-        """Return a set with these features, in the form of the properties of the same names; tokens get no texts."""
+        """Return a set with these features, each argument in the form of the property of its name, without texts."""
         cdef FeatureSet features = FeatureSet()
         cdef Features *it = &features.it
         cdef uint64_t fingerprint
@@ -46,38 +46,38 @@ cdef class FeatureSet:
 
     @property
     def tokens(self):
-        """Each distinct token: (fingerprint, how often it occurs in the message, HEAD or BODY)."""
+        """All distinct tokens: (fingerprint, how often it occurs in the message, HEAD or BODY)."""
         cdef Size n
         cdef Entry *found = self.it.tokens.entries
         return [(found[n].fingerprint, found[n].times, found[n].part) for n in range(self.it.tokens.used)]
 
     @property
     def pairs(self):
-        """Each distinct pair of neighbouring words of the subject or of a text: (fingerprint, HEAD or BODY)."""
+        """All distinct pairs of neighbouring words in the subject or in a text: (fingerprint, HEAD or BODY)."""
         cdef Size n
         cdef Entry *found = self.it.pairs.entries
         return [(found[n].fingerprint, found[n].part) for n in range(self.it.pairs.used)]
 
     @property
     def grams(self):
-        """The numbers of the counters of all grams, without repetitions."""
+        """The number of the counter of each gram (run of four bytes), without repetitions."""
         cdef Size n
         return [self.it.grams[n] for n in range(self.it.gram_count)]
 
     @property
     def gram_texts(self):
-        """The bytes that the grams were taken from: of the body, then of the head."""
+        """The bytes whose grams (runs of four bytes) are counted: those of the body, then those of the head."""
         return [bytes_of(self.it.gram_texts[BODY]), bytes_of(self.it.gram_texts[HEAD])]
 
     @property
     def numbers(self):
-        """Numeric features by their names in NUMBERS, without those that the message does not have."""
+        """A dict of the numeric features that the message has, by their names in NUMBERS."""
         cdef Size n
         return {NUMBERS[n]: self.it.numbers[n] for n in range(NUMBER_COUNT) if self.it.numbers[n] >= 0}
 
     @property
     def texts(self):
-        """The text of each token by its fingerprint; of tokens with the same fingerprint, that of the first."""
+        """A dict: fingerprint of a token → its text; if several tokens have the same one, the first token's text."""
         cdef Size n
         if self.known_texts is None:
             self.known_texts = {
@@ -87,12 +87,12 @@ cdef class FeatureSet:
         return self.known_texts
 
     def in_order(self):
-        """Return the texts of all tokens in message order, with repetitions; [] if the order was not kept."""
+        """Return the texts of all tokens in message order, with repetitions; [] if the order was not stored."""
         cdef Size n
         return [str_of(text_of_entry(&self.it, self.it.order[n])) for n in range(self.it.ordered)]
 
     def text_of(self, feature):
-        """Return the text of a feature: of a token, the two words of a pair, or the name of a number, given as str."""
+        """Return a feature as a readable text: a token, the two words of a pair, or the name of a numeric feature."""
         cdef Size n
         if isinstance(feature, str):
             return feature
@@ -112,7 +112,7 @@ def fingerprint_of(token: bytes) -> int:
 
 
 def fingerprints_of(tokens) -> list:
-    """Return the fingerprint of each token, given as str."""
+    """Return the fingerprints of tokens, which are given as str."""
     return [fingerprint_of(token.encode()) for token in tokens]
 
 
@@ -123,10 +123,10 @@ def pair_fingerprint(first: str, second: str) -> int:
 
 
 def counter_of(gram: int, part: int) -> int:
-    """Return the number of the counter for a gram: four bytes as one number, in HEAD or BODY."""
+    """Return the number of the counter for a gram (four bytes, given as one number) in HEAD or BODY."""
     return counter_of_gram(gram, part)
 
 
 def part_of(counter: int) -> int:
-    """Return the part of a message, HEAD or BODY, whose grams a counter counts."""
+    """Return in which part of a message, HEAD or BODY, a counter counts grams."""
     return counter >> PART_BIT

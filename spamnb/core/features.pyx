@@ -79,13 +79,13 @@ cdef struct Features:
 
 
 cdef inline uint64_t mixed(uint64_t state, uint64_t eight) noexcept nogil:
-    """Return the state of a hash after the next eight bytes of a token."""
+    """Return the new state of a hash after the next eight bytes of a token."""
     state = (state ^ eight) * FACTOR
     return (state ^ state >> 32) * FACTOR
 
 
 cdef Tag tag_of(Text text) noexcept nogil:
-    """Return the tag for a token prefix such as `subject:`; `text` must stay in memory."""
+    """Return the tag for a token prefix such as `subject:`; the memory of `text` must stay valid."""
     cdef Tag tag
     cdef Size at
     tag.text, tag.state, tag.eight, tag.shift = text, 0, 0, 0
@@ -99,7 +99,7 @@ cdef Tag tag_of(Text text) noexcept nogil:
 
 
 cdef uint64_t fingerprint_of_text(Text token) noexcept nogil:
-    """Return the fingerprint of a token, its prefix included."""
+    """Return the fingerprint (hash) of a token, its prefix included."""
     cdef Tag whole = tag_of(token)
     return mixed(whole.state, whole.eight) if whole.shift else whole.state
 
@@ -138,7 +138,7 @@ cdef int start_table(EntryTable *table) except -1 nogil:
 
 
 cdef int set_room(EntryTable *table, Size room) except -1 nogil:
-    """Enlarge a table to `room` entries, a power of two, and put its entries into new slots."""
+    """Enlarge a table so that it can hold `room` entries, a power of two, and put its entries into new slots."""
     cdef Size number
     if room > table.most:
         table.entries = <Entry *>memory_of(table.entries, room * sizeof(Entry))
@@ -153,7 +153,7 @@ cdef int set_room(EntryTable *table, Size room) except -1 nogil:
 
 
 cdef void use_slots(EntryTable *table, Size room) noexcept nogil:
-    """Use 2 * room slots; they must be allocated and free."""
+    """Use 2 * `room` slots, which must be allocated and empty."""
     table.room, table.shift = room, 63
     while room > 1:
         table.shift -= 1
@@ -161,7 +161,7 @@ cdef void use_slots(EntryTable *table, Size room) noexcept nogil:
 
 
 cdef inline Size slot_of(EntryTable *table, uint64_t fingerprint) noexcept nogil:
-    """Return the slot with a fingerprint; if no slot has it, the free slot for it."""
+    """Return the slot with this fingerprint; if there is none, the free slot where it can be added."""
     cdef Size at = fingerprint * SECRET_FACTOR >> table.shift
     cdef uint32_t slot = table.slots[at]
     while slot >= table.before and table.entries[slot - table.before].fingerprint != fingerprint:
@@ -176,9 +176,9 @@ cdef inline int make_table_room(EntryTable *table) except -1 nogil:
 
 
 cdef inline Size entry_of(EntryTable *table, uint64_t fingerprint) noexcept nogil:
-    """Return the number of the entry with a fingerprint; if no entry has it, add one with `times` 0.
+    """Return the number of the entry with this fingerprint; if there is none, add one with `times` 0.
 
-    The caller has called `make_table_room`, and fills in a new entry with `set_entry`.
+    Call `make_table_room` first; a new entry must then be filled in with `set_entry`.
     """
     cdef Size at = slot_of(table, fingerprint), number = table.slots[at]
     if number >= table.before:
@@ -241,7 +241,7 @@ cdef void clear_features(Features *features) noexcept nogil:
 
 
 cdef inline int make_letter_room(Features *features, Size size) except -1 nogil:
-    """Allocate memory for `size` bytes behind `letters`, and eight more, which `store_eight` may overwrite."""
+    """Allocate memory for `size` more bytes of `letters`, and for eight more, which `store_eight` may overwrite."""
     if features.size + size + 8 > features.room:
         features.room = 2 * (features.room + size)
         features.letters = <Byte *>memory_of(features.letters, features.room)
@@ -261,7 +261,7 @@ cdef inline Text text_of_entry(Features *features, Size number) noexcept nogil:
 cdef inline Size add_hashed_token(
     Features *features, uint64_t fingerprint, Tag *tag, Size end, int part, Size times
 ) except -2 nogil:
-    """Add a token whose text after the tag is at the end of `letters`, up to `end`; return the token's number."""
+    """Add a token: the tag, then the text at the end of `letters`, up to `end`; return the token's number."""
     cdef Size number, used = features.tokens.used
     cdef Entry *entry
     make_table_room(&features.tokens)
@@ -316,7 +316,7 @@ cdef Size add_words(
 ) except -1 nogil:
     """Add the first `most` words of `spaced` as tokens with a tag, and their n-grams; return how many words there were.
 
-    `spaced` has spaces between words. `paired`: also add each pair of neighbouring words.
+    The words of `spaced` are separated by spaces. `paired`: also add each pair of neighbouring words.
     """
     cdef Size at = 0, start, to, words = 0, number, before = -1, pair, pairs
     cdef uint64_t state, eight, letters, found, last = 0
@@ -371,8 +371,8 @@ cdef Size add_words(
 
 
 cdef Size add_long_or_quoted_word(Features *features, Tag *tag, Text word, int part) except -2 nogil:
-    """Add a word without the quotes at its end; return its number. A word longer than MAX_WORD is added in short:
-    its first six letters, "~", and how many bits its length in characters has.
+    """Add a word without quotes around it; return its number. A word longer than MAX_WORD is shortened to
+    its first six letters, "~", and the number of bits of its length in characters.
     """
     cdef Writer short
     cdef Size chars
@@ -392,7 +392,7 @@ cdef Size add_long_or_quoted_word(Features *features, Tag *tag, Text word, int p
 
 
 cdef int add_ngrams(Features *features, Tag *tag, uint32_t *run, Size words, int n, int part) except -1 nogil:
-    """Add each run of n words as one token, the words joined by spaces; `run` has the numbers of the words in order."""
+    """Add each run of `n` neighbouring words as one token, joined by spaces; `run` has the words' numbers, in order."""
     cdef Size start, at
     cdef Writer gram
     cdef Text word
@@ -411,12 +411,12 @@ cdef int add_ngrams(Features *features, Tag *tag, uint32_t *run, Size words, int
 # Grams: four neighbouring bytes, counted by one of COUNTERS counters; chosen by a hash of the bytes
 
 cdef inline uint32_t counter_of_gram(uint32_t gram, int part) noexcept nogil:
-    """Return the number of the counter for four bytes, given as one number, in HEAD or BODY."""
+    """Return the number of the counter for a gram (four bytes, given as one number) in HEAD or BODY."""
     return gram * 0x9E3779B1u >> (32 - PART_BIT) | <uint32_t>part << PART_BIT
 
 
 cdef int add_grams(Features *features, Text text, int part) noexcept nogil:
-    """Add the counters of the grams of a text, each once. Branch-free because the branch is unpredictable."""
+    """Add each gram (run of four bytes) of a text once, by its counter. Free of branches, which would be slow."""
     cdef uint32_t counter, bit, seen
     cdef Size at, used = features.gram_count
     features.gram_texts[part] = text

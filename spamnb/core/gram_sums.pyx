@@ -2,7 +2,7 @@
 
 
 cdef class GramSums:
-    """The number of messages for each gram counter and label; empty until counts with grams are added."""
+    """How many messages of each label have each gram (counter of runs of four bytes); empty until counts are added."""
 
     cdef readonly int label_count
     cdef int64_t *rows  # [COUNTERS][label_count], NULL while there are none
@@ -16,7 +16,7 @@ cdef class GramSums:
         free(self.rows)
 
     def add(self, Counts counts not None, int sign, targets):
-        """Add gram counters, or subtract them (sign -1); `targets`: for each of their labels its index here, or -1."""
+        """Add gram counters (sign 1) or subtract them (-1); `targets`: for each label its index here, or -1."""
         cdef uint32_t[AT_ONCE] counters
         cdef int64_t *found
         cdef int64_t *row
@@ -53,7 +53,7 @@ cdef class GramSums:
             free(found)
 
     def above_zero(self):
-        """Return the counters above 0 in any label: (number of the counter, messages by label)."""
+        """Return the counters that are above 0 for any label: (number of the counter, messages by label)."""
         cdef list found = []
         cdef Size n, k
         for n in range(COUNTERS if self.rows is not NULL else 0):
@@ -62,9 +62,9 @@ cdef class GramSums:
         return found
 
     def columns(self, Size max_listed):
-        """Return the columns of a model file: counter numbers, counts, and how many bytes each count has.
+        """Return the columns of a model file: numbers of counters, their counts, and how many bytes each count has.
 
-        If at most `max_listed` counters are above 0, only these are listed; else all counts, and b"" for the numbers.
+        If at most `max_listed` counters are above 0, only these are listed; else all counts, and b"" as numbers.
         """
         cdef Size n, k, listed = 0
         cdef int64_t highest = 0
@@ -98,7 +98,7 @@ cdef class GramSums:
 
 
 cdef bint has_grams(Counts counts):
-    """Return whether a table or file has counts of grams."""
+    """Return whether a table or model file has counts of grams."""
     if isinstance(counts, CountTable):
         return (<CountTable>counts).grams is not NULL
     return isinstance(counts, FileCounts) and counts.grams is not None and len(counts.grams) > 0

@@ -4,7 +4,7 @@ cdef Byte[32] NO_PARTS
 
 
 cdef class GramWeights:
-    """The weights of all gram counters for two labels: computed once, then read by all threads."""
+    """The weights of all grams (runs of four bytes) for two labels: computed once, then read by all threads."""
 
     cdef uint32_t *are_strong  # a bit for each counter: whether it is evidence; all fit into the L1 cache
     cdef uint32_t *places  # for each counter used as evidence, its number in `weights`
@@ -22,7 +22,7 @@ cdef class GramWeights:
         free(self.weights)
 
     cdef void weigh(self, Scorer scorer, uint32_t counter, const uint64_t *counts, const uint64_t *others) noexcept nogil:
-        """Compute the weights of 32 counters, `counter` and those after it, from their counts in two labels."""
+        """Compute the weights of 32 gram counters, from `counter` on, given their counts in two labels."""
         cdef int64_t weight = 0, other_weight = 0, share
         cdef uint16_t[32] found
         cdef uint32_t bits = 0
@@ -39,7 +39,7 @@ cdef class GramWeights:
         self.are_strong[counter >> 5] = bits
 
     cdef void add(self, Scorer scorer, const uint32_t *counters, Size size) noexcept nogil:
-        """Add the weights of a message's grams to `scorer`; `counters` are at most MAX_TERMS."""
+        """Add the weights of a message's grams to `scorer`; `counters` has at most MAX_TERMS items."""
         cdef int64_t weight_sum = 0, other_sum = 0, in_head = 0, head_weights = 0, head_others = 0
         cdef int64_t weight, other_weight, share, head, strong = 0
         cdef uint32_t[MAX_TERMS] found
@@ -69,7 +69,7 @@ def gram_weights(Scorer scorer not None, Counts counts not None):
 
 
 cdef GramWeights weighed(Scorer scorer, Counts counts, int left_out):
-    """Return the weights of all grams; if `left_out` is a label, as if one of its messages had not been learned."""
+    """Return the weights of all grams; with a label as `left_out`, as if one of its messages had not been learned."""
     cdef GramWeights found = GramWeights()
     cdef uint32_t[32] counters
     cdef int64_t[2 * 32] rows
@@ -94,7 +94,7 @@ cdef GramWeights weighed(Scorer scorer, Counts counts, int left_out):
 
 
 cdef void leave_out_of_grams(Scorer scorer, int label_index) noexcept nogil:
-    """Set the denominators of a scorer of grams as if one message of a label had not been learned."""
+    """Set the denominators of a scorer of grams as if one message of this label had not been learned."""
     cdef int64_t[MAX_COLUMNS] totals
     memcpy(totals, scorer.weigher.label_totals, sizeof(totals))
     totals[label_index] -= 1
@@ -102,10 +102,10 @@ cdef void leave_out_of_grams(Scorer scorer, int label_index) noexcept nogil:
 
 
 cdef inline uint64_t limited_count(int64_t count) noexcept nogil:
-    """Return a count limited to 0 … MAX_ROW_COUNT."""
+    """Return a count, limited to the range 0 … MAX_ROW_COUNT."""
     return min(<uint64_t>max(count, 0), MAX_ROW_COUNT)
 
 
 cdef inline uint64_t count_without(uint64_t count, bint is_left_out) noexcept nogil:
-    """Return a count, less 1 if a message that has the token is left out; never below 0."""
+    """Return a count, lowered by 1 if `is_left_out` (a message with the token is left out); never below 0."""
     return count - (is_left_out & (count > 0))

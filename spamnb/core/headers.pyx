@@ -37,7 +37,7 @@ fill_names(
 
 
 cdef int make_canonical(Arena *arena, Text raw, Text *result) except -1 nogil:
-    """Make the form in which all copies of a message are equal: line feeds, no empty lines at the end."""
+    """Make the canonical form of a message, which all copies share: only line feeds, no empty lines at the end."""
     result[0] = raw
     if has(raw, CR):
         if has(raw, LF):
@@ -50,7 +50,7 @@ cdef int make_canonical(Arena *arena, Text raw, Text *result) except -1 nogil:
 
 
 cdef Size start_of_headers(Text data) noexcept nogil:
-    """Return where the header block starts, behind an mbox envelope line; NOWHERE if there is no header block."""
+    """Return where the header block starts, after any mbox envelope line; NOWHERE if there is no header block."""
     cdef Size at = 0, colon
     if is_envelope_line(data, at):
         at = find_byte(data, LF, at) + 1
@@ -65,7 +65,7 @@ cdef Size start_of_headers(Text data) noexcept nogil:
 
 
 cdef bint is_envelope_line(Text data, Size at) noexcept nogil:
-    """Return whether an mbox envelope line ("From ", or quoted ">From ") starts at an offset."""
+    """Return whether an mbox envelope line ("From ", or quoted ">From ") starts at this offset."""
     return is_at(data, at, literal(b"From ")) or is_at(data, at, literal(b">From "))
 
 
@@ -79,7 +79,7 @@ cdef bint is_name(Text name) noexcept nogil:
 
 
 cdef int read_block(Mail *mail, HeaderBlock *block, Size start, Size limit) except -1 nogil:
-    """Read the header block from `start` on; set `body` to where it ends, NOWHERE if that is not before `limit`.
+    """Read the header block at `start`; set `body` to where it ends, or to NOWHERE if it does not end before `limit`.
 
     A block ends at a blank line, at a line that begins like a boundary, or, if the blank line is missing, at the first
     line that cannot be a header. In doubt a line is body: if a body is read as headers, words are lost.
@@ -118,14 +118,14 @@ cdef int read_block(Mail *mail, HeaderBlock *block, Size start, Size limit) exce
 
 
 cdef void start_block(Mail *mail, HeaderBlock *block, Size body) noexcept nogil:
-    """Make an empty header block, whose body starts at an offset or is NOWHERE."""
+    """Make an empty header block; `body` is the offset where its body starts, or NOWHERE."""
     block.fields, block.count, block.body = mail.free_fields, 0, body
     memset(block.first, NOWHERE, sizeof(block.first))
     block.is_raw = False
 
 
 cdef Size end_of_block(Text data, Size at) noexcept nogil:
-    """Return where the body starts if a header block ends before the line at an offset; else NOWHERE."""
+    """Return where the body starts if a header block ends before the line at this offset; otherwise NOWHERE."""
     cdef int byte = byte_at(data, at)
     if byte == END:
         return at
@@ -137,7 +137,7 @@ cdef Size end_of_block(Text data, Size at) noexcept nogil:
 
 
 cdef bint has_encoded_word(Text text) noexcept nogil:
-    """Return whether a text has "=?", searched by the question mark, which is rarer than the equal sign."""
+    """Return whether a text has "=?"; the search is for the question mark, which is rarer than the equal sign."""
     cdef Size mark = find_byte(text, 63, 0)
     while mark >= 0 and byte_at(text, mark - 1) != EQUALS:
         mark = find_byte(text, 63, mark + 1)
@@ -145,7 +145,7 @@ cdef bint has_encoded_word(Text text) noexcept nogil:
 
 
 cdef int add_field(Mail *mail, HeaderBlock *block, Size start, Size colon, Size end, bint is_folded) except -1 nogil:
-    """Add the field between two offsets, and return 1; return 0 if this is no field but the start of the body."""
+    """Add the header field from `start` to `end`, and return 1; return 0 if the body begins here instead."""
     cdef Text data = mail.data
     cdef Text name = piece(data, start, colon), raw
     cdef Field *field
@@ -185,19 +185,19 @@ cdef int add_field(Mail *mail, HeaderBlock *block, Size start, Size colon, Size 
 
 
 cdef inline Size *place_of_first(HeaderBlock *block, Text name) noexcept nogil:
-    """Return the place in `block.first` for a name, NULL if the name is not in NEEDED_NAMES."""
+    """Return the item of `block.first` for the header with this name; NULL if the name is not in NEEDED_NAMES."""
     cdef int number = number_of_name(&NEEDED_NAMES, name)
     return &block.first[number] if number >= 0 else NULL
 
 
 cdef inline Text raw_value(HeaderBlock *block, int needed) noexcept nogil:
-    """Return the raw value of a field by its place in `first`; an empty text if the block does not have it."""
+    """Return the raw value of the header with this number in `first`; an empty text if the block does not have it."""
     cdef Size field = block.first[needed]
     return block.fields[field].raw if field >= 0 else nothing()
 
 
 cdef int declared_encoding(HeaderBlock *block) noexcept nogil:
-    """Return the transfer encoding that a block declares; AS_IT_IS if it declares no known encoding."""
+    """Return the transfer encoding that a header block declares; AS_IT_IS if it declares none that is known."""
     cdef Text declared = piece(stripped(raw_value(block, TRANSFER_ENCODING), b"\" "), 0, 6)
     if is_in_any_case(declared, literal(b"base64")):
         return BASE64
@@ -205,7 +205,7 @@ cdef int declared_encoding(HeaderBlock *block) noexcept nogil:
 
 
 cdef bint is_in_any_case(Text text, Text sought) noexcept nogil:
-    """Return whether a text equals `sought`, which is in lower case, ignoring case."""
+    """Return whether a text equals `sought` if upper and lower case are the same; `sought` is in lower case."""
     cdef Size at
     if text.size != sought.size:
         return False
@@ -216,7 +216,7 @@ cdef bint is_in_any_case(Text text, Text sought) noexcept nogil:
 
 
 cdef Field *first_field(Field *fields, Size count, const char *name) noexcept nogil:
-    """Return the first field with a name; NULL if no field has it."""
+    """Return the first field with this name; NULL if there is none."""
     cdef Text sought = literal(name)
     cdef Size at
     for at in range(count):
@@ -233,7 +233,7 @@ TAG_NAMES[:] = [literal(b"spam"), literal(b"junk"), literal(b"suspected spam"), 
 
 
 cdef Size after_tags(Text subject) noexcept nogil:
-    """Return where a subject starts after the tags of other filters, such as [spam] or ***SPAM***.
+    """Return the offset in a subject after tags that other filters added, such as [spam] or ***SPAM***.
 
     Tags of mailing lists, such as [spam-l], stay.
     """
@@ -266,7 +266,7 @@ cdef bint is_tag(Text word) noexcept nogil:
 # For Python
 
 def canonical(bytes raw) -> bytes:
-    """Return the form in which copies of a message are equal: line feeds, no empty lines at the end."""
+    """Return the canonical form of a message, which all copies share: only line feeds, no empty lines at the end."""
     cdef Memory memory = Memory()
     cdef Text text
     make_canonical(&memory.arena, text_of(raw), &text)
@@ -274,11 +274,11 @@ def canonical(bytes raw) -> bytes:
 
 
 def header_start(bytes data) -> int:
-    """Return where the header block starts, behind an mbox envelope line; -1 if there is no header block."""
+    """Return where the header block starts, after any mbox envelope line; -1 if there is no header block."""
     return start_of_headers(text_of(data))
 
 
 def without_tag(str subject) -> str:
-    """Return a subject without tags of filters, such as [spam] or ***SPAM***."""
+    """Return a subject without tags that other filters added, such as [spam] or ***SPAM***."""
     cdef bytes letters = bytes([min(ord(char), 255) for char in subject])
     return subject[after_tags(text_of(letters)):]

@@ -39,7 +39,7 @@ fill_colours()
 
 
 cdef bint look_the_same(int one, int other) noexcept nogil:
-    """Return whether text of one colour cannot be seen on the other; False if one is no colour."""
+    """Return whether text of one colour cannot be seen on a background of the other; False if one is no colour."""
     return (
         one >= 0 and other >= 0
         and abs((one >> 16) - (other >> 16)) <= MAX_DIFFERENCE
@@ -49,7 +49,7 @@ cdef bint look_the_same(int one, int other) noexcept nogil:
 
 
 cdef Text argument_of(Text value, const char *function) noexcept nogil:
-    """Return the arguments of a CSS function, named with its "(", in a value; an empty text if the value lacks it."""
+    """Return the arguments of a CSS function in a value; an empty text if it is not there. `function` ends with "("."""
     cdef Size at = find(value, literal(function), 0)
     return stripped(rest(value, at + <Size>strlen(function)), b")") if at >= 0 else nothing()
 
@@ -60,7 +60,7 @@ cdef inline bint is_colour_function(Text word) noexcept nogil:
 
 
 cdef int colour_of(Text word) noexcept nogil:
-    """Return the colour that a word of a style sheet means; CLEAR if transparent, INHERITED if it is no colour."""
+    """Return the colour for a word of a style sheet; CLEAR if it means transparent, INHERITED if it is no colour."""
     cdef bint has_sign = byte_at(word, 0) == c"#"
     cdef int number = number_of_name(&COLOUR_NAMES, word), colour = 0
     cdef Size k
@@ -82,7 +82,7 @@ cdef int colour_of(Text word) noexcept nogil:
 
 
 cdef int function_colour(Text word) noexcept nogil:
-    """Return the colour of rgb() or rgba(); of hsl() the grey with the same lightness."""
+    """Return the colour of rgb() or rgba(); for hsl() the grey with the same lightness."""
     cdef Text written = argument_of(word, b"("), one
     cdef Size at = 0, unused
     cdef int count = 0
@@ -100,7 +100,7 @@ cdef int function_colour(Text word) noexcept nogil:
 
 
 cdef int attribute_colour(Arena *arena, Text word) except -9 nogil:
-    """Return the colour that HTML makes of any word in an attribute: "#FFFFFX" is nearly white."""
+    """Return the colour that browsers make of any word in an HTML attribute: "#FFFFFX" is nearly white."""
     cdef Size third, k
     cdef int colour
     word = stripped(word, b" \t\n\f\r")
@@ -123,7 +123,7 @@ cdef int attribute_colour(Arena *arena, Text word) except -9 nogil:
 
 
 cdef double pixels(Text value) noexcept nogil:
-    """Return a length in pixels, roughly; 0 if it is no length."""
+    """Return a CSS length in pixels, roughly; 0 if the value is not a length."""
     cdef double sign = -1 if byte_at(value, 0) == c"-" else 1, number
     cdef Size end
     value = rest(value, is_one_of(byte_at(value, 0), b"+-"))
@@ -141,7 +141,7 @@ cdef double pixels(Text value) noexcept nogil:
 
 
 cdef int tininess(Text size) noexcept nogil:
-    """Return 1 for a font size too small to read, 0 for others; INHERITED if it is relative, or no size."""
+    """Return 1 for a font size too small to read, 0 for other sizes; INHERITED if it is relative or no size at all."""
     cdef Size end
     cdef double number = leading_number(size, &end)
     cdef Text unit = rest(size, end)
@@ -151,14 +151,14 @@ cdef int tininess(Text size) noexcept nogil:
 
 
 cdef double share(Text value) noexcept nogil:
-    """Return a share that is written as a number or in percent; -1 if it is no number."""
+    """Return a number such as 0.5 or 50 % as a fraction; -1 if the value is not a number."""
     cdef Size end
     cdef double number = leading_number(value, &end)
     return number / 100 if ends_with(value, b"%") else number
 
 
 cdef double leading_number(Text value, Size *end) noexcept nogil:
-    """Return the number that a value begins with, and the offset behind it; -1 if there is no number."""
+    """Return the number at the start of a value, and set `end` to the offset after it; -1 if there is no number."""
     cdef double number = 0, place = 1
     cdef int byte, digits = 0, decimals = 0, dots = 0
     cdef Size at = 0

@@ -87,7 +87,7 @@ cdef struct PageReader:
 
 
 cdef int render(Arena *arena, Text html, Size max_work, Page *page) except -1 nogil:
-    """Read an HTML page, which may be any UTF-8 text; use at most `max_work` steps for its styles."""
+    """Read an HTML page, which may be any UTF-8 text, into `page`; use at most `max_work` steps for its styles."""
     cdef PageReader *reader = <PageReader *>allot(arena, sizeof(PageReader))
     memset(reader, 0, sizeof(PageReader))
     reader.arena, reader.sheet.arena, reader.page, reader.max_work = arena, arena, page, max_work
@@ -125,7 +125,7 @@ cdef int read_page(PageReader *reader) except -1 nogil:
 
 
 cdef int start_page(PageReader *reader) except -1 nogil:
-    """Prepare to read the page from its start; keep its style sheet and the number of steps used."""
+    """Clear what was read, to read the page from its start; its style sheet and the number of steps used stay."""
     cdef Element *table
     memset(reader.page, 0, sizeof(Page))
     memset(reader.slots, 0, sizeof(reader.slots))
@@ -154,19 +154,19 @@ cdef inline Size all_work(const PageReader *reader) noexcept nogil:
 
 
 cdef inline bint may_style(const PageReader *reader) noexcept nogil:
-    """Return whether there are steps left for styles."""
+    """Return whether steps are left for computing styles."""
     return all_work(reader) < reader.max_work
 
 
 # Text
 
 cdef inline int put_run(PageReader *reader, Text text) except -1 nogil:
-    """Append text to the shown or to the hidden text, as `view` says."""
+    """Append text to the visible or to the hidden text, as `reader.view` says."""
     return put_unescaped(&reader.shown if reader.view == SEEN else &reader.hidden, text, False)
 
 
 cdef inline int put_gap(PageReader *reader, int gap) except -1 nogil:
-    """Append a byte that separates words to the texts that are being written."""
+    """Append a byte that separates words to the visible text, the hidden text, or both, as `reader.view` says."""
     if reader.view != NOT_RENDERED:
         put_byte(&reader.shown, gap)
     if reader.view != SEEN:
@@ -175,7 +175,7 @@ cdef inline int put_gap(PageReader *reader, int gap) except -1 nogil:
 
 
 cdef inline int update_view(PageReader *reader) except -1 nogil:
-    """Show or hide the text that follows, by the styles of the open elements."""
+    """Show or hide the text that follows, depending on the styles of the open elements."""
     if reader.style.view != reader.view:
         if reader.view == SEEN:
             put_byte(&reader.hidden, c"\n")
@@ -186,7 +186,7 @@ cdef inline int update_view(PageReader *reader) except -1 nogil:
 # Elements
 
 cdef int find_element(PageReader *reader, Text name, Element **element) except -1 nogil:
-    """Find the elements with a name, in any case; the name is added if it is new."""
+    """Find the element type with this name, in any case, and write it to `element`; add it if it is new."""
     cdef Byte[MAX_NAME] letters
     cdef Text lower_name
     name = piece(name, 0, MAX_NAME)
@@ -196,7 +196,7 @@ cdef int find_element(PageReader *reader, Text name, Element **element) except -
 
 
 cdef int element_named(PageReader *reader, Text name, uint64_t hash, Element **element) except -1 nogil:
-    """Find the elements with a name in lower case, given with its hash; the name is added if it is new."""
+    """Find the element type with this name, given in lower case with its hash, and write it to `element`."""
     cdef int16_t *slot = &reader.slots[hash & (ELEMENT_SLOTS - 1)]
     cdef int number = slot[0], kind
     cdef Byte *kept
@@ -220,12 +220,12 @@ cdef int element_named(PageReader *reader, Text name, uint64_t hash, Element **e
 
 
 cdef inline bint is_open(const PageReader *reader, const Element *element) noexcept nogil:
-    """Return whether an element with this name is open, within the innermost open table."""
+    """Return whether an element with this name is open, inside the innermost open table."""
     return element.innermost > 0 and element.innermost >= reader.elements[0].innermost
 
 
 cdef void open_element(PageReader *reader, Element *element, const Style *own_style) noexcept nogil:
-    """Open an element; `own_style` is NULL if it has none."""
+    """Open an element, so that what follows is inside it; `own_style` is NULL if it has no style of its own."""
     cdef OpenElement *opened = &reader.open[reader.depth]
     cdef Size k
     if reader.depth == MAX_DEPTH:
@@ -242,7 +242,7 @@ cdef void open_element(PageReader *reader, Element *element, const Style *own_st
 
 
 cdef void close_elements(PageReader *reader, Size depth) noexcept nogil:
-    """Close the open element at a depth, and all elements in it."""
+    """Close the open element at this depth, and all elements inside it."""
     cdef OpenElement *opened
     cdef Size k
     while reader.depth >= depth:
@@ -257,7 +257,7 @@ cdef void close_elements(PageReader *reader, Size depth) noexcept nogil:
 # Tags
 
 cdef Size after_markup(PageReader *reader, Size at) except -1 nogil:
-    """Read the markup at a "<"; return the offset behind it, or that of the "<" if it is no markup."""
+    """Read the markup that starts at "<"; return the offset after it, or the same offset if this is no markup."""
     cdef Text html = reader.scanner.html
     cdef int first = byte_at(html, at + 1), second
     if is_letter(first):
@@ -293,7 +293,7 @@ cdef Size after_end_tag(PageReader *reader, Size at) except -1 nogil:
 
 
 cdef Size after_start_tag(PageReader *reader, Size at) except -1 nogil:
-    """Read a start tag, and content that is no markup; return the offset behind that."""
+    """Read the start tag at an offset; of an element such as script also its content. Return the offset after it."""
     cdef TagScanner *scanner = &reader.scanner
     cdef Text html = scanner.html
     cdef Size end = skip_until(piece(html, 0, at + 1 + MAX_TAG), at + 1, ENDS_NAME), after
@@ -327,7 +327,7 @@ cdef Size after_start_tag(PageReader *reader, Size at) except -1 nogil:
 
 
 cdef Size after_raw(PageReader *reader, const Element *element, Size start) except -1 nogil:
-    """Read the content of an element that has no markup in it, such as script; return the offset of its end tag."""
+    """Read the content of an element such as script, where "<" begins no markup; return the offset of its end tag."""
     cdef Text html = reader.scanner.html
     cdef Size end = find_end_tag(html, element.name, start)
     cdef Text content = piece(html, start, end)
@@ -347,7 +347,7 @@ cdef Size after_raw(PageReader *reader, const Element *element, Size start) exce
 
 
 cdef int put_text_in_place(PageReader *reader, int role, bint is_not_rendered) except -1 nogil:
-    """Append the text that an element shows in place of its content: of an image, or of an input."""
+    """Append the text that is shown instead of an element's content: of an image, or of an input field."""
     cdef Text text = nothing()
     cdef Writer *to = &reader.hidden if is_not_rendered or reader.view != SEEN else &reader.shown
     if role == ROLE_IMAGE:
@@ -368,7 +368,7 @@ cdef bint shows_value(Text type) noexcept nogil:
 
 
 cdef int add_targets(PageReader *reader, int role) except -1 nogil:
-    """Add the addresses in the attributes of a tag to the links or images of the page."""
+    """Append the addresses in the attributes of a tag to the links or to the images of the page."""
     cdef int number
     cdef bint is_image
     for number in range(ATTR_BACKGROUND + 1):
@@ -383,7 +383,7 @@ cdef int add_targets(PageReader *reader, int role) except -1 nogil:
 
 
 cdef int add_target(Arena *arena, Texts *targets, Text value) except -1 nogil:
-    """Add an address, if it is not empty, as a browser would follow it: no spaces around it, no line ends."""
+    """Append an address, unless it is empty, as a browser would follow it: without spaces around it and line ends."""
     value = without_space(first_chars(value, MAX_TARGET))
     without_byte(arena, value, c"\n", &value)
     without_byte(arena, value, c"\t", &value)
@@ -396,7 +396,7 @@ cdef int add_target(Arena *arena, Texts *targets, Text value) except -1 nogil:
 # Styles
 
 cdef int find_own_style(PageReader *reader, const Element *element, Style *style) except -1 nogil:
-    """Compute the style of an element from style sheets and its attributes; return False if it has none."""
+    """Compute the style of an element from style sheets and its attributes; return False if nothing sets one."""
     cdef TagScanner *scanner = &reader.scanner
     cdef int role = element.kind.role
     cdef Text css = attribute(scanner, ATTR_STYLE)
@@ -433,7 +433,7 @@ cdef int find_own_style(PageReader *reader, const Element *element, Style *style
 # For Python
 
 cdef class RenderedPage:
-    """A page as a person would see it: its text, hidden text, links, images, and how often it has each tag."""
+    """A page as a person would see it: its text, hidden text, links and images, and how often it has each tag."""
     cdef readonly str text, hidden
     cdef readonly list links, images
     cdef readonly dict tags
@@ -441,7 +441,7 @@ cdef class RenderedPage:
 
 
 def render_page(html: str, most: int = MAX_WORK) -> RenderedPage:
-    """Render a page; `most`: steps that may be used for its styles."""
+    """Render a page, given as HTML; compute its styles in at most `most` steps."""
     cdef Memory memory = Memory()
     cdef Text text
     cdef Page page

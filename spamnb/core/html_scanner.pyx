@@ -42,22 +42,22 @@ cdef int start_scanner(TagScanner *scanner, Arena *arena, Text html) except -1 n
 
 
 cdef inline bint has_attribute(const TagScanner *scanner, int number) noexcept nogil:
-    """Return whether the last tag has the attribute with this number (ATTR_…)."""
+    """Return whether the last tag has an attribute, given by its number (ATTR_…)."""
     return scanner.seen >> number & 1
 
 
 cdef inline Text attribute(const TagScanner *scanner, int number) noexcept nogil:
-    """Return the value of an attribute of the last tag, by its number (ATTR_…); an empty text without it."""
+    """Return the value of an attribute of the last tag, given by its number (ATTR_…); an empty text if it has none."""
     return scanner.values[number] if has_attribute(scanner, number) else nothing()
 
 
 cdef inline Size skip_past_gt(Text html, Size at) noexcept nogil:
-    """Return the offset behind the next ">", or the end."""
+    """Return the offset after the next ">"; the end if there is none."""
     return min(or_end(html, find_byte(html, c">", at)) + 1, html.size)
 
 
 cdef Size skip_comment(Text html, Size at) noexcept nogil:
-    """Return the offset behind a comment, which may be as short as <!-->."""
+    """Return the offset after the comment that starts at `at`; a comment may be as short as <!-->."""
     at = find_byte(html, c">", at)
     while at >= 0 and not (byte_at(html, at - 1) == c"-" and byte_at(html, at - 2) == c"-"):
         at = find_byte(html, c">", at + 1)
@@ -65,14 +65,14 @@ cdef Size skip_comment(Text html, Size at) noexcept nogil:
 
 
 cdef inline Size skip_until(Text html, Size at, int ending) noexcept nogil:
-    """Return the offset of the next byte with one of these flags in ENDINGS, or the end."""
+    """Return the offset of the next byte that has one of the flags `ending` in ENDINGS; the end if there is none."""
     while at < html.size and not ENDINGS[<Byte>byte_at(html, at)] & ending:
         at += 1
     return at
 
 
 cdef Size find_end_tag(Text html, Text name, Size start) noexcept nogil:
-    """Return the offset of the end tag with a name, or the end; for elements whose content is no markup."""
+    """Return the offset of the next end tag with this name, or the end; for elements that cannot have tags in them."""
     cdef Size end = find(html, literal(b"</"), start)
     cdef int behind
     while end >= 0:
@@ -85,7 +85,7 @@ cdef Size find_end_tag(Text html, Text name, Size start) noexcept nogil:
 
 
 cdef Size read_attributes(TagScanner *scanner, Size at, Size start) except -1 nogil:
-    """Read the attributes of the tag at an offset, from `start` on; return the offset behind the tag.
+    """Read the attributes, from `start` on, of the tag that begins at `at`; return the offset after the tag.
 
     It ends at the first ">" outside of quotes; if a quote does not end within MAX_TAG, at the first ">".
     """
@@ -102,7 +102,7 @@ cdef Size read_attributes(TagScanner *scanner, Size at, Size start) except -1 no
 
 
 cdef Size scan_attributes(TagScanner *scanner, Size at, Size limit) except -2 nogil:
-    """Read attributes up to a ">" outside of quotes; return its offset, NOWHERE if `limit` comes first."""
+    """Read attributes up to a ">" outside of quotes; return the offset of that ">", NOWHERE if it is after `limit`."""
     cdef Text html = piece(scanner.html, 0, limit)
     cdef Size name = at, name_end = at, start  # of the last word
     cdef int byte
@@ -139,7 +139,7 @@ cdef Size scan_attributes(TagScanner *scanner, Size at, Size limit) except -2 no
 
 
 cdef inline int attribute_number(Text name) noexcept nogil:
-    """Return the number of an attribute (ATTR_…) by its name, NOWHERE if that attribute is not read."""
+    """Return the number (ATTR_…) of the attribute with this name; NOWHERE if this attribute is not needed."""
     cdef Byte[MAX_ATTRIBUTE] letters
     cdef Text lowered
     if name.size > MAX_ATTRIBUTE or not may_have_name(&ATTRIBUTE_NAMES, name) or not lower_ascii(name, letters):
@@ -149,7 +149,7 @@ cdef inline int attribute_number(Text name) noexcept nogil:
 
 
 cdef int keep_attribute(TagScanner *scanner, Text name, Text value) except -1 nogil:
-    """Store the value of an attribute, if it is one that is read and the first with its name."""
+    """Store the value of an attribute, if it is one that is needed and the first with its name in the tag."""
     cdef int number = attribute_number(name)
     if number >= 0 and not has_attribute(scanner, number) and (number < ATTR_CLASS or scanner.with_classes):
         scanner.seen |= 1 << number

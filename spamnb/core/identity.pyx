@@ -56,7 +56,7 @@ VOLATILE = {
 }
 
 cdef int hash_mail(Mail *mail, uint64_t *result) except -1 nogil:
-    """Compute the hash of a message."""
+    """Compute the hash of a message, by which copies of it are recognised."""
     cdef Blake blake
     cdef Size n
     cdef Field *field
@@ -156,7 +156,7 @@ cdef void add_to_blake(Blake *blake, Text text) noexcept nogil:
 
 
 cdef uint64_t end_blake(Blake *blake) noexcept nogil:
-    """Return the hash of all bytes that were added."""
+    """Return the hash of all bytes added so far."""
     cdef Text block
     memset(blake.waiting + blake.used, 0, BLAKE_BLOCK - blake.used)
     block.at, block.size = blake.waiting, BLAKE_BLOCK
@@ -165,6 +165,6 @@ cdef uint64_t end_blake(Blake *blake) noexcept nogil:
 
 
 cdef void mix_block(Blake *blake, Text block, Size size, uint64_t last) noexcept nogil:
-    """Add a block to the hash; `size` of its bytes are data. `last`: all bits set for the last block, else 0."""
+    """Add a block to the hash; its first `size` bytes are data. `last`: all bits set for the last block, else 0."""
     blake.size += size
     blake_rounds(blake.state, BLAKE_START, block.at, blake.size, last)

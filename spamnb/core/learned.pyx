@@ -25,7 +25,7 @@ cdef struct LearnedMessage:  # its size is a multiple of 64 bits, as `order_of` 
 
 
 cdef class LearnedMessages:
-    """Messages by their hashes, with label, score and lead; the label NOT_LEARNED marks a forgotten message."""
+    """The messages that a model learned or forgot: for each hash a label (or NOT_LEARNED), a score and a lead."""
 
     cdef LearnedMessage *items
     cdef uint32_t *slots  # 2 * room: place of a message + 1; 0: free
@@ -63,19 +63,19 @@ cdef class LearnedMessages:
         return 0
 
     cdef Size slot_of(self, uint64_t hash) noexcept nogil:
-        """Return the slot of the message with a hash; if no slot has it, the free slot for it."""
+        """Return the slot of the message with this hash; if there is none, the free slot where it can be added."""
         cdef Size at = hash * TABLE_FACTOR >> self.shift, last = 2 * self.room - 1
         while self.slots[at] and self.items[self.slots[at] - 1].hash != hash:
             at = (at + 1) & last
         return at
 
     cdef LearnedMessage *item_of(self, uint64_t hash) noexcept nogil:
-        """Return a message by its hash; NULL if it was never learned."""
+        """Return the message with this hash; NULL if there is none."""
         cdef Size place = self.slots[self.slot_of(hash)] if self.used else 0
         return &self.items[place - 1] if place else NULL
 
     cdef LearnedMessage *item_or_new(self, uint64_t hash) except NULL:
-        """Return a message by its hash; if it was never learned, it is added."""
+        """Return the message with this hash; if there is none, add it."""
         cdef Size slot
         self.make_room(1)
         slot = self.slot_of(hash)
@@ -86,17 +86,17 @@ cdef class LearnedMessages:
         return &self.items[self.slots[slot] - 1]
 
     def set(self, uint64_t hash, int8_t label_index, double score=NAN, double lead=NAN):
-        """Set the label, score and lead of a message, given by its hash."""
+        """Set the label, score and lead (over the next label) of the message with this hash."""
         cdef LearnedMessage *item = self.item_or_new(hash)
         item.label, item.score, item.lead = label_index, <float>score, <float>lead
 
     def label_index(self, uint64_t hash):
-        """Return the index of a message's label, NOT_LEARNED if it is not learned."""
+        """Return the index of the label of the message with this hash; NOT_LEARNED if it is not learned."""
         cdef LearnedMessage *item = self.item_of(hash)
         return item.label if item is not NULL else NOT_LEARNED
 
     def learn(self, hashes, int8_t label_index):
-        """Put messages under a label, or forget them (NOT_LEARNED), except copies of messages that were read before.
+        """Set the label of messages, or forget them (NOT_LEARNED), except copies of messages that were read before.
 
         Return the index of each message's previous label (8 bits each); for a copy, DUPLICATE_COPY or CONFLICTING_COPY.
         A message that changes its label loses its score.
@@ -118,7 +118,7 @@ cdef class LearnedMessages:
         return before
 
     def relabel(self, list indices not None):
-        """Replace each label index k by indices[k]."""
+        """Replace each label index k by `indices[k]`."""
         cdef Size n
         cdef int8_t *label
         for n in range(self.used):
@@ -127,7 +127,7 @@ cdef class LearnedMessages:
                 label[0] = indices[label[0]]
 
     def forget_scores(self, int8_t label_index):
-        """Remove the scores of the messages of a label."""
+        """Remove the scores of all messages with this label."""
         cdef Size n
         for n in range(self.used):
             if self.items[n].label == label_index:
@@ -145,7 +145,7 @@ cdef class LearnedMessages:
     # Records of a model file
 
     def add_records(self, bytes records not None, int label_count):
-        """Add a model file's records to an empty object; return False if they are out of order or a label is wrong."""
+        """Add a model file's records to an empty object; return False if their order or a label is wrong."""
         cdef Text data = text_of(records)
         cdef Size n, count = data.size // LEARNED_BYTES
         cdef const Byte *at = data.at
@@ -164,7 +164,7 @@ cdef class LearnedMessages:
         return True
 
     def records(self):
-        """Return the records of all messages for a model file, sorted by their hashes."""
+        """Return the records of all messages as bytes for a model file, sorted by hash."""
         cdef uint64_t *order = self.order()
         cdef bytes records = PyBytes_FromStringAndSize(NULL, LEARNED_BYTES * len(self))
         cdef Byte *to = <Byte *>PyBytes_AS_STRING(records)
@@ -182,7 +182,7 @@ cdef class LearnedMessages:
         return order_of(<const uint64_t *>self.items, sizeof(LearnedMessage) // sizeof(uint64_t), self.used)
 
     def hashes_of(self, int label_index):
-        """Return the sorted hashes of the messages of a label (64 bits each)."""
+        """Return the hashes of all messages with this label (64 bits each), sorted."""
         cdef uint64_t *order = self.order()
         cdef Column hashes = new_column(self.used * sizeof(uint64_t))
         cdef Size n, count = 0
@@ -194,7 +194,7 @@ cdef class LearnedMessages:
         return cut_to(hashes, count * sizeof(uint64_t))
 
     def messages(self):
-        """Return (hash, label index, score, lead) of each message, sorted by hash."""
+        """Return (hash, label index, score, lead) for each message, sorted by hash."""
         cdef uint64_t *order = self.order()
         cdef LearnedMessage *item
         cdef Size n
@@ -207,7 +207,7 @@ cdef class LearnedMessages:
         return found
 
     def scored(self):
-        """Return (label index, score, lead) of each message that has a score."""
+        """Return (label index, score, lead) for each message that has a score."""
         cdef Size n
         return [
             (self.items[n].label, self.items[n].score, self.items[n].lead)

@@ -19,7 +19,7 @@ cdef enum:
 
 
 cdef int read_mail(Mail *mail, Arena *arena, Text raw) except -1 nogil:
-    """Read a message. Any bytes are a message: without a header block, all of them are body."""
+    """Read a message. Any bytes are accepted; without a header block, all of them are the body."""
     cdef Walk walk
     cdef Size start
     end_mail(mail)
@@ -55,7 +55,7 @@ cdef int read_head_only(Mail *mail, Arena *arena, Text raw) except -1 nogil:
 
 
 cdef void end_mail(Mail *mail) noexcept nogil:
-    """Release what a message holds, and empty it; its arena belongs to the caller."""
+    """Free the memory of a message, and make it empty; the memory of its arena belongs to the caller."""
     if mail.attachments is not NULL:
         with gil:
             Py_DECREF(<object>mail.attachments)
@@ -63,7 +63,7 @@ cdef void end_mail(Mail *mail) noexcept nogil:
 
 
 cdef int read_leaves(Mail *mail, Walk *walk) except -1 nogil:
-    """Read the leaf parts that were found, in order; if their texts are too long in all, the largest are cut."""
+    """Read the parts of a message that were found, in order; if their texts are too long in all, cut the largest."""
     cdef Size n
     cdef Share *shared = <Share *>allot(mail.arena, walk.count * sizeof(Share) + 1)
     cdef Size *allowed = <Size *>allot(mail.arena, walk.count * sizeof(Size) + 1)
@@ -85,7 +85,7 @@ cdef int read_leaves(Mail *mail, Walk *walk) except -1 nogil:
 
 
 cdef int read_leaf(Mail *mail, Leaf *leaf, Text content_type, HeaderBlock *head, Size end, Size most) except -1 nogil:
-    """Read the leaf part with this header block, whose body ends at `end`; of a text, at most `most` bytes."""
+    """Read a part that has no parts in it; its body ends at `end`, and of a text at most `most` bytes are read."""
     cdef Parameters declared, named
     cdef Text name
     cdef bint has_file = False
@@ -116,7 +116,7 @@ cdef int read_leaf(Mail *mail, Leaf *leaf, Text content_type, HeaderBlock *head,
 # Texts
 
 cdef int read_leaf_text(Mail *mail, Leaf *leaf, Size start, Size end, Size most) except -1 nogil:
-    """Decode the first `most` bytes of a leaf part's text."""
+    """Decode the first `most` bytes of the text of a message's part."""
     cdef Text text = piece(mail.data, start, end)
     cdef Size feed
     if text.size > most:  # cut at a line end, not within a character
@@ -133,7 +133,7 @@ cdef int read_leaf_text(Mail *mail, Leaf *leaf, Size start, Size end, Size most)
 
 
 cdef bint is_ascii_charset(Text charset) noexcept nogil:
-    """Return whether a charset is empty, or one of the common ones in which bytes below 0x80 are ASCII."""
+    """Return whether a charset is empty, or one of the common charsets in which bytes below 0x80 are ASCII."""
     return (not charset.size or is_(charset, b"us-ascii") or is_(charset, b"utf-8") or is_(charset, b"iso-8859-1")
             or is_(charset, b"iso-8859-15") or is_(charset, b"windows-1252"))
 
@@ -153,7 +153,7 @@ cdef bint is_plain_text(Text text) noexcept nogil:
 
 
 cdef bint begins_as_file(Text text, bint is_named) noexcept nogil:
-    """Return whether a text is in fact a PDF or ZIP file, by its start; or an HTML page, if it has a file name."""
+    """Return whether a text begins like a PDF or ZIP file, or if it has a file name, like an HTML page."""
     cdef Text start = first_chars(text, MAX_START)
     while True:
         if is_one_of(byte_at(start, 0), b" \t\n"):
@@ -184,7 +184,7 @@ fill_names(&PAGE_STARTS, b"<!doctype <html <head <script <iframe <h1 <div <font 
 
 
 cdef int read_attachment(Mail *mail, Leaf *leaf, Text body) except -1 nogil:
-    """Read an attachment as what its first bytes show, whatever its declared type."""
+    """Read an attachment according to its first bytes, whatever type it declares."""
     cdef DecodedBody decoded
     cdef int kind
     decode_transfer(mail.arena, piece(body, 0, 2 * SNIFFED), leaf.encoding, False, &decoded)
@@ -202,7 +202,7 @@ cdef int read_attachment(Mail *mail, Leaf *leaf, Text body) except -1 nogil:
 
 
 cdef int kind_of_file(Arena *arena, Text start, Text content_type) except -1 nogil:
-    """Return the kind of an attachment, by its first bytes; NO_KIND if it is not read."""
+    """Return the kind of an attachment, by its first bytes; NO_KIND if its content is not read."""
     cdef Text name
     cdef Size at = 0
     if starts_with(without_space(start), b"%PDF-") or (contains(start, b"%PDF-") and contains(start, b"obj")):
@@ -229,7 +229,7 @@ cdef int kind_of_file(Arena *arena, Text start, Text content_type) except -1 nog
 
 
 cdef bint is_text(Text start) noexcept nogil:
-    """Return whether bytes can be the start of a text: UTF-8, UTF-16, or less than a third of them above 0x7f."""
+    """Return whether bytes can begin a text: UTF-8, UTF-16, or less than a third of them are above 0x7f."""
     cdef Size at
     cdef int byte
     if begins_as_utf16(start):
@@ -265,7 +265,7 @@ cdef int ask_attachments(Mail *mail, Leaf *leaf, Text body, int kind) except -1 
 
 
 cdef bint reads_pictures() noexcept nogil:
-    """Return whether QR codes can be read; asks Python only once, as importing the reader takes long."""
+    """Return whether QR codes can be read. Python is asked only once, because importing the reader takes long."""
     global _reads_pictures
     if _reads_pictures < 0:
         with gil:

@@ -31,7 +31,7 @@ cdef enum:
 
 
 cdef inline int64_t rounded(double units) noexcept nogil:
-    """Return the nearest whole number; halfway between two, the even one."""
+    """Return the nearest whole number; if two are equally near, the even one."""
     return <int64_t>whole(units)
 
 
@@ -40,14 +40,14 @@ cdef inline double whole(double units) noexcept nogil:
 
 
 cdef double nats_of(int64_t weight) noexcept nogil:
-    """Return a weight in nats (natural-log units), -inf or inf if it is IMPOSSIBLE or CERTAIN."""
+    """Return a weight in nats (natural-log units); -inf if it is IMPOSSIBLE, inf if it is CERTAIN."""
     if weight == CERTAIN or weight == IMPOSSIBLE:
         return INFINITY if weight > 0 else -INFINITY
     return weight / UNITS_PER_NAT
 
 
 cdef class Weigher:
-    """Computes the weights of counts from a model's totals, as a view says."""
+    """Computes the weight of a token from its counts and a model's totals, according to a view."""
 
     cdef readonly int label_count
     cdef readonly int spam_apart  # index of spam, if it is compared with all others together ("set apart"); or NO_LABEL
@@ -63,7 +63,7 @@ cdef class Weigher:
     cdef double[MAX_LOGARITHMS] logarithms
 
     def __init__(self, int label_count, int spam_apart, str event, epsilon, log_zero):
-        """Set a view's event model and smoothing; with `epsilon` None, ε follows a token's share of all counts."""
+        """Set the event model and smoothing ε; if `epsilon` is None, ε is a token's share of all counts."""
         if not 0 <= label_count < MAX_COLUMNS or not NO_LABEL <= spam_apart < label_count:
             raise ValueError("too many labels, or a wrong index of the label spam")
         self.label_count, self.spam_apart = label_count, spam_apart
@@ -74,7 +74,7 @@ cdef class Weigher:
 
     def set_totals(self, list label_totals, int64_t vocabulary, double message_total, list background,
                    list certain_words):
-        """Set what depends on the totals of the counts: lists have an item for each label."""
+        """Set the values that depend on the totals of all counts; each list has an item for each label."""
         cdef int k
         self.revision += 1
         self.vocabulary, self.message_total = vocabulary, message_total
@@ -85,7 +85,7 @@ cdef class Weigher:
         self.set_denominators(self.label_totals, vocabulary, self.log_denominators)
 
     cdef void change_totals(self, const int64_t *label_totals, int64_t vocabulary, int64_t messages) noexcept nogil:
-        """Set other totals, without a background: only for a view that averages, which has no prior."""
+        """Replace the totals, for a view that averages weights, which has no prior."""
         cdef int64_t total = 0
         cdef int k
         self.revision += 1
@@ -97,7 +97,7 @@ cdef class Weigher:
         self.set_denominators(self.label_totals, vocabulary, self.log_denominators)
 
     def correct(self, bint is_corrected, list misfiled):
-        """Set, for each column, the share of the other side's messages that is filed under it by mistake."""
+        """Set, for each column, the share of the other column's messages that is filed under it by mistake."""
         cdef int k
         self.revision += 1
         self.is_corrected = is_corrected
@@ -105,7 +105,7 @@ cdef class Weigher:
             self.misfiled[k] = misfiled[k]
 
     def keep_logarithms(self):
-        """Compute the logarithms of low counts once, which is worth it for many messages."""
+        """Compute the logarithms of low counts once, which saves time if many messages are scored."""
         cdef int n
         if not (self.kept or self.is_global or self.is_bernoulli):
             for n in range(MAX_LOGARITHMS):
@@ -113,7 +113,7 @@ cdef class Weigher:
             self.kept = MAX_LOGARITHMS
 
     def weights(self, row):
-        """Return the weight of a row of counts for each label, in nats."""
+        """Return the weight of a token for each label, in nats, from its counts `row`."""
         cdef int k
         cdef uint64_t total = 0
         cdef uint64_t[MAX_COLUMNS] counts
@@ -126,7 +126,7 @@ cdef class Weigher:
         ]
 
     cdef int copy_counts(self, row, uint64_t *counts) except -1:
-        """Copy from a row the counts that the view uses: of messages or, multinomial, of occurrences."""
+        """Copy the counts that the view uses from `row`: those of messages or, if multinomial, of occurrences."""
         cdef int k
         cdef Size first = len(row) - self.label_count
         if first < 0:
@@ -137,7 +137,7 @@ cdef class Weigher:
         return 0
 
     cdef void set_denominators(self, const int64_t *label_totals, int64_t vocabulary, double *found) noexcept nogil:
-        """Compute log(n_c + ε|V|), in units, of each label, and of all but spam if spam is set apart; or 0."""
+        """Compute log(n_c + ε|V|) or 0, in units, for each label, and for all but spam if spam is set apart."""
         cdef double added = 1.0 if self.is_global else self.epsilon * <double>vocabulary, denominator
         cdef int64_t rest_total = 0
         cdef int k
@@ -151,13 +151,13 @@ cdef class Weigher:
             found[self.label_count] = UNITS_PER_NAT * log(denominator) if denominator > 0 else 0.0
 
     cdef double epsilon_for(self, uint64_t total) noexcept nogil:
-        """Return the ε to add to the counts of a token whose counts in all labels add up to `total`."""
+        """Return the ε to add to the counts of a token; `total` is the sum of its counts in all labels."""
         return <double>total / self.all_counts if self.is_global else self.epsilon
 
     cdef int64_t weight_of(
         self, int label_index, uint64_t count, double epsilon, const double *denominators
     ) noexcept nogil:
-        """Return the weight of a token for a label in which its count is `count`."""
+        """Return the weight of a token for a label in which the token has this count."""
         cdef double present, absent, logarithm
         if self.is_bernoulli:
             present = <double>count + epsilon
@@ -169,7 +169,7 @@ cdef class Weigher:
         return rounded(logarithm - denominators[label_index]) if logarithm > -INFINITY else IMPOSSIBLE
 
     cdef inline double log_count(self, uint64_t count, double epsilon) noexcept nogil:
-        """Return log(n_ck + ε) in units: the logarithm of a smoothed count."""
+        """Return log(n_ck + ε) in units, the logarithm of a smoothed count."""
         cdef double numerator
         if count < self.kept:
             return self.logarithms[count]
@@ -177,10 +177,10 @@ cdef class Weigher:
         return UNITS_PER_NAT * log(numerator) if numerator > 0 else self.log_zero
 
     cdef uint64_t rightly_filed(self, int column, uint64_t count, uint64_t other) noexcept nogil:
-        """Return `count` (messages with a token in a column) less those that were probably filed there by mistake.
+        """Return `count` (messages with a token in a column) minus those that were probably filed there by mistake.
 
-        These are expected to be the usual share of `other` (messages with the token in the other column), plus one
-        standard deviation (√expected).
+        The expected number is the usual share of `other` (messages with the token in the other column). One standard
+        deviation (√expected) is added.
         """
         cdef double expected, more
         cdef uint64_t misfiled
@@ -195,5 +195,5 @@ cdef class Weigher:
         return count - misfiled if count > misfiled else 0
 
     cdef double idf(self, uint64_t with_token) noexcept nogil:
-        """Return log(number of all messages / number of messages with the token); 0 if no message has it."""
+        """Return log(number of all messages / number of messages with the token); 0 if no message has the token."""
         return log(self.message_total / <double>with_token) if with_token else 0.0

@@ -20,7 +20,7 @@ cdef enum:
 # Envelope lines
 
 cdef inline bint is_one_of_words(Text word, const char *words) noexcept nogil:
-    """Return whether a word of three letters is in a list of such words, written without separators."""
+    """Return whether a word of three letters is in `words`, which lists such words without separators."""
     cdef Size at
     if word.size != 3:
         return False
@@ -31,7 +31,7 @@ cdef inline bint is_one_of_words(Text word, const char *words) noexcept nogil:
 
 
 cdef bint is_time(Text word) noexcept nogil:
-    """Return whether a word is digits with colons between, such as 23:59:59."""
+    """Return whether a word is a time such as 23:59:59: digits with colons between them."""
     cdef Size at, digits = 0, colons = 0
     if word.size > 8:
         return False
@@ -55,7 +55,7 @@ cdef bint begins_with_field(Text text) noexcept nogil:
 
 
 cdef bint ends_as_envelope(Text text) noexcept nogil:
-    """Return whether the rest of a `From ` line has weekday, month and time, or is empty above a header field."""
+    """Return whether the rest of a `From ` line has a weekday, month and time, or is empty before a header field."""
     cdef Size end, at = 5
     cdef bint has_day = False, has_month = False
     cdef Text line, word
@@ -79,13 +79,13 @@ cdef bint ends_as_envelope(Text text) noexcept nogil:
 # Messages
 
 cdef bint follows_empty_line(Text data, Size line_end) noexcept nogil:
-    """Return whether the line that ends at an offset is empty."""
+    """Return whether the line that ends at this offset is empty."""
     cdef int before = byte_at(data, line_end - 1)
     return before == NEWLINE or (before == RETURN and byte_at(data, line_end - 2) == NEWLINE)
 
 
 cdef Size from_line(Text data, Size at, bint *is_quoted) noexcept nogil:
-    """Return the next line end that `From ` follows, or NOWHERE; set `is_quoted` if a `>From ` line is before."""
+    """Return the next line end before a `From ` line, or NOWHERE; set `is_quoted` if a `>From ` line comes first."""
     cdef Text wanted = literal(b"From ")
     cdef Size start
     cdef int byte
@@ -105,7 +105,7 @@ cdef Size from_line(Text data, Size at, bint *is_quoted) noexcept nogil:
 
 
 cdef Text without_empty_line(Text data, Size start, Size end) noexcept nogil:
-    """Return the message from `start` to `end` without the empty line at its end; `start` 0: no message."""
+    """Return the message from `start` to `end` without the empty line at its end; no message if `start` is 0."""
     if start == 0:
         return nothing()
     if byte_at(data, end - 1) == NEWLINE and byte_at(data, end - 2) == NEWLINE:
@@ -141,7 +141,7 @@ cdef Size unquote(Text data, Byte *to) noexcept nogil:
 
 
 cdef bytes message_of(Text data, bint is_quoted):
-    """Return a message as bytes, without the quoting of the mailbox."""
+    """Return a message as bytes; if `is_quoted`, without the `>` that mailboxes put before `From ` lines."""
     cdef Byte *copy
     if not is_quoted:
         return bytes_of(data)
@@ -155,7 +155,7 @@ cdef bytes message_of(Text data, bint is_quoted):
 
 
 cdef class Mailbox:
-    """An iterator of the messages (bytes) of an mbox stream, which is given in blocks of bytes."""
+    """An iterator over the messages (bytes) of an mbox mailbox, which is given as blocks of bytes."""
 
     cdef object blocks
     cdef Byte *buffer
@@ -192,7 +192,7 @@ cdef class Mailbox:
         return text
 
     cdef bint read_more(self) except -1:
-        """Read one more block; return False at the end of the stream."""
+        """Read one more block; return False at the end of the mailbox."""
         cdef Text block
         for data in self.blocks:
             block = text_of(data)
@@ -204,7 +204,7 @@ cdef class Mailbox:
         return False
 
     cdef int make_room(self, Size size) except -1:
-        """Make space for `size` bytes behind the others, which move to the front."""
+        """Move the unread bytes to the front of the buffer, and make space for `size` bytes after them."""
         cdef Size used = self.end - self.start, room = max(self.room, <Size>FIRST_BUFFER)
         cdef Byte *larger
         if self.room - self.end >= size:
@@ -222,7 +222,7 @@ cdef class Mailbox:
         return 0
 
     cdef bint read_until(self, Size size) except -1:
-        """Read until there are `size` bytes; return False if the stream ends before."""
+        """Read blocks until the buffer has `size` bytes; return False if the mailbox ends before."""
         while self.end - self.start < size:
             if not self.read_more():
                 return False
@@ -231,7 +231,7 @@ cdef class Mailbox:
     cdef Size discard(self, Size most, Size at) noexcept:
         """Discard the bytes from `most` to shortly before `at`, and return where `at` is then.
 
-        The two bytes before `at` stay: they show whether an empty line ends there.
+        The two bytes before `at` stay; they show whether an empty line ends there.
         """
         cdef Text kept
         if at - 2 <= most:
@@ -242,7 +242,7 @@ cdef class Mailbox:
         return most + 2
 
     cdef Size end_of_record(self, Size most, bint *is_quoted) except -1:
-        """Return where the next envelope line after an empty line starts, or where the stream ends."""
+        """Return where the next envelope line after an empty line starts, or where the mailbox ends."""
         cdef Size at = 1, hit
         cdef Text data
         while True:
@@ -266,7 +266,7 @@ cdef class Mailbox:
 
 
 cdef bint starts_as_thunderbird(Text text) noexcept nogil:
-    """Return whether a header field is one that Thunderbird puts before all others."""
+    """Return whether a text begins with a header field that Thunderbird puts before all others."""
     return byte_at(text, 0) == 88 and (
         starts_with(text, b"X-Mozilla-") or starts_with(text, b"X-Account-Key:") or starts_with(text, b"X-UIDL:")
     )
@@ -275,7 +275,7 @@ cdef bint starts_as_thunderbird(Text text) noexcept nogil:
 # For Python
 
 def is_envelope(data):
-    """Return whether the first line of bytes is an envelope line of an mbox.
+    """Return whether bytes begin with an envelope line of an mbox.
 
     It is `From` with a weekday, a month and a time in this order; or `From ` alone, if a header field follows.
 
@@ -291,10 +291,10 @@ def is_envelope(data):
 
 
 def is_deleted(bytes data not None):
-    """Return whether a message is marked as deleted (or moved), and only kept until the mailbox is compacted.
+    """Return whether a message is marked as deleted or moved, and only stays until the mailbox is compacted.
 
     Thunderbird sets a bit, in header fields that it puts before all others: later ones may be a stranger's. Dovecot,
-    Alpine and others set a letter in a header, and trust it whoever wrote it.
+    Alpine and others set a letter in a header, which is trusted whoever wrote it.
 
     >>> is_deleted(b"X-Mozilla-Status: 0009\\nSubject: hello\\n\\n"), is_deleted(b"A: b\\nX-Status: AD\\n\\n")
     (True, True)

@@ -87,7 +87,7 @@ cdef extern from *:
 
 
 cdef inline int byte_at(Text text, Size at) noexcept nogil:
-    """Return a byte of a text; END for an offset outside of it."""
+    """Return a byte of a text; END if the offset is outside the text."""
     return <int>text.at[at] if <size_t>at < <size_t>text.size else END
 
 
@@ -99,14 +99,14 @@ cdef inline Text nothing() noexcept nogil:
 
 
 cdef inline Text literal(const char *letters) noexcept nogil:
-    """Return a literal as a text: literal(b"charset=")."""
+    """Return a string literal as a text, as in literal(b"charset=")."""
     cdef Text text
     text.at, text.size = <const Byte *>letters, strlen(letters)
     return text
 
 
 cdef inline Text piece(Text text, Size start, Size end) noexcept nogil:
-    """Return the bytes from `start` to `end` of a text; offsets outside of it are moved to its edges."""
+    """Return the bytes from `start` to `end` of a text; an offset outside the text is moved to its edge."""
     start = min(max(start, 0), text.size)
     end = min(max(end, start), text.size)
     text.at += start
@@ -115,7 +115,7 @@ cdef inline Text piece(Text text, Size start, Size end) noexcept nogil:
 
 
 cdef inline Text rest(Text text, Size start) noexcept nogil:
-    """Return a text from an offset on."""
+    """Return the bytes of a text from offset `start` on."""
     return piece(text, start, text.size)
 
 
@@ -124,12 +124,12 @@ cdef inline bint equal(Text text, Text other) noexcept nogil:
 
 
 cdef inline bint is_(Text text, const char *letters) noexcept nogil:
-    """Return whether a text equals a literal: is_(name, b"subject")."""
+    """Return whether a text equals a string literal, as in is_(name, b"subject")."""
     return equal(text, literal(letters))
 
 
 cdef inline bint is_at(Text text, Size at, Text sought) noexcept nogil:
-    """Return whether `sought` stands at an offset of a text."""
+    """Return whether a text has `sought` at offset `at`."""
     return 0 <= at <= text.size - sought.size and memcmp(text.at + at, sought.at, sought.size) == 0
 
 
@@ -142,7 +142,7 @@ cdef inline bint ends_with(Text text, const char *letters) noexcept nogil:
 
 
 cdef inline Size find_byte(Text text, int byte, Size start) noexcept nogil:
-    """Return the offset of the first `byte` from `start` on; NOWHERE if it is not there."""
+    """Return the offset of the first `byte` from `start` on; NOWHERE if there is none."""
     if start < 0 or start >= text.size:
         return NOWHERE
     cdef const Byte *found = <const Byte *>memchr(text.at + start, byte, text.size - start)
@@ -150,7 +150,7 @@ cdef inline Size find_byte(Text text, int byte, Size start) noexcept nogil:
 
 
 cdef inline Size find_last(Text text, int byte, Size end) noexcept nogil:
-    """Return the offset of the last `byte` before `end`; NOWHERE if it is not there."""
+    """Return the offset of the last `byte` before `end`; NOWHERE if there is none."""
     cdef Size at = min(end, text.size) - 1
     while at >= 0 and text.at[at] != byte:
         at -= 1
@@ -158,7 +158,7 @@ cdef inline Size find_last(Text text, int byte, Size end) noexcept nogil:
 
 
 cdef Size find(Text text, Text sought, Size start) noexcept nogil:
-    """Return the offset of `sought`, from `start` on; NOWHERE if it is not there. Fastest if its first byte is rare."""
+    """Return the first offset of `sought` from `start` on, or NOWHERE; this is fastest if its first byte is rare."""
     cdef Size at = start
     if sought.size == 0:
         return start if 0 <= start <= text.size else NOWHERE
@@ -176,7 +176,7 @@ cdef inline bint has(Text text, int byte) noexcept nogil:
 
 
 cdef inline Size or_end(Text text, Size at) noexcept nogil:
-    """Return an offset, or the size of the text in place of NOWHERE."""
+    """Return `at`, or the size of the text if `at` is NOWHERE."""
     return at if at >= 0 else text.size
 
 
@@ -189,7 +189,7 @@ cdef inline Size count_byte(Text text, int byte) noexcept nogil:
 
 
 cdef inline Size count_high(Text text) noexcept nogil:
-    """Return how many bytes are above 0x7f, as those beyond ASCII are."""
+    """Return how many bytes of a text are above 0x7f, so not ASCII."""
     return count_range(text.at, text.size, 0x80, 0x80)
 
 
@@ -198,12 +198,12 @@ cdef inline bint is_ascii(Text text) noexcept nogil:
 
 
 cdef inline int lower(int byte) noexcept nogil:
-    """Return an ASCII letter in lower case, any other byte unchanged."""
+    """Return an ASCII letter in lower case; any other byte is returned unchanged."""
     return byte | 32 if 65 <= byte <= 90 else byte
 
 
 cdef inline bint is_space(int byte) noexcept nogil:
-    """Return whether a byte is white space to bytes.split(): a space, or 9 to 13."""
+    """Return whether a byte is white space for bytes.split(): a space, or 9 to 13."""
     return byte == 32 or 9 <= byte <= 13
 
 
@@ -224,12 +224,12 @@ cdef inline int hex_digit(int byte) noexcept nogil:
 
 
 cdef inline bint is_one_of(int byte, const char *letters) noexcept nogil:
-    """Return whether a byte is one of those of a literal."""
+    """Return whether `letters` contains a byte."""
     return byte > 0 and memchr(letters, byte, strlen(letters)) is not NULL
 
 
 cdef Text without_space(Text text) noexcept nogil:
-    """Return a text without white space at its start and end."""
+    """Return a text without the white space at its start and end."""
     while text.size and is_space(text.at[0]):
         text.at += 1
         text.size -= 1
@@ -239,7 +239,7 @@ cdef Text without_space(Text text) noexcept nogil:
 
 
 cdef Text stripped(Text text, const char *letters) noexcept nogil:
-    """Return a text without the bytes of a literal at its start and end."""
+    """Return a text without those bytes at its start and end that `letters` contains."""
     cdef Text some = literal(letters)
     while text.size and has(some, text.at[0]):
         text.at += 1
@@ -250,7 +250,7 @@ cdef Text stripped(Text text, const char *letters) noexcept nogil:
 
 
 cdef bint next_of(Text text, const char *separators, Size *at, Text *found) noexcept nogil:
-    """Set `found` to the next piece between separators from `at` on, and move `at` behind it; False without one."""
+    """Set `found` to the next piece between separators, from `at` on, and move `at` past it; False if there is none."""
     cdef Size start = at[0], end
     cdef Text some = literal(separators)
     while start < text.size and has(some, text.at[start]):
@@ -265,7 +265,7 @@ cdef bint next_of(Text text, const char *separators, Size *at, Text *found) noex
 # The arena
 
 cdef int add_block(Arena *arena, Size room) except -1 nogil:
-    """Allocate a new block behind the current one, and make it the current one."""
+    """Allocate a new block after the current one, and make it the current one."""
     cdef Block *block = <Block *>malloc(sizeof(Block) + room)
     if block is NULL:
         with gil:
@@ -283,7 +283,7 @@ cdef int add_block(Arena *arena, Size room) except -1 nogil:
 
 
 cdef void *allot(Arena *arena, Size size) except NULL nogil:
-    """Return memory of `size` bytes that lasts until the arena is cleared; its content is undefined."""
+    """Return `size` bytes of memory, valid until the arena is cleared; their content is undefined."""
     cdef Block *block
     size = (size + 15) & ~<Size>15
     while arena.now is not NULL and arena.now.room - arena.now.used < size:
@@ -299,7 +299,7 @@ cdef void *allot(Arena *arena, Size size) except NULL nogil:
 
 
 cdef void clear_arena(Arena *arena) noexcept nogil:
-    """Make all memory available for the next message; free the memory above MAX_KEPT."""
+    """Let the next message use all memory of the arena again; free what is above MAX_KEPT."""
     cdef Block *block = arena.first
     if arena.total > MAX_KEPT:
         free_arena(arena)
@@ -322,7 +322,7 @@ cdef void free_arena(Arena *arena) noexcept nogil:
 
 
 cdef void *with_room(Arena *arena, void *items, Size used, Size *room, Size item_size) except NULL nogil:
-    """Return an array that can hold one more item: the same one, or a larger copy; `room` is updated."""
+    """Return an array with memory for one more item: the same array, or a larger copy; update `room`."""
     cdef void *larger
     if used < room[0]:
         return items
@@ -334,7 +334,7 @@ cdef void *with_room(Arena *arena, void *items, Size used, Size *room, Size item
 
 
 cdef inline int add_text(Arena *arena, Texts *texts, Text text) except -1 nogil:
-    """Append a text to a list of texts; a list of zeros is empty."""
+    """Append a text to a list of texts; a list whose memory is all zero is empty."""
     texts.items = <Text *>with_room(arena, texts.items, texts.count, &texts.room, sizeof(Text))
     texts.items[texts.count] = text
     texts.count += 1
@@ -342,7 +342,7 @@ cdef inline int add_text(Arena *arena, Texts *texts, Text text) except -1 nogil:
 
 
 cdef class Memory:
-    """An arena that lasts for one call from Python."""
+    """Memory for the texts of one call from Python; it is freed with this object."""
 
     cdef Arena arena
 
@@ -353,7 +353,7 @@ cdef class Memory:
 # Writers
 
 cdef inline int start_writer(Writer *to, Arena *arena, Size room) except -1 nogil:
-    """Begin a text, for which `room` bytes are allocated at first."""
+    """Begin to write a text; `room` bytes are allocated for it at first."""
     to.arena = arena
     to.room = max(room, <Size>16)
     to.size = 0
@@ -362,7 +362,7 @@ cdef inline int start_writer(Writer *to, Arena *arena, Size room) except -1 nogi
 
 
 cdef int make_room(Writer *to, Size size) except -1 nogil:
-    """Allocate memory for `size` bytes more."""
+    """Allocate memory to write `size` more bytes."""
     cdef Byte *larger
     if to.room - to.size < size:
         to.room = max(2 * to.room, to.size + size)
@@ -381,7 +381,7 @@ cdef inline int put_byte(Writer *to, int byte) except -1 nogil:
 
 
 cdef inline int put(Writer *to, Text text) except -1 nogil:
-    """Append a text."""
+    """Append a text to the text that is being written."""
     if to.room - to.size < text.size:
         make_room(to, text.size)
     memcpy(to.at + to.size, text.at, text.size)
@@ -394,7 +394,7 @@ cdef inline int put_literal(Writer *to, const char *letters) except -1 nogil:
 
 
 cdef int put_number(Writer *to, int64_t number) except -1 nogil:
-    """Append a number that is not negative, in decimal digits."""
+    """Append the decimal digits of a number, which must not be negative."""
     cdef Byte[20] digits
     cdef int size = 0
     while number > 0 or not size:
@@ -408,14 +408,14 @@ cdef int put_number(Writer *to, int64_t number) except -1 nogil:
 
 
 cdef inline Text written(Writer *to) noexcept nogil:
-    """Return the text written so far; it stays valid when more is written."""
+    """Return the text written so far; it stays valid if more is written."""
     cdef Text text
     text.at, text.size = to.at, to.size
     return text
 
 
 cdef int lowered(Arena *arena, Text text, Text *result) except -1 nogil:
-    """Make a copy of a text with its ASCII letters in lower case."""
+    """Set `result` to a copy of a text with its ASCII letters in lower case."""
     cdef Size at
     cdef Byte *copy = <Byte *>allot(arena, text.size)
     for at in range(text.size):
@@ -425,7 +425,7 @@ cdef int lowered(Arena *arena, Text text, Text *result) except -1 nogil:
 
 
 cdef int replaced(Arena *arena, Text text, Text sought, Text by, Text *result) except -1 nogil:
-    """Make a text with each `sought` replaced by `by`; the text itself if it does not have `sought`."""
+    """Set `result` to a text with each `sought` replaced by `by`; to the text itself if `sought` is not in it."""
     cdef Writer to
     cdef Size copied = 0, at = find(text, sought, 0)
     result[0] = text
@@ -443,7 +443,7 @@ cdef int replaced(Arena *arena, Text text, Text sought, Text by, Text *result) e
 
 
 cdef int without_byte(Arena *arena, Text text, int byte, Text *result) except -1 nogil:
-    """Make a text without a certain byte; the text itself if it does not have this byte."""
+    """Set `result` to a text without a certain byte; to the text itself if the byte is not in it."""
     cdef Writer to
     cdef Size start = 0, at = find_byte(text, byte, 0)
     result[0] = text
@@ -460,7 +460,7 @@ cdef int without_byte(Arena *arena, Text text, int byte, Text *result) except -1
 
 
 cdef int joined(Arena *arena, Text text, Text other, Text *result) except -1 nogil:
-    """Make a text of two texts, one after the other."""
+    """Set `result` to two texts, one after the other."""
     cdef Byte *copy = <Byte *>allot(arena, text.size + other.size)
     memcpy(copy, text.at, text.size)
     memcpy(copy + text.size, other.at, other.size)
@@ -471,7 +471,7 @@ cdef int joined(Arena *arena, Text text, Text other, Text *result) except -1 nog
 # Python's bytes and str
 
 cdef inline Text text_of(bytes data):
-    """Return a bytes object as a text, valid as long as the object is kept."""
+    """Return a bytes object as a text, valid as long as the object exists."""
     cdef Text text
     text.at, text.size = <const Byte *>PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data)
     return text
@@ -482,7 +482,7 @@ cdef inline bytes bytes_of(Text text):
 
 
 cdef inline str str_of(Text text):
-    """Return a text, which is UTF-8, as a str."""
+    """Return a UTF-8 text as a str."""
     return PyUnicode_DecodeUTF8(<const char *>text.at, text.size, "replace")
 
 

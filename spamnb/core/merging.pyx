@@ -57,7 +57,7 @@ cdef struct Merging:  # an entry that is being added up
 
 
 cdef class Entries:
-    """Entries in order of their fingerprints, as columns; `counts` has messages by label, then occurrences by label.
+    """Counts of words and word pairs, as columns in order of fingerprints; `counts`: by label messages, occurrences.
 
     A word has occurrences, a pair has none. Each text starts where the text before ends.
     """
@@ -71,7 +71,7 @@ cdef class Entries:
 
 
 cdef Entries new_entries(int label_count):
-    """Make an empty batch of entries, with memory for as many as are returned together."""
+    """Make an empty batch of entries, with memory for as many as a merge returns at once."""
     cdef Entries entries = Entries()
     cdef Size room = min(ENTRIES_AT_ONCE, COUNTS_AT_ONCE // (2 * label_count))
     entries.label_count, entries.room = label_count, room
@@ -84,7 +84,7 @@ cdef Entries new_entries(int label_count):
 
 
 cdef int cut_entries(Entries entries) except -1:
-    """Shrink the columns to what is used."""
+    """Shrink the columns to the part that is used."""
     cut_to(entries.keys, entries.used * sizeof(uint64_t))
     cut_to(entries.counts, entries.used * 2 * entries.label_count * sizeof(int64_t))
     cut_to(entries.first_days, entries.used * sizeof(uint16_t))
@@ -97,7 +97,7 @@ cdef int cut_entries(Entries entries) except -1:
 # Sources
 
 cdef int advance_source(MergeSource *source, int *error) except -1 nogil:
-    """Go to the next entry, and set `key`; return False after the last, or if the file cannot be read (`error`)."""
+    """Go to the next entry, and set `key`; return False if there is none, or if the file cannot be read (`error`)."""
     cdef TableStage *stage = source.stage
     error[0] = 0
     if stage is not NULL:
@@ -118,7 +118,7 @@ cdef int advance_source(MergeSource *source, int *error) except -1 nogil:
 
 
 cdef void stage_entries(TableStage *stage, Size labels) noexcept nogil:
-    """Copy the next entries of a table, which are scattered in memory.
+    """Copy the next entries of a table, which are not side by side in memory.
 
     A merge waits for cache misses: in short loops many of them overlap (prefetching changes nothing), and only
     columns that are needed are read.
@@ -144,7 +144,7 @@ cdef void stage_entries(TableStage *stage, Size labels) noexcept nogil:
 
 
 cdef void stage_texts(TableStage *stage, const uint64_t *order, Size labels) noexcept nogil:
-    """Find the texts of the copied entries; pairs have none."""
+    """Find the texts of the copied entries, which only words have."""
     cdef int[STAGED] words
     cdef int n, word, count = 0
     cdef uint64_t entry
@@ -168,7 +168,7 @@ cdef inline const int32_t *staged_row(const TableStage *stage, Size staged) noex
 
 
 cdef inline bint has_occurrences(const TableStage *stage, Size staged, Size labels) noexcept nogil:
-    """Return whether a copied entry has occurrences, as a word has, in any label."""
+    """Return whether a copied entry has occurrences in any label, so that it is a word, not a pair."""
     cdef const int32_t *row = staged_row(stage, staged) + labels
     cdef int32_t found = 0
     cdef Size k
@@ -178,19 +178,19 @@ cdef inline bint has_occurrences(const TableStage *stage, Size staged, Size labe
 
 
 cdef inline void add_days(Merging *to, int first_day, int last_day) noexcept nogil:
-    """Widen the days of an entry to include these."""
+    """Extend the days of an entry (the first and the last on which it was seen) to include these days."""
     to.first_day, to.last_day = min(to.first_day, first_day), max(to.last_day, last_day)
 
 
 cdef inline void copy_first_text(Merging *to, const Byte *text, Size size) noexcept nogil:
-    """Copy a text to an entry that has none yet."""
+    """Copy a text to an entry, if the entry has no text yet."""
     if size and not to.text_size:
         to.text_size = min(size, <Size>MAX_BLOCK_TEXT)
         memcpy(to.letters, text, to.text_size)
 
 
 cdef void add_table_entry(const MergeSource *source, Merging *to, int label_count) noexcept nogil:
-    """Add the current entry of a table to the sums `to`."""
+    """Add the counts of the current entry of a table to the sums `to`."""
     cdef const TableStage *stage = source.stage
     cdef int at = stage.at, k, target
     cdef const int32_t *row = staged_row(stage, at)
@@ -208,7 +208,7 @@ cdef void add_table_entry(const MergeSource *source, Merging *to, int label_coun
 
 
 cdef void add_file_entry(const MergeSource *source, Merging *to, int label_count) noexcept nogil:
-    """Add the current entry of a model file to the sums `to`."""
+    """Add the counts of the current entry of a model file to the sums `to`."""
     cdef const EntryBlock *block = &source.cursor.block
     cdef int64_t[2 * MAX_LABELS] row
     cdef Text text = block_text(block, source.entry)
@@ -240,11 +240,11 @@ cdef void close_stage(TableStage *stage) noexcept nogil:
 
 
 cdef class Merger:
-    """An iterator of `Entries`: the sums of the entries of several sources, in order of fingerprints.
+    """An iterator over batches of summed entries of several sources (`Entries`), in order of fingerprints.
 
     A source is a tuple: a `CountTable` or `FileCounts`; 1 to add it, -1 to subtract it; for each of its labels the
     index in the result, -1 to leave it out. Sums below 0 become 0; an entry that no message has is dropped. Of
-    several texts, the first is kept. Entries in at most `rare` messages that were last seen before `oldest_day` are
+    several texts, the first is used. Entries in at most `rare` messages that were last seen before `oldest_day` are
     left out. All entries of the table `fill` get the counts of the result, 0 where it has none. Tables must not
     change during the merge.
     """
@@ -347,7 +347,7 @@ cdef class Merger:
         return 0
 
     cdef int advance(self, MergeSource *source) except -1 nogil:
-        """Go to a source's next entry; return False after its last one."""
+        """Go to the next entry of a source; return False if there is none."""
         cdef int error = 0
         cdef bint has_more = advance_source(source, &error)
         if error:
@@ -356,7 +356,7 @@ cdef class Merger:
         return has_more
 
     cdef int merge_some(self, Entries to) except -1 nogil:
-        """Add summed entries to `to` until it is full, or there are no more."""
+        """Add summed entries to `to` until it is full, or until no entries are left."""
         cdef Merging entry
         cdef Size labels = self.label_count
         cdef uint64_t key
@@ -374,7 +374,7 @@ cdef class Merger:
         return 0
 
     cdef uint64_t add_up(self, Merging *entry) except? 0xFFFFFFFFFFFFFFFFu nogil:
-        """Sum up the counts of the lowest fingerprint that any source has next, and return this fingerprint."""
+        """Sum up the counts of the lowest fingerprint among the next entries of all sources, and return it."""
         cdef uint64_t key = self.active[0].key
         cdef MergeSource *source
         cdef Size n
@@ -398,7 +398,7 @@ cdef class Merger:
         return key
 
     cdef bint finish_entry(self, Merging *entry) noexcept nogil:
-        """Cut the sums of an entry to their limits; return False if the entry must be dropped."""
+        """Lower the sums of an entry to their limits; return False if the entry must be dropped."""
         cdef int64_t *row = entry.row
         cdef int64_t total = 0
         cdef int k, labels = self.label_count
@@ -411,7 +411,7 @@ cdef class Merger:
 
 
 cdef void fill_counts(CountTable table, const uint64_t *keys, const int64_t *rows, Size count) noexcept nogil:
-    """Copy merged rows into the entries of a table that have these keys."""
+    """Copy merged counts (`rows`) to those entries of a table that have these keys."""
     cdef Size[AT_ONCE] found
     cdef Size start = 0, size, n, k, width = 2 * table.label_count
     while start < count:

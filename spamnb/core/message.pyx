@@ -1,7 +1,7 @@
 # Messages for Python: each property makes its Python objects when it is read for the first time.
 
 cdef class MessageLeaf:
-    """A leaf part of a message, or the header block of an embedded message.
+    """A part of a message that has no parts in it, or the header block of an embedded message.
 
     An embedded message gives a leaf of type message/rfc822 with its own `headers`, no text and size 0, followed by
     its leaf parts. If it is not a multipart, its one leaf part has the same headers.
@@ -11,19 +11,19 @@ cdef class MessageLeaf:
 
 
 cdef class LeafContent:
-    """What was found in an attachment: its text, whether that is HTML, links, and names of files in it."""
+    """What was found in an attachment: its text and whether that is HTML, its links, and names of files in it."""
 
     cdef readonly object is_html, links, names, text
 
 
 cdef class LeafDecoding:
-    """How the text of a leaf part was decoded: encoding and charset, and why each is not the declared one, or ""."""
+    """How the text of a part was decoded: its encoding and charset, and why each is not as declared ("" if it is)."""
 
     cdef readonly object charset, encoding, text, why_charset, why_encoding
 
 
 cdef class Message:
-    """A message that was read: its headers, and its leaf parts."""
+    """A message that was read: its headers, and its leaf parts (those without parts in them)."""
 
     cdef Arena arena
     cdef Mail mail
@@ -38,7 +38,7 @@ cdef class Message:
         free_arena(&self.arena)
 
     cdef int read_raw(self, bytes raw, bint is_whole) except -1:
-        """Read another message into this object; its header block alone unless `is_whole`."""
+        """Read a message into this object, in place of the old one; only its header block unless `is_whole`."""
         cdef Text text = text_of(raw)
         clear_arena(&self.arena)
         self.raw = raw
@@ -52,7 +52,7 @@ cdef class Message:
 
     @property
     def data(self) -> bytes:
-        """The message in canonical form: line feeds, no empty lines at the end."""
+        """The message in its canonical form, with line feeds and without empty lines at the end."""
         if self.made_data is None:
             is_raw = self.mail.data.size == len(self.raw) and self.mail.data.at == text_of(self.raw).at
             self.made_data = self.raw if is_raw else bytes_of(self.mail.data)
@@ -60,7 +60,7 @@ cdef class Message:
 
     @property
     def body(self) -> int:
-        """Where the body starts in `data`; below 0 if only the head was read, and its end was not found."""
+        """The offset in `data` where the body starts; below 0 if only the head was read and its end was not found."""
         return self.mail.head.body
 
     @property
@@ -69,7 +69,7 @@ cdef class Message:
 
     @property
     def fields(self) -> list[tuple[str, str]] | None:
-        """[(name in lower case, raw value)] of the headers, a character per byte; None without a header block."""
+        """A list of (name in lower case, raw value with a character per byte) of the headers; None without any."""
         cdef Field *field
         if self.made_fields is None and self.mail.has_headers:
             self.made_fields = []
@@ -80,25 +80,25 @@ cdef class Message:
 
     @property
     def headers(self) -> list[tuple[str, str]]:
-        """[(name in lower case, value as a person would see it)] in the order of the message."""
+        """A list of (name in lower case, value as a person would see it) of the headers, in message order."""
         if self.made_headers is None:
             self.made_headers = headers_of(self.mail.head.fields, self.mail.head.count)
         return self.made_headers
 
     @property
     def leaves(self) -> list[MessageLeaf]:
-        """The leaf parts in the order of the message; [] for a multipart without parts."""
+        """The parts that have no parts in them, in the order of the message; [] for a multipart without parts."""
         if self.made_leaves is None:
             self.made_leaves = [leaf_of(&self.mail.leaves[n]) for n in range(self.mail.leaf_count)]
         return self.made_leaves
 
     @property
     def allowance(self) -> object | None:
-        """The rest of the limits on reading its attachments (`Allowance`); None if no attachment was read."""
+        """What is left of the limits on reading attachments (an `Allowance`); None if no attachment was read."""
         return (<object>self.mail.attachments).allowance if self.mail.attachments is not NULL else None
 
     def get(self, str name) -> str | None:
-        """Return the value of the first header with this name (in lower case), None if it is missing."""
+        """Return the value of the first header with this name, given in lower case; None if there is none."""
         cdef bytes sought = name.encode()
         cdef Field *field = first_field(self.mail.head.fields, self.mail.head.count, sought)
         return str_of(field.value) if field is not NULL else None
@@ -141,21 +141,21 @@ cdef object decoding_of(Decoding *found):
 
 
 def read(bytes raw not None, Message reuse=None) -> Message:
-    """Read a message: without a header block, all bytes are body. `reuse`: an old message to fill and return."""
+    """Read a message; without a header block, all of it is body. `reuse`: an old object to fill and return."""
     cdef Message message = reuse if reuse is not None else Message()
     message.read_raw(raw, True)
     return message
 
 
 def read_head(bytes raw not None) -> Message:
-    """Read only the header block of a message, and return it as a message."""
+    """Read only the header block of a message, and return it as a `Message`."""
     cdef Message message = Message()
     message.read_raw(raw, False)
     return message
 
 
 def hash_of_message(Message message not None) -> int:
-    """Return the hash of a message, 64 bits."""
+    """Return the hash of a message (64 bits), by which copies of it are recognised."""
     cdef uint64_t found = 0
     hash_mail(&message.mail, &found)
     return found

@@ -30,7 +30,7 @@ cdef class MessageRows:
 
     @property
     def keeps_places(self):
-        """Whether the first table that these rows are added to stores the places of their entries here."""
+        """Whether the number of each entry is to be stored here, in the first table that the messages are added to."""
         return self.stores_places
 
     @keeps_places.setter
@@ -40,7 +40,7 @@ cdef class MessageRows:
 
     @property
     def hashes(self):
-        """The hash of each message (64 bits each)."""
+        """The hashes of all messages, as an array of 64-bit numbers."""
         cdef Column hashes = new_column(self.it.messages * sizeof(uint64_t))
         if self.it.messages:
             memcpy(hashes.at, self.it.hashes, hashes.size)
@@ -48,7 +48,7 @@ cdef class MessageRows:
 
     @property
     def dates(self):
-        """The Date header of each message, as it is written there; "" if it has none."""
+        """The Date header of each message as written there; "" for a message without one."""
         cdef Size n, start, end
         cdef list dates = []
         for n in range(self.it.messages):
@@ -59,7 +59,7 @@ cdef class MessageRows:
 
     @property
     def size(self):
-        """Bytes of memory that these rows take."""
+        """How many bytes of memory this object uses."""
         cdef Rows *rows = &self.it
         cdef Size of_entry = sizeof(uint64_t) + sizeof(uint16_t) + sizeof(uint8_t)
         of_entry += sizeof(uint32_t) if rows.ends is not NULL else 0
@@ -71,7 +71,7 @@ cdef class MessageRows:
 
     @property
     def sizes(self):
-        """Bytes of memory that each message takes in the rows that `chosen` returns (64 bits each)."""
+        """How many bytes each message would use in an object that `chosen` returns, as an array of 64-bit numbers."""
         cdef Size n, of_entry = sizeof(uint64_t) + sizeof(uint16_t) + sizeof(uint8_t) + sizeof(int32_t)
         cdef Column sizes = new_column(self.it.messages * sizeof(int64_t))
         cdef int64_t *size = <int64_t *>sizes.at
@@ -81,7 +81,7 @@ cdef class MessageRows:
         return sizes
 
     def entries(self, Size message):
-        """Return a message's tokens and pairs: (fingerprint, how often it occurs or 0 for a pair, HEAD or BODY)."""
+        """Return the tokens and pairs of a message: (fingerprint, occurrences or 0 for a pair, HEAD or BODY)."""
         cdef Size n
         if not 0 <= message < self.it.messages:
             raise IndexError("no message has this number")
@@ -91,14 +91,14 @@ cdef class MessageRows:
         ]
 
     def grams(self, Size message):
-        """Return the number of the counter of each gram of a message, given by its number."""
+        """Return the gram counters of a message, which is given by its number."""
         cdef Size n
         if not 0 <= message < self.it.messages:
             raise IndexError("no message has this number")
         return [self.it.grams[n] for n in range(self.it.gram_starts[message], self.it.gram_starts[message + 1])]
 
     def drop_texts(self):
-        """Free the texts of the tokens, which scoring does not need, and all unused memory."""
+        """Free the texts of tokens, which scoring does not need, and all unused memory."""
         free(self.it.ends)
         free(self.it.letters)
         self.it.ends, self.it.letters, self.it.size = NULL, NULL, 0
@@ -129,7 +129,7 @@ cdef class MessageRows:
 
     @staticmethod
     def of(list messages not None):
-        """Return rows of these feature sets, one for each message; all hashes are 0, and all dates empty."""
+        """Return an object with these feature sets, one for each message; all hashes are 0, all dates empty."""
         cdef MessageRows rows = MessageRows()
         cdef FeatureSet features
         make_message_room(&rows.it, len(messages))
@@ -142,7 +142,7 @@ cdef class MessageRows:
         return rows
 
     def extend(self, MessageRows more not None):
-        """Append the messages of `more`, without texts; places are kept if those of both are for the same table."""
+        """Append the messages of `more`, without texts; entry numbers stay if both have those of one table."""
         cdef Rows *it = &self.it
         cdef Size entries = it.entries + more.it.entries, dates = it.date_ends[it.messages]
         cdef bint has_places = more.places is not NULL and (more.owner is self.owner or not it.entries)
@@ -165,7 +165,7 @@ cdef class MessageRows:
         append(it, &more.it, 0, more.it.messages, True)
 
     cdef int start_places(self, owner) except -1:
-        """Allocate places for the table whose `identity` is `owner`, all -1."""
+        """Allocate memory for entry numbers, all -1, in the table whose `identity` is `owner`."""
         free(self.places)
         self.places = NULL
         self.places = <int32_t *>memory_of(NULL, self.it.entries * sizeof(int32_t) + 1)
@@ -190,7 +190,7 @@ cdef int check_below(const int64_t *numbers, Size count, int64_t limit) except -
 cdef int reserve(
     Rows *rows, Size messages, Size entries, Size letters, Size grams, Size dates, bint has_texts
 ) except -1 nogil:
-    """Allocate arrays for so many items: larger or smaller than before, but not smaller than what is used."""
+    """Set the sizes of all arrays to these numbers of items, which may be less than now, but not less than in use."""
     if entries > MAX_INT32 or letters > MAX_ENTRIES:
         with gil:
             raise OverflowError("too many words for one batch; read less mail at once")
@@ -208,14 +208,14 @@ cdef int reserve(
 
 
 cdef inline Size wider(Size room, Size needed) noexcept nogil:
-    """Return the size to allocate for `needed` items: `room` if that is enough, else at least twice as much."""
+    """Return the size to allocate for `needed` items: `room` if that is enough, otherwise at least twice `room`."""
     return room if needed <= room else max(needed, 2 * room)
 
 
 cdef void append(Rows *rows, const Rows *source, Size first, Size end, bint is_whole) noexcept nogil:
-    """Append messages `first` to `end` of other rows, without texts; the memory must be allocated.
+    """Append the messages from `first` to `end` - 1 of `source`, without texts; the memory must be allocated.
 
-    `is_whole`: the range covers all of `source`, and numeric features and dates are copied, too.
+    `is_whole`: the range covers all of `source`, so that numeric features and dates are copied, too.
     """
     cdef Size n, start = source.starts[first], count = source.starts[end] - start
     cdef Size gram = source.gram_starts[first], grams = source.gram_starts[end] - gram
@@ -248,7 +248,7 @@ cdef struct Stretch:
 
 
 cdef void stretches_of(Rows *rows, Size dates, Stretch[PACKED_ARRAYS] found) noexcept nogil:
-    """Fill in where each array of rows is and its size, in the order in which they are packed."""
+    """Write the address and size of each array to `found`, in the order in which they are packed."""
     found[0] = Stretch(rows.starts, (rows.messages + 1) * sizeof(int64_t))
     found[1] = Stretch(rows.gram_starts, (rows.messages + 1) * sizeof(int64_t))
     found[2] = Stretch(rows.date_ends, (rows.messages + 1) * sizeof(int64_t))
@@ -264,7 +264,7 @@ cdef void stretches_of(Rows *rows, Size dates, Stretch[PACKED_ARRAYS] found) noe
 
 
 cdef bytes packed_rows(Rows *rows):
-    """Return rows as bytes: their sizes, then their arrays."""
+    """Return messages as bytes: the sizes of the arrays, then the arrays."""
     cdef int64_t[HEAD_SIZES] head
     cdef Stretch[PACKED_ARRAYS] stretches
     cdef Size n, size = sizeof(head)
@@ -288,7 +288,7 @@ cdef bytes packed_rows(Rows *rows):
 
 
 def unpacked_rows(bytes data not None, uint32_t checksum):
-    """Return the `MessageRows` that `__reduce__` packed; ValueError if the checksum differs."""
+    """Return the `MessageRows` packed in `data`; raise ValueError if the checksum does not match."""
     cdef MessageRows rows = MessageRows()
     cdef int64_t[HEAD_SIZES] head
     cdef Stretch[PACKED_ARRAYS] stretches

@@ -44,7 +44,7 @@ cdef struct Delimiter:  # a line that separates the parts of a multipart
 
 
 cdef int find_leaves(Walk *walk, Mail *mail, Size at) except -1 nogil:
-    """Find all leaf parts; the first header block starts at an offset, and becomes the head of the message."""
+    """Find the parts that have no parts in them; the header block at offset `at` is that of the whole message."""
     cdef Text content_type, declared, default = literal(b"text/plain")
     cdef HeaderBlock block
     cdef bint is_first = True, is_embedded = False
@@ -95,7 +95,7 @@ cdef int find_leaves(Walk *walk, Mail *mail, Size at) except -1 nogil:
 
 
 cdef int add_found(Walk *walk, Text content_type, HeaderBlock *head, Size end) except -1 nogil:
-    """Append a leaf part whose body ends at an offset."""
+    """Append a part that has no parts in it, and whose body ends at offset `end`."""
     cdef FoundLeaf *leaf
     walk.found = <FoundLeaf *>with_room(walk.mail.arena, walk.found, walk.count, &walk.room, sizeof(FoundLeaf))
     leaf = &walk.found[walk.count]
@@ -105,7 +105,7 @@ cdef int add_found(Walk *walk, Text content_type, HeaderBlock *head, Size end) e
 
 
 cdef int keep_largest(Walk *walk) except -1 nogil:
-    """Drop all leaf parts but the MAX_LEAVES largest texts, and as many of the other leaf parts."""
+    """Drop all parts except the MAX_LEAVES largest texts, and as many of the other parts."""
     cdef Share *by_size = <Share *>allot(walk.mail.arena, walk.count * sizeof(Share))
     cdef Size n, which, count = 0
     cdef Size[2] left = [MAX_LEAVES, MAX_LEAVES]  # others, texts
@@ -128,7 +128,7 @@ cdef int keep_largest(Walk *walk) except -1 nogil:
 # Types
 
 cdef int media_type(Arena *arena, Text declared, Text *result) except -1 nogil:
-    """Find the content type in a raw Content-Type, in lower case; text/plain if it has none that is valid."""
+    """Set `result` to the content type in a raw Content-Type, in lower case; to text/plain if it has no valid type."""
     cdef Text word
     cdef Size at = 0
     result[0] = literal(b"text/plain")
@@ -142,7 +142,7 @@ cdef bint is_message(Text content_type) noexcept nogil:
 
 
 cdef bint is_textual(Text content_type) noexcept nogil:
-    """Return whether a leaf part of this content type is text, as it is in a message without headers ("")."""
+    """Return whether a part with this content type is text; "" is text, too, for a message without headers."""
     return (starts_with(content_type, b"text/") or starts_with(content_type, b"message/") or not content_type.size
             or is_(content_type, b"application/xhtml+xml"))
 
@@ -150,7 +150,7 @@ cdef bint is_textual(Text content_type) noexcept nogil:
 # Header blocks
 
 cdef int next_block(Walk *walk, HeaderBlock *block, Size at) except -1 nogil:
-    """Read the header block at an offset. If it is longer than allowed, it ends at a line end."""
+    """Read the header block at an offset; if it is longer than allowed, cut it at a line end."""
     cdef Size limit = min(walk.mail.data.size, at + walk.header_left)
     read_block(walk.mail, block, at, limit)
     if block.body < 0:
@@ -163,7 +163,7 @@ cdef int next_block(Walk *walk, HeaderBlock *block, Size at) except -1 nogil:
 # Multiparts
 
 cdef int open_multipart(Walk *walk, Text declared, bint is_digest) except -2 nogil:
-    """Open the multipart with this raw Content-Type; return its number in `open`, NOWHERE if that is impossible."""
+    """Open the multipart with this raw Content-Type; return its number in `walk.open`, NOWHERE if it cannot be."""
     cdef Parameters found
     cdef Text boundary, line
     read_parameters(walk.mail.arena, declared, &found)
@@ -184,7 +184,7 @@ cdef int open_multipart(Walk *walk, Text declared, bint is_digest) except -2 nog
 cdef Size next_part(Walk *walk, Size at, int *begins, Size *next) noexcept nogil:
     """Return the end of the body that starts at an offset; close the multiparts that end there.
 
-    `begins`: number of the multipart whose next part begins behind the body, NOWHERE if a multipart ends or there is
+    `begins`: number of the multipart whose next part begins after the body, NOWHERE if a multipart ends or there is
     no delimiter. `next`: where the next part starts, NOWHERE if there is none. A delimiter of an outer multipart
     closes the inner ones.
     """
@@ -202,7 +202,7 @@ cdef Size next_part(Walk *walk, Size at, int *begins, Size *next) noexcept nogil
 
 
 cdef Delimiter next_delimiter(Walk *walk, Size at) noexcept nogil:
-    """Return the next delimiter of any open multipart."""
+    """Return the next boundary line of any open multipart."""
     cdef Text data = walk.mail.data, line, sought = literal(b"\n--")
     cdef Size feed = at - 1, stop, end
     cdef Delimiter found
@@ -236,7 +236,7 @@ cdef Delimiter next_delimiter(Walk *walk, Size at) noexcept nogil:
 
 
 cdef int depth_of(Walk *walk, Text line) noexcept nogil:
-    """Return the number of the open multipart that a line delimits, NOWHERE for any other line."""
+    """Return the number of the open multipart whose boundary line this is; NOWHERE for any other line."""
     cdef int depth
     for depth in range(walk.depth):
         if equal(walk.open[depth].line, line):

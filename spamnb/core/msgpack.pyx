@@ -32,17 +32,17 @@ fill_crc()
 
 
 cdef inline uint32_t four_at(const Byte *at) noexcept nogil:
-    """Return the number in four bytes, the lowest first."""
+    """Return the number in four bytes, the lowest byte first."""
     return at[0] | <uint32_t>at[1] << 8 | <uint32_t>at[2] << 16 | <uint32_t>at[3] << 24
 
 
 cdef inline uint64_t eight_at(const Byte *at) noexcept nogil:
-    """Return the number in eight bytes, the lowest first."""
+    """Return the number in eight bytes, the lowest byte first."""
     return four_at(at) | <uint64_t>four_at(at + 4) << 32
 
 
 cdef inline uint64_t number_at(const Byte *at, int width) noexcept nogil:
-    """Return the number in `width` bytes (0 to 8), the lowest first."""
+    """Return the number in `width` bytes (0 to 8), the lowest byte first."""
     cdef uint64_t number = 0
     while width:
         width -= 1
@@ -51,7 +51,7 @@ cdef inline uint64_t number_at(const Byte *at, int width) noexcept nogil:
 
 
 cdef uint32_t crc_of(const Byte *at, Size size, uint32_t crc) noexcept nogil:
-    """Return the CRC-32 of bytes, continued from `crc` (0 at first); 16 bytes at a time."""
+    """Return the CRC-32 of bytes; `crc` is that of the bytes before, or 0. It reads 16 bytes at a time."""
     cdef uint32_t one, two, three, four
     cdef Byte[16] folded
     crc = ~crc
@@ -76,7 +76,7 @@ cdef uint32_t crc_of(const Byte *at, Size size, uint32_t crc) noexcept nogil:
 
 
 cdef Size record_of(const Byte *records, Size count, Size width, uint64_t key) noexcept nogil:
-    """Return the place of the record with a key in sorted records; if it is missing, -1 - (records before its place).
+    """Return the index of the record with this key among sorted records; if it is missing, -1 - (records before it).
 
     A record has `width` bytes and begins with its key of 8 bytes; a shorter record is only a key.
     """
@@ -98,7 +98,7 @@ cdef Size record_of(const Byte *records, Size count, Size width, uint64_t key) n
 # Msgpack
 
 class Damaged(ValueError):
-    """Raised for data that is not valid msgpack."""
+    """The error raised for data that is not valid msgpack."""
 
 
 cdef struct Unpacking:  # data that is read, and the offset of what comes next
@@ -107,7 +107,7 @@ cdef struct Unpacking:  # data that is read, and the offset of what comes next
 
 
 cdef uint64_t read_number(Unpacking *source, int size) except? 0xFFFFFFFFFFFFFFFFu:
-    """Read a number of `size` bytes, the highest first."""
+    """Read a number of `size` bytes, the highest byte first."""
     cdef uint64_t number = 0
     cdef Size end = skip_bytes(source, size) + size, at
     for at in range(end - size, end):
@@ -116,7 +116,7 @@ cdef uint64_t read_number(Unpacking *source, int size) except? 0xFFFFFFFFFFFFFFF
 
 
 cdef Size skip_bytes(Unpacking *source, uint64_t size) except -1:
-    """Skip `size` bytes, and return the offset where they start; Damaged if there are fewer."""
+    """Skip `size` bytes, and return the offset where they start; raise Damaged if there are fewer bytes."""
     if size > <uint64_t>(source.data.size - source.at):
         raise Damaged("the msgpack data is cut short")
     source.at += size
@@ -124,14 +124,14 @@ cdef Size skip_bytes(Unpacking *source, uint64_t size) except -1:
 
 
 cdef object read_str(Unpacking *source, uint64_t size):
-    """Read a str of `size` bytes."""
+    """Read a text of `size` bytes as a str."""
     cdef Size start = skip_bytes(source, size)
     cdef Text text = piece(source.data, start, start + size)
     return PyUnicode_DecodeUTF8(<const char *>text.at, text.size, NULL)
 
 
 cdef object read_object(Unpacking *source, object view, int depth):
-    """Read the next object; a binary one is returned as a slice of `view`, a memoryview of all the data."""
+    """Read the next object; binary data is returned as a slice of `view`, a memoryview of all the data."""
     cdef int kind = byte_at(source.data, skip_bytes(source, 1)), unused
     cdef int64_t signed
     cdef uint64_t size, bits
@@ -196,7 +196,7 @@ cdef dict read_map(Unpacking *source, object view, uint64_t size, int depth):
 
 
 def unpack(bytes data not None, Size at=0):
-    """Return the object that starts at an offset, and the offset behind it; Damaged if it is not valid."""
+    """Return the object at an offset, and the offset after it; raise Damaged if it is not valid msgpack."""
     cdef Unpacking unpacking
     unpacking.data, unpacking.at = text_of(data), min(max(at, 0), len(data))
     try:
@@ -208,7 +208,7 @@ def unpack(bytes data not None, Size at=0):
 # Packing: each object in its shortest form
 
 cdef bytes packed_front(int mark, uint64_t number, int width):
-    """Return a type byte followed by a number of `width` bytes, the highest first."""
+    """Return the type byte `mark`, followed by a number of `width` bytes, the highest byte first."""
     cdef Byte[9] front
     cdef int at
     front[0] = mark
@@ -218,9 +218,9 @@ cdef bytes packed_front(int mark, uint64_t number, int width):
 
 
 cdef bytes sized_front(uint64_t size, int fixed, uint64_t fixed_limit, int mark, int width):
-    """Return the first bytes of an object: its type and size; in one byte if the size is below `fixed_limit`, else in a
+    """Return the first bytes of an object, with its type and size: one byte if `size` is below `fixed_limit`; otherwise
 
-    type byte `mark` and `width` bytes, or the next type with twice as many.
+    the type byte `mark` and the size in `width` bytes, or the next type with twice as many.
     """
     if size < fixed_limit:
         return packed_front(fixed | <int>size, 0, 0)
@@ -245,7 +245,7 @@ cdef bytes packed_integer(object value):
 
 
 cdef int put_packed(list pieces, object value) except -1:
-    """Append an object as msgpack to a list of bytes."""
+    """Append an object, packed as msgpack, to a list of bytes objects."""
     cdef double number
     cdef uint64_t bits = 0
     if value is None:
@@ -278,7 +278,7 @@ cdef int put_packed(list pieces, object value) except -1:
 
 
 def pack(value):
-    """Return an object as msgpack: None, bool, int, float, str, bytes, or a list, tuple or dict of such objects."""
+    """Return an object as msgpack: None, a bool, int, float, str, bytes, or a list, tuple or dict of such objects."""
     cdef list pieces = []
     put_packed(pieces, value)
     return b"".join(pieces)
@@ -287,20 +287,20 @@ def pack(value):
 # For Python
 
 def crc32(bytes data not None, uint32_t crc=0):
-    """Return the CRC-32 of bytes, continued from that of the bytes before."""
+    """Return the CRC-32 of bytes; `crc` is that of the bytes before, if there are any."""
     return crc_of(<const Byte *>data, len(data), crc)
 
 
 def is_number(value, double least=-INFINITY, double most=INFINITY) -> bool:
-    """Return whether a value is an int or float within limits; False for NaN and bool."""
+    """Return whether a value is an int or float from `least` to `most`; False for NaN and bool."""
     return isinstance(value, (int, float)) and not isinstance(value, bool) and least <= value <= most
 
 
 def is_integer(value, least=0, most=(1 << 63) - 1) -> bool:
-    """Return whether a value is an int within limits; False for bool."""
+    """Return whether a value is an int from `least` to `most`; False for bool."""
     return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
 
 def index_of(bytes records not None, uint64_t key, Size width):
-    """Return the place of a key in sorted records that begin with keys; if missing, -1 - (records before it)."""
+    """Return the index of a key among sorted records that begin with keys; -1 - (records before it) if missing."""
     return record_of(<const Byte *>records, len(records) // width, width, key)

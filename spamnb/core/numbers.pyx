@@ -28,7 +28,7 @@ cdef struct CharCounts:
 
 
 cdef int numbers_of(Mail *mail, Page *pages, Size page_count, Texts *texts, int64_t *numbers) noexcept nogil:
-    """Compute the numeric features of a message from its leaf parts, its HTML pages and the texts that it shows."""
+    """Compute the numeric features of a message from its parts, its HTML pages and the texts that it shows."""
     cdef CharCounts chars
     cdef Size n, size = 0, html = 0, links = 0
     cdef Field *date
@@ -71,7 +71,7 @@ cdef void add_chars(CharCounts *counts, Text text) noexcept nogil:
 
 
 cdef void add_other_chars(CharCounts *counts, Text text) noexcept nogil:
-    """Add the characters of a text that are not ASCII to the counts, except to `all`, which has them already."""
+    """Add the characters of a text that are not ASCII to the counts; only `all` has counted them already."""
     cdef Size at = 0
     cdef Char char
     while at < text.size:
@@ -84,7 +84,7 @@ cdef void add_other_chars(CharCounts *counts, Text text) noexcept nogil:
 
 
 cdef Size count_addresses(Text text) noexcept nogil:
-    """Return how many "://" are in a text."""
+    """Return how many "://" a text contains."""
     cdef Size at = find(text, literal(b"://"), 0), found = 0
     while at >= 0:
         found += 1
@@ -93,7 +93,7 @@ cdef Size count_addresses(Text text) noexcept nogil:
 
 
 cdef int recipients_of(HeaderBlock *head) noexcept nogil:
-    """Return how many addresses To and Cc have; MISSING if there is neither."""
+    """Return how many addresses To and Cc have in all; MISSING if both headers are missing."""
     cdef Size n, found = MISSING
     for n in range(head.count):
         if is_(head.fields[n].name, b"to") or is_(head.fields[n].name, b"cc"):
@@ -102,7 +102,7 @@ cdef int recipients_of(HeaderBlock *head) noexcept nogil:
 
 
 cdef int hour_of(Text date) noexcept nogil:
-    """Return the hour in a date such as `Mon, 15 Nov 2026 01:02:03 +0100`, as the sender's clock showed; or MISSING."""
+    """Return the hour in a date such as `Mon, 15 Nov 2026 01:02:03 +0100`, in the sender's time zone; or MISSING."""
     cdef Size colon = find_byte(date, 58, 0), at
     cdef Text hour = without_white(piece(date, char_before(date, char_before(date, colon)), colon))
     cdef int number = 0

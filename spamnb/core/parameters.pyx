@@ -29,7 +29,7 @@ cdef struct Parameters:
 
 
 cdef int read_parameters(Arena *arena, Text value, Parameters *found) except -1 nogil:
-    """Find the parameters of a raw value; if several have the same name, the first."""
+    """Find the parameters in a raw value such as that of Content-Type; if a name occurs twice, the first counts."""
     cdef Size semicolon, at, end, equals
     cdef Text text
     memset(found, 0, sizeof(Parameters))
@@ -54,7 +54,7 @@ cdef int read_parameters(Arena *arena, Text value, Parameters *found) except -1 
 
 
 cdef int quoted_text(Arena *arena, Text value, Size start, Text *text, Size *end) except -1 nogil:
-    """Find the quoted string whose text starts at an offset, and where the string ends."""
+    """Find the quoted string whose text starts at `start`; set `text` to it, and `end` to where it ends."""
     cdef Size quote = find_byte(value, c'"', start), at = start
     cdef Writer to
     cdef int following
@@ -106,7 +106,7 @@ cdef int keep_parameter(Arena *arena, Parameters *found, Text name, Text text) e
 
 
 cdef int parameter_text(Context *context, Parameters *found, int which, int codec, Text *result) except -1 nogil:
-    """Decode a parameter; an empty text if it is missing. `codec`: what bytes above 0x7f probably are."""
+    """Set `result` to a decoded parameter, or to an empty text if it is missing; `codec`: the probable codec."""
     cdef Parameter *parameter = &found.named[which]
     result[0] = nothing()
     if parameter.is_encoded:

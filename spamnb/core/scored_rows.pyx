@@ -5,7 +5,7 @@ cdef enum:
 
 
 cdef class ScoredRows:
-    """The numbers of messages to score and the arrays for their scores, checked once before the loop over them."""
+    """The numbers of messages to score and arrays for their scores, both checked once, before the loop over them."""
 
     cdef Numbers messages_given, labels_given, joints_given, parts_given
     cdef const int64_t *messages
@@ -35,11 +35,11 @@ cdef class ScoredRows:
                 raise IndexError("`parts` needs room for two numbers per message and label")
 
     cdef double *joint_of(self, Size at) noexcept nogil:
-        """Return where the log-joints of the at-th message are to be written."""
+        """Return where to write the log-joints of message number `at` in the list."""
         return self.joints + at * self.label_count
 
     cdef double *parts_of(self, Size at) noexcept nogil:
-        """Return where the at-th message's sums of body and head are to be written; NULL if they are not wanted."""
+        """Return where to write the sums of body and head of message number `at` in the list; NULL if not wanted."""
         return self.parts + 2 * at * self.label_count if self.parts is not NULL else NULL
 
 
@@ -78,7 +78,7 @@ cdef int learn_online(FeatureScorer scorer, MessageRows rows, ScoredRows it) exc
 
 
 cdef void update_totals(FeatureScorer scorer, Weigher weigher, CountTable table) noexcept nogil:
-    """Set a weigher's totals to those of the table, as `Likelihood.update` does, but without Python."""
+    """Set a weigher's totals to those of a table, as `Likelihood.update` does, but without Python."""
     cdef int64_t[MAX_COLUMNS] totals
     cdef int64_t messages = 0, vocabulary = table.vocabulary
     cdef int k

@@ -29,7 +29,7 @@ cdef extern from *:
 
 
 cdef class Scorer:
-    """Adds up the weights of the tokens and pairs of a message, one message after the other."""
+    """Adds up the weights of the tokens and word pairs of a message, one message after the other."""
 
     cdef Weigher weigher
     cdef readonly Scorer grams  # a scorer for the grams of the message; None if the view has none
@@ -53,7 +53,7 @@ cdef class Scorer:
     cdef int64_t[MAX_COLUMNS] certain, impossible  # by label, how many weights were infinite
 
     def __init__(self, likelihood):
-        """Score by the view and the totals of a `spamnb.bayes.likelihood.Likelihood`."""
+        """Prepare to score by the view and the totals of `likelihood` (a `spamnb.bayes.likelihood.Likelihood`)."""
         view, self.weigher = likelihood.view, likelihood.weigher
         self.label_count, self.spam_apart = self.weigher.label_count, self.weigher.spam_apart
         self.spam, self.is_averaged = likelihood.spam, view.damping is not None
@@ -69,7 +69,7 @@ cdef class Scorer:
         self.start_message()
 
     cdef void start_message(self) noexcept nogil:
-        """Forget the message before, and start a new one."""
+        """Set all sums to 0, to score another message."""
         cdef Size columns = self.label_count + 1
         memcpy(self.log_denominators, self.weigher.log_denominators, columns * sizeof(double))
         memset(self.nats, 0, 2 * columns * sizeof(int64_t))
@@ -84,29 +84,29 @@ cdef class Scorer:
             self.grams.start_message()
 
     def add(self, row, double times, int part):
-        """Add a token by its counts; return what evidence it is: STRONG, STRONG_AMONG_OTHERS, both, or 0 for none."""
+        """Add a token with the counts `row`; return what it is evidence on: STRONG, STRONG_AMONG_OTHERS, both, or 0."""
         self.weigher.copy_counts(row, self.row)
         return self.add_row(times, part)
 
     def weights_of(self, row):
-        """Return the weight of a row for each label; if spam is set apart, the others have one weight, of their sum."""
+        """Return the weight of a token for each label; if spam is set apart, the others share one weight."""
         self.add(row, 1.0, 0)
         return self.evidence_weights()
 
     cdef list evidence_weights(self):
-        """Return the weights of the token added last, as `weights_of` does."""
+        """Return the weights of the token that was added last, as `weights_of` does."""
         cdef int k
         return [nats_of(self.weights[self.column_of(k)]) for k in range(self.label_count)]
 
     def joint(self):
-        """Return the log-joint of each label for the message, without its numeric features."""
+        """Return the log-joint (log P(label, message)) of each label for the message, without its numeric features."""
         cdef double[MAX_COLUMNS] found
         cdef int k
         self.compute_joint(found)
         return [found[k] for k in range(self.label_count)]
 
     cdef int add_row(self, double times, int part) noexcept nogil:
-        """Add the token in `row`; return what evidence it is: STRONG, STRONG_AMONG_OTHERS, both, or 0 for none."""
+        """Add the token with the counts `self.row`; return what it is evidence on: flags as in `add`, or 0 for none."""
         cdef uint64_t rest_count = 0
         cdef int k, strong
         self.entries += 1
@@ -125,7 +125,7 @@ cdef class Scorer:
     ) noexcept nogil:
         """Compute a token's weights, times its share, from its counts in two columns; return share × 2^SHARE_BITS.
 
-        The share is 0 if the token is no evidence.
+        The share is 0 if the token is not evidence.
         """
         cdef uint64_t first = count, second = other
         cdef double logarithm, other_logarithm, share = share_of_token(count + other)
@@ -146,7 +146,7 @@ cdef class Scorer:
         return rounded(share * ONE_TOKEN) & -is_strong
 
     cdef int compare(self, uint64_t count, uint64_t other, int part) noexcept nogil:
-        """Add a token by its counts in the two columns compared; return whether it is evidence."""
+        """Add a token, given its counts in the two columns that are compared; return whether it is evidence."""
         cdef int64_t strong = self.weigh(count, other, &self.weights[self.first], &self.weights[self.second])
         cdef int64_t of_first
         if part == PHRASE:
@@ -164,7 +164,7 @@ cdef class Scorer:
     cdef void compare_all(
         self, const uint64_t *counts, const uint64_t *others, const Byte *parts, Size size
     ) noexcept nogil:
-        """Add `size` tokens by their counts in the two columns: two labels, or spam and all others together."""
+        """Add `size` tokens, given their counts in two columns: two labels, or spam and all others together."""
         cdef Size at = 0
         while at < size:
             self.compare_some(counts + at, others + at, parts + at, min(<Size>MAX_TERMS, size - at))
@@ -173,7 +173,7 @@ cdef class Scorer:
     cdef void compare_some(
         self, const uint64_t *counts, const uint64_t *others, const Byte *parts, Size size
     ) noexcept nogil:
-        """Add up to MAX_TERMS tokens as `compare` does."""
+        """Add up to MAX_TERMS tokens, as `compare` adds one."""
         cdef int64_t strong = 0, weight_sum = 0, other_sum = 0, in_head = 0, head_weights = 0, head_others = 0
         cdef int64_t weight = 0, other_weight = 0, share, head, strong_phrases = 0, of_first = 0, is_phrase
         cdef uint16_t[MAX_TERMS] found
@@ -203,7 +203,7 @@ cdef class Scorer:
     cdef Size find_evidence(
         self, const uint64_t *counts, const uint64_t *others, const Byte *parts, Size size, uint16_t *found
     ) noexcept nogil:
-        """Find the tokens that are evidence or have high counts; count those that are known and the new phrases.
+        """Find the tokens that are evidence or have high counts; also count tokens that were learned, and new phrases.
 
         Return how many are found. Branch-free: a branch would be unpredictable, twice as slow.
         """
@@ -231,7 +231,7 @@ cdef class Scorer:
         return used
 
     cdef void add_sums(self, int part, int64_t terms, int64_t strong, int64_t weight_sum, int64_t other_sum) noexcept nogil:
-        """Add the shares and weights of tokens or grams of one part, summed: `terms` of them, at most MAX_TERMS."""
+        """Add sums of shares and weights, for `terms` tokens or grams of one part of the message, at most MAX_TERMS."""
         if terms >= self.terms_left:
             self.carry()
         part &= self.splits
@@ -241,7 +241,7 @@ cdef class Scorer:
         self.terms_left -= terms
 
     cdef bint add_all(self, double times, int part) noexcept nogil:
-        """Add the token in `row` to all labels, or if spam is set apart, to the others; False if it is no evidence."""
+        """Add the token in `self.row` to each label, but not to spam if it is set apart; return whether it is evidence."""
         cdef uint64_t total = 0
         cdef int64_t low = CERTAIN, high = IMPOSSIBLE, weight, strong
         cdef double epsilon, share
@@ -274,7 +274,7 @@ cdef class Scorer:
         return True
 
     cdef void add_term(self, int label_index, int part, double times) noexcept nogil:
-        """Add the weight of a label, `times` times, to its sum of head or body."""
+        """Add the weight for a label, multiplied by `times`, to the label's sum for head or body."""
         cdef int64_t weight = self.weights[label_index]
         cdef int place = 2 * label_index + part
         cdef double term = times * <double>weight, whole
@@ -292,7 +292,7 @@ cdef class Scorer:
             self.units[place] += <int64_t>rint(min(term - whole * UNITS_PER_NAT, UNITS_PER_NAT))
 
     cdef void carry(self) noexcept nogil:
-        """Carry the units of all sums over to whole nats."""
+        """Carry full nats (natural-log units) in all sums over to the whole numbers."""
         cdef int place
         for place in range(MAX_SUMS):
             self.nats[place] += self.units[place] >> UNIT_BITS
@@ -300,7 +300,7 @@ cdef class Scorer:
         self.terms_left = MAX_TERMS
 
     cdef inline int column_of(self, int label_index) noexcept nogil:
-        """Return the column whose sums decide about a label: its own or, where spam is set apart, that of others."""
+        """Return the column whose sums decide on a label: its own; if spam is set apart, that of all other labels."""
         return label_index if self.spam_apart in (NO_LABEL, label_index) else self.second
 
     cdef void compute_means(self, double *found) noexcept nogil:
@@ -313,7 +313,7 @@ cdef class Scorer:
                 self.limit_spam(found + part * self.label_count, 0.0)
 
     cdef void compute_joint(self, double *found) noexcept nogil:
-        """Write the log-joint of each label, without numeric features."""
+        """Write the log-joint (log P(label, message)) of each label, without numeric features."""
         cdef int k
         for k in range(self.label_count):
             found[k] = self.sum_of_means(k) if self.is_averaged else self.summed(k)
@@ -324,7 +324,7 @@ cdef class Scorer:
             found[self.spam] += self.gain_of_repeated_spam()
 
     cdef void put_others_behind_rest(self, double *found) noexcept nogil:
-        """Set the log-joints of labels but spam: the best gets that of all of these, others stay as far behind it."""
+        """Give the best label except spam the log-joint of all labels except spam; the others stay as far behind it."""
         cdef double best = -INFINITY, rest_sum
         cdef int k
         rest_sum = self.sum_of_means(self.second)
@@ -336,7 +336,7 @@ cdef class Scorer:
                 found[k] = rest_sum + (found[k] - best)
 
     cdef void limit_spam(self, double *found, double doubt) noexcept nogil:
-        """Shrink the lead of spam if there is little evidence, and subtract a doubt where there is nearly none."""
+        """Reduce the lead of spam if there is little evidence, and subtract `doubt` if there is nearly none."""
         cdef double best = -INFINITY, trust = self.trust()
         cdef int k
         for k in range(self.label_count):
@@ -352,11 +352,11 @@ cdef class Scorer:
         return self.strong[0] + self.strong[1] > 0 or (self.grams is not None and self.grams.has_evidence())
 
     cdef double trust(self) noexcept nogil:
-        """Return the share of spam's lead that is kept, 0 … 1: it grows with the words and pairs that are evidence.
+        """Return how much of spam's lead counts, from 0 to 1; this grows with the words and pairs that are evidence.
 
-        Evidence in the body is reduced if other mail has fewer of the body's words than spam has: if spam alone was
-        learned in a language, all words of that language speak for spam. Where the share of the message that is
-        evidence says more, it decides: it is high in spam that comes again.
+        Evidence in the body is reduced if other mail has fewer of the body's words than spam has: if only spam was
+        learned in a language, all words of that language are evidence for spam. If the share of the message that is
+        evidence gives a higher result, it is used instead; it is high for spam that is sent again.
         """
         cdef double body = <double>self.strong[0] / ONE_TOKEN, head = <double>self.strong[1] / ONE_TOKEN, share
         cdef bint is_second = self.spam == self.second and self.spam_apart == NO_LABEL
@@ -370,31 +370,31 @@ cdef class Scorer:
         return share / (1 + share)
 
     cdef double gain_of_repeated_spam(self) noexcept nogil:
-        """Return the nats added to spam for phrases of learned spam in the body; negative if the headers speak for ham."""
+        """Return the nats added to spam for phrases of learned spam in the body; below 0 if headers look like ham."""
         cdef int is_second = self.column_of(self.spam) == self.second
         cdef double head = self.mean(1, self.second) - self.mean(1, self.first)
         return repeat_gain(self.strong_phrases[is_second], self.phrases, head if is_second else -head)
 
     cdef double summed(self, int label_index) noexcept nogil:
-        """Return a label's background plus its weights: the log-joint without means; -inf if a word excludes it."""
+        """Return a label's background plus its weights (a log-joint without means); -inf if a word rules it out."""
         if self.certain[label_index] != self.weigher.certain_words[label_index] or self.impossible[label_index]:
             return -INFINITY
         return self.weigher.background[label_index] + self.sum_at(2 * label_index)
 
     cdef double sum_of_means(self, int column) noexcept nogil:
-        """Return the mean weights of body and head for a column, of words and, by their share, of grams."""
+        """Return the mean weights of body and head for a column, added up: those of words and, multiplied, of grams."""
         cdef double of_words = self.mean(0, column) + self.mean(1, column)
         return of_words + self.share_of_grams * self.grams.sum_of_means(column) if self.grams is not None else of_words
 
     cdef double mean(self, int part, int column) noexcept nogil:
-        """Return a column's mean weight, sum / (tokens used + damping): a long message is no surer than a short one."""
+        """Return a column's mean weight, sum / (tokens used + damping); a long message is no surer than a short one."""
         cdef int64_t strong = self.strong[part]
         if self.spam_apart != NO_LABEL and column != self.first and column != self.second:
             strong = self.strong_among_others[part]
         return self.sum_at(2 * column + part) / (<double>strong / ONE_TOKEN + self.damping) if strong else 0.0
 
     cdef double sum_at(self, int place) noexcept nogil:
-        """Return one of the sums in nats, rounded once."""
+        """Return one of the sums in nats (natural-log units), rounded only once."""
         cdef int64_t whole = self.nats[place] + (self.units[place] >> UNIT_BITS)
         return <double>whole + <double>(self.units[place] & LAST_UNIT) / UNITS_PER_NAT
 
@@ -413,5 +413,5 @@ cdef double repeat_gain(int64_t of_spam, int64_t phrases, double head) noexcept 
 
 
 cdef inline double share_of_token(uint64_t count) noexcept nogil:
-    """Return the share with which a token is used in a mean, by the number of messages that have it: 1/2 for one."""
+    """Return how much a token counts in a mean, given the number of messages that have it: 1/2 for one message."""
     return <double>count / <double>(count + 1)

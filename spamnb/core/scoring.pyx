@@ -12,7 +12,7 @@ cdef enum:
 
 
 cdef class FeatureScorer:
-    """Scores messages with counts, as a view reads them. Each thread needs a scorer of its own (`another`)."""
+    """Scores messages by counts and a view. Each thread needs its own scorer, which `another` returns."""
 
     cdef readonly object likelihood, settings
     cdef readonly Counts counts
@@ -43,9 +43,9 @@ cdef class FeatureScorer:
         self.revisions = [NO_REVISION, NO_REVISION, NO_REVISION]
 
     def __init__(self, likelihood, Counts counts not None, gram_weights=None, settings=None):
-        """Score with `counts` as the view of `likelihood` (a Likelihood) says.
+        """Prepare to score with `counts`, by the view of `likelihood` (a Likelihood).
 
-        `gram_weights`: the weights of all grams, if they are known. `settings`: tokenizer settings, for `score_raw`.
+        `gram_weights`: the weights of all grams, if already computed. `settings`: tokenizer settings, for `score_raw`.
         """
         view, self.likelihood, self.settings, self.scorer = likelihood.view, likelihood, settings, Scorer(likelihood)
         self.label_count, self.counts = self.scorer.label_count, counts
@@ -62,7 +62,7 @@ cdef class FeatureScorer:
         self.make_room()
 
     cdef int make_room(self) except -1:
-        """Allocate the arrays for the collected words and pairs."""
+        """Allocate the arrays in which words and word pairs are collected."""
         cdef Size room = max(<Size>AT_ONCE, MAX_COLLECTED // (2 * self.label_count))
         self.width = 2 * self.label_count
         self.keys = <uint64_t *>memory_of(NULL, room * sizeof(uint64_t))
@@ -87,13 +87,13 @@ cdef class FeatureScorer:
             free_reader(&self.reader)
 
     def another(self):
-        """Return a scorer with the same counts for another thread."""
+        """Return a scorer with the same counts, for another thread."""
         return FeatureScorer(self.likelihood, self.counts, self.given_weights, self.settings)
 
     # One message
 
     def score(self, FeatureSet features not None):
-        """Return a message's log-joint for each label, and how much of it is from body and head ([] without means)."""
+        """Return the log-joint of each label for a message, and what body and head add to it ([] without means)."""
         cdef double[MAX_COLUMNS] joint
         cdef double[2 * MAX_COLUMNS] parts
         self.keep_logarithms_if_used()
@@ -115,7 +115,7 @@ cdef class FeatureScorer:
             self.keeps_evidence, self.strong, self.strong_among_others = False, None, None
 
     def score_raw(self, list messages not None):
-        """Read and score raw messages; return for each what `score` returns."""
+        """Read and score raw messages (bytes); return a list of what `score` returns for each."""
         cdef Size count = len(messages), n, width = 3 * self.label_count
         cdef Text *texts = <Text *>memory_of(NULL, count * sizeof(Text) + 1)
         cdef double *found = NULL
@@ -139,14 +139,14 @@ cdef class FeatureScorer:
             free(found)
 
     cdef int keep_logarithms_if_used(self) except -1:
-        """Keep logarithms from the second call on: computing them takes as long as scoring one message."""
+        """Store the logarithms of low counts from the second call on; to compute them takes as long as one message."""
         if self.is_used:
             self.likelihood.keep_logarithms()
         self.is_used = True
         return 0
 
     cdef tuple score_lists(self, const double *joint, const double *parts):
-        """Return C arrays of log-joints, and of sums of body and head, as the lists that `score` returns."""
+        """Convert C arrays of log-joints, and of sums of body and head, to the lists that `score` returns."""
         cdef int k, part
         return (
             [joint[k] for k in range(self.label_count)],
@@ -155,7 +155,7 @@ cdef class FeatureScorer:
         )
 
     cdef int score_features(self, Features *features, double *joint, double *parts) except -1 nogil:
-        """Compute the log-joints of a message, and what body and head add (`parts`, unless NULL)."""
+        """Compute the log-joints of a message, and what body and head add to them (`parts`, unless NULL)."""
         cdef Size at
         self.scorer.start_message()
         self.length = self.new_words = self.new_pairs = 0
@@ -172,7 +172,7 @@ cdef class FeatureScorer:
         return self.compute_score(features.numbers, joint, parts)
 
     cdef int collect_entries(self, EntryTable *table) except -1 nogil:
-        """Collect the tokens or pairs of a message; add them up whenever the arrays are full."""
+        """Collect the tokens or word pairs of a message; whenever the arrays are full, add their weights."""
         cdef Size at
         for at in range(table.used):
             self.keys[self.collected] = table.entries[at].fingerprint
@@ -184,14 +184,14 @@ cdef class FeatureScorer:
         return 0
 
     cdef int find_and_add(self) except -1 nogil:
-        """Look up the collected words and pairs, add their weights, and empty the collection."""
+        """Look up the collected words and word pairs, add their weights, and empty the collection."""
         self.find_collected()
         self.add_collected()
         self.collected = 0
         return 0
 
     cdef int compute_score(self, const int64_t *numbers, double *joint, double *parts) except -1 nogil:
-        """Write the log-joints of all that was added and of `numbers`, and the sums `parts`; both may be NULL."""
+        """Write the log-joints of everything added and of `numbers`, and sums of body and head; both may be NULL."""
         self.scorer.compute_joint(joint)
         if parts is not NULL:
             self.scorer.compute_means(parts)
@@ -211,7 +211,7 @@ cdef class FeatureScorer:
     # Rows of counts
 
     cdef int find_collected(self) except -1 nogil:
-        """Look up the rows of the collected words and pairs, and copy the counts that the view uses to `columns`."""
+        """Look up the collected words and word pairs, and copy those counts that the view uses to `columns`."""
         cdef Size at, k, first = self.label_count if self.scorer.weigher.is_multinomial else 0
         cdef const int64_t *row = self.rows
         if not self.collected:
@@ -231,7 +231,7 @@ cdef class FeatureScorer:
         return 0
 
     cdef int copy_found_of_two(self, Size first) noexcept nogil:
-        """Do the last step of `find_collected` for two labels. Branch-free because the branch is unpredictable."""
+        """Do the last step of `find_collected` for two labels. Free of branches, which would be unpredictable."""
         cdef const int64_t *row = self.rows
         cdef uint64_t *columns = self.columns
         cdef uint64_t *others = self.columns + self.room
@@ -246,7 +246,7 @@ cdef class FeatureScorer:
         return 0
 
     cdef int collect_rows(self, const Rows *rows, const int32_t *places, Size start, Size end) except -1 nogil:
-        """Collect entries `start` to `end` of rows, at most `room`, with their counts: from their places, if known."""
+        """Collect the entries `start` to `end` of `rows` with their counts, read from `places` if these are known."""
         cdef Size at, taken = 0
         if places is not NULL and self.reads_pairs and self.scorer.is_of_two:
             self.collected = end - start
@@ -261,7 +261,7 @@ cdef class FeatureScorer:
         return self.read_places() if places is not NULL else self.find_collected()
 
     cdef void read_places_of_two(self, const int32_t *places) noexcept nogil:
-        """Copy the counts of two labels at places of the table to `columns`. Prefetched: cache misses overlap."""
+        """Copy the counts of two labels, for these entry numbers of the table, to `columns`, with prefetching."""
         cdef const int32_t *row
         cdef const uint64_t *rows = self.table.records + 1
         cdef uint64_t *columns = self.columns
@@ -273,7 +273,7 @@ cdef class FeatureScorer:
             columns[at], others[at] = max(row[0], 0), max(row[1], 0)
 
     cdef int read_places(self) noexcept nogil:
-        """Copy to `columns` the counts of all labels at the collected places of the table."""
+        """Copy the counts of all labels, for the collected entry numbers of the table, to `columns`."""
         cdef const int32_t *row
         cdef Size at, k, first = self.label_count if self.scorer.weigher.is_multinomial else 0
         for at in range(self.collected):
@@ -288,7 +288,7 @@ cdef class FeatureScorer:
     # Adding up
 
     cdef int add_collected(self) except -1 nogil:
-        """Add the weights of the collected words and pairs, whose counts are in `columns`."""
+        """Add the weights of the collected words and word pairs, whose counts are in `columns`."""
         cdef Size at, k
         cdef double times
         cdef int strong
@@ -308,7 +308,7 @@ cdef class FeatureScorer:
         return 0
 
     cdef int add_evidence(self, Size at, double times, int strong) except -1:
-        """Append the word or pair that was added last to the lists of evidence that `strong` names."""
+        """Append the word or pair that was added last to the lists of evidence that the flags `strong` name."""
         cdef Size k, size = self.width if self.times[at] else self.label_count
         cdef const int64_t *counts = self.rows + self.width * at
         cdef object often = <int64_t>times
@@ -325,7 +325,7 @@ cdef class FeatureScorer:
         return 0
 
     cdef int add_grams(self, const uint32_t *counters, Size count, int left_out) except -1 nogil:
-        """Add a message's grams by their counters. If `left_out` is its label, their counts are taken without it."""
+        """Add the weights of a message's grams; if `left_out` is its label, by counts without the message."""
         cdef int64_t revision = self.scorer.grams.weigher.revision
         cdef bint is_weighed = self.scorer.is_of_two and self.revisions[left_out + 1] == revision
         cdef Size start = 0, size
@@ -359,7 +359,7 @@ cdef class FeatureScorer:
         return 0
 
     cdef int copy_grams_of_two(self, const uint32_t *counters, Size size, int left_out) except -1 nogil:
-        """Copy the counts of grams in two labels to `columns`, and HEAD or BODY of each to `parts`."""
+        """Copy the counts of grams for two labels to `columns`, and whether each is of HEAD or BODY to `parts`."""
         cdef const int64_t *row = self.gram_rows
         cdef const int32_t *grams = NULL if self.table is None else self.table.grams
         cdef uint64_t *columns = self.columns
@@ -382,11 +382,11 @@ cdef class FeatureScorer:
     # Many messages
 
     def score_rows(self, MessageRows rows not None, messages, joints, parts=None):
-        """Write the log-joints [message, label] of the messages with these numbers, and sums [message, part, label]."""
+        """Write to `joints` the log-joints [message, label] of messages; to `parts`, sums [message, part, label]."""
         self.score_all(rows, messages, None, joints, parts)
 
     def score_left_out(self, MessageRows rows not None, messages, label_indices, joints):
-        """Write the log-joints of messages, each with the counts of all others; `label_indices` are their labels.
+        """Write the log-joints of messages, each by the counts of all others; `label_indices` are their labels.
 
         Only for views that average the presence of tokens, as the default view does; ValueError for others.
         """
@@ -395,7 +395,7 @@ cdef class FeatureScorer:
         self.score_all(rows, messages, label_indices, joints, None)
 
     def score_online(self, MessageRows rows not None, order, label_indices, joints, parts=None):
-        """Write the scores of messages as `score_rows` does, and add each message to the counts after it is scored."""
+        """Write the scores of messages as `score_rows` does; add each message to the counts after it was scored."""
         cdef ScoredRows it = ScoredRows(rows, self.label_count, order, label_indices, joints, parts)
         if self.table is None:
             raise TypeError("to learn messages, the counts must be a CountTable")
@@ -408,7 +408,7 @@ cdef class FeatureScorer:
             self.likelihood.update(self.table)
 
     cdef int score_all(self, MessageRows rows, messages, label_indices, joints, parts) except -1:
-        """Write the scores of messages; with `label_indices`, each with the counts of all other messages."""
+        """Write the scores of messages; with `label_indices`, each by the counts of all other messages."""
         cdef ScoredRows it = ScoredRows(rows, self.label_count, messages, label_indices, joints, parts)
         cdef bint leaves_out = label_indices is not None
         cdef Size at
@@ -424,7 +424,7 @@ cdef class FeatureScorer:
         return 0
 
     cdef int score_message(self, MessageRows rows, ScoredRows it, Size number, int left_out) except -1 nogil:
-        """Write the scores of the number-th message of `it`; if `left_out` is its label, by counts without it."""
+        """Write the scores of one message; if `left_out` is its label, by counts without the message."""
         cdef Size message = it.messages[number], start, end
         cdef const int64_t *numbers = NULL  # of messages left out they are not read
         self.scorer.start_message()
@@ -437,7 +437,7 @@ cdef class FeatureScorer:
         return self.compute_score(numbers, it.joint_of(number), it.parts_of(number))
 
     cdef int add_entries(self, MessageRows rows, Size message, int left_out) except -1 nogil:
-        """Add a message's words and pairs, `room` at a time; if `left_out` is its label, by counts without it."""
+        """Add a message's words and word pairs; if `left_out` is the message's label, by counts without the message."""
         cdef Size first = rows.it.starts[message], end = rows.it.starts[message + 1], at = first
         cdef const int32_t *places = NULL if self.table is None else self.table.places_of(rows, message)
         places = places - first if places is not NULL else NULL
@@ -466,7 +466,7 @@ cdef class FeatureScorer:
     # One message left out
 
     cdef void subtract_own(self, int label_index) noexcept nogil:
-        """Take the message itself out of the collected counts of its label.
+        """Subtract the message itself from the collected counts of its label.
 
         Add to `own_tokens` how many of its tokens any message has, and to `own_unique` how many only this message has.
         """
@@ -492,7 +492,7 @@ cdef class FeatureScorer:
         self.own_unique += unique
 
     cdef void leave_out(self, int label_index) noexcept nogil:
-        """Set the denominators as if the message had not been learned."""
+        """Set the denominators as if the message, which has this label, had not been learned."""
         cdef int64_t[MAX_COLUMNS] totals
         memcpy(totals, self.scorer.weigher.label_totals, sizeof(totals))
         totals[label_index] -= self.own_tokens
@@ -502,7 +502,7 @@ cdef class FeatureScorer:
             leave_out_of_grams(self.scorer.grams, label_index)
 
     cdef GramWeights weighed_grams(self, GramWeights known, Size messages, int left_out):
-        """Return the weights of all grams (`known`, if still valid); None if too few messages are scored."""
+        """Return the weights of all grams (`known`, if still valid); None if too few messages are to be scored."""
         if not self.reads_grams or not self.scorer.is_of_two:
             return None
         if self.revisions[left_out + 1] == self.scorer.grams.weigher.revision:

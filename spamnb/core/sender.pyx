@@ -20,7 +20,7 @@ cdef Tag AUTH_TAG = tag_of(literal(b"auth:"))
 
 
 cdef int add_sender(Features *features, Arena *arena, Field *fields, Size count) except -1 nogil:
-    """Add tokens that compare Reply-To with From, and tokens of what the receiving server checked."""
+    """Add tokens that compare Reply-To with From, and tokens of the checks that the receiving server made."""
     cdef Field *sender = first_field(fields, count, b"from")
     cdef Field *reply_to = first_field(fields, count, b"reply-to")
     cdef Field *to = first_field(fields, count, b"to")
@@ -45,7 +45,7 @@ cdef int add_sender(Features *features, Arena *arena, Field *fields, Size count)
 
 
 cdef int address_in(Arena *arena, Text value, Text *result) except -1 nogil:
-    """Find the address in a header, in angle brackets or among words; in lower case; empty if the header has none."""
+    """Set `result` to the address in a header, in lower case; to an empty text if the header has none."""
     cdef Size bracket = find_last(value, 60, value.size), at = 0
     cdef Text word
     cdef int words = 0
@@ -60,14 +60,14 @@ cdef int address_in(Arena *arena, Text value, Text *result) except -1 nogil:
 
 
 cdef bint names_address(Arena *arena, Text value, Text address) except -1 nogil:
-    """Return whether an address, in lower case, is in a header."""
+    """Return whether a header contains an address, which is given in lower case."""
     cdef Text text
     lower_text(arena, value, &text)
     return address.size <= MAX_SOUGHT and find(text, address, 0) >= 0
 
 
 cdef int domain_of(Arena *arena, Text address, Text *result) except -1 nogil:
-    """Find the registered domain of an address; an empty text if it has none."""
+    """Set `result` to the registered domain of an address, such as example.co.uk; to an empty text if it has none."""
     cdef Size sign = find_last(address, 64, address.size)
     if sign < 0:
         result[0] = nothing()
@@ -76,14 +76,14 @@ cdef int domain_of(Arena *arena, Text address, Text *result) except -1 nogil:
 
 
 cdef int registered_domain(Arena *arena, Text host, Text *result) except -1 nogil:
-    """Find the registered domain of a host, written in any form; its first MAX_DOMAIN characters are read."""
+    """Set `result` to the registered domain of a host, such as example.co.uk; only MAX_DOMAIN characters are read."""
     plain_host(arena, first_chars(host, MAX_DOMAIN), result)
     result[0] = registrable(result[0])
     return 0
 
 
 cdef int domain_in_ascii(Arena *arena, Text domain, Text *result) except -1 nogil:
-    """Make a domain as DNS has it (`xn--…`); one that is impossible in DNS is left unchanged."""
+    """Set `result` to a domain as it is in DNS (`xn--…`); a domain that DNS cannot have is left unchanged."""
     result[0] = domain
     if not is_ascii(domain):
         with gil:
@@ -97,7 +97,7 @@ cdef int domain_in_ascii(Arena *arena, Text domain, Text *result) except -1 nogi
 # Authentication-Results (RFC 8601)
 
 cdef int add_results(Features *features, Arena *arena, Text value, Text domain) except -1 nogil:
-    """Add a token for each result: method, result, whether it is for the sender's domain, and the server."""
+    """Add a token for each check in an Authentication-Results header: method, result, whose domain, and server."""
     cdef Text plain, by, result, sender
     cdef Texts found  # each once
     cdef Size at, number
@@ -125,7 +125,7 @@ cdef int add_results(Features *features, Arena *arena, Text value, Text domain) 
 
 
 cdef int find_server(Arena *arena, Text value, Text plain, Size *at, Text *domain) except -1 nogil:
-    """Find the domain of the server that wrote a value, and where its results start; `plain` has no comments."""
+    """Find the domain of the server that wrote a header, and where its results start; `plain` has no comments."""
     cdef Text server = until(plain, 59, 0)
     at[0] = server.size + 1
     if has(server, 61):  # "=": Microsoft names no server
@@ -136,14 +136,14 @@ cdef int find_server(Arena *arena, Text value, Text plain, Size *at, Text *domai
 
 
 cdef Text next_result(Text plain, Size *at) noexcept nogil:
-    """Return the text up to the next semicolon, from `at` on, and move `at` behind it."""
+    """Return the text up to the next semicolon, from `at` on, and move `at` past it."""
     cdef Text result = until(plain, 59, at[0])
     at[0] += result.size + 1
     return result
 
 
 cdef bint add_result(Arena *arena, Texts *found, Text result, Text sender, Text by) except -1 nogil:
-    """Append the token of a result; return whether the result is a pass for the sender's domain (in ASCII)."""
+    """Append the token of a server's check; return whether the check passed for the sender's domain (in ASCII)."""
     cdef Size at = 0
     cdef int looked_at = 0
     cdef Text method, name, verdict, one, key, domain
@@ -176,7 +176,7 @@ cdef bint add_result(Arena *arena, Texts *found, Text result, Text sender, Text 
 
 
 cdef bint names_domain(Text method, Text key) noexcept nogil:
-    """Return whether a property names the domain that a method checked: of the signature, envelope or From."""
+    """Return whether the property `key` names the domain that a check was made for: of signature, envelope or From."""
     if is_(method, b"dkim"):
         return is_(key, b"header.d") or is_(key, b"header.i")
     if is_(method, b"spf"):
@@ -194,7 +194,7 @@ cdef bint is_alphabetic(Text text) noexcept nogil:
 
 
 cdef int add_once(Arena *arena, Texts *texts, Text text) except -1 nogil:
-    """Append a text to a short list, unless it is there."""
+    """Append a text to a short list, unless the list has it already."""
     cdef Size at
     for at in range(texts.count):
         if equal(text, texts.items[at]):
@@ -203,7 +203,7 @@ cdef int add_once(Arena *arena, Texts *texts, Text text) except -1 nogil:
 
 
 cdef int spaced_out(Arena *arena, Text result, Text *to) except -1 nogil:
-    """Make a result in lower case, with one space between words and none around "=" and "/"."""
+    """Set `to` to a result in lower case, with one space between words and none around "=" and "/"."""
     cdef Writer spaced
     cdef Text small, word
     cdef Size at = 0
@@ -219,9 +219,9 @@ cdef int spaced_out(Arena *arena, Text result, Text *to) except -1 nogil:
 
 
 cdef int without_comments(Arena *arena, Text value, Text *result) except -1 nogil:
-    """Replace each comment by a space and each quoted string by a quote, as senders choose these texts.
+    """Replace each comment in a header by a space, and each quoted string by a quote: senders choose these texts.
 
-    If one is not closed, the result ends with " (".
+    If a comment or quote is not closed, the result ends with " (".
     """
     cdef Writer kept
     cdef Size at, start = 0, depth = 0
@@ -281,7 +281,7 @@ def uncommented(str value) -> str:
 
 
 def authentication_results(str value) -> tuple[str, list]:
-    """Return the server's domain, and each result in lower case without spaces around "=" and "/"."""
+    """Return the server's domain in an Authentication-Results header, and a list of its results, in lower case."""
     cdef Memory memory = Memory()
     cdef Text text, plain, server, result
     cdef Size at
@@ -296,5 +296,5 @@ def authentication_results(str value) -> tuple[str, list]:
 
 
 def sender_tokens(headers: list) -> list:
-    """Return the tokens about the sender in (name, value) pairs of headers, in order."""
+    """Return the tokens about the sender in headers, given as (name, value) pairs, in order."""
     return tokens_of_headers(headers, None, True)

@@ -8,7 +8,7 @@ cdef struct Share:
 
 
 cdef int share_out(Share *shares, Size count, Size most) noexcept nogil:
-    """Cut the largest sizes so that their sum is at most `most`; if any has to be cut, the shares end up sorted."""
+    """Reduce the largest of `count` sizes so that their sum is at most `most`; `shares` may be sorted afterwards."""
     cdef Size n, total = 0
     for n in range(count):
         total += shares[n].size
@@ -22,7 +22,7 @@ cdef int share_out(Share *shares, Size count, Size most) noexcept nogil:
 
 
 cdef void sort_shares(Share *shares, Size count) noexcept nogil:
-    """Sort shares by size, those of the same size by their number."""
+    """Sort shares by size; shares of the same size are sorted by their number."""
     qsort(shares, count, sizeof(Share), &smaller_first)
 
 

@@ -37,7 +37,7 @@ cdef struct Reader:  # settings and memory with which a thread reads messages, o
 
 
 cdef object start_reader(Reader *reader, settings):
-    """Prepare a reader for the settings of a model; return an object that the caller keeps as long as the reader."""
+    """Prepare a reader for a model's settings; return an object that must exist as long as the reader."""
     words = settings.words()
     start_features(&reader.features)
     start_rules(&reader.cutter.words, words)
@@ -53,7 +53,7 @@ cdef void free_reader(Reader *reader) noexcept:
 
 
 cdef int read_features(Reader *reader, Text raw, bint with_numbers, uint64_t *hash) except -1 nogil:
-    """Read a raw message, and put its features into `reader.features`; its hash into `hash`, unless that is NULL."""
+    """Read a raw message, write its features to `reader.features`, and its hash to `hash`, unless that is NULL."""
     clear_arena(&reader.arena)
     read_mail(&reader.mail, &reader.arena, raw)
     if hash is not NULL:
@@ -62,7 +62,7 @@ cdef int read_features(Reader *reader, Text raw, bint with_numbers, uint64_t *ha
 
 
 cdef int make_features(Features *features, Cutter *cutter, Mail *mail, bint with_numbers) except -1 nogil:
-    """Collect the features of a message that was read into `mail`; the numeric ones only if `with_numbers`."""
+    """Collect the features of a message that was read into `mail`; numeric features only if `with_numbers`."""
     cdef Arena *arena = mail.arena
     cdef WordRules *words = &cutter.words
     cdef Page *pages
@@ -124,7 +124,7 @@ cdef int make_features(Features *features, Cutter *cutter, Mail *mail, bint with
 
 
 cdef inline bint is_page(Leaf *leaf) noexcept nogil:
-    """Return whether a leaf part is HTML with a text."""
+    """Return whether a part of a message is HTML and has text."""
     if not leaf.has_text or not leaf.text.size:
         return False
     if leaf.has_content:
@@ -133,7 +133,7 @@ cdef inline bint is_page(Leaf *leaf) noexcept nogil:
 
 
 cdef int render_pages(Mail *mail, Page *pages, Size *page_count) except -1 nogil:
-    """Render the leaf parts that are HTML into `pages`; each page gets the same share of MAX_WORK."""
+    """Render the HTML parts of a message into `pages`; each gets the same share of the MAX_WORK steps."""
     cdef Size n, count = 0
     for n in range(mail.leaf_count):
         count += is_page(&mail.leaves[n])
@@ -147,7 +147,7 @@ cdef int render_pages(Mail *mail, Page *pages, Size *page_count) except -1 nogil
 # The head
 
 cdef int add_head(Features *features, WordRules *words, Mail *mail) except -1 nogil:
-    """Add the tokens of the headers and of embedded messages' subjects; the own subject first: it is never left out."""
+    """Add the tokens of the headers and of embedded messages' subjects; the own subject comes first, always read."""
     cdef Size n, k
     cdef Field *subject = first_field(mail.head.fields, mail.head.count, b"subject")
     cdef Leaf *leaf
@@ -172,7 +172,7 @@ cdef int add_head(Features *features, WordRules *words, Mail *mail) except -1 no
 # Leaves
 
 cdef int add_leaf(Features *features, WordRules *words, Leaf *leaf) except -1 nogil:
-    """Add tokens of a leaf part's content type, charset and file name, and of the names of the files in an archive."""
+    """Add tokens of a part's content type, charset and file name, and of the names of the files in an archive."""
     cdef Size n
     if leaf.content_type.size:
         add_printable(features, b"type:", first_chars(leaf.content_type, 60), 1)
@@ -186,7 +186,7 @@ cdef int add_leaf(Features *features, WordRules *words, Leaf *leaf) except -1 no
 
 
 cdef int add_file(Features *features, WordRules *words, Text name) except -1 nogil:
-    """Add tokens of a file's name: its words, and its extension."""
+    """Add tokens of a file's name: its words and its extension."""
     cdef Size dot = find_last(name, 46, name.size)
     cdef Text stem = piece(name, 0, dot) if dot >= 0 else name, ending
     cdef Tag tag = tag_of(literal(b"file:"))
@@ -199,7 +199,7 @@ cdef int add_file(Features *features, WordRules *words, Text name) except -1 nog
 
 
 cdef int add_printable(Features *features, const char *tag_text, Text text, Size times) except -1 nogil:
-    """Add a token of the body that consists of a tag and a text, without spaces and unprintable characters."""
+    """Add a token of the body: the tag, then the text without spaces and unprintable characters."""
     cdef Tag tag = tag_of(literal(tag_text))
     cdef Writer token
     cdef Size at = 0, start
@@ -215,7 +215,7 @@ cdef int add_printable(Features *features, const char *tag_text, Text text, Size
 
 
 cdef int add_tags(Features *features, Page *page) except -1 nogil:
-    """Add a token for each HTML tag of a page; repetitions come after all distinct tags, so that all have a place."""
+    """Add a token for each HTML tag of a page; all distinct tags come first, so that none is above the limit."""
     cdef Size n
     for n in range(page.tag_count):
         add_printable(features, b"html:", page.tags[n].name, 1)
@@ -228,7 +228,7 @@ cdef int add_tags(Features *features, Page *page) except -1 nogil:
 # Links and texts
 
 cdef int add_all_links(Features *features, WordRules *words, Texts *lists, Size count) except -1 nogil:
-    """Add the tokens of MAX_LINKS links of `count` lists; if there are more, the longest lists are cut."""
+    """Add the tokens of at most MAX_LINKS links from `count` lists; if there are more, the longest lists are cut."""
     cdef Share *shared = <Share *>allot(features.arena, count * sizeof(Share) + 1)
     cdef Size n, k
     for n in range(count):
@@ -244,7 +244,7 @@ cdef int add_all_links(Features *features, WordRules *words, Texts *lists, Size 
 cdef int add_texts(
     Features *features, Text tag_text, Texts *texts, Size most, int ngrams, bint paired
 ) except -1 nogil:
-    """Add the words of texts as tokens with a tag, at most `most`; if there are more, the longest texts are cut."""
+    """Add at most `most` words of texts as tokens with a tag; if there are more, the longest texts are cut."""
     cdef Share *shared = <Share *>allot(features.arena, texts.count * sizeof(Share) + 1)
     cdef Tag tag = tag_of(tag_text)
     cdef Size n, total = 0
@@ -265,7 +265,7 @@ cdef int add_texts(
 # Grams
 
 cdef int add_grams_of_head(Features *features, Mail *mail) except -1 nogil:
-    """Add the grams of those headers that are used as evidence, without dates and random words.
+    """Add the grams (runs of four bytes) of those headers that are evidence, without dates and random words.
 
     The first Received is left out: the receiving server writes it, and a milter never sees it.
     """
@@ -290,8 +290,8 @@ cdef int add_grams_of_head(Features *features, Mail *mail) except -1 nogil:
 
 
 cdef Text gram_part_of_value(Field *field) noexcept nogil:
-    """Return the part of a header's value that grams are taken from: nothing of a date, only the host of an identifier
-    such as Message-ID, a Received up to the date at its end; of other headers the whole value.
+    """Return the part of a header whose grams are used: nothing of a date, only the host of an identifier such as
+    Message-ID, a Received up to the date at its end; of other headers the whole value.
     """
     cdef int rule = field.rule
     cdef Size at
@@ -305,7 +305,7 @@ cdef Text gram_part_of_value(Field *field) noexcept nogil:
 
 
 cdef int put_without_random(Writer *to, Text text) except -1 nogil:
-    """Append a text without those of its words that `is_random` recognises."""
+    """Append a text without the words for which `is_random` returns True."""
     cdef Size copied = 0, at = next_digit(text, 0), start
     while at < text.size:  # a random word has digits
         start = at
@@ -321,12 +321,12 @@ cdef int put_without_random(Writer *to, Text text) except -1 nogil:
 
 
 cdef inline bint is_in_word(int byte) noexcept nogil:
-    """Return whether a byte is a letter, a digit or part of a character beyond ASCII."""
+    """Return whether a byte is a letter, a digit or a part of a character beyond ASCII."""
     return is_letter(byte) or is_digit(byte) or byte >= 0x80
 
 
 cdef Size next_digit(Text text, Size at) noexcept nogil:
-    """Return the offset of the next digit from `at` on; the size of the text if no digit follows."""
+    """Return the offset of the next digit from `at` on; the size of the text if there is none."""
     cdef uint64_t eight, digits
     while at < text.size:
         eight = load_eight(text, at)
@@ -341,7 +341,7 @@ cdef Size next_digit(Text text, Size at) noexcept nogil:
 
 
 cdef bint is_random(Text word) noexcept nogil:
-    """Return whether a word looks random: a long number, or two digits or more mixed with letters.
+    """Return whether a word looks random: a long number, or two or more digits mixed with letters.
 
     Its grams say nothing about other mail, and fill the counters. (1-AUC)%, learned from spamassassin, tested on
     phishing and mailing lists of today: 1.21 with random words and dates, 0.90 without.
@@ -354,7 +354,7 @@ cdef bint is_random(Text word) noexcept nogil:
 
 
 cdef int add_grams_of_texts(Features *features, Texts *texts) except -1 nogil:
-    """Add the grams of the start of the texts; if more than half of it is spaces, only one space per gap is kept."""
+    """Add the grams (runs of four bytes) of the start of texts; if over half is spaces, each gap becomes one space."""
     cdef Writer start
     start_writer(&start, features.arena, 2 * GRAM_TEXT)
     put_joined(&start, texts, False)
@@ -366,7 +366,7 @@ cdef int add_grams_of_texts(Features *features, Texts *texts) except -1 nogil:
 
 
 cdef int put_joined(Writer *to, Texts *texts, bint words_only) except -1 nogil:
-    """Append texts, joined by spaces, until GRAM_TEXT bytes are there; `words_only`: with one space between words."""
+    """Append texts, joined by spaces, until they have GRAM_TEXT bytes; `words_only`: with one space between words."""
     cdef Size n, at
     cdef Text text
     for n in range(texts.count):
@@ -391,7 +391,7 @@ cdef int put_joined(Writer *to, Texts *texts, bint words_only) except -1 nogil:
 # For Python
 
 cdef class Tokenizer:
-    """Makes the features of messages with the settings of a model; for one thread at a time."""
+    """Makes the features of messages by the settings of a model; for one thread at a time."""
 
     cdef Cutter cutter
     cdef readonly object settings
@@ -408,7 +408,7 @@ cdef class Tokenizer:
         free_rules(&self.cutter.words)
 
     def features(self, Message message, bint numbers=True, FeatureSet reuse=None):
-        """Return a message's features, numeric ones only if `numbers`. `reuse`: an old set to fill and return."""
+        """Return a message's features; numeric ones only if `numbers`. `reuse`: an old object to fill and return."""
         cdef FeatureSet found = reuse if reuse is not None else FeatureSet()
         found.message, found.known_texts, found.pair_numbers = message, None, None
         with nogil:
@@ -430,13 +430,13 @@ def word_tokens(str text, words=None) -> list:
 
 
 def is_html(leaf) -> bool:
-    """Return whether a leaf part is HTML."""
+    """Return whether a part of a message is HTML."""
     if leaf.content is not None:
         return leaf.content.is_html
     return leaf.content_type in ("text/html", "application/xhtml+xml")
 
 
 def pages_of(message) -> dict:
-    """Return each HTML leaf part of a message as a `RenderedPage`, by the id() of the leaf."""
+    """Return a dict: id() of each HTML part of a message → the part as a `RenderedPage`."""
     pages = [leaf for leaf in message.leaves if leaf.text and is_html(leaf)]
     return {id(leaf): render_page(leaf.text, MAX_WORK // len(pages)) for leaf in pages}

@@ -21,7 +21,7 @@ cdef enum:  # why a body is not encoded as declared
 
 
 cdef int decode_transfer(Arena *arena, Text body, int declared, bint is_text, DecodedBody *result) except -1 nogil:
-    """Decode base64 and quoted-printable in a body, whether they are declared or not."""
+    """Decode a body that is base64 or quoted-printable, whether it declares this or not."""
     result.data, result.encoding, result.other_encoding = body, declared, NOWHERE
     result.why, result.high_bytes = AS_DECLARED, 0
     if declared == BASE64:
@@ -34,7 +34,7 @@ cdef int decode_transfer(Arena *arena, Text body, int declared, bint is_text, De
 
 
 cdef int decode_base64(Arena *arena, Text text, Text *result) except -1 nogil:
-    """Decode base64, which may have other characters in it or be cut off."""
+    """Decode base64, which may be cut off or have other characters in it."""
     cdef Byte *to = <Byte *>allot(arena, text.size)
     result.at, result.size = to, base64_into(text, to)
     return 0
@@ -54,7 +54,7 @@ cdef int decode_blocks(Arena *arena, Text text, Text *result) except -1 nogil:
 
 
 cdef int decode_quoted(Arena *arena, Text text, int sign, bint is_header, Text *result) except -1 nogil:
-    """Decode quoted-printable as binascii.a2b_qp does, with "=" or another sign; in headers "_" is a space."""
+    """Decode quoted-printable as binascii.a2b_qp does, with `sign` in place of "="; in headers "_" is a space."""
     cdef Writer to
     cdef Size at = 0, end
     cdef Text plain
@@ -84,7 +84,7 @@ cdef int decode_quoted(Arena *arena, Text text, int sign, bint is_header, Text *
 
 
 cdef int decode_base64_body(Arena *arena, Text body, bint is_text, DecodedBody *result) except -1 nogil:
-    """Decode a body that is declared as base64: all of it, or the lines that are base64."""
+    """Decode a body that is declared as base64: all of it, or only those lines that are base64."""
     body = without_space(body)
     if is_all_base64(body) if is_text else is_ascii(body):
         return decode_blocks(arena, body, &result.data)
@@ -95,7 +95,7 @@ cdef int decode_base64_body(Arena *arena, Text body, bint is_text, DecodedBody *
 
 
 cdef bint is_all_base64(Text body) noexcept nogil:
-    """Return whether a body has only letters of base64, in groups of four or very many, and is no prose."""
+    """Return whether a body has only letters of base64, in groups of four or very many, and is not prose."""
     cdef Size at, letters = 0
     cdef int byte
     for at in range(body.size):
@@ -108,7 +108,7 @@ cdef bint is_all_base64(Text body) noexcept nogil:
 
 
 cdef int decode_quoted_body(Arena *arena, Text body, bint is_text, DecodedBody *result) except -1 nogil:
-    """Decode a body that is declared as quoted-printable: all of it, or the lines that are encoded."""
+    """Decode a body that is declared as quoted-printable: all of it, or only those lines that are encoded."""
     decode_quoted(arena, body, c"=", False, &result.data)
     if not is_text or (is_ascii(body) and is_quoted(body, result.data)):
         return 0
@@ -116,7 +116,7 @@ cdef int decode_quoted_body(Arena *arena, Text body, bint is_text, DecodedBody *
 
 
 cdef int decode_lines(Arena *arena, Text body, int declared, DecodedBody *result) except -1 nogil:
-    """Decode the blocks of lines that are encoded, and keep the others; set `why` if this is not as declared."""
+    """Decode the lines that are encoded, and copy the others; set `why` to the reason if this is not as declared."""
     cdef int encoding = declared if declared != AS_IT_IS else BASE64, used
     cdef Size start = 0, end, copied = 0
     cdef bint may_be = False
@@ -156,7 +156,7 @@ cdef int decode_lines(Arena *arena, Text body, int declared, DecodedBody *result
 
 
 cdef Size end_of_lines(Text body, Size at, int encoding, bint *may_be) noexcept nogil:
-    """Return the end of the lines that are like the first line; set `may_be` if all of them may be encoded."""
+    """Return where the lines like the first line end; set `may_be` to whether these lines may be encoded."""
     cdef Text line = until(body, c"\n", at)
     may_be[0] = may_be_encoded(line, encoding)
     at += line.size
@@ -169,12 +169,12 @@ cdef Size end_of_lines(Text body, Size at, int encoding, bint *may_be) noexcept 
 
 
 cdef inline bint may_be_encoded(Text line, int encoding) noexcept nogil:
-    """Return whether a line may be in an encoding: base64, or ASCII for quoted-printable."""
+    """Return whether a line may be in an encoding: a line of base64; for quoted-printable, a line of ASCII."""
     return is_ascii(line) if encoding == QUOTED else is_base64_line(line)
 
 
 cdef bint is_base64_line(Text line) noexcept nogil:
-    """Return whether a line may be base64; in long ones, some gateways put other characters."""
+    """Return whether a line may be base64; a long line may have some other characters, which some gateways add."""
     cdef Size at, others = 0, signs = 0, strange = 0
     cdef int byte
     line = stripped(line, b" \t\r")
@@ -190,7 +190,7 @@ cdef bint is_base64_line(Text line) noexcept nogil:
 
 
 cdef bint is_prose(Text text) noexcept nogil:
-    """Return whether a short text consists of words in small letters, which may begin with a capital."""
+    """Return whether a short text consists of words in lower case, which may begin with a capital."""
     cdef Size at, size = 0, words = 0
     cdef int byte
     if text.size >= CERTAIN_BASE64:
@@ -210,7 +210,7 @@ cdef bint is_prose(Text text) noexcept nogil:
 
 
 cdef int decode_if_encoded(Arena *arena, Text block, int declared, Text *result) except -1 nogil:
-    """Decode lines that may be encoded; return False if they are not."""
+    """Decode lines that may be encoded; return False if they are not encoded."""
     if declared == QUOTED:
         return decode_quoted_block(arena, block, result)
     if is_prose(block) if declared == BASE64 else not is_like_base64(block):
@@ -224,7 +224,7 @@ cdef int decode_if_encoded(Arena *arena, Text block, int declared, Text *result)
 
 
 cdef bint is_like_base64(Text block) noexcept nogil:
-    """Return whether lines look like base64 though it is not declared: of one length, with letters in both cases."""
+    """Return whether lines that do not declare base64 look like it: of equal length, with letters in both cases."""
     cdef Size at, size = 0, first = NOWHERE, last = NOWHERE  # bytes of the lines
     cdef bint has_small = False, has_capital = False
     cdef int byte
@@ -269,7 +269,7 @@ cdef int decode_quoted_block(Arena *arena, Text block, Text *result) except -1 n
 
 
 cdef bint is_quoted(Text text, Text decoded) noexcept nogil:
-    """Return whether "=" mostly begins an escape in a text, and seldom that of a control character."""
+    """Return whether most "=" in a text begin an escape of quoted-printable, and few of these mean controls."""
     cdef Size escapes = 0, signs = 0, controls, at = find_byte(text, 61, 0)
     cdef bint is_second = False  # of two signs: "==" stands for one, as "=3D" does
     cdef int next

@@ -15,7 +15,7 @@ cdef extern from *:
 
 
 cdef inline uint64_t load_eight(Text text, Size at) noexcept nogil:
-    """Return eight bytes of a text as one number, the first lowest; beyond its end there are spaces.
+    """Return eight bytes of a text as one number, the first byte lowest; after the end of the text come spaces.
 
     Safe for any offset from 0 on: only bytes of the text are read.
     """
@@ -28,7 +28,7 @@ cdef inline uint64_t load_eight(Text text, Size at) noexcept nogil:
 
 
 cdef inline Size first_high(Text text, Size at) noexcept nogil:
-    """Return the offset of the next byte above 0x7f, or the end."""
+    """Return the offset of the next byte above 0x7f; the end if there is none."""
     while at + 8 <= text.size and not load_eight(text, at) & 0x8080808080808080u:
         at += 8
     while 0 <= byte_at(text, at) < 0x80:
@@ -44,7 +44,7 @@ cdef inline uint32_t load_four(const Byte *at) noexcept nogil:
 
 
 cdef inline void store_eight(Byte *to, uint64_t eight) noexcept nogil:
-    """Write eight bytes. Only features.pyx calls it, after `make_letter_room` for eight bytes more than it needs."""
+    """Write eight bytes. Only features.pyx calls this, after `make_letter_room` for eight bytes more than needed."""
     eight = SPAMNB_FIRST_LOWEST(eight)
     memcpy(to, &eight, 8)
 

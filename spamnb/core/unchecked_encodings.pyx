@@ -22,7 +22,7 @@ fill_byte_tables()
 
 
 cdef Size base64_into(Text text, Byte *to) noexcept nogil:
-    """Decode base64, up to padding, into memory for 3/4 of its bytes; return how many bytes were written.
+    """Decode base64, up to the padding, into memory of 3/4 of the text's size; return how many bytes were written.
 
     In bounds: four letters are read only where four are left, and give three bytes; others give fewer.
     """
@@ -58,7 +58,7 @@ cdef Size base64_into(Text text, Byte *to) noexcept nogil:
 
 
 cdef Size end_of_plain_utf8(Text text, Size at) noexcept nogil:
-    """Return up to where bytes are UTF-8 of at most three bytes per character, from `at` on; or an offset before that.
+    """Return where UTF-8 with at most three bytes per character ends, from `at` on; or an offset before that.
 
     Rare bytes are left to the caller: E0 and ED, four bytes, the last eight bytes of a text. A third of the time of
     `utf8_size`. In bounds: eight bytes are read only where eight are left.
@@ -82,7 +82,7 @@ cdef Size end_of_plain_utf8(Text text, Size at) noexcept nogil:
 
 
 cdef Size count_controls(Text text) noexcept nogil:
-    """Return how many bytes are control characters that text does not have.
+    """Return how many bytes are control characters that no text has.
 
     Eight printable bytes are skipped at once: a fifth of the time. In bounds: eight bytes are read only where eight
     are left.
@@ -102,7 +102,7 @@ cdef Size count_controls(Text text) noexcept nogil:
 
 
 cdef Size put_forms(Text text, const Forms *table, Byte *to) noexcept nogil:
-    """Write the character of each byte of a charset, unless `to` is NULL; return how many bytes they take.
+    """Decode a text in a charset with one byte per character, into `to` unless NULL; return the result's size.
 
     In bounds: the caller has memory for these and four bytes more; eight bytes are read only where eight are left.
     """
@@ -127,7 +127,7 @@ cdef Size put_forms(Text text, const Forms *table, Byte *to) noexcept nogil:
 
 
 cdef int cost_of_letters(Text sample, const Language *language, int most) noexcept nogil:
-    """Return the cost of a sample as text of a language in a single-byte charset, but at most `most`.
+    """Return the cost of a sample as text of a language in a single-byte charset, at most `most`.
 
     Branch-free but for the end of sixteen bytes: a third of the time. In bounds: no class is as large as `width`, and
     flags are below 8, as was checked when the tables were loaded.

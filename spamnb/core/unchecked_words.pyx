@@ -20,7 +20,7 @@ cdef extern from *:
 
 
 cdef Size write_chars(Byte *to, Size at, const Char *word, Size size) noexcept nogil:
-    """Write characters as UTF-8; return where they end. Only `put_word` calls it, with room for four bytes each."""
+    """Write characters as UTF-8; return where they end. Only `put_word` calls it, with memory for four bytes each."""
     cdef Size k
     cdef Char char
     for k in range(size):

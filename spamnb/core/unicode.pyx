@@ -18,12 +18,12 @@ cdef enum:
 
 
 cdef inline Size char_size(int first) noexcept nogil:
-    """Return how many bytes a character has, by its first byte."""
+    """Return how many bytes a UTF-8 character has, given its first byte."""
     return 1 if first < 0xC0 else 2 if first < 0xE0 else 3 if first < 0xF0 else 4
 
 
 cdef inline Char char_at(Text text, Size at, Size *after) noexcept nogil:
-    """Return the character at an offset, and the offset `after` it; WRONG at the end of the text."""
+    """Return the character at an offset, and set `after` to the offset after it; WRONG at the end of the text."""
     cdef int first = byte_at(text, at)
     if first < 0x80:
         after[0] = at + 1
@@ -32,7 +32,7 @@ cdef inline Char char_at(Text text, Size at, Size *after) noexcept nogil:
 
 
 cdef Char long_char_at(Text text, Size at, Size *after) noexcept nogil:
-    """Return the character beyond ASCII at an offset, and the offset `after` it."""
+    """Return the character beyond ASCII at an offset, and set `after` to the offset after it."""
     cdef int first = byte_at(text, at), byte
     cdef Size size = char_size(first), k
     cdef Char char
@@ -50,7 +50,7 @@ cdef Char long_char_at(Text text, Size at, Size *after) noexcept nogil:
 
 
 cdef inline Size char_before(Text text, Size at) noexcept nogil:
-    """Return the offset of the character before an offset; below 0 at the start of the text."""
+    """Return where the character before this offset starts; below 0 at the start of the text."""
     at -= 1
     while at > 0 and byte_at(text, at) & 0xC0 == 0x80:
         at -= 1
@@ -95,12 +95,12 @@ cdef int put_char(Writer *to, Char char) except -1 nogil:
 
 
 cdef inline bint is_white(Char char) noexcept nogil:
-    """Return whether a character is white space to str.strip()."""
+    """Return whether a character is white space for str.strip()."""
     return Py_UNICODE_ISSPACE(char)
 
 
 cdef Text without_white(Text text) noexcept nogil:
-    """Return a text without white space at its start and end, as str.strip() does."""
+    """Return a text without white space at its start and end, as str.strip() returns it."""
     cdef Size start = 0, end = text.size, after = 0, before
     while start < end and is_white(char_at(text, start, &after)):
         start = after
@@ -113,7 +113,7 @@ cdef Text without_white(Text text) noexcept nogil:
 
 
 cdef int lower_text(Arena *arena, Text text, Text *result) except -1 nogil:
-    """Make a text in lower case, as str.lower() does; through Python if it has a capital beyond ASCII."""
+    """Set `result` to a text in lower case, as str.lower() returns it; Python does it for capitals beyond ASCII."""
     cdef Size at = 0
     cdef Char char
     while at < text.size:

@@ -13,7 +13,7 @@ cdef struct WordRules:  # a model's rules for words; with a cache, so each threa
 
 
 cdef int start_rules(WordRules *rules, words) except -1:
-    """Set up the rules of a `Words` (reading/settings.py), which the caller keeps alive; None for the default rules."""
+    """Set up the rules of a `Words` object (reading/settings.py), which must stay alive; None for the default rules."""
     memset(rules, 0, sizeof(WordRules))
     rules.ngrams, rules.is_simple = 1, True
     if words is not None:
@@ -28,7 +28,7 @@ cdef void free_rules(WordRules *rules) noexcept nogil:
 
 
 cdef int spaced(WordRules *rules, Arena *arena, Text text, Text *result) except -1 nogil:
-    """Turn a text into lower-case words separated by spaces; `add_words` handles quotes and long words."""
+    """Set `result` to the words of a text, in lower case, separated by spaces; quotes and long words are left."""
     cdef Byte *copy
     cdef bint is_plain
     if rules.dotless:
@@ -50,13 +50,13 @@ cdef int spaced(WordRules *rules, Arena *arena, Text text, Text *result) except 
 
 
 cdef int filter_words(WordRules *rules, Arena *arena, Text *words) except -1 with gil:
-    """Remove stop words from `words`, and stem the others, with the rules of the model."""
+    """Remove stop words from `words`, and replace the others by their stems, by the rules of a model."""
     cdef bytes left = (<object>rules.filter).filtered(bytes_of(words[0]))
     return joined(arena, text_of(left), nothing(), words)
 
 
 cdef int read_scripts(RunCache *cache, Arena *arena, Text text, Text *result) except -1 nogil:
-    """Replace each run between spaces that is not ASCII by the words in it; only the first MAX_WORDS runs are kept."""
+    """Replace each piece between spaces that is not ASCII by the words in it; pieces after the first MAX_WORDS go."""
     cdef Writer to
     cdef Size at, start, copied = 0
     text = first_runs(text)
@@ -77,7 +77,7 @@ cdef int read_scripts(RunCache *cache, Arena *arena, Text text, Text *result) ex
 
 
 cdef Text first_runs(Text text) noexcept nogil:
-    """Return the start of a text that has MAX_WORDS runs between spaces; the whole text if it has no more."""
+    """Return the start of a text, up to MAX_WORDS pieces between spaces; the whole text if it has no more."""
     cdef Size at, runs = 0
     if text.size >= 2 * MAX_WORDS - 1:  # else there are no more
         for at in range(text.size):
@@ -89,7 +89,7 @@ cdef Text first_runs(Text text) noexcept nogil:
 
 
 cdef int plain_typography(Arena *arena, Text text, Text *result) except -1 nogil:
-    """Replace typographic quotes, dashes, bullets and the like by ASCII; a text without any is returned as it is.
+    """Replace typographic quotes, dashes, bullets and the like by ASCII; without any, the result is the text itself.
 
     They are often the only characters that are not ASCII: two texts in three of those are then read four times as fast.
     """
@@ -120,7 +120,7 @@ cdef int plain_typography(Arena *arena, Text text, Text *result) except -1 nogil
 
 
 cdef inline int typographic_form(Char char) noexcept nogil:
-    """Return the ASCII character that replaces a typographic one; 0 for any other character."""
+    """Return the ASCII character that replaces a typographic character; 0 for any other character."""
     if char == 0x2018 or char == 0x2019:
         return 39  # a quote
     if char == 0xA0 or char == 0xA9 or char == 0xAE:
@@ -131,7 +131,7 @@ cdef inline int typographic_form(Char char) noexcept nogil:
 
 
 cdef Size count_words(Text spaced) noexcept nogil:
-    """Return how many words a text has, which are separated by spaces."""
+    """Return how many words, separated by spaces, a text has."""
     cdef Size at, words = 0
     cdef int byte, before = 32
     for at in range(spaced.size):
@@ -144,7 +144,7 @@ cdef Size count_words(Text spaced) noexcept nogil:
 # For Python
 
 cdef class Cutting(Memory):
-    """The rules of a `Words`, which the caller keeps alive, with an arena, for a call from Python."""
+    """The rules of a `Words` object, which must stay alive, and memory for the texts of one call from Python."""
 
     cdef WordRules rules
 
@@ -156,7 +156,7 @@ cdef class Cutting(Memory):
 
 
 def spaced_words(str text, words=None) -> bytes:
-    """Return a text as words separated by spaces. `words`: the model's rules for words; None for the default rules."""
+    """Return the words of a text, separated by spaces. `words`: a model's rules; None for the default rules."""
     cdef Cutting cutting = Cutting(words)
     cdef Text source, result
     text_of_str(&cutting.arena, text, &source)
