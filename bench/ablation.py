@@ -1,7 +1,7 @@
-"""What each setting of the default is worth: the default, and the default without it. Run by `make ablation`.
+"""Measure what each default setting contributes: results with and without it. Run by `make ablation`.
 
-Means over seeded half splits of the SpamAssassin corpus and of any further one, and each trained whole and
-tested on the other: (1-AUC)%, spam missed at 0.1 % and 0.5 % ham lost, and the fewest errors of any cutoff.
+The results are means over random half splits of each corpus, and of training on one whole corpus and testing
+on another: (1-AUC)%, spam missed at 0.1 % and 0.5 % ham lost, and the fewest errors with any cutoff.
 """
 
 from __future__ import annotations

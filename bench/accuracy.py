@@ -142,7 +142,7 @@ def summary(name: str, done: Sequence[Trial], order: Sequence[str]) -> str:
 
 
 def averages(rows: Sequence[Row]) -> dict[str, float | None]:
-    """Return the mean of each column; of times, the median."""
+    """Return the mean of each column, or the median for times."""
     found = {}
     for key, _ in COLUMNS.values():
         values = [row[key] for row in rows if row[key] is not None]

@@ -1,4 +1,4 @@
-"""Time and memory of other programs, and whether the machine was quiet enough to believe them."""
+"""Measure time and memory of programs, and whether the machine was quiet enough for reliable figures."""
 
 from __future__ import annotations
 

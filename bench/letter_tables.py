@@ -95,7 +95,7 @@ def upper_halves(own: dict[str, str]) -> dict[str, tuple[bytes, dict[str, bytes]
 
 
 def classes_of(half: str, letters: str) -> bytes:
-    """Return the class of each character of a charset's upper half: none, another letter, or one of these."""
+    """Return the class of each character of a charset's upper half: one of `letters`, other letter, none."""
     number = numbered(letters)
     return bytes([number.get(folded(char), OTHER if kind(char) in "sC" else BETWEEN) for char in half])
 

@@ -1,6 +1,6 @@
 """spamnb and the filters it is measured against: how each is trained, scores many messages, and judges one.
 
-Each is a few command lines and a reader of their output, so that accuracy and speed use the same ones.
+Each filter is some command lines and a reader of their output, which measure both accuracy and speed.
 """
 
 from __future__ import annotations

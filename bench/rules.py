@@ -1,7 +1,7 @@
-"""Rules of the tokenizer, each with a name and a switch: what `make ablation` leaves out in turn.
+"""The rules of the tokenizer that `make ablation` leaves out, one at a time.
 
-A rule that adds tokens is switched off by dropping these. A rule that changes reading is switched off in a
-copy of the source, in which a text is replaced.
+A rule that adds tokens is left out by dropping its tokens. A rule that changes how mail is read is left out
+by replacing a text in a copy of the source.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Mail sorted by folder: lists as folders, beside ham and spam. `python bench/sorting.py HAM SPAM`.
+"""Measure sorting into folders: mailing lists, other ham, and spam. `python bench/sorting.py HAM SPAM`.
 
-The mailing lists of HAM that have the most messages are one label each, the rest is ham. Of each label a half
-that is drawn is learned, the other judged. Once with all headers, once without what names a list.
+Each of the largest mailing lists in HAM is a label; all other mail there is ham. A random half of each label
+is learned, and the other half is judged: once with all headers, once without the headers that name a list.
 """
 
 from __future__ import annotations

@@ -191,7 +191,7 @@ def evaluate(bench: Bench) -> Iterator[Row]:
 
 
 def memory(bench: Bench) -> Iterator[Row]:
-    """Yield the rows of peak memory; of several processes, shared pages are counted once."""
+    """Yield the rows of peak memory; memory that several processes share is counted once."""
     for tokens in (models.SMALL, models.LARGE):
         sized = bench.sized(tokens)
         used = alone(sized.one(bench.message))
@@ -232,7 +232,7 @@ def cpu_of(work: Callable[[], object]) -> float:
 
 
 def hostile_messages(bench: Bench) -> Iterator[Row]:
-    """Yield the rows of hostile messages: each needs a verdict within a second and 200 MB."""
+    """Yield the rows of hostile messages: each must get a verdict within a second and 200 MB."""
     for name, made in hostile().items():
         path = write(bench.at("hostile"), made())
         used = alone(bench.ready(bench.spamnb).one(path))

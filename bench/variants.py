@@ -1,8 +1,8 @@
 """Spam that comes again: learned once, then with other words, names, links and another route.
 
-A half of each corpus is trained. Spam of other mail is learned, one at a time, as `spamnb.learn` does, and
-judged again as variants. Beside it, how much ham is lost by that lesson: a reply that quotes the spam, mail
-with the same footer, and the form letter that the spam copied.
+Half of each corpus is trained. Then spam of other mail is learned, one message at a time, and variants of it
+are judged. Also measured is how much ham is lost by this: a reply that quotes the spam, mail with the same
+footer, and the form letter that the spam copied.
 """
 
 from __future__ import annotations

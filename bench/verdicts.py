@@ -1,7 +1,7 @@
-"""Verdicts on mail of new kinds, and of models with little mail. Run by `make accuracy`.
+"""Measure verdicts on mail of new kinds, and by models that learned little mail. Run by `make accuracy`.
 
-What is drawn is learned from files, by `train` or a lesson at a time, in this process; and judged as it was
-read once. Beside it stands bogofilter, by its command line.
+Messages drawn at random are learned from files in this process, all at once or one by one, and others are
+judged. bogofilter does the same, by its command line.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class Mail:
         return self.split(np.random.default_rng(seed).permutation(self.of(name)), count or 0.5)
 
     def split(self, order: Array, learned: float) -> tuple[Array, Array]:
-        """Split messages of each label, in this order: the first (a number or a share), and all others."""
+        """Split the messages of each label: the first `learned` (a number or a share), and the others."""
         first, second = [], []
         for label in (False, True):
             own = order[self.is_spam[order] == label]

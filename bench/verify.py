@@ -242,7 +242,7 @@ def clock(seconds: float) -> str:
 
 
 def page(found: dict[str, Outcome]) -> str:
-    """Return the page: a line that sums up the results, and a table of all steps with ends of their logs."""
+    """Return the HTML page: a line that sums up the results, and a table of all steps with their logs."""
     holding = [step.name for step in STEPS if step.name in found and found[step.name].holds(step)]
     spent = clock(sum(outcome.seconds for outcome in found.values()))
     rows = [line(step, found.get(step.name), step.name in holding) for step in STEPS]

@@ -120,7 +120,7 @@ def evaluate(
 def judge(
     mail: LabelledMail, text: str | None, folds: int, model: str | None, is_online: bool, top: int, jobs: int
 ) -> Evaluation:
-    """Evaluate by a model, online, or by cross-validation; `text` has the settings, None for the default."""
+    """Evaluate the settings in `text` (None: the default) by a model, online, or by cross-validation."""
     allowed = {"allowed": VIEW_NAMES} if model is not None else {}
     tokenizer, view = parse_settings(text, **allowed) if text is not None else ({}, None)
     if model is not None:
@@ -144,7 +144,7 @@ def judge(
 
 
 def show_and_write(evaluation: Evaluation, as_json: bool, report: str | None) -> int:
-    """Show an evaluation, and write its page even if showing it fails."""
+    """Print an evaluation, and write it to `report` as an HTML page, even if printing fails."""
     from spamnb.cli.render.evaluation import show_evaluation
 
     try:

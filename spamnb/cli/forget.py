@@ -96,7 +96,7 @@ def forget(
 def learned_entries(
     history: History, model: str, sender: str | None, since: float | None
 ) -> Iterator[tuple[Entry, str]]:
-    """Yield entry and label of each learned message in the history from a sender since a time."""
+    """Yield the history's entries of learned mail from a sender since a time, each with the learned label."""
     stored, met = StoredModel.open(model), set[int]()
     listed = entry_of(sender) if sender else ""
     if listed is None:

@@ -226,7 +226,7 @@ def has_history() -> bool:
 
 
 def verdict_without_model(configuration: Configuration, envelope: "Envelope") -> "Verdict | None":
-    """Judge a message by its sender alone, if the sender is on a list; None if not."""
+    """Judge a message by its sender alone, if the sender is on a list; else return None."""
     from spamnb.bayes.verdict import Verdict
 
     verdict = configuration.decide(Verdict(UNSURE, 0.0, 0.5, {HAM: 0.5, SPAM: 0.5}, ()), envelope)
@@ -252,7 +252,7 @@ class LearnCommand:
         base: str | None = None,
         is_correction: bool = False,
     ) -> None:
-        """`base`: the base for a model that has to be made; `is_correction` as in `training.learn`."""
+        """`base` is for a model that is made new; for `is_correction` see `training.learn`."""
         self.label = label
         self.base = base
         self.configuration = load()
@@ -373,7 +373,7 @@ def read_stdin(what: str = "a message") -> bytes:
 
 
 def write_stdout(data: bytes, is_mail: bool = False) -> None:
-    """Write an answer. If it is mail, a closed output is a normal error, so that the mail is not lost."""
+    """Write an answer. If it is mail, report a closed output as an error, so that the mail is not lost."""
     try:
         write_all(STDOUT, data)
     except OSError as error:

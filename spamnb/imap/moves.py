@@ -72,7 +72,7 @@ class Moves:
             self.state.note(*(known._replace(flag=known.flag[1:]) for known in to_flag))
 
     def _put_away(self, folder: Folder, begun: Sequence[Record], target: str) -> None:
-        """Move messages, or copy them if the server cannot move, and record their new places."""
+        """Move messages, or copy them if the server cannot move, and record where they are then."""
         try:
             new_uids = self.connection.move([known.uid for known in begun], target)
         except (Broken, Full):
@@ -106,7 +106,7 @@ class Moves:
         return [known for known in begun if known.target and not known.target_uid]
 
     def _settle(self, folder: Folder) -> None:
-        """Record the new places of moved messages; remove originals whose copies are identical."""
+        """Record where moved messages are now; remove originals whose copies are identical."""
         seen = [known for known in self.state.begun(folder.name, folder.validity) if known.target_uid > 0]
         left = set(flags(self.connection, [known.uid for known in seen]))  # the server copied them
         gone = [known for known in seen if known.uid not in left]

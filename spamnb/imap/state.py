@@ -42,7 +42,7 @@ CREATE INDEX IF NOT EXISTS waiting ON message (target) WHERE target != '';
 
 
 class Record(NamedTuple):
-    """The record of a processed message, with the place where it was last seen."""
+    """The record of a processed message: its verdict and label, and where it was last seen."""
 
     key: bytes
     folder: str
@@ -79,7 +79,7 @@ def key_of(text: bytes) -> bytes:
 
 
 def head_of(raw: bytes) -> bytes:
-    """Return the header block of a message, as `fetch.heads` would fetch it."""
+    """Return the header block of a message in the form in which an IMAP server sends it."""
     head, end, _ = raw.partition(b"\r\n\r\n")
     return (head + end)[:MAX_HEAD]
 

@@ -315,7 +315,7 @@ def explain(model: Model, raw: bytes, configuration: Configuration | None = None
 
 
 def separate_layers(model: Model, words: Sequence[Evidence]) -> None:
-    """Split the counts of each word, which are sums of model and base, into those of each of the two."""
+    """Split the counts of each word, which are sums of model and base, into counts of model and of base."""
     if model.base is None:
         return
     features = [int(item.feature) for item in words]

@@ -103,7 +103,7 @@ class ReasonInWords:
 def why_in_words(
     model: Model, message: Message, features: FeatureSet, score: Score, verdict: Verdict
 ) -> tuple[str, list[ReasonInWords]]:
-    """Return a sentence on the verdict, and the reasons, strongest first; if unsure, those of both sides."""
+    """Return a sentence on the verdict, and the strongest reasons; if unsure, reasons for both sides."""
     label = plain_label(verdict.label)
     sentence = f"{label[:1].upper()}{label[1:]}: {reason(model, score, verdict)}."
     return sentence, reasons_in_words(model, message, features, score, verdict)

@@ -141,7 +141,7 @@ class StrongestTokens:
         self.found: list[list[tuple[float, int, StrongToken]]] = [[] for _ in likelihood.labels]
 
     def add(self, words: WordBlock) -> None:
-        """Rank words by weight times the root of their number of messages, so that rare words come last."""
+        """Add words; rank them by weight · √messages, so that rare words come last."""
         if not self.top:
             return
         all_leads = words.values(self.likelihood.view, lambda row: label_leads(self.likelihood, row))

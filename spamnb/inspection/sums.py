@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class PartSum(NamedTuple):
-    """What a part of the message adds to the sum: head, body, whole message, or numbers."""
+    """What a part of the message adds to the sum: headers, body, whole message, or numbers."""
 
     name: str
     tokens: int

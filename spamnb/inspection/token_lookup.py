@@ -78,7 +78,7 @@ def as_tokenized(model: Model, token: str) -> str:
 
 
 def rows_of(counts: Counts, spellings: Sequence[Words]) -> dict[Words, Row]:
-    """Return the counts of those tokens and pairs that were learned, in the order given."""
+    """Return the counts of the given tokens and pairs, in order; leave out those never learned."""
     fingerprints = {words: fingerprint_of(words) for words in spellings}
     rows = counts.lookup(list(fingerprints.values()))
     return {words: rows[number] for words, number in fingerprints.items() if number in rows}

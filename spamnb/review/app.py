@@ -117,7 +117,7 @@ def html(page: str, status: int = 200, headers: dict[str, str] | None = None) ->
 
 
 def corrected(context: PageContext, form: Form) -> Response:
-    """Correct one or all selected messages; answer a script with their new rows, others with a redirect."""
+    """Correct one or all selected messages; answer with their new rows (to a script) or with a redirect."""
     match form:
         case {"one": [mark]}:
             id_, _, label = mark.partition(":")

@@ -62,7 +62,7 @@ def key_of(entry: str) -> int:
 
 
 def candidates(address: str) -> list[str]:
-    """List the entries that match an address: itself, its domain, and the domains above that."""
+    """List the entries that match an address: itself, its domain, and the domains that contain this one."""
     local, at, domain = address.rpartition("@")
     if not (local and at and domain and address.isprintable()) or " " in address:
         return []

@@ -83,7 +83,7 @@ def address_of(envelope: Envelope) -> str:
 
 
 def brings_spam(route: str, stored: StoredModel) -> bool:
-    """Return whether spam came from a network, which may be the user's own relay, or used by many people."""
+    """Return whether spam, too, came from a network, as it does from a relay that many people use."""
     token = ":".join([*route.split(":")[:2], ""]) if ":" in route else route
     rows = stored.counts.lookup([fingerprint_of(f"received:{token}".encode())]).values()
     return SPAM in stored.labels and any(row[stored.labels.index(SPAM)] for row in rows)
@@ -129,7 +129,7 @@ def read(handle: int) -> str:
 
 
 def cached(path: str, make: Callable[[str], Iterable[str]]) -> frozenset[str]:
-    """Return the lines of a file or folder, made again if it has changed; an empty set if it is missing."""
+    """Return what `make` reads from a file or folder, read again only after a change; empty if missing."""
     stamp = stamp_of(path)
     if stamp is None:
         return frozenset()

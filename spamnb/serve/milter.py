@@ -218,7 +218,7 @@ class MilterMessage:
 
 
 class Session:
-    """A session: the messages of one client of the mail server."""
+    """A milter session: the messages of one client of the mail server."""
 
     def __init__(self, milter: Milter) -> None:
         self.milter = milter
