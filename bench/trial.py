@@ -1,15 +1,15 @@
 """Measure what each rule of the tokenizer contributes: results without it, on each corpus and under attack.
 
-Run by `make ablation`; rules.py has the rules and their switches. The columns of the table are how much (1-AUC)%
-rises if a rule is left out (the mean over ten splits, and its standard error), for
+Run by `make ablation`; rules.py has the rules and their switches. The columns of the table are how much
+(1-AUC)% rises if a rule is left out (the mean over ten splits, and its standard error), for
 
 - the SpamAssassin corpus: half is learned, the other half judged;
-- each corpus of --corpus: its bodies alone, a tenth of them learned, since more would leave no errors; and all
-  of it, judged after half of the SpamAssassin corpus is learned;
+- each corpus of --corpus: its bodies alone, a tenth of them learned, since more would leave no errors; and
+  all of it, judged after half of the SpamAssassin corpus is learned;
 - each corpus of --bodies, without headers, in halves: its spam, its own ham and that of all other corpora;
 
-then the share of each corpus that is read differently without the rule (a small share can gain little), and the
-attack (attacks.py) whose share caught falls most, by the cutoff at which 0.5 % of the ham is lost.
+then the share of each corpus that is read differently without the rule (a small share can gain little), and
+the attack (attacks.py) whose share caught falls most, by the cutoff at which 0.5 % of the ham is lost.
 """
 
 from __future__ import annotations
