@@ -17,7 +17,7 @@ PIECES = 32  # of some thousand entries each, in a block
 
 
 class WordBlock(NamedTuple):
-    """Some of a model's words, with their counts and days, in the order of their fingerprints."""
+    """Words of a model, with their counts and days, in the order of their fingerprints."""
 
     fingerprints: Array
     counts: Array  # [count, word]: messages by label, then occurrences by label

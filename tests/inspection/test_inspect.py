@@ -153,8 +153,7 @@ def test_on_a_terminal_words_have_colours_or_figures(spamnb, mail):
 
 def test_a_model_of_one_label_is_not_trained_well(spamnb, mail, tmp_path):
     run = ("--model", tmp_path / "model")
-    how = f"spamnb train --model {tmp_path}/model --spam PATH"
-    advice = f"only ham was learned so far; learn other mail, too: {how}"
+    advice = f"only ham was learned so far; learn other mail, too: spamnb train --model {run[1]} --spam PATH"
     assert advice in spamnb("train", *run, "--ham", mail.ham).succeeds().out.decode()
     assert f"trained     {advice}\n" in spamnb("inspect", *run).succeeds().out.decode()
 
