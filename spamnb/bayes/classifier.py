@@ -1,4 +1,4 @@
-"""Scoring messages with the counts of a model, as a view reads them, with or without the evidence."""
+"""Scoring messages by the counts of a model and a view, with or without the evidence for the score."""
 
 from spamnb.bayes.likelihood import NONE_MISFILED, Likelihood
 from spamnb.bayes.verdict import Evidence, Score
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Classifier(Likelihood):
-    """Scores messages with totals and counts of tokens; without `counts`, `totals` must have both."""
+    """Scores messages by totals and counts of tokens; without `counts`, `totals` must have both."""
 
     def __init__(
         self,
@@ -32,12 +32,12 @@ class Classifier(Likelihood):
         self.counts = counts
 
     def score(self, features: "FeatureSet") -> Score:
-        """Score a message, with the evidence."""
+        """Return the score of a message, with the evidence for it."""
         return with_evidence(FeatureScorer(self, self.counts), features)
 
 
 def with_evidence(scorer: FeatureScorer, features: "FeatureSet") -> Score:
-    """Score a message; tokens that are not evidence never become Python objects."""
+    """Return the score of a message with its evidence; only evidence becomes Python objects."""
     likelihood: Likelihood = scorer.likelihood
     joint, parts, strong, among_others, gain = scorer.evidence(features)
     evidence = [Evidence(*item) for item in strong]
@@ -48,10 +48,10 @@ def with_evidence(scorer: FeatureScorer, features: "FeatureSet") -> Score:
 
 
 class Scorers:
-    """Scorers that share the same counts, one for each thread."""
+    """Objects that score messages by the same counts, one for each thread."""
 
     def __init__(self, classifier: Classifier, settings: "Any", are_for_many: bool = False) -> None:
-        """Prepare scorers for mail tokenized with `settings`; `are_for_many`: weigh all grams beforehand."""
+        """Prepare to score mail tokenized with `settings`; `are_for_many`: weigh all grams beforehand."""
         self.labels = classifier.labels
         weights = None
         if are_for_many and classifier.grams and classifier.is_mean_of_two:
@@ -60,28 +60,28 @@ class Scorers:
         self.idle = [self.first]  # scorers that no thread uses
 
     def with_evidence(self, features: "FeatureSet") -> Score:
-        """Score a message, with the evidence."""
+        """Return the score of a message, with the evidence for it."""
         scorer = self._take()
         score = with_evidence(scorer, features)
         self.idle.append(scorer)
         return score
 
     def score(self, features: "FeatureSet") -> Score:
-        """Score a message without the evidence, which takes time."""
+        """Return the score of a message without the evidence, which would take more time."""
         scorer = self._take()
         joint, parts = scorer.score(features)
         self.idle.append(scorer)
         return Score(self.labels, joint, [], parts)
 
     def scores(self, messages: list[bytes]) -> list[Score]:
-        """Read and score many messages, without the evidence."""
+        """Read messages, given as bytes, and return their scores without the evidence."""
         scorer = self._take()
         found = scorer.score_raw(messages)
         self.idle.append(scorer)
         return [Score(self.labels, joint, [], parts) for joint, parts in found]
 
     def _take(self) -> FeatureScorer:
-        """Lend a scorer that no other thread uses; a scorer that fails is not used again."""
+        """Return a scorer that no other thread uses; a scorer that fails is not used again."""
         try:
             return self.idle.pop()
         except IndexError:

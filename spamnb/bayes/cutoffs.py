@@ -59,13 +59,13 @@ def has_spam(labels: Sequence[str]) -> bool:
 
 
 def not_spam(labels: Sequence[str]) -> str:
-    """Return a name for mail that is not spam: its label if only one label exists beside spam, else "ham"."""
+    """Return a name for mail that is not spam: the other label if there is only one, otherwise "not spam"."""
     others = [label for label in labels if label != SPAM]
     return others[0] if len(others) == 1 else "not spam"
 
 
 def spam_scores(labels: Sequence[str], joints: Iterable[Sequence[float]]) -> list[float]:
-    """Return the lead of spam over the best other label, from the log-joints of each message."""
+    """Return for each message how far spam is ahead of the best other label; `joints`: log-joints."""
     spam = labels.index(SPAM)
     if len(labels) == 2:
         return [row[spam] - row[1 - spam] for row in joints]
@@ -75,9 +75,9 @@ def spam_scores(labels: Sequence[str], joints: Iterable[Sequence[float]]) -> lis
 def leads_among_others(
     labels: Sequence[str], label_indices: Iterable[int], joints: Iterable[Sequence[float]]
 ) -> list[float]:
-    """Return, without considering spam, the lead of each message's label over the best other label.
+    """Return for each message how far its label is ahead of the best other label, spam left out.
 
-    The lead is NaN for spam, and if only one label exists beside spam.
+    The result is NaN for spam, and if only one label exists besides spam.
     """
     others = [place for place, label in enumerate(labels) if label != SPAM]
     if len(others) < 2:
@@ -89,9 +89,9 @@ def leads_among_others(
 
 
 def margin(leads: Iterable[float], count: int, scale: float = SCALE) -> float:
-    """Choose the lowest lead of a label (not spam) over the others at which few enough messages are misfiled.
+    """Choose how far a label (not spam) must be ahead of the others, so that few messages are misfiled.
 
-    `leads` are those of messages' own labels, some NaN; `count`: how many messages are not spam.
+    `leads`: how far messages' own labels are ahead, or NaN; `count`: how many messages are not spam.
     """
     known = in_order(lead for lead in leads if lead == lead)
     if len(known) < MIN_SCORED:
@@ -101,17 +101,17 @@ def margin(leads: Iterable[float], count: int, scale: float = SCALE) -> float:
 
 
 def in_order(scores: Iterable[float]) -> Scores:
-    """Sort scores, so that the result does not depend on the order of messages."""
+    """Return scores sorted, so that what is computed from them does not depend on the order of messages."""
     return array("d", sorted(scores))
 
 
 def negative(scores: Scores) -> Scores:
-    """Return the scores with the opposite sign, sorted again."""
+    """Return the scores with the opposite sign, sorted."""
     return array("d", map(neg, reversed(scores)))
 
 
 def ham_and_spam(labels: Sequence[str], scored: Iterable[Scored]) -> tuple[Scores, Scores]:
-    """Return the scores of ham and of spam, sorted."""
+    """Return the scores of ham and of spam, each sorted."""
     if not has_spam(labels):
         return array("d"), array("d")
     both: tuple[list[float], list[float]] = [], []
@@ -129,7 +129,7 @@ def cutoffs(
     unscored: tuple[int, int] = (0, 0),
     scale: float = SCALE,
 ) -> Cutoffs:
-    """Choose the lowest spam cutoff and the highest ham cutoff that lose no more mail than accepted.
+    """Choose the lowest spam cutoff and the highest ham cutoff that lose no more mail than is accepted.
 
     `unscored`: how many more ham and spam were learned, whose scores are unknown; `scale`: the `score_scale`
     of the view.
@@ -163,7 +163,7 @@ def measured(
 
 
 def score_scale(view: View) -> float:
-    """Return the weight of a token that is in one learned message only.
+    """Return the weight of a token that only one learned message has.
 
     With grams, mail of a new kind scores farther from 0, since chance deviations add up.
     """
@@ -178,7 +178,7 @@ def _spam_cutoff(ham: Scores, spam: Scores, ham_loss: float, more: int, scale: f
 
 
 def spam_caught(ham: Scores, spam: Scores, ham_loss: float, growth: float = 1, scale: float = SCALE) -> float:
-    """Estimate, from sorted scores, the share of spam that is caught with the cutoff for a ham loss.
+    """Estimate from sorted scores the share of spam caught if the share `ham_loss` of ham may be lost.
 
     `growth`: how many times as much mail to assume; a word that only spam has then weighs log(growth) more.
     """
@@ -192,9 +192,9 @@ def spam_caught(ham: Scores, spam: Scores, ham_loss: float, growth: float = 1, s
 def misfiled_shares(
     labels: Sequence[str], messages: Sequence[int], scored: Iterable[Scored]
 ) -> tuple[float, float]:
-    """Estimate the shares of misfiled mail: other mail filed as spam, and spam filed as other mail.
+    """Estimate two shares of misfiled mail: of other mail filed as spam, and of spam filed as other mail.
 
-    The scores may be those of a sample of each label's `messages`.
+    `messages`: how many messages each label has; the scores may be those of only some of them.
     """
     both = ham_and_spam(labels, scored)
     if not min(map(len, both)):
@@ -207,13 +207,13 @@ def misfiled_shares(
 
 
 def rightly_filed(ham: Scores, spam: Scores) -> tuple[Scores, Scores]:
-    """Return the sorted scores of ham and of spam without those of messages that look misfiled."""
+    """Return the sorted scores of ham and of spam, without those of messages that look misfiled."""
     highest_ham, lowest_spam = limits_of_rightly_filed(ham, spam)
     return ham[: bisect_right(ham, highest_ham)], spam[bisect_left(spam, lowest_spam) :]
 
 
 def limits_of_rightly_filed(ham: Scores, spam: Scores) -> tuple[float, float]:
-    """Find the score above which ham, and the score below which spam, looks misfiled.
+    """Return the score above which ham looks misfiled, and the score below which spam does.
 
     Each limit depends on the scores of the other label's rightly filed mail, so both are found in turns.
     """
@@ -233,7 +233,7 @@ def limits_of_rightly_filed(ham: Scores, spam: Scores) -> tuple[float, float]:
 
 
 def _highest_of_label(scores: Scores, others: Scores, deviations: float) -> float:
-    """Find the score above which a label's messages are probably misfiled; infinite if none are.
+    """Return the score above which a label's messages are probably misfiled; infinity if none are.
 
     Misfiled messages have scores like `others`: above any score lies the same share of both. A label's own
     hard messages lie between the two labels, and not among the higher half of `others`: if no message is
@@ -251,7 +251,7 @@ def _highest_of_label(scores: Scores, others: Scores, deviations: float) -> floa
 
 
 def highest_score(scores: Scores, others: Scores, loss: float, scale: float = SCALE, more: int = 0) -> float:
-    """Find the lowest score that at most a given share of a label's mail exceeds, by two estimates.
+    """Return the lowest score that at most the share `loss` of a label's mail exceeds, by two estimates.
 
     One is for mail like the learned mail, one for mail of a new kind. `others`: the scores of the other
     label, which show how high scores can be; `more`: messages learned besides these, with similar scores.
@@ -262,7 +262,7 @@ def highest_score(scores: Scores, others: Scores, loss: float, scale: float = SC
 
 
 def highest_of_learned_kinds(scores: Scores, end: float, loss: float) -> float:
-    """Find the score that a share of mail exceeds, from sorted scores of some mail of the same kinds.
+    """Return the score that the share `loss` of mail exceeds, given sorted scores of similar mail.
 
     The highest twentieth of the scores is taken to fall off like (1 - x)^power on [0, 1], down to nothing at
     `end` or the highest score; the power follows from the mean of that twentieth.
@@ -279,16 +279,16 @@ def highest_of_learned_kinds(scores: Scores, end: float, loss: float) -> float:
 
 
 def _above_unmet(count: int, loss: float, scale: float) -> float:
-    """Find how far above their mean the highest share of mail scores that is of a kind not learned yet.
+    """Return how far above the mean, at most, mail of a new kind scores, except for the share `loss`.
 
-    After `count` messages, the next one is of such a kind with probability 1 / (count + 1) (Laplace).
+    After `count` messages, the next one is of a new kind with probability 1 / (count + 1) (Laplace).
     """
     of_all = loss * (count + 1)
     return UNMET_DEVIATION * scale * float(inverse_normal(1 - of_all, 0, 1)) if of_all < 1 else -inf
 
 
 def calibrated(ham: Iterable[float], spam: Iterable[float]) -> Calibration:
-    """Fit a logistic regression of the label on the score; both arguments are sorted scores."""
+    """Fit the probability of spam to the scores of ham and of spam, both sorted, by logistic regression."""
     ham, spam = array("d", ham), array("d", spam)
     if not ham or not spam:
         return Calibration()
@@ -296,7 +296,7 @@ def calibrated(ham: Iterable[float], spam: Iterable[float]) -> Calibration:
 
 
 def quantile(ordered: Scores, share: float) -> float:
-    """Find the value that a share of sorted values is below; between two of them in proportion."""
+    """Return the value that is above a given share of sorted values, interpolated between two of them."""
     place = share * (len(ordered) - 1)
     before = int(place)
     low, high, way = ordered[before], ordered[min(before + 1, len(ordered) - 1)], place - before

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def numeric_evidence(
     sums_by_name: Mapping[str, Sequence[Sums]], numbers: Mapping[str, float]
 ) -> list[Evidence]:
-    """Return the evidence of numeric features that every label has, weighed by normal distributions."""
+    """Return the evidence of those numeric features that every label has, weighed by normal distributions."""
     found = []
     for name, value in sorted(numbers.items()):
         sums = sums_by_name.get(name)
@@ -26,7 +26,7 @@ def numeric_evidence(
 
 
 def log_densities(value: float, by_label: Sequence[Sums]) -> list[float] | None:
-    """Return per label the log density of a value; None if the labels cannot be compared."""
+    """Return the log density of a value for each label; None if a label has no values."""
     return [
         -0.5 * (log(2 * pi * variance) + (value - mean) ** 2 / variance)
         for mean, variance in means_and_variances(by_label)
@@ -34,7 +34,7 @@ def log_densities(value: float, by_label: Sequence[Sums]) -> list[float] | None:
 
 
 def means_and_variances(by_label: Sequence[Sums]) -> list[tuple[float, float]]:
-    """Return per label mean and variance from n, Σx and Σx²; empty if a label never had the feature."""
+    """Return (mean, variance) for each label, from n, Σx and Σx²; [] if a label has no values."""
     if not by_label or not all(n for n, _, _ in by_label):
         return []
     # The least variance: equal values would have an infinite density. If it is 0, the feature says nothing.
@@ -47,6 +47,6 @@ def means_and_variances(by_label: Sequence[Sums]) -> list[tuple[float, float]]:
 
 
 def variance_of(sums: Sums) -> float:
-    """Return Σx²/n − mean², over the common denominator: exact where the sums are whole numbers."""
+    """Return the variance Σx²/n − mean², with a single division: exact if the sums are whole numbers."""
     n, total, squares = sums
     return max(0.0, (n * squares - total * total) / (n * n))

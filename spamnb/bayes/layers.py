@@ -33,7 +33,7 @@ def layers_of(own: int, base: int, is_imported: bool = False) -> tuple[bool, boo
 
 
 class LayeredTotals:
-    """The sums of the totals of a model and its base."""
+    """The totals of a model and of its base, added up."""
 
     def __init__(self, own: TotalCounts, base: TotalCounts) -> None:
         self.labels = own.labels
@@ -50,5 +50,5 @@ class LayeredTotals:
 
 
 def added(own: Sequence[int], base: Sequence[int]) -> list[int]:
-    """Add the counts of a base to those of a model."""
+    """Return the counts of a model plus those of its base, label by label."""
     return [min(count, MAX_COUNT) + min(beneath, MAX_COUNT) for count, beneath in zip(own, base, strict=True)]

@@ -36,7 +36,7 @@ LOG_TINY = log(1e-300)  # log 0 where a mean is taken: with -inf one word would 
 
 
 class Likelihood:
-    """P(token | label) from the totals of a table, as a view reads them.
+    """Computes P(token | label) from the totals of a table, in the way that a view describes.
 
     All scoring uses this class: of one message or many, left out of the counts or not, and online.
     """
@@ -70,13 +70,13 @@ class Likelihood:
         self.update(totals)
 
     def keep_logarithms(self) -> None:
-        """Compute the logarithms of low counts once, for many messages."""
+        """Compute the logarithms of low counts once, which saves time if many messages are scored."""
         self.weigher.keep_logarithms()
         if self.grams:
             self.grams.keep_logarithms()
 
     def correct(self, misfiled: "Sequence[float]") -> None:
-        """Correct counts for misfiled mail: shares of other mail filed as spam, and of spam filed as ham."""
+        """Correct counts for misfiled mail: the shares of other mail in spam, and of spam in other mail."""
         self.is_corrected = any(misfiled) and (self.is_mean_of_two or self.spam_apart != NO_LABEL)
         by_label = [float(misfiled[label != SPAM]) for label in self.labels]
         self.weigher.correct(self.is_corrected, [*by_label, float(misfiled[1])])
@@ -84,7 +84,7 @@ class Likelihood:
             self.grams.correct(misfiled)
 
     def update(self, totals: "TotalCounts") -> None:
-        """Compute all values that depend on the totals, but not on a message."""
+        """Compute all values that depend on the totals but not on a message."""
         view = self.view
         self.numbers = totals.numbers if self.view.numbers else {}
         self.log_prior = [_log(p) for p in prior(totals.labels, totals.messages, view.prior)]
@@ -110,8 +110,8 @@ class Likelihood:
             self.grams.update(GramTotals(totals))
 
     def weights(self, row: "Row") -> list[float]:
-        """Return per label log P(token | label) in nats; for Bernoulli, log-odds that a message has the
-        token.
+        """Return log P(token | label) in nats for each label, given the token's counts; for Bernoulli, the
+        log-odds that a message has the token.
 
         Not corrected for misfiled mail, nor compared between labels, as `Scorer.weights_of` is.
         """
@@ -126,31 +126,31 @@ class Likelihood:
         return self.log_odds(Scorer(self).joint())
 
     def weight(self, row: "Row") -> float:
-        """Return what a token adds to the log-odds each time it occurs."""
+        """Return what a token with these counts adds to the log-odds each time it occurs."""
         return self.log_odds(self.weights(row))
 
     def log_odds(self, values: list[float]) -> float:
-        """Return how far spam, or the second label, is ahead of the other one."""
+        """Return how far spam, or else the second label, is ahead of the other label in these values."""
         if self.label_count != 2 or self.view.damping is not None:
             raise ValueError("a model is linear only with two labels and a view without damping")
         return lead_of(values, self.labels.index(SPAM) if SPAM in self.labels else 1)
 
     def is_evidence(self, row: "Row") -> bool:
-        """Return whether a row of counts is strong enough to be evidence, on spam or between other labels."""
+        """Return whether a token with these counts is evidence, on spam or between other labels."""
         return Scorer(self).add(row, 1, 0) > 0
 
     def numeric_evidence(self, numbers: "Mapping[str, float]") -> "list[Evidence]":
-        """Return the numeric features that every label has, weighed by their normal distributions."""
+        """Return the evidence of numeric features that every label has, by normal distributions."""
         from spamnb.bayes.gaussian import numeric_evidence  # the default view has no use for it
 
         return numeric_evidence(self.numbers, numbers)
 
     def without_spam(self, values: "Sequence[Any]") -> "Sequence[Any]":
-        """Return the values of all labels except spam."""
+        """Return the given values, one for each label, without the value for spam."""
         return [*values[: self.spam_apart], *values[self.spam_apart + 1 : self.label_count]]
 
     def probabilities(self, row: "Row") -> list[float]:
-        """Return per label P(token | label), smoothed.
+        """Return P(token | label), smoothed, for each label.
 
         Multinomial: (n_ck + ε) / (n_c + ε|V|). Bernoulli: (n_ck + ε) / (n_c + 2ε), where n counts messages.
         With global statistics, ε is num(w)/num, and 1 takes the place of ε|V|.
@@ -168,12 +168,12 @@ class Likelihood:
         return total / max(1, sum(self.label_totals)) if self.is_global else self.epsilon
 
     def idf(self, row: "Row") -> float:
-        """Return log(number of all messages / number of messages with the token)."""
+        """Return log(number of all messages / number of messages with a token of these counts)."""
         with_token = sum(row[: self.label_count])
         return log(self._message_total / with_token) if with_token else 0.0
 
     def _count_absent_words(self, histogram: "Mapping[tuple[int, ...], int]") -> None:
-        """Set the background: all words absent, Σ log(1 − P(token | label)); count the words with P = 1.
+        """Set the background to Σ log(1 − P(word | label)), all words absent; count words with P = 1.
 
         The time grows with the number of different counts, not of words. Factors of zero are counted, not
         multiplied: a message's words with P = 1 are subtracted from their number.

@@ -23,7 +23,7 @@ MIN_SCORE = 0.5  # what one token of 2.5 nats makes, the weakest that counts: no
 
 
 class Score:
-    """The log-joint of each label for a message, and the evidence for it."""
+    """The log-joint (log P(label, message)) of each label for a message, and the evidence for it."""
 
     __slots__ = ("evidence", "joint", "labels", "other_evidence", "parts", "repeat_gain")
 
@@ -45,22 +45,22 @@ class Score:
         self.repeat_gain = repeat_gain  # nats that spam gains, or loses, by text of learned spam
 
     def of(self, label: str) -> float:
-        """Return the lead of a label over the best other label; with two labels, the log-odds."""
+        """Return how far a label is ahead of the best other label; with two labels, the log-odds."""
         return lead_of(self.joint, self.labels.index(label))
 
     def without(self, label: str) -> "Score":
-        """Return the score of the other labels alone."""
+        """Return the score of all labels except this one, without evidence."""
         k = self.labels.index(label)
         return Score([*self.labels[:k], *self.labels[k + 1 :]], [*self.joint[:k], *self.joint[k + 1 :]], [])
 
     def lead_among_others(self, label: str) -> float:
-        """Return the lead of a label over the best other label except spam; NaN if there is no such label."""
+        """Return how far a label is ahead of the best other label except spam; NaN if there is none."""
         if label == SPAM or SPAM not in self.labels or len(self.labels) <= 2:
             return nan
         return self.without(SPAM).of(label)
 
     def highest_lead_of_a_part(self, label: str) -> float:
-        """Return the lead of a label in the head or in the body, whichever is larger."""
+        """Return how far a label is ahead in the head or in the body of the message, whichever is more."""
         return max([lead_of(part, self.labels.index(label)) for part in self.parts], default=0.0)
 
     @property
@@ -73,7 +73,7 @@ class Score:
 
 
 class Evidence:
-    """A token, a pair or a number: its counts, how often the message has it, its weight per label."""
+    """A token, word pair or number: its counts, how often the message has it, its weight per label."""
 
     __slots__ = ("base_row", "feature", "part", "row", "times", "weights")
 
@@ -95,7 +95,7 @@ class Evidence:
 
     @property
     def strength(self) -> float:
-        """How far the highest weight is above the lowest."""
+        """The difference between the highest and the lowest weight."""
         low, high = min(self.weights), max(self.weights)
         return 0.0 if low == high else high - low
 
@@ -148,7 +148,7 @@ class Calibration:
 
 
 class Verdict:
-    """The label decided on for a message, with score, probability and evidence.
+    """The label chosen for a message, with score, probability and evidence.
 
     With three or more labels, `is_spam` may be False while the label of the message is still unsure.
     """
@@ -193,13 +193,13 @@ class Verdict:
         return f"<Verdict {self.label}: score {self.score:.4f}, probability {self.probability:.4f}>"
 
     def make_unsure(self) -> None:
-        """Make the verdict unsure, with the same probability for all labels."""
+        """Change the verdict to unsure, with the same probability for all labels."""
         self.label, self.is_spam, self.score, self.probability = UNSURE, None, 0.0, 0.5
         self.probabilities = dict.fromkeys(self.probabilities, 1 / len(self.probabilities))
 
     @property
     def points(self) -> float:
-        """The score on SpamAssassin's scale: 5.0 or more if the verdict is spam, else less."""
+        """The score on SpamAssassin's scale: 5.0 or more if the verdict is spam, otherwise less."""
         points = spamassassin_score(self.score, self.cutoffs)
         return max(points, REQUIRED) if self.label == SPAM else min(points, REQUIRED - 0.1)
 
@@ -215,7 +215,7 @@ class Verdict:
 
 
 def score_text(score: float, digits: int = 4) -> str:
-    """Write a score in decimals, or as inf or -inf."""
+    """Return a score as a decimal number, or as inf or -inf."""
     return f"{score:.{digits}f}" if abs(score) < MAX_FLOAT else "inf" if score > 0 else "-inf"
 
 
@@ -231,9 +231,9 @@ def spamassassin_score(score: float, cutoffs: Cutoffs | None) -> float:
 
 
 def verdict_of(score: Score, cutoffs: Cutoffs | None, calibration: Calibration | None) -> Verdict:
-    """Return the verdict for a score: by the cutoffs, or without cutoffs or a spam label, the best label.
+    """Return the verdict for a score, by the cutoffs; without cutoffs or a label spam, the best label.
 
-    Score and probability are those of spam if it is a label, else those of the best label.
+    Score and probability of the verdict are those of spam if it is a label, else those of the best label.
     """
     if SPAM in score.labels and len(score.labels) > 1:
         return _verdict_on_spam(score, cutoffs, calibration)
@@ -244,7 +244,7 @@ def verdict_of(score: Score, cutoffs: Cutoffs | None, calibration: Calibration |
 
 
 def _verdict_on_spam(score: Score, cutoffs: Cutoffs | None, calibration: Calibration | None) -> Verdict:
-    """Decide whether a message is spam, and which of the other labels it has if it is not."""
+    """Return whether a message is spam, and the label that it has if it is not, as a verdict."""
     labels, joint = score.labels, score.joint
     spam_index = labels.index(SPAM)
     others = joint[:spam_index] + joint[spam_index + 1 :]
@@ -277,7 +277,7 @@ def _verdict_on_spam(score: Score, cutoffs: Cutoffs | None, calibration: Calibra
 
 
 def within_limits(score: float) -> float:
-    """Return a score that JSON can express: the largest float in place of infinity."""
+    """Return a score that JSON can express, with the largest float in place of infinity."""
     return min(max(score, -MAX_FLOAT), MAX_FLOAT)
 
 
@@ -301,7 +301,7 @@ def posterior_of(joint: list[float]) -> list[float]:
 
 
 def lead_of(values: list[float], label_index: int) -> float:
-    """Return how far the value of one label is ahead of the best other one."""
+    """Return how far the value of one label is above the highest value of the others."""
     if len(values) == 1:
         return 0.0
     value, best_other = values[label_index], max(values[:label_index] + values[label_index + 1 :])

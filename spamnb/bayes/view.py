@@ -1,4 +1,4 @@
-"""Views: the ways to read a count table."""
+"""Views: the ways to compute probabilities from a table of counts."""
 
 from spamnb.core.native import is_number
 
@@ -19,7 +19,7 @@ GLOBAL = "global"  # smoothing by num(w)/num in place of a constant ε
 
 
 class View:
-    """A way to read a count table: event model, smoothing, prior, and which tokens are used as evidence."""
+    """A way to read a table of counts: event model, smoothing, prior, and which tokens are evidence."""
 
     __slots__ = (
         "damping",
@@ -88,7 +88,7 @@ class View:
         return f"View({', '.join(f'{name}={value!r}' for name, value in self.as_map().items())})"
 
     def of_grams(self) -> "View":
-        """Return the view by which grams are weighed."""
+        """Return the view that is used to weigh grams (runs of four bytes)."""
         return View(
             "binary",
             smoothing=self.smoothing,
@@ -101,9 +101,9 @@ class View:
 def prior(
     labels: "Sequence[str]", messages: "Sequence[float]", chosen: "str | Mapping[str, float]"
 ) -> list[float]:
-    """Return P(label): in proportion to the messages, uniform, or as given.
+    """Return P(label): in proportion to the messages, the same for all, or as `chosen` says.
 
-    Labels without a given share divide the remainder in proportion to their messages.
+    Labels without a chosen probability divide the rest in proportion to their messages.
     """
     if not isinstance(chosen, str):
         others = {label: m for label, m in zip(labels, messages, strict=True) if label not in chosen}

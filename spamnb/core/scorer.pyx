@@ -241,7 +241,7 @@ cdef class Scorer:
         self.terms_left -= terms
 
     cdef bint add_all(self, double times, int part) noexcept nogil:
-        """Add the token in `self.row` to each label, but not to spam if it is set apart; return whether it is evidence."""
+        """Add the token in `self.row` to each label, but not to spam set apart; return whether it is evidence."""
         cdef uint64_t total = 0
         cdef int64_t low = CERTAIN, high = IMPOSSIBLE, weight, strong
         cdef double epsilon, share

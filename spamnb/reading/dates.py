@@ -1,4 +1,4 @@
-"""Dates of messages as seconds since 1970, as far as what senders write can be understood."""
+"""Dates of messages as seconds since 1970, as far as the dates that senders write can be understood."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ USUAL = re.compile(
 
 
 def timestamp(date: str) -> int | None:
-    """Return seconds since 1970; None if the text has no valid date. A time without a zone is taken for UTC.
+    """Return a date as seconds since 1970; None if it is not valid. A time without a zone is taken as UTC.
 
     >>> timestamp("Mon, 16 Nov 2026 01:02:03 +0100 (CET)")
     1794787323
@@ -40,7 +40,7 @@ def timestamp(date: str) -> int | None:
 
 
 def fields_of(date: str) -> tuple[Any, ...] | None:
-    """Return year, month, day, hour, minute, second and seconds east of UTC; None for no valid date."""
+    """Return year, month, day, hour, minute, second, seconds east of UTC; None if the date is not valid."""
     found = USUAL.match(date)
     if not found:
         from email.utils import parsedate_tz  # 13 ms, so only if it is needed

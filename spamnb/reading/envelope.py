@@ -36,7 +36,7 @@ CONTROLS = frozenset(map(chr, (*range(9), *range(10, 32), 127)))  # all but the 
 
 
 class Envelope:
-    """Sender, subject, Message-IDs and route of a message: a small value that other processes can be sent."""
+    """Sender, subject, Message-IDs and route of a message; a small object that can be sent to processes."""
 
     __slots__ = (
         "address",
@@ -50,7 +50,7 @@ class Envelope:
     )
 
     def __init__(self, fields: Fields, headers: Fields, is_whole: bool) -> None:
-        """Take raw fields and readable headers; `is_whole`: all programs find the same From in the block."""
+        """Take raw fields and readable headers; `is_whole`: no program can find another From."""
         raw: dict[str, list[str]] = {name: [] for name in READ_RAW}
         for name, value in fields:
             if name in raw:
@@ -70,28 +70,28 @@ class Envelope:
 
 
 def sender_name(sender: str) -> str:
-    """Return the name of a sender; of one without a name, the address."""
+    """Return the name of a sender; the address if there is no name."""
     return sender.partition("<")[0].strip(' "') or sender.strip('" <>')
 
 
 def sender_once(sender: str) -> str:
-    """Return a sender as in From; if the name only repeats the address, the address alone."""
+    """Return a sender as in From; only the address if the name repeats the address."""
     name = sender_name(sender)
     return name if sender.partition("<")[2].strip() == f"{name}>" else sender
 
 
 def envelope_of(message: Message) -> Envelope:
-    """Make the envelope of a message that was read."""
+    """Return the envelope of a message that was already read."""
     return _envelope(message, len(message.data))
 
 
 def read_envelope(raw: bytes) -> Envelope:
-    """Read only the header block of a message, and return its envelope."""
+    """Read only the header block of a message, and return the message's envelope."""
     return _envelope(read_head(raw), len(raw))
 
 
 def _envelope(message: Message, size: int) -> Envelope:
-    """Make the envelope of a message whose size in bytes is given."""
+    """Return the envelope of a message; `size`: its size in bytes."""
     fields = message.fields
     if fields is None:
         return Envelope([], [], False)
@@ -99,7 +99,7 @@ def _envelope(message: Message, size: int) -> Envelope:
 
 
 def _is_whole(fields: Fields, data: bytes, body: int, size: int) -> bool:
-    """Return whether a whole header block was read, and no program can find another From in or after it."""
+    """Return whether a whole header block was read, so that no program can find another From after it."""
     has_body = 0 < body < len(data)
     if len(fields) >= MAX_FIELDS or (body if has_body else size) > MAX_HEADER_BYTES:
         return False
@@ -107,7 +107,7 @@ def _is_whole(fields: Fields, data: bytes, body: int, size: int) -> bool:
 
 
 def _is_plain(head: bytes) -> bool:
-    """Return whether lines end only in line feeds for all programs, and the name From is written as usual."""
+    """Return whether all programs see the same lines in a header block, and the same From."""
     if b"\r" in head or b"\0" in head:
         return False
     at, lines = 0, b"\n" + head.lower()
@@ -119,10 +119,10 @@ def _is_plain(head: bytes) -> bool:
 
 
 def sole_address(value: str) -> str:
-    """Return the address of a raw From that has one mailbox and nothing else, in lower case; else nothing.
+    """Return the address of a raw From that has exactly one mailbox, in lower case; otherwise "".
 
-    What stands in comments, quotes and the display name is no address. Forms that RFC 5322 has but that
-    programs read in different ways are nothing, too: quoted local parts, domains in brackets, groups, routes.
+    Comments, quotes and the display name contain no address. Forms that RFC 5322 has but that programs
+    read in different ways also give "": quoted local parts, domains in brackets, groups, routes.
     """
     if not CONTROLS.isdisjoint(value):
         return ""
@@ -155,7 +155,7 @@ def sole_address(value: str) -> str:
 
 
 def fails_dmarc(fields: list[str], address: str = "") -> bool:
-    """Return whether the server that wrote the topmost of these raw fields found that From fails DMARC.
+    """Return whether the server that wrote the first of these raw headers found that From fails DMARC.
 
     That server may have written several fields, and a sender gains nothing by forging one more. A result for
     another domain than that of `address` is also a failure: the server has read another From.
@@ -182,7 +182,7 @@ def fails_dmarc(fields: list[str], address: str = "") -> bool:
 
 
 def addresses_in(value: str) -> Iterator[str]:
-    """Yield all addresses in a header, with their domains as in DNS."""
+    """Yield all addresses in a header, with their domains in the form that DNS has."""
     for word in value.translate(AROUND_ADDRESSES).lower().split():
         local, at, domain = word.rpartition("@")
         if local and domain and word.isprintable():
@@ -190,7 +190,7 @@ def addresses_in(value: str) -> Iterator[str]:
 
 
 def in_ascii(domain: str) -> str:
-    """Return a domain as it is in DNS, `xn--…`; one that DNS cannot have stays as it is."""
+    """Return a domain in the form that DNS has, `xn--…`; unchanged if DNS cannot have it."""
     try:
         return domain if domain.isascii() else domain.encode("idna").decode()
     except UnicodeError:

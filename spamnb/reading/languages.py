@@ -1,4 +1,4 @@
-"""Languages: stemmers and stop words, of the packages of the extra `languages`."""
+"""Stemmers and stop words of languages, from the packages of the extra `languages`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def stemmer(language: str) -> Callable[[str], str]:
-    """Return the Snowball stemmer of a language, as a function from word to stem."""
+    """Return the Snowball stemmer of a language: a function that returns the stem of a word."""
     try:
         import Stemmer
     except ImportError:
@@ -24,7 +24,7 @@ def stemmer(language: str) -> Callable[[str], str]:
 
 
 def stop_words_of(language: str) -> Sequence[str]:
-    """Return the stop words of a language."""
+    """Return the stop words (most frequent words) of a language."""
     try:
         import stop_words
     except ImportError:

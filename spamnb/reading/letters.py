@@ -31,14 +31,14 @@ _LATIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 
 def unmasked(word: str) -> str:
-    """Replace look-alike letters in words that also have Latin letters; a Russian word stays unchanged."""
+    """Replace look-alikes of Latin letters in words with Latin letters; a Russian word stays unchanged."""
     if "-" in word:  # SMS-сообщение
         return "-".join(map(unmasked, word.split("-")))
     return word if _LATIN.isdisjoint(word) else word.translate(_ALIKE)
 
 
 def plain_letters(text: str) -> str:
-    """Return a host or an address with one form of each letter, as browsers look it up."""
+    """Return a host or address in the form in which browsers look it up, such as small letters."""
     from unicodedata import normalize
 
     text = normalize("NFKC", text.translate(PLAINER)).replace("。", ".").lower()

@@ -43,7 +43,7 @@ FOLDED: dict[int, str | int | None] = {
 
 
 def normalized(piece: str) -> str:
-    """Return words as a reader sees them: without invisible characters, forms and look-alikes replaced."""
+    """Return words as a reader sees them: without invisible characters, and with look-alikes replaced."""
     if NON_JOINER in piece:
         piece = without_non_joiners(piece)
     text = normalize("NFKC", piece.translate(PLAINER))
@@ -52,7 +52,7 @@ def normalized(piece: str) -> str:
 
 
 def is_inside(char: str) -> bool:
-    """Return whether a character is part of a word."""
+    """Return whether a character can be part of a word."""
     if char.isalnum():
         return True
     return char in JOINERS if char < "\x80" else category(char)[0] == "M"
@@ -66,7 +66,7 @@ def is_emoji(char: str) -> bool:
 
 
 def without_marks(word: str) -> str:
-    """Return a normalised word without the marks that people may leave out."""
+    """Return a normalised word without the marks (such as accents) that people may leave out."""
     if not MARKS.isdisjoint(word):
         letters: list[str] = []
         before = ""
@@ -81,7 +81,7 @@ def without_marks(word: str) -> str:
 
 
 def without_non_joiners(text: str) -> str:
-    """Replace a Persian non-joiner by a space, as many people type it; remove other non-joiners."""
+    """Replace each Persian non-joiner by a space, as many people type it, and remove other non-joiners."""
     pieces: list[str] = []
     for piece in text.split(NON_JOINER):
         if piece:

@@ -1,4 +1,4 @@
-"""Tokenizer settings, which are chosen when a model is made and never changed; cutting text into words."""
+"""Tokenizer settings, chosen when a model is made and never changed; and splitting text into words."""
 
 from spamnb.core.native import MAX_WORDS, spaced_words
 from spamnb.errors import UsageError
@@ -15,7 +15,7 @@ MAX_STEMS = 20_000  # kept in memory; beyond, all are dropped, and common words 
 
 
 class Settings:
-    """The choices by which a model's mail is tokenized."""
+    """The settings with which the mail of a model is split into tokens."""
 
     __slots__ = (*("grams", "headers", "ngrams", "stem", "stop_language", "stop_words"),)
 
@@ -67,7 +67,7 @@ class Settings:
         return f"Settings({', '.join(f'{name}={value!r}' for name, value in self.as_map().items())})"
 
     def words(self) -> "Words":
-        """Return the object that splits texts into words by these settings."""
+        """Return an object that splits texts into words by these settings."""
         stem = None
         if self.stem:
             from spamnb.reading.languages import stemmer
@@ -83,7 +83,7 @@ def normalized_stop_words(stop_words: "Sequence[str]") -> list[str]:
 
 
 class Words:
-    """Cuts text into words by the settings of a model: stop words, stemming, n-grams."""
+    """Splits text into words by the settings of a model: stop words, stemming, n-grams."""
 
     def __init__(
         self,
@@ -104,11 +104,11 @@ class Words:
         return [shorten_if_long(word) for word in split(self.spaced(text))][:MAX_WORDS]
 
     def spaced(self, text: str) -> bytes:
-        """Return the words of a text, joined by spaces; quotes around words and over-long words stay."""
+        """Return the words of a text, separated by spaces; quotes around words and very long words stay."""
         return spaced_words(text, self)
 
     def filtered(self, spaced: bytes) -> bytes:
-        """Remove stop words, and stem the other words."""
+        """Remove stop words from words separated by spaces, and replace the others by their stems."""
         words = [shorten_if_long(word) for word in split(spaced)[:MAX_WORDS]]
         if self.stop_words:
             words = [word for word in words if word.casefold().replace("ı", "i") not in self.stop_words]
@@ -126,10 +126,10 @@ class Words:
 
 
 def split(spaced: bytes) -> list[str]:
-    """Return the words of a text without the quotes around them."""
+    """Return the words in a text of words separated by spaces, without the quotes around them."""
     return [word for word in [chunk.strip("'") for chunk in spaced.decode().split()] if word]
 
 
 def shorten_if_long(word: str) -> str:
-    """Return a word unchanged, or if it is over-long, its beginning and its rough length."""
+    """Return a word unchanged or, if it is very long, its first letters and its rough length."""
     return word if len(word) <= MAX_WORD else f"{word[:6]}~{len(word).bit_length()}"

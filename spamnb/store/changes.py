@@ -18,7 +18,7 @@ DUPLICATE, CONFLICTING = "duplicate", "conflicting"
 
 
 def outcome(before: str | None, after: str | None) -> str:
-    """Return the outcome of a change from one label to another; None means not learned."""
+    """Return the outcome of changing a message's label, such as "learned"; None means not learned."""
     if before == after:
         return UNKNOWN if after is None else KNOWN
     if after is None:
@@ -38,7 +38,7 @@ def change(
     lead: float = nan,
     grown: "tuple[int, int] | None" = None,
 ) -> "dict[str, Any]":
-    """Return the fields of a journal record; `grown`: words and pairs new to the model, if known."""
+    """Return the fields of a journal record; `grown`: number of new words and of new pairs, if known."""
     words, times, text, pairs, grams = lesson
     new_tokens, new_pairs = grown or growth(stored.counts, words, pairs, after is None)
     return {

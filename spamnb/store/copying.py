@@ -1,4 +1,4 @@
-"""Copying a model and its journal consistently, while other processes learn."""
+"""Copying a model and its journal consistently while other processes learn."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BLOCK = 1 << 20  # bytes
 
 
 def copy_model(path: str, copy: str, check: Callable[[str], None]) -> None:
-    """Copy a model, its journal and its list of known people, after `check` has accepted the copies.
+    """Copy a model, its journal and its list of known people; first call `check` with the copy's path.
 
     No lock is needed: a model file is never changed but replaced, and its journal is shortened after that. So
     file and journal agree if the file is still in place after the journal was read. A crash leaves the old
@@ -47,7 +47,7 @@ def copy_model(path: str, copy: str, check: Callable[[str], None]) -> None:
 
 
 def write(path: str, pieces: Iterable[bytes]) -> None:
-    """Write a new file that only this user can read, and sync it; a file left by a crash is removed first."""
+    """Write a new file that only its owner can read, and sync it; a file left by a crash is removed first."""
     with suppress(FileNotFoundError):
         os.unlink(path)
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:

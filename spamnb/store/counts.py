@@ -1,4 +1,4 @@
-"""Types of raw counts, as views read them."""
+"""Types of the counts from which views compute probabilities."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     class TotalCounts(Protocol):
-        """Sums over a whole table, needed for the probability of a token besides the token's own counts."""
+        """Sums over all tokens, needed for the probability of a token besides the token's own counts."""
 
         @property
         def labels(self) -> Sequence[str]: ...

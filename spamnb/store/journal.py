@@ -63,7 +63,7 @@ class JournalRecord:
         self.move_from(fields["before"], labels)
 
     def is_sound(self) -> bool:
-        """Return whether the numbers have values that learning a message can give them."""
+        """Return whether the numbers have values that learning a message can produce."""
         return (
             is_integer(self.digest, 0, (1 << 64) - 1)
             and is_integer(self.day, 0, LAST_DAY)
@@ -74,7 +74,7 @@ class JournalRecord:
         )
 
     def move_from(self, before: str | None, labels: "Sequence[str]") -> None:
-        """Set the label before the change, and `steps`: pairs (label index, 1 to add or -1 to subtract)."""
+        """Set `before` (the old label) and `steps`: (label index, 1 to add or -1 to subtract)."""
         self.before = before
         self.steps = [(labels.index(self.after), 1)] if self.after is not None else []
         if before is not None:
@@ -87,10 +87,10 @@ class JournalRecord:
 
 
 class Journal:
-    """The records of one generation of a model."""
+    """The records of a journal that belong to one version of a model file, named by its generation number."""
 
     def __init__(self, labels: "Sequence[str]", generation: int = 0, data: bytes = b"") -> None:
-        """Read the undamaged records of a generation from the bytes of a journal."""
+        """Read the undamaged records with this generation number from the bytes of a journal."""
         self.labels = labels
         self.counts = Lessons(labels)  # counts to add to those of the model file
         self._table: CountTable | None = None
@@ -119,7 +119,7 @@ class Journal:
             self.foreign = []
 
     def add(self, fields: "Mapping[str, Any]", end: int = 0) -> None:
-        """Add a record in memory only."""
+        """Add a record in memory, not in the file."""
         record = JournalRecord(fields, self.labels, end)
         self._count(record)
         self.records.append(record)
@@ -137,7 +137,7 @@ class Journal:
         return self._table
 
     def mend(self, label_of: "Callable[[int], str | None]") -> None:
-        """Adapt undamaged records to the loss of damaged ones: never subtract counts that were not added."""
+        """After the loss of damaged records, change the others so that they subtract nothing missing."""
         self.counts, self.learned = Lessons(self.labels), {}
         for record in self.records:
             record.move_from(label_of(record.digest), self.labels)
@@ -145,7 +145,7 @@ class Journal:
             self._count(record)
 
     def append(self, path: str, generation: int, changes: "Iterable[Mapping[str, Any]]") -> int:
-        """Append records and sync the file; the caller holds the lock. Returns the journal's new size."""
+        """Append records to the file and sync it; return its new size. The caller must hold the lock."""
         data = b"".join([sealed({"model": generation, **fields}) for fields in changes])
         handle = _open(path, os.O_RDWR | os.O_CREAT)
         try:
@@ -167,12 +167,12 @@ class Journal:
 
 
 def _open(path: str, flags: int) -> int:
-    """Open a journal or its replacement, unless it belongs to somebody else."""
+    """Open a journal or its replacement; raise OSError if it belongs to a user who is not trusted."""
     return open_beside(path.rpartition(".journal")[0], path, flags, with_mode=True)
 
 
 def read_bytes(path: str) -> bytes:
-    """Read the bytes of a journal; empty if it is missing."""
+    """Return the bytes of a journal; b"" if there is no journal."""
     try:
         handle = _open(path, os.O_RDONLY)
         try:
@@ -193,14 +193,14 @@ def read_bytes(path: str) -> bytes:
 
 
 def sealed(fields: "Mapping[str, Any]") -> bytes:
-    """Return a record as bytes: checksum and length, of four bytes each, and the fields."""
+    """Return a record as bytes: checksum and length, four bytes each, then the fields."""
     packed = pack(fields)
     front = bytes([ARRAY_OF_TWO, UINT32]) + crc32(packed).to_bytes(4, "big")
     return b"%b%c%b%b" % (front, BIN32, len(packed).to_bytes(4, "big"), packed)
 
 
 def frame_at(data: bytes, at: int) -> tuple[int, int]:
-    """Return the checksum and the end of the record at an offset; 0, 0 if no record is there."""
+    """Return the checksum and the end of the record at an offset; (0, 0) if no record is there."""
     front = data[at : at + FRAME]
     if len(front) < FRAME or (front[0], front[1], front[6]) != (ARRAY_OF_TWO, UINT32, BIN32):
         return 0, 0
@@ -210,7 +210,7 @@ def frame_at(data: bytes, at: int) -> tuple[int, int]:
 def record_at(data: bytes, at: int) -> "tuple[Any, int]":
     """Return the fields of the record at an offset, None if they are damaged, and where the record ends.
 
-    The end is 0 if it is unreliable: the journal ends before it, or no other record begins there.
+    The end is 0 if it is not certain: the journal ends before it, or no other record begins there.
     """
     checksum, end = frame_at(data, at)
     if not 0 < end <= len(data):
@@ -245,7 +245,7 @@ def is_cut_off(data: bytes, at: int) -> bool:
 
 
 def warn(path: str, damaged: "list[ByteRange]") -> None:
-    """Warn of the damaged records of a journal."""
+    """Print a warning that some records of a journal are damaged, at these ranges of bytes."""
     ranges = ", ".join([f"{start}-{end - 1}" for start, end in damaged[:MAX_LISTED]])
     more = f" and {len(damaged) - MAX_LISTED} more" if len(damaged) > MAX_LISTED else ""
     look = command_to_run("check", path.removesuffix(".journal"))
@@ -257,7 +257,7 @@ def warn(path: str, damaged: "list[ByteRange]") -> None:
 
 
 def warn_once(path: str, text: str) -> None:
-    """Warn about a journal, once per process."""
+    """Print a warning about a journal, unless this process has just printed the same one."""
     if _warned.get(path) != text:
         _warned[path] = text
         complain(f"{path}: {text}")

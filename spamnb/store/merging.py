@@ -35,14 +35,14 @@ class Run(NamedTuple):
 
 
 class Source(NamedTuple):
-    """Counts to be added to a sum (sign 1), or subtracted from it (sign -1)."""
+    """Counts to add to a sum (sign 1) or to subtract from it (sign -1)."""
 
     counts: StoredModel | CountTable | Run
     sign: int = 1
 
 
 class Spool:
-    """Bytes that are kept until a file is written: in memory, or if they are many, in an unnamed file."""
+    """Bytes collected before they are written to a file: in memory or, if many, in an unnamed file."""
 
     def __init__(self, folder: str | None = None) -> None:
         self.folder = folder
@@ -81,7 +81,7 @@ def unnamed_file(folder: str | None) -> IO[bytes]:
 
 @dataclass(frozen=True, eq=False)
 class Merged:
-    """The counts of a new model file, except its learned messages."""
+    """The counts of a new model file, without its learned messages."""
 
     labels: tuple[str, ...]
     messages: list[int]  # of each label
@@ -133,10 +133,10 @@ def merged(
 
 
 def write_run(sources: Sequence[CountTable | Run], folder: str | None = None) -> Run:
-    """Add up the entries of tables and runs of the same labels, and write them into an unnamed file in a
-    folder.
+    """Add up the entries of tables and runs (unnamed files) with the same labels, and write them to a new run
+    in a folder.
 
-    Messages, numbers and grams of a table stay in memory.
+    Counts of messages, numeric features and grams of a table stay in memory.
     """
     labels = sources[0].labels
     counts = [source.file_counts if isinstance(source, Run) else source for source in sources]
@@ -160,13 +160,13 @@ def write_run(sources: Sequence[CountTable | Run], folder: str | None = None) ->
 
 
 def sum_numbers(stored: StoredModel) -> NumberSums:
-    """Return the sums of numeric features of a model, with its journal."""
+    """Return the sums of a model's numeric features, its journal included."""
     places = {label: place for place, label in enumerate(stored.labels)}
     return _numbers([Source(stored)], len(places), places)
 
 
 def sum_grams(stored: StoredModel) -> GramSums:
-    """Return the counts of grams of a model, with its journal."""
+    """Return the counts of a model's grams (runs of four bytes), its journal included."""
     grams = GramSums(len(stored.labels))
     for part in _parts(Source(stored)):
         grams.add(part, 1, range(len(stored.labels)))
@@ -174,7 +174,7 @@ def sum_grams(stored: StoredModel) -> GramSums:
 
 
 def _parts(source: Source) -> list[CountTable | FileCounts]:
-    """Return the tables with the entries of a source; for a model, those of its file and its journal."""
+    """Return the tables that have the entries of a source; for a model, those of its file and its journal."""
     counts = source.counts
     if isinstance(counts, CountTable):
         return [counts]
@@ -184,7 +184,7 @@ def _parts(source: Source) -> list[CountTable | FileCounts]:
 
 
 def _messages(sources: Sequence[Source], label_count: int, places: Mapping[str, int]) -> list[int]:
-    """Add up the messages of each label."""
+    """Return the number of messages of each label, added up over the sources."""
     total = [0] * label_count
     for counts, sign in sources:
         if not isinstance(counts, Run):
@@ -195,7 +195,7 @@ def _messages(sources: Sequence[Source], label_count: int, places: Mapping[str, 
 
 
 def _numbers(sources: Sequence[Source], label_count: int, places: Mapping[str, int]) -> NumberSums:
-    """Add up the sums of numeric features; a label left with no values gets zeros."""
+    """Add up the sums of numeric features; for a label that is left without values they are 0."""
     total: NumberSums = {}
     for counts, sign in sources:
         if not isinstance(counts, Run):

@@ -31,7 +31,7 @@ BLOCK = 1 << 16  # bytes of a column read at once to verify it
 
 
 class File:
-    """An open model file. The file can be read to its end even if another one replaces it.
+    """An open model file. It can be read to its end even if another file takes its name.
 
     Reads are used instead of mmap: with mmap, each look-up makes 64 KB resident (80 MB for one message), some
     file systems fail, and if the file is cut short, the process dies. A read takes 0.6 µs.
@@ -40,7 +40,7 @@ class File:
     __slots__ = ("handle", "inode", "path", "size")
 
     def __init__(self, path: str, handle: int | None = None) -> None:
-        """Open a file, or use the handle of an open one."""
+        """Open the file at a path, or use the handle of an open file."""
         self.path = path
         if handle is None:
             handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # not to wait at a pipe
@@ -69,7 +69,7 @@ class File:
 
 
 class Column:
-    """A column of numbers, or of records of numbers; `kind` has a letter for the type of each number."""
+    """A column of a model file: numbers or records of numbers; `kind` has a letter for each number's type."""
 
     __slots__ = ("at", "checksum", "file", "kind", "name", "size", "width")
 
@@ -88,14 +88,14 @@ class Column:
         return self.size // self.width
 
     def read(self) -> bytes:
-        """Read the column in full, and verify its checksum."""
+        """Return the bytes of the whole column; raise ModelError if its checksum is wrong."""
         data = self.file.read(self.at, self.size)
         if crc32(data) != self.checksum:
             raise self.damaged()
         return data
 
     def read_block(self, start: int, count: int, checksum: bytes) -> bytes:
-        """Read and verify a block of records that has its own checksum; the last block may be shorter."""
+        """Read and verify `count` records with their own checksum; fewer at the end of the column."""
         at = min(start * self.width, self.size)
         data = self.file.read(self.at + at, min(count * self.width, self.size - at))
         if crc32(data) != int.from_bytes(checksum, "little"):
@@ -103,7 +103,7 @@ class Column:
         return data
 
     def verify(self) -> None:
-        """Verify the checksum of the column, without keeping its bytes."""
+        """Raise ModelError if the checksum of the column is wrong; its bytes are not stored."""
         checksum = 0
         for start in range(0, self.size, BLOCK):
             checksum = crc32(self.file.read(self.at + start, min(BLOCK, self.size - start)), checksum)
@@ -115,7 +115,7 @@ class Column:
 
 
 def read_head(file: File) -> "tuple[dict[str, Any], int]":
-    """Return the head of a model file, which has everything except the columns, and the offset of its end."""
+    """Return the head of a model file, which is everything except the columns, and the offset of its end."""
     size, most = min(file.size, USUAL_HEAD), min(file.size, MAX_HEAD)
     while True:
         front = file.read(0, size)
@@ -153,7 +153,7 @@ def _parse_head(path: str, data: bytes) -> "tuple[dict[str, Any], int]":
 def _check_head(head: "dict[str, Any]") -> None:
     """Raise an error if spamnb would not have written this head. Settings and view are checked elsewhere.
 
-    A checksum detects damage; this detects a forged head.
+    A checksum detects damage; this check detects a forged head.
     """
     labels, numbers = head["labels"], head["numbers"]
     is_valid = (
@@ -188,7 +188,7 @@ def _check_head(head: "dict[str, Any]") -> None:
 
 
 def _map_size(data: bytes) -> tuple[int, int]:
-    """Return the number of entries of the outermost map, and the offset of the first."""
+    """Return the number of entries of the outermost msgpack map, and the offset of the first entry."""
     if data[0] & 0xF0 == 0x80:
         return data[0] & 0x0F, 1
     if data[0] == 0xDE and len(data) >= 3:
@@ -197,7 +197,7 @@ def _map_size(data: bytes) -> tuple[int, int]:
 
 
 def locate_columns(file: File, head: "dict[str, Any]", at: int) -> dict[str, Column]:
-    """Locate each column by the sizes in the head, or raise an error; the bytes themselves are not read."""
+    """Find each column by the sizes in the head, or raise an error; the columns themselves are not read."""
     columns = {}
     for name, kind, size, checksum in head["columns"]:
         is_valid = kind == COLUMNS[name] or (name == "grams" and kind in tuple(WHOLE))

@@ -49,7 +49,7 @@ class StoredModel:
 
     @classmethod
     def open(cls, path: str) -> "Self":
-        """Open a model and its journal, in agreement even while another process folds one into the other."""
+        """Open a model and its journal; they fit together even if another process is merging them."""
         while True:
             stored = cls(path)
             try:
@@ -68,20 +68,20 @@ class StoredModel:
 
     @property
     def counts(self) -> "Counts":
-        """All counts, the journal's included."""
+        """All counts, those of the journal included."""
         if self._journal and self._journal.records:
             return CountSum(self.file_counts, self._journal.counts)
         return self.file_counts
 
     def entries(self) -> "Iterator[Entries]":
-        """Read all words and pairs in order of fingerprints, many at once, with the journal's counts."""
+        """Return an iterator over batches of all words and pairs, by fingerprint, with the journal's."""
         from spamnb.core.native import Merger
 
         labels = list(range(len(self.labels)))
         return iter(Merger(len(labels), [(self.file_counts, 1, labels), (self.journal.table, 1, labels)]))
 
     def histogram(self) -> dict[tuple[int, ...], int]:
-        """Return how many words have each combination of messages per label; this reads all words."""
+        """Return a dict: messages of each label with a word → number of words; reads all words."""
         from collections import Counter
 
         many = len(self.labels)
@@ -94,12 +94,12 @@ class StoredModel:
 
     @property
     def is_imported(self) -> bool:
-        """Whether the counts come from another filter; the learned messages are then unknown."""
+        """Whether the counts come from another filter; it is then unknown which messages were learned."""
         return not (self.columns["learned"].size or (self._journal and self._journal.learned))
 
     @property
     def numbers(self) -> dict[str, list[list[int]]]:
-        """Sums of each numeric feature and label, with the journal's: n, Σx and Σx²."""
+        """For each numeric feature and label, n, Σx and Σx² of its values, those of the journal included."""
         sums = {name: [list(each) for each in by_label] for name, by_label in self.head["numbers"].items()}
         for record in self._journal.records if self._journal else ():
             for name, x in record.numbers.items():
@@ -110,7 +110,7 @@ class StoredModel:
         return sums
 
     def label_of(self, message_hash: int) -> str | None:
-        """Return the label that a message was learned under; None if it was not learned."""
+        """Return the label under which the message with this hash was learned; None if it was not learned."""
         if self._journal and message_hash in self._journal.learned:
             return self._journal.learned[message_hash]
         if self._learned_index is None:
@@ -141,7 +141,7 @@ class StoredModel:
         self._add_totals(journal)
 
     def _mend_journal(self, journal: "Journal") -> None:
-        """Adapt the journal to its damaged records, and count its new words and pairs again."""
+        """Correct the journal after the loss of damaged records, and count its new words and pairs again."""
         from spamnb.store.journal import warn
 
         warn(f"{self.path}.journal", journal.damaged)
@@ -150,7 +150,7 @@ class StoredModel:
         self.pair_vocabulary += self._growth([record.pairs for record in journal.records])
 
     def _growth(self, changed: "list[bytes]") -> int:
-        """Return how many of the changed fingerprints the journal adds to those in the file."""
+        """Return how many of these fingerprints are in the journal's counts but not in the file's."""
         keys = set(memoryview(b"".join(changed)).cast("Q"))
         return len(self.counts.lookup(keys)) - len(self.file_counts.lookup(keys))
 
@@ -170,7 +170,7 @@ class StoredModel:
             warn_once(f"{self.path}.journal", f"ignoring {entries} to another model file; {what_to_do}")
 
     def _add_totals(self, journal: "Journal") -> None:
-        """Add the changes by the journal's records to the sums of the head; no sum falls below 0."""
+        """Add the changes by the journal's records to the sums in the head; no sum falls below 0."""
         for record in journal.records:
             self.vocabulary = max(self.vocabulary + record.new_tokens, 0)
             self.pair_vocabulary = max(self.pair_vocabulary + record.new_pairs, 0)
@@ -185,7 +185,7 @@ class StoredModel:
 
 
 def load_learned(stored: StoredModel) -> LearnedMessages:
-    """Load the messages that a model learned, from its file and its journal."""
+    """Return the messages that a model has learned, from its file and its journal."""
     learned, column = LearnedMessages(), stored.columns["learned"]
     stored.columns["learned_index"].verify()
     if not learned.add_records(column.read(), len(stored.labels)):
@@ -203,7 +203,7 @@ def labels_of(path: str) -> "Sequence[str]":
 
 
 def _has_journal(path: str) -> bool:
-    """Return whether there is more than an empty journal."""
+    """Return whether a model has a journal that is not empty."""
     try:
         return os.lstat(path + ".journal").st_size > 0
     except FileNotFoundError:

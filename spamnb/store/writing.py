@@ -24,7 +24,7 @@ BIN_32 = b"\xc6"  # msgpack's type of bytes with a length of four bytes
 
 
 class NewColumn(NamedTuple):
-    """A column that is ready to be written."""
+    """A column of a model file that is ready to be written."""
 
     kind: str
     size: int
@@ -36,7 +36,7 @@ def write_model(path: str, merged: Merged, learned: LearnedMessages, about: dict
     """Write and sync a model file beside the old one; return the path of the new file. `about`: settings,
     cutoffs and the like.
 
-    The caller holds the lock on training. If writing fails, the new file is removed.
+    The caller must hold the lock on training. If writing fails, the new file is removed.
     """
     columns = _columns(merged, learned)
     for name, column in columns.items():
@@ -84,7 +84,7 @@ def _columns(merged: Merged, learned: LearnedMessages) -> dict[str, NewColumn]:
 
 
 def _head(merged: Merged, about: dict[str, Any], columns: dict[str, NewColumn]) -> dict[str, Any]:
-    """Make the head: everything small, and the sizes of the columns.
+    """Return the head of a model file: everything small, and the sizes of the columns.
 
     The generation is a hash of the content: the same mail gives the same file, byte for byte.
     """
@@ -101,7 +101,7 @@ def _head(merged: Merged, about: dict[str, Any], columns: dict[str, NewColumn]) 
 
 
 def _pieces(head: dict[str, Any], columns: dict[str, NewColumn]) -> Iterator[bytes]:
-    """Yield the file, one msgpack map, piece by piece. The head's sizes say where each column starts."""
+    """Yield the file, one msgpack map, in pieces; the sizes in the head say where each column starts."""
     packer, packed = msgpack.Packer(), msgpack.packb(head)
     front = [packer.pack_map_header(4 + len(columns))]
     for key, value in (("format", FORMAT), ("version", VERSION), ("crc32", crc32(packed))):

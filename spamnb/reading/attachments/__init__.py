@@ -10,13 +10,13 @@ from spamnb.reading.attachments.contents import Allowance, Content
 
 
 class Attachments:
-    """Reads the attachments of one message."""
+    """Reads the attachments of one message, within limits for the whole message."""
 
     def __init__(self) -> None:
         self.allowance = Allowance()
 
     def read(self, kind: str, data: bytes) -> Content:
-        """Read an attachment, within the limits for its message."""
+        """Read an attachment (of a kind such as "pdf"), within the limits for its message."""
         if kind == "pdf":
             from spamnb.reading.attachments.pdf import read_pdf as read
         elif kind == "zip":

@@ -41,7 +41,7 @@ class Member:
 
 
 def read_zip(data: bytes, allowance: Allowance) -> Content:
-    """Read the names in an archive, and the text and links of an Office document."""
+    """Read the names of the files in an archive; of an Office document, also text and links."""
     content = Content()
     members = directory(data, allowance) or local_members(data, allowance)
     lower = [member.name.lower() for member in members]
@@ -66,7 +66,7 @@ def read_zip(data: bytes, allowance: Allowance) -> Content:
 
 
 def overlap(members: list[Member]) -> bool:
-    """Return whether two members have bytes in common, as in no normal archive."""
+    """Return whether two files in an archive have bytes in common, which no normal archive has."""
     end = 0
     for member in sorted(members, key=lambda member: member.offset):
         if member.offset < end:
@@ -80,7 +80,7 @@ def number(data: bytes, at: int, size: int) -> int:
 
 
 def directory(data: bytes, allowance: Allowance) -> list[Member]:
-    """Return the members by the directory at the end of an archive."""
+    """Return the files listed in the directory at the end of an archive."""
     last = data.rfind(b"PK\x05\x06", max(0, len(data) - TAIL))
     if last < 0:
         return []
@@ -95,7 +95,7 @@ def directory(data: bytes, allowance: Allowance) -> list[Member]:
 
 
 def local_members(data: bytes, allowance: Allowance) -> list[Member]:
-    """Return the members of an archive without a directory, from the header in front of each member."""
+    """Return the files of an archive without a directory, by the header in front of each file."""
     members: list[Member] = []
     at = data.find(b"PK\x03\x04")
     while at >= 0 and len(members) < MAX_MEMBERS and allowance.work > 0:
@@ -110,7 +110,7 @@ def local_members(data: bytes, allowance: Allowance) -> list[Member]:
 def member_at(
     data: bytes, fields: int, name: int, name_size: int, offset: int, allowance: Allowance
 ) -> Member:
-    """Read a member from the fields that both kinds of headers have in the same order."""
+    """Read the description of a file from `fields`, which directory and file headers have in common."""
     allowance.work -= STEPS_OF_MEMBER
     flags = number(data, fields, 2)
     written = allowance.decode(data[name : name + min(name_size, MAX_NAME)])
@@ -119,7 +119,7 @@ def member_at(
 
 
 def unpacked(data: bytes, member: Member, allowance: Allowance) -> bytes:
-    """Return the unpacked bytes of a member, as many as are allowed."""
+    """Return the unpacked bytes of a file in an archive, as many as the limits allow."""
     at = member.offset
     if member.encrypted or not data.startswith(b"PK\x03\x04", at):
         return b""
@@ -135,7 +135,7 @@ def unpacked(data: bytes, member: Member, allowance: Allowance) -> bytes:
 
 
 def text_of(source: bytes, allowance: Allowance) -> str:
-    """Return the text of XML as Office writes it."""
+    """Return the text in XML as Office programs write it."""
     from spamnb.core.native import render_page
 
     for tag in BREAKS:

@@ -19,7 +19,7 @@ PIECE = 16 * 1024  # bytes inflated at once
 
 
 class Content:
-    """What was found in an attachment."""
+    """What was found in an attachment: text, links, names of files."""
 
     __slots__ = ("links", "names", "text")
 
@@ -30,7 +30,7 @@ class Content:
 
 
 class Allowance:
-    """How much more of a message's attachments may be read."""
+    """How much more of a message's attachments may be read; each reading reduces it."""
 
     def __init__(self) -> None:
         self.unpacked = MAX_UNPACKED_BYTES
@@ -46,11 +46,11 @@ class Allowance:
         self.context = MessageContext(b"")  # it limits how many charsets are detected
 
     def decode(self, data: bytes, declared: str = "") -> str:
-        """Decode bytes by their charset, declared or detected."""
+        """Decode bytes by their charset, which is declared or is found from the bytes."""
         return found_text(data, declared, self.context)[0]
 
     def cut(self, content: Content) -> Content:
-        """Shorten a content to the size that is still allowed."""
+        """Cut text and lists of a content to the size that is still allowed."""
         content.text = content.text[: self.text]
         self.text -= len(content.text)
         content.links = content.links[: self.links]
@@ -60,7 +60,7 @@ class Allowance:
         return content
 
     def inflate(self, data: bytes, start: int, end: int, window: int = 15) -> bytes:
-        """Inflate a stream as far as it is undamaged and allowed; `window`: as for zlib, -15 for ZIP."""
+        """Decompress a stream as far as it is undamaged and allowed; `window`: as for zlib, -15 for ZIP."""
         if self.streams <= 0 or self.unpacked <= 0:
             return b""
         from zlib import decompressobj, error

@@ -1,4 +1,4 @@
-"""Text and links of PDF, read for their words alone: streams in the order of the file, no tree of pages.
+"""Text and links of PDF files, read only for their words: in the order of the file, without pages.
 
 Cross-references are not followed, so that no circle is possible. Each byte is read a few times at most: all
 repetitions in the patterns are bounded or possessive.
@@ -56,7 +56,7 @@ def read_pdf(data: bytes, allowance: Allowance) -> Content:
 
 
 class Font:
-    """The letters that the codes of a font stand for."""
+    """A table of the letters that a font's codes stand for, read from `source`."""
 
     def __init__(self, source: bytes, allowance: Allowance) -> None:
         self.letters: dict[int, str] = {}
@@ -128,7 +128,7 @@ class _Pdf:
             self.objects[number] = dictionary
 
     def _add_stream(self, number: int, dictionary: bytes, start: int, end: int) -> None:
-        """Store a stream that may have text, the letters of a font, or objects; not pictures and fonts."""
+        """Store a stream if it may have text, the letters of a font, or objects; not pictures and fonts."""
         if _IS_PICTURE.search(dictionary) or b"/Length1" in dictionary or b"/XRef" in dictionary:
             return
         if b"/ASCII85Decode" in dictionary or b"/A85" in dictionary:
@@ -146,7 +146,7 @@ class _Pdf:
             self.streams[number] = found
 
     def _unpack(self, dictionary: bytes, found: bytes) -> None:
-        """Record the dictionaries of a stream of objects, which begins with their numbers and offsets."""
+        """Store the dictionaries in a stream of objects, which begins with their numbers and offsets."""
         first = _FIRST.search(dictionary)
         if not first:
             return
@@ -159,7 +159,7 @@ class _Pdf:
                 self._add_dictionary(number, found[start : min(end, start + MAX_DICTIONARY)])
 
     def _find_fonts(self) -> dict[bytes, Font]:
-        """Return the fonts that map their codes to letters, by their names in the file."""
+        """Return a dict: name of a font in the file → its table of letters, for fonts that have one."""
         found: dict[int, Font] = {}
         maps: dict[int, Font] = {}  # by the numbers of their streams
         for number, dictionary in self.objects.items():
@@ -177,7 +177,7 @@ class _Pdf:
         return fonts
 
     def links(self) -> list[str]:
-        """Return the addresses of all links."""
+        """Return the addresses of all links, as many as are allowed."""
         found: list[str] = []
         for place in (self.data, *self.packed):
             for one in _URI.finditer(place):
@@ -226,7 +226,7 @@ class _Pdf:
 
 
 def shown(data: bytes, font: Font | None) -> str:
-    """Return the letters of a string; "" if only an unknown font maps its codes to letters."""
+    """Return the letters of a string; "" if only an unknown font can map its codes to letters."""
     if font:
         return font.text(data)
     if data.startswith(b"\xfe\xff"):
@@ -239,7 +239,7 @@ def utf_16(data: bytes) -> str:
 
 
 def unescaped(data: bytes) -> bytes:
-    """Return the bytes of a string in parentheses."""
+    """Return the bytes of a PDF string in parentheses, with its backslash escapes replaced."""
     if b"\\" not in data:
         return data
     return _ESCAPE.sub(lambda found: _unescaped(found[1]), data)
@@ -255,7 +255,7 @@ def from_hex(digits: bytes) -> bytes:
 
 
 def map_entries(table: bytes, step: int) -> list[list[bytes]]:
-    """Return the entries of a table of letters: one or two codes, and what they stand for."""
+    """Return the entries of a font's table: one or two codes each, and the letters for them."""
     entries: list[list[bytes]] = []
     entry: list[bytes] = []
     in_list = False

@@ -1,4 +1,4 @@
-"""Links in QR codes of pictures, where the packages of the extra `qr` are installed."""
+"""Links in QR codes of pictures, read if the packages of the extra `qr` are installed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ else:
 
 
 def read_picture(data: bytes, allowance: Allowance) -> Content:
-    """Read the QR codes of a picture."""
+    """Read the QR codes of a picture, and return their links."""
     content = Content()
     allowance.pictures -= 1
     if not can_read or allowance.pictures < 0:
@@ -53,7 +53,7 @@ def read_picture(data: bytes, allowance: Allowance) -> Content:
 
 
 def cheaper(data: bytes) -> bytes:
-    """Return a picture without parts that are slow to decode; nothing for one crafted to be slow."""
+    """Return a picture without parts that are slow to decode; b"" for a picture crafted to be slow."""
     if data.startswith(b"\xff\xd8\xff") and data.count(b"\xff\xda") > MAX_SCANS:
         return b""
     if not data.startswith(b"\x89PNG"):
