@@ -58,7 +58,7 @@ class Corpus:
         return cls.read("short", *([os.path.join(SHORT, f"{label}.mbox.xz")] for label in LABELS))
 
     def grown(self, count: int, seed: int = 1) -> Corpus:
-        """Return `count` messages, made from these by changing words, with as large a share of spam."""
+        """Return `count` messages, made from these by changing words; the share of spam stays the same."""
         ham = round(count * len(self.ham) / len(self))
         sizes = {"ham": ham, "spam": count - ham}
         made = {label: list(retold(self.of(label), sizes[label], seed)) for label in LABELS}

@@ -112,7 +112,7 @@ class Peer:
         return os.path.join(self.folder, *names)
 
     def training(self, mail: Laid) -> list[Command]:
-        """Return the commands that train the filter from the start."""
+        """Return the commands that train the filter, beginning with an empty model."""
         raise NotImplementedError
 
     def scoring(self, paths: Sequence[str]) -> Command:

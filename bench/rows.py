@@ -17,7 +17,7 @@ COLUMNS = ("what", "spamnb", "beside", "ratio", "wanted", "reached")
 
 @dataclass
 class Row:
-    """A line of the table of figures; its goal is a `ratio` of `at_least` or of `at_most` so much."""
+    """A line of the table of figures; `at_least` or `at_most` is the goal for `ratio`, if there is one."""
 
     what: str
     ours: str

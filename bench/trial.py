@@ -115,7 +115,7 @@ def lay_out_attacks(folder: str, most: int) -> None:
     train(path, {label: [os.path.join(folder, f"learned.{label}")] for label in LABELS})
     mails = [mail for mail in map(attacks.Mail, other.spam) if len(mail.words) >= 20][:most]
     hams = list(map(attacks.Mail, other.ham))
-    for mail, ham_mail in zip(mails, hams, strict=False):  # only the body is to tell
+    for mail, ham_mail in zip(mails, hams, strict=False):  # only the body can be evidence of spam
         mail.head = ham_mail.head
     ham = [" ".join(mail.words[:120]) for mail in hams if len(mail.words) >= 60]
     of_today = forgeries.attacks(hams)
@@ -164,7 +164,7 @@ class Measured:
         return np.array(sorted(key for key, text in self.texts.items() if match(text)), np.uint64)
 
     def figures(self, rule: str) -> dict[str, Any]:
-        """Return the figures without a rule: of each corpus by split, and of each attack."""
+        """Return the results without a rule: for each corpus and split, and for each attack."""
         dropped = self._matching(TOKENS[rule]) if rule in TOKENS else self.dropped[:0]
         dropped = np.union1d(self.dropped, dropped)
         self.kept = [message.without(dropped) for message in self.messages]
@@ -220,7 +220,7 @@ class Measured:
         return found
 
     def caught(self, kind: str, learned: Any, ham: Any) -> dict[str, float]:
-        """Return the share of each attack that is caught, in percent."""
+        """Return for each attack the share of its messages that is caught, in percent."""
         names = [name for name in self.of if name.startswith(kind)]
         messages = np.flatnonzero(learned | ham | np.any([self.of[name] for name in names], axis=0))
         tested = messages[~learned[messages]]

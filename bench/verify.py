@@ -33,7 +33,7 @@ PASSED, FAILED, VOID, NOT_RUN = "passed", "failed", "void", "not run"
 SHOWN = 60  # last lines of a log on the page
 EVERYTHING, BUT_PAGES = (".",), (".", ":!*.md", ":!man", ":!bench/records")
 BENCHED = (*BUT_PAGES, ":!tests/**/test_*.py")
-# What the outer make was told is not meant for those of the steps.
+# Options of the outer make are not meant for the makes of the steps.
 OUTER = ("ARGS", "MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS")
 # Mail that is not in the repository, each variable as HAM,SPAM.
 OTHER = " --corpus csdmc2010=$CSDMC2010" if "CSDMC2010" in os.environ else ""

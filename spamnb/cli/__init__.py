@@ -25,7 +25,7 @@ class Commands(Group):
         if name not in COMMANDS:
             return None
         function = "import_" if name == "import" else name
-        module = import_module(f"spamnb.cli.{function}")  # by its name: only one of eighteen is needed
+        module = import_module(f"spamnb.cli.{function}")  # by its name, as only one of eighteen is needed
         command: click.Command = getattr(module, function)
         return command
 

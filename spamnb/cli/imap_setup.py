@@ -34,7 +34,7 @@ WAYS = {
     TOKEN: "no password: a command prints a token (OAuth2)",
 }
 SERVER = ("host", "tls", "port")
-WIDTH = 79  # characters of a line, where what is said is long
+WIDTH = 79  # characters in a line of a long text
 MAX_TRIED = 500  # messages of the inbox, the latest, that are judged before anything is moved
 
 
@@ -175,7 +175,7 @@ def ask_all(path: str, name: str, answers: dict[str, Any], again: tuple[str, ...
     if again == ("password",) and way == TYPED:
         password = typed_password(" (empty: change the address)", default="")
         again = again if password else ("user", "host", *again)
-    if "host" in again and answers["host"] == host_of(answers["user"]):  # it was found by the address
+    if "host" in again and answers["host"] == host_of(answers["user"]):  # the host was guessed from it
         again = ("user", *again)
         del answers["host"]
     ask("user", "your mail address, or your user name at the server")

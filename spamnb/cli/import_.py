@@ -47,7 +47,7 @@ def import_(export: str, model: str, fresh: bool) -> None:
 
 
 def blocks(path: str) -> Iterator[bytes]:
-    """Read a file, which may be compressed, or standard input."""
+    """Yield the blocks of a file, which may be compressed, or of standard input."""
     if path == "-":
         announce_stdin("an export")
     try:

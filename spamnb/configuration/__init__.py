@@ -61,7 +61,7 @@ class Configuration:
 
     @property
     def is_fresh(self) -> bool:
-        """Whether no file has changed since it was read."""
+        """Whether the configuration files are unchanged since they were read."""
         return all(stamp_of(path) == stamp for path, stamp in self.sources.items())
 
     def decide(

@@ -123,7 +123,7 @@ class VisitedMailbox:
         return {uid: key_of(head or f"{place}{uid}".encode()) for uid, head in heads(self.connection, uids)}
 
     def learn(self, label: str, folder: Folder, uids: Iterable[int], why: str) -> list[Record]:
-        """Learn messages of the open folder; return records for `note`. Reports begin with `why`."""
+        """Learn messages of the open folder; return records for `note`. `why` is at the start of reports."""
         keys = self.keys(folder, sorted(uids))
         notes = []
         for message in messages(self.connection, [*keys]):

@@ -110,7 +110,7 @@ def check_new(path: str, host: str, user: str) -> None:
 def add_account(path: str, name: str, values: dict[str, Any]) -> None:
     """Append an account to `imap.toml`, which is created readable for its owner only."""
     table = f"account.{name if name.isidentifier() else json.dumps(name)}"
-    # Of these values, TOML is as JSON.
+    # For these values, TOML is written like JSON.
     lines = [f"[{table}]", *(f"{key} = {json.dumps(values[key], ensure_ascii=False)}" for key in values)]
     try:
         make_folder(os.path.dirname(path))

@@ -94,7 +94,8 @@ class Explanation(NamedTuple):
 
     @property
     def sides(self) -> tuple[str, str]:
-        """The names of the two sides of a sum, the negative one first: two labels, or "not spam" and spam."""
+        """The names of the two sides of a sum, two labels or "not spam" and spam; the first lowers the
+        sum."""
         against, toward = self.compared
         is_spam_apart = self.model.classifier.spam_apart >= 0  # compared with all other labels together
         return not_spam(self.model.labels) if self.is_about_spam and is_spam_apart else against, toward

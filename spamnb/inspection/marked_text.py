@@ -121,7 +121,7 @@ def marked_sections(
 
 
 def collapse_spaces(text: str) -> str:
-    """Remove repeated empty lines, empty lines at the ends, and wide gaps."""
+    """Remove repeated empty lines, empty lines at the ends, and long runs of spaces."""
     return _GAPS.sub(lambda run: collapse_run(run[0]), text).strip("\n")
 
 

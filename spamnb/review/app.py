@@ -37,7 +37,7 @@ class Pages:
         self.secrets = secrets
 
     def history(self) -> History:
-        """Open the history; if its folder was removed meanwhile, raise an error and do not make it."""
+        """Open the history; raise an error if its folder was removed, so that it is not made again."""
         folder = self.folder or state_folder("history")
         if not os.path.isdir(folder):
             raise NoInput("the history was removed; end `spamnb review` with Ctrl-C in its terminal")

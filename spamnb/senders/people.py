@@ -71,14 +71,15 @@ class People:
             verdict.label, verdict.is_spam, verdict.reason = UNSURE, None, f"known={address_of(envelope)}"
 
     def is_genuine(self, envelope: Envelope, stored: StoredModel) -> bool:
-        """Return whether a message is from its sender: submitted, by the usual route, or authenticated."""
+        """Return whether a sender is not forged: the mail was submitted, came as usual, or is
+        authenticated."""
         address, route = address_of(envelope), route_of(envelope.received)
         is_usual = f"{address} {route}" in self.lines and not brings_spam(route, stored)
         return address != "" and (route == SUBMITTED or is_usual or is_authenticated(envelope, stored))
 
 
 def address_of(envelope: Envelope) -> str:
-    """Return the address of a sender, as `known.txt` has it; "" if it may be forged."""
+    """Return the address of a sender in the form that `known.txt` has; "" if it may be forged."""
     return "" if envelope.is_doubtful else next(iter(candidates(envelope.address)), "")
 
 

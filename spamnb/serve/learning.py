@@ -30,7 +30,7 @@ class Lesson(NamedTuple):
     raw: bytes
     label: str | None
     base: str | None = None  # the shared model, as base of a user's model that may not exist yet
-    owner: Rights = ROOT  # with whose rights root learns
+    owner: Rights = ROOT  # the rights with which a server that runs as root learns
 
     def run(self, log: Log) -> bytes:
         """Learn the message and return the outcome or the failure; after that, the change is on disk."""
@@ -50,7 +50,7 @@ class Lesson(NamedTuple):
 
 
 class Lessons:
-    """Runs lessons in processes: at most MAX_PROCESSES at once, and one for each model; others wait."""
+    """Learns messages in processes, at most MAX_PROCESSES at once, and one at a time for each model."""
 
     def __init__(self, log: Log, held: HeldBytes) -> None:
         self.log = log
@@ -69,7 +69,7 @@ class Lessons:
         self.count[model] += 1
         try:
             async with self.turns.setdefault(model, asyncio.Lock()), self.processes:
-                if self.found_locked.get(model, asked) > asked:  # a lesson before waited in vain
+                if self.found_locked.get(model, asked) > asked:  # an earlier lesson waited in vain
                     raise Locked(f"{model}: another program is writing to it; try again later")
                 result = await self._in_a_process(lesson)
             if result.startswith(LOCKED_PREFIX):

@@ -145,7 +145,7 @@ class Milter:
 
 
 async def read_packet(connection: Connection) -> bytes:
-    """Read the next packet, with its length; b"" when there are no more."""
+    """Read the next packet, including the bytes of its length; b"" when there are no more."""
     length = await connection.read_up_to(LENGTH_SIZE)
     size = int.from_bytes(length, "big")
     if size > MAX_PACKET:
