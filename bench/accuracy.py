@@ -76,7 +76,7 @@ def figures(is_spam: Array, judged: Judged) -> Row:
 
 
 def fewest_errors(is_spam: Array, score: Array) -> int:
-    """Return the fewest messages that any single cutoff puts on the wrong side."""
+    """Return how many messages the best single cutoff puts on the wrong side."""
     lost, missed = roc(is_spam, score)
     errors = lost * np.count_nonzero(~is_spam) + missed * np.count_nonzero(is_spam)
     return round(float(errors.min()) / 100)

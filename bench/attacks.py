@@ -321,7 +321,7 @@ def main() -> None:
 
 
 def report(model: Model, mails: list[Mail], attacks: dict[str, Callable[[Mail], bytes]]) -> None:
-    """Print a row for each attack; attacks of one kind (before the colon) that gain the same share a row."""
+    """Print a row for each attack, or one row for several attacks of a kind that have the same result."""
 
     def cells(attack: Callable[[Mail], bytes]) -> str:
         verdicts = [model.classify(attack(mail)).label for mail in mails]

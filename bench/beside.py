@@ -39,7 +39,7 @@ PATIENCE = 120  # seconds for one message
 
 
 def measured(kind: type[Peer], folder: str, learned: Laid, tested: Laid) -> list[str]:
-    """Train a filter, have it judge, and return its line of the table."""
+    """Train a filter and judge with it; return its line of the table."""
     peer = kind(os.path.join(folder, kind.__name__))
     training = [together(command) for command in peer.training(learned)]
     if any(used.exit_code for used in training):

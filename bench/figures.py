@@ -144,7 +144,7 @@ def chosen(what: str) -> dict[str, Table]:
 
 
 def cell(what: str, begins: str, column: str) -> str:
-    """Return a figure from the tables of `what`, by the start of its row and its column, without spread."""
+    """Return the figure in a column of the first row that begins with `begins`, without its spread."""
     for one in chosen(what).values():
         for row in one["rows"] if column in one["columns"] else ():
             if " ".join(row).startswith(begins):

@@ -159,7 +159,7 @@ class Measured:
         return names, found, truth
 
     def _matching(self, pattern: str) -> Any:
-        """Return the fingerprints of the tokens that match, sorted."""
+        """Return the fingerprints of the tokens that match a pattern, sorted."""
         match = re.compile(pattern, re.DOTALL).fullmatch
         return np.array(sorted(key for key, text in self.texts.items() if match(text)), np.uint64)
 
@@ -259,7 +259,7 @@ def scores(rows: MessageRows, truth: Any, learned: Any, tested: Any) -> Any:
 
 
 def changed_copy(folder: str, rule: str) -> str:
-    """Copy the package with a rule's text changed; compile the core if it is changed."""
+    """Copy the package without a rule, by changing the source; compile the core if that is changed."""
     change: Change | None = CHANGES[rule]
     target = Path(folder, "package")
     shutil.rmtree(target, ignore_errors=True)
@@ -294,7 +294,7 @@ def row(rule: str, found: dict[str, Any], before: dict[str, Any]) -> str:
 
 
 def corpora_of(found: dict[str, Any]) -> list[str]:
-    """List the figures of corpora (not of attacks)."""
+    """Return the names of the corpora that have figures, without the attacks."""
     return [name for name in found if name not in ("attacks", "concerned")]
 
 

@@ -126,7 +126,7 @@ class Trained:
         self.model, self.known_ham = Model.open(self.path), half.ham
 
     def judge(self, messages: Sequence[bytes], *lessons: bytes) -> list[str]:
-        """Judge messages after learning `lessons` as spam, which are then forgotten again."""
+        """Learn `lessons` as spam, judge messages, and forget the lessons again; return the verdicts."""
         for lesson in lessons:
             learn(self.path, lesson, "spam")
         model = Model.open(self.path) if lessons else self.model

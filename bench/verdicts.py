@@ -94,7 +94,7 @@ class Mail:
         return np.flatnonzero(self.corpus_of == name)
 
     def by_label(self, messages: Array, misfiled: Array = NOTHING) -> dict[str, list[str]]:
-        """Return the paths of messages, some under the wrong label."""
+        """Return the paths of messages by label; those of `misfiled` are under the wrong label."""
         spam = self.is_spam[messages] ^ np.isin(messages, misfiled)
         found = ("ham", messages[~spam]), ("spam", messages[spam])
         return {label: [self.paths[message] for message in own] for label, own in found}

@@ -211,7 +211,7 @@ def change_without_mail(model: str, ham_loss: str | None, base: str | None) -> i
 
 
 def accepted_loss(text: str | None) -> float | None:
-    """Return the share of ham that may be lost, by option or configuration; None if neither names it."""
+    """Return the share of ham that may be lost, by option or configuration; None if neither is set."""
     found = load()["ham_loss"] if text is None else text
     return parse_percentage(found) if found or text is not None else None
 

@@ -234,7 +234,7 @@ def verdict_without_model(configuration: Configuration, envelope: "Envelope") ->
 
 
 def verdict_exit_code(verdict: "Verdict") -> int:
-    """Return the exit code of a verdict: 0 for spam only, since a script may delete a message on 0."""
+    """Return the exit code of a verdict: 0 only for spam, because a script may delete a message then."""
     return {True: 0, False: 1, None: 2}[verdict.is_spam]
 
 

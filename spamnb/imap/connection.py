@@ -216,7 +216,7 @@ class ImapConnection:
             self.client.add_flags(uids, [flag], silent=True)
 
     def remove(self, uids: Sequence[int]) -> None:
-        """Delete messages that are flagged as deleted for good; the server must support UIDPLUS."""
+        """Delete for good messages that are flagged as deleted; the server must support UIDPLUS."""
         with self._explained(f"remove from {self.folder}"):
             self.client.uid_expunge(uids)
 

@@ -58,7 +58,7 @@ class Roles:
 
 
 def roles_in(account: Account, listed: Found, warn: Callable[[str, DataError], None] | None = None) -> Roles:
-    """Find the folder for each purpose. If a configured folder is missing, call `warn` or else raise."""
+    """Find the folder for each purpose. If a configured folder is missing, call `warn`, or raise an error."""
     names = [name for name, _ in listed]
 
     def found(name: str) -> str:
@@ -101,7 +101,7 @@ def named(name: str, names: Sequence[str]) -> str:
 
 
 def marked(role: str, listed: Found) -> str:
-    """Return the folder with a role, by the server's mark or else by its name; "" if no folder has it."""
+    """Return the folder that has a role, by the server's mark or else by its name; "" if there is none."""
     mark, meaning = MARKS[role]
     for name, flags in listed:
         if mark in flags:

@@ -68,7 +68,7 @@ Report = Callable[[Event], None]
 def look_into(
     connection: ImapConnection, state: State, name: str, purpose: str
 ) -> tuple[Folder, Progress, list[int]]:
-    """Open a folder read-only; return it, how far it was read for a purpose, and UIDs of later messages."""
+    """Open a folder read-only; return the folder, how far it was read for a purpose, and later UIDs."""
     folder = connection.open(name, read_only=True)
     before = state.progress(purpose, name)
     first = before.next_uid if before.validity == folder.validity else 1

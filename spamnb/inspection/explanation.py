@@ -94,8 +94,7 @@ class Explanation(NamedTuple):
 
     @property
     def sides(self) -> tuple[str, str]:
-        """The names of the two sides of a sum, two labels or "not spam" and spam; the first lowers the
-        sum."""
+        """The names of the two sides of a sum: two labels, or "not spam" and spam; the first lowers it."""
         against, toward = self.compared
         is_spam_apart = self.model.classifier.spam_apart >= 0  # compared with all other labels together
         return not_spam(self.model.labels) if self.is_about_spam and is_spam_apart else against, toward
@@ -215,7 +214,7 @@ class Explanation(NamedTuple):
         }
 
     def _base_map(self, row: Row) -> dict[str, Any]:
-        """Return how many messages that the base has learned have a token, if the model has a base."""
+        """Return the message counts of the base for a token, as values for JSON; empty without a base."""
         return {"base_messages": self._counts_map(row)["messages"]} if self.model.base else {}
 
     def _counts_map(self, row: Row) -> dict[str, Any]:

@@ -165,7 +165,7 @@ def reason(model: Model, score: Score, verdict: Verdict) -> str:
 
 
 def mail_name(labels: Sequence[str], label: int, *compared: int) -> str:
-    """Name the mail of a label, or all mail other than spam."""
+    """Return a name for the mail of a label, or for all mail other than spam."""
     name = labels[label]
     if name == SPAM:
         return "spam"

@@ -173,7 +173,7 @@ def indices_of_highest(values: Array, top: int) -> Array:
 
 
 def label_leads(likelihood: Likelihood, row: tuple[int, ...]) -> list[float]:
-    """Return how far each label is ahead of the best other label (spam: of all), at most INFINITE."""
+    """Return the lead of each label over the best other one (of spam over all others), at most INFINITE."""
     counted, spam = Scorer(likelihood).weights_of(row), likelihood.spam_apart
     weights = likelihood.weights(row) if spam >= 0 else counted
     leads = [lead_of(counted if k == spam else weights, k) for k in range(len(weights))]

@@ -181,7 +181,7 @@ def shown_text(data: bytes) -> str:
 
 
 def gram_counters(features: FeatureSet, part: int) -> list[int]:
-    """Return the counters that the grams of a part use, in the order of the text."""
+    """Return the index of the counter of each gram in a part, in the order of the text."""
     text = features.gram_texts[part]
     runs = [text[at : at + GRAM_BYTES] for at in range(len(text) - GRAM_BYTES + 1)]
     return [counter_of(int.from_bytes(run, "little"), part) for run in runs]

@@ -49,7 +49,7 @@ def attribute_text(value: str | float) -> str:
 
 
 def visible(text: str) -> str:
-    """Replace characters that cannot be seen, such as control and invisible ones."""
+    """Replace characters that are not visible, such as control characters and zero-width spaces."""
     return text if text.isprintable() else printable("".join(" " if c.isspace() else c for c in text))
 
 

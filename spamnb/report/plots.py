@@ -138,7 +138,7 @@ def without_overlap(marks: Sequence[tuple[float, float]], y: Logarithmic) -> lis
 
 
 def learning(curve: Sequence[CurvePoint]) -> Markup:
-    """Plot errors in percent against messages seen."""
+    """Plot errors in percent against the number of messages seen so far."""
     drawn = curve[:: max(1, -(-len(curve) // MAX_POINTS))]
     if drawn[-1] is not curve[-1]:
         drawn = [*drawn, curve[-1]]

@@ -80,7 +80,7 @@ class Pages:
     def change(
         self, action: Callable[[PageContext, Form], Response]
     ) -> Callable[[Request], Awaitable[Response]]:
-        """Return a handler of forms that does an action with the context of the page to which it returns."""
+        """Return a handler of form posts that calls `action` with the context of the page to return to."""
 
         async def endpoint(request: Request) -> Response:
             form = await read_form(request, self.secrets)

@@ -71,8 +71,7 @@ class People:
             verdict.label, verdict.is_spam, verdict.reason = UNSURE, None, f"known={address_of(envelope)}"
 
     def is_genuine(self, envelope: Envelope, stored: StoredModel) -> bool:
-        """Return whether a sender is not forged: the mail was submitted, came as usual, or is
-        authenticated."""
+        """Return whether a sender is genuine: the mail was submitted, came as usual, or is authenticated."""
         address, route = address_of(envelope), route_of(envelope.received)
         is_usual = f"{address} {route}" in self.lines and not brings_spam(route, stored)
         return address != "" and (route == SUBMITTED or is_usual or is_authenticated(envelope, stored))

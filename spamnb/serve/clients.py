@@ -53,7 +53,7 @@ class HeldBytes:
 
 
 class Clients:
-    """All clients of the server."""
+    """The clients that are connected to the server."""
 
     def __init__(self, options: Options, report: Callable[[Exception], None]) -> None:
         self.options = options
