@@ -110,10 +110,9 @@ class Likelihood:
             self.grams.update(GramTotals(totals))
 
     def weights(self, row: "Row") -> list[float]:
-        """Return log P(token | label) in nats for each label, given the token's counts; for Bernoulli, the
-        log-odds that a message has the token.
+        """Return log P(token | label) for each label; for Bernoulli, the log-odds that a message has it.
 
-        Not corrected for misfiled mail, nor compared between labels, as `Scorer.weights_of` is.
+        In nats, from the token's counts, which are not corrected for misfiled mail as in `Scorer.weights_of`.
         """
         return self.weigher.weights(row)
 

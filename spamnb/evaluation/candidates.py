@@ -15,7 +15,7 @@ ParsedSettings = tuple[dict[str, Any], View | None]  # of the tokenizer; a view,
 
 @dataclass(frozen=True)
 class Candidate:
-    """Settings that are compared with others."""
+    """Settings to be compared with others."""
 
     name: str
     settings: dict[str, Any]  # of the tokenizer, where they differ from the defaults
@@ -38,7 +38,7 @@ def _smoothing(text: str) -> float | str:
 
 
 def _prior(text: str) -> str | dict[str, float]:
-    """Read `counts`, `uniform`, or a share for each label; labels that are not named share the rest."""
+    """Parse `counts`, `uniform`, or a probability for each label; other labels divide the rest."""
     if text in ("counts", "uniform"):
         return text
     shares = {name: float(share) for name, _, share in (item.rpartition(":") for item in text.split("/"))}
@@ -74,9 +74,10 @@ VIEW_NAMES = SETTING_NAMES[SETTING_NAMES.index("event") :]  # those before are t
 def parse_settings(text: str, allowed: Collection[str] = SETTING_NAMES) -> ParsedSettings:
     """Parse `default` or `NAME=VALUE,NAME=VALUE`, with the names in `allowed`.
 
-    Settings without a value get that of the default view or, with an event or tf-idf, of the textbooks' view.
+    Other settings have the values of the default view or, with an event or tf-idf, of the textbooks' view.
 
-    >>> parse_settings("ngrams=2,headers=no") ({'ngrams': 2, 'headers': False}, None)
+    >>> parse_settings("ngrams=2,headers=no")
+    ({'ngrams': 2, 'headers': False}, None)
     """
     settings: dict[str, Any] = {}
     view: dict[str, Any] = {}
@@ -100,7 +101,7 @@ def parse_settings(text: str, allowed: Collection[str] = SETTING_NAMES) -> Parse
 
 
 def settings_text(settings: Mapping[str, Any], view: Mapping[str, Any]) -> str:
-    """Write the settings of a model by their names on the command line."""
+    """Return the settings of a model as text, by their names on the command line."""
     texts = []
     for name, (field, _) in _SETTINGS.items():
         value = (view if name in VIEW_NAMES else settings)[field]
@@ -110,7 +111,7 @@ def settings_text(settings: Mapping[str, Any], view: Mapping[str, Any]) -> str:
 
 
 def parse_candidate(text: str) -> Candidate:
-    """Parse settings to be compared with others."""
+    """Parse settings to be compared with others; the text becomes their name."""
     settings, view = parse_settings(text)
     return Candidate(text, settings, view or DEFAULT_VIEW)
 
@@ -124,7 +125,7 @@ STANDARD = (
 
 
 def with_change(candidate: Candidate, change: str) -> Candidate:
-    """Return a candidate with one setting (`NAME=VALUE`) changed, named by its non-default settings."""
+    """Return settings with one setting (`NAME=VALUE`) changed, named by those that are not the default."""
     items = [*([] if candidate.name == "default" else candidate.name.split(",")), change]
     changed = dict(item.split("=") for item in items)
     named = [f"{name}={value}" for name, value in changed.items() if not _is_default(name, value)]

@@ -21,7 +21,7 @@ TEXTBOOKS = ("event=multinomial", "event=binary", "event=bernoulli")
 def search(
     judge: Callable[[list[Candidate]], list[ComparedCandidate]],
 ) -> tuple[list[ComparedCandidate], ComparedCandidate, str]:
-    """Search for the best settings; return all results (the default's first), the winner, and why it won.
+    """Search for the best settings; return all results (the default's first), the best, and why it is best.
 
     `judge` judges the default and then the candidates, and returns their results in this order.
     """
@@ -48,7 +48,7 @@ def search(
 
 
 def reason(best: ComparedCandidate, others: int) -> str:
-    """Return why the best of the candidates is chosen, or why the default is kept."""
+    """Return, in words, why the best of the candidates is chosen, or why the default is."""
     name = best.candidate.name
     if best.ranking_p is None:
         return f"none of the {others} other settings ranks this mail better than the default"
@@ -63,7 +63,7 @@ def reason(best: ComparedCandidate, others: int) -> str:
 
 
 def steps_from(best: Candidate) -> list[Candidate]:
-    """Return the candidates to try next: the best so far with one setting changed."""
+    """Return the settings to try next: the best so far, each time with one setting changed."""
     changes = [
         *(f"smoothing={value}" for value in (0.001, 0.003, 0.01, 0.03, 0.1)),
         *(f"least-evidence={value}" for value in (1.5, 2.0, 2.5, 3.0, 3.5)),
@@ -98,7 +98,7 @@ CHANCE = 0.05  # a difference that is more probable than this by chance alone is
 
 @dataclass(frozen=True)
 class ComparedCandidate:
-    """The figures of a candidate, and how it compares with the first candidate, message by message."""
+    """The figures of some settings, and how they compare with the first settings, message by message."""
 
     candidate: Candidate
     metrics: dict[str, Any]
@@ -116,7 +116,7 @@ class ComparedCandidate:
 
 
 def corrected(results: Sequence[ComparedCandidate]) -> list[ComparedCandidate]:
-    """Correct the p-values for the number of tests, since of many candidates some differ by chance alone."""
+    """Correct the p-values for the number of tests, since some of many results differ by chance alone."""
     found = [p for result in results for p in (result.verdicts_p, result.ranking_p) if p is not None]
     chances: dict[float | None, float | None] = {None: None, **dict(zip(found, holm(found), strict=True))}
     return [

@@ -37,7 +37,7 @@ class Corpus:
         *,
         is_counted: bool = True,
     ) -> Corpus:
-        """Read batches, and add them to the counts.
+        """Read batches of messages, and add them to the counts.
 
         With `is_counted` False, the table is empty, and can learn messages one by one.
         """
@@ -67,5 +67,5 @@ class Corpus:
         return len(self.names)
 
     def change(self, table: CountTable, messages: Array, sign: int) -> None:
-        """Add messages to a copy of the corpus's table (sign 1), or subtract them (sign -1)."""
+        """Add messages to a copy of the corpus's table (sign 1), or subtract them from it (sign -1)."""
         table.add(self.rows, messages, self.truth[messages], NO_DAY, sign)

@@ -25,7 +25,7 @@ def evaluate_by_folds(
     most_mistakes: int,
     jobs: int,
 ) -> Evaluation:
-    """Judge each fold with the counts of all other folds."""
+    """Judge each fold of the mail by the counts of all other folds."""
     view = view or DEFAULT_VIEW
     work = CrossValidation(corpus, assign_folds(corpus, fold_count), view, jobs)
     judged = work.judge()
@@ -40,7 +40,7 @@ def evaluate_by_folds(
 
 
 def evaluate_online(corpus: Corpus, view: View | None) -> Evaluation:
-    """Judge messages in order of their dates, each with the counts of the earlier messages."""
+    """Judge messages in order of their dates, each by the counts of the earlier messages."""
     judged, curve = judge_online(corpus, in_time_order(corpus), view)
     return Evaluation("online", judged, figures_of(judged), [], duplicates_in(corpus), curve)
 
@@ -48,7 +48,7 @@ def evaluate_online(corpus: Corpus, view: View | None) -> Evaluation:
 def evaluate_by_model(
     model: Model, labels: Sequence[str], batches: Iterable[Batch], most_mistakes: int
 ) -> Evaluation:
-    """Judge mail with a model, except messages that it has learned, as these would flatter the figures."""
+    """Judge mail with a model. Messages that it has learned are left out, since it knows their labels."""
     judged, learned = judge_by_model(model, labels, batches)
     if not judged.names and learned:
         raise DataError("the model has already learned all this mail; evaluate other mail")
@@ -64,11 +64,11 @@ def evaluate_by_model(
 
 
 def figures_of(judged: JudgedMessages) -> dict[str, Any]:
-    """Measure all figures of an evaluation, ready for JSON."""
+    """Return all figures of an evaluation, ready for JSON."""
     found = measure(judged.labels, judged.truth, judged.verdict, judged.score, judged.probability)
     return {**found, "folds": None}
 
 
 def duplicates_in(corpus: Corpus) -> int:
-    """Count the messages that are exact copies of another."""
+    """Return how many messages are exact copies of another message."""
     return len(corpus) - len(set(corpus.hashes.tolist()))

@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 
 def assign_folds(corpus: Corpus, count: int, seed: int = 1) -> Array:
-    """Assign each message to a fold by a seeded shuffle, evenly for each label."""
+    """Return the fold of each message, chosen by a seeded shuffle, evenly for each label."""
     generator = np.random.default_rng(seed)
     assigned = np.empty(len(corpus), int)
     for label_index, label in enumerate(corpus.labels):
@@ -53,7 +53,7 @@ def assign_folds(corpus: Corpus, count: int, seed: int = 1) -> Array:
 
 
 class CrossValidation:
-    """Judges each message with the counts of all folds except the message's own."""
+    """Judges each message by the counts of all folds except the message's own."""
 
     def __init__(self, corpus: Corpus, assigned: Array, view: View = DEFAULT_VIEW, jobs: int = 1) -> None:
         self.corpus = corpus
@@ -63,7 +63,7 @@ class CrossValidation:
         self.unused: list[CountTable] = []  # tables of all mail
 
     def judge(self) -> JudgedMessages:
-        """Judge all messages, fold by fold; the cutoffs returned are means over the folds."""
+        """Judge all messages, fold by fold; the cutoffs in the result are means over the folds."""
         verdicts: list[Any] = [None] * len(self.corpus)
         cutoff_pairs: list[Any] = []
         for messages, found, pair in self.for_each(self.judge_fold, range(int(self.assigned.max()) + 1)):
@@ -88,7 +88,7 @@ class CrossValidation:
 
     @contextmanager
     def table_without(self, fold: int) -> Iterator[CountTable]:
-        """Yield a table of all mail without a fold; after the context, the fold is added again."""
+        """Yield a table of all mail except a fold, which is added again at the end of the context."""
         try:
             table = self.unused.pop()
         except IndexError:
@@ -100,7 +100,7 @@ class CrossValidation:
         self.unused.append(table)
 
     def for_each(self, task: Callable[[int], T], folds: Iterable[int]) -> Iterator[T]:
-        """Run a task on each given fold, with one thread per job."""
+        """Run a task on each of these folds, in `self.jobs` threads."""
         return in_threads(task, ((fold,) for fold in folds), self.jobs)
 
     def limits(self, scorer: FeatureScorer, training: Array) -> tuple[Cutoffs | None, Calibration | None]:
@@ -127,6 +127,6 @@ class CrossValidation:
 
 
 def sample(hashes: Array, truth: Array, messages: Array, label_count: int) -> Array:
-    """Select the messages that training would score: of each label those with the lowest hashes."""
+    """Select the messages that training would score: those of each label with the lowest hashes."""
     ordered = messages[np.argsort(hashes[messages], kind="stable")]
     return np.concatenate([ordered[truth[ordered] == k][:SAMPLE_SIZE] for k in range(label_count)])

@@ -17,7 +17,7 @@ Z = 1.959963984540054  # the normal distribution has 95 % within this many devia
 
 
 class Estimate(NamedTuple):
-    """A figure and its 95 % interval, whose ends are NaN if it is unknown."""
+    """A figure and its 95 % interval, whose ends are NaN if the interval is unknown."""
 
     value: float
     low: float
@@ -35,17 +35,17 @@ ZERO_OF_ZERO = Estimate(0.0, 0.0, 1.0)  # the convention for 0 of 0 in a mean
 
 
 def without_interval(value: float) -> Estimate:
-    """Return an estimate whose interval is unknown."""
+    """Return a figure whose interval is unknown."""
     return Estimate(value, nan, nan)
 
 
 def bounded(value: float, low: float, high: float) -> Estimate:
-    """Return a share with an interval that contains it and lies between 0 and 1."""
+    """Return a proportion with an interval that contains it and lies between 0 and 1."""
     return Estimate(value, max(0.0, min(low, value)), min(1.0, max(high, value)))
 
 
 def share(count: float, total: int) -> Estimate | None:
-    """Estimate a proportion, with Wilson's interval."""
+    """Estimate the proportion `count` / `total`, with Wilson's interval."""
     if not total:
         return None
     value = count / total
@@ -62,7 +62,7 @@ def f1(right: int, missed: int, wrong: int) -> Estimate | None:
 
 
 def macro(estimates: Sequence[Estimate], touched: float = 1) -> Estimate | None:
-    """Return the mean over labels; `touched`: how many of the figures each wrong verdict changes."""
+    """Return the mean over all labels; `touched`: how many of the figures each wrong verdict changes."""
     if not estimates:
         return None
     count = len(estimates)
@@ -81,7 +81,7 @@ def logistic(x: float) -> float:
 
 
 def misplaced_shares(is_spam: Array, score: Array) -> tuple[Array, Array]:
-    """Return, for each spam, the share of ham above it, and for each ham, the share of spam below it.
+    """Return, for each spam, the share of ham with higher scores; for each ham, that of spam with lower ones.
 
     Equal scores count half.
     """
@@ -92,7 +92,7 @@ def misplaced_shares(is_spam: Array, score: Array) -> tuple[Array, Array]:
 
 
 def ranks(ordered: Array, values: Array) -> Array:
-    """Return, for each value, twice the number of `ordered` values below it plus the number of equal ones."""
+    """Return, for each value, twice the number of lower `ordered` values plus the number of equal ones."""
     ranks: Array = np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")
     return ranks
 
@@ -103,7 +103,7 @@ def variance_of_means(*columns: Array) -> float:
 
 
 def auc_loss(is_spam: Array, score: Array) -> Estimate | None:
-    """Estimate 1 - AUC: how often a ham scores above a spam. DeLong's variance, on the logit scale."""
+    """Estimate 1 - AUC: how often a ham scores above a spam; by DeLong's variance, on the logit scale."""
     spam, ham = (
         misplaced_shares(is_spam, score) if 0 < is_spam.sum() < len(is_spam) else (score[:0], score[:0])
     )
@@ -121,9 +121,9 @@ def auc_loss(is_spam: Array, score: Array) -> Estimate | None:
 
 
 def compare_verdicts(truth: Array, verdict_a: Array, verdict_b: Array) -> tuple[int, int, int, float]:
-    """Compare the verdicts of A and B on the same messages. Unsure is not right.
+    """Compare the verdicts of A and B on the same messages; unsure is never right.
 
-    Return how many messages A alone has right (won), both have alike (tied), B alone has right (lost), and
+    Return how many messages A alone has right (won), both have right or wrong (tied), B alone (lost), and
     the probability of a difference at least as large if both are equally good.
     """
     right_a, right_b = verdict_a == truth, verdict_b == truth
@@ -143,7 +143,7 @@ def mcnemar_exact_p(won: int, lost: int) -> float:
 
 
 def holm(chances: Sequence[float]) -> list[float]:
-    """Correct the p-values of several tests by Holm's method: all together err as rarely as one test."""
+    """Correct the p-values of several tests by Holm's method, so that together they err as rarely as one."""
     corrected, highest = [0.0] * len(chances), 0.0
     for rank, at in enumerate(np.argsort(chances, kind="stable").tolist()):
         highest = max(highest, min(1.0, (len(chances) - rank) * chances[at]))

@@ -42,11 +42,11 @@ class Metric(NamedTuple):
     at: str = ""  # a second key, if the figure is measured at several points
 
     def text(self, value: float | None) -> str:
-        """Write a value with its digits and its unit."""
+        """Return a value as text, with this metric's number of digits and its unit."""
         return UNKNOWN if value is None else f"{value:.{self.digits}f}{self.unit}"
 
     def find_in(self, figures: Mapping[str, Any]) -> Any:
-        """Return this figure, or its interval, from those of an evaluation."""
+        """Return the value of this metric, or its interval, from a dict of an evaluation's figures."""
         return figures[self.key][self.at] if self.at else figures[self.key]
 
 
@@ -73,7 +73,7 @@ METRICS = (
 
 
 class LabelMetric(NamedTuple):
-    """A figure for each label, with a macro average.
+    """A figure for each label, with the mean over all labels (macro average).
 
     It is measured by three counts of messages: right verdicts of the label, messages of it, verdicts of it.
     """
@@ -92,7 +92,7 @@ LABEL_METRICS = (
 
 
 class ShownMetric(NamedTuple):
-    """A metric as text."""
+    """A metric as text, ready to be shown."""
 
     name: str
     value: str
@@ -102,7 +102,7 @@ class ShownMetric(NamedTuple):
 
 
 def shown_metrics(figures: Mapping[str, Any], named: Callable[[str], str] = str) -> Iterator[ShownMetric]:
-    """Write the metrics that can be measured on this mail, with their intervals; `named` names a label."""
+    """Yield as text the metrics that can be measured on this mail; `named` returns a label's shown name."""
     ham = named(not_spam(list(figures["labels"])))
     for metric in METRICS:
         value = metric.find_in(figures)
@@ -148,7 +148,7 @@ def measure(
 
 
 def label_estimates(labels: Sequence[str], counts: Array) -> dict[str, Any]:
-    """Measure each label and the macro averages, from messages [true label, verdict]."""
+    """Measure each label and the means over labels; `counts`: messages [true label, verdict]."""
     right, support = counts.diagonal().tolist(), counts.sum(axis=1).tolist()
     decided = counts[:, :-1].sum(axis=0).tolist()
     of_label = [
@@ -166,7 +166,7 @@ def label_estimates(labels: Sequence[str], counts: Array) -> dict[str, Any]:
 
 
 def map_estimates(estimates: Mapping[str, Any], pick: Callable[[Estimate], Any]) -> dict[str, Any]:
-    """Copy nested estimates, keeping one part of each: its value, or its interval."""
+    """Copy a nested dict of estimates; `pick` returns what to copy of each: its value, or its interval."""
     return {
         name: map_estimates(each, pick) if isinstance(each, dict) else pick(each) if each else None
         for name, each in estimates.items()
@@ -174,7 +174,7 @@ def map_estimates(estimates: Mapping[str, Any], pick: Callable[[Estimate], Any])
 
 
 def imbalance(supports: Mapping[str, int], named: Callable[[str], str] = str) -> str | None:
-    """Return a warning if most messages have one label, else None."""
+    """Return a warning if most messages have the same label, otherwise None."""
     messages, label = sum(supports.values()), max(supports, key=lambda name: supports[name])
     most, name = supports[label], named(label)
     if len(supports) < 2 or most < IMBALANCED * messages or not messages:

@@ -21,7 +21,7 @@ EVIDENCE_SHOWN = 8  # tokens of a mistake
 
 
 def worst_mistakes(judged: JudgedMessages, most: int) -> list[int]:
-    """Return the indices of messages that got a wrong label, the most certain first; unsure is not wrong."""
+    """Return the indices of messages with a wrong verdict, the most certain first; unsure is not wrong."""
     wrong = np.flatnonzero((judged.verdict != judged.truth) & (judged.verdict != UNDECIDED))
     sure = judged.probability[wrong, judged.verdict[wrong]]
     distance = np.abs(judged.score[wrong]) if SPAM in judged.labels else sure
@@ -50,7 +50,7 @@ def by_folds(judged: JudgedMessages, work: CrossValidation, settings: Settings, 
 
 
 def by_model(judged: JudgedMessages, model: Model, most: int) -> list[Mistake]:
-    """Return the worst mistakes of a model, with the evidence for each."""
+    """Return the worst mistakes of a model, at most `most`, with the evidence for each."""
     chosen = worst_mistakes(judged, most)
     found = []
     for message, raw in zip(chosen, raw_messages(judged, chosen), strict=True):
@@ -61,7 +61,7 @@ def by_model(judged: JudgedMessages, model: Model, most: int) -> list[Mistake]:
 
 
 def raw_messages(judged: JudgedMessages, chosen: Sequence[int]) -> list[bytes]:
-    """Read messages from their mailboxes, each mailbox once; a message that is gone is returned empty."""
+    """Read messages from their mailboxes, each mailbox only once; a missing message is returned as b""."""
     wanted = {judged.names[message]: message for message in chosen}
     raw: dict[int, bytes] = {}
     for path in dict.fromkeys(path for path, _ in wanted):

@@ -32,7 +32,7 @@ RECENT = 200  # messages before a point whose verdicts give its recent error
 
 
 def in_time_order(corpus: Corpus) -> Array:
-    """Return the indices of the messages in order of date, those of the same date in the order of reading.
+    """Return the indices of the messages in order of date; those with equal dates in the order of reading.
 
     A message without a date gets the date of the message of its label read before it, or else of the next one
     that has a date. If no message of a label has a date, they are spread evenly over the time of the others.
@@ -54,7 +54,7 @@ def in_time_order(corpus: Corpus) -> Array:
 def judge_online(
     corpus: Corpus, order: Array, view: View | None = None
 ) -> tuple[JudgedMessages, list[CurvePoint]]:
-    """Judge messages in order, learning each afterwards; return the verdicts and a learning curve.
+    """Judge messages in this order, and learn each afterwards; return the verdicts and a learning curve.
 
     The corpus must have been read with `is_counted` False: its table learns the messages.
     """
@@ -75,7 +75,7 @@ class DecisionRule:
     """Decides on each score by cutoffs and calibration that are chosen from earlier scores, as in training.
 
     Each message was scored before it was learned, so no message needs to be left out of the counts. Without
-    cutoffs, as by a textbook's view or without a label "spam", the likeliest label wins.
+    cutoffs, as by a textbook's view or without a label "spam", the most probable label is chosen.
     """
 
     def __init__(self, labels: tuple[str, ...], view: View) -> None:
@@ -89,7 +89,7 @@ class DecisionRule:
         self.due = 1.0  # the number of scores at which cutoffs are chosen next
 
     def note(self, truth: int, score: float, lead: float) -> None:
-        """Add a score with its true label and that label's lead; choose cutoffs again if many are new."""
+        """Add a score with its true label and the label's lead; choose cutoffs again if many are new."""
         if self.cutoffs is None:
             return
         self.scores[self.labels[truth] == SPAM].append(score)
@@ -111,13 +111,13 @@ class DecisionRule:
 
 
 def latest(scores: list[float]) -> tuple[list[float], int]:
-    """Return the latest scores, sorted, and how many there were before them."""
+    """Return the latest scores, sorted, and how many scores there were before them."""
     count = max(MIN_SCORES, round(LATEST * len(scores)))
     return sorted(scores[-count:]), len(scores[:-count])
 
 
 def learning_curve(judged: JudgedMessages) -> list[CurvePoint]:
-    """Measure the figures at evenly spread points; None for a figure that cannot be measured."""
+    """Return the figures at evenly spread points; None for a figure that cannot be measured."""
     messages = len(judged.truth)
     spam = judged.labels.index(SPAM) if SPAM in judged.labels else None
     is_spam, called_spam = judged.truth == spam, judged.verdict == spam

@@ -58,7 +58,7 @@ class Outcome:
         return share(self.spam - self.caught - self.unsure_spam, self.spam)
 
     def misfiled(self) -> Estimate | None:
-        """Share of the mail other than spam that got a wrong label; "ham" is never wrong here."""
+        """The share of mail other than spam that got a wrong label; the verdict "ham" is never wrong here."""
         return share(self.wrongly_sorted, self.ham) if self.sorts else None
 
     def left_unsure(self) -> Estimate | None:
@@ -114,5 +114,5 @@ def roc(is_spam: Array, score: Array) -> tuple[Array, Array]:
 
 
 def counts_above(level: Array, levels: int) -> Array:
-    """Count the messages above each cutoff, from the highest cutoff to the lowest."""
+    """Return how many messages are above each cutoff, from the highest cutoff to the lowest."""
     return np.concatenate(([0], np.cumsum(np.bincount(level, minlength=levels)[::-1])))

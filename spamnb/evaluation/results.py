@@ -20,7 +20,7 @@ UNDECIDED = -1  # in place of a label's index
 
 @dataclass(frozen=True, eq=False)
 class JudgedMessages:
-    """The verdicts on labelled mail, message by message, in the order they were given."""
+    """The verdicts on labelled mail, message by message, in the order in which they were given."""
 
     labels: tuple[str, ...]
     truth: Array  # index of the label
@@ -41,7 +41,7 @@ class JudgedMessages:
         unreadable: list[Unreadable],
         cutoffs: tuple[float, float] | None = None,
     ) -> JudgedMessages:
-        """Arrange the verdicts on labelled messages in columns."""
+        """Arrange the verdicts on labelled messages in arrays."""
         label_indices = {label: k for k, label in enumerate(labels)}
         shares = [[verdict.probabilities.get(label, 0.0) for label in labels] for verdict in verdicts]
         return cls(
@@ -98,7 +98,7 @@ class Evaluation:
 
     @property
     def learned_note(self) -> str | None:
-        """Say how many messages were left out because the model has already learned them."""
+        """A sentence on how many messages were left out because the model has learned them, or None."""
         if not self.learned:
             return None
         return f"left out, because the model has already learned them: {counted(self.learned, 'message')}"

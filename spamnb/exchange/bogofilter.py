@@ -55,7 +55,7 @@ def body(text: str, words: Words) -> list[str]:
 
 
 def header(name: str) -> Carry:
-    """Return a function that imports a word as the tokens of a header with this name and text."""
+    """Return a function that imports a word as the tokens of a header with this name and that text."""
 
     def carry(text: str, words: Words) -> set[str]:
         tokens = set(header_tokens([(name, text)], words)) - {f"header:{name}"}
@@ -65,13 +65,13 @@ def header(name: str) -> Carry:
 
 
 def addresses(name: str) -> Carry:
-    """Return a function that imports words of names and addresses; a word with a dot is taken for a host."""
+    """Return a function that imports words of names and addresses; a word with a dot is read as a host."""
     plain = header(name)
     return lambda text, words: plain("@" + text if "." in text and "@" not in text else text, words)
 
 
 def header_name(text: str, words: Words) -> list[str]:
-    """Import a header's name, if it is a known one: bogofilter also stores words of headers here."""
+    """Import a header's name, if it is known; bogofilter also stores words of headers with this prefix."""
     name = text.lower()
     if not name.startswith("x-") and name not in HEADERS:
         return []
@@ -79,7 +79,7 @@ def header_name(text: str, words: Words) -> list[str]:
 
 
 def link(text: str, words: Words) -> list[str]:
-    """Import the host of a link; a text without a dot is taken for a word of a path."""
+    """Import the host of a link; a text without a dot is read as words of a path."""
     if "." in text:
         return [*link_tokens([f"http://{text}"], words)]
     return [f"url:/{word}" for word in words.of(text)]
@@ -104,7 +104,7 @@ RULES: dict[str, tuple[str, Carry]] = {
 
 
 class Lines:
-    """Lines of an export, numbered, so that errors can name them."""
+    """The numbered lines of an export, so that errors can name a line."""
 
     def __init__(self, path: str, blocks: Iterable[bytes]) -> None:
         self.path = path
@@ -134,7 +134,7 @@ class Lines:
 
 @dataclass
 class WordList:
-    """Counts of a word list, by spamnb's tokens, to be imported."""
+    """The counts of bogofilter's word list, by spamnb's tokens, ready to be imported."""
 
     messages: tuple[int, int] = (0, 0)  # ham and spam
     counts: dict[str, list[int]] = field(default_factory=dict)  # ham, spam, and the day last seen
@@ -184,7 +184,7 @@ class WordList:
             ]
 
     def table(self) -> CountTable:
-        """Make a table of counts, as if each message had a token once: the list does not say how often."""
+        """Return a table of the counts, as if each message had a token once, since the list says no more."""
         table, now = CountTable(LABELS), today()
         table.add_messages([*self.messages])
         for fingerprint, (token, found) in zip(
@@ -213,7 +213,7 @@ def day_of(written: int) -> int:
 
 
 def make_base(model: str, words: WordList, fresh: bool = False) -> str:
-    """Write a word list as a base beside a model, and an empty model on it; return the path of the base."""
+    """Write a word list as a base beside a model, and an empty model that uses it; return the base's path."""
     base = f"{os.path.realpath(model)}.base"
     with Lock(model, kind=TRAINING):
         for path in (model, base):

@@ -22,14 +22,14 @@ from spamnb.training.writing import add_up, indices_of, kept_labels, put_in_plac
 
 @dataclass(frozen=True)
 class MergedMessages:
-    """The numbers of messages in a merged model."""
+    """How many messages a merged model has learned, and how many of them several models had learned."""
 
     messages: int  # different messages; each has its label in the first model that learned it
     shared: int  # messages that several models learned, added once for each
 
 
 def merge(out: str, paths: Sequence[str], *, fresh: bool = False) -> MergedMessages:
-    """Write the sum of models to a file, which may be one of the models."""
+    """Add up models, and write the sum to the file `out`, which may be one of the models."""
     out = model_file(out)
     with Lock(out, kind=TRAINING):
         before = open_if_readable(out) if fresh else open_if_there(out)
@@ -74,7 +74,7 @@ def open_model(path: str) -> StoredModel:
 
 
 def check_alike(models: Sequence[StoredModel]) -> None:
-    """Raise an error if models are the same file, or were made with different settings."""
+    """Raise an error if two models are the same file, or were made with different settings."""
     first = models[0]
     settings, view = settings_of(first).as_map(), view_of(first).as_map()
     files: set[str] = set()

@@ -1,4 +1,4 @@
-"""Messages attached to a message, as users forward them to be learned, unchanged."""
+"""Messages attached to a message; users forward mail in this way to have it learned unchanged."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ KINDS = ("message/rfc822", "message/global")
 
 
 def attached(raw: bytes) -> list[bytes]:
-    """List the messages attached to a message, but not the messages attached to those."""
+    """Return the messages attached to a message, but not the messages attached to those."""
     found = _attached(canonical(raw), MAX_DEPTH)
     return [message for message, _ in zip(found, range(MAX_ATTACHED), strict=False) if message.strip()]
 

@@ -41,7 +41,7 @@ class RawMessage:
 
 
 class MessageFiles:
-    """Files that are opened when their messages are read; `named`: the user named them, not a folder."""
+    """Files that are opened when their messages are read; `named`: the user named the files themselves."""
 
     __slots__ = ("named", "paths", "size")
 
@@ -65,7 +65,7 @@ class MessageFiles:
 
 
 class NumberedMessages:
-    """Messages of a mailbox, chosen by their numbers. The mailbox is read up to the last of them."""
+    """Messages of a mailbox, chosen by their numbers; the mailbox is read up to the last of them."""
 
     __slots__ = ("numbers", "path")
     size = 0  # unknown before reading
@@ -97,7 +97,7 @@ class NumberedMessages:
 
 
 class ReadMessages:
-    """Messages that were already read, from a source that can be read only once or only from its start."""
+    """Messages that were already read, because their source can be read only once or only from its start."""
 
     __slots__ = ("items", "size")
 
@@ -110,7 +110,7 @@ class ReadMessages:
 
 
 def file_blocks(path: str) -> Iterator[bytes]:
-    """Yield the blocks of a file, here or at an address, as long as the caller wants more."""
+    """Yield the blocks of a file, which may be at an address; each is read only when it is needed."""
     if is_address(path):
         from spamnb.mailboxes.remote import blocks
 
@@ -121,9 +121,9 @@ def file_blocks(path: str) -> Iterator[bytes]:
 
 
 def plain_message(path: str, named: bool) -> RawMessage | Unreadable | None:
-    """Read a file of one message in a single call, much faster than as a stream.
+    """Read a file that is a single message at once, which is much faster than in blocks.
 
-    Returns None for a mailbox, and for a file that is compressed, large, or unreadable.
+    Return None for a mailbox, and for a file that is compressed, large, or unreadable.
     """
     try:
         data = read_whole(path)
@@ -138,7 +138,7 @@ def plain_message(path: str, named: bool) -> RawMessage | Unreadable | None:
 
 
 def read_whole(path: str) -> bytes | None:
-    """Read a regular file in a single call; None for a pipe or device, and for one larger than a message."""
+    """Read a regular file at once; return None for a pipe or device, and if it is larger than MAX_MESSAGE."""
     file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
         status = os.fstat(file)
@@ -157,9 +157,9 @@ def why_no_message(path: str, start: bytes, named: bool) -> str:
 def file_messages(
     path: str, blocks: Iterator[bytes], named: bool, deleted: bool = False
 ) -> Iterator[RawMessage | Unreadable]:
-    """Yield the messages of a file. If the user `named` it, it is read whatever it holds, except archives.
+    """Yield the messages of a file. If the user `named` the file, it is read unless it clearly is not mail.
 
-    Messages of a mailbox that are marked as deleted are yielded if `deleted` is true, else only counted.
+    Messages of a mailbox that are marked as deleted are yielded if `deleted` is true, otherwise only counted.
     """
     stream = ByteStream(decompressed(blocks))
     start = gather(stream, FIRST_BYTES)
@@ -181,14 +181,14 @@ def file_messages(
 
 
 def is_mailbox(path: str, start: bytes) -> bool:
-    """Return whether a file that begins with `start` is an mbox; if not, the file is a single message."""
+    """Return whether a file that begins with `start` is an mbox; if not, it is a single message."""
     return is_envelope(start) and not maildir.is_in_maildir(path)
 
 
 def mailbox_messages(
     path: str, messages: Iterator[bytes], stream: ByteStream, deleted: bool
 ) -> Iterator[RawMessage | Unreadable]:
-    """Yield the messages of an mbox, numbered from 0; the number is None if there is only one.
+    """Yield the messages of an mbox, numbered from 0; if there is only one, its number is None.
 
     If an error ended the stream, the last message is incomplete, and is dropped.
     """

@@ -1,4 +1,4 @@
-"""Maildir: a folder with folders `cur`, `new` and `tmp`, where each file of `new` and `cur` is a message.
+"""Maildir: a folder with folders `cur`, `new` and `tmp`, where each file in `new` and `cur` is a message.
 
 A message moves from `new` to `cur` when it is seen, and its name changes with its flags.
 """
@@ -20,13 +20,13 @@ FOLDERS = frozenset((*WITH_MAIL, "tmp"))
 def is_maildir(folders: Collection[str]) -> bool:
     """Return whether a folder with these subfolders is a Maildir: it has `cur`, or both `new` and `tmp`.
 
-    In a folder that has a subfolder `new` only, the other files are mail, too.
+    If a folder has only the subfolder `new`, its other files are mail, too.
     """
     return "cur" in folders or ("new" in folders and "tmp" in folders)
 
 
 def is_in_maildir(path: str) -> bool:
-    """Return whether a file is in a Maildir: then it is one message, even if it begins like an mbox."""
+    """Return whether a file is in a Maildir, so that it is one message, even if it begins like an mbox."""
     folder, file = os.path.split(path)
     maildir, name = os.path.split(folder)
     if name not in WITH_MAIL:
@@ -35,7 +35,7 @@ def is_in_maildir(path: str) -> bool:
 
 
 def is_deleted(path: str) -> bool:
-    """Return whether the flags in the name of a Maildir's file say that the message was deleted or moved.
+    """Return whether a file's name has the Maildir flag of a message that was deleted or moved (T).
 
     >>> is_deleted("Maildir/cur/1700000000.1.host:2,ST")
     True
@@ -47,13 +47,13 @@ def is_deleted(path: str) -> bool:
 
 
 def messages(listed: Iterable[Any]) -> list[Any]:
-    """Sort the messages listed in `new`, then in `cur`; if one is in both, take the latter."""
+    """Sort messages listed in `new` and then in `cur` by name; of one listed in both, return the latter."""
     found = {_unique_part(entry.name): entry for entry in listed}
     return [found[unique] for unique in sorted(found)]
 
 
 def current_paths(paths: Iterable[str]) -> Iterator[str]:
-    """Yield the current paths of files: a message may have moved since it was listed."""
+    """Yield the current paths of files, some of which may be messages that moved after they were listed."""
     listings: dict[str, dict[str, str]] = {}  # listed once, also when 100,000 messages were marked as read
     for path in paths:
         if "cur/" not in path and "new/" not in path:  # most files of folders
@@ -72,7 +72,7 @@ def current_paths(paths: Iterable[str]) -> Iterator[str]:
 
 
 def _listing(maildir: str) -> dict[str, str]:
-    """Map the unique part of each message's name to its path."""
+    """Return a dict: unique part of each message's name → its path."""
     paths: dict[str, str] = {}
     for folder in (os.path.join(maildir, name) for name in WITH_MAIL):
         try:
@@ -83,5 +83,5 @@ def _listing(maildir: str) -> dict[str, str]:
 
 
 def _unique_part(name: str) -> str:
-    """Return the part of a message's name that stays when its flags change."""
+    """Return the part of a message's file name that does not change when its flags change."""
     return name.partition(":")[0]

@@ -1,4 +1,4 @@
-"""Recognise files among mail that hold no mail: archives, Thunderbird's own files, pictures.
+"""Recognise files among mail that are not mail: archives, Thunderbird's own files, pictures.
 
 The first bytes decide. Bytes that a message may also begin with are decisive only together with the file's
 extension. A file that begins with a header field is mail, whatever follows; so is plain text: it is all body.
@@ -61,9 +61,10 @@ def not_mail(path: str, head: bytes) -> str:
 
 
 def no_message(head: bytes) -> str:
-    """Return the kind of a file that begins with `head` if it clearly is not a message; else "".
+    """Return the kind of a file that begins with `head`, if it clearly is not a message; otherwise "".
 
-    >>> no_message(b"\\0"), no_message(b"[Subject] hello"), no_message(b"a: \\0") ('a binary file', '', '')
+    >>> no_message(b"\\0"), no_message(b"[Subject] hello"), no_message(b"a: \\0")
+    ('a binary file', '', '')
     """
     head = head[:LOOK]
     if _begins_with_field(head):

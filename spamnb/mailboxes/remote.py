@@ -22,7 +22,7 @@ MAX_REASON = 300  # characters of a library's error message
 
 
 class RemoteEntry:
-    """A file or folder at an address, with the methods of os.DirEntry that the search for mail uses."""
+    """A file or folder at an address, with those methods of os.DirEntry that the search for mail needs."""
 
     __slots__ = ("kind", "name", "path", "st_size")
 
@@ -47,7 +47,7 @@ class RemoteEntry:
 
 
 def blocks(url: str) -> Iterator[bytes]:
-    """Yield the blocks of a file, each requested when it is needed."""
+    """Yield the blocks of a file; each block is requested only when it is needed."""
     with _os_errors():
         fs, path = _located(url)
         block = 0 if _is_web(url) else MAX_BLOCK  # some web servers send only whole files
@@ -56,7 +56,7 @@ def blocks(url: str) -> Iterator[bytes]:
 
 
 def whole_files(urls: list[str]) -> dict[str, Iterator[bytes]]:
-    """Read small files, several at the same time; an error is raised when the blocks of its file are used."""
+    """Read small files, several at the same time; an error is raised when the file's blocks are used."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(MAX_REQUESTS) as pool:
@@ -65,7 +65,7 @@ def whole_files(urls: list[str]) -> dict[str, Iterator[bytes]]:
 
 
 def matching(url: str) -> list[RemoteEntry]:
-    """List the file or folder at an address; for a pattern with *, ? or [, the sorted matches."""
+    """Return the file or folder at an address; for a pattern with *, ? or [, the sorted matches."""
     with _os_errors():
         fs, path = _located(url)
         folder = _folder_of(url)
@@ -84,14 +84,14 @@ def matching(url: str) -> list[RemoteEntry]:
 
 
 def entries(folder: str) -> list[RemoteEntry]:
-    """List the files and folders in a folder."""
+    """Return the files and folders in a folder."""
     with _os_errors():
         fs, path = _located(folder)
         return _entries(fs, folder, fs.ls(path, detail=True))
 
 
 def kind(url: str) -> str:
-    """Return FILE or FOLDER for an address; "" if it does not exist or there is no answer."""
+    """Return FILE or FOLDER for an address; "" if it does not exist or no server answers."""
     try:
         return matching(url)[0].kind
     except OSError:
@@ -103,14 +103,14 @@ def _is_web(url: str) -> bool:
 
 
 def _folder_of(url: str) -> str:
-    """Return the last folder before the first *, ? or [ of a pattern; "" if the address is no pattern."""
+    """Return the last folder before the first *, ? or [ in a pattern; "" if the address is not a pattern."""
     end = min((at for wildcard in "*?[" if (at := url.find(wildcard)) >= 0), default=0)
     folder = url[:end].rpartition("/")[0]
     return "" if _is_web(url) or "::" in url or "://" not in folder else folder
 
 
 def _located(url: str) -> tuple[Any, str]:
-    """Find the file system of fsspec that has an address, and the path in it."""
+    """Return fsspec's file system for an address, and the path in it."""
     refuse_password(url)
     try:
         from fsspec.core import url_to_fs
@@ -128,7 +128,7 @@ def _located(url: str) -> tuple[Any, str]:
 
 
 def _entries(fs: Any, folder: str, infos: Iterable[dict[str, Any]]) -> list[RemoteEntry]:
-    """Return entries for what fsspec listed below a folder, without the folder itself."""
+    """Return what fsspec listed below a folder as entries, without the folder itself."""
     start = len(_located(folder)[1].strip("/"))
     found = [(info["name"].strip("/")[start:].strip("/"), info) for info in infos]
     fs.invalidate_cache()  # it would keep everything it listed
@@ -139,7 +139,7 @@ def _entries(fs: Any, folder: str, infos: Iterable[dict[str, Any]]) -> list[Remo
 
 @contextmanager
 def _os_errors() -> Iterator[None]:
-    """Turn whatever a library raises into an OSError that says on one line what went wrong."""
+    """Turn any error of a library into an OSError that says on one line what went wrong."""
     try:
         yield
     except SpamnbError:

@@ -72,8 +72,8 @@ _ENDINGS = (".gz", ".xz", ".bz2", ".zst", ".mbox", ".mbx", ".sbd")  # the last o
 def roles_to_leave_out(label: str) -> frozenset[str]:
     """Return the roles of folders whose mail must not be learned under a label.
 
-    Unsent mail was never received, and unsure mail is not yet sorted: neither belongs to a label. Trash and
-    junk belong only to the label spam: below a folder of spam, both hold spam that was sorted out. A label
+    Unsent mail was never received, and unsure mail is not yet sorted, so neither has a label. Trash and
+    junk are learned only as spam: below a folder of spam, both contain spam that was sorted out. A label
     that has the name of a role is also learned from the folders of that role.
     """
     named_for = _role(label)
@@ -82,7 +82,7 @@ def roles_to_leave_out(label: str) -> frozenset[str]:
 
 
 def speaks_against(label: str, path: str) -> bool:
-    """Return whether the name of a folder or mailbox of ham looks like one for spam, or the other way round.
+    """Return whether the name of a folder or mailbox suggests spam for the label ham, or ham for spam.
 
     >>> speaks_against("ham", "mail/spam.mbox"), speaks_against("spam", "Trash")
     (True, False)
@@ -93,7 +93,7 @@ def speaks_against(label: str, path: str) -> bool:
 
 
 def role_of(name: str) -> str:
-    """Return the role of a folder or a mailbox of this name, "" if it is unknown.
+    """Return the role (such as "trash") of a folder or mailbox with this name; "" if it is unknown.
 
     >>> role_of(".INBOX.Entw&APw-rfe"), role_of("Deleted Items.sbd"), role_of("Lists")
     ('unsent', 'trash', '')
@@ -105,7 +105,7 @@ def role_of(name: str) -> str:
 
 
 def _bare(name: str) -> str:
-    """Return the name of a mailbox without the endings of formats and compression."""
+    """Return the name of a mailbox without endings such as .mbox and .gz."""
     for ending in _ENDINGS:
         name = name.removesuffix(ending)
     return name

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Unreadable:
-    """A file or folder that could not be read, or only in part."""
+    """A report of a file or folder that could not be read, or only in part."""
 
     __slots__ = ("path", "why")
 
@@ -24,12 +24,12 @@ class Unreadable:
 
     @property
     def error(self) -> type[SpamnbError]:
-        """The error to raise: NoInput if permission is denied, else DataError."""
+        """The class of error to raise: NoInput if permission is denied, otherwise DataError."""
         return NoInput if self.why == DENIED else DataError
 
 
 class Missing(Unreadable):
-    """A path that the user named and that does not exist."""
+    """A report of a path that the user named but that does not exist."""
 
     __slots__ = ()
 
@@ -39,19 +39,19 @@ class Missing(Unreadable):
 
 
 class SkippedMail(Unreadable):
-    """A file in a folder that holds no mail, which is reported, but not as an error."""
+    """A report of a file in a folder that is not mail; this is not an error."""
 
     __slots__ = ()
 
 
 class LeftOutFolder(SkippedMail):
-    """A folder or mailbox below a path of a label, whose name says that its mail has another label."""
+    """A report of a folder or mailbox not read because its name says that its mail has another label."""
 
     __slots__ = ()
 
 
 class Deleted(SkippedMail):
-    """Messages that are marked as deleted but still in their mailbox."""
+    """A report of messages that are marked as deleted but are still in their mailbox."""
 
     __slots__ = ("count",)
 
@@ -61,10 +61,10 @@ class Deleted(SkippedMail):
 
 
 def failures(found: Iterable[Unreadable]) -> list[Unreadable]:
-    """Select the files and folders that should have been read but could not be."""
+    """Return the reports of files and folders that should have been read but could not be."""
     return [item for item in found if not isinstance(item, SkippedMail)]
 
 
 def skipped_mail(found: Iterable[Unreadable]) -> list[SkippedMail]:
-    """Select the files, folders and deleted messages that were skipped on purpose."""
+    """Return the reports of files, folders and deleted messages that were skipped on purpose."""
     return [item for item in found if isinstance(item, SkippedMail)]

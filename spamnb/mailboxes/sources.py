@@ -50,14 +50,14 @@ MAX_NUMBER_DIGITS = 9
 
 
 def message_name(path: str, index: int | None) -> str:
-    """Return the name of a message: its path, and if it is in a mailbox, its number there (box.mbox:3)."""
+    """Return the name of a message: its path and, if it is in a mailbox, its number there (box.mbox:3)."""
     return path if index is None else f"{path}:{index}"
 
 
 def split_number(path: str) -> tuple[str, int]:
-    """Split a path like `box.mbox:3` into mailbox and number; "" and 0 for any other path.
+    """Split a path like `box.mbox:3` into mailbox and number; return ("", 0) for any other path.
 
-    A file of exactly this name takes precedence. Messages are numbered from 0, as `classify` prints them.
+    If a file has exactly this name, it is that file. Messages are numbered from 0, as `classify` prints them.
     """
     box, _, digits = path.rpartition(":")
     if not digits.isdecimal() or not digits.isascii() or len(digits) > MAX_NUMBER_DIGITS or not box:
@@ -71,7 +71,7 @@ def split_number(path: str) -> tuple[str, int]:
 
 
 def check(paths: Iterable[str]) -> None:
-    """Raise NoInput for a path that is missing or may not be read, DataError for a file without mail."""
+    """Raise NoInput for a path that is missing or may not be read, DataError for a file that is not mail."""
     for named in paths:
         path = split_number(named)[0] or named
         if path == "-":
@@ -96,31 +96,31 @@ def check(paths: Iterable[str]) -> None:
 def total_size(
     paths: Iterable[str], *, without: Iterable[str] = (), leave_out: frozenset[str] = frozenset()
 ) -> int:
-    """Add up the sizes of the files below `paths`, without reading them; pipes and standard input add 0."""
+    """Add up the sizes of the files below `paths` without reading them; pipes and standard input add 0."""
     return sum(size for size in _sizes(paths, without, leave_out) if size != STREAM)
 
 
 def is_little(paths: Sequence[str], most: int, least_file: int) -> bool:
-    """Return whether mail has at most `most` bytes; a small file is counted as `least_file` bytes."""
+    """Return whether mail has at most `most` bytes; each file counts as at least `least_file` bytes."""
     sizes = (most + 1 if size == STREAM else max(size, least_file) for size in _sizes(paths, (), frozenset()))
     return all(total <= most for total in accumulate(sizes))
 
 
 def _sizes(paths: Iterable[str], without: Iterable[str], leave_out: frozenset[str]) -> Iterator[int]:
-    """Yield the bytes of each file, or STREAM."""
+    """Yield the size of each file in bytes; STREAM for a pipe or standard input."""
     for item in _files(paths, without, leave_out):
         if isinstance(item, tuple):
             yield item[1]
 
 
 def messages(paths: Iterable[str], *, without: Iterable[str] = ()) -> Iterator[RawMessage | Unreadable]:
-    """Yield every message, in the order of `chunks`."""
+    """Yield every message below `paths`, in the order of `chunks`."""
     for chunk in chunks(paths, without=without, size=sys.maxsize):  # no file is too large: none is cut
         yield from chunk.messages()
 
 
 def chunks_by_label(sources: Sources, size: int = CHUNK) -> Iterator[tuple[Chunk, str]]:
-    """Yield the mail of each label in chunks of about `size` bytes, and the label.
+    """Yield the mail of each label in chunks of about `size` bytes, each with its label.
 
     Mail named under one label is not read under another. Folders whose names contradict a label are left out.
     """
@@ -177,7 +177,7 @@ def chunks(
 def _files(
     paths: Iterable[str], without: Iterable[str], leave_out: frozenset[str]
 ) -> Iterator[FoundFile | NumberedMessages | Unreadable]:
-    """Yield each file below some paths, the numbered messages of a mailbox, or a failure."""
+    """Yield each file below some paths, the numbered messages of a mailbox, or a report of a failure."""
     paths = list(paths)
     walk = FolderWalk([path for path in paths if path != "-"], without, leave_out)
     for box, named in groupby(((*split_number(path), path) for path in paths), lambda item: item[0]):
@@ -193,7 +193,7 @@ def _files(
 
 
 def _chunks_of(item: FoundFile | NumberedMessages | Unreadable, size: int) -> Iterable[Chunk]:
-    """Make chunks of a file that does not share a chunk with other files."""
+    """Return the chunks of a file that does not share a chunk with other files."""
     if isinstance(item, Unreadable):
         return (ReadMessages([item], 0),)
     if isinstance(item, NumberedMessages):
@@ -207,7 +207,7 @@ def _chunks_of(item: FoundFile | NumberedMessages | Unreadable, size: int) -> It
 
 
 def _read_in_order(path: str, size: int, named: bool) -> Iterator[ReadMessages]:
-    """Read a stream in this process: standard input, a pipe, a large mailbox."""
+    """Read a stream in this process, such as standard input, a pipe or a large mailbox, and yield chunks."""
     bytes_on_disk = 0
 
     def counted() -> Iterator[bytes]:

@@ -20,7 +20,7 @@ DENIED = "permission denied"  # as `reason_of` words it
 
 
 class ByteStream:
-    """Blocks of bytes; an error ends them and leaves its reason in `why`, so that earlier blocks are kept.
+    """Blocks of bytes. An error ends them, and its reason is in `why`, so that earlier blocks can be used.
 
     A file that was deleted since it was found has no blocks, and leaves no reason.
     """
@@ -60,7 +60,7 @@ def chain(head: bytes, blocks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def gather(blocks: Iterator[bytes], size: int) -> bytes:
-    """Read at least `size` bytes, fewer only at the end."""
+    """Read blocks until there are at least `size` bytes, or the end; return all bytes read."""
     taken = []
     while size > 0 and (block := next(blocks, b"")):
         taken.append(block)
@@ -69,7 +69,7 @@ def gather(blocks: Iterator[bytes], size: int) -> bytes:
 
 
 def decompressor_for(head: bytes) -> Callable[[], Any] | None:
-    """Return a function that makes decompressors for a file that begins with `head`; None if it is plain."""
+    """Return a function that makes decompressors for a file beginning with `head`; None if not compressed."""
     if head.startswith(b"\x1f\x8b\x08"):
         return _gzip
     if head.startswith(b"\xfd7zXZ\0"):

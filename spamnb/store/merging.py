@@ -133,10 +133,9 @@ def merged(
 
 
 def write_run(sources: Sequence[CountTable | Run], folder: str | None = None) -> Run:
-    """Add up the entries of tables and runs (unnamed files) with the same labels, and write them to a new run
-    in a folder.
+    """Add up the entries of tables and runs (unnamed files) with equal labels; write them to a new run.
 
-    Counts of messages, numeric features and grams of a table stay in memory.
+    Counts of messages, numeric features and grams of a table stay in memory. The run is stored in `folder`.
     """
     labels = sources[0].labels
     counts = [source.file_counts if isinstance(source, Run) else source for source in sources]

@@ -33,8 +33,7 @@ class NewColumn(NamedTuple):
 
 
 def write_model(path: str, merged: Merged, learned: LearnedMessages, about: dict[str, Any]) -> str:
-    """Write and sync a model file beside the old one; return the path of the new file. `about`: settings,
-    cutoffs and the like.
+    """Write and sync a model file beside the old one; return its path. `about`: settings, cutoffs and more.
 
     The caller must hold the lock on training. If writing fails, the new file is removed.
     """

@@ -1,4 +1,4 @@
-"""Batches, the tokenized messages of chunks of mail. Training adds them to counts, evaluation keeps them."""
+"""Batches of tokenized messages. Training adds them to counts, evaluation stores them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HashesOf = Callable[[str], Any]
 
 @dataclass(frozen=True)
 class MailToRead:
-    """The mail of each label, and the settings to tokenize it with."""
+    """The paths of the mail of each label, and the settings to tokenize it with."""
 
     sources: Mapping[str, Sequence[str]]  # the paths of each label
     settings: Settings
@@ -30,7 +30,7 @@ class MailToRead:
 
 
 class Chunk(Protocol):
-    """A piece of mail that is read at once: a part of a mailbox, or some files."""
+    """Mail that is read at once: a part of a mailbox, or some files."""
 
     @property
     def size(self) -> int: ...
@@ -68,7 +68,7 @@ def batch_of(
     hashes: bool = True,
     numbers: bool = True,
 ) -> Batch:
-    """Read a chunk and tokenize its messages, except those whose hashes are in `known`.
+    """Read a chunk of mail and tokenize its messages, except those whose hashes are in `known`.
 
     Without `hashes`, all hashes are 0; without `numbers`, numeric features are left out. Judging mail needs
     no hashes, and most views use no numbers.
@@ -92,7 +92,7 @@ def batch_of(
 
 
 class ChunkReader:
-    """Makes a batch of each chunk; may be called by several threads at once."""
+    """Makes a batch of a chunk of mail each time it is called; several threads may call it at once."""
 
     def __init__(self, settings: Settings, hashes_of: HashesOf | None = None) -> None:
         self.settings = settings

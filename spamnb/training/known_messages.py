@@ -48,7 +48,7 @@ def refuse_swapped_labels(
 
 
 class Steps(NamedTuple):
-    """What to do with a batch: messages to learn under a label, and messages to take from other labels."""
+    """Which messages of a batch to learn under a label, and which to take away from other labels."""
 
     label_index: int  # NOT_LEARNED where nothing is learned
     learned: array[int]  # numbers of messages in the batch
@@ -58,7 +58,7 @@ class Steps(NamedTuple):
 
 @dataclass
 class Summary:
-    """Outcomes of one training."""
+    """What a training did: for each label how many messages were learned, moved and so on."""
 
     outcomes: dict[str, dict[str, int]] = field(default_factory=dict)  # per label: learned, known, moved …
     unreadable: list[Unreadable] = field(default_factory=list)
@@ -74,7 +74,7 @@ class Summary:
             counts[what] = counts.get(what, 0) + number
 
     def note(self, batch: Batch, conflicting: Sequence[int]) -> None:
-        """Add the skipped messages of a batch, and the names of conflicting messages."""
+        """Add the skipped messages of a batch, and the names of messages given under two labels."""
         self.unreadable += failures(batch.unreadable)
         self.skipped += skipped_mail(batch.unreadable)
         left = MAX_CONFLICTS - len(self.conflicts)

@@ -1,4 +1,4 @@
-"""Learning one message by writing a record to the journal: the model file stays as it is."""
+"""Learning one message by writing a record to the journal; the model file does not change."""
 
 import os
 import sys
@@ -29,9 +29,10 @@ TOO_LONG = 8 * journal.FOLD_LIMIT  # bytes: no process came to fold it, so this 
 
 
 def learn(path: str, raw: bytes, label: str | None, is_correction: bool = False) -> str:
-    """Learn a message under a label, or forget it (None); return the outcome once the change is on disk.
+    """Learn a message under a label, or forget it (None); return the outcome when the change is on disk.
 
-    Corrected messages are hard to judge: for cutoffs, their scores are used only if others are too few.
+    `is_correction`: a person corrected the verdict. The scores of such messages, which are hard to judge, are
+    used for cutoffs only if there are too few others.
     """
     message = read(raw)
     with Lock(path):
@@ -66,8 +67,8 @@ def learn(path: str, raw: bytes, label: str | None, is_correction: bool = False)
 def judge(model: Model, features: "FeatureSet", label: str) -> "tuple[float, float, tuple[int, int] | None]":
     """Judge a message before it is learned, since cutoffs are computed from such scores.
 
-    Returns the score, the lead of the label over others except spam (in nats), and how many words and pairs
-    are new to the model; None instead of the last two if not all words were looked up.
+    Return the score; how far the label is ahead of the others except spam (in nats); and how many words and
+    how many pairs are new to the model, or None if not all words were looked up.
     """
     found, scorer = model.scorers.score(features), model.scorers.first
     score = verdict_of(found, model.cutoffs, model.calibration).score
@@ -76,15 +77,15 @@ def judge(model: Model, features: "FeatureSet", label: str) -> "tuple[float, flo
 
 
 def learned_label(path: str, raw: bytes) -> str | None:
-    """Return the label that a message was learned under; None if it was not learned."""
+    """Return the label under which a message was learned; None if it was not learned."""
     stored = StoredModel.open(path)
     return stored.label_of(hash_of_message(read(raw)))
 
 
 def fold_in_background(path: str, limit: int, most: int = TOO_LONG) -> None:
-    """Fold a journal larger than `limit` into its model, in a new process, so that mail is not delayed.
+    """Merge a journal larger than `limit` bytes into its model, in a new process, so that mail need not wait.
 
-    A journal larger than `most` is folded by this process.
+    If the journal is larger than `most` bytes, this process merges it.
     """
     lock = Lock(path, patience=0, kind=TRAINING)
     size = 0
@@ -103,7 +104,7 @@ def fold_in_background(path: str, limit: int, most: int = TOO_LONG) -> None:
 
 
 def start_folding(path: str, lock: int) -> None:
-    """Start a process that folds the journal, through a shell that ends at once.
+    """Start a process that merges the journal into the model, through a shell that ends at once.
 
     The process inherits the lock as its standard output, so that no second one is started until it ends.
     """

@@ -19,7 +19,7 @@ from spamnb.store.stored_model import StoredModel, load_learned
 
 @dataclass(frozen=True)
 class About:
-    """How a model reads and judges mail: settings, view, accepted ham loss, and base."""
+    """How a model reads and judges mail: settings, view, share of ham that may be lost, and base."""
 
     settings: Settings
     view: View = DEFAULT_VIEW
@@ -38,7 +38,7 @@ class About:
 
 @dataclass(frozen=True)
 class Plan:
-    """The current model, and the properties of the new one."""
+    """The model to train as it is now, and the properties of the new model."""
 
     replaced: StoredModel | None  # the model whose file is replaced
     stored: StoredModel | None  # the model to add counts to
@@ -47,24 +47,24 @@ class Plan:
 
     @cached_property
     def learned(self) -> LearnedMessages:
-        """Messages that the current model has learned."""
+        """The messages that the current model has learned."""
         return load_learned(self.stored) if self.stored else LearnedMessages()
 
     @property
     def new_labels(self) -> list[str]:
-        """Labels other than ham and spam that are new to a model with mail."""
+        """Labels, other than ham and spam, that are new to a model that has already learned mail."""
         before = self.stored.labels if self.stored and any(self.stored.messages) else self.labels
         return [label for label in self.labels if label not in before and label not in LABELS]
 
     def learned_hashes(self, label: str) -> Any:
-        """Return the sorted hashes of messages that were learned under a label before, or None."""
+        """Return the sorted hashes of messages learned under a label before; None for a new label."""
         if self.stored is None or label not in self.stored.labels:
             return None
         return memoryview(self.learned.hashes_of(self.stored.labels.index(label))).cast("Q")
 
     @property
     def changes_model(self) -> bool:
-        """Whether a model must be written even if no mail is learned."""
+        """Whether the model must be written even if no mail is learned."""
         before = self.stored and About.of(self.stored)
         return not before or (before.ham_loss, before.base) != (self.about.ham_loss, self.about.base)
 
@@ -103,7 +103,7 @@ def plan(
 def refuse_other_settings(
     stored: StoredModel, before: About, wanted: Mapping[str, Any], view: View | None
 ) -> None:
-    """Raise an error if settings or a view are requested that differ from those of the model."""
+    """Raise an error if settings (`wanted`) or a view are requested that the model does not have."""
     other = [name for name, value in wanted.items() if getattr(before.settings, name) != value]
     if view and view.as_map() != before.view.as_map():
         other.append("view")
@@ -116,7 +116,7 @@ def refuse_other_settings(
 def new_base(
     path: str, base: StoredModel, labels: Sequence[str], settings: Settings, view: View
 ) -> dict[str, Any]:
-    """Check that a model can have a base model; return the entry for the base in the model's head."""
+    """Raise an error unless a model can have this base; return what its head then says about the base."""
     if not view.has_cutoffs:
         raise UsageError("a model with a base needs a view with cutoffs; use the default view")
     check_base(path, labels, settings, base)
@@ -124,7 +124,7 @@ def new_base(
 
 
 def open_if_there(path: str) -> StoredModel | None:
-    """Open a model; None if it is missing."""
+    """Open a model; return None if it is missing."""
     try:
         return StoredModel.open(path)
     except NoModel:
@@ -132,7 +132,7 @@ def open_if_there(path: str) -> StoredModel | None:
 
 
 def open_if_readable(path: str) -> StoredModel | None:
-    """Open a model that will be replaced; None if it is missing or unreadable."""
+    """Open a model that will be replaced; return None if it is missing or cannot be read."""
     try:
         return open_if_there(path)
     except SpamnbError:

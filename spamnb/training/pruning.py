@@ -15,7 +15,7 @@ OLD_DAYS, RARE_MESSAGES = 180, 2  # a token in at most this many messages is rar
 
 @dataclass(frozen=True)
 class Pruned:
-    """Sizes of a model before and after: tokens, pairs of neighbours, bytes of the file."""
+    """Sizes of a model before and after pruning: tokens, pairs of neighbouring words, bytes of the file."""
 
     tokens: tuple[int, int]
     pairs: tuple[int, int]
@@ -23,7 +23,7 @@ class Pruned:
 
 
 def prune(path: str, days: int = OLD_DAYS, rare: int = RARE_MESSAGES, *, try_only: bool = False) -> Pruned:
-    """Remove tokens that were not seen for `days` and are in at most `rare` messages; return the sizes."""
+    """Remove tokens not seen for `days` days that are in at most `rare` messages; return the sizes."""
     with Lock(path, kind=TRAINING):
         stored, size = StoredModel.open(path), os.path.getsize(path)
         total = sum_of(stored, oldest_day=max(0, today() - days), rare=rare)

@@ -17,7 +17,7 @@ DAMAGED_SUFFIX = ".damaged"  # of a damaged journal that is kept
 
 
 def replace_model(path: str, new: str, before: StoredModel | None) -> None:
-    """Put a new model file in place of the old one; `before` is the old model when the new one was begun.
+    """Put a new model file in place of the old one; `before`: the old model when the new one was begun.
 
     Messages learned since then are first written to the journal again, for the generation of the new model.
     So at every moment the journal has all changes that the model file lacks.
@@ -59,14 +59,14 @@ def replace_model(path: str, new: str, before: StoredModel | None) -> None:
 
 
 def tombstone_record(old: StoredModel, new: StoredModel) -> list[dict[str, Any]]:
-    """Make a record without a message if a fresh model lacks messages of the old journal."""
+    """Return a record without a message, in a list, if a new model lacks messages of the old journal."""
     if all(new.label_of(message_hash) == label for message_hash, label in old.journal.learned.items()):
         return []
     return [change(new, 0, None, None, 0, (b"", b"", b"", b"", b""), {})]
 
 
 def same_tokens(old: StoredModel, new: StoredModel) -> bool:
-    """Return whether both models make the same tokens of a message."""
+    """Return whether both models split messages into the same tokens."""
     try:
         return settings_of(old) == settings_of(new)
     except ModelError:
@@ -74,7 +74,7 @@ def same_tokens(old: StoredModel, new: StoredModel) -> bool:
 
 
 def shorten_journal(journal: str, model: StoredModel, changes: list[dict[str, Any]]) -> None:
-    """Remove the records that are in the model file from the journal; to keep them would be harmless."""
+    """Remove from the journal the records that are in the model file; to leave them would do no harm."""
     if changes:
         Journal(model.labels).append(journal + ".new", model.generation, changes)
         os.replace(journal + ".new", journal)

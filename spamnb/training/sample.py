@@ -34,7 +34,7 @@ class Piece(NamedTuple):
 
     @classmethod
     def of(cls, rows: MessageRows, messages: Iterable[int] | None = None) -> Piece:
-        """Select messages of a batch; None selects all, without copying."""
+        """Select messages of a batch by their numbers; None selects all, without copying."""
         if messages is None:
             rows.drop_texts()
         else:
@@ -43,7 +43,7 @@ class Piece(NamedTuple):
 
 
 class LabelSample:
-    """A sample of a label's mail: the messages with the lowest hashes, as many as fit."""
+    """A sample of a label's mail: the messages with the lowest hashes, as many as memory allows."""
 
     def __init__(self) -> None:
         self.pieces: list[Piece] = []
@@ -51,7 +51,7 @@ class LabelSample:
         self.limit = MAX_DIGEST  # the highest hash that may still be sampled
 
     def add(self, rows: MessageRows, messages: Sequence[int]) -> None:
-        """Add messages of a batch, if their hashes may be among the lowest."""
+        """Add those messages of a batch whose hashes may be among the lowest."""
         hashes = memoryview(rows.hashes).cast("Q")
         messages = [message for message in messages if hashes[message] <= self.limit]
         if messages:
@@ -89,22 +89,22 @@ class Sample:
         self.by_label: dict[int, LabelSample] = {}  # by label index
 
     def add(self, rows: MessageRows, steps: Steps) -> None:
-        """Add the messages of a batch that are learned."""
+        """Add those messages of a batch that are learned."""
         if steps.learned:
             self.by_label.setdefault(steps.label_index, LabelSample()).add(rows, steps.learned)
 
     def relabel(self, indices: Sequence[int]) -> None:
-        """Replace each label index by the element of `indices` at that index."""
+        """Replace each label index k by `indices[k]`."""
         self.by_label = {indices[old]: sample for old, sample in self.by_label.items()}
 
     def pieces(self) -> list[tuple[int, Piece]]:
-        """Return the sampled messages, grouped by batch and label: the label's index, and the messages."""
+        """Return the sampled messages, grouped by batch and label: (index of the label, messages)."""
         for sample in self.by_label.values():
             sample.shrink()
         return [(label, piece) for label, sample in self.by_label.items() for piece in sample.pieces]
 
     def vocabulary(self, labels: Sequence[str]) -> CountTable:
-        """Make a table of all tokens of the messages, to be filled with the counts of all mail."""
+        """Return a table of all tokens of the messages; it is later filled with counts of all mail."""
         table = CountTable(labels, has_texts=False)
         for label_index, piece in self.pieces():
             piece.rows.keeps_places = True
@@ -114,7 +114,7 @@ class Sample:
 
 
 class SampleScorer:
-    """Scores the messages of a sample on threads, each with the counts of all other mail."""
+    """Scores the messages of a sample in threads, each by the counts of all other mail."""
 
     def __init__(self, sample: Sample, view: View, table: CountTable, jobs: int) -> None:
         self.pieces, self.labels, self.jobs = sample.pieces(), list(table.labels), jobs
@@ -123,7 +123,7 @@ class SampleScorer:
         self.idle_scorers = [FeatureScorer(self.likelihood, table)]  # that no thread uses
 
     def __call__(self, learned: LearnedMessages, misfiled: Sequence[float]) -> None:
-        """Store the scores in `learned`; the counts are corrected for the given shares of misfiled mail."""
+        """Store the scores in `learned`; `misfiled`: shares of misfiled mail, to correct the counts for."""
         self.likelihood.correct(misfiled)
         found = in_threads(self._joints, self.pieces, self.jobs)
         for (label_index, piece), joints in zip(self.pieces, found, strict=True):
@@ -133,7 +133,7 @@ class SampleScorer:
                 learned.set(message_hash, label_index, score, lead)
 
     def _joints(self, label_index: int, piece: Piece) -> list[list[float]]:
-        """Score the messages of a piece; return, for each message, the log-joint of each label."""
+        """Score some messages of a label; return, for each message, the log-joint of each label."""
         scorer = self.idle_scorers.pop() if len(self.idle_scorers) > 1 else self.idle_scorers[0].another()
         count, labels = len(piece.hashes), len(self.labels)
         joints = array("d", bytes(8 * count * labels))

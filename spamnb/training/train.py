@@ -55,8 +55,7 @@ def train(
     memory: int = MEMORY,
     progress: Callable[[Batch], object] = lambda _: None,
 ) -> Summary:
-    """Learn (or forget) all mail under each label. The model is replaced at the end, completely or not at
-    all.
+    """Learn (or forget) all mail of each label; at the end the model is replaced, completely or not at all.
 
     `wanted` (tokenizer settings) and `view` are for a new model; an existing model must have the same, unless
     `fresh` replaces it by a new model. `base` is the path of a base, "" for none; None keeps the current
@@ -85,7 +84,7 @@ def train(
 def write(
     path: str, aim: Plan, counting: Counting, sample: Sample, learned: LearnedMessages, jobs: int
 ) -> None:
-    """Add up all counts, score the sample with them, and put the model in place."""
+    """Add up all counts, score the sample with them, and put the new model in place."""
     sources = [*([Source(aim.stored)] if aim.stored else ()), *counting.sources()]
     labels, about = kept_labels(aim.labels, sources), aim.about
     indices = indices_of(aim.labels, labels)
@@ -110,7 +109,7 @@ def write(
 
 
 def fold(path: str, always: bool = False) -> None:
-    """Fold the journal into the model, if it has records. The caller holds the lock on training."""
+    """Merge the journal into the model file, if it has records. The caller must hold the lock on training."""
     stored = StoredModel.open(path)
     if stored.journal.records or always:
         rewrite(stored, sum_of(stored))

@@ -22,7 +22,7 @@ Names = Mapping[str, str | None]  # label → its new name, None to remove it
 
 
 def kept_labels(labels: Sequence[str], sources: Sequence[Source], renamed: Names | None = None) -> list[str]:
-    """Return the labels to keep: those with mail, and spam; ham and spam if no other label has mail."""
+    """Return the labels that stay: spam, and those with mail; ham and spam if no other label has mail."""
     messages = dict.fromkeys(labels, 0)
     for source in sources:
         if not isinstance(source.counts, Run):  # a run has no counts of messages
@@ -45,7 +45,7 @@ def add_up(
     renamed: Names | None = None,
     **options: Any,
 ) -> Merged:
-    """Add up counts for a model at a path, without labels that are not kept."""
+    """Add up counts for a model at a path, leaving out labels that are not in `kept`."""
     names: dict[str, str | None] = dict(zip(labels, labels, strict=True))
     names.update(renamed or {})
     relabel = {old: new if new in kept else None for old, new in names.items()}
@@ -53,7 +53,7 @@ def add_up(
 
 
 def indices_of(labels: Sequence[str | None], kept: Sequence[str]) -> list[int]:
-    """Return the index of each label among those kept, or NOT_LEARNED for other labels."""
+    """Return the index of each label in `kept`; NOT_LEARNED for a label that is not there."""
     return [kept.index(label) if label in kept else NOT_LEARNED for label in labels]
 
 
@@ -63,7 +63,7 @@ def find_limits(
     about: About,
     scorer: SampleScorer | None = None,
 ) -> dict[str, Any]:
-    """Find cutoffs and calibration from the scores of learned mail, after scoring the sample.
+    """Find cutoffs and calibration from the scores of learned mail; first score the sample with `scorer`.
 
     Scores and the shares of misfiled mail are computed in turns, since each depends on the other.
     """
@@ -95,7 +95,7 @@ def put_in_place(
 ) -> None:
     """Write a new model in place of the current model, including what was learned meanwhile.
 
-    Without `limits`, cutoffs are computed from the stored scores. The caller holds the lock on training.
+    Without `limits`, cutoffs are computed from the stored scores. The caller must hold the lock on training.
     """
     limits = limits or find_limits(total.labels, learned, about)
     new = write_model(path, total, learned, {**about.as_map(), **limits})
@@ -103,19 +103,19 @@ def put_in_place(
 
 
 def sum_of(stored: StoredModel, **options: Any) -> Merged:
-    """Add up a model and its journal."""
+    """Add up the counts of a model file and its journal."""
     sources = [Source(stored)]
     kept = kept_labels(stored.labels, sources)
     return add_up(stored.path, stored.labels, kept, sources, **options)
 
 
 def rewrite(stored: StoredModel, total: Merged) -> None:
-    """Write a model again with the counts of `total`, of the same mail. The caller holds the lock."""
+    """Write a model again, with the counts in `total` of the same mail. The caller must hold the lock."""
     learned = load_learned(stored)
     learned.relabel(indices_of(stored.labels, total.labels))
     put_in_place(stored.path, total, learned, About.of(stored), stored)
 
 
 def put_empty(path: str, labels: Sequence[str], about: About, before: StoredModel | None = None) -> None:
-    """Write a model without mail. The caller holds the lock on training."""
+    """Write a model without mail. The caller must hold the lock on training."""
     put_in_place(path, merged(labels, []), LearnedMessages(), about, before)

@@ -23,13 +23,13 @@ class LocalPool:
         self.jobs = jobs or all_cores()
 
     def batches(self, mail: MailToRead) -> Iterator[Batch]:
-        """Read all mail under each label, in order."""
+        """Read all mail of each label, and yield it in batches, in order."""
         task = ChunkReader(mail.settings, mail.learned_hashes)
         return in_threads(task, chunks_by_label(mail.sources, CHUNK), self.jobs)
 
 
 def open_pool(jobs: int | str | None) -> AbstractContextManager[Pool]:
-    """Return a number of threads, or a Dask cluster by its scheduler's address or file."""
+    """Return `jobs` threads or, for the address or file of a scheduler, its Dask cluster."""
     if not isinstance(jobs, str):
         return nullcontext(LocalPool(jobs))
     try:

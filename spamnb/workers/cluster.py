@@ -33,7 +33,7 @@ UNCHANGED = "nothing was changed"
 
 @contextmanager
 def connected(address: str) -> Iterator[ClusterPool]:
-    """Connect to the scheduler of a cluster, by its address or the file that it wrote."""
+    """Connect to the scheduler of a cluster, given its address or the file that it wrote."""
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # errors are reported once, by spamnb
     where = {"scheduler_file": address} if os.path.exists(address) else {"address": address}
     try:
@@ -59,7 +59,7 @@ class ClusterPool:
         self.jobs = all_cores()
 
     def batches(self, mail: MailToRead) -> Iterator[Batch]:
-        """Let the workers read all mail of each label, in order; a few chunks are requested in advance.
+        """Let the workers read all mail of each label, and yield it in batches, in order.
 
         If a worker dies, another one repeats its tasks. Messages that the model has learned are tokenized,
         too: workers do not know which they are.
@@ -98,7 +98,7 @@ class CheckedTask:
 
 
 def _answer(ask: Callable[[], Any]) -> Any:
-    """Ask the cluster, and wait; what may go wrong there becomes a SpamnbError."""
+    """Ask the cluster, and wait for the answer; an error there becomes a SpamnbError."""
     try:
         return ask()
     except SpamnbError:

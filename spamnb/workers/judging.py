@@ -1,4 +1,4 @@
-"""Judging mail in bulk by threads; numpy is not needed for it."""
+"""Judging much mail in threads; this does not need numpy."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def judge_mail(
     model: Model, paths: Sequence[str], jobs: int | None, envelopes: bool = False
 ) -> Iterator[Judgement]:
-    """Judge all mail below some paths, in order; `envelopes`: also return the envelope of each message."""
+    """Judge all mail below some paths, in order; with `envelopes`, also return each message's envelope."""
     in_memory = load_into_memory(model)
 
     def judge(chunk: Chunk) -> Judgement:
