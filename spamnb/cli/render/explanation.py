@@ -36,7 +36,7 @@ SPAM_COLOUR, OTHER_COLOUR, AGAINST_COLOUR = "red", "magenta", "cyan"
 
 
 def colour_of(why: Explanation, adds: float) -> str:
-    """Choose the colour of evidence: for spam, for the leading label, or against it."""
+    """Choose the colour of evidence, by whether it is for spam, for the leading label, or against it."""
     label = why.sides[adds > 0]
     return SPAM_COLOUR if label == SPAM else OTHER_COLOUR if adds > 0 else AGAINST_COLOUR
 

@@ -71,7 +71,7 @@ class EventPrinter:
         print("\t".join(printable(text) for text in (found, score, place, event.what, *texts)), flush=True)
 
     def end_visit(self, account: str, always: bool = True) -> None:
-        """Print the summary of a visit; unless `always`, a later visit without news is not printed."""
+        """Print the summary of a visit; unless `always`, print none for a later visit without news."""
         judged, learned = self.judged.pop(account, Counter()), self.learned.pop(account, 0)
         late, rescued = self.late.pop(account, []), self.rescued.pop(account, Counter())
         is_first = account not in self.met
@@ -131,7 +131,7 @@ def show_learned(found: Iterable[Learned], wrong: Iterable[str]) -> None:
 
 
 def show_training(summary: Summary, labels: Iterable[str], model: str) -> None:
-    """Print what was learned, and how good verdicts on it are, each by the counts of all other messages."""
+    """Print what was learned, and how good verdicts are if each message is judged without its own counts."""
     from spamnb.cli.render.training import show_outcomes
     from spamnb.inspection.assessment import verdicts_left_out
     from spamnb.store.stored_model import StoredModel

@@ -91,9 +91,9 @@ def table(
     texts: Sequence[str] = (),
     has_picture: bool = False,
 ) -> RenderableType:
-    """Make a table: names first, then figures, or texts in the columns of `texts`; the last may be a picture.
+    """Make a table: names in the first column, then figures; the columns named in `texts` have texts.
 
-    If a row is too long, names and texts are wrapped; figures are not. A Text is shown as it is.
+    Long names and texts are wrapped, figures are not. With `has_picture`, the last column is a picture.
     """
     from rich import box
     from rich.console import Group

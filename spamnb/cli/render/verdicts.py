@@ -59,7 +59,7 @@ class VerdictTable:
 
 
 def fitted(text: str, width: int, at_end: bool = False) -> str:
-    """Cut or pad a text from mail to some columns of the terminal; a path is cut at its start."""
+    """Cut or pad a text from mail to some columns of the terminal; with `at_end`, its end is kept."""
     text = printable(text)
     if cell_len(text) <= width:
         return set_cell_size(text, width)

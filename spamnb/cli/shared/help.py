@@ -75,7 +75,7 @@ class Command(_WithHelpAll):
 
 
 class Group(_WithHelpAll, click.Group):
-    """A group whose help lists its commands by example only."""
+    """A group whose help lists its commands only as examples."""
 
     command_class = Command
 

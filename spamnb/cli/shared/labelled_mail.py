@@ -70,7 +70,7 @@ class LabelledMail:
         _check_named_once(sources)
 
     def check(self, need: str = "") -> None:
-        """Raise an error if a path is missing, or if `need` requires two labels and there are fewer."""
+        """Raise an error if a path is missing or, with `need` as its beginning, for fewer than two labels."""
         if need and len(self.sources) < 2:
             command = click.get_current_context().command_path
             raise UsageError(f"{need} needed; for example: {command} ham/ spam/")
@@ -84,7 +84,7 @@ class LabelledMail:
         return open_pool(self.jobs)
 
     def batches(self, settings: Settings) -> Iterator[Batch]:
-        """Read all the mail, in order, with progress."""
+        """Yield all the mail in batches, in order, and show progress."""
         from spamnb.training.batches import MailToRead
 
         found, self.unreadable = 0, []

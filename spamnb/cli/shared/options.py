@@ -34,7 +34,7 @@ def check_prior(view: View | None, labels: Iterable[str]) -> None:
 
 
 def open_model(path: str, view: View | None, cutoff: str | None = None) -> Model:
-    """Open a model, to judge with a view and cutoffs, if given."""
+    """Open a model with the settings of `view` and the cutoffs of `cutoff`, if these are given."""
     from spamnb.model import Model
 
     model = Model.open(path, view, parse_cutoffs(cutoff))
@@ -43,7 +43,7 @@ def open_model(path: str, view: View | None, cutoff: str | None = None) -> Model
 
 
 def parse_cutoffs(text: str | None) -> Cutoffs | None:
-    """Read `SPAM` or `HAM,SPAM`: the scores from which on a message is spam, and up to which it is ham."""
+    """Read `SPAM` or `HAM,SPAM`: scores from SPAM on mean spam, scores up to HAM mean ham."""
     if text is None:
         return None
     try:
@@ -100,7 +100,7 @@ Decorated = Callable[..., Any]
 
 
 def read_by(parse: Callable[..., int], least: int) -> Callable[..., int]:
-    """Make the callback of an option that parses its value with a function of `quantities`."""
+    """Return the callback of an option whose value `parse` reads; `least` is the lowest value allowed."""
     return lambda _ctx, option, text: parse(text, option.opts[-1], least)
 
 
@@ -151,7 +151,7 @@ def _parse_settings(_ctx: click.Context, _option: click.Parameter, text: str | N
 
 
 def _parse_view(_ctx: click.Context, _option: click.Parameter, text: str | None) -> View | None:
-    """Parse settings of how mail is judged; those of how mail is read were fixed by training."""
+    """Parse settings of how mail is judged; those of how mail is read cannot change after training."""
     from spamnb.evaluation.candidates import VIEW_NAMES, parse_settings
 
     return None if text is None else parse_settings(text, VIEW_NAMES)[1]

@@ -24,7 +24,7 @@ last_said = monotonic()  # when the program last showed that it is running
 
 
 def said() -> None:
-    """Record that the program has written something just now."""
+    """Record that the program has just written something."""
     global last_said
     last_said = monotonic()
 
@@ -107,7 +107,7 @@ def new_bar(unit: str) -> Progress:
 
 
 def announce_tried(tried: Iterable[ComparedCandidate]) -> Iterator[ComparedCandidate]:
-    """On a terminal, print each result as soon as its settings were tried, as all together take minutes."""
+    """On a terminal, print each result as soon as its settings were tried, because all take minutes."""
     for result in tried:
         if is_shown():
             loss = result.metrics["one_minus_auc_percent"]
