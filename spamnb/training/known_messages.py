@@ -48,7 +48,7 @@ def refuse_swapped_labels(
 
 
 class Steps(NamedTuple):
-    """Which messages of a batch to learn under a label, and which to take away from other labels."""
+    """The messages of a batch to learn under a label, and those to take away from other labels."""
 
     label_index: int  # NOT_LEARNED where nothing is learned
     learned: array[int]  # numbers of messages in the batch
