@@ -36,7 +36,7 @@ __all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name when it is first used, so that the start of the program stays fast."""
+    """Import a public name when it is first used, so that the program starts fast."""
     if name not in _HOMES:
         raise AttributeError(f"module 'spamnb' has no attribute {name!r}")
     from importlib import import_module

@@ -23,7 +23,7 @@ GC_THRESHOLD = 20_000  # new objects between two collections; with 700, loading 
 
 
 def main() -> int:
-    """Run a command and return its exit code, whatever happens."""
+    """Run the command in `sys.argv`, and return its exit code; never raise an error."""
     code = exit_code_of(run_delivery)
     if code is None:
         gc.set_threshold(GC_THRESHOLD)
@@ -57,7 +57,7 @@ def run_command_line() -> int:
 
 
 def exit_code_of(run: "Callable[[], int | None]") -> int | None:
-    """Call a function; turn an error into a line on standard error and an exit code, or into a signal."""
+    """Call a function, and return its exit code; print an error on one line; end by a signal if interrupted."""
     try:
         return run()
     except ReaderGone:
@@ -85,7 +85,7 @@ def exit_code_of(run: "Callable[[], int | None]") -> int | None:
 
 
 def end_by_signal(name: str) -> None:
-    """End by a signal, as a program without a handler does, so that a shell ends its loop, too."""
+    """End the process by a signal, as if it had no handler, so that the loop of a shell ends, too."""
     import signal
 
     number = signal.Signals[name]
@@ -95,7 +95,7 @@ def end_by_signal(name: str) -> None:
 
 
 def ignore_second_interrupt() -> None:
-    """Let the first Ctrl-C stop the program, and ignore later ones; an ignored Ctrl-C stays ignored."""
+    """Let only the first Ctrl-C stop the program; if Ctrl-C was ignored before, it stays ignored."""
     import signal  # it imports enum, which a delivery does without
 
     def stop(*_: object) -> None:

@@ -24,7 +24,7 @@ DAMAGED = ".damaged"  # what is added to the path of a database that was set asi
 
 
 class Database(sqlite3.Connection):
-    """An open database. It holds a shared lock, so that no process renames its files meanwhile.
+    """An open SQLite database. It holds a shared lock, so that no process renames its files meanwhile.
 
     SQLite removes its log by name when it closes a database: after a renaming, that could be another's log.
     """
@@ -40,12 +40,12 @@ class Database(sqlite3.Connection):
             self.handle = -1
 
     def failure(self, error: sqlite3.Error) -> InputOutputError:
-        """Return an error that says what failed; a damaged database is set aside."""
+        """Return an error that says what failed; if the database is damaged, rename its files."""
         kind = SetAside if self.set_aside(error) else InputOutputError
         return kind(f"{self.path}: {error}")
 
     def set_aside(self, error: sqlite3.Error) -> bool:
-        """Close the database and rename its files if the error says that it is damaged; return True if so."""
+        """If the error means that the database is damaged, close it, rename its files and return True."""
         if getattr(error, "sqlite_errorcode", 0) & 0xFF not in DAMAGE or not self.inode:
             return False
         super().close()
@@ -72,7 +72,7 @@ class Database(sqlite3.Connection):
 
 
 def open_database(path: str, prepare: Callable[[Database], object], attempts: int = 2) -> Database:
-    """Open a database, or make it; a damaged database is set aside first.
+    """Open a database, or create it; a damaged database is renamed and replaced first.
 
     `prepare` makes missing tables. Raises OSError if the database belongs to another user.
     """
@@ -92,7 +92,7 @@ def open_database(path: str, prepare: Callable[[Database], object], attempts: in
 
 
 def make_tables(database: Database, schema: str) -> None:
-    """Make the tables of a new database; refuse one with the tables of another version of spamnb."""
+    """Make the tables of a new database; raise DataError for tables of another version of spamnb."""
     version = 1 + (crc32(schema.encode()) >> 2)  # of 31 bits, never 0
     asked = "SELECT (SELECT count(*) FROM sqlite_master), user_version FROM pragma_user_version"
     tables, found = database.execute(asked).fetchone()
@@ -127,7 +127,7 @@ def try_lock(handle: int) -> bool:
 
 @contextmanager
 def transaction(database: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-    """Make all changes within the context, or none of them."""
+    """Make all changes in the `with` block or, after an error, none of them."""
     database.execute("BEGIN IMMEDIATE")
     try:
         yield database

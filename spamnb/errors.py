@@ -18,19 +18,19 @@ EMPTY_INPUT = "-: standard input is empty"
 
 
 def command_to_run(*words: str) -> str:
-    """Return a command line that a user can paste into a shell."""
+    """Return a command line, made of these words, that a user can paste into a shell."""
     return " ".join(["spamnb", *map(quoted, words)])
 
 
 def quoted(word: str) -> str:
-    """Quote a word for a shell if necessary; shlex would load `re`, which takes 9 ms."""
+    """Quote a word for a shell if necessary; shlex is not used, as it would load `re`, which takes 9 ms."""
     if word and all(char.isascii() and (char.isalnum() or char in "@%+=:,./-_") for char in word):
         return word
     return "'" + word.replace("'", "'\"'\"'") + "'"
 
 
 class SpamnbError(Exception):
-    """The base of all errors of spamnb. Its text says in one line what is wrong and what to do."""
+    """The base class of all errors of spamnb. The text says in one line what is wrong and what to do."""
 
     exit_code = 75
 
@@ -79,7 +79,7 @@ class Locked(SpamnbError):
 
 
 def needs_extra(what: str, extra: str) -> UsageError:
-    """Return an error with the command that installs an extra into this very installation."""
+    """Return an error that says how to install the optional packages `extra`, which `what` needs."""
     import sys
     from importlib.metadata import PackageNotFoundError, distribution
     from importlib.util import find_spec

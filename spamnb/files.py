@@ -1,4 +1,4 @@
-"""Read and write whole files and standard streams; paths of the default model and of state."""
+"""Read and write whole files and standard streams; paths of the default model and of other data."""
 
 import os
 import stat
@@ -13,9 +13,9 @@ EPERM = 1  # on every system; importing `errno` would cost a delivery time
 
 
 def reserve_standard_handles() -> None:
-    """Open /dev/null for each closed standard stream, else the next file opened would get its number. An
-    answer would then be written into a model, or an error message into a mail. /dev/null is opened such that
-    using a closed stream remains an error.
+    """Open /dev/null for each closed standard stream, or the next file opened would get its number, and
+    an answer would be written into a model, or an error message into a mail. /dev/null is opened in a mode in
+    which using a closed stream remains an error.
     """
     for handle, mode in ((STDIN, os.O_WRONLY), (STDOUT, os.O_RDONLY), (STDERR, os.O_WRONLY)):
         try:
@@ -28,7 +28,7 @@ JOINERS = "\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"  # Persian and joined
 
 
 def printable(text: str) -> str:
-    """Replace characters of mail or of a file name that a terminal would interpret or not show."""
+    """Replace characters in a text from mail or a file name that a terminal would interpret or not show."""
     if text.isprintable():
         return text
     return "".join(
@@ -37,7 +37,7 @@ def printable(text: str) -> str:
 
 
 def is_address(path: str) -> bool:
-    """Return whether a path is an address to be opened by fsspec, like s3://bucket/folder/."""
+    """Return whether a path is an address that fsspec opens, such as s3://bucket/folder/."""
     return "://" in path
 
 
@@ -56,7 +56,7 @@ def refuse_password(path: str) -> None:
 
 
 def without_queries(text: str) -> str:
-    """Remove what follows the `?` of web addresses, which may be a signature that opens them to anybody."""
+    """Remove what follows the `?` of web addresses: it may be a signature that gives access to anybody."""
     if "?" not in text or "://" not in text:
         return text
     import re
@@ -65,7 +65,7 @@ def without_queries(text: str) -> str:
 
 
 def counted(number: int, thing: str, things: str = "") -> str:
-    """Write a number with its noun, such as `1 message` or `2 messages`."""
+    """Return a number with its noun, such as "1 message" or "2 messages"."""
     return f"{number:,} {thing if number == 1 else things or thing + 's'}"
 
 
@@ -89,7 +89,7 @@ def write_all(handle: int, data: bytes) -> None:
 
 
 def announce_stdin(what: str) -> None:
-    """If standard input is a terminal, say what the program is waiting for."""
+    """If standard input is a terminal, print what the program is waiting for."""
     if os.isatty(STDIN):
         complain(f"waiting for {what} on standard input; end it with Ctrl-D")
 
@@ -106,7 +106,7 @@ def open_beside(model: str, path: str, flags: int, with_mode: bool = False) -> i
 
     Others who can write to the folder may have put something there: a link, a pipe, or a file of their own.
     This user, root, and the owners of the folder and of the model are trusted. A new file gets the model's
-    owner, and with `with_mode` its mode; else only this user can read it.
+    owner, and with `with_mode` its mode; otherwise only its owner can read it.
     """
     flags |= os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
@@ -156,12 +156,12 @@ def keep_owner(handle: int, model: str, with_mode: bool = False) -> None:
 
 
 def open_own(path: str, flags: int) -> int:
-    """Open a file by the rules of `open_beside`, without a model."""
+    """Open or create a file; raise OSError if its owner is not this user, root or the folder's owner."""
     return open_beside(os.path.join(os.path.dirname(path), ""), path, flags)
 
 
 def prepare_database(path: str) -> None:
-    """Create an SQLite database if it is missing; raise OSError if one of its files is not trusted.
+    """Create an SQLite database if it is missing; raise OSError if one of its files belongs to a stranger.
 
     An existing file is not opened: closing it would drop the locks that SQLite has on it.
     """
@@ -184,7 +184,7 @@ def prepare_database(path: str) -> None:
 
 
 def _owners(model: str) -> list[int]:
-    """Return the owners of a model's folder and, if it exists, of the model."""
+    """Return the owners of a model's folder and, if the model exists, of the model."""
     paths = [os.path.dirname(model) or "."]
     if os.path.exists(model):
         paths.append(model)
@@ -192,7 +192,7 @@ def _owners(model: str) -> list[int]:
 
 
 def make_folder(path: str) -> None:
-    """Make a folder and its missing parents, for this user only, whatever the umask."""
+    """Make a folder and its missing parents, so that only this user can open them, whatever the umask."""
     parent = os.path.dirname(path.rstrip("/"))
     if parent and not os.path.exists(parent):
         make_folder(parent)
@@ -209,7 +209,7 @@ def make_folder(path: str) -> None:
 
 
 def state_folder(name: str) -> str:
-    """Return the path of a folder below $XDG_STATE_HOME/spamnb, which is made private to this user."""
+    """Return the path of a folder in $XDG_STATE_HOME/spamnb, which only this user can then open."""
     parent = xdg_folder("XDG_STATE_HOME", ".local", "state")
     if parent is None:
         raise NoInput("there is no home folder to store data in; set $XDG_STATE_HOME")
@@ -224,9 +224,9 @@ def state_folder(name: str) -> str:
 
 
 def sync_folder(path: str) -> None:
-    """Sync the folder of a file, so that its new name survives a crash.
+    """Sync the folder of a file to disk, so that the file's new name survives a crash.
 
-    Some file systems cannot sync folders, and say so: that is no error.
+    Some file systems cannot sync folders, and report this; it is not an error.
     """
     handle = os.open(os.path.dirname(path) or ".", os.O_RDONLY)
     try:
@@ -241,7 +241,7 @@ def sync_folder(path: str) -> None:
 
 
 def stamp_of(path: str, follow_symlinks: bool = True) -> tuple[int, int, int] | None:
-    """Return inode, time and size of a file, which change when it is changed or replaced; None if gone."""
+    """Return a file's inode, time and size, which change when the file changes; None if it is missing."""
     try:
         status = os.stat(path, follow_symlinks=follow_symlinks)
     except OSError:
@@ -250,19 +250,19 @@ def stamp_of(path: str, follow_symlinks: bool = True) -> tuple[int, int, int] | 
 
 
 def model_file(path: str) -> str:
-    """Resolve a link to a model: its journal and its lock are beside the file that the link leads to."""
+    """Return the file that a link to a model leads to; the model's journal and lock are beside that file."""
     if is_address(path):
         raise UsageError("a model must be a local file, not an address; copy it to this computer")
     return os.path.realpath(path) if os.path.islink(path) else path
 
 
 def known_file(model: str) -> str:
-    """Return the path of the list of known senders of a model (senders/people.py)."""
+    """Return the path of the list of people known to a model's owner (senders/people.py)."""
     return os.path.join(os.path.dirname(model), "known.txt")
 
 
 def data_folder() -> str:
-    """Return $XDG_DATA_HOME, else ~/.local/share."""
+    """Return $XDG_DATA_HOME, or ~/.local/share if it is not set."""
     folder = xdg_folder("XDG_DATA_HOME", ".local", "share")
     if folder is None:
         raise NoModel("there is no home folder to find a model in; use --model or $SPAMNB_MODEL")
@@ -270,7 +270,7 @@ def data_folder() -> str:
 
 
 def xdg_folder(variable: str, *below_home: str) -> str | None:
-    """Return the folder that a variable names, if its path is absolute (as XDG requires), or one in the home.
+    """Return the folder in an environment variable, if absolute (as XDG requires), or one in the home.
 
     None for a user without a home.
     """

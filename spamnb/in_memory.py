@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def file_table(stored: StoredModel) -> CountTable:
-    """Read the counts of a model file into memory."""
+    """Return a table in memory with the counts of a model file."""
     return CountTable.of_file(stored.labels, stored.file_counts)
 
 
@@ -34,7 +34,7 @@ def load_into_memory(
 
 
 def _with_journal(stored: StoredModel, table: CountTable | None) -> Counts:
-    """Return the counts of a model file and its journal; `table` has the counts of the file, if not None."""
+    """Return the counts of a model and its journal; `table`: the counts of its file, if in memory."""
     if table is None:
         return stored.counts
     return CountSum(table, stored.journal.table) if stored.journal.records else table

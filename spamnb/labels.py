@@ -13,7 +13,7 @@ MAX_LABELS = 100  # of a model: their indices are stored in a signed byte
 
 
 def sorted_into(labels: "Collection[str]") -> list[str]:
-    """List the labels that mail is sorted into: those other than ham and spam, if several are not spam."""
+    """Return the labels that mail is sorted into: if spam and two others exist, all but ham and spam."""
     return [label for label in labels if label not in LABELS] if SPAM in labels and len(labels) > 2 else []
 
 
@@ -23,7 +23,7 @@ def plain_label(label: str) -> str:
 
 
 def plain_mail(label: str) -> str:
-    """Return everyday words for messages of a label."""
+    """Return everyday words for the messages of a label, such as "messages you keep" for ham."""
     return "messages you keep" if label == HAM else label if label == SPAM else f"in {label}"
 
 

@@ -24,14 +24,14 @@ MAX_HAM_LOSS = 0.5
 
 
 class OpenModel(model.Model):
-    """A trained model, opened by `Model.open(path)`: it classifies messages and explains its verdicts."""
+    """A trained model, opened by `Model.open(path)`; it classifies messages and explains its verdicts."""
 
     def classify(self, raw: bytes) -> Verdict:
-        """Judge a message, given as the bytes of the mail, and return a verdict."""
+        """Judge a message, given as bytes, and return the verdict."""
         return super().classify(checked_message(raw))
 
     def explain(self, raw: bytes) -> Explanation:
-        """Judge a message, and return the verdict with the evidence for it and the reasons in plain words."""
+        """Judge a message; return the verdict with the evidence for it and the reasons in plain words."""
         from spamnb.inspection.explanation import explain
 
         return explain(self, checked_message(raw))
@@ -54,7 +54,7 @@ def train(
     fresh: bool = False,
     jobs: int | None = None,
 ) -> Summary:
-    """Learn the mail below the paths of each label, completely or not at all. Adds to an existing model.
+    """Learn the mail below the paths of each label, all of it or none. Adds to an existing model.
 
     `sources` maps each label to one or several paths: mailboxes, Maildirs, folders of messages. `settings`
     (of the tokenizer) and `view` are for a new model; an existing one must have the same, unless `fresh`
@@ -85,7 +85,7 @@ def learn(path: Path, raw: bytes, label: str) -> str:
 
 
 def forget(path: Path, raw: bytes) -> str:
-    """Take a message out of the model again, whatever its label. When this returns, the change is on disk.
+    """Remove a message from the model, whatever its label. When this returns, the change is on disk.
 
     Returns "forgotten", or "unknown" (it was never learned, and nothing changed).
     """
@@ -103,7 +103,7 @@ def evaluate(
     folds: int = 10,
     jobs: int | None = None,
 ) -> Evaluation:
-    """Cross-validate on labelled mail: judge each fold of the mail with the counts of the other folds.
+    """Cross-validate on labelled mail: judge each part (fold) of the mail by the counts of the other parts.
 
     `metrics` of the result has the figures that `spamnb evaluate --json` prints.
     """
@@ -136,7 +136,7 @@ def checked_sources(sources: Sources) -> dict[str, list[str]]:
 
 
 def checked_message(raw: bytes) -> bytes:
-    """Raise TypeError unless a message is given as bytes."""
+    """Return a message unchanged; raise TypeError unless it is given as bytes."""
     if not isinstance(raw, bytes):
         raise TypeError(
             f"a message must be bytes, such as Path.read_bytes() returns, not {type(raw).__name__}"

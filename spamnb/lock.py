@@ -22,7 +22,7 @@ WRITING, TRAINING = ".lock", ".training"  # what is added to the model's path
 
 
 class Lock:
-    """A lock file, held while a model or its journal is changed. Readers need no lock.
+    """A lock file, locked while a model or its journal is changed. Readers need no lock.
 
     The file stays, for processes that wait for it, unless this process created it and then failed: a failure
     leaves no files.
@@ -44,7 +44,7 @@ class Lock:
             time.sleep(PAUSE)
 
     def _try_lock(self) -> bool:
-        """Open the file and lock it; False if another process holds it, or has just removed it."""
+        """Open and lock the file; return False if another process has locked or just removed it."""
         try:
             make_folder(os.path.dirname(self.path))
             self.handle = open_beside(self.model, self.path, os.O_RDWR | os.O_CREAT)
@@ -83,14 +83,14 @@ class Lock:
 
 
 def check_place(model: str) -> None:
-    """Raise CannotCreate if a path is something other than a regular file: a folder, a device, a pipe."""
+    """Raise CannotCreate if something other than a regular file is at a path: a folder, device or pipe."""
     if os.path.exists(model) and not os.path.isfile(model):
         what = "is a folder" if os.path.isdir(model) else "is not a regular file"
         raise CannotCreate(f"{model}: {what}; {NAME_ANOTHER_FILE}")
 
 
 def missing_paths(path: str) -> list[str]:
-    """Return the paths that do not exist yet: the file and its parent folders, innermost first."""
+    """Return those paths that do not exist yet: the file and its parent folders, innermost first."""
     found = []
     while path and not os.path.lexists(path):
         found.append(path)
@@ -99,7 +99,7 @@ def missing_paths(path: str) -> list[str]:
 
 
 def failure_text(error: OSError) -> str:
-    """Say why a file cannot be locked, and what to do."""
+    """Return a text that says why a file cannot be locked, and what to do."""
     import errno
 
     if error.errno in (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP):

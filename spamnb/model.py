@@ -1,4 +1,4 @@
-"""A model for judging mail: counts on disk, a tokenizer, and a view of the counts."""
+"""A model for judging mail: counts on disk, a tokenizer, and a view (a way to read the counts)."""
 
 import os
 
@@ -56,7 +56,7 @@ class Model:
         self.use_base(base if view is None else None)
 
     def use_base(self, base: StoredModel | None) -> None:
-        """Judge with the counts of a base, too; with None, only with the model's own counts."""
+        """Judge with the counts of a base, too; if it is None, only with the model's own counts."""
         self.totals: TotalCounts = self.stored
         self.base, self.layers = None, [self.stored]
         if base:
@@ -82,7 +82,7 @@ class Model:
         self.can_judge = len(learned) > 1 and (SPAM in learned or SPAM not in self.labels)
 
     def judge_by(self, layers: "Sequence[Counts]", are_in_memory: bool = False) -> None:
-        """Look tokens up in these counts: those of the model, its base, or both."""
+        """Look up tokens in these counts: those of the model, of its base, or both."""
         first, *others = layers
         self.counts = self.classifier.counts = CountSum(first, *others) if others else first
         self.scorers = Scorers(self.classifier, self.settings, are_in_memory)
@@ -95,14 +95,14 @@ class Model:
         cutoffs: Cutoffs | None = None,
         layered: bool = True,
     ) -> "Self":
-        """Open a model and, if `layered`, its base, if it has one."""
+        """Open a model and, if `layered`, also its base, if it has one."""
         if os.path.isdir(path):
             raise NoInput(f"{os.fspath(path)}: this is a folder; name the model file in it")
         stored = StoredModel.open(model_file(os.fspath(path)))
         return cls(stored, view, cutoffs, base=base_of(stored) if layered and view is None else None)
 
     def features(self, message: "Message", reuse: "FeatureSet | None" = None) -> "FeatureSet":
-        """Return the features of a message that the view uses; `reuse` is an object to put them into."""
+        """Return the features of a message that the view needs; `reuse`: an old object to fill and return."""
         return self.tokenizer.features(message, self.view.numbers, reuse)
 
     def classify(self, raw: bytes) -> "Verdict":
@@ -122,18 +122,18 @@ class Model:
         return self.scorers.with_evidence(features)
 
     def alone(self) -> "Model":
-        """Return the model without its base: its counts are those of its own mail."""
+        """Return the model without its base, so that it has only the counts of its own mail."""
         return Model(self.stored) if self.base else self
 
     def lose_base(self, error: SpamnbError) -> None:
-        """Continue without the base if that is damaged, and report that; raise any other error."""
+        """If the error says that the base is damaged, report it and continue without; otherwise raise it."""
         if not self.base or not str(error).startswith(self.base.path):
             raise error
         report_no_base(error)
         self.use_base(None)
 
     def verdict(self, features: "FeatureSet") -> "Verdict":
-        """Judge a message without the evidence, which is faster than `classify_features`."""
+        """Judge a message without collecting evidence, which is faster than `classify_features`."""
         try:
             return self.decide(self.scorers.score(features))
         except SpamnbError as error:
@@ -157,13 +157,13 @@ class Model:
 
 
 def cutoffs_of(stored: StoredModel, given: Cutoffs | None = None) -> Cutoffs:
-    """Return the given cutoffs or those of the model, with the model's margin for three labels or more."""
+    """Return the given cutoffs, or those of the model, with the model's margin between further labels."""
     given = given or Cutoffs(*stored.head["cutoffs"])
     return Cutoffs(given.ham, given.spam, given.contradiction, stored.head.get("margin", MIN_SCORE))
 
 
 def base_of(stored: StoredModel, only: StoredModel | None = None) -> StoredModel | None:
-    """Open the base of a model; None if it has no base, or if the base does not fit, which is reported.
+    """Open the base of a model; return None if it has none, or if its base does not fit, with a warning.
 
     `only` is the only base allowed, for models that their users may have written.
     """
@@ -199,7 +199,7 @@ def check_base(path: str, labels: "Sequence[str]", settings: Settings, base: Sto
 
 
 def view_of(stored: StoredModel) -> View:
-    """Return the view that a model was made for."""
+    """Return the view (how counts are read) for which a model was made."""
     try:
         return View.from_map(stored.head["view"])
     except (KeyError, TypeError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""Add the header of a verdict to a message, in spamnb's or another filter's style; keep all other bytes."""
+"""Add the header of a verdict to a message, in spamnb's or another filter's style; leave all other bytes."""
 
 from spamnb.bayes.verdict import REQUIRED, score_text
 from spamnb.core.native import header_start
@@ -24,7 +24,7 @@ def passed_through(
     header: str = HEADER,
     subject_tag: str = "",
 ) -> bytes:
-    """Add the verdict's headers at the start, after an envelope line, and remove forged ones.
+    """Add the verdict's headers at the start, after any envelope line, and remove forged ones.
 
     `header` is the name of the header in the style spamnb; `subject_tag` is put before the subject of spam.
     """
@@ -45,7 +45,7 @@ def passed_through(
 
 
 def spamnb_fields(verdict: "Verdict") -> list[str]:
-    """Write the header in spamnb's style; with two labels or more beside spam, also the label, if it is sure.
+    """Return the header in spamnb's style, with the label if several labels are not spam and it is sure.
 
     The label ends with a semicolon, so that a rule for `label=Work;` does not match `label=Workshop;`.
     """
@@ -57,19 +57,19 @@ def spamnb_fields(verdict: "Verdict") -> list[str]:
 
 
 def header_value(label: str) -> str:
-    """Write a label in ASCII without semicolons, with other bytes as in a URL: %C3%BC."""
+    """Return a label in ASCII without semicolons; other bytes are encoded as in a URL: %C3%BC."""
     return "".join(chr(b) if b < 128 and b not in b"%;" else f"%{b:02X}" for b in label.encode())
 
 
 def bogofilter_fields(verdict: "Verdict") -> list[str]:
-    """Write the header of bogofilter 1.2.5; every label except spam is ham there."""
+    """Return the header as bogofilter 1.2.5 writes it; every label except spam is ham there."""
     word = {True: "Spam", None: "Unsure", False: "Ham"}[verdict.is_spam]
     spamicity = f"spamicity={verdict.probability:.6f}"
     return [f"X-Bogosity: {word}, tests=bogofilter, {spamicity}, version=spamnb"]
 
 
 def spamassassin_fields(verdict: "Verdict") -> list[str]:
-    """Write the headers of SpamAssassin 4.0: the flag for spam only, a star per whole point."""
+    """Return the headers as SpamAssassin 4.0 writes them: a flag only for spam, a star for each point."""
     spam, points = verdict.label == "spam", verdict.points
     status = f"{'Yes' if spam else 'No'}, score={points:.1f} required={REQUIRED:.1f} tests=SPAMNB"
     return [
@@ -94,13 +94,13 @@ def check_style(style: str, name: str) -> None:
 
 
 def header_names(style: str, header: str = HEADER) -> "tuple[bytes, ...]":
-    """Return the names of the headers of a style."""
+    """Return the names of the headers that a style has."""
     names = (header.encode(),) if style == "spamnb" else STYLES[style][0]
     return *names, (header + REASON).encode()
 
 
 def header_fields(verdict: "Verdict", style: str, header: str = HEADER) -> list[str]:
-    """Write the headers of a verdict in a style."""
+    """Return the headers of a verdict in a style."""
     fields = STYLES[style][1](verdict)
     if style == "spamnb":
         fields = [header + field.removeprefix(HEADER) for field in fields]
@@ -108,7 +108,7 @@ def header_fields(verdict: "Verdict", style: str, header: str = HEADER) -> list[
 
 
 def in_ascii(text: str) -> str:
-    """Write a text in ASCII, with encoded words (RFC 2047), which mail programs decode."""
+    """Return a text in ASCII, with encoded words (RFC 2047), which mail programs decode."""
     text = text.translate({ord(mark): '"' for mark in "“”"})
     if text.isascii():
         return text
@@ -123,7 +123,7 @@ def in_ascii(text: str) -> str:
 
 
 def with_tag(block: bytes, tag: bytes, newline: bytes) -> bytes:
-    """Put a tag before the subject, unless it is there; without a subject, the tag becomes the subject."""
+    """Put a tag before the subject, unless it is there; if there is no subject, the tag becomes it."""
     if not tag:
         return block
     at = next(field_starts(b"Subject", block), None)
@@ -137,7 +137,7 @@ def with_tag(block: bytes, tag: bytes, newline: bytes) -> bytes:
 
 
 def header_end(raw: bytes, start: int) -> int:
-    """Return the position of the first empty line, which ends the header; else the end of the message."""
+    """Return the position of the first empty line, which ends the header; if there is none, the end."""
     if raw.startswith((b"\n", b"\r\n"), start):
         return start
     ends = [at for at in (raw.find(b"\n\n", start), raw.find(b"\n\r\n", start)) if at >= 0]
@@ -145,7 +145,7 @@ def header_end(raw: bytes, start: int) -> int:
 
 
 def field_starts(name: bytes, block: bytes) -> "Iterator[int]":
-    """Yield the position of each field with this name in a header block."""
+    """Yield the position of each header with this name in a header block."""
     lower, name = b"\n" + block.lower(), b"\n" + name.lower()
     at = lower.find(name)
     while at >= 0:
@@ -169,7 +169,7 @@ def last_header_end(raw: bytes, start: int, newline: bytes, is_body: bool) -> in
 
 
 def without_fields(names: "tuple[bytes, ...]", block: bytes) -> bytes:
-    """Remove all fields with some names from a header block, with their continuation lines.
+    """Remove all headers with these names from a header block, with their continuation lines.
 
     Some programs end a line at a bare carriage return (Python) or at a NUL (maildrop; Dovecot ends a name).
     They see a field where others see a part of another field: it is removed with that byte. maildrop ignores
@@ -195,7 +195,7 @@ def without_fields(names: "tuple[bytes, ...]", block: bytes) -> bytes:
 
 
 def without_pieces(names: list[bytes], line: bytes) -> tuple[bytes, bool]:
-    """Remove fields between bare carriage returns; return the rest, and whether the last was removed."""
+    """Remove headers between bare carriage returns; return the rest, and whether the last was removed."""
     pieces: list[bytes] = []
     returns, dropping, has_dropped = 0, False, False
     for text in line.split(b"\r"):

@@ -1,4 +1,4 @@
-"""Use a user's rights instead of root's: root opens only files that the user may open."""
+"""Use a user's rights instead of root's, so that root opens only files that the user may open."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from spamnb.errors import NoInput, SpamnbError
 
 
 class Rights(NamedTuple):
-    """The user and the group that files are opened as."""
+    """The user and the group with whose rights files are opened."""
 
     user: int
     group: int
@@ -23,7 +23,7 @@ ROOT = Rights(0, 0)
 
 
 def owner_of(first: str, last: str) -> Rights:
-    """Return the first owner other than root of the folders from one path down to another; else root."""
+    """Return the first owner other than root of the folders from `first` down to `last`; if none, root."""
     names = last[len(first) :].strip("/").split("/")
     for here in accumulate((first, *names), os.path.join):
         for look in (os.lstat, os.stat):  # a link of root's may lead to a user's folder
@@ -37,7 +37,7 @@ def owner_of(first: str, last: str) -> Rights:
 
 
 def take(rights: Rights) -> None:
-    """Give up all rights except those of a user, groups included."""
+    """Give up all rights of this process except those of a user and the user's groups."""
     try:
         entry = pwd.getpwuid(rights.user)
         groups = os.getgrouplist(entry.pw_name, entry.pw_gid)
@@ -56,7 +56,7 @@ def take(rights: Rights) -> None:
 
 @contextmanager
 def as_owner(rights: Rights) -> Iterator[None]:
-    """Open files as a user, if this process is root. Run no programs meanwhile: they would run as root."""
+    """In the `with` block, open files with a user's rights, if root; programs run there would run as root."""
     groups = os.getgroups()
     if os.geteuid() or rights == ROOT:
         yield

@@ -8,7 +8,7 @@ STDERR = 2
 
 
 def notify(state: str) -> None:
-    """Send the state of this process to systemd, if it listens."""
+    """Send the state of this process to systemd, if systemd asked for it."""
     address = os.environ.get("NOTIFY_SOCKET")
     if not address:
         return
@@ -26,6 +26,6 @@ def adds_time() -> bool:
 
 
 def name_process(name: str) -> None:
-    """Set the name that `ps -e` and `top` show, if the system supports that."""
+    """Set the name of this process that `ps -e` and `top` show, if the system supports that."""
     with contextlib.suppress(OSError), open("/proc/self/comm", "w") as file:
         file.write(name)

@@ -1,4 +1,4 @@
-"""Paths of the models of users: a pattern in which %u is the user."""
+"""Paths of the models of users: a pattern in which %u stands for the user."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_USER_LENGTH = 128  # characters
 
 
 class UserModels:
-    """Models of users by a pattern; a folder stands for FOLDER/%u/model.msgpack."""
+    """The models of users, by a pattern of paths with %u; a folder means FOLDER/%u/model.msgpack."""
 
     def __init__(self, pattern: str) -> None:
         if USER not in pattern:
@@ -24,11 +24,11 @@ class UserModels:
         self.before, _, self.behind = pattern.partition(USER)
 
     def path(self, user: str) -> str | None:
-        """Return the path of a user's model, which may be missing; None if the name cannot be a user."""
+        """Return the path of a user's model, which may be missing; None if this cannot be a user's name."""
         return f"{self.before}{user}{self.behind}" if is_user(user) else None
 
     def find(self, user: str, name: str = "") -> str | None:
-        """Return the path of a user's model, or of a file beside it, links resolved; None if it is missing.
+        """Return the real path of a user's model, or of the file `name` beside it; None if it is missing.
 
         Users may write in these folders: a link that leads out of the user's own folder is an error, and so
         is anything but a regular file.
@@ -51,7 +51,7 @@ class UserModels:
         return found
 
     def owner(self, user: str) -> Rights:
-        """Return the owner of the folder of a user's model, or of its nearest existing parent."""
+        """Return the owner of the folder of a user's model, or of its nearest existing parent folder."""
         own, path = own_part(self.before + USER + self.behind, user)
         folder = os.path.dirname(path)
         while not (folder.startswith(own) and os.path.lexists(own)):
@@ -66,14 +66,14 @@ class UserModels:
 
 
 def own_part(path: str, user: str) -> tuple[str, str]:
-    """Replace %u by a user's name; return the path up to the end of that part, and the whole path."""
+    """Replace %u by a user's name; return the path up to the end of that folder name, and the whole path."""
     before, _, behind = path.partition(USER)
     whole = path.replace(USER, user)
     return (before + user + behind.partition("/")[0] if USER in path else whole), whole
 
 
 def users_of(name: str) -> list[str]:
-    """List the names that a user's model may have: one for a login name, four for an address.
+    """Return the names that a user's model may have: one for a login name, four for an address.
 
     `ann+news@example.org`, `ann@example.org`, `ann+news`, `ann`: the second is the user's address.
     """
