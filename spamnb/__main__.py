@@ -57,7 +57,7 @@ def run_command_line() -> int:
 
 
 def exit_code_of(run: "Callable[[], int | None]") -> int | None:
-    """Call a function, and return its exit code; print an error on one line; end by a signal if interrupted."""
+    """Call a function; return its exit code, after printing any error; if interrupted, end by a signal."""
     try:
         return run()
     except ReaderGone:
