@@ -123,7 +123,7 @@ def in_ascii(text: str) -> str:
 
 
 def with_tag(block: bytes, tag: bytes, newline: bytes) -> bytes:
-    """Put a tag before the subject, unless it is there; if there is no subject, the tag becomes it."""
+    """Put a tag before the subject, unless it is there; without a subject, the tag becomes the subject."""
     if not tag:
         return block
     at = next(field_starts(b"Subject", block), None)

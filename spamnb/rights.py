@@ -56,7 +56,7 @@ def take(rights: Rights) -> None:
 
 @contextmanager
 def as_owner(rights: Rights) -> Iterator[None]:
-    """In the `with` block, open files with a user's rights, if root; programs run there would run as root."""
+    """If root, open files in the `with` block with a user's rights; programs run there would be root's."""
     groups = os.getgroups()
     if os.geteuid() or rights == ROOT:
         yield

@@ -48,7 +48,7 @@ def with_evidence(scorer: FeatureScorer, features: "FeatureSet") -> Score:
 
 
 class Scorers:
-    """Objects that score messages by the same counts, one for each thread."""
+    """Scorers of messages that share the same counts, one for each thread."""
 
     def __init__(self, classifier: Classifier, settings: "Any", are_for_many: bool = False) -> None:
         """Prepare to score mail tokenized with `settings`; `are_for_many`: weigh all grams beforehand."""

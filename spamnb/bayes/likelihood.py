@@ -76,7 +76,7 @@ class Likelihood:
             self.grams.keep_logarithms()
 
     def correct(self, misfiled: "Sequence[float]") -> None:
-        """Correct counts for misfiled mail: the shares of other mail in spam, and of spam in other mail."""
+        """Correct counts for misfiled mail: shares of other mail filed as spam, and of spam filed as ham."""
         self.is_corrected = any(misfiled) and (self.is_mean_of_two or self.spam_apart != NO_LABEL)
         by_label = [float(misfiled[label != SPAM]) for label in self.labels]
         self.weigher.correct(self.is_corrected, [*by_label, float(misfiled[1])])
@@ -110,7 +110,7 @@ class Likelihood:
             self.grams.update(GramTotals(totals))
 
     def weights(self, row: "Row") -> list[float]:
-        """Return log P(token | label) for each label; for Bernoulli, the log-odds that a message has it.
+        """Return log P(token | label) for each label; for Bernoulli, log-odds that a message has the token.
 
         In nats, from the token's counts, which are not corrected for misfiled mail as in `Scorer.weights_of`.
         """

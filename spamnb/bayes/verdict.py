@@ -23,7 +23,7 @@ MIN_SCORE = 0.5  # what one token of 2.5 nats makes, the weakest that counts: no
 
 
 class Score:
-    """The log-joint (log P(label, message)) of each label for a message, and the evidence for it."""
+    """The log-joint (log P(label, message)) of each label, and the evidence for these numbers."""
 
     __slots__ = ("evidence", "joint", "labels", "other_evidence", "parts", "repeat_gain")
 
@@ -244,7 +244,7 @@ def verdict_of(score: Score, cutoffs: Cutoffs | None, calibration: Calibration |
 
 
 def _verdict_on_spam(score: Score, cutoffs: Cutoffs | None, calibration: Calibration | None) -> Verdict:
-    """Return whether a message is spam, and the label that it has if it is not, as a verdict."""
+    """Return the verdict on a message: whether it is spam, and which label it has if it is not."""
     labels, joint = score.labels, score.joint
     spam_index = labels.index(SPAM)
     others = joint[:spam_index] + joint[spam_index + 1 :]
@@ -287,7 +287,7 @@ def is_undecided(joint: list[float]) -> bool:
 
 
 def posterior_of(joint: list[float]) -> list[float]:
-    """Turn log-joints into probabilities of the labels; if no label is possible (0/0), all get the same."""
+    """Turn log-joints into probabilities of the labels; if no label is possible, all get the same."""
     if len(joint) == 1:
         return [1.0]
     top = max(joint)

@@ -185,7 +185,7 @@ cdef int names_in(Text data, int *names) noexcept nogil:
 # UTF-8
 
 cdef Size utf8_size(Text text, Size at) noexcept nogil:
-    """Return the size of the UTF-8 character at an offset: 0 if the text ends in it, -(bytes to skip) if invalid."""
+    """Return the size of the UTF-8 character at an offset; 0 if the text ends in it; if invalid, -(bytes to skip)."""
     cdef int first = byte_at(text, at), byte, least = 0x80, most = 0xBF
     cdef Size k, size
     if first < 0x80:

@@ -94,7 +94,7 @@ cdef class CountTable(Counts):
         return self.records[entry * self.stride]
 
     cdef inline int32_t *row_of(self, Size entry) noexcept nogil:
-        """Return the counts of an entry: for each label messages that have it, then for each label occurrences."""
+        """Return the counts of an entry (a token or pair): messages by label, then occurrences by label."""
         return <int32_t *>(self.records + entry * self.stride + 1)
 
     cdef inline uint32_t hash_of(self, uint64_t key) noexcept nogil:
@@ -195,7 +195,7 @@ cdef class CountTable(Counts):
         return entry if entry >= 0 else self.new_entry(key, slot, text, size, day)
 
     cdef inline void widen_days(self, Size entry, int day) noexcept nogil:
-        """Extend the days of an entry (the first and the last on which it was seen) to include `day`."""
+        """Extend the first and last day on which an entry (a token or pair) was seen, to include `day`."""
         self.first_days[entry] = min(self.first_days[entry], <uint16_t>day)
         self.last_days[entry] = max(self.last_days[entry], <uint16_t>day)
 
@@ -471,7 +471,7 @@ cdef class CountTable(Counts):
     # For Python
 
     def histogram(self):
-        """Return a dict: messages of each label that have a word (a tuple) → number of words with these counts."""
+        """Return a dict: numbers of messages by label → how many words are in so many messages."""
         cdef Size at, k
         cdef Column firsts, sizes
         cdef uint32_t *first

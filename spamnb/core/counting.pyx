@@ -48,7 +48,7 @@ cdef int count_entries(CountTable table, MessageRows rows, Size message, int lab
 cdef int count_keys(
     CountTable table, MessageRows rows, Size message, int label, int day, int sign, Tally *tally
 ) except -1 nogil:
-    """Add or subtract a message's entries, looked up by their keys; store their numbers in `rows` if it wants them."""
+    """Add or subtract a message's entries, looked up by key; if `rows.keeps_places`, store their numbers there."""
     cdef Size[COUNTED_AT_ONCE] entries
     cdef Rows *it = &rows.it
     cdef Size start = it.starts[message], end = it.starts[message + 1], size, n, slot
@@ -201,7 +201,7 @@ cdef int set_lesson(
     Lesson *lesson, bytes fingerprints, bytes occurrences, bytes texts, bytes pairs, bytes grams, list steps, int day,
     int label_count
 ) except -1:
-    """Fill a lesson with these parts, not copied; `steps`: pairs of a label's index and 1 (add) or -1 (subtract)."""
+    """Fill a lesson (a message of the journal); `steps`: pairs of a label's index and 1 (add) or -1 (subtract)."""
     if len(steps) > MAX_STEPS_OF_LESSON or not 0 <= day <= MAX_DAY:
         raise ValueError("a lesson can have at most 2 steps, and its day must be from 0 to 65535")
     lesson.words, lesson.pairs, lesson.grams = text_of(fingerprints), text_of(pairs), text_of(grams)
@@ -216,7 +216,7 @@ cdef int set_lesson(
 
 
 cdef int check_lesson(Lesson *lesson) except -1:
-    """Raise ValueError if the parts of a lesson do not fit together."""
+    """Raise ValueError if the parts of a lesson (a message of the journal) do not fit together."""
     cdef Size words = lesson.words.size // 8, n
     if lesson.words.size % 8 or lesson.pairs.size % 8 or lesson.grams.size % 4 or lesson.occurrences.size != 2 * words:
         raise ValueError("each token of a lesson needs a number of occurrences")
@@ -229,7 +229,7 @@ cdef int check_lesson(Lesson *lesson) except -1:
 
 
 cdef int count_lesson(CountTable table, Lesson *lesson) except -1 nogil:
-    """Change the counts of a table by all words, word pairs and grams of a lesson; counts may fall below 0."""
+    """Change the counts of a table by all words, word pairs and grams of a message of the journal (`lesson`)."""
     cdef Size n, end, text = 0
     cdef const Byte *letters = lesson.texts.at
     cdef Text empty = nothing()
@@ -249,7 +249,7 @@ cdef int count_lesson(CountTable table, Lesson *lesson) except -1 nogil:
 
 
 cdef int change_row(CountTable table, Lesson *lesson, uint64_t key, Text text, int32_t times) except -1 nogil:
-    """Change the counts of one word of a lesson, or of one word pair, for which `times` is 0."""
+    """Change the counts of one word, or of one word pair (`times` 0), by a message of the journal (`lesson`)."""
     cdef Size entry = table.entry_or_new(key, text.at, text.size, lesson.day)
     cdef int32_t *row = table.row_of(entry)
     cdef int step

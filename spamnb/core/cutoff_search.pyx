@@ -37,7 +37,7 @@ def fewest_mistakes(scores, others, double highest, double misfiled):
 def fitted_logistic(ham, spam):
     """Fit P(spam | score) = 1 / (1 + exp(-slope * score - intercept)) by Newton's method; return slope and intercept.
 
-    `ham` and `spam` are scores. The fitted values are a little inside 0 and 1 (Platt), so that it is not too steep.
+    `ham`, `spam`: scores. The fitted values are a little inside 0 and 1 (Platt), so that the curve is not too steep.
     """
     cdef Numbers of_ham = Numbers(ham, sizeof(double)), of_spam = Numbers(spam, sizeof(double))
     cdef double slope = 0, intercept = 0, more, other

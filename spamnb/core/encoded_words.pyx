@@ -63,7 +63,7 @@ cdef inline int usable_codec(int codec) noexcept nogil:
 
 
 cdef int readable_fields(Context *context, Field *fields, Size count, int codec) except -1 nogil:
-    """Set the readable values of header fields; their raw bytes have one charset, probably `codec`, the body's."""
+    """Set the readable values of header fields; `codec`: the probable codec of their raw bytes, as in the body."""
     cdef Writer raw
     cdef Size which, with_raw = 0
     cdef int why = 0
@@ -175,7 +175,7 @@ cdef tuple encoding_and_reason(DecodedBody *body):
 
 
 cdef class MessageContext(Memory):
-    """A message whose texts are to be decoded. It may name charsets; without its data, it limits no search for them."""
+    """A message that may name the charsets of its texts; without `data`, searches for charsets are not limited."""
 
     cdef Context context
     cdef bytes data

@@ -116,7 +116,7 @@ cdef inline int64_t count_at(const Byte *counts, Size place, int width) noexcept
 
 
 cdef inline void read_row(const EntryBlock *block, int entry, int64_t *row) noexcept nogil:
-    """Write the counts of an entry to `row`: messages by label, then occurrences by label."""
+    """Write the counts of an entry (a word or pair) to `row`: messages by label, then occurrences by label."""
     cdef int k, labels = block.labels, word
     for k in range(labels):
         row[k] = count_at(block.messages, entry * labels + k, block.width)

@@ -2,7 +2,7 @@
 
 
 cdef class GramSums:
-    """How many messages of each label have each gram (counter of runs of four bytes); empty until counts are added."""
+    """How many messages of each label have each gram (run of four bytes); empty until counts are added."""
 
     cdef readonly int label_count
     cdef int64_t *rows  # [COUNTERS][label_count], NULL while there are none

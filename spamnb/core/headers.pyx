@@ -37,7 +37,7 @@ fill_names(
 
 
 cdef int make_canonical(Arena *arena, Text raw, Text *result) except -1 nogil:
-    """Make the canonical form of a message, which all copies share: only line feeds, no empty lines at the end."""
+    """Make the canonical form of a message, equal for all copies: line feeds only, no empty lines at the end."""
     result[0] = raw
     if has(raw, CR):
         if has(raw, LF):
@@ -185,7 +185,7 @@ cdef int add_field(Mail *mail, HeaderBlock *block, Size start, Size colon, Size 
 
 
 cdef inline Size *place_of_first(HeaderBlock *block, Text name) noexcept nogil:
-    """Return the item of `block.first` for the header with this name; NULL if the name is not in NEEDED_NAMES."""
+    """Return where `block.first` has the number of the header with this name; NULL if the name is not needed."""
     cdef int number = number_of_name(&NEEDED_NAMES, name)
     return &block.first[number] if number >= 0 else NULL
 
@@ -266,7 +266,7 @@ cdef bint is_tag(Text word) noexcept nogil:
 # For Python
 
 def canonical(bytes raw) -> bytes:
-    """Return the canonical form of a message, which all copies share: only line feeds, no empty lines at the end."""
+    """Return the canonical form of a message, equal for all copies: line feeds only, no empty lines at the end."""
     cdef Memory memory = Memory()
     cdef Text text
     make_canonical(&memory.arena, text_of(raw), &text)

@@ -293,7 +293,7 @@ cdef Size after_end_tag(PageReader *reader, Size at) except -1 nogil:
 
 
 cdef Size after_start_tag(PageReader *reader, Size at) except -1 nogil:
-    """Read the start tag at an offset; of an element such as script also its content. Return the offset after it."""
+    """Read the start tag at an offset, and the content of an element such as script; return the offset after both."""
     cdef TagScanner *scanner = &reader.scanner
     cdef Text html = scanner.html
     cdef Size end = skip_until(piece(html, 0, at + 1 + MAX_TAG), at + 1, ENDS_NAME), after
@@ -383,7 +383,7 @@ cdef int add_targets(PageReader *reader, int role) except -1 nogil:
 
 
 cdef int add_target(Arena *arena, Texts *targets, Text value) except -1 nogil:
-    """Append an address, unless it is empty, as a browser would follow it: without spaces around it and line ends."""
+    """Append an address, unless it is empty, as a browser follows it: without line ends and spaces around it."""
     value = without_space(first_chars(value, MAX_TARGET))
     without_byte(arena, value, c"\n", &value)
     without_byte(arena, value, c"\t", &value)

@@ -66,7 +66,7 @@ cdef struct StyleSheet:
 # Traits
 
 cdef Trait *find_trait(StyleSheet *sheet, Text name, int kind, bint is_added) except? NULL nogil:
-    """Return the trait (element name, class or id) with this name and kind; add it if `is_added`, or return NULL."""
+    """Return the trait (element name, class or id) with this name and kind; if missing, add it if `is_added`."""
     cdef Trait **slot = &sheet.slots[hash_of(name, HASH_SEED + kind) & (TRAIT_SLOTS - 1)]
     cdef Trait *trait = slot[0]
     while trait is not NULL and not (trait.kind == kind and equal(trait.name, name)):
@@ -147,7 +147,7 @@ cdef int add_rule(StyleSheet *sheet, Text selectors, Text block) except -1 nogil
 
 
 cdef int add_selector(StyleSheet *sheet, Text selector, Declared *declared) except -1 nogil:
-    """Add a CSS rule for one selector; it will be found by the last name, class or id in the selector."""
+    """Add a CSS rule for one selector, under the last name, class or id in the selector, by which it is found."""
     cdef Trait **traits = <Trait **>allot(sheet.arena, selector.size * sizeof(Trait *))
     cdef Size count = 0, own = 0, at = 0, start, end  # `own`: where the traits of the last word start
     cdef Text word
@@ -228,7 +228,7 @@ cdef uint64_t find_matched(const StyleSheet *sheet, Declared *declared) noexcept
 
 
 cdef bint is_matched(const StyleSheet *sheet, const StyleRule *rule) noexcept nogil:
-    """Return whether a CSS rule is for the current element, and the elements that it must be inside of are open."""
+    """Return whether a CSS rule is for the current element, and the elements that must be around it are open."""
     cdef Size k
     for k in range(rule.own_count):
         if rule.own[k].element != sheet.element_count:

@@ -86,7 +86,7 @@ cdef class LearnedMessages:
         return &self.items[self.slots[slot] - 1]
 
     def set(self, uint64_t hash, int8_t label_index, double score=NAN, double lead=NAN):
-        """Set the label, score and lead (over the next label) of the message with this hash."""
+        """Set label, score and lead (how far the label is ahead of others) of the message with this hash."""
         cdef LearnedMessage *item = self.item_or_new(hash)
         item.label, item.score, item.lead = label_index, <float>score, <float>lead
 
@@ -194,7 +194,7 @@ cdef class LearnedMessages:
         return cut_to(hashes, count * sizeof(uint64_t))
 
     def messages(self):
-        """Return (hash, label index, score, lead) for each message, sorted by hash."""
+        """Return (hash, label index, score, lead) of each message, sorted by hash; lead: how far the label is ahead."""
         cdef uint64_t *order = self.order()
         cdef LearnedMessage *item
         cdef Size n

@@ -85,7 +85,7 @@ cdef int read_leaves(Mail *mail, Walk *walk) except -1 nogil:
 
 
 cdef int read_leaf(Mail *mail, Leaf *leaf, Text content_type, HeaderBlock *head, Size end, Size most) except -1 nogil:
-    """Read a part that has no parts in it; its body ends at `end`, and of a text at most `most` bytes are read."""
+    """Read a part without parts in it; its body ends at `end`; of a text, at most `most` bytes are read."""
     cdef Parameters declared, named
     cdef Text name
     cdef bint has_file = False
@@ -153,7 +153,7 @@ cdef bint is_plain_text(Text text) noexcept nogil:
 
 
 cdef bint begins_as_file(Text text, bint is_named) noexcept nogil:
-    """Return whether a text begins like a PDF or ZIP file, or if it has a file name, like an HTML page."""
+    """Return whether a text begins like a PDF or ZIP file or, if the text has a file name, like an HTML page."""
     cdef Text start = first_chars(text, MAX_START)
     while True:
         if is_one_of(byte_at(start, 0), b" \t\n"):

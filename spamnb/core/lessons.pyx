@@ -25,7 +25,7 @@ def lesson_of(FeatureSet features not None):
 
 
 def growth(Counts counts not None, bytes words not None, bytes pairs not None, bint is_forgotten):
-    """Return how the numbers of distinct words and of pairs change if a message is learned, or forgotten."""
+    """Return how the numbers of distinct words and of pairs change if a message is learned (or forgotten)."""
     cdef bytes fingerprints = words + pairs
     cdef Size count = len(fingerprints) // 8, width = 2 * counts.label_count, n, k
     cdef Size[2] grown
@@ -75,7 +75,7 @@ cdef int want_keys(WantedKeys *wanted, const uint64_t *keys, Size count) except 
 cdef inline void change_wanted(
     const WantedKeys *wanted, const Lesson *lesson, uint64_t key, const Byte *times, int64_t *rows, Size width
 ) noexcept nogil:
-    """Add the changes of a lesson to `rows`, if the key is wanted; `times`: its occurrences, NULL for a pair."""
+    """Add the changes by a message to the counts of a key, if wanted; `times`: its occurrences, NULL for a pair."""
     cdef Size at = key * TABLE_FACTOR >> wanted.shift
     cdef int64_t *row
     cdef int step

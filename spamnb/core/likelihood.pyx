@@ -63,7 +63,7 @@ cdef class Weigher:
     cdef double[MAX_LOGARITHMS] logarithms
 
     def __init__(self, int label_count, int spam_apart, str event, epsilon, log_zero):
-        """Set the event model and smoothing ε; if `epsilon` is None, ε is a token's share of all counts."""
+        """Set event model and smoothing; `epsilon` None: ε follows a token's counts; `log_zero`: in place of log 0."""
         if not 0 <= label_count < MAX_COLUMNS or not NO_LABEL <= spam_apart < label_count:
             raise ValueError("too many labels, or a wrong index of the label spam")
         self.label_count, self.spam_apart = label_count, spam_apart
@@ -179,8 +179,8 @@ cdef class Weigher:
     cdef uint64_t rightly_filed(self, int column, uint64_t count, uint64_t other) noexcept nogil:
         """Return `count` (messages with a token in a column) minus those that were probably filed there by mistake.
 
-        The expected number is the usual share of `other` (messages with the token in the other column). One standard
-        deviation (√expected) is added.
+        Their expected number is the usual share of `other` (messages with the token in the other column). One standard
+        deviation (√expected) more is subtracted.
         """
         cdef double expected, more
         cdef uint64_t misfiled

@@ -57,9 +57,9 @@ cdef struct Merging:  # an entry that is being added up
 
 
 cdef class Entries:
-    """Counts of words and word pairs, as columns in order of fingerprints; `counts`: by label messages, occurrences.
+    """Words and word pairs with their counts, as columns in order of fingerprints.
 
-    A word has occurrences, a pair has none. Each text starts where the text before ends.
+    A word has occurrences, a pair has none. `counts`: by label messages, then occurrences. Texts have no gaps.
     """
 
     cdef readonly int label_count

@@ -30,7 +30,7 @@ cdef class MessageRows:
 
     @property
     def keeps_places(self):
-        """Whether the number of each entry is to be stored here, in the first table that the messages are added to."""
+        """Whether to store, for each token and pair, the number of its entry in the first table that it is added to."""
         return self.stores_places
 
     @keeps_places.setter
@@ -142,7 +142,7 @@ cdef class MessageRows:
         return rows
 
     def extend(self, MessageRows more not None):
-        """Append the messages of `more`, without texts; entry numbers stay if both have those of one table."""
+        """Append the messages of `more`, without texts; stored entry numbers stay if they are of the same table."""
         cdef Rows *it = &self.it
         cdef Size entries = it.entries + more.it.entries, dates = it.date_ends[it.messages]
         cdef bint has_places = more.places is not NULL and (more.owner is self.owner or not it.entries)

@@ -95,7 +95,7 @@ cdef int find_leaves(Walk *walk, Mail *mail, Size at) except -1 nogil:
 
 
 cdef int add_found(Walk *walk, Text content_type, HeaderBlock *head, Size end) except -1 nogil:
-    """Append a part that has no parts in it, and whose body ends at offset `end`."""
+    """Append a part, which has no parts in it and whose body ends at offset `end`."""
     cdef FoundLeaf *leaf
     walk.found = <FoundLeaf *>with_room(walk.mail.arena, walk.found, walk.count, &walk.room, sizeof(FoundLeaf))
     leaf = &walk.found[walk.count]

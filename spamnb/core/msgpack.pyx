@@ -218,9 +218,9 @@ cdef bytes packed_front(int mark, uint64_t number, int width):
 
 
 cdef bytes sized_front(uint64_t size, int fixed, uint64_t fixed_limit, int mark, int width):
-    """Return the first bytes of an object, with its type and size: one byte if `size` is below `fixed_limit`; otherwise
+    """Return the first bytes of an object, its type and size, in one byte if `size` is below `fixed_limit`.
 
-    the type byte `mark` and the size in `width` bytes, or the next type with twice as many.
+    Otherwise the size has `width` bytes after the type byte `mark`, or twice as many after the next type byte.
     """
     if size < fixed_limit:
         return packed_front(fixed | <int>size, 0, 0)

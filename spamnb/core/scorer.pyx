@@ -231,7 +231,7 @@ cdef class Scorer:
         return used
 
     cdef void add_sums(self, int part, int64_t terms, int64_t strong, int64_t weight_sum, int64_t other_sum) noexcept nogil:
-        """Add sums of shares and weights, for `terms` tokens or grams of one part of the message, at most MAX_TERMS."""
+        """Add sums of shares and weights for tokens or grams of one part of the message; `terms`: how many tokens."""
         if terms >= self.terms_left:
             self.carry()
         part &= self.splits
@@ -241,7 +241,7 @@ cdef class Scorer:
         self.terms_left -= terms
 
     cdef bint add_all(self, double times, int part) noexcept nogil:
-        """Add the token in `self.row` to each label, but not to spam set apart; return whether it is evidence."""
+        """Add the token in `self.row` to each label (not to spam if spam is set apart); return if it is evidence."""
         cdef uint64_t total = 0
         cdef int64_t low = CERTAIN, high = IMPOSSIBLE, weight, strong
         cdef double epsilon, share
@@ -356,7 +356,7 @@ cdef class Scorer:
 
         Evidence in the body is reduced if other mail has fewer of the body's words than spam has: if only spam was
         learned in a language, all words of that language are evidence for spam. If the share of the message that is
-        evidence gives a higher result, it is used instead; it is high for spam that is sent again.
+        evidence gives a higher result, the higher one counts, since spam that is sent again consists of evidence.
         """
         cdef double body = <double>self.strong[0] / ONE_TOKEN, head = <double>self.strong[1] / ONE_TOKEN, share
         cdef bint is_second = self.spam == self.second and self.spam_apart == NO_LABEL
@@ -382,7 +382,7 @@ cdef class Scorer:
         return self.weigher.background[label_index] + self.sum_at(2 * label_index)
 
     cdef double sum_of_means(self, int column) noexcept nogil:
-        """Return the mean weights of body and head for a column, added up: those of words and, multiplied, of grams."""
+        """Return, added up, a column's mean weights of body and head, for words and (with less weight) for grams."""
         cdef double of_words = self.mean(0, column) + self.mean(1, column)
         return of_words + self.share_of_grams * self.grams.sum_of_means(column) if self.grams is not None else of_words
 

@@ -93,7 +93,7 @@ cdef class FeatureScorer:
     # One message
 
     def score(self, FeatureSet features not None):
-        """Return the log-joint of each label for a message, and what body and head add to it ([] without means)."""
+        """Return the log-joint of each label for a message, and how much of it comes from body and head."""
         cdef double[MAX_COLUMNS] joint
         cdef double[2 * MAX_COLUMNS] parts
         self.keep_logarithms_if_used()
@@ -102,9 +102,9 @@ cdef class FeatureScorer:
         return self.score_lists(joint, parts)
 
     def evidence(self, FeatureSet features not None):
-        """Return the results of `score`, the evidence for or against spam, that among other labels, and `repeat_gain`.
+        """Return the results of `score`, the evidence on spam, the evidence between other labels, and `repeat_gain`.
 
-        Each item of evidence: (fingerprint, row of counts, how often it is used, weights by label, HEAD or BODY).
+        Each item of evidence: (fingerprint, its counts, how often it is used, weights by label, HEAD or BODY).
         """
         self.keeps_evidence, self.strong, self.strong_among_others = True, [], []
         try:
@@ -246,7 +246,7 @@ cdef class FeatureScorer:
         return 0
 
     cdef int collect_rows(self, const Rows *rows, const int32_t *places, Size start, Size end) except -1 nogil:
-        """Collect the entries `start` to `end` of `rows` with their counts, read from `places` if these are known."""
+        """Collect the entries `start` to `end` of `rows`, with counts from `places` in the table, unless NULL."""
         cdef Size at, taken = 0
         if places is not NULL and self.reads_pairs and self.scorer.is_of_two:
             self.collected = end - start

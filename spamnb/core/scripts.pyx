@@ -231,7 +231,7 @@ cdef inline int start_word(Writer *to, Size *words) except -1 nogil:
 
 
 cdef Size add_plain_words(Writer *to, Text text, Size *words, bint is_normal) except -1 nogil:
-    """Append the words of a text up to the first character that Python must normalise; return the offset of that.
+    """Append the words of a text up to the first character that Python must normalise; return its offset.
 
     A separator before this character is left, too: a mark may change it. `is_normal`: Python has normalised the text.
     """
@@ -367,7 +367,7 @@ cdef inline bint is_bound(Char before, Char char, Char after) noexcept nogil:
 
 
 cdef int add_odd_words(RunCache *cache, Writer *to, Text text, Size *words) except -1 nogil:
-    """Append the words of a text that Python must normalise; those of earlier texts are in `cache`."""
+    """Append the words of a text that Python must normalise; the words of earlier texts are in `cache`."""
     cdef CachedRun *slot
     cdef Text found
     cdef Size start = to.size + (words[0] > 0)

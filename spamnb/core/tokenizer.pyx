@@ -147,7 +147,7 @@ cdef int render_pages(Mail *mail, Page *pages, Size *page_count) except -1 nogil
 # The head
 
 cdef int add_head(Features *features, WordRules *words, Mail *mail) except -1 nogil:
-    """Add the tokens of the headers and of embedded messages' subjects; the own subject comes first, always read."""
+    """Add the tokens of the headers and of embedded messages' subjects; the message's own subject comes first."""
     cdef Size n, k
     cdef Field *subject = first_field(mail.head.fields, mail.head.count, b"subject")
     cdef Leaf *leaf

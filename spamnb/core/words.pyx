@@ -56,7 +56,7 @@ cdef int filter_words(WordRules *rules, Arena *arena, Text *words) except -1 wit
 
 
 cdef int read_scripts(RunCache *cache, Arena *arena, Text text, Text *result) except -1 nogil:
-    """Replace each piece between spaces that is not ASCII by the words in it; pieces after the first MAX_WORDS go."""
+    """Replace each piece between spaces that is not ASCII by the words in it; only MAX_WORDS pieces are read."""
     cdef Writer to
     cdef Size at, start, copied = 0
     text = first_runs(text)

@@ -125,7 +125,7 @@ STANDARD = (
 
 
 def with_change(candidate: Candidate, change: str) -> Candidate:
-    """Return settings with one setting (`NAME=VALUE`) changed, named by those that are not the default."""
+    """Return settings with one (`NAME=VALUE`) changed, and a name that lists all that are not the default."""
     items = [*([] if candidate.name == "default" else candidate.name.split(",")), change]
     changed = dict(item.split("=") for item in items)
     named = [f"{name}={value}" for name, value in changed.items() if not _is_default(name, value)]

@@ -98,7 +98,7 @@ CHANCE = 0.05  # a difference that is more probable than this by chance alone is
 
 @dataclass(frozen=True)
 class ComparedCandidate:
-    """The figures of some settings, and how they compare with the first settings, message by message."""
+    """The figures of some settings, compared with those of the first settings, message by message."""
 
     candidate: Candidate
     metrics: dict[str, Any]

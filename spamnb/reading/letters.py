@@ -38,7 +38,7 @@ def unmasked(word: str) -> str:
 
 
 def plain_letters(text: str) -> str:
-    """Return a host or address in the form in which browsers look it up, such as small letters."""
+    """Return a host or address as browsers look it up: in lower case, each letter in its normal form."""
     from unicodedata import normalize
 
     text = normalize("NFKC", text.translate(PLAINER)).replace("。", ".").lower()

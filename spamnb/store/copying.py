@@ -15,7 +15,7 @@ BLOCK = 1 << 20  # bytes
 
 
 def copy_model(path: str, copy: str, check: Callable[[str], None]) -> None:
-    """Copy a model, its journal and its list of known people; first call `check` with the copy's path.
+    """Copy a model, its journal and its list of known people; `check` may refuse the copy by an error.
 
     No lock is needed: a model file is never changed but replaced, and its journal is shortened after that. So
     file and journal agree if the file is still in place after the journal was read. A crash leaves the old

@@ -137,7 +137,7 @@ class Journal:
         return self._table
 
     def mend(self, label_of: "Callable[[int], str | None]") -> None:
-        """After the loss of damaged records, change the others so that they subtract nothing missing."""
+        """Change the undamaged records so that they subtract no counts that damaged records had added."""
         self.counts, self.learned = Lessons(self.labels), {}
         for record in self.records:
             record.move_from(label_of(record.digest), self.labels)
@@ -257,7 +257,7 @@ def warn(path: str, damaged: "list[ByteRange]") -> None:
 
 
 def warn_once(path: str, text: str) -> None:
-    """Print a warning about a journal, unless this process has just printed the same one."""
+    """Print a warning about a journal, unless it is the last one that was printed about it."""
     if _warned.get(path) != text:
         _warned[path] = text
         complain(f"{path}: {text}")

@@ -194,7 +194,7 @@ def _messages(sources: Sequence[Source], label_count: int, places: Mapping[str, 
 
 
 def _numbers(sources: Sequence[Source], label_count: int, places: Mapping[str, int]) -> NumberSums:
-    """Add up the sums of numeric features; for a label that is left without values they are 0."""
+    """Add up the sums of numeric features; a label that is left without values gets zeros."""
     total: NumberSums = {}
     for counts, sign in sources:
         if not isinstance(counts, Run):

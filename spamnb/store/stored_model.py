@@ -49,7 +49,7 @@ class StoredModel:
 
     @classmethod
     def open(cls, path: str) -> "Self":
-        """Open a model and its journal; they fit together even if another process is merging them."""
+        """Open a model and its journal so that both fit together, even while another process merges them."""
         while True:
             stored = cls(path)
             try:
@@ -74,14 +74,14 @@ class StoredModel:
         return self.file_counts
 
     def entries(self) -> "Iterator[Entries]":
-        """Return an iterator over batches of all words and pairs, by fingerprint, with the journal's."""
+        """Return an iterator over all words and pairs in order of fingerprints, the journal's included."""
         from spamnb.core.native import Merger
 
         labels = list(range(len(self.labels)))
         return iter(Merger(len(labels), [(self.file_counts, 1, labels), (self.journal.table, 1, labels)]))
 
     def histogram(self) -> dict[tuple[int, ...], int]:
-        """Return a dict: messages of each label with a word → number of words; reads all words."""
+        """Return a dict: messages of each label → how many words have these counts; this reads all words."""
         from collections import Counter
 
         many = len(self.labels)

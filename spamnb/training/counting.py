@@ -34,7 +34,7 @@ class Counting:
         self.runs: dict[int, list[Run]] = {1: [], -1: []}  # 1: counts to add, -1: counts to subtract
 
     def add(self, rows: MessageRows, steps: Steps, day: int) -> None:
-        """Add the messages of a batch to learn to one table, and the messages to subtract to the other."""
+        """Add the messages to learn to one table, and the messages to subtract to the other."""
         if steps.learned:
             label_indices = array("q", [steps.label_index]) * len(steps.learned)
             self.learned.add(rows, steps.learned, label_indices, day)

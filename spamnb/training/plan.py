@@ -116,7 +116,7 @@ def refuse_other_settings(
 def new_base(
     path: str, base: StoredModel, labels: Sequence[str], settings: Settings, view: View
 ) -> dict[str, Any]:
-    """Raise an error unless a model can have this base; return what its head then says about the base."""
+    """Raise an error unless a model can have this base; return what to store about the base in its head."""
     if not view.has_cutoffs:
         raise UsageError("a model with a base needs a view with cutoffs; use the default view")
     check_base(path, labels, settings, base)

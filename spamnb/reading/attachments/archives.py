@@ -135,7 +135,7 @@ def unpacked(data: bytes, member: Member, allowance: Allowance) -> bytes:
 
 
 def text_of(source: bytes, allowance: Allowance) -> str:
-    """Return the text in XML as Office programs write it."""
+    """Return the text in an XML file that an Office program wrote."""
     from spamnb.core.native import render_page
 
     for tag in BREAKS:
