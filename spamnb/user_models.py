@@ -16,7 +16,7 @@ MAX_USER_LENGTH = 128  # characters
 
 
 class UserModels:
-    """The models of users, by a pattern of paths with %u; a folder means FOLDER/%u/model.msgpack."""
+    """The paths of users' models, by a pattern with %u; a folder means FOLDER/%u/model.msgpack."""
 
     def __init__(self, pattern: str) -> None:
         if USER not in pattern:

@@ -111,7 +111,7 @@ def negative(scores: Scores) -> Scores:
 
 
 def ham_and_spam(labels: Sequence[str], scored: Iterable[Scored]) -> tuple[Scores, Scores]:
-    """Return the scores of ham and of spam, each sorted."""
+    """Return the sorted scores of ham and those of spam, from (label index, score, lead) of messages."""
     if not has_spam(labels):
         return array("d"), array("d")
     both: tuple[list[float], list[float]] = [], []
@@ -279,7 +279,7 @@ def highest_of_learned_kinds(scores: Scores, end: float, loss: float) -> float:
 
 
 def _above_unmet(count: int, loss: float, scale: float) -> float:
-    """Return how far above the mean, at most, mail of a new kind scores, except for the share `loss`.
+    """Return how far above the mean of new kinds of mail only the share `loss` of all mail scores.
 
     After `count` messages, the next one is of a new kind with probability 1 / (count + 1) (Laplace).
     """

@@ -129,7 +129,7 @@ class Cutoffs:
 
 
 class Calibration:
-    """The probability of spam for a score, by a logistic function."""
+    """Turns a score into a probability of spam, by a logistic function."""
 
     __slots__ = ("intercept", "slope")
 

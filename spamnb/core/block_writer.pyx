@@ -9,7 +9,7 @@ cdef struct EntryTotals:  # sums over all entries; `CountTable` explains them
 
 
 cdef class BlockWriter:
-    """Packs entries into the blocks of a model file, makes an index of these blocks, and adds up the totals."""
+    """Packs counts of words and pairs into the blocks of a model file, with an index, and adds up the totals."""
 
     cdef readonly int label_count
     cdef NewBlock block
@@ -33,7 +33,7 @@ cdef class BlockWriter:
         free(self.made_index)
 
     def add(self, Entries entries not None):
-        """Add more entries; fingerprints must rise over all calls. Return the bytes of blocks that are complete."""
+        """Add entries, sorted by fingerprint over all calls; return the bytes of the blocks completed by them."""
         if entries.label_count != self.label_count:
             raise ValueError("the entries must have the labels of this writer")
         with nogil:

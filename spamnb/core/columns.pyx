@@ -42,7 +42,7 @@ cdef Column cut_to(Column column, Size size):
 
 
 cdef void *grown(void *items, Size *room, Size needed, Size item_size) except NULL nogil:
-    """Return a larger copy of an array, for `needed` items or twice `room`, whichever is more; update `room`."""
+    """Return a larger copy of an array, for at least `needed` items; update `room`, and free the old array."""
     cdef Size larger = max(needed, max(2 * room[0], <Size>FIRST_ITEMS))
     items = memory_of(items, larger * item_size)
     room[0] = larger
@@ -110,7 +110,7 @@ def trim_memory():
 # Sorting
 
 cdef void count_digits(const uint64_t *keys, Size stride, Size *starts, Size count, int shift) noexcept nogil:
-    """Write to `starts`, for each digit (bits of a key, from bit `shift` on), where its keys begin after sorting."""
+    """For each digit (some bits of a key, from bit `shift` on), write to `starts` where its keys will begin."""
     cdef Size n, digit, size, total = 0
     memset(starts, 0, DIGITS * sizeof(Size))
     for n in range(count):
@@ -162,7 +162,7 @@ cdef bint finish_sorting(uint64_t *keys, Size count) noexcept nogil:
 cdef bint make_places(
     const uint64_t *values, Size stride, uint64_t *keys, uint64_t places, Size count
 ) noexcept nogil:
-    """Replace sorted keys by the indices in their lowest bits; return False if the values there are not in order."""
+    """Replace sorted keys by the indices in their lowest bits; return False if the values there are not sorted."""
     cdef Size n
     cdef uint64_t place = 0, last_place = 0, last_key = 0
     for n in range(count):

@@ -274,7 +274,7 @@ cdef inline Size hash_of_row(const int32_t *row, int labels, int bits) noexcept 
 
 
 cdef Size count_kinds(CountTable table, uint32_t *firsts, int64_t *sizes, int bits) noexcept nogil:
-    """Group the words that have the same counts of messages: `firsts` gets 1 + a word of each group, `sizes` its size.
+    """Group words with equal counts of messages: `firsts` gets a word's number + 1 per group, `sizes` its size.
 
     Both arrays have 2^bits slots. Return the number of groups; NOWHERE if there are more groups than slots.
     """

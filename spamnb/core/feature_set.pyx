@@ -29,7 +29,7 @@ cdef class FeatureSet:
 
     @staticmethod
     def of(tokens, numbers=None, pairs=(), grams=()):
-        """Return a set with these features, each argument in the form of the property of its name, without texts."""
+        """Return a set with these features, each in the form of the property of the same name; tokens get no texts."""
         cdef FeatureSet features = FeatureSet()
         cdef Features *it = &features.it
         cdef uint64_t fingerprint

@@ -85,7 +85,7 @@ cdef inline int64_t block_start(const BlockFile *file, Size number) noexcept nog
 
 
 cdef bint check_index(BlockFile *file) noexcept nogil:
-    """Return whether the blocks of an index fill their column, in order of their first fingerprints; set `largest`."""
+    """Return whether the blocks of an index fill their column, sorted by their first keys; set `file.largest`."""
     cdef Size number
     cdef int64_t size, largest = max_block_size(file.labels)
     file.largest = 0

@@ -53,7 +53,7 @@ cdef class GramSums:
             free(found)
 
     def above_zero(self):
-        """Return the counters that are above 0 for any label: (number of the counter, messages by label)."""
+        """Return the gram counters above 0 for any label: (number of the counter, messages by label)."""
         cdef list found = []
         cdef Size n, k
         for n in range(COUNTERS if self.rows is not NULL else 0):

@@ -208,7 +208,7 @@ cdef int plain_address(Arena *arena, Text *address) except -1 nogil:
 
 
 cdef int add_identifier(Features *features, Arena *arena, Tag *tag, Text value) except -1 nogil:
-    """Add the host in an identifier such as Message-ID, of several the last; the text before the host is random."""
+    """Add the last host in an identifier such as Message-ID; the text before it is random, and is ignored."""
     cdef Size sign = find_last(value, 64, value.size)
     cdef Text data, host
     if sign < 0:

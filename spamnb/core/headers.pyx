@@ -185,7 +185,7 @@ cdef int add_field(Mail *mail, HeaderBlock *block, Size start, Size colon, Size 
 
 
 cdef inline Size *place_of_first(HeaderBlock *block, Text name) noexcept nogil:
-    """Return where `block.first` has the number of the header with this name; NULL if the name is not needed."""
+    """Return the address of the item of `block.first` for a header's name; NULL if the name is not needed."""
     cdef int number = number_of_name(&NEEDED_NAMES, name)
     return &block.first[number] if number >= 0 else NULL
 
@@ -205,7 +205,7 @@ cdef int declared_encoding(HeaderBlock *block) noexcept nogil:
 
 
 cdef bint is_in_any_case(Text text, Text sought) noexcept nogil:
-    """Return whether a text equals `sought` if upper and lower case are the same; `sought` is in lower case."""
+    """Return whether a text equals `sought`, which is in lower case, if upper and lower case do not matter."""
     cdef Size at
     if text.size != sought.size:
         return False

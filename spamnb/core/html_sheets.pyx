@@ -212,7 +212,7 @@ cdef int add_own(StyleSheet *sheet, Text name, int kind) except -1 nogil:
 
 
 cdef uint64_t find_matched(const StyleSheet *sheet, Declared *declared) noexcept nogil:
-    """Add the declarations of the rules for the current element to `declared`, unless NULL; return the rules' hash."""
+    """Add the declarations of rules for the current element to `declared`, unless NULL; return a hash of the rules."""
     cdef uint64_t found = 0
     cdef const StyleRule *rule
     cdef Size k

@@ -122,7 +122,7 @@ cdef int read_declarations(Arena *arena, Text css, Declared *declared, Texts *va
 
 
 cdef void override(Declared *declared, const Declared *other, int order) noexcept nogil:
-    """Copy the values of `other` with this order, except where `declared` has a value with a higher order."""
+    """Copy the properties of `other`, given this order, over those of `declared` whose order is not higher."""
     cdef int property, its
     for property in range(PROPERTY_COUNT):
         its = other.orders[property] & IMPORTANT | order

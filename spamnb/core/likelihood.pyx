@@ -137,7 +137,7 @@ cdef class Weigher:
         return 0
 
     cdef void set_denominators(self, const int64_t *label_totals, int64_t vocabulary, double *found) noexcept nogil:
-        """Compute log(n_c + ε|V|) or 0, in units, for each label, and for all but spam if spam is set apart."""
+        """Write log(n_c + ε|V|), or 0, for each label to `found`, and for all but spam if spam is set apart."""
         cdef double added = 1.0 if self.is_global else self.epsilon * <double>vocabulary, denominator
         cdef int64_t rest_total = 0
         cdef int k

@@ -59,7 +59,7 @@ cdef struct Merging:  # an entry that is being added up
 cdef class Entries:
     """Words and word pairs with their counts, as columns in order of fingerprints.
 
-    A word has occurrences, a pair has none. `counts`: by label messages, then occurrences. Texts have no gaps.
+    A word has occurrences, a pair has none. `counts`: messages by label, then occurrences. Texts have no gaps.
     """
 
     cdef readonly int label_count

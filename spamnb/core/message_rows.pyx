@@ -165,7 +165,7 @@ cdef class MessageRows:
         append(it, &more.it, 0, more.it.messages, True)
 
     cdef int start_places(self, owner) except -1:
-        """Allocate memory for entry numbers, all -1, in the table whose `identity` is `owner`."""
+        """Allocate memory for the numbers of entries in a table, whose `identity` is `owner`; all are -1 at first."""
         free(self.places)
         self.places = NULL
         self.places = <int32_t *>memory_of(NULL, self.it.entries * sizeof(int32_t) + 1)

@@ -71,7 +71,7 @@ cdef void add_chars(CharCounts *counts, Text text) noexcept nogil:
 
 
 cdef void add_other_chars(CharCounts *counts, Text text) noexcept nogil:
-    """Add the characters of a text that are not ASCII to the counts; only `all` has counted them already."""
+    """Add the characters of a text that are not ASCII to the counts, except to `all`, where they already are."""
     cdef Size at = 0
     cdef Char char
     while at < text.size:

@@ -203,7 +203,7 @@ cdef class Scorer:
     cdef Size find_evidence(
         self, const uint64_t *counts, const uint64_t *others, const Byte *parts, Size size, uint16_t *found
     ) noexcept nogil:
-        """Find the tokens that are evidence or have high counts; also count tokens that were learned, and new phrases.
+        """Find the tokens that are evidence or have high counts; also count learned tokens, and unknown word pairs.
 
         Return how many are found. Branch-free: a branch would be unpredictable, twice as slow.
         """
@@ -292,7 +292,7 @@ cdef class Scorer:
             self.units[place] += <int64_t>rint(min(term - whole * UNITS_PER_NAT, UNITS_PER_NAT))
 
     cdef void carry(self) noexcept nogil:
-        """Carry full nats (natural-log units) in all sums over to the whole numbers."""
+        """In all sums, add full nats among the small units (2⁻⁴⁰ nats) to the whole nats."""
         cdef int place
         for place in range(MAX_SUMS):
             self.nats[place] += self.units[place] >> UNIT_BITS

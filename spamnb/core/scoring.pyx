@@ -261,7 +261,7 @@ cdef class FeatureScorer:
         return self.read_places() if places is not NULL else self.find_collected()
 
     cdef void read_places_of_two(self, const int32_t *places) noexcept nogil:
-        """Copy the counts of two labels, for these entry numbers of the table, to `columns`, with prefetching."""
+        """Copy the counts of two labels from the entries of the table with these numbers (`places`) to `columns`."""
         cdef const int32_t *row
         cdef const uint64_t *rows = self.table.records + 1
         cdef uint64_t *columns = self.columns
@@ -273,7 +273,7 @@ cdef class FeatureScorer:
             columns[at], others[at] = max(row[0], 0), max(row[1], 0)
 
     cdef int read_places(self) noexcept nogil:
-        """Copy the counts of all labels, for the collected entry numbers of the table, to `columns`."""
+        """Copy the counts of all labels from the collected entries of the table to `columns`."""
         cdef const int32_t *row
         cdef Size at, k, first = self.label_count if self.scorer.weigher.is_multinomial else 0
         for at in range(self.collected):
@@ -325,7 +325,7 @@ cdef class FeatureScorer:
         return 0
 
     cdef int add_grams(self, const uint32_t *counters, Size count, int left_out) except -1 nogil:
-        """Add the weights of a message's grams; if `left_out` is its label, by counts without the message."""
+        """Add the weights of a message's grams; if `left_out` is its label, as if it had not been learned."""
         cdef int64_t revision = self.scorer.grams.weigher.revision
         cdef bint is_weighed = self.scorer.is_of_two and self.revisions[left_out + 1] == revision
         cdef Size start = 0, size
@@ -424,7 +424,7 @@ cdef class FeatureScorer:
         return 0
 
     cdef int score_message(self, MessageRows rows, ScoredRows it, Size number, int left_out) except -1 nogil:
-        """Write the scores of one message; if `left_out` is its label, by counts without the message."""
+        """Write the scores of one message; if `left_out` is its label, as if it had not been learned."""
         cdef Size message = it.messages[number], start, end
         cdef const int64_t *numbers = NULL  # of messages left out they are not read
         self.scorer.start_message()
@@ -437,7 +437,7 @@ cdef class FeatureScorer:
         return self.compute_score(numbers, it.joint_of(number), it.parts_of(number))
 
     cdef int add_entries(self, MessageRows rows, Size message, int left_out) except -1 nogil:
-        """Add a message's words and word pairs; if `left_out` is the message's label, by counts without the message."""
+        """Add a message's words and word pairs; if `left_out` is its label, as if it had not been learned."""
         cdef Size first = rows.it.starts[message], end = rows.it.starts[message + 1], at = first
         cdef const int32_t *places = NULL if self.table is None else self.table.places_of(rows, message)
         places = places - first if places is not NULL else NULL

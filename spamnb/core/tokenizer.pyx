@@ -215,7 +215,7 @@ cdef int add_printable(Features *features, const char *tag_text, Text text, Size
 
 
 cdef int add_tags(Features *features, Page *page) except -1 nogil:
-    """Add a token for each HTML tag of a page; all distinct tags come first, so that none is above the limit."""
+    """Add a token for each HTML tag of a page; distinct tags come first, so that only repetitions may be dropped."""
     cdef Size n
     for n in range(page.tag_count):
         add_printable(features, b"html:", page.tags[n].name, 1)

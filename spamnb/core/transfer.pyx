@@ -156,7 +156,7 @@ cdef int decode_lines(Arena *arena, Text body, int declared, DecodedBody *result
 
 
 cdef Size end_of_lines(Text body, Size at, int encoding, bint *may_be) noexcept nogil:
-    """Return where the lines like the first line end; set `may_be` to whether these lines may be encoded."""
+    """Return where the lines end that are like the first: all may be encoded (if so, set `may_be`), or none."""
     cdef Text line = until(body, c"\n", at)
     may_be[0] = may_be_encoded(line, encoding)
     at += line.size
@@ -269,7 +269,7 @@ cdef int decode_quoted_block(Arena *arena, Text block, Text *result) except -1 n
 
 
 cdef bint is_quoted(Text text, Text decoded) noexcept nogil:
-    """Return whether most "=" in a text begin an escape of quoted-printable, and few of these mean controls."""
+    """Return whether most "=" in a text begin escapes of quoted-printable, few of them for control characters."""
     cdef Size escapes = 0, signs = 0, controls, at = find_byte(text, 61, 0)
     cdef bint is_second = False  # of two signs: "==" stands for one, as "=3D" does
     cdef int next

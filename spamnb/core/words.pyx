@@ -13,7 +13,7 @@ cdef struct WordRules:  # a model's rules for words; with a cache, so each threa
 
 
 cdef int start_rules(WordRules *rules, words) except -1:
-    """Set up the rules of a `Words` object (reading/settings.py), which must stay alive; None for the default rules."""
+    """Set up the rules of a `Words` object (reading/settings.py), which the caller must keep; None for defaults."""
     memset(rules, 0, sizeof(WordRules))
     rules.ngrams, rules.is_simple = 1, True
     if words is not None:
@@ -28,7 +28,7 @@ cdef void free_rules(WordRules *rules) noexcept nogil:
 
 
 cdef int spaced(WordRules *rules, Arena *arena, Text text, Text *result) except -1 nogil:
-    """Set `result` to the words of a text, in lower case, separated by spaces; quotes and long words are left."""
+    """Set `result` to the words of a text, in lower case, separated by spaces; quotes and long words stay."""
     cdef Byte *copy
     cdef bint is_plain
     if rules.dotless:

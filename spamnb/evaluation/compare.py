@@ -48,7 +48,7 @@ def search(
 
 
 def reason(best: ComparedCandidate, others: int) -> str:
-    """Return, in words, why the best of the candidates is chosen, or why the default is."""
+    """Return, in words, why the best of the candidates is chosen, or why the default is chosen instead."""
     name = best.candidate.name
     if best.ranking_p is None:
         return f"none of the {others} other settings ranks this mail better than the default"

@@ -62,7 +62,7 @@ def f1(right: int, missed: int, wrong: int) -> Estimate | None:
 
 
 def macro(estimates: Sequence[Estimate], touched: float = 1) -> Estimate | None:
-    """Return the mean over all labels; `touched`: how many of the figures each wrong verdict changes."""
+    """Return the mean over all labels; `touched`: how many labels' figures each wrong verdict changes."""
     if not estimates:
         return None
     count = len(estimates)
@@ -132,7 +132,7 @@ def compare_verdicts(truth: Array, verdict_a: Array, verdict_b: Array) -> tuple[
 
 
 def mcnemar_exact_p(won: int, lost: int) -> float:
-    """McNemar's exact test: how often a fair coin, thrown won + lost times, falls at least as unevenly."""
+    """Return how often a fair coin, thrown won + lost times, is at least as uneven (McNemar's exact test)."""
     throws, fewer = won + lost, min(won, lost)
     term = comb(throws, fewer) / (1 << throws)
     tail = 0.0

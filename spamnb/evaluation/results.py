@@ -41,7 +41,7 @@ class JudgedMessages:
         unreadable: list[Unreadable],
         cutoffs: tuple[float, float] | None = None,
     ) -> JudgedMessages:
-        """Arrange the verdicts on labelled messages in arrays."""
+        """Return the verdicts on labelled messages, arranged in arrays."""
         label_indices = {label: k for k, label in enumerate(labels)}
         shares = [[verdict.probabilities.get(label, 0.0) for label in labels] for verdict in verdicts]
         return cls(

@@ -55,7 +55,7 @@ def body(text: str, words: Words) -> list[str]:
 
 
 def header(name: str) -> Carry:
-    """Return a function that imports a word as the tokens of a header with this name and that text."""
+    """Return a function that returns the tokens for a word in headers with this name."""
 
     def carry(text: str, words: Words) -> set[str]:
         tokens = set(header_tokens([(name, text)], words)) - {f"header:{name}"}
@@ -65,7 +65,7 @@ def header(name: str) -> Carry:
 
 
 def addresses(name: str) -> Carry:
-    """Return a function that imports words of names and addresses; a word with a dot is read as a host."""
+    """Return a function that returns the tokens for a word in addresses; a word with a dot is a host."""
     plain = header(name)
     return lambda text, words: plain("@" + text if "." in text and "@" not in text else text, words)
 
@@ -184,7 +184,7 @@ class WordList:
             ]
 
     def table(self) -> CountTable:
-        """Return a table of the counts, as if each message had a token once, since the list says no more."""
+        """Return a table of the counts, as if each message had a token once: the list says no more."""
         table, now = CountTable(LABELS), today()
         table.add_messages([*self.messages])
         for fingerprint, (token, found) in zip(

@@ -41,7 +41,7 @@ def exported(path: str) -> Iterator[str]:
 
 
 def token_lines(entries: Entries) -> Iterator[str]:
-    """Yield a line for each word among some entries."""
+    """Yield a line for each word in a batch of entries."""
     days = [np.frombuffer(each, np.uint16) for each in (entries.first_days, entries.last_days)]
     counts = counts_of(entries)
     words = np.flatnonzero(counts[:, entries.label_count :].any(axis=1))
@@ -53,7 +53,7 @@ def token_lines(entries: Entries) -> Iterator[str]:
 
 
 def pair_lines(entries: Entries) -> Iterator[str]:
-    """Yield a line for each pair of words among some entries."""
+    """Yield a line for each pair of words in a batch of entries."""
     keys, days = np.frombuffer(entries.keys, np.uint64), np.frombuffer(entries.last_days, np.uint16)
     counts = counts_of(entries)
     pairs = np.flatnonzero(~counts[:, entries.label_count :].any(axis=1))

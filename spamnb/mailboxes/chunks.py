@@ -41,7 +41,7 @@ class RawMessage:
 
 
 class MessageFiles:
-    """Files that are opened when their messages are read; `named`: the user named the files themselves."""
+    """Files that are opened when their messages are read; `named`: the user gave these very paths."""
 
     __slots__ = ("named", "paths", "size")
 

@@ -128,7 +128,7 @@ def _located(url: str) -> tuple[Any, str]:
 
 
 def _entries(fs: Any, folder: str, infos: Iterable[dict[str, Any]]) -> list[RemoteEntry]:
-    """Return what fsspec listed below a folder as entries, without the folder itself."""
+    """Return entries for `infos`, which fsspec listed below a folder, without the folder itself."""
     start = len(_located(folder)[1].strip("/"))
     found = [(info["name"].strip("/")[start:].strip("/"), info) for info in infos]
     fs.invalidate_cache()  # it would keep everything it listed

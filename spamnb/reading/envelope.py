@@ -36,7 +36,7 @@ CONTROLS = frozenset(map(chr, (*range(9), *range(10, 32), 127)))  # all but the 
 
 
 class Envelope:
-    """Sender, subject, Message-IDs and route of a message; a small object that can be sent to processes."""
+    """Sender, subject, Message-IDs and route of a message: a small object to send to other processes."""
 
     __slots__ = (
         "address",

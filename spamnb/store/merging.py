@@ -28,7 +28,7 @@ TOO_LARGE = "larger than the limit of 4 GiB; train on less mail at a time, and r
 
 
 class Run(NamedTuple):
-    """Entries of a table that were written to an unnamed file, to free memory."""
+    """Entries (counts of words and pairs) that a table wrote to an unnamed file, to free memory."""
 
     labels: tuple[str, ...]
     file_counts: FileCounts

@@ -59,7 +59,7 @@ def replace_model(path: str, new: str, before: StoredModel | None) -> None:
 
 
 def tombstone_record(old: StoredModel, new: StoredModel) -> list[dict[str, Any]]:
-    """Return a record without a message, in a list, if a new model lacks messages of the old journal."""
+    """Return a list: a record without a message if the new model lacks messages of the old journal."""
     if all(new.label_of(message_hash) == label for message_hash, label in old.journal.learned.items()):
         return []
     return [change(new, 0, None, None, 0, (b"", b"", b"", b"", b""), {})]

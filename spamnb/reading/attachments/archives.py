@@ -110,7 +110,7 @@ def local_members(data: bytes, allowance: Allowance) -> list[Member]:
 def member_at(
     data: bytes, fields: int, name: int, name_size: int, offset: int, allowance: Allowance
 ) -> Member:
-    """Read the description of a file from `fields`, which directory and file headers have in common."""
+    """Return the file described at offset `fields`, in the form that both kinds of headers share."""
     allowance.work -= STEPS_OF_MEMBER
     flags = number(data, fields, 2)
     written = allowance.decode(data[name : name + min(name_size, MAX_NAME)])

@@ -50,7 +50,7 @@ class Allowance:
         return found_text(data, declared, self.context)[0]
 
     def cut(self, content: Content) -> Content:
-        """Cut text and lists of a content to the size that is still allowed."""
+        """Cut the text and the lists of `content` to the size that is still allowed; return it."""
         content.text = content.text[: self.text]
         self.text -= len(content.text)
         content.links = content.links[: self.links]

@@ -188,7 +188,7 @@ class _Pdf:
         return found
 
     def text(self) -> str:
-        """Return the text that the streams show."""
+        """Return the text that the PDF shows."""
         out: list[str] = []
         room = self.allowance.text
         for stream in self.streams.values():
@@ -226,7 +226,7 @@ class _Pdf:
 
 
 def shown(data: bytes, font: Font | None) -> str:
-    """Return the letters of a string; "" if only an unknown font can map its codes to letters."""
+    """Return the letters for the codes in a string; "" if only an unknown font could map them."""
     if font:
         return font.text(data)
     if data.startswith(b"\xfe\xff"):
