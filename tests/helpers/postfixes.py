@@ -116,14 +116,16 @@ class Postfix:
         return self
 
     def __exit__(self, *_):
-        """End it at once, with all it started."""
+        """End it at once, with all it started; pytest shows the log if the test failed."""
         if self.process:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
+            print(self.log)
 
     @property
     def log(self):
-        return (self.folder / "log").read_text(errors="replace")
+        path = self.folder / "log"
+        return path.read_text(errors="replace") if path.exists() else ""
 
     def wait_until(self, found):
         return until(found, lambda: self.log)
