@@ -77,17 +77,17 @@ def samples() -> Iterator[tuple[int, list[tuple[str, bytes]]]]:
                 (sample.text, sample.data)
                 for language, charsets in languages.CHARSETS.items()
                 for charset in charsets
-                for sample in pieces(language, charset, texts[language], size, chosen)
+                for sample in pieces(charset, texts[language], size, chosen)
             ],
         )
 
 
-def pieces(language: str, charset: str, text: str, size: int, chosen: random.Random) -> Iterator[Any]:
+def pieces(charset: str, text: str, size: int, chosen: random.Random) -> Iterator[Any]:
     """Yield pieces of a text, of `size` characters, that begin with a word and are not all ASCII."""
     for _ in range(PIECES):
         start = chosen.randrange(max(1, len(text) - size))
         start = text.find(" ", start, start + 40) + 1 or start
-        sample = languages.Sample(language, charset, text[start : start + size].replace("\n", " "))
+        sample = languages.Sample(charset, text[start : start + size].replace("\n", " "))
         if not sample.data.isascii() or charset.startswith("iso-2022"):
             yield sample
 
@@ -98,8 +98,13 @@ def share_read(detector: Callable[[bytes], str], found: list[tuple[str, bytes]])
     for text, data in found:
         name = codec(detector(data))
         read = data.decode(name, "replace") if name else found_text(data)[0]
-        right += languages.words_of(read) == languages.words_of(text)
+        right += words_of(read) == words_of(text)
     return right / len(found)
+
+
+def words_of(text: str) -> set[str]:
+    """Return the words that spamnb reads in a text."""
+    return languages.words(languages.mail(text.encode(), languages.plain("utf-8"), "8bit"))
 
 
 if __name__ == "__main__":

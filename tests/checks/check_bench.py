@@ -26,3 +26,9 @@ def test_every_rule_can_be_switched_off(bench):
             if change.module.endswith(".py"):
                 compile(changed, change.module, "exec")
             change = change.other
+
+
+def test_charsets_are_told_apart(bench):
+    charsets = bench("charsets")
+    pieces = [*charsets.pieces("koi8-r", charsets.languages.prose()["ru"], 400, charsets.random.Random(1))]
+    assert charsets.share_read(charsets.spamnb, [(each.text, each.data) for each in pieces]) > 0.9
