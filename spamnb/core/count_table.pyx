@@ -388,7 +388,7 @@ cdef class CountTable(Counts):
             self.message_totals[k] += messages[k]
 
     def set_totals(self, list messages not None, totals not None, GramSums grams not None):
-        """Set totals and gram counters to those of a whole model, if this table has only some of its entries."""
+        """Set totals and gram counters to those of a model, if this table has only some of the model's entries."""
         cdef Size k
         for k in range(self.label_count):
             self.message_totals[k] = messages[k]
