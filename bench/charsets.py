@@ -104,7 +104,7 @@ def share_read(detector: Callable[[bytes], str], found: list[tuple[str, bytes]])
 
 def words_of(text: str) -> set[str]:
     """Return the words that spamnb reads in a text."""
-    return languages.words(languages.mail(text.encode(), languages.plain("utf-8"), "8bit"))
+    return {*languages.words(languages.mail(text.encode(), languages.plain("utf-8"), "8bit"))}
 
 
 if __name__ == "__main__":
