@@ -1,7 +1,7 @@
 """`make verify`: checks all promises of this project step by step, and writes a page of results.
 
 A step that passed is not run again if only pages have changed since: an interrupted run continues. What was
-measured holds until code changes, for tests, docstrings and comments change no figures. Each step has its log
+measured holds until code changes, for tests, docstrings and messages change no figures. Each step has its log
 in build/verify/; build/verify.json and build/verify.html are written after each. A step that takes longer
 than its limit is ended and has failed, so the whole ends, too.
 """
@@ -9,6 +9,7 @@ than its limit is ended and has failed, so the whole ends, too.
 from __future__ import annotations
 
 import argparse
+import ast
 import io
 import json
 import os
@@ -32,7 +33,12 @@ LOGS, RESULTS, PAGE = (ROOT / "build" / name for name in ("verify", "verify.json
 PASSED, FAILED, VOID, NOT_RUN = "passed", "failed", "void", "not run"
 SHOWN = 60  # last lines of a log on the page
 EVERYTHING, BUT_PAGES = (".",), (".", ":!*.md", ":!man", ":!bench/records")
-BENCHED = (*BUT_PAGES, ":!tests/**/test_*.py")
+# What makes or checks pages measures nothing; some measure by parts of the tests.
+MEASURED = (
+    *BUT_PAGES,
+    *(f":!{name}" for name in "docs budget.toml .ci bench/verify.py bench/figures.py".split()),
+)
+BY_BENCH, BY_TESTS = (*MEASURED, ":!tests"), (*MEASURED, ":!tests/**/test_*.py")
 # Options of the outer make are not meant for the makes of the steps.
 OUTER = ("ARGS", "MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS")
 # Mail that is not in the repository, each variable as HAM,SPAM.
@@ -67,13 +73,19 @@ class Step:
 
 
 def measured(
-    name: str, proves: str, minutes: int, arguments: str = "", target: str = "", needs: Sequence[str] = ()
+    name: str,
+    proves: str,
+    minutes: int,
+    arguments: str = "",
+    target: str = "",
+    needs: Sequence[str] = (),
+    depends: Sequence[str] = BY_BENCH,
 ) -> Step:
-    return Step(name, proves, minutes, needs, arguments, target, measures=True, depends=BENCHED)
+    return Step(name, proves, minutes, needs, arguments, target, measures=True, depends=depends)
 
 
 def soaked(part: str, proves: str) -> Step:
-    return measured(f"soak-{part}", proves, 15, f"{part} --minutes 10", "soak", ("strace",))
+    return measured(f"soak-{part}", proves, 15, f"{part} --minutes 10", "soak", ("strace",), BY_TESTS)
 
 
 STEPS = (
@@ -88,8 +100,15 @@ STEPS = (
     Step("first-hour", "they do in a bare Debian what README says", 20, ("debootstrap",)),
     Step("deb-test", "the Debian package works in a fresh Debian", 20, ("debootstrap", "lintian")),
     Step("image-test", "the image is built and runs its services", 20, ("debootstrap", "podman")),
-    measured("growth", "hostile mail is read in linear time", 20),
-    measured("fuzz", "no bytes break anything, with sanitizers", 30, "--seconds 30", needs=("clang",)),
+    measured("growth", "hostile mail is read in linear time", 20, depends=BY_TESTS),
+    measured(
+        "fuzz",
+        "no bytes break anything, with sanitizers",
+        30,
+        "--seconds 30",
+        needs=("clang",),
+        depends=BY_TESTS,
+    ),
     measured("charsets", "undeclared text is read rightly", 5),
     measured("sorting", "mailing lists are filed into their folders", 10),
     measured("attacks", "what known attacks gain", 20),
@@ -98,7 +117,7 @@ STEPS = (
     measured("verdicts", "verdicts on mail not met yet", 30, VERDICTS, "accuracy"),
     measured("variants", "spam marked once is known when it comes again", 30, VARIANTS, "accuracy"),
     measured("misfiled", "accuracy with mail misfiled", 15, f"--only misfiled {BESIDE}", "accuracy"),
-    measured("peers", "every other filter, on the same mail", 40),
+    measured("peers", "every other filter, on the same mail", 40, depends=BY_TESTS),
     measured("bench", "speed and memory beside bogofilter", 30, f"--all{TODAY}", needs=("bogofilter",)),
     measured("bench-serve", "the server's speed beside spamd", 10, needs=("bogofilter", "spamc", "spamd")),
     measured("bench-cluster", "a cluster beside threads", 10, "--messages 12000"),
@@ -135,10 +154,21 @@ class Outcome:
         )
 
 
+class WithoutWords(ast.NodeTransformer):
+    """Leaves docstrings and the texts of errors out of Python code."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
+        return None if isinstance(node.value, ast.Constant) else node
+
+    def visit_Raise(self, node: ast.Raise) -> ast.Raise:
+        return ast.Raise(node.exc.func if isinstance(node.exc, ast.Call) else node.exc)
+
+
 def is_same_code(commit: str, name: str) -> bool:
-    """Return whether a source file has the code it had in a commit, apart from docstrings and comments."""
+    """Return whether a source file has the code it had in a commit, with other words at most."""
     file = ROOT / name
-    if file.suffix not in (".py", ".pyx", ".pxd") or not file.exists():
+    code_of = {".py": python_code, ".pyx": cython_code, ".pxd": cython_code}.get(file.suffix)
+    if code_of is None or not file.exists():
         return False
     try:
         return code_of(git("show", f"{commit}:{name}")) == code_of(file.read_text())
@@ -146,7 +176,11 @@ def is_same_code(commit: str, name: str) -> bool:
         return False
 
 
-def code_of(source: str) -> list[str]:
+def python_code(source: str) -> str:
+    return ast.dump(WithoutWords().visit(ast.parse(source)))
+
+
+def cython_code(source: str) -> list[str]:
     """Return the tokens of a source text, without comments, docstrings and empty lines."""
     found, is_start = [], True  # at the start of a statement, where a string is a docstring
     for token in tokenize.generate_tokens(io.StringIO(source + "\n").readline):
